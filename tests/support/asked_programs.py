@@ -1,4 +1,4 @@
-"""Block programs that inference is asked about, made of a few words."""
+"""Constructors of small tl programs that serve as input to layout inference."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Indices = tuple[Number, ...]
 def copied(
     source: str, target: str, *extents: int, at: Indices | None = None, to: Indices | None = None
 ) -> Loop:
-    """A copy of a box; `at` and `to` are the indices where they are not those of the loop."""
+    """Return a copy loop; `at` and `to` override the source and target indices."""
     here = (I, J, K)[: len(extents)]
     return loop(
         *extents,
@@ -42,7 +42,7 @@ def filled(target: str, *extents: int) -> Loop:
 def loaded(
     threads: int, shape: tuple[int, ...], store: Loop, out: tuple[int, ...], **more: Any
 ) -> Program:
-    """Fragment f is copied from A; then `store` writes O, which has the shape `out`."""
+    """Return a program that copies A to fragment f, then writes O, of shape `out`, by `store`."""
     buffers = (array("A", *shape), array("O", *out), fragment("f", *shape))
     return program(threads, buffers, copied("A", "f", *shape), store, **more)
 
@@ -69,7 +69,7 @@ def softmax(rows: int, columns: int, threads: int) -> Program:
 def flash_attention(
     rows: int = 64, keys: int = 64, head: int = 64, threads: int = 128, blocks: int = 8
 ) -> Program:
-    """One block of queries against `blocks` blocks of keys and values."""
+    """Return attention of one block of queries over `blocks` blocks of keys and values."""
     block, step = symbol(0), symbol(1)
     before = [
         copied("Q", "Qs", rows, head, at=(I + block * rows, J)),

@@ -1,4 +1,4 @@
-"""What the tests of PTX share: entries to fill, and what ptxas says of them."""
+"""Helpers of the PTX backend tests: functions to fill, and the errors of ptxas."""
 
 import re
 import subprocess
@@ -21,7 +21,7 @@ needs_nvdisasm = pytest.mark.skipif(
 
 
 class Body:
-    """A block that is being filled: call it with an operation."""
+    """A block under construction: call it with an operation to append it."""
 
     def __init__(self, block):
         self.block = block
@@ -38,12 +38,12 @@ class Body:
 
 
 def module_of(*entries):
-    """A module of entries, with a variable `smem` in shared memory."""
+    """Return a module of the given functions with a shared-memory variable `smem`."""
     return ModuleOp([SharedOp("smem", align=1024, extern=True), *entries])
 
 
 def filled(fill, *, name="k"):
-    """An entry whose only block `fill` fills with operations, through a `Body`."""
+    """Return a function whose single block is filled by `fill` through a `Body`."""
     entry = EntryOp(name, [param("u64"), param("b8", 128, 64)], maxntid=(128, 1, 1))
     body = Body(entry.entry_block)
     fill(body)
@@ -52,7 +52,7 @@ def filled(fill, *, name="k"):
 
 
 def refused_lines(text, arch):
-    """The lines of `text` that ptxas has an error for, by number from 1: what it says."""
+    """Return the ptxas errors of `text` by line number, counted from 1."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "k.ptx")
         path.write_text(text)

@@ -1,4 +1,4 @@
-"""Small programs of `tl`: a block with buffers, and what its loops do."""
+"""Small `tl` programs: one thread block with buffers and loops."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CONSTANTS = "\n".join(
 
 
 def memref(shape: str, space: str = "") -> str:
-    """`memref("4x16xf32", "fragment")`; without a space it is in global memory."""
+    """Return the text of a memref type; without a space it is in global memory."""
     return f"memref<{shape}, #tl<space {space}>>" if space else f"memref<{shape}>"
 
 
@@ -29,7 +29,7 @@ def block(
     threads: int = 64,
     grid: str = "",
 ) -> str:
-    """A kernel whose body knows small numbers, and types by name; `grid` is `(%x) in (2)`."""
+    """Return a kernel with predefined constants and type aliases; `grid` is `(%x) in (2)`."""
     names = "\n".join(f"!{name} = {meant}" for name, meant in (types or {}).items())
     return (
         f"{names}\nfunc.func @k({parameters}) {{\n  tl.kernel {grid} threads({threads}) {{\n"
@@ -38,20 +38,20 @@ def block(
 
 
 def run(text: str, *args: Any, **options: Any) -> Sequence[Any]:
-    """The arguments after a run; one schedule is enough, since a block is one agent."""
+    """Run a program under one schedule (a block is a single agent) and return its arguments."""
     return simulating.run(text, *args, schedules=(Schedule(),), **options)
 
 
 def refuses(text: str, match: str, *args: Any, **options: Any) -> None:
-    """The run ends with this fault, located in the text."""
+    """Assert that the run reports a fault that matches, located in the text."""
     simulating.refuses(text, match, *args, schedules=(Schedule(),), **options)
 
 
 def floats(seed: int, *shape: int, dtype: Any = np.float32) -> Any:
-    """Random numbers of a type."""
+    """Return random values of a type."""
     return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
 
 
 def unset(*shape: int, dtype: Any = np.float32) -> Any:
-    """An output before the run: NaN, which nothing computes."""
+    """Return an output array filled with NaN, so that unwritten elements are detected."""
     return np.full(shape, np.nan, dtype)

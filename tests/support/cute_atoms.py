@@ -1,4 +1,4 @@
-"""Atoms of no architecture, for tests of what `cute` asks of the types of atoms."""
+"""Architecture-independent atoms that test the atom interfaces of `cute`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SPACES = (AddressSpace.GMEM, AddressSpace.SMEM, AddressSpace.RMEM)
 
 @irdl_attr_definition
 class CopyAtom(ParametrizedAttribute, TypeAttribute, CopyAtomType):
-    """A copy of `bits` bits, by one thread, between memories; it refuses tf32."""
+    """A single-thread copy of `bits` bits between memories; it rejects tf32."""
 
     name = "test_cute.copy"
     bits: IntAttr
@@ -75,12 +75,12 @@ OPERAND_LAYOUTS = {
     MmaOperand.C: _layout("((4,8),(2,2)):((32,1),(16,8))"),
     MmaOperand.D: _layout("((4,8),(2,2)):((32,1),(16,8))"),
 }
-"""Of `mma.sync.m16n8k16`: (thread, value) to the index."""
+"""Layouts of `mma.sync.m16n8k16`: (thread, value) to element index."""
 
 
 @irdl_attr_definition
 class MmaAtom(ParametrizedAttribute, TypeAttribute, MmaAtomType):
-    """A product of 16 x 8 x 16 by a warp."""
+    """A 16 x 8 x 16 MMA of one warp."""
 
     name = "test_cute.mma"
 
@@ -132,7 +132,7 @@ TestAtoms.__test__ = False  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def parse_with_atoms(text: str) -> Operation:
-    """The module that `text` is, not verified; the atoms are known."""
+    """Parse a module with the test atoms registered, without verifying it."""
     ctx = full_context().clone()
     ctx.load_dialect(TestAtoms)
     return parse_module(ctx, dedent(text))

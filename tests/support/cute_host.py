@@ -1,4 +1,4 @@
-"""Functions of `cute`, compiled for this machine and called; layouts with leaves left unknown."""
+"""`cute` functions JIT-compiled for the host, and layouts with dynamic leaves."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tileas_xdsl.transforms.cute_to_llvm import CuteToLlvm
 
 @cache
 def full_context() -> Context:
-    """A context that knows every dialect."""
+    """Return a context with every dialect registered."""
     ctx = Context()
     for name, factory in Universe.get_multiverse().all_dialects.items():
         ctx.register_dialect(name, factory)
@@ -34,7 +34,7 @@ def full_context() -> Context:
 
 
 def lowered(text: str, *, desugar: bool = True) -> ModuleOp:
-    """The module in LLVM's dialect; verified after every pass."""
+    """Lower a module to the `llvm` dialect, verifying after every pass."""
     ctx = full_context()
     module = parse_module(ctx, dedent(text))
     verify_module(module)
@@ -46,19 +46,19 @@ def lowered(text: str, *, desugar: bool = True) -> ModuleOp:
 
 
 def compiled(text: str, *, desugar: bool = True) -> LoadedObject:
-    """The module as machine code, in memory."""
+    """Return the module compiled to machine code in memory."""
     return LoadedObject(compile_object(lowered(text, desugar=desugar)))
 
 
 def function(code: LoadedObject, name: str, *arguments: Any, result: Any = ctypes.c_int32) -> Any:
-    """A function by the types of its arguments."""
+    """Return a compiled function as a callable with the given argument types."""
     return code.function(name, result, *arguments)
 
 
 def with_unknowns(layout: Layout, unknown: Any) -> tuple[Layout, list[int], list[int]]:
-    """A layout whose leaves are unknown where `unknown` says so, extents first.
+    """Replace the leaves flagged in `unknown` (shape leaves first) by variables.
 
-    Also the values of those leaves, of the shape and of the stride.
+    Return also the values of the replaced leaves of the shape and of the stride.
     """
     leaves = [*leaves_of(layout.shape), *leaves_of(layout.stride)]
     mixed = [Variable() if flag else leaf for leaf, flag in zip(leaves, unknown, strict=True)]
@@ -71,18 +71,18 @@ def with_unknowns(layout: Layout, unknown: Any) -> tuple[Layout, list[int], list
 
 
 def parameters(count: int, prefix: str) -> tuple[str, str]:
-    """`%p0: i32, %p1: i32`, and the names alone."""
+    """Return the parameter list `%p0: i32, %p1: i32` and its names alone."""
     names = [f"%{prefix}{n}" for n in range(count)]
     return ", ".join(f"{name}: i32" for name in names), ", ".join(names)
 
 
 def types(count: int) -> str:
-    """`i32, i32`."""
+    """Return a list of `count` types, `i32, i32`."""
     return ", ".join(["i32"] * count)
 
 
 def layout_lines(layout: Layout, shape_names: str, stride_names: str) -> str:
-    """Code that makes a layout of its unknown leaves."""
+    """Return code that builds a layout from its dynamic leaves."""
     from tileas_xdsl.layout.int_tuple import show
 
     shapes = shape_names.count("%")

@@ -1,4 +1,4 @@
-"""Kernels of cuTile Python that together use every operation that its front end makes.
+"""cuTile Python kernels that together cover every operation its front end emits.
 
 The module needs the package cuda-tile; `SIGNATURES` has the types of the parameters.
 """
@@ -21,7 +21,7 @@ SIGNATURES: dict[str, str] = {
     "wide": "x: f64[?], y: f64[?]",
     "debugging": "x: f32[?]",
 }
-"""By the name of a kernel; versions from 13.1 on have what these need."""
+"""Parameter types by kernel name; supported from version 13.1 on."""
 
 NEWER: dict[str, tuple[str, str]] = {
     "views": ("13.3", "x: f32[?, ?], y: f32[?, ?], rows: i32[?]"),
@@ -32,10 +32,10 @@ NEWER: dict[str, tuple[str, str]] = {
     "bytes_of": ("13.3", "x: f32[?], y: u8[?]"),
     "newest": ("13.4", "x: f32[?, ?], y: f32[?, ?]"),
 }
-"""Those that need a newer version, with it."""
+"""Kernels that need a newer version, with that version."""
 
 REFUSED = {"unsigned_floor": "x: u32[?]"}
-"""What the front end takes and the dialect does not: unsigned division rounded downwards."""
+"""Kernels that the front end accepts and the dialect rejects: unsigned division rounded down."""
 
 
 @ct.kernel

@@ -1,5 +1,5 @@
 # pyright: basic
-"""Products as users of cuTile write them; the module needs the package cuda-tile."""
+"""Matrix products in user-level cuTile; the module needs the package cuda-tile."""
 
 import cuda.tile as ct
 
@@ -20,7 +20,7 @@ def relu(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[in
 
 @ct.kernel
 def in_place(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
-    """C += A B, and what C was is added up in A's place: loads that come after stores."""
+    """C += A B, with the accumulation in place, so that loads follow stores to the same array."""
     i, j = ct.bid(0), ct.bid(1)
     acc = ct.load(c, index=(i, j), shape=(tm, tn))
     for k in range(ct.num_tiles(a, axis=1, shape=(tm, tk))):

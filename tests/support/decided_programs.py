@@ -1,4 +1,4 @@
-"""Small block programs with decisions made by hand, and the variables they are written in."""
+"""Small tl programs with hand-written layout decisions, and their index variables."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def owners(
 
 
 def everywhere(threads: int, *shape: int) -> FragmentMap:
-    """All of it in each thread, in row-major slots."""
+    """Return the map that replicates all elements in each thread, in row-major register order."""
     slot: Number = ZERO
     for k, extent in enumerate(shape):
         slot = slot * extent + dimension(k)
@@ -76,7 +76,7 @@ def rules(asked: Program, answered: Decisions) -> set[Rule]:
 
 
 def article() -> tuple[Program, Decisions]:
-    """The example of the article: a fragment is written whole and its column 0 stored."""
+    """Return the article's worked example: a fragment is fully written, its column 0 stored."""
     asked = program(
         64,
         (array("A", 4, 16), array("B", 4), fragment("f", 4, 16)),
@@ -89,7 +89,7 @@ def article() -> tuple[Program, Decisions]:
 
 
 def rows() -> tuple[Program, Decisions]:
-    """Rows of 8 numbers, two copies of their sums, four columns of the rows at once."""
+    """Return rows of 8 elements, row sums replicated twice, and stores vectorised by 4."""
     asked = program(
         32,
         (array("A", 16, 8), array("B", 16, 8), fragment("x", 16, 8), fragment("s", 16)),
@@ -104,7 +104,7 @@ def rows() -> tuple[Program, Decisions]:
 
 
 def copied() -> tuple[Program, Decisions]:
-    """Two copies of each iteration: both write their registers, one writes memory."""
+    """Return a loop replicated twice: both replicas write registers, one of them writes memory."""
     asked = program(
         32,
         (array("A", 16), array("B", 16), fragment("x", 16)),
@@ -115,7 +115,7 @@ def copied() -> tuple[Program, Decisions]:
 
 
 def product() -> tuple[Program, Decisions]:
-    """A product of 64 x 64 on four warps, the left operand in registers."""
+    """Return a 64 x 64 matrix product on four warps with operand A in registers."""
     asked = program(
         128,
         (

@@ -1,4 +1,4 @@
-"""Every operation of `arith` and `math` on every type of element, as kernels of one warp.
+"""Every operation of `arith` and `math` on every element type, as one-warp kernels.
 
 A case is a body of scalars from `%e0`, `%e1` ... to `%o`.  It becomes a kernel on scalars, one that
 maps it over fragments, and, where xDSL has the operation on vectors, one on fragments themselves;
@@ -44,21 +44,21 @@ COUNT = 4
 
 @dataclass(frozen=True)
 class Case:
-    """One body."""
+    """One test body."""
 
     name: str
     inputs: tuple[str, ...]
     output: str
     body: str
     vectors: bool = False
-    """Whether xDSL has the operation on vectors too."""
+    """Whether xDSL supports the operation on vectors too."""
     nonzero: bool = False
-    """Whether the last input must not be zero."""
+    """Whether the last input must be non-zero."""
     ulp: int = 0
-    """How far the results may be from those of the interpreter, in units of the last place."""
+    """Maximum error relative to the tile interpreter, in ulp."""
 
     def kernels(self) -> Iterator[tuple[str, int]]:
-        """Kernels of the case, with the elements that a thread has."""
+        """Return the kernels of the case, with the number of elements per thread."""
         scalar = self.body.replace("%e", "%x").replace("%o", "%r")
         yield elementwise(self.inputs, self.output, scalar, 1), 1
         arguments = ", ".join(f"%e{k}: {t}" for k, t in enumerate(self.inputs))
@@ -77,27 +77,27 @@ class Case:
 
 
 def binary(op: str, element: str, said: str = "", **options: Any) -> Case:
-    """An operation of two operands, with attributes."""
+    """Return the case of a binary operation with attributes."""
     body = f"%o = {op} %e0, %e1 {said} : {element}"
     name = f"{op} {said} {element}" if said else f"{op} {element}"
     return Case(name, (element, element), element, body, vectors=True, **options)
 
 
 def unary(op: str, element: str, said: str = "", **options: Any) -> Case:
-    """An operation of one operand, with attributes."""
+    """Return the case of a unary operation with attributes."""
     body = f"%o = {op} %e0 {said} : {element}"
     name = f"{op} {said} {element}" if said else f"{op} {element}"
     return Case(name, (element,), element, body, vectors=True, **options)
 
 
 def conversion(op: str, source: str, target: str, **options: Any) -> Case:
-    """A conversion."""
+    """Return the case of a conversion."""
     body = f"%o = {op} %e0 : {source} to {target}"
     return Case(f"{op} {source} {target}", (source,), target, body, **options)
 
 
 def arrays_of(case: Case, rng: np.random.Generator, size: int) -> list[Array]:
-    """Random values of all kinds, special ones among them."""
+    """Return random input arrays that include special values."""
     arrays = [_random(rng, name, size) for name in case.inputs]
     if case.nonzero:
         arrays[-1][arrays[-1] == 0] = 3
@@ -124,7 +124,7 @@ def _random(rng: np.random.Generator, name: str, size: int) -> Array:
 
 
 def expected(case: Case, arrays: Sequence[Array]) -> Array:
-    """What the tile interpreter makes of the body."""
+    """Return the tile interpreter's results of the body."""
     arguments = ", ".join(f"%e{k}: {t}" for k, t in enumerate(case.inputs))
     text = (
         f"func.func @f({arguments}) -> {case.output} {{\n"
@@ -141,7 +141,7 @@ def _no_outside(value: SSAValue) -> Any:
 
 
 def compiled(text: str, arch: str) -> str:
-    """PTX of a module of kernels, functions written out."""
+    """Return the PTX of a module of kernels, with math functions expanded."""
     module = parse(text)
     ExpandMath().apply(Context(), module)
     module.verify()
@@ -151,7 +151,7 @@ def compiled(text: str, arch: str) -> str:
 
 
 def apart(found: Array, wanted: Array) -> int:
-    """Units of the last place between results; 2**62 for a NaN or zero of another sign."""
+    """Return the distance between results in ulp; 2**62 for a NaN or zero of the wrong sign."""
     if wanted.dtype.kind in "ib":
         return int(np.max(np.abs(found.astype(object) - wanted.astype(object))))
     with np.errstate(invalid="ignore"):

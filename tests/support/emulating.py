@@ -1,4 +1,4 @@
-"""Kernels of the tests in the emulator."""
+"""Run test kernels on the emulator."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tileas_xdsl.interpreters import ptx as emulator
 
 
 def emulate(text: str, arguments: Sequence[Any], grid: Any = 1, **options: Any) -> list[Any]:
-    """What the arguments of the only kernel are afterwards; no check may fire."""
+    """Run the only kernel and return its arguments; the emulator must report no finding."""
     report = emulator.run(emulator.load(text), None, list(arguments), grid, **options)
     assert [f"{finding.line}: {finding.message}" for finding in report.findings] == []
     assert report.finished

@@ -1,4 +1,4 @@
-"""Random register layouts of tiles, and kernels that move tiles through them."""
+"""Random register layouts of tiles, and kernels that convert tiles between them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LOWERING = tuple(
     ArgSpec(name, {})
     for name in ("convert-tileas-to-cute-nvgpu", "licm", "cse", "convert-cute-nvgpu-to-ptx")
 )
-"""The passes that lower tiles as they are laid out."""
+"""Passes that lower tiles with given layouts."""
 
 ELEMENTS: Mapping[str, Any] = {
     "f32": np.float32,
@@ -47,9 +47,9 @@ def random_encoding(
     sparse: bool = False,
     replicas: bool = False,
 ) -> Layout:
-    """Digits of the extents in any order over threads and values; gaps where it is `sparse`.
+    """Return a random layout that distributes the digits of the extents over threads and values.
 
-    A thread has no more than `values` registers where threads suffice for that.
+    With `sparse` it has gaps. A thread has at most `values` registers if there are enough threads.
     """
     return next(
         layout
@@ -88,7 +88,7 @@ def _random(
 
 
 def factors(extent: int) -> list[int]:
-    """Prime factors."""
+    """Return the prime factors in ascending order, with multiplicity."""
     found: list[int] = []
     divisor = 2
     while extent > 1:
@@ -106,13 +106,13 @@ def _mode(leaves: Sequence[tuple[int, Offset]]) -> Layout:
 
 
 def tensor(shape: Sequence[int], element: str, encoding: str = "") -> str:
-    """The type of a tile."""
+    """Return the text of a tensor type."""
     extents = "x".join(map(str, shape))
     return f"tensor<{extents}x{element}{', ' + encoding if encoding else ''}>"
 
 
 def linear(layout: Layout) -> str:
-    """An encoding."""
+    """Return the encoding attribute of a layout."""
     return f'#nv_tileas.linear<"{layout}">'
 
 
@@ -124,7 +124,10 @@ def chain(
     *,
     ragged: bool = False,
 ) -> str:
-    """A tile is loaded, doubled and stored, in another encoding each time; bytes just move."""
+    """Return a kernel that loads, doubles and stores a tile through a chain of encodings.
+
+    Byte elements are only moved.
+    """
     types = [tensor(shape, element, encoding) for encoding in encodings]
     extents = "x".join(map(str, shape))
     array = "x".join("?" * len(shape)) if ragged else extents
@@ -149,7 +152,7 @@ def chain(
 
 
 def random_array(rng: np.random.Generator, shape: Sequence[int], element: str) -> Array:
-    """Numbers that can be doubled a few times."""
+    """Return random values that can be doubled a few times without overflow."""
     dtype = np.dtype(ELEMENTS[element])
     if "f" in element:
         return rng.standard_normal(tuple(shape)).astype(dtype)
@@ -157,5 +160,5 @@ def random_array(rng: np.random.Generator, shape: Sequence[int], element: str) -
 
 
 def lowered(source: str | ModuleOp) -> CompiledKernel:
-    """A kernel whose tiles stay as they are laid out."""
+    """Lower a kernel whose tiles keep their given layouts."""
     return compile(source, passes=LOWERING)

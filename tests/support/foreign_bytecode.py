@@ -1,4 +1,4 @@
-"""Bytecode that the package cuda-tile writes: random operations of every kind, with what was said.
+"""Bytecode written by the cuda-tile package: random operations of every kind and their arguments.
 
 The writer inside the package takes any operation of any type, so that every encoding is met, also
 those that no kernel leads to.  The operations mean nothing.
@@ -18,31 +18,31 @@ from cuda.tile._bytecode import encodings
 from cuda.tile._bytecode.version import BytecodeVersion
 
 PARAMETERS = 150
-"""So many that the numbers of values need two bytes."""
+"""Number of parameters, such that value ids need two varint bytes."""
 
 NOT_IN_FUNCTIONS = ("EntryOp", "GlobalOp", "ModuleOp", "PreviewCallOp")
 
 
 @dataclass
 class Said:
-    """What the writer was told of one operation."""
+    """The arguments passed to the package's writer for one operation."""
 
     opcode: int
     operands: list[int]
     results: list[int]
-    """Numbers of types."""
+    """Type ids of the results."""
     attributes: dict[str, Any]
     constant_type: int | None = None
     inside: list[Said] = field(default_factory=list)
 
 
 def version_of(text: str) -> BytecodeVersion:
-    """The package's name of a version."""
+    """Return the package's enumerator of a version."""
     return BytecodeVersion[f"V_{text.replace('.', '_')}"]
 
 
 def encoders() -> dict[str, Callable[..., Any]]:
-    """By the name of its class, what writes an operation that a function may contain."""
+    """Return the package's encoder functions of operations allowed in functions, by class name."""
     found = {
         name.removeprefix("encode_"): function
         for name, function in vars(encodings).items()
@@ -52,7 +52,7 @@ def encoders() -> dict[str, Callable[..., Any]]:
 
 
 def opcode_of(name: str) -> int:
-    """The number that stands in the source of what writes an operation."""
+    """Return the opcode constant in the code of an encoder function."""
     code = getattr(encodings, f"encode_{name}").__code__
     return next(value for value in code.co_consts if isinstance(value, int))
 
@@ -60,9 +60,9 @@ def opcode_of(name: str) -> int:
 def write_file(
     text: str, seed: int, each: int = 1, without: Collection[str] = ()
 ) -> tuple[bytes, list[Said]]:
-    """A file of one function with `each` operations of every kind but those named `without`.
+    """Write a file of one function with `each` operations of every kind not named in `without`.
 
-    The package writes operations into versions that do not have them yet; attributes it refuses.
+    The package also encodes operations newer than the version; attributes it rejects.
     """
     writer = _Writer(version_of(text), random.Random(seed), without)
     return writer.file(each)
@@ -102,13 +102,13 @@ class _Writer:
         return names
 
     def _types(self, table: Any) -> list[Any]:
-        """Far more than 127, so that their numbers need two bytes; all of tiles of integers."""
+        """Return integer tile types, far more than 127 so that their ids need two varint bytes."""
         kinds = (bc.SimpleType.I8, bc.SimpleType.I16, bc.SimpleType.I32, bc.SimpleType.I64)
         shapes = [[1 << a, 1 << b] for a in range(7) for b in range(7)]
         return [table.tile(table.simple(kind), shape) for kind in kinds for shape in shapes]
 
     def operation(self, builder: Any, name: str) -> Said | None:
-        """Write one; None if the version does not have it, or not so."""
+        """Write one operation; return None if the version lacks it or rejects its arguments."""
         encode = encoders()[name]
         keywords = {
             key: self.argument(parameter.annotation, builder, key)
@@ -157,7 +157,7 @@ class _Writer:
         made.done()
 
     def argument(self, annotation: Any, builder: Any, key: str) -> Any:
-        """A random value for a parameter of a writer."""
+        """Return a random value for a parameter of an encoder function."""
         text = getattr(annotation, "__name__", None) or str(annotation)
         text = str(annotation) if "[" in str(annotation) else text
         if text.startswith("typing.Optional"):

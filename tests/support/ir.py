@@ -1,4 +1,4 @@
-"""Small programs for tests of constructors and builders: values to begin with, and the text."""
+"""Small modules for tests of constructors and builders: initial values and the printed text."""
 
 from textwrap import dedent
 
@@ -15,7 +15,7 @@ from tileas_xdsl.diagnostics.verify import verify_module
 
 
 def program(*types: Attribute) -> tuple[ModuleOp, Builder, tuple[SSAValue, ...]]:
-    """A module whose first operation gives values of these types, and a builder at its end."""
+    """Return a module whose first operation defines values of these types, and a builder."""
     module = ModuleOp([])
     builder = Builder(InsertPoint.at_end(module.body.block))
     values = builder.insert(test.TestOp(result_types=types)).results if types else ()
@@ -23,9 +23,9 @@ def program(*types: Attribute) -> tuple[ModuleOp, Builder, tuple[SSAValue, ...]]
 
 
 def assert_prints(module: ModuleOp, text: str) -> None:
-    """The module is valid, and what follows its first operation prints as `text`.
+    """Assert that the module is valid and prints as `text` after its first operation.
 
-    The text may be broken into lines anywhere.
+    Line breaks in the text are ignored.
     """
     verify_module(module)
     lines = str(module).splitlines()[1:-1]
@@ -34,7 +34,7 @@ def assert_prints(module: ModuleOp, text: str) -> None:
 
 
 def parse(text: str, *, verify: bool = True) -> ModuleOp:
-    """The module that `text` is, verified unless asked otherwise; every dialect is known."""
+    """Parse a module with every dialect registered; verify it unless disabled."""
     ctx = Context()
     for name, factory in Universe.get_multiverse().all_dialects.items():
         ctx.register_dialect(name, factory)

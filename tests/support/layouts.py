@@ -1,4 +1,4 @@
-"""Random layouts, and an evaluation of layouts that shares no code with the package."""
+"""Random layouts, and an evaluator of layouts that is independent of the package."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def leaves_of(t: Any) -> list[Any]:
 
 
 def offsets(layout: Layout) -> list[Any]:
-    """Every offset, by nested loops over the leaf coordinates, first leaf fastest."""
+    """Return every offset by nested loops over leaf coordinates, first leaf fastest."""
     shape, stride = leaves_of(layout.shape), leaves_of(layout.stride)
     result = []
     for crd in cartesian(*(range(s) for s in reversed(shape))):
@@ -31,7 +31,7 @@ def offsets(layout: Layout) -> list[Any]:
 
 
 def shapes(depth: int = 4, extents: Any = EXTENTS) -> Any:
-    """Nested shapes down to `depth`, of any rank from 0, at most a few hundred coordinates."""
+    """Generate nested shapes up to `depth`, of any rank, with at most a few hundred coordinates."""
 
     def extend(children: Any) -> Any:
         return st.lists(children, max_size=3).map(tuple)
@@ -57,7 +57,7 @@ def unflatten_like(profile: Any, leaves: Iterator[Any]) -> Any:
 
 @st.composite
 def layouts(draw: Any, strides: Any = None, depth: int = 4, extents: Any = EXTENTS) -> Layout:
-    """Layouts of any shape with arbitrary strides (default: 0 to 40)."""
+    """Generate layouts of any shape with arbitrary strides (default: 0 to 40)."""
     shape = draw(shapes(depth, extents))
     leaf = st.integers(0, 40) if strides is None else strides
     drawn = iter([draw(leaf) for _ in leaves_of(shape)])
@@ -78,7 +78,7 @@ axis_strides = st.builds(
 def compact_layouts(
     draw: Any, gaps: bool = False, depth: int = 3, extents: Any = EXTENTS
 ) -> Layout:
-    """Injective layouts: leaves laid out in a random order, with gaps between them if asked."""
+    """Generate injective layouts: leaves in random order, with optional gaps between them."""
     shape = draw(shapes(depth, extents))
     leaves = leaves_of(shape)
     order = draw(st.permutations(range(len(leaves))))
@@ -94,7 +94,7 @@ def compact_layouts(
 
 @st.composite
 def digit_fragments(draw: Any) -> Layout:
-    """Injective layouts onto the axes thread and value, with holes."""
+    """Generate injective layouts onto the thread and value axes, with holes."""
     base = draw(compact_layouts(depth=2))
     leaves = leaves_of(base.shape)
     current = {"thread": 1, "value": 1}

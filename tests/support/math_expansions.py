@@ -32,7 +32,7 @@ EXPANSIONS: Mapping[str, Callable[..., Value]] = {
     **{kind.name.removeprefix("math."): function for kind, function in IN_F32.items()},
     **{name: _trigonometric(name) for name in OF_REDUCED},
 }
-"""Those of f32, by the name of the operation."""
+"""Expansions of f32 functions by operation name."""
 
 
 def _no_outside(value: SSAValue) -> Any:
@@ -40,7 +40,7 @@ def _no_outside(value: SSAValue) -> Any:
 
 
 def evaluated(name: str, *arrays: Array) -> Array:
-    """What an expansion gives for arrays of f32 (and of i32)."""
+    """Return a function that interprets an expansion on arrays of f32 (and of i32)."""
     elements = [f32 if array.dtype == np.float32 else i32 for array in arrays]
     block = Block(arg_types=elements)
     scope = Scope(block.add_op)
@@ -80,7 +80,7 @@ REFERENCES: Mapping[str, Callable[..., Array]] = {
 
 
 def reference(name: str, *arrays: Array) -> Array:
-    """The same by numpy in extended precision, which rounds to f32 as the exact number does."""
+    """Return the extended-precision numpy reference, which rounds to f32 like the exact value."""
     with np.errstate(all="ignore"):
         return np.asarray(REFERENCES[name](*(array.astype(np.longdouble) for array in arrays)))
 
@@ -93,7 +93,7 @@ SPECIAL = (
 
 
 def samples(rng: np.random.Generator, size: int) -> NDArray[np.float32]:
-    """All kinds of bits, what lies around 0 and 1, and what functions are made for."""
+    """Return random bit patterns, values near 0 and 1, and values of the usual argument range."""
     bits = rng.integers(0, 1 << 32, size, dtype=np.uint64).astype(np.uint32).view(np.float32)
     parts = (
         bits,
@@ -109,7 +109,7 @@ def samples(rng: np.random.Generator, size: int) -> NDArray[np.float32]:
 
 
 def arguments(name: str, rng: np.random.Generator, size: int) -> list[Array]:
-    """Arguments of a function: all pairs of special ones too where it takes two."""
+    """Return arguments of a function, with all pairs of special values for binary functions."""
     x = samples(rng, size)
     if name not in ("atan2", "powf", "fpowi"):
         return [x]
@@ -124,7 +124,7 @@ def arguments(name: str, rng: np.random.Generator, size: int) -> list[Array]:
 
 
 def distance(found: Array, exact: Array) -> NDArray[np.int64]:
-    """Units of the last place from the correctly rounded result; a wrong NaN or sign is 2**40."""
+    """Return the error in ulp of the exact result; 2**40 for a wrong NaN or sign."""
     with np.errstate(over="ignore"):
         wanted = exact.astype(np.float32)
     apart = np.abs(_ordered(found) - _ordered(wanted))

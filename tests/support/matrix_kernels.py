@@ -1,4 +1,4 @@
-"""Kernels of matrices of warps and warpgroups, and what numpy makes of them.
+"""Warp and warpgroup matrix kernels, and their numpy references.
 
 They run on the emulator and, in `tests/hardware`, on a GPU.
 """
@@ -20,13 +20,13 @@ from tileas_xdsl.target.smem_descriptor import describe
 
 @dataclass(frozen=True)
 class MatrixKernel:
-    """A kernel: its body, its arguments by the names of its pointers, and what they hold then."""
+    """A kernel: its body, arguments by pointer name, and expected contents."""
 
     body: str
     names: str
     arguments: list[np.ndarray]
     wanted: dict[int, np.ndarray]
-    """By argument, its words afterwards."""
+    """Expected final words by argument index."""
 
 
 DTYPES: dict[str, Any] = {
@@ -44,14 +44,14 @@ DTYPES: dict[str, Any] = {
 
 
 def matrix(element: str, shape: tuple[int, int], rng: np.random.Generator) -> np.ndarray:
-    """Small numbers that every format holds."""
+    """Return small random values that every format represents exactly."""
     low = 0 if element == "u8" else -4
     found = rng.integers(low, 5, shape)
     return (found / 2 if element not in ("s8", "u8") else found).astype(DTYPES[element])
 
 
 def owners(name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Row and column of (thread, value)."""
+    """Return row and column of each (thread, value)."""
     layout = REGISTER_LAYOUTS[name]
     table = np.array([[int(layout.layout((t, v))) for v in range(layout.values)]
                       for t in range(layout.threads)])  # fmt: skip
@@ -59,7 +59,7 @@ def owners(name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def to_registers(values: np.ndarray, name: str) -> np.ndarray:
-    """A matrix as words of its threads (threads, registers)."""
+    """Pack a matrix into the 32-bit registers of its threads (threads, registers)."""
     row, column = owners(name)
     cells = np.ascontiguousarray(values[row, column])
     return cells.view("u8" if values.dtype.itemsize == 8 else "u4")
@@ -74,7 +74,7 @@ def from_registers(words: np.ndarray, name: str, dtype: Any) -> np.ndarray:
 
 
 def load_words(prefix: str, pointer: str, count: int, bits: int = 32) -> str:
-    """Load `count` words of a thread into `%PREFIX0`, ..."""
+    """Return code that loads `count` words of a thread into `%PREFIX0`, ..."""
     lines = [
         f".reg .b{bits} %{prefix}<{count}>; .reg .b64 %p{prefix};",
         f"ld.param.u64 %p{prefix}, [{pointer}];",
@@ -114,7 +114,7 @@ MMA = [
 def warp_product(
     shape: str, family: str, a: str, b: str, d: str, rng: np.random.Generator
 ) -> MatrixKernel:
-    """`mma.sync` of one warp: A, B and C are in registers from the beginning."""
+    """Return `mma.sync` of one warp with A, B and C in registers."""
     name = f"mma.{shape}.{family}"
     tiles = {part: REGISTER_LAYOUTS[f"{name}.{part}"].tile for part in "abc"}
     left, right = matrix(a, tiles["a"], rng), matrix(b, tiles["b"], rng)
@@ -139,7 +139,7 @@ def warp_product(
 
 
 def moved_matrices(count: int, trans: str, rng: np.random.Generator) -> MatrixKernel:
-    """`ldmatrix` and then `stmatrix` of one warp."""
+    """Return `ldmatrix` followed by `stmatrix` of one warp."""
     cells = rng.integers(0, 1 << 16, (8, 8, count), dtype=np.uint16)
     flat = cells.reshape(-1, order="F")
     layout = REGISTER_LAYOUTS[f"ldmatrix.m8n8.x{count}{trans}.b16.dst"].layout
@@ -170,7 +170,7 @@ LEAD, STRIDE = 4096, 8192
 
 
 def canonical(mode: str, major: str, bits: int, rows: int) -> CanonicalLayout:
-    """A layout of one instruction's operand with room between its parts."""
+    """Return an operand layout of one wgmma instruction with gaps between its core matrices."""
     width = {"none": 1, "32B": 2, "64B": 4, "128B": 8}[mode] * 16
     if major == "k":
         lead, stride = (rows * 16, 128) if mode == "none" else (0, 8 * width)
@@ -182,7 +182,7 @@ def canonical(mode: str, major: str, bits: int, rows: int) -> CanonicalLayout:
 
 
 def placed(values: np.ndarray, layout: CanonicalLayout, size: int) -> np.ndarray:
-    """Shared memory from `start` on with an operand in it."""
+    """Return shared memory of `size` bytes that contains an operand in the given layout."""
     memory = np.zeros(size, np.uint8)
     item = values.dtype.itemsize
     rows, columns = np.indices(values.shape)
@@ -204,7 +204,7 @@ def warpgroup_product(
     in_registers: bool = False,
     signs: tuple[int, int] = (1, 1),
 ) -> MatrixKernel:
-    """`wgmma` of one instruction along K, on operands laid out as the modes and majors say."""
+    """Return one `wgmma` whose operands have the given swizzle and major modes."""
     d, a, b = types
     bits = BITS[a]
     k = 256 // bits

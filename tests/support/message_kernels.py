@@ -40,7 +40,7 @@ ASSERTION_LINE = next(
     )
     if "ct.assert_(" in line
 )
-"""The line of the assertion in this file."""
+"""Line number of the assertion in this file."""
 
 
 @ct.kernel

@@ -1,4 +1,4 @@
-"""Kernels of one warpgroup that multiply one tile, in every form that wgmma has.
+"""One-warpgroup kernels that multiply one tile, in every form of wgmma.
 
 A is 64 x K and B is N x K, each in one tile of shared memory whose contiguous dimension is 128
 bytes (or `span`) wide, as a tensor map writes it: along K for k-major operands, along M or N else.
@@ -43,7 +43,7 @@ B_START, BARRIER, SHARED_BYTES = 32768, 98304, 98304 + 8
 
 @dataclass(frozen=True)
 class Element:
-    """One element of A and B: its type in memory, in numpy, and for tensor maps."""
+    """An operand element type: its names in memory, in numpy, and in tensor maps."""
 
     ptx: str
     type: Attribute
@@ -70,7 +70,7 @@ RESULTS = {"f32": np.float32, "f16": np.float16, "i32": np.int32}
 
 @dataclass(frozen=True)
 class Form:
-    """One form of the product."""
+    """One variant of the matrix product."""
 
     a: str
     b: str
@@ -80,11 +80,11 @@ class Form:
     b_major: str = "k"
     a_in_registers: bool = False
     span: int = 128
-    """Bytes of a row in shared memory, which is also the swizzle."""
+    """Bytes of a row in shared memory, which is also the swizzle span."""
 
     @property
     def k(self) -> int:
-        """Elements along K: a row of shared memory."""
+        """Return the number of elements along K: one row of shared memory."""
         return self.span // ELEMENTS[self.a].bytes
 
     def __str__(self) -> str:
@@ -94,7 +94,7 @@ class Form:
 
 
 def product(form: Form) -> ModuleOp:
-    """C = A * B^T: arguments are the maps of A and B, A and C in global memory."""
+    """Return C = A * B^T; arguments are the maps of A and B, then A and C in global memory."""
     a, accumulator = ELEMENTS[form.a], ACCUMULATORS[form.accumulator]
     pointers = (cute.PtrType(a.type, "gmem", 16), cute.PtrType(accumulator, "gmem", 16))
     kernel = func.FuncOp("product", ((nvgpu.tma_descriptor, nvgpu.tma_descriptor, *pointers), ()))
@@ -135,7 +135,7 @@ def product(form: Form) -> ModuleOp:
 
 
 def _panels(form: Form, name: str) -> int:
-    """Boxes of an operand: panels of one row each along M or N, or one box of whole rows."""
+    """Return the boxes of an operand: panels one row wide along M or N, or one of whole rows."""
     extent, major = (M, form.a_major) if name == "a" else (form.n, form.b_major)
     return 1 if major == "k" else extent * ELEMENTS[form.a].bytes // form.span
 
@@ -167,13 +167,13 @@ def _descriptor(code: Code, form: Form, name: str, start: int) -> SSAValue:
 
 
 def _step(code: Code, form: Form, descriptor: SSAValue, major: str, step: int) -> SSAValue:
-    """The descriptor of what the instruction along K reads: 32 bytes of a row, or whole rows."""
+    """Return the descriptor of one K step: 32 bytes within a row, or whole rows."""
     rows = 32 // ELEMENTS[form.a].bytes
     return code(nvgpu.SmemDescAddOp(descriptor, step * (32 if major == "k" else rows * form.span)))
 
 
 def _place(code: Code, thread: SSAValue) -> tuple[SSAValue, SSAValue]:
-    """Row and column of a thread's first element: 16w + l/4 and 2(l%4)."""
+    """Return row and column of a thread's first element: 16w + l/4 and 2(l%4)."""
     warp = code(arith.DivUIOp(thread, code.number(32)))
     lane = code(nvgpu.LaneIdxOp())
     rows = code(arith.MuliOp(warp, code.number(16)))
@@ -184,7 +184,7 @@ def _place(code: Code, thread: SSAValue) -> tuple[SSAValue, SSAValue]:
 def _fragment(
     code: Code, form: Form, memory: SSAValue, place: tuple[SSAValue, SSAValue], step: int
 ) -> SSAValue | None:
-    """A in registers: pairs at rows +0 and +8, columns +0 and +8 (16-bit elements)."""
+    """Load A into registers: pairs at rows +0 and +8, columns +0 and +8 (16-bit elements)."""
     if not form.a_in_registers:
         return None
     pairs: list[SSAValue] = []
@@ -218,7 +218,7 @@ def _store(
 
 
 def operands(form: Form, rng: np.random.Generator) -> tuple[NDArray[Any], NDArray[Any]]:
-    """A and B of small integers, whose products are exact in every accumulator."""
+    """Return A and B of small integers, whose products are exact in every accumulator."""
     low = 0 if "u8" in (form.a, form.b) else -2
     a = rng.integers(low, 3, (M, form.k)).astype(ELEMENTS[form.a].dtype)
     b = rng.integers(low, 3, (form.n, form.k)).astype(ELEMENTS[form.b].dtype)
@@ -226,7 +226,7 @@ def operands(form: Form, rng: np.random.Generator) -> tuple[NDArray[Any], NDArra
 
 
 def map_of(form: Form, name: str, operand: NDArray[Any]) -> TensorMapArg:
-    """The map of an operand, stored with its major dimension contiguous."""
+    """Return the tensor map of an operand, stored with its major dimension contiguous."""
     element, major = (form.a, form.a_major) if name == "a" else (form.b, form.b_major)
     kind = ELEMENTS[element]
     stored = np.ascontiguousarray(operand if major == "k" else operand.T)

@@ -1,4 +1,4 @@
-"""Kernels of a producer and a consumer, put together from steps of every form."""
+"""Producer-consumer pipeline kernels, composed of produce and consume steps of every form."""
 
 from __future__ import annotations
 
@@ -227,7 +227,7 @@ CONSUMERS: Mapping[str, str] = {
 
 
 def producer(step: str) -> str:
-    """A step of a producer, again and again."""
+    """Return a loop that repeats a producer step."""
     return f"""
   %i0 = nv_tileas.async.pipeline.create_iterator %p0 : !prod -> !iter
   %pn, %in = scf.for %k = %zero to %rounds step %one iter_args(%p = %p0, %i = %i0)
@@ -240,7 +240,7 @@ def producer(step: str) -> str:
 
 
 def consumer(step: str) -> str:
-    """A step of a consumer, again and again."""
+    """Return a loop that repeats a consumer step."""
     return f"""
   %j0 = nv_tileas.async.pipeline.create_iterator %c0 : !cons -> !iter
   %cn, %jn = scf.for %k = %zero to %rounds step %one iter_args(%c = %c0, %j = %j0)
@@ -253,7 +253,7 @@ def consumer(step: str) -> str:
 
 
 def pipelined(body: str, stages: int = 2, rounds: int = 7) -> str:
-    """A kernel with a pipeline around a body."""
+    """Return a kernel with a pipeline around a body."""
     begin = f"""{SETUP}
   %nothing = arith.constant dense<0.0> : !tile
   %flat = nv_tileas.reinterpret %slots : !slots -> !all
@@ -274,13 +274,13 @@ def pipelined(body: str, stages: int = 2, rounds: int = 7) -> str:
 
 
 def pair(produce: str, consume: str, stages: int = 2, rounds: int = 7) -> str:
-    """A producer and a consumer as agents; steps by name, or as text."""
+    """Return producer and consumer agents; steps are given by name or as text."""
     first = producer(PRODUCERS.get(produce, produce))
     second = consumer(CONSUMERS.get(consume, consume))
     return pipelined(agents(first, second), stages, rounds)
 
 
 def matrices(rounds: int = 7) -> tuple[Any, Any]:
-    """Two matrices of so many tiles, one below the other."""
+    """Return two matrices of `rounds` vertically stacked tiles."""
     rng = np.random.default_rng(rounds)
     return tuple(numbers(rng, (4 * rounds, 8), np.float32) for _ in range(2))

@@ -1,4 +1,4 @@
-"""Copies of columns of pixels (im2col): small kernels, and what moving pixel by pixel gives.
+"""im2col copies: small kernels, and a reference that moves pixel by pixel.
 
 The kernels run on the emulator and, by `tests/hardware/copy_pixels.py`, on a GPU.
 """
@@ -30,7 +30,7 @@ DTYPES: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class PixelCopy:
-    """One copy: the tensor (channels first), its pixels, the column, and where it begins."""
+    """One copy: the tensor (channels first), its pixels, the column, and the start coordinates."""
 
     element: str
     dims: tuple[int, ...]
@@ -39,12 +39,12 @@ class PixelCopy:
     box: tuple[int, int]
     at: tuple[int, ...]
     offsets: tuple[int, ...] = ()
-    """Of a load; a store has none."""
+    """Filter offsets of a load; a store has none."""
     steps: tuple[int, ...] = ()
     swizzle: str = "none"
     nan_fill: bool = False
     operation: str = "load"
-    """load, store, or how a reduction combines."""
+    """`load`, `store`, or the reduction operation."""
 
     def __str__(self) -> str:
         dims = "x".join(map(str, self.dims))
@@ -52,16 +52,16 @@ class PixelCopy:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The elements in numpy."""
+        """Return the numpy element type."""
         return np.dtype(DTYPES[self.element])
 
     @property
     def size(self) -> int:
-        """Bytes of the column."""
+        """Return the bytes of the column."""
         return self.box[0] * self.box[1] * self.dtype.itemsize
 
     def tensor_map(self) -> TensorMap:
-        """The map of the tensor, which is contiguous."""
+        """Return the tensor map of the contiguous tensor."""
         strides: list[int] = []
         pitch = self.dtype.itemsize
         for dim in self.dims[:-1]:
@@ -80,18 +80,18 @@ class PixelCopy:
         )
 
     def tensor(self) -> Array:
-        """The tensor, batch first."""
+        """Return the tensor, batch first."""
         rng = np.random.default_rng(sum(self.dims))
         found = rng.integers(1, 100, tuple(reversed(self.dims)))
         return found.astype(self.dtype)
 
     def column(self) -> Array:
-        """What a store puts there: a row of channels for each pixel."""
+        """Return the column to store: a row of channels per pixel."""
         rng = np.random.default_rng(sum(self.at) + 7)
         return rng.integers(1, 100, (self.box[1], self.box[0])).astype(self.dtype)
 
     def pixels(self) -> list[tuple[int, ...]]:
-        """The coordinates of the pixels, W first and batch last, one after another."""
+        """Return the coordinates of successive pixels, W first and batch last."""
         spatial = len(self.lower)
         steps = (self.steps or (1,) * len(self.dims))[1:-1]
         last = [d - 1 + u for d, u in zip(self.dims[1:-1], self.upper, strict=True)]
@@ -111,7 +111,7 @@ class PixelCopy:
         return found
 
     def expected(self) -> Array:
-        """The column after a load, the tensor after a store or a reduction."""
+        """Return the column after a load, or the tensor after a store or reduction."""
         tensor, column = self.tensor(), self.column()
         is_load = self.operation == "load"
         fill = np.nan if self.nan_fill else 0
@@ -132,14 +132,14 @@ class PixelCopy:
         return self.in_shared_memory(found) if is_load else tensor
 
     def in_shared_memory(self, column: Array) -> Array:
-        """The bytes of a column as its swizzle places them."""
+        """Return the swizzled bytes of a column in shared memory."""
         data = np.ascontiguousarray(column).view(np.uint8).reshape(-1)
         found = np.zeros_like(data)
         found[BYTE_SWIZZLES[self.swizzle](np.arange(len(data)))] = data
         return found
 
     def ptx(self) -> str:
-        """A kernel that copies; its arguments are the map and the column in shared memory."""
+        """Return the copy kernel; its arguments are the map and the column in shared memory."""
         rank, place = len(self.dims), ", ".join(map(str, self.at))
         words = self.size // 4
         if self.operation == "load":
@@ -183,7 +183,7 @@ ACTED: bar.sync 0;
 
 
 def _move(load: str, store: str, words: int) -> str:
-    """Words between global memory and the box, by 32 threads."""
+    """Return code by which 32 threads copy words between global memory and the box."""
     to_global = store == "st.global"
     source, target = ("[%a]", "[%g]") if to_global else ("[%g]", "[%a]")
     return f""".reg .b64 %g; .reg .pred %more; mov.u32 %i, %t;
@@ -245,4 +245,4 @@ COPIES = (
     PixelCopy("f16", (16, 9, 4), (0,), (0,), (16, 20), (8, 7, 1), operation="add"),
     PixelCopy("s32", (8, 6, 4, 2), (0, 0), (0, 0), (8, 24), (0, 5, 2, 1), operation="max"),
 )  # fmt: skip
-"""Copies of every rank that wrap around their pixels, leave the tensor, and begin between."""
+"""Copies of every rank that wrap around their pixels, exceed the tensor, or start in between."""

@@ -1,4 +1,4 @@
-"""Kernels of plain tiles held against numpy: by the tile interpreter and by the emulated PTX."""
+"""Check tile kernels against numpy, on the tile interpreter and as emulated PTX."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def check(
     tolerance: float = 0.0,
     targets: Sequence[str] = TARGETS,
 ) -> None:
-    """The last argument is as expected, and no check fires; without tolerance, bit by bit."""
+    """Assert the last argument's contents and no findings; without tolerance, bitwise."""
     made = [compile(text, target) for target in targets]
     found = [np.asarray(made[0].simulate(*arguments, grid=grid).arrays[-1])]
     for kernel in made:

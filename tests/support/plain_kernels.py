@@ -1,4 +1,4 @@
-"""Kernels of plain tiles, one for each thing that the lowering to threads does with them."""
+"""Tile kernels, one per feature of the lowering to threads."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ HEAD = """
 
 @dataclass(frozen=True)
 class Launch:
-    """A kernel, its arguments, and what the last of them should hold afterwards."""
+    """A kernel, its arguments, and the expected contents of the last one."""
 
     text: str
     arguments: Sequence[Array]
     grid: tuple[int, int, int]
     expected: Array
     tolerance: float = 0.0
-    """Relative to one, or to the element if it is larger; 0 means the same bits."""
+    """Permitted error relative to max(1, |element|); 0 means bitwise equality."""
 
 
 def kernel(arguments: str, body: str, warps: int = 4) -> str:
-    """A module with a kernel that knows its block as `%x` and `%y`."""
+    """Return a module with a kernel whose block indices are `%x` and `%y`."""
     return f"""{HEAD}
 func.func @k({arguments}) attributes {{nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = {warps}>}} {{
   %zero = arith.constant 0 : index
@@ -55,7 +55,7 @@ func.func @k({arguments}) attributes {{nv_tileaa.kernel_spec = #nv_tileaa.kernel
 
 
 def load(name: str, array: str, memref: str, tile: str, at: str, padding: str = "") -> str:
-    """A tile of an array, padded if something is said about it."""
+    """Return a load of a tile from an array, with optional padding."""
     flags = ", ".join(["false"] * len(at.split(",")))
     pad = f", in_bounds = array<i1: {flags}>, padding_value = {padding}" if padding else ""
     view = f"!nv_tileas.tiled_view<{tile}, gmem>"
@@ -65,7 +65,7 @@ def load(name: str, array: str, memref: str, tile: str, at: str, padding: str = 
 
 
 def store(name: str, array: str, memref: str, tile: str, at: str) -> str:
-    """A tile to an array, as far as there is one."""
+    """Return a store of a tile to an array, clipped to its bounds."""
     view = f"!nv_tileas.tiled_view<{tile}, gmem>"
     return f"""%to_{array} = nv_tileas.view %{array} : {memref} -> {view}
   nv_tileas.tiled_store %{name}, %to_{array}[{at}] {{atom = #stg}} : tensor<{tile}>, {view}
@@ -73,7 +73,7 @@ def store(name: str, array: str, memref: str, tile: str, at: str) -> str:
 
 
 def reduced(name: str, source: str, axis: int, tile: str, result: str, combiner: str) -> str:
-    """A reduction by one operation."""
+    """Return a reduction by a single combiner operation."""
     element = tile.split("x")[-1]
     return f"""%{name} = nv_tileas.reduce %{source} {{axis = {axis} : i32}} : tensor<{tile}> -> tensor<{result}> {{
   ^bb0(%lhs: {element}, %rhs: {element}):
@@ -84,7 +84,7 @@ def reduced(name: str, source: str, axis: int, tile: str, result: str, combiner:
 
 
 def total(rng: np.random.Generator, element: str, tile: int, warps: int) -> Launch:
-    """Each block adds a tile of a ragged line."""
+    """Sum the tiles of a 1-D array whose extent is no multiple of the tile."""
     dtype, is_float = np.dtype(NUMPY[element]), element.startswith("f")
     line, single = f"{tile}x{element}", f"1x{element}"
     array = f"memref<?x{element}>"
@@ -108,7 +108,7 @@ def total(rng: np.random.Generator, element: str, tile: int, warps: int) -> Laun
 
 
 def extreme(rng: np.random.Generator, axis: int, rows: int, columns: int, warps: int) -> Launch:
-    """The largest element of each row or column of a ragged matrix."""
+    """Compute row or column maxima of a matrix with partial tiles."""
     tile, array = f"{rows}x{columns}xf32", "memref<?x?xf32>"
     left = f"{rows if axis else columns}xf32"
     body = (
@@ -125,7 +125,7 @@ def extreme(rng: np.random.Generator, axis: int, rows: int, columns: int, warps:
 
 
 def normalised(rng: np.random.Generator, rows: int, columns: int, warps: int) -> Launch:
-    """Rows without their mean, over their norm, times weights of the columns."""
+    """Subtract the mean of each row, divide by its norm, multiply by per-column weights."""
     tile, row, column = f"{rows}x{columns}xf32", f"{columns}xf32", f"{rows}xf32"
     array = "memref<?x?xf32>"
     body = (
@@ -165,7 +165,7 @@ def normalised(rng: np.random.Generator, rows: int, columns: int, warps: int) ->
 
 
 def transposed(rng: np.random.Generator, element: str) -> Launch:
-    """Tiles of a ragged matrix, transposed by reading elements of other threads."""
+    """Transpose the tiles of a matrix with partial tiles by exchange between threads."""
     tile, turned, array = f"16x32x{element}", f"32x16x{element}", f"memref<?x?x{element}>"
     body = (
         load("t", "a", array, tile, "%x, %y")
@@ -184,7 +184,7 @@ def transposed(rng: np.random.Generator, element: str) -> Launch:
 
 
 def online(rng: np.random.Generator, rows: int, warps: int) -> Launch:
-    """The largest element of rows of any length: a column of values goes round a loop."""
+    """Compute row maxima over any number of columns; the loop carries a column of values."""
     tile, column, array = f"{rows}x128xf32", f"{rows}xf32", "memref<?x?xf32>"
     body = (
         f"""%width = memref.dim %a, %one : {array}
@@ -208,7 +208,7 @@ def online(rng: np.random.Generator, rows: int, warps: int) -> Launch:
 
 
 def masked(rng: np.random.Generator) -> Launch:
-    """What is on or below the diagonal of each tile, the distance to it elsewhere."""
+    """Load by a mask the elements on or below each tile's diagonal; add the distance elsewhere."""
     tile, array = "8x128xf32", "memref<?x?xf32>"
     view = f"!nv_tileas.tiled_view<{tile}, gmem>"
     body = f"""%mask = nv_tileas.generate : tensor<8x128xi1> {{
@@ -239,7 +239,7 @@ def masked(rng: np.random.Generator) -> Launch:
 
 
 def shifted(rng: np.random.Generator) -> Launch:
-    """An array is read, written, read again further on and written again: threads keep order."""
+    """Read, write, re-read at an offset and rewrite an array: threads keep memory order."""
     array, line = "memref<?xf32>", "256xf32"
     view = f"!nv_tileas.tiled_view<{line}, gmem>"
     body = f"""%v = nv_tileas.view %a : {array} -> {view}
@@ -257,7 +257,7 @@ def shifted(rng: np.random.Generator) -> Launch:
 
 
 def moved(rng: np.random.Generator) -> Launch:
-    """A view that begins before its array: what is there is padding."""
+    """Load through a view that begins before its array, with padding out of bounds."""
     array, tile = "memref<50x100xf16>", "8x128xf16"
     view = f"!nv_tileas.tiled_view<{tile}, gmem>"
     body = f"""%up = arith.constant -3 : index
@@ -273,7 +273,7 @@ def moved(rng: np.random.Generator) -> Launch:
 
 
 def cube(rng: np.random.Generator) -> Launch:
-    """Tiles of three dimensions; rows are all leading ones together."""
+    """Load and store 3-D tiles; the leading dimensions are treated together as rows."""
     array, tile = "memref<?x?x?xf32>", "2x4x32xf32"
     body = load("t", "a", array, tile, "%x, %y, %one") + store(
         "t", "b", array, tile, "%x, %y, %one"
@@ -286,7 +286,7 @@ def cube(rng: np.random.Generator) -> Launch:
 
 
 def staged(rng: np.random.Generator, element: str, rows: int, columns: int) -> Launch:
-    """A tile goes through the swizzled rows of shared memory, there and back."""
+    """Copy a tile through swizzled rows of shared memory and back."""
     tile, array = f"{rows}x{columns}x{element}", f"memref<?x?x{element}>"
     shared = f"tensor<{tile}, #smem>"
     body = (
@@ -305,7 +305,7 @@ def staged(rng: np.random.Generator, element: str, rows: int, columns: int) -> L
 
 
 def piped(rng: np.random.Generator, element: str, rows: int, columns: int) -> Launch:
-    """One agent loads tiles by TMA, the other subtracts from each column its largest element."""
+    """Load tiles by TMA in one agent, subtract the column maxima in another."""
     tile, array, row = (
         f"{rows}x{columns}x{element}",
         f"memref<?x?x{element}>",
@@ -372,7 +372,7 @@ def piped(rng: np.random.Generator, element: str, rows: int, columns: int) -> La
 
 
 def boxes(rng: np.random.Generator, element: str) -> Launch:
-    """Tiles of four dimensions, ragged along each of them."""
+    """Load and store 4-D tiles that are partial along each dimension."""
     array, tile = f"memref<?x?x?x?x{element}>", f"2x2x4x16x{element}"
     body = load("t", "a", array, tile, "%x, %y, %one, %zero") + store(
         "t", "b", array, tile, "%x, %y, %one, %zero"
@@ -385,7 +385,7 @@ def boxes(rng: np.random.Generator, element: str) -> Launch:
 
 
 def extended(rng: np.random.Generator) -> Launch:
-    """What is left of rows gets a column of its own, through a load that is waited for."""
+    """Reduce rows to their minima, kept as a column, after an asynchronous load."""
     array, tile = "memref<?x?xf32>", "16x64xf32"
     view, token = f"!nv_tileas.tiled_view<{tile}, gmem>", f"!nv_tileas.token<tensor<{tile}>>"
     body = (
@@ -405,7 +405,7 @@ def extended(rng: np.random.Generator) -> Launch:
 
 
 def chosen(rng: np.random.Generator) -> Launch:
-    """One block gets what is in memory, the other one number."""
+    """Store loaded data in one block and a constant in the other."""
     array, line = "memref<?xf32>", "256xf32"
     body = (
         f"""%first = arith.cmpi slt, %x, %one : index
@@ -472,4 +472,4 @@ LAUNCHES: Mapping[str, Callable[[np.random.Generator], Launch]] = {
     "extended": extended,
     "chosen": chosen,
 }  # fmt: skip
-"""By name, what makes a kernel and random arguments for it."""
+"""Functions that return a kernel with random arguments, by name."""

@@ -49,11 +49,11 @@ from tileas_xdsl.dialects.ptx import (
 
 TILE_BYTES = 64 * 64 * 2
 K_MAJOR_128B = 0x4000004000010000
-"""A matrix descriptor without its address."""
+"""A matrix descriptor with a zero address field."""
 
 
 def one_tile_gemm() -> ModuleOp:
-    """The module of the kernel `gemm`: maps of A and B, C, its row length, K."""
+    """Return the module of kernel `gemm` with parameters: maps of A and B, C, its row length, K."""
     entry = EntryOp(
         "gemm",
         [param("b8", 128, 64), param("b8", 128, 64), param("u64"), param("u32"), param("u32")],

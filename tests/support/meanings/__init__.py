@@ -1,4 +1,4 @@
-"""Operations on one fragment per thread, with what numpy says of them."""
+"""Single-fragment operations and their numpy references."""
 
 from support.meanings.arithmetic import DIVISIONS, DIVISIONS_BY_CONSTANTS, FLOATS, INTEGERS, SHIFTS
 from support.meanings.comparisons import COMPARISONS

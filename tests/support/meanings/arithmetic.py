@@ -1,4 +1,4 @@
-"""Sums, products, divisions, shifts, minima and maxima."""
+"""Additions, multiplications, divisions, shifts, minima and maxima."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _ceil(x: Array, y: Array) -> Array:
 
 
 def _ordered_zeros(function: Callable[..., Array], combine: Callable[..., Array]) -> Any:
-    """A minimum or maximum for which -0 is below +0, as PTX has it and numpy leaves open."""
+    """Return a minimum or maximum with -0 < +0, as PTX defines and numpy leaves unspecified."""
 
     def computed(x: Array, y: Array) -> Array:
         sign = np.where(combine(np.signbit(x), np.signbit(y)), -0.0, 0.0).astype(x.dtype)

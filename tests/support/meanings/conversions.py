@@ -1,4 +1,4 @@
-"""Conversions between elements."""
+"""Conversions between element types."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _saturated(target: str) -> Callable[[Array], Array]:
 
 
 def _saturated_integers(x: Array) -> Array:
-    """What PTX gives where the IR leaves the result open: the nearest integer, 0 for NaN."""
+    """Return the PTX result where the IR leaves it undefined: nearest integer, 0 for NaN."""
     wide = np.nan_to_num(np.trunc(x.astype(np.float64)), nan=0.0, posinf=2.0**40, neginf=-(2.0**40))
     return np.clip(wide, -(2**31), 2**31 - 1).astype(np.int32)
 

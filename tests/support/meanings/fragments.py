@@ -1,4 +1,4 @@
-"""Several operations in one: masks, bits, constants, fragments put together anew."""
+"""Compound operations: masks, bit operations, constants, rearranged fragments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions of one float."""
+"""Unary float functions."""
 
 from __future__ import annotations
 
@@ -63,4 +63,4 @@ APPROXIMATIONS = [
         tolerance=2e-5,
     )
 ]
-"""Instructions, on angles and exponents that are not large."""
+"""Approximate instructions, on angles and exponents of moderate size."""

@@ -1,4 +1,4 @@
-"""What one operation on a fragment computes, and how such cases are put together."""
+"""The semantics of one operation on a fragment, and constructors of such test cases."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DTYPES: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Meaning:
-    """`body` computes `%r` from `%x0`, `%x1` ...; `expected` does the same with numpy."""
+    """An operation and its numpy reference: `body` computes `%r` from `%x0`, `%x1` ..."""
 
     name: str
     inputs: tuple[str, ...]
@@ -39,13 +39,13 @@ class Meaning:
     count: int = 4
     out_count: int | None = None
     tolerance: float = 0.0
-    """Relative error that an approximation may have."""
+    """Permitted relative error of an approximation."""
     positive: bool = False
     """Whether the first input must be positive."""
     nonzero: bool = False
     """Whether the last input must not be zero."""
     shift: bool = False
-    """Whether the last input is a number of bits."""
+    """Whether the last input is a shift amount."""
 
 
 def vector_of(element: str, count: int) -> str:
@@ -62,7 +62,7 @@ def binary(
 
 
 def wide(function: Callable[..., Array]) -> Callable[..., Array]:
-    """Floats computed in f32 and rounded."""
+    """Return a function that computes in f32 and rounds to the operand type."""
 
     def computed(*operands: Array) -> Array:
         wide = [x if x.dtype == np.float64 else x.astype(np.float32) for x in operands]

@@ -1,4 +1,4 @@
-"""Random kernels of tiles, to run passes on."""
+"""Random tile kernels as inputs for passes."""
 
 from tests.support.random_programs.program import Program, programs
 

@@ -1,4 +1,4 @@
-"""Selects and ifs: of tiles, of buffers of one allocation, with layouts that the arms convert."""
+"""Random selects and ifs over tiles and buffers, with layout conversions in the arms."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.support.random_programs.writer import Buffer, Tile, Writer
 
 
 def flag(w: Writer) -> str:
-    """A condition that is there, or one that depends on the round or the block."""
+    """Return a condition: an existing one, or one that depends on the iteration or block index."""
     if not w.chance():
         return w.flag()
     number = w.choose(["%block", w.round])
@@ -21,7 +21,7 @@ def flag(w: Writer) -> str:
 
 
 def select_of_tiles(w: Writer) -> None:
-    """One of two values."""
+    """Emit a select of two values."""
     type_ = w.registers(w.tile_type())
     one, other = tiles.value(w, type_), tiles.value(w, type_)
     w.mark("select of values")
@@ -30,7 +30,7 @@ def select_of_tiles(w: Writer) -> None:
 
 
 def pair(w: Writer, *, to_write: bool = True) -> list[Buffer]:
-    """Two buffers of one type and one allocation."""
+    """Return two buffers of the same type and allocation."""
     found = w.buffers(to_write=to_write)
     for k, one in enumerate(found):
         for other in found[k + 1 :]:
@@ -40,7 +40,7 @@ def pair(w: Writer, *, to_write: bool = True) -> list[Buffer]:
 
 
 def select_of_buffers(w: Writer) -> None:
-    """One of two slots, which is then read or written."""
+    """Emit a select of two slots, followed by a read or write of the result."""
     one, other = pair(w)
     first, second = w.choose([(one, other), (other, one)])
     text = f"arith.select {flag(w)}, {first.name}, {second.name} : {one.type}"
@@ -53,7 +53,7 @@ def select_of_buffers(w: Writer) -> None:
 
 
 def branch(w: Writer) -> None:
-    """An if whose arms give tiles, each in a layout of its own that is converted at its end."""
+    """Emit an if that yields tiles, each converted from a layout of its arm's own."""
     result = None if w.chance(4) else w.registers(w.tile_type())
     names = [] if result is None else [w.name("x")]
     head = f"{names[0]} = " if names else ""
@@ -77,7 +77,7 @@ def _arm(w: Writer, result: TileType | None) -> None:
 
 
 def _of_arm(w: Writer, result: TileType) -> Tile:
-    """What an arm computes, in a layout of its own, as the branch gives it."""
+    """Compute a value in an arm in its own layout, converted to that of the branch."""
     inner = w.registers(result)
     tile = tiles.computed(w, tiles.value(w, inner))
     if inner == result:
@@ -87,7 +87,7 @@ def _of_arm(w: Writer, result: TileType) -> Tile:
 
 
 def branch_of_buffers(w: Writer) -> None:
-    """An if that gives one of two slots."""
+    """Emit an if that yields one of two slots."""
     one, other = pair(w)
     name, type_ = w.name("b"), one.type
     w.mark("if with a buffer")
@@ -103,7 +103,7 @@ def branch_of_buffers(w: Writer) -> None:
 
 
 def arms_fill_a_new_tile(w: Writer) -> None:
-    """Both arms insert into storage that nobody else uses, all of it or a part each."""
+    """Emit an if whose arms insert into fresh storage, all of it or different parts."""
     type_ = w.tile_type()
     if len(type_.shape) != 2:
         type_ = type_.with_shape(16, 8)
@@ -123,7 +123,7 @@ def arms_fill_a_new_tile(w: Writer) -> None:
 
 
 def insert(w: Writer, piece: Tile, whole: str, type_: TileType, row: int | str) -> str:
-    """A tile with rows replaced."""
+    """Return `whole` with its rows from `row` on replaced by `piece`."""
     sizes = ", ".join(map(str, piece.type.shape))
     zeros, ones = ", 0" * (len(type_.shape) - 1), ", 1" * (len(type_.shape) - 1)
     text = f"nv_tileas.insert_slice {w.use(piece)} into {whole}[{row}{zeros}][{sizes}][1{ones}]"

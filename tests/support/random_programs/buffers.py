@@ -1,4 +1,4 @@
-"""Shared memory: buffers, slots of one allocation, windows, copies, and reads of them."""
+"""Random shared memory: buffers, slots of an allocation, sub-views, copies and reads."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from tests.support.random_programs.writer import Buffer, Tile, Writer, coordinat
 
 
 def allocated(w: Writer, type_: TileType) -> str:
-    """New memory that nobody has written."""
+    """Emit an uninitialised allocation."""
     return w.let("b", f"nv_tileas.alloc_tensor : {type_}")
 
 
 def fill(w: Writer, buffer: Buffer, tile: Tile) -> None:
-    """Write all of a buffer: by a copy, by a store, or by an asynchronous copy."""
+    """Emit a write of the whole buffer: a copy, a store, or an asynchronous copy."""
     form = w.choose(["copy", "store", "async copy"])
     w.mark(f"{form} into a buffer")
     source, type_ = w.use(tile), buffer.type
@@ -36,18 +36,18 @@ def fill(w: Writer, buffer: Buffer, tile: Tile) -> None:
 
 
 def smem_view(w: Writer, buffer: Buffer) -> str:
-    """A buffer as a tiled view."""
+    """Return a tiled view of a buffer."""
     type_ = buffer.type
     return w.let("v", f"nv_tileas.view {buffer.name} : {type_} -> {type_.view('smem')}")
 
 
 def content(w: Writer, type_: TileType) -> Tile:
-    """What may be copied into a buffer: a tile that is not in shared memory."""
+    """Return a tile outside shared memory that may be copied into a buffer."""
     return tiles.value(w, w.registers(type_))
 
 
 def single(w: Writer) -> Buffer:
-    """A buffer of its own."""
+    """Emit a buffer in its own allocation."""
     type_ = w.shared(w.tile_type())
     buffer = Buffer(allocated(w, type_), type_, w.number_of_storage())
     if type_.can_be_boxed and _keeps_rows(w, type_) and w.chance():
@@ -60,17 +60,17 @@ def single(w: Writer) -> Buffer:
 
 
 def _is_transposed(w: Writer, type_: TileType) -> bool:
-    """Whether views of other memory with this layout would be transposed ones."""
+    """Return whether views of other memory with this layout would be transposed."""
     return len(type_.shape) == 2 and f"(1,{type_.shape[0]})" in w.aliases[type_.encoding]
 
 
 def in_shared_memory(*shape: int, element: str) -> TileType:
-    """A tile in shared memory of which no more is said."""
+    """Return a tile type that gives the shared memory space and no layout."""
     return TileType(shape, element, "#smem", in_memory=True)
 
 
 def _keeps_rows(w: Writer, type_: TileType) -> bool:
-    """Whether a layout is one that TMA fills: rows one after another."""
+    """Return whether TMA can fill the layout: consecutive rows."""
     extents = "({},{}),({},1)".format(*type_.shape, type_.shape[1])
     return w.aliases[type_.encoding] in (SMEM, f"#nv_tileas.shared<{extents}>")
 
@@ -91,7 +91,7 @@ def _fill_by_tma(w: Writer, buffer: Buffer) -> None:
 
 
 def tma_descriptor(w: Writer, argument: str, memory: str, type_: TileType, way: str) -> str:
-    """A descriptor of boxes of the size of a tile."""
+    """Emit a descriptor whose box has the shape of a tile."""
     rows, columns = type_.shape
     return w.let(
         "d",
@@ -101,7 +101,7 @@ def tma_descriptor(w: Writer, argument: str, memory: str, type_: TileType, way: 
 
 
 def slots(w: Writer, type_: TileType | None = None) -> list[Buffer]:
-    """Two slots of one allocation, both written: views at offsets or at indices."""
+    """Emit two initialised slots of one allocation, as views at offsets or at indices."""
     type_ = w.shared(w.tile_type()) if type_ is None else type_
     if _is_transposed(w, type_):
         type_ = in_shared_memory(*type_.shape, element=type_.element)
@@ -131,7 +131,7 @@ def _place_of_slot(w: Writer, k: int, type_: TileType) -> str:
 
 
 def window(w: Writer) -> None:
-    """A part of a buffer as memory: rows of it, by a view or by a slice."""
+    """Emit a view or slice of some rows of a buffer."""
     found = [b for b in w.buffers() if b.type.shape[0] >= 16]
     if not found:
         single(w)
@@ -158,7 +158,7 @@ def window(w: Writer) -> None:
 
 
 def read(w: Writer, buffer: Buffer) -> Tile:
-    """What a buffer holds: converted to registers, loaded from a view, or loaded in part."""
+    """Emit a read of a buffer: converted to registers, loaded from a view, or loaded in part."""
     form = w.choose(["convert", "load"])
     type_ = w.registers(buffer.type)
     w.mark(f"{form} out of a buffer")
@@ -174,7 +174,7 @@ def read(w: Writer, buffer: Buffer) -> Tile:
 
 
 def some_buffer(w: Writer, *, to_write: bool = False) -> Buffer:
-    """A buffer that is there, else a new one."""
+    """Return an existing buffer, or a new one."""
     found = w.buffers(to_write=to_write)
     if not found or w.chance(4):
         return single(w)
@@ -182,7 +182,7 @@ def some_buffer(w: Writer, *, to_write: bool = False) -> Buffer:
 
 
 def new(w: Writer) -> None:
-    """A buffer, or two."""
+    """Emit one or two new buffers."""
     if w.chance():
         slots(w)
     else:
@@ -190,14 +190,14 @@ def new(w: Writer) -> None:
 
 
 def write(w: Writer) -> None:
-    """Other contents for a buffer."""
+    """Emit a write of new contents to a buffer."""
     buffer = some_buffer(w, to_write=True)
     fill(w, buffer, content(w, buffer.type))
     w.mark("buffer written again")
 
 
 def look(w: Writer) -> None:
-    """Read a buffer, or store it as it is."""
+    """Emit a read of a buffer, or a direct store of it."""
     buffer = some_buffer(w)
     if w.chance(4):
         w.mark("store of a buffer")
@@ -207,7 +207,7 @@ def look(w: Writer) -> None:
 
 
 def write_between_reads(w: Writer) -> None:
-    """The same buffer read, written and read again."""
+    """Emit a read, a write and a second read of the same buffer."""
     buffer = some_buffer(w, to_write=True)
     type_ = w.registers(buffer.type)
     move = f"nv_tileas.convert_layout {buffer.name} : {buffer.type} -> {type_}"

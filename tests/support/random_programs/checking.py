@@ -1,4 +1,4 @@
-"""Is a pass right on a program?  The program runs before and after it, under several schedules."""
+"""Check that passes preserve a program's results under several schedules."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ SCHEDULES = (Schedule(), Schedule("adversarial"), Schedule("random", 1))
 
 
 class WrongError(AssertionError):
-    """A program that does not do what it should; the text of the module is told."""
+    """Passes changed a program's results or made it invalid; the message has the module's text."""
 
 
 def passes_named(spec: str) -> Sequence[ModulePass]:
-    """The passes of a `-p` string, or of the pipeline with this name."""
+    """Return the passes of a `-p` string or of a named pipeline."""
     multiverse = Universe.get_multiverse()
     listed = PIPELINES[spec].spec if spec in PIPELINES else spec
     return PassPipeline.parse_spec(multiverse.all_passes, listed).passes
 
 
 def check(program: Program, *passes: ModulePass) -> bool:
-    """Raise `WrongError` if passes change what a program does; whether they accept it.
+    """Return whether passes accept the program; raise `WrongError` if they change its results.
 
-    A pass that refuses a program must leave one that is valid and does what it did.
+    A pass that refuses a program must leave it valid and with the same results.
     """
     wanted = results_before(program)
     module = _module_of(program.text).clone()
@@ -57,12 +57,12 @@ def check(program: Program, *passes: ModulePass) -> bool:
 
 
 def results_before(program: Program) -> Sequence[Any]:
-    """The arguments after a run of the program as it is, the same under every schedule."""
+    """Return the arguments after a run of the original program, equal under every schedule."""
     return _results_before(_Launched(program))
 
 
 class _Launched:
-    """A program by what makes its results."""
+    """A launch of a program, used as the cache key of its results."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -91,7 +91,7 @@ def _module_of(text: str) -> ModuleOp:
 
 
 def _apply(passes: Sequence[ModulePass], module: ModuleOp) -> bool:
-    """Run passes; whether none of them refuses the module."""
+    """Apply passes; return whether all of them accept the module."""
     ctx = Context()
     for name, factory in Universe.get_multiverse().all_dialects.items():
         ctx.register_dialect(name, factory)
@@ -107,7 +107,7 @@ def _apply(passes: Sequence[ModulePass], module: ModuleOp) -> bool:
 def _run(
     program: Program, module: ModuleOp, schedules: Sequence[Schedule], what: str
 ) -> Sequence[Any]:
-    """The arguments after a run, the same under every schedule."""
+    """Return the arguments after a run, equal under every schedule."""
     first: Sequence[Any] | None = None
     for schedule in schedules:
         try:
@@ -127,6 +127,6 @@ def _wrong(what: str, module: ModuleOp) -> WrongError:
 
 
 def stored_by(program: Program) -> int:
-    """How many elements of the arguments a program changes."""
+    """Return the number of argument elements that a program changes."""
     pairs = zip(program.arguments, results_before(program), strict=True)
     return sum(int(np.count_nonzero(np.asarray(a) != np.asarray(b))) for a, b in pairs)

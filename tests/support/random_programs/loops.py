@@ -1,4 +1,4 @@
-"""Loops, for and while: what they carry, dead arguments, slices of the rounds, carried buffers."""
+"""Random for and while loops: carried values and buffers, dead arguments, partial tiles."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from tests.support.random_programs.writer import MOST_ROUNDS, Buffer, Writer
 
 @dataclass
 class Carried:
-    """A value that a loop carries: where it begins, and what a round gives to the next."""
+    """A loop-carried value: its initial value and the value yielded to the next iteration."""
 
     begin: str
     type: TileType
     argument: str
     result: str
     next: str = ""
-    """The value that is yielded; empty as long as it is not known."""
+    """The yielded value; empty until it is known."""
 
 
 @dataclass
@@ -30,7 +30,7 @@ class Loop:
     carried: list[Carried] = field(default_factory=list[Carried])
 
     def begin(self, w: Writer, begin: str, type_: TileType) -> Carried:
-        """One more value to carry."""
+        """Add a carried value with its initial value."""
         one = Carried(begin, type_, w.name("arg"), w.name("x"))
         self.carried.append(one)
         return one
@@ -38,7 +38,7 @@ class Loop:
 
 @contextmanager
 def loop(w: Writer, carried: Sequence[Carried]) -> Generator[None]:
-    """A `for` or a `while` around what is written inside; `next` must be set by then."""
+    """Emit a `for` or `while` around the enclosed text; `next` must be set by its end."""
     with (_while if w.chance(4) else _for)(w, carried):
         yield
 
@@ -62,7 +62,7 @@ def _for(w: Writer, carried: Sequence[Carried]) -> Generator[None]:
 
 
 def _bounds(w: Writer) -> tuple[str, str, str]:
-    """From 0 to 2 up to as many rounds as a loop may have; the end may be an argument."""
+    """Return loop bounds and step within the iteration limit; the upper one may be an argument."""
     if w.chance(3):
         w.mark("bound that is not known")
         return "%c0", "%n", "%c1"
@@ -81,7 +81,7 @@ def _slice_count(w: Writer) -> str:
 
 @contextmanager
 def _while(w: Writer, carried: Sequence[Carried]) -> Generator[None]:
-    """A `while` that counts its rounds."""
+    """Emit a `while` that counts its iterations."""
     index, end = w.name("i"), w.choose(["%n", w.const(w.number(1, MOST_ROUNDS))])
     inside = [w.name("arg") for _ in carried]
     begins = ", ".join(
@@ -114,7 +114,7 @@ def _types(carried: Sequence[Carried]) -> str:
 
 
 def accumulate(w: Writer) -> None:
-    """A tile that grows round by round; it may change its layout on the way."""
+    """Emit an accumulation over iterations, possibly with layout conversions."""
     made = Loop()
     for _ in range(w.number(1, 2)):
         type_ = w.registers(w.tile_type())
@@ -135,7 +135,7 @@ def accumulate(w: Writer) -> None:
 
 
 def _grown(w: Writer, one: Carried) -> str:
-    """What a round makes of a carried tile."""
+    """Return the next value of a carried tile."""
     tile = w.values(lambda t: True)
     mine = next(t for t in tile if t.name == one.argument)
     inner = w.registers(one.type)
@@ -147,7 +147,7 @@ def _grown(w: Writer, one: Carried) -> str:
 
 
 def _dead_arguments(w: Writer, made: Loop) -> None:
-    """Arguments that nobody needs: never read, feeding themselves, feeding each other."""
+    """Add dead carried values: never read, feeding only themselves, or feeding each other."""
     form = w.choose(["none", "unused", "self-feeding", "mutually feeding", "passing"])
     if form == "none":
         return
@@ -163,7 +163,7 @@ def _dead_arguments(w: Writer, made: Loop) -> None:
 
 
 def dead_results(w: Writer) -> None:
-    """A loop that carries something only for itself, and stores what it computes."""
+    """Emit a loop with a dead carried value, which stores its other results."""
     made = Loop()
     _dead_arguments(w, made)
     type_ = w.registers(w.tile_type())
@@ -175,7 +175,7 @@ def dead_results(w: Writer) -> None:
 
 
 def carried_buffer(w: Writer) -> None:
-    """A buffer that every round gets and gives on, as it is or by its first name."""
+    """Emit a loop that carries a buffer, yielded through its argument or its outer name."""
     buffer = buffers.some_buffer(w, to_write=True)
     made = Loop()
     one = made.begin(w, buffer.name, buffer.type)
@@ -188,7 +188,7 @@ def carried_buffer(w: Writer) -> None:
 
 
 def double_buffer(w: Writer) -> None:
-    """Two slots that change places from round to round, or are selected by its number."""
+    """Emit a loop that swaps two slots per iteration, or selects one by the iteration index."""
     pair = branches.pair(w)
     made = Loop()
     first, second = (made.begin(w, b.name, b.type) for b in pair)
@@ -204,7 +204,7 @@ def double_buffer(w: Writer) -> None:
 
 
 def _work(w: Writer, inner: Sequence[Buffer]) -> None:
-    """Read buffers and write them."""
+    """Emit reads and writes of buffers."""
     tile = buffers.read(w, w.choose(inner))
     if w.chance():
         tile = tiles.computed(w, tile)
@@ -213,7 +213,7 @@ def _work(w: Writer, inner: Sequence[Buffer]) -> None:
 
 
 def filled_in_parts(w: Writer) -> None:
-    """A carried tile that every round fills before it reads it."""
+    """Emit a loop that fills a carried tile completely before it reads it."""
     type_ = w.tile_type()
     if len(type_.shape) != 2:
         type_ = type_.with_shape(16, 8)
@@ -233,7 +233,7 @@ def filled_in_parts(w: Writer) -> None:
 
 
 def plain(w: Writer) -> None:
-    """A loop that carries nothing."""
+    """Emit a loop without carried values."""
     with loop(w, []):
         w.some_statements(3)
 

@@ -1,4 +1,4 @@
-"""Pipelines between agents: who fills a stage how, who reads it how, in how many stages."""
+"""Random agents and pipelines: ways to fill and read stages, numbers of stages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OP = "nv_tileas.async.pipeline"
 
 @dataclass(frozen=True)
 class Pipeline:
-    """A pipeline before anybody uses it."""
+    """A pipeline before its agents are written."""
 
     producer: str
     consumer: str
@@ -27,7 +27,7 @@ class Pipeline:
     source: str
     """The view that producers load from."""
     descriptor: str
-    """The descriptor for TMA; empty where it moves no such tiles."""
+    """The TMA descriptor; empty where TMA does not support the tile."""
     barrier: str
 
     @property
@@ -36,7 +36,7 @@ class Pipeline:
 
 
 def pipeline(w: Writer) -> None:
-    """A producer, and one or two consumers."""
+    """Emit a producer, and one or two consumers."""
     if len(w.scopes) > 1:
         return
     tile = w.tile_type()
@@ -70,7 +70,7 @@ def pipeline(w: Writer) -> None:
 
 
 def agents(w: Writer, bodies: Sequence[Callable[[], None]]) -> None:
-    """Bodies that run at the same time."""
+    """Emit concurrent agents with the given bodies."""
     registers = ", ".join("40" if k == 0 else "232" for k in range(len(bodies)))
     w.agents = max(w.agents, len(bodies))
     w.line(
@@ -86,7 +86,7 @@ def agents(w: Writer, bodies: Sequence[Callable[[], None]]) -> None:
 
 
 def split(w: Writer) -> None:
-    """Agents without a pipeline, which use values from before."""
+    """Emit agents without a pipeline that use earlier values."""
     if len(w.scopes) > 1:
         return
 
@@ -101,7 +101,7 @@ def split(w: Writer) -> None:
 
 
 def _produce(w: Writer, made: Pipeline) -> None:
-    """A loop that fills stages."""
+    """Emit a loop that fills stages."""
     forms = ["value", "copy", "async copy", *(["TMA", "TMA bytes"] if made.descriptor else [])]
     how = w.choose(forms)
     step = w.choose(["produce_one", "produce_one_async", "steps"])
@@ -167,7 +167,7 @@ _STEPS = {
 
 
 def _filling(w: Writer, made: Pipeline, how: str) -> None:
-    """The body of an operation that fills a stage."""
+    """Emit the body of an operation that fills a stage."""
     stage, tile = w.name("stage"), made.tile
     w.line(f"^bb0({stage}: {tile}):")
     with w.region():
@@ -189,7 +189,7 @@ def _filling(w: Writer, made: Pipeline, how: str) -> None:
 
 
 def _loaded(w: Writer, made: Pipeline, how: str, stage: str, where: str) -> str:
-    """Bring a tile into a stage by way of registers; what the body yields."""
+    """Load a tile into a stage through registers; return the yielded value."""
     tile = made.tile
     loaded = w.tile(
         w.let(
@@ -215,7 +215,7 @@ def _loaded(w: Writer, made: Pipeline, how: str, stage: str, where: str) -> str:
 
 
 def _consume(w: Writer, made: Pipeline, index: int) -> None:
-    """A loop that reads stages and adds up what it finds, or stores it."""
+    """Emit a loop that reads stages and accumulates or stores the tiles."""
     tile = made.tile
     start = w.let("j", f"{OP}.create_iterator {made.consumer} : {CONS} -> {made.iterator}")
     type_ = w.registers(tile)
@@ -268,7 +268,7 @@ _READS = {"consume_one": _consume_one, "steps": _consume_steps}
 
 
 def _reading(w: Writer, made: Pipeline, type_: TileType) -> None:
-    """The body of an operation that reads a stage: what it yields is in a layout of registers."""
+    """Emit the body of an operation that reads a stage and yields it in a register layout."""
     stage, tile = w.name("stage"), made.tile
     w.line(f"^bb0({stage}: {tile}):")
     with w.region():

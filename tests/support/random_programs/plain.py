@@ -1,4 +1,4 @@
-"""Random programs of plain tiles: small tiles of integers and floats, moved, combined, updated.
+"""Random programs on small tiles: data movement, arithmetic and atomic updates.
 
 Integers wrap and floats are only compared and negated, so that every order gives the same bits.
 """
@@ -15,7 +15,7 @@ from tests.support.plain_kernels import NUMPY, Array, kernel
 Shape = tuple[int, ...]
 
 MOST = 1024
-"""Elements of a tile."""
+"""Maximum number of elements of a tile."""
 
 BINARY = {
     "i32": ("arith.addi", "arith.muli", "arith.xori", "arith.maxsi", "arith.subi"),
@@ -32,7 +32,7 @@ NONE = {"i32": "0", "f32": "0.0"}
 
 @dataclass(frozen=True)
 class Tile:
-    """A tile of the program."""
+    """A tile value of the program."""
 
     name: str
     shape: Shape
@@ -40,18 +40,18 @@ class Tile:
 
     @property
     def type(self) -> str:
-        """As the program writes it."""
+        """Return the type as written in the program."""
         return f"tensor<{listed(self.shape)}{self.element}>"
 
 
 def listed(shape: Sequence[int]) -> str:
-    """`8x16x`."""
+    """Return extents as text, like `8x16x`."""
     return "".join(f"{n}x" for n in shape)
 
 
 @dataclass
 class PlainProgram:
-    """A program in the making."""
+    """A program under construction."""
 
     rng: np.random.Generator
     lines: list[str] = field(default_factory=list[str])
@@ -60,16 +60,16 @@ class PlainProgram:
     count: int = 0
 
     def fresh(self) -> str:
-        """A new name."""
+        """Return a fresh name."""
         self.count += 1
         return f"v{self.count}"
 
     def number(self, least: int, end: int) -> int:
-        """A random integer below `end`."""
+        """Return a random integer from `least` up to, but excluding, `end`."""
         return int(self.rng.integers(least, end))
 
     def pick(self, **wanted: object) -> Tile:
-        """A tile that the program has, with attributes as they are wanted."""
+        """Return a tile of the program whose attributes match."""
         found = [
             tile
             for tile in self.tiles
@@ -78,14 +78,14 @@ class PlainProgram:
         return found[-1 - min(self.number(0, len(found)), self.number(0, len(found)))]
 
     def add(self, shape: Shape, element: str, text: str) -> Tile:
-        """An operation that makes a tile; `{}` stands for its name, `DST` for its type."""
+        """Emit an operation that defines a tile; `{}` is its name and `DST` its type."""
         tile = Tile(self.fresh(), shape, element)
         self.lines.append(text.replace("{}", f"%{tile.name}").replace("DST", tile.type))
         self.tiles.append(tile)
         return tile
 
     def shape(self, most: int = MOST) -> Shape:
-        """Random extents, powers of two."""
+        """Return random power-of-two extents."""
         while True:
             found = tuple((1 << self.rng.integers(0, 7, self.number(1, 4))).tolist())
             if np.prod(found) <= most:
@@ -94,7 +94,7 @@ class PlainProgram:
     # operations
 
     def input(self) -> None:
-        """A tile that comes from memory."""
+        """Emit a load of a tile."""
         shape, element = self.shape(), str(self.rng.choice(["i32", "f32"]))
         number = len(self.inputs)
         zeros = ", ".join(["%zero"] * len(shape))
@@ -103,7 +103,7 @@ class PlainProgram:
         self.inputs.append(self.add(shape, element, text))
 
     def binary(self) -> None:
-        """Two tiles of one type."""
+        """Emit a binary operation on two tiles of one type."""
         a = self.pick()
         b = self.pick(shape=a.shape, element=a.element)
         op = str(self.rng.choice(BINARY[a.element]))
@@ -119,7 +119,7 @@ class PlainProgram:
         )
 
     def permuted(self) -> None:
-        """Dimensions in another order, some of them backwards."""
+        """Emit a permutation of the dimensions, some of them reversed."""
         a = self.pick()
         order = self.rng.permutation(len(a.shape)).tolist()
         shape = tuple(a.shape[k] for k in order)
@@ -134,7 +134,7 @@ class PlainProgram:
         self._generate(shape, a.element, body)
 
     def repeated(self) -> None:
-        """A dimension more, along which all is alike, or by turns that of two tiles."""
+        """Emit a new dimension by broadcast, or by interleaving two tiles."""
         a = self.pick()
         extent = 1 << self.number(0, 4)
         if np.prod(a.shape) * extent > MOST:
@@ -156,7 +156,7 @@ class PlainProgram:
         )
 
     def looked_up(self) -> None:
-        """Elements at places that a tile of integers says, or the element itself."""
+        """Emit a gather by a tile of integers, with a constant where the index is negative."""
         a, places = self.pick(), [t for t in self.tiles if t.element == "i32"]
         if not places:
             return
@@ -184,7 +184,7 @@ class PlainProgram:
         self._generate(b.shape, a.element, body)
 
     def combined(self) -> None:
-        """A reduction or a scan of one tile, by one operation."""
+        """Emit a reduction or scan of one tile by a single operation."""
         a = self.pick()
         axis, op = self.number(0, len(a.shape)), str(self.rng.choice(COMBINERS[a.element]))
         scans = bool(self.number(0, 2)) or len(a.shape) == 1
@@ -201,7 +201,7 @@ class PlainProgram:
         )
 
     def largest(self) -> None:
-        """The largest elements along a dimension, with the elements of another tile there."""
+        """Emit an argmax: the maxima along a dimension with another tile's elements there."""
         a = self.pick(element="i32") if any(t.element == "i32" for t in self.tiles) else None
         if a is None:
             return
@@ -222,7 +222,7 @@ class PlainProgram:
         self.tiles += result
 
     def part(self) -> None:
-        """A part of a tile, at a place that is known or not."""
+        """Emit a slice of a tile at a static or dynamic position."""
         a = self.pick()
         shape = tuple(max(1, n >> self.number(0, 2)) for n in a.shape)
         offsets = [str(self.number(0, n - m + 1)) for n, m in zip(a.shape, shape, strict=True)]
@@ -241,7 +241,7 @@ class PlainProgram:
         )
 
     def reshaped(self) -> None:
-        """The same elements under another shape."""
+        """Emit a reshape."""
         a = self.pick()
         size = int(np.prod(a.shape))
         outer = 1 << self.number(0, size.bit_length())
@@ -250,7 +250,7 @@ class PlainProgram:
         )
 
     def looped(self) -> None:
-        """A loop that carries a tile through some of these operations."""
+        """Emit a loop that carries a tile through random operations."""
         a = self.pick()
         result = self.fresh()
         inner, rounds = self.fresh(), self.number(1, 4)
@@ -274,7 +274,7 @@ class PlainProgram:
         self.tiles.append(Tile(result, a.shape, a.element))
 
     def scattered(self) -> None:
-        """A tile through pointers: stored in another order, updated, and loaded again."""
+        """Emit a scatter through pointers in permuted order, atomic updates, and a gather."""
         a = self.pick()
         size, pointer = int(np.prod(a.shape)), f"!nv_tileaa.ptr<{a.element}, 1>"
         base = "%room_" + a.element
@@ -313,11 +313,11 @@ class PlainProgram:
         )
 
     def step(self, operations: Sequence[Callable[[PlainProgram], None]]) -> None:
-        """One random operation."""
+        """Emit one random operation."""
         operations[self.number(0, len(operations))](self)
 
     def text(self, warps: int) -> str:
-        """The kernel, which stores its last tiles."""
+        """Return the kernel, which stores its last tiles."""
         stored = [tile for tile in self.tiles if tile.shape][-3:]
         arguments = ["%room_i32: !nv_tileaa.ptr<i32, 1>", "%room_f32: !nv_tileaa.ptr<f32, 1>"]
         arguments += [
@@ -336,7 +336,7 @@ class PlainProgram:
         return kernel(", ".join(arguments), "\n  ".join(body), warps)
 
     def arguments(self) -> list[Array]:
-        """Random arrays, and room for what comes out."""
+        """Return random input arrays and output arrays."""
         found = [np.zeros(MOST, np.int32), np.zeros(MOST, np.float32)]
         for tile in self.inputs:
             numbers = self.rng.integers(-(2**31), 2**31, tile.shape)
@@ -358,11 +358,11 @@ INNER = (
     PlainProgram.reshaped,
     PlainProgram.scattered,
 )
-"""Operations that may be in loops."""
+"""Operations allowed in loops."""
 
 
 def plain_program(seed: int) -> tuple[str, list[Array]]:
-    """A kernel and its arguments; the same for a seed."""
+    """Return the kernel and arguments of a seed, deterministically."""
     rng = np.random.default_rng(seed)
     program = PlainProgram(rng)
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""Random kernels: their text, their arguments, their grid, and what they contain."""
+"""Random kernels: text, arguments, grid and the features they contain."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.support.random_programs.writer import (
 )
 
 DEEPEST = 3
-"""So many regions are inside one another at most, the function included."""
+"""Maximum nesting depth of regions, including the function."""
 
 MOST_STATEMENTS = 7
 
@@ -31,11 +31,11 @@ NESTING = (branches.STATEMENTS, loops.STATEMENTS)
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """A kernel `@k` and a launch of it."""
+    """A kernel `@k` and its launch."""
 
     text: str
     arrays: Sequence[tuple[TileType, int]]
-    """The array arguments, each so many tiles one below the other."""
+    """The array arguments, each with its number of vertically stacked tiles."""
     scalars: tuple[bool | int, ...]
     seed: int
     grid: tuple[int, int, int]
@@ -43,13 +43,13 @@ class Program:
 
     @cached_property
     def arguments(self) -> Sequence[Any]:
-        """Random elements of which none is zero, and the scalars."""
+        """Return random non-zero elements, and the scalars."""
         rng = np.random.default_rng(self.seed)
         arrays = [_array(rng, type_, count) for type_, count in self.arrays]
         return [*arrays, *self.scalars]
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        """What hypothesis shows of a failing example."""
+        """Print the program as the failing example of hypothesis."""
         printer.text(repr(self))
 
     def __repr__(self) -> str:
@@ -58,7 +58,7 @@ class Program:
 
 @st.composite
 def programs(draw: Draw) -> Program:
-    """Kernels that verify, run without any finding, and store what they compute."""
+    """Generate kernels that verify, run without findings, and store what they compute."""
     w = Writer(draw, statements)
     w.budget = w.number(2, MOST_STATEMENTS)
     grid = w.choose([1, 1, 2])
@@ -72,7 +72,7 @@ def programs(draw: Draw) -> Program:
 
 
 def statements(w: Writer, most: int) -> None:
-    """Some statements in the innermost region, as long as the program does not get too long."""
+    """Emit some statements in the innermost region, within the length limit of the program."""
     count = w.number(0, most) if len(w.scopes) > 1 else most
     for _ in range(count):
         if w.budget <= 0:
@@ -82,7 +82,7 @@ def statements(w: Writer, most: int) -> None:
 
 
 def _choices(w: Writer) -> Sequence[Callable[[Writer], object]]:
-    """What may come next; groups are chosen first, so that each is as likely as the others."""
+    """Return the statements allowed next, grouped so that each group is equally likely."""
     groups = [*SIMPLE, *(NESTING if len(w.scopes) <= DEEPEST else ())]
     if len(w.scopes) == 1 and w.agents == 1 and w.chance(4):
         return pipelines.STATEMENTS
@@ -90,7 +90,7 @@ def _choices(w: Writer) -> Sequence[Callable[[Writer], object]]:
 
 
 def _arrays(w: Writer, blocks: int) -> Sequence[tuple[TileType, int]]:
-    """Inputs, and outputs, which hold something before too."""
+    """Return input arrays, and output arrays with initial contents."""
     inputs = [(type_, TILES_TO_READ * blocks) for type_ in w.inputs.values()]
     return [*inputs, *((type_, count * blocks) for type_, count in w.bands.values())]
 
@@ -107,7 +107,7 @@ _BEGIN = """#ldg = #nv_tileas<atom ldg>
 
 
 def _text(w: Writer) -> str:
-    """The module around the lines of the kernel."""
+    """Return the module around the lines of the kernel."""
     aliases = "".join(f"{alias} = {meant}\n" for alias, meant in w.aliases.items())
     outputs = {name: type_ for name, (type_, _) in w.bands.items()}
     arrays = [f"{name}: {matrix(t)}" for name, t in {**w.inputs, **outputs}.items()]

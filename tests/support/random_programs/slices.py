@@ -1,4 +1,4 @@
-"""Parts of tiles: taken, changed and put back, at places that are known or not."""
+"""Random tile slices: extracted, changed and inserted at static or dynamic positions."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from tests.support.random_programs.writer import Tile, Writer
 
 @dataclass(frozen=True)
 class Part:
-    """Half of the rows of a tile: `[...][...][...]`, and the shape."""
+    """Half of the rows of a tile: the bracketed lists `[...][...][...]`, and the shape."""
 
     text: str
     shape: tuple[int, ...]
 
 
 def part(w: Writer, type_: TileType) -> Part:
-    """Half of the rows, next to each other or every second one."""
+    """Return half of the rows, contiguous or with stride 2."""
     rows, *rest = type_.shape
     half = rows // 2
     zeros, extents = ", 0" * len(rest), "".join(f", {n}" for n in rest)
@@ -40,7 +40,7 @@ def _whole(w: Writer) -> TileType:
 
 
 def extracted(w: Writer, tile: Tile) -> Tile:
-    """A part of a tile; it has the layout of its tile, and then one of its own."""
+    """Emit a slice of a tile in the tile's layout, then converted to its own."""
     where = part(w, tile.type)
     type_ = tile.type.with_shape(*where.shape)
     text = f"nv_tileas.extract_slice {w.use(tile)}{where.text} : {tile.type} -> {type_}"
@@ -50,7 +50,7 @@ def extracted(w: Writer, tile: Tile) -> Tile:
 
 
 def extract(w: Writer) -> None:
-    """A part of a tile."""
+    """Emit an extraction of a slice."""
     found = extracted(w, tiles.value(w, w.registers(_whole(w))))
     if w.chance(3) and found.type.shape[0] >= 8:
         w.mark("slice of a slice")
@@ -58,7 +58,7 @@ def extract(w: Writer) -> None:
 
 
 def replace(w: Writer) -> None:
-    """A tile with a part that comes from another one."""
+    """Emit an insertion of a slice of another tile."""
     type_ = w.registers(_whole(w))
     whole = tiles.value(w, type_)
     where = part(w, type_)

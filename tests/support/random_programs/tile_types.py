@@ -1,4 +1,4 @@
-"""Tiles as types: shapes, elements, and layouts of registers and of shared memory."""
+"""Random tile types: shapes, elements, and register and shared-memory layouts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import ml_dtypes
 import numpy as np
 
 Choose: TypeAlias = Callable[[Sequence[Any]], Any]
-"""Takes one of several things; the first is the simplest."""
+"""A function that picks one of several alternatives; the first is the simplest."""
 
 SHAPES: Sequence[tuple[int, ...]] = ((16, 8), (16, 16), (8, 16), (32,))
 ELEMENTS = ("f32", "i32", "f16", "bf16", "i8")
@@ -23,37 +23,37 @@ DTYPES: dict[str, Any] = {
     "i8": np.int8,
 }
 THREAD_BITS = 7
-"""An agent has four warps."""
+"""Thread bits of an agent of four warps."""
 
 SMEM = "#nv_tileas<space smem>"
 
 
 @dataclass(frozen=True)
 class TileType:
-    """A tile: in registers, in shared memory, or not laid out where `encoding` is empty."""
+    """A tile type: in registers, in shared memory, or without layout if `encoding` is empty."""
 
     shape: tuple[int, ...]
     element: str
     encoding: str = ""
     in_memory: bool = False
-    """Whether the encoding is one of shared memory."""
+    """Whether the encoding is a shared-memory one."""
 
     def __str__(self) -> str:
         return f"tensor<{self.extents}{self.element}{', ' * bool(self.encoding)}{self.encoding}>"
 
     @property
     def extents(self) -> str:
-        """`16x8x`."""
+        """Return the extents as text, like `16x8x`."""
         return "".join(f"{n}x" for n in self.shape)
 
     @property
     def plain(self) -> TileType:
-        """The same without encoding."""
+        """Return the type without encoding."""
         return replace(self, encoding="", in_memory=False)
 
     @property
     def size(self) -> int:
-        """The number of elements."""
+        """Return the number of elements."""
         return prod(self.shape)
 
     @property
@@ -66,11 +66,11 @@ class TileType:
 
     @property
     def can_be_boxed(self) -> bool:
-        """Whether TMA moves such tiles: rows of whole 16 bytes."""
+        """Return whether TMA supports the tile: rows of a multiple of 16 bytes."""
         return len(self.shape) == 2 and self.bytes // self.shape[0] % 16 == 0
 
     def view(self, space: str) -> str:
-        """A tiled view of such tiles."""
+        """Return a tiled view of such tiles."""
         return f"!nv_tileas.tiled_view<{self.extents}{self.element}, {space}>"
 
     def with_shape(self, *shape: int) -> TileType:
@@ -81,7 +81,7 @@ class TileType:
 
 
 def register_encoding(shape: tuple[int, ...], choose: Choose) -> str:
-    """A layout of the registers of four warps; threads without elements hold copies."""
+    """Return a register layout for four warps; surplus threads hold replicas."""
     family = choose(["blocked", "linear", *(["dot_operand"] if shape == (16, 16) else [])])
     if family == "dot_operand":
         return f'#nv_tileas.dot_operand<"{choose(_DOT_OPERANDS)}">'
@@ -93,14 +93,17 @@ _DOT_OPERANDS = (
     "((8,2),(2,4,2),4):((4@thread,2@value),(1@value,1@thread,4@value),32@thread)",
     "((2,4,2),(8,2),4):((1@value,1@thread,2@value),(4@thread,4@value),32@thread)",
 )
-"""A and B of mma.m16n8k16 (B twice), the same in each warp.  Source: PTX ISA, fragments of mma."""
+"""Operands A and B of mma.m16n8k16 (B twice), replicated in each warp.
+
+Source: PTX ISA, fragments of mma.
+"""
 
 Place: TypeAlias = tuple[str, int]
-"""An axis and the power of two that a bit of a coordinate counts there."""
+"""An axis, and the power of two that a coordinate bit contributes along it."""
 
 
 def _blocked(shape: tuple[int, ...], choose: Choose) -> list[Place]:
-    """Some elements along one dimension in a thread, the next in threads, the rest behind."""
+    """Return a blocked layout: a run of elements per thread, then threads, then the rest."""
     dimensions: Sequence[int] = choose([range(len(shape))[::-1], range(len(shape))])
     bits = [(k, bit) for k in dimensions for bit in _bits(shape[k])]
     vector = choose([0, 1, 2])
@@ -116,7 +119,7 @@ def _bits(extent: int) -> range:
 
 
 def _linear(shape: tuple[int, ...], choose: Choose) -> list[Place]:
-    """Each bit anywhere."""
+    """Return a linear layout with every bit at a random position."""
     count = sum(int(log2(n)) for n in shape)
     free: list[Place] = [("thread", k) for k in range(THREAD_BITS)]
     values = 0
@@ -132,7 +135,7 @@ def _linear(shape: tuple[int, ...], choose: Choose) -> list[Place]:
 
 
 def _layout(shape: tuple[int, ...], places: list[Place]) -> str:
-    """CuTe text; a last mode counts copies in the threads that nothing else reaches."""
+    """Return CuTe text; a last mode counts replicas along otherwise unused thread bits."""
     rest = iter(places)
     modes = [[next(rest) for _ in _bits(n)] for n in shape]
     used = {k for axis, k in places if axis == "thread"}
@@ -142,7 +145,7 @@ def _layout(shape: tuple[int, ...], places: list[Place]) -> str:
 
 
 def _mode(places: list[Place]) -> tuple[str, str]:
-    """Shape and stride of a mode; neighbouring bits are one digit."""
+    """Return shape and stride of a mode, with adjacent bits merged."""
     digits: list[tuple[int, Place]] = []
     for axis, k in places:
         if digits and (axis, k) == (digits[-1][1][0], digits[-1][1][1] + digits[-1][0]):
@@ -155,7 +158,7 @@ def _mode(places: list[Place]) -> tuple[str, str]:
 
 
 def shared_encoding(shape: tuple[int, ...], choose: Choose) -> str:
-    """A layout in shared memory: any, by rows, by columns, with padded rows, swizzled."""
+    """Return a shared-memory layout: arbitrary, row-major, column-major, padded or swizzled."""
     if len(shape) == 1:
         return choose([SMEM, f"#nv_tileas.shared<({shape[0]}),(1)>"])
     rows, columns = shape
@@ -173,7 +176,7 @@ def shared_encoding(shape: tuple[int, ...], choose: Choose) -> str:
 
 
 def random_elements(rng: np.random.Generator, shape: tuple[int, ...], element: str) -> Any:
-    """Elements of which none is zero; floats are small multiples of 1/4."""
+    """Return non-zero elements; floats are small multiples of 1/4."""
     dtype = DTYPES[element]
     if element[0] == "i":
         return rng.integers(np.iinfo(dtype).min, np.iinfo(dtype).max, shape, dtype) | 1

@@ -1,4 +1,4 @@
-"""Values: loads, element-wise work, conversions between layouts, products, reductions."""
+"""Random values: loads, elementwise operations, layout conversions, dots, reductions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CASTS: dict[str, Sequence[tuple[str, str]]] = {
 
 
 def loaded(w: Writer, type_: TileType) -> Tile:
-    """A tile of the input, plainly or asynchronously."""
+    """Emit a load of the input, synchronous or asynchronous."""
     argument, memory = w.input(type_)
     place = w.place_to_read()
     form = w.choose(["tiled", "plain", "async", "tma"][: 4 if type_.can_be_boxed else 3])
@@ -51,7 +51,7 @@ def _plain_load(w: Writer, type_: TileType, argument: str, memory: str, place: s
 
 
 def value(w: Writer, type_: TileType) -> Tile:
-    """A tile of exactly this type: one that is there, one in another layout, or a new one."""
+    """Return a tile of exactly this type: existing, converted, or new."""
     known = w.values(lambda t: t.plain == type_.plain)
     if not known or w.chance(4):
         return loaded(w, type_)
@@ -59,7 +59,7 @@ def value(w: Writer, type_: TileType) -> Tile:
 
 
 def converted(w: Writer, tile: Tile, type_: TileType) -> Tile:
-    """The same tile in a layout, perhaps by way of another."""
+    """Convert a tile to a layout, possibly through an intermediate one."""
     if tile.type == type_:
         return tile
     if w.chance(3):
@@ -71,7 +71,7 @@ def converted(w: Writer, tile: Tile, type_: TileType) -> Tile:
 
 
 def converted_once(w: Writer, tile: Tile, type_: TileType) -> Tile:
-    """One `convert_layout`."""
+    """Emit one `convert_layout`."""
     kinds = [kind_of(w, t) for t in (tile.type, type_)]
     w.mark(f"conversion {kinds[0]} to {kinds[1]}")
     move = f"nv_tileas.convert_layout {w.use(tile)} : {tile.type} -> {type_}"
@@ -79,18 +79,18 @@ def converted_once(w: Writer, tile: Tile, type_: TileType) -> Tile:
 
 
 def kind_of(w: Writer, type_: TileType) -> str:
-    """`blocked`, `shared`, `nothing` ..."""
+    """Return the kind of layout: `blocked`, `shared`, `nothing` ..."""
     meant = w.aliases.get(type_.encoding, "")
     return "smem" if type_.in_memory else meant.split("<")[0].removeprefix("#nv_tileas.") or "none"
 
 
 def load(w: Writer) -> None:
-    """A tile of the input."""
+    """Emit a load of the input."""
     loaded(w, w.registers(w.tile_type()))
 
 
 def load_to_shared(w: Writer) -> None:
-    """A tile of the input that is a value in a layout of shared memory."""
+    """Emit a load of the input into a value with a shared-memory layout."""
     type_ = w.shared(w.tile_type())
     argument, memory = w.input(type_)
     view = w.let("v", f"nv_tileas.view {argument} : {memory} -> {type_.view('gmem')}")
@@ -104,19 +104,19 @@ def load_to_shared(w: Writer) -> None:
 
 
 def convert(w: Writer) -> None:
-    """A value in another layout."""
+    """Emit a conversion to another layout."""
     type_ = w.registers(w.tile_type())
     tile = value(w, type_)
     converted(w, tile, w.registers(type_))
 
 
 def elementwise(w: Writer) -> None:
-    """Arithmetic on two tiles."""
+    """Emit arithmetic on two tiles."""
     computed(w, value(w, w.registers(w.tile_type())))
 
 
 def computed(w: Writer, one: Tile) -> Tile:
-    """Arithmetic on a tile and another one."""
+    """Return the result of arithmetic on a tile and a second one."""
     type_ = one.type
     op = w.choose(FLOAT_OPS if type_.is_float else INTEGER_OPS)
     other = value(w, type_)
@@ -125,7 +125,7 @@ def computed(w: Writer, one: Tile) -> Tile:
 
 
 def unary(w: Writer) -> None:
-    """A conversion of elements, an absolute value, a constant added."""
+    """Emit an element conversion, an absolute value, or the addition of a constant."""
     tile = value(w, w.registers(w.tile_type()))
     type_ = tile.type
     if not type_.is_float or w.chance(3):
@@ -141,7 +141,7 @@ def unary(w: Writer) -> None:
 
 
 def changed(w: Writer, tile: Tile) -> Tile:
-    """A tile none of whose elements is as it was."""
+    """Return a tile that differs from the given one in every element."""
     type_ = tile.type
     number, op = ("1.5", "mulf") if type_.is_float else ("3", "addi")
     name = w.let("k", f"arith.constant dense<{number}> : {type_}")
@@ -150,7 +150,7 @@ def changed(w: Writer, tile: Tile) -> Tile:
 
 
 def generate(w: Writer) -> None:
-    """A tile of its coordinates."""
+    """Emit a tile computed from its coordinates."""
     type_ = w.registers(w.tile_type()).with_element("i32")
     args = [w.name("i") for _ in type_.shape]
     name = w.name("x")
@@ -169,7 +169,7 @@ def generate(w: Writer) -> None:
 
 
 def reduction(w: Writer) -> None:
-    """Rows or columns as one: maxima, or sums of integers, whose order does not matter."""
+    """Emit a row or column reduction: maxima, or integer sums, which are order-independent."""
     type_ = w.registers(_matrix_type(w))
     tile = value(w, type_)
     axis = w.choose([1, 0])
@@ -198,7 +198,7 @@ PRODUCTS = (("f16", "mma_f16_f16_f32"), ("bf16", "mma_bf16_bf16_f32"))
 
 
 def product(w: Writer) -> None:
-    """A small matrix product of values, or with an operand in shared memory."""
+    """Emit a small dot of values, or with an operand in shared memory."""
     element, atom = w.choose(PRODUCTS)
     m, n = w.choose([(16, 8), (16, 16)])
     a = value(w, w.registers(TileType((m, 16), element)))
@@ -215,7 +215,7 @@ def product(w: Writer) -> None:
 
 
 def _operand(w: Writer, tile: Tile) -> tuple[str, TileType]:
-    """A tile, or memory that holds it."""
+    """Return a tile value, or a buffer that contains the tile."""
     same = w.buffers()
     found = [b for b in same if b.type.plain == tile.type.plain]
     if found and w.chance():

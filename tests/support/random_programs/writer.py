@@ -1,4 +1,4 @@
-"""Writes the text of a kernel: names, scopes, and where results go so that they can be seen."""
+"""Text of a random kernel under construction: names, scopes and observable outputs."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ T = TypeVar("T")
 Draw: TypeAlias = Callable[[Any], Any]
 
 TILES_TO_READ = 4
-"""So many tiles of each input a block may read."""
+"""Maximum number of tiles that a block reads from each input."""
 
 MOST_ROUNDS = 4
-"""So often a loop goes round at most."""
+"""Maximum trip count of a loop."""
 
 
 @dataclass(eq=False)
 class Tile:
-    """A tile that is a value."""
+    """A tile value."""
 
     name: str
     type: TileType
@@ -39,30 +39,30 @@ class Tile:
 
 @dataclass(eq=False)
 class Buffer:
-    """A tile that is memory, all of it written."""
+    """A fully initialised buffer."""
 
     name: str
     type: TileType
     storage: int
-    """The allocation that it is a part of."""
+    """Id of the allocation that contains the buffer."""
     may_change: bool = True
 
 
 @dataclass
 class Scope:
-    """What a region defines, and how many bands of output what it stores takes."""
+    """The values of a region, and the output bands that its stores occupy."""
 
     tiles: list[Tile] = field(default_factory=list[Tile])
     buffers: list[Buffer] = field(default_factory=list[Buffer])
     flags: list[str] = field(default_factory=list[str])
     round: str = ""
-    """The number of the round, an index, if the region is the body of a loop."""
+    """The iteration index if the region is a loop body, else empty."""
     is_agent: bool = False
-    """Whether others run at the same time: buffers from around are read only."""
+    """Whether the region runs concurrently with others, which makes outer buffers read-only."""
 
 
 class Writer:
-    """Collects the lines of a kernel; `features` says what it has come to contain."""
+    """Builder of a kernel's text; `features` collects what the kernel contains."""
 
     def __init__(self, draw: Draw, statements: Callable[[Writer, int], None]) -> None:
         self._draw = draw
@@ -86,34 +86,34 @@ class Writer:
     # What is drawn
 
     def choose(self, among: Sequence[T]) -> T:
-        """One of several; shrinking prefers the first."""
+        """Return one of several alternatives; shrinking prefers the first."""
         return self._draw(st.sampled_from(among))
 
     def chance(self, one_in: int = 2) -> bool:
-        """Whether something that shrinking leaves out happens."""
+        """Return whether to include an optional part; shrinking drops it."""
         return self._draw(st.integers(0, one_in - 1)) == one_in - 1
 
     def number(self, low: int, high: int) -> int:
         return self._draw(st.integers(low, high))
 
     def tile_type(self) -> TileType:
-        """A type, mostly one that is in use already, without encoding."""
+        """Return a type without encoding, usually one already in use."""
         return self.choose(self._palette)
 
     def registers(self, type_: TileType) -> TileType:
-        """The type in some layout of registers, or in none."""
+        """Return the type with a register layout or without one."""
         if self.chance(4):
             return type_.plain
         encoding = self._encoding(type_.shape, register_encoding, in_memory=False)
         return TileType(type_.shape, type_.element, encoding)
 
     def shared(self, type_: TileType) -> TileType:
-        """The type in some layout of shared memory."""
+        """Return the type with a shared-memory layout."""
         encoding = self._encoding(type_.shape, shared_encoding, in_memory=True)
         return TileType(type_.shape, type_.element, encoding, in_memory=True)
 
     def _encoding(self, shape: tuple[int, ...], make: Any, *, in_memory: bool) -> str:
-        """One that is in use already, or a new one."""
+        """Return an encoding already in use, or a new one."""
         known = self._encodings.setdefault((in_memory, shape), [])
         if known and (len(known) == 3 or self.chance()):
             return self.choose(known)
@@ -138,7 +138,7 @@ class Writer:
         self.lines.append("  " * len(self.scopes) + text)
 
     def let(self, hint: str, text: str) -> str:
-        """A line that defines a name."""
+        """Emit a line that defines a name."""
         name = self.name(hint)
         self.line(f"{name} = {text}")
         return name
@@ -149,26 +149,26 @@ class Writer:
 
     @contextmanager
     def region(self, **options: Any) -> Generator[Scope]:
-        """Write what is inside a region; values that nobody used are stored at its end."""
+        """Enter a region; at its end its unused values are stored."""
         scope = Scope(**options)
         self.scopes.append(scope)
         yield scope
         self.scopes.pop()
 
     def store_unused(self) -> None:
-        """Store what the innermost region defines and nobody uses."""
+        """Store the unused values of the innermost region."""
         for tile in list(self.scopes[-1].tiles):
             if not tile.is_used:
                 self.store(tile)
 
     def some_statements(self, most: int) -> None:
-        """A few statements in the innermost region."""
+        """Emit a few statements in the innermost region."""
         self._statements(self, most)
 
     # Values
 
     def tile(self, name: str, type_: TileType) -> Tile:
-        """Make a value known."""
+        """Register a value."""
         tile = Tile(name, type_)
         self.scopes[-1].tiles.append(tile)
         return tile
@@ -178,18 +178,18 @@ class Writer:
         return tile.name
 
     def buffer(self, name: str, type_: TileType, storage: int) -> Buffer:
-        """Make memory known."""
+        """Register a buffer."""
         buffer = Buffer(name, type_, storage)
         self.scopes[-1].buffers.append(buffer)
         return buffer
 
     def number_of_storage(self) -> int:
-        """A number for a new allocation."""
+        """Return the id of a new allocation."""
         self._storages += 1
         return self._storages
 
     def buffers(self, type_: TileType | None = None, *, to_write: bool = False) -> list[Buffer]:
-        """Memory that may be read, or written, of a type."""
+        """Return the readable or writable buffers of a type."""
         found: list[Buffer] = []
         outside = False
         for scope in reversed(self.scopes):
@@ -198,36 +198,36 @@ class Writer:
         return [b for b in found if type_ is None or b.type == type_]
 
     def values(self, fits: Callable[[TileType], bool]) -> list[Tile]:
-        """Values whose type fits, the newest first."""
+        """Return the values whose type fits, newest first."""
         tiles = [t for scope in reversed(self.scopes) for t in reversed(scope.tiles)]
         return [tile for tile in tiles if fits(tile.type)]
 
     def flag(self) -> str:
-        """A condition."""
+        """Return a condition."""
         return self.choose([f for scope in reversed(self.scopes) for f in scope.flags])
 
     @property
     def round(self) -> str:
-        """The number of a round, by which inputs may be chosen: of the innermost loop."""
+        """Return the innermost iteration index, by which inputs may be selected."""
         return next((s.round for s in reversed(self.scopes) if s.round), "%c0")
 
     # Memory of the launch
 
     def place_to_read(self) -> str:
-        """The number of a tile of an input."""
+        """Return the index of an input tile."""
         k = self.number(0, TILES_TO_READ - 1)
         number = self.choose([self.const(k), self.round])
         first = self.let("first", f"arith.muli %block, {self.const(TILES_TO_READ)} : index")
         return self.let("at", f"arith.addi {first}, {number} : index")
 
     def input(self, type_: TileType) -> tuple[str, str]:
-        """The argument that holds tiles of a type, and its type."""
+        """Return the argument that contains tiles of a type, and its type."""
         name = f"%in_{type_.extents}{type_.element}"
         self.inputs[name] = type_.plain
         return name, matrix(type_)
 
     def output(self, type_: TileType) -> tuple[str, str, str]:
-        """An argument, its type, and the number of a tile of it that nothing else writes."""
+        """Return an argument, its type, and the index of a tile in it that nothing else writes."""
         name = f"%out_{type_.extents}{type_.element}"
         rounds = [scope.round for scope in self.scopes if scope.round]
         _, begin = self.bands.get(name, (type_, 0))
@@ -241,11 +241,11 @@ class Writer:
         return name, matrix(type_), self.let("to", f"arith.addi {scaled}, %block : index")
 
     def store(self, tile: Tile) -> None:
-        """Write a value to where it can be seen."""
+        """Store a value to an output."""
         self.store_named(self.use(tile), tile.type)
 
     def store_named(self, name: str, type_: TileType) -> None:
-        """Write a tile, of memory or not, to where it can be seen."""
+        """Store a tile, in registers or in memory, to an output."""
         argument, memory, place = self.output(type_)
         atom = "#any" if type_.in_memory else self.choose(["#stg", "#any"])
         if self.chance(3):
@@ -271,7 +271,7 @@ class Writer:
 
 
 def matrix(type_: TileType) -> str:
-    """The type of an argument that holds tiles one below the other."""
+    """Return the type of an argument with vertically stacked tiles."""
     rest = "".join(f"{n}x" for n in type_.shape[1:])
     return f"memref<?x{rest}{type_.element}>"
 
