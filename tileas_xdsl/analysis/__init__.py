@@ -1,1 +1,1 @@
-"""What passes ask about a program; nothing here changes one."""
+"""Analyses of tile programs; nothing here changes the IR."""

@@ -1,7 +1,8 @@
-"""Accumulators in tensor memory: which values are one place, when it fills and when it is read.
+"""Accumulators in tensor memory: the values that share one, and when it is written and read.
 
-A place begins where a constant becomes the C of a product, is added to, is read into registers, and
-is free again.  Products and reads are of different threads, so the moments between are fixed here.
+An accumulator begins where a constant becomes the C operand of an MMA, is added to, is read into
+registers, and is free again.  Different threads issue MMAs and reads, so the synchronisation points
+between them are determined here.
 """
 
 from __future__ import annotations
@@ -36,11 +37,11 @@ CONSTANTS = (ConstantOp, tensor.SplatOp)
 
 @dataclass(eq=False)
 class Sums:
-    """One place of accumulators."""
+    """One accumulator in tensor memory and its lifetime."""
 
     type: Tile
     opens: Operation
-    """The product, or the loop that carries the sums of products, which begins it."""
+    """The MMA, or the loop that carries the accumulator, which begins it."""
     ready_at: Operation
     """The first operation that reads it, or in which it is read: all products come before."""
     closes_at: Operation
@@ -58,7 +59,7 @@ class Sums:
 
 @dataclass
 class KernelSums:
-    """All places of a kernel, by what becomes of them."""
+    """All accumulators of a kernel, also by the values that they are."""
 
     places: Sequence[Sums] = ()
     of_value: dict[SSAValue, Sums] = field(default_factory=dict[SSAValue, Sums])
@@ -85,9 +86,9 @@ def in_tensor_memory(type_: Attribute) -> bool:
 
 
 def sums_of(kernel: func.FuncOp) -> KernelSums:
-    """The places of a kernel; an error where products and reads are not in an order of their own.
+    """Return the accumulators of a kernel; raise where MMAs and reads are not totally ordered.
 
-    Needs tiles that are laid out.
+    Requires tiles with assigned layouts.
     """
     if not any(map(is_tensor_product, kernel.walk())):
         return KernelSums()
@@ -111,13 +112,13 @@ def sums_of(kernel: func.FuncOp) -> KernelSums:
 
 
 class _Groups:
-    """Values that are one place."""
+    """Equivalence classes (union-find) of values that share one accumulator."""
 
     def __init__(self) -> None:
         self._parent: dict[SSAValue, SSAValue] = {}
 
     def note(self, op: Operation) -> None:
-        """Join what an operation passes on in place."""
+        """Join the operands and results that an operation updates in place."""
         match op:
             case op if isinstance(op, MatrixProduct) and is_tensor_product(op):
                 self.join(op.result, op.c)
@@ -181,7 +182,7 @@ def _place(values: Sequence[SSAValue], products: Sequence[MatrixProduct]) -> Sum
 
 
 def _opening(first: Operation, mine: set[SSAValue]) -> Operation:
-    """Where a constant becomes sums; there is one such place."""
+    """Return the single operation where a constant becomes the accumulator; else raise."""
     found: dict[Operation, None] = {}
     for value in mine:
         if isinstance(value.owner, AllocTensorOp):

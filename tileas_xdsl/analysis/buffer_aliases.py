@@ -29,7 +29,7 @@ BUFFER_SPACES = (Space.SMEM, Space.TMEM)
 
 
 def is_buffer(value: SSAValue) -> bool:
-    """Whether the type of a value says that it is in shared or tensor memory."""
+    """Return whether the type of a value is in shared or tensor memory."""
     return space_of(value.type) in BUFFER_SPACES
 
 

@@ -1,8 +1,8 @@
-"""Where in an allocation an alias begins, as a number: constants, values, and merges of them.
+"""Offsets of aliases in their allocation: constants, values, and merges of them.
 
-A `view` that shows contiguous elements begins so many elements behind its source; other windows
-are a beginning of their own.  A merge is at one place if all that flows into it is, and else where
-a number tells that has to flow along.
+A `view` of contiguous elements is an offset from its source; other views are allocations of their
+own.  A merge has one offset if all incoming values have it, and else an offset that is carried with
+it at run time.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ class Place:
 
 @dataclass(frozen=True)
 class Merged:
-    """What is known of a merge: the place where it always is, or the buffer that it is part of."""
+    """The result for a merge: its constant location, or the buffer that it is part of."""
 
     base: SSAValue
     place: Place | None = None
-    """None where a number has to tell."""
+    """The constant location; None where an offset must be carried at run time."""
     is_alias: bool = True
-    """False if parts of different buffers meet."""
+    """False if parts of different buffers merge."""
 
 
 class BufferPlaces:
@@ -70,16 +70,15 @@ class BufferPlaces:
         self.left: set[Carried] = set(left)
         """The merges that stay: of different buffers, or given at the beginning."""
         self._moving: set[Carried] = set()
-        """The merges that are not always at one place."""
+        """The merges without a constant location."""
         self.found: dict[Carried, Merged] = {}
         while not self._settles():
             self.found = {}
 
     def _settles(self) -> bool:
-        """Assume that every merge is at one place unless it is known to move; False if one is not.
+        """Assume that merges not known to move have one location; return False if one has not.
 
-        Then what was found of the others is forgotten, so that it does not depend on what was
-        assumed.
+        Then all other results are discarded, so that they do not depend on the wrong assumption.
         """
         learnt = True
         while learnt:

@@ -22,7 +22,7 @@ AnyLayout: TypeAlias = MemoryLayout | Layout
 
 
 def layout_of(type_: Attribute) -> AnyLayout | None:
-    """The layout of a buffer in shared or tensor memory; None where the type does not say."""
+    """Return the layout of a buffer in shared or tensor memory; None if its type has none."""
     match type_:
         case TensorType(encoding=SharedEncoding() | LinearEncoding() as encoding):
             return encoding.data

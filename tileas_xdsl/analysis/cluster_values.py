@@ -17,10 +17,11 @@ _SAME = (gpu.GridDimOp, gpu.BlockDimOp, memref.DimOp, arith.ConstantOp)
 
 
 def is_same_in_cluster(value: SSAValue, extents: tuple[int, int, int]) -> bool:
-    """Whether all blocks of a cluster of these extents (x, y, z) have a scalar alike.
+    """Return whether a scalar is uniform across a cluster of these extents (x, y, z).
 
-    Said only of arguments of the kernel, their sizes, ids along axes of extent 1, ids divided by
-    multiples of the extent, counters of loops that are alike, and arithmetic of such.
+    Proven only for arguments of the kernel, their sizes, CTA ids along axes of extent 1, CTA ids
+    divided by multiples of the extent, induction variables of uniform loops, and arithmetic of
+    such.
     """
     if isinstance(value, BlockArgument):
         return _is_same_argument(value, extents)

@@ -20,7 +20,7 @@ from tileas_xdsl.layout.integers import power_of_two_below
 from tileas_xdsl.layout.register_layout import LANES, RegisterLayout
 
 BY_THREADS = ("mma", "fma")
-"""The families of atoms whose operands and sums are in registers of all threads."""
+"""Families of MMA atoms whose operands and accumulators are in registers of all threads."""
 
 REST = 1 << 30
 """The digit that counts what the others leave."""
@@ -117,13 +117,13 @@ class Tiling:
 
 
 def is_by_threads(op: MatrixProduct) -> bool:
-    """Whether all threads read operands of a product into registers, and have its sums there."""
+    """Return whether a product has its operands and accumulator in registers of all threads."""
     atom = atom_of(op.atom)
     return isinstance(atom, MmaAtom) and atom.instruction in BY_THREADS
 
 
 def tiling_of(op: DotOp | AsyncDotOp, warps: int) -> Tiling | None:
-    """How the warps of an agent compute a product; None where its atom says otherwise."""
+    """Return the tiling of a product over the warps of an agent; None for other atoms."""
     if not is_by_threads(op):
         return None
     assert op.atom is not None
@@ -148,7 +148,7 @@ def least_depth(bits: int) -> int:
 
 @lru_cache(maxsize=256)
 def warp_tiling(x: Extents, warps: int) -> Tiling:
-    """Warps that multiply 16 by 8, of f64 8 by 8, in all of which a word of K is in a lane."""
+    """Return the tiling of a product over warps by mma.sync: 16x8 tiles, of f64 8x8."""
     word = max(WORD_BITS // x.bits, 1)
     halves = 1 if x.bits == DOUBLE_BITS else 2
     tall = EIGHT * halves

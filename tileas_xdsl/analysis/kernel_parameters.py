@@ -1,7 +1,7 @@
-"""What a launch passes for the arguments of a kernel of tiles, in order.
+"""The launch parameters of a tile kernel, in order.
 
-An array is a pointer, then the extents and the strides that its type leaves open; a scalar is
-itself.  Descriptors are not passed by whoever calls the kernel.
+An array is a pointer, then the dynamic extents and strides of its type; a scalar is itself.  TMA
+descriptors are not passed by the caller.
 """
 
 from __future__ import annotations

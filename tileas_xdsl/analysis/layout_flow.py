@@ -48,9 +48,9 @@ RETYPABLE: Mapping[str, frozenset[Space]] = {
     "nv_tileas.tiled_load": _BUFFERS,
     "tensor.splat": _ANYWHERE,
 }
-"""Producers, and the memories in which the layout of their result is free.
+"""Producers, and the memory spaces in which the layout of their result is free.
 
-A load into registers is not free: who of the threads reads what decides how wide accesses are.
+A load into registers is not free: its layout decides how wide accesses are.
 """
 
 ROLES: Mapping[str, LayoutRole] = {
@@ -159,10 +159,10 @@ def _pins_inside(op: Operation) -> bool:
 
 
 def is_pinned_between(first: Operation, last: Operation) -> bool:
-    """Whether something between `first` and `last` keeps layouts apart, or `last` is not behind.
+    """Return whether an operation between `first` and `last` pins layouts, or `last` is not after.
 
-    Into branches the way is followed; a loop is gone through more than once, so that all of it is
-    between; the body of anything else, an agent for example, is another place altogether.
+    The path is followed into branches; a loop runs more than once, so that its whole body is
+    between; the body of any other operation, such as an agent, is unrelated.
     """
     target = last
     while target.parent is not first.parent:

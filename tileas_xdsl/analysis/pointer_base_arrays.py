@@ -24,7 +24,7 @@ Count: TypeAlias = int | BlockArgument
 
 @dataclass(frozen=True)
 class PointedArray:
-    """An array that begins where a pointer argument says."""
+    """An array whose base address is a pointer argument."""
 
     pointer: BlockArgument
     type: Array

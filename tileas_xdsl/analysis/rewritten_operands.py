@@ -1,8 +1,8 @@
-"""Products into tensor memory whose operands are written again before anybody has waited for them.
+"""MMAs into tensor memory whose operands may be overwritten before anything waits for them.
 
-Products read shared memory in the background.  A stage of a pipeline is released by what they
-commit to; for a tile that is no stage, whoever reads the sums has waited.  Where the tile is
-written before that, in a later round of a loop or further on, the product must be waited for.
+MMAs read shared memory asynchronously.  A pipeline stage is released by their commit; for any other
+tile, a reader of the accumulator has waited.  Where the tile is written before that, in a later
+iteration of a loop or further on, the MMA must be waited for.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _whole(value: SSAValue) -> SSAValue:
 
 
 def _writers(tile: OpResult) -> Iterator[Operation]:
-    """What may write a tile in memory: who makes it, and all that do not only read it."""
+    """Yield operations that may write a tile in memory: producer and non-reading users."""
     if not isinstance(tile.op, AllocTensorOp):
         yield tile.op
     pending: list[SSAValue] = [tile]
@@ -69,7 +69,7 @@ def _only_reads(op: Operation, index: int) -> bool:
 
 
 def _comes_too_soon(product: Operation, writer: Operation, place: Sums) -> bool:
-    """Whether a tile is written behind a product with nobody reading its sums in between."""
+    """Return whether a write may follow an MMA with no read of its accumulator in between."""
     block = common_block([product, writer])
     if block is None:
         return True

@@ -1,7 +1,7 @@
-"""By how much neighbours along the last dimension of a tile of numbers differ, if that is constant.
+"""Strides of integer tiles: the constant difference of neighbours along the last dimension.
 
-What `row_step` says holds unless numbers wrap around: whoever accesses neighbours at once looks at
-the first and the last of them.
+The result of `row_step` holds unless integers wrap around: vectorised accesses must check the first
+and the last of the neighbours.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def row_step(tile: SSAValue) -> int | None:
 
 
 def _combined(op: Operation, step: Step) -> int | None:
-    """Of sums, products with a constant, and conversions; other functions of what is the same."""
+    """Return the stride of sums, products with a constant, conversions, and uniform functions."""
     if isinstance(op, _CASTS):
         return step(op.operands[0])
     steps = [step(operand) for operand in op.operands]
@@ -122,7 +122,7 @@ def _generated(op: GenerateOp) -> int | None:
 
 
 def _taken(op: tensor.ExtractOp, step: Step) -> int | None:
-    """The element of another tile, whose place changes along its last dimension only."""
+    """Return the stride of an extracted element whose index varies in the last dimension only."""
     steps = [step(index) for index in op.indices]
     if not any(map(_is_unknown_or_changing, steps)):
         return 0

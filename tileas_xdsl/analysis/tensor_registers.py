@@ -131,7 +131,7 @@ def move_to(
 
 
 def lies_as_accumulators(layout: Layout, shape: Sequence[int]) -> bool:
-    """Whether a tile lies in lanes and columns as products leave it there."""
+    """Return whether a tile has the tensor-memory layout of an MMA accumulator."""
     if len(shape) != 2:
         return False
     try:

@@ -1,4 +1,4 @@
-"""Tiles that are laid out alike: values that are the same registers, or the same memory.
+"""Groups of tiles that must have one layout: values that are the same registers or memory.
 
 A pipeline is followed from where its stages are filled to where they are read: the tile at one
 position of the stages is one node, whichever operation names it.  Conversions, loads, stores and

@@ -1,7 +1,7 @@
-"""The TMA descriptors of a kernel: where each is born, and its place in the table of its kind.
+"""The TMA descriptors of a kernel: where each is created, and its index in the table of its kind.
 
 One walk, in program order.  A descriptor whose view depends on nothing but arguments, constants and
-integer arithmetic of them is born on the host, before the launch; any other on the device.
+integer arithmetic of them is created on the host, before the launch; any other on the device.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def check_lowered(function: func.FuncOp) -> None:
 
 
 def check_indices(function: func.FuncOp) -> None:
-    """In a function that has its descriptors, what uses one says which, and there is one."""
+    """Check that TMA operations of a function with descriptors name one that exists."""
     for op in function.walk():
         if isinstance(op, TmaTransferOp | MakeTiledTmaDescOp) and has_descriptors(op):
             check_tma_index(op, op.result if isinstance(op, MakeTiledTmaDescOp) else op.operands[0])
@@ -179,7 +179,7 @@ class Window:
 
 
 def window_of(view: SSAValue) -> Window | None:
-    """The window of an argument that a view is, None where it is seen in another way."""
+    """Return the window of a kernel argument that a view shows; None for any other view."""
     views: list[ViewOp] = []
     while isinstance(view, OpResult) and isinstance(view.op, ViewOp):
         views.append(view.op)

@@ -1,7 +1,7 @@
-"""Uses of a value in the order of the program.
+"""Uses of a value in program order.
 
-A value lists its uses newest first, which depends on how the IR was made: a copy of a program lists
-them otherwise.  Who chooses the first of several asks here.
+xDSL lists uses newest first, which depends on how the IR was constructed: a clone lists them
+otherwise.  Code that picks the first of several uses queries this module.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which thread holds what: layouts of buffers and loops, inferred for a block-level program.
+"""Layout inference: the thread-value layouts of fragments and loops of a tile program.
 
-`program` says what is asked, `decisions` what is answered; both know no IR beyond affine maps.
+`program` defines the input, `decisions` the result; both know no IR beyond affine maps.
 """

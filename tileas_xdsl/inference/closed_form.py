@@ -1,4 +1,4 @@
-"""Who runs an iteration, the other way round: the iteration from the thread and its step.
+"""Inversion of an ownership map: the iteration as a function of thread and step.
 
 >>> from tileas_xdsl.layout.expr.expression import dimension
 >>> g, r = dimension(0), dimension(1)

@@ -11,11 +11,11 @@ from tileas_xdsl.layout.composed import AnyLayout
 
 @dataclass(frozen=True)
 class LoopDecision:
-    """Who runs the iterations of a loop: `owners` maps them to a thread and a step of it.
+    """The thread mapping of a loop: `owners` maps iterations to a thread and a step of it.
 
-    `vector` is how many neighbouring steps access memory at once.  `runs_once` says that of the
-    copies of an iteration only replica 0 has effects on memory that threads share.  `is_padded`
-    says that steps may lie outside of the loop and are guarded.
+    `vector` is the number of adjacent steps that access memory at once.  `runs_once`: of the
+    replicas of an iteration only replica 0 has effects on shared and global memory.  `is_padded`:
+    steps may be outside of the loop bounds and are guarded.
     """
 
     owners: FragmentMap

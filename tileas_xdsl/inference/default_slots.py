@@ -55,5 +55,5 @@ def condensed(thread: Number, shape: Sequence[int], replicas: int) -> tuple[Numb
 
 
 def with_replica_last(thread: Number, rank: int) -> Number:
-    """A thread expression with the replica as dimension `rank` in place of symbol 0."""
+    """Return a thread expression with the replica as dimension `rank` instead of symbol 0."""
     return substituted(thread, (), [dimension(rank)])

@@ -1,4 +1,4 @@
-"""Why each buffer and loop has its layout, as text; and who owns what, as pictures."""
+"""Explanations of inferred layouts as text, and pictures of their ownership."""
 
 from __future__ import annotations
 

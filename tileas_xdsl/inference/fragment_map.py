@@ -1,4 +1,4 @@
-"""Who holds the elements of a fragment, or runs the iterations of a loop, and where.
+"""Maps from fragment elements, or loop iterations, to threads and registers (slots).
 
 >>> from tileas_xdsl.layout.expr.expression import dimension
 >>> i, j = dimension(0), dimension(1)
@@ -33,12 +33,12 @@ REPLICA = symbol(0)
 
 @dataclass(frozen=True)
 class FragmentMap:
-    """Coordinates in a box of extents `shape`, and a replica, to a thread and a slot of it.
+    """A map from coordinates of extents `shape`, and a replica, to a thread and a slot of it.
 
     `thread` is an expression over the dimensions (the coordinates) and symbol 0, the replica in
-    `range(replicas)`; `slot`, the place among the registers of the thread, over the dimensions
-    alone.  Both are quasi-affine: sums, multiples, `floordiv` and `mod` by constants.  `threads`
-    is the size of the block; threads that hold nothing are idle.
+    `range(replicas)`; `slot`, the register index in the thread, over the dimensions alone.  Both
+    are quasi-affine: sums, multiples, `floordiv` and `mod` by constants.  `threads` is the size of
+    the block; threads that own nothing are idle.
     """
 
     shape: tuple[int, ...]
@@ -67,9 +67,9 @@ class FragmentMap:
 
     @cached_property
     def held(self) -> Table:
-        """`(threads, slots)`: the row-major index of what each slot of each thread holds, else -1.
+        """`(threads, slots)`: the row-major index of the element in each slot, else -1.
 
-        Where two elements share a slot the later one is shown: ask `is_injective` before.
+        Where two elements share a slot the later one is returned: check `is_injective` first.
         """
         result = np.full((self.threads, self.slots), -1, dtype=np.int64)
         elements = np.arange(self.slot_table.size).reshape(self.shape)

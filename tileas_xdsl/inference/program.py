@@ -70,7 +70,7 @@ class Buffer:
 class Access:
     """One load or store in a loop; an index that depends on data is None.
 
-    `is_guarded` says that it stands under a condition, so that iterations may leave it out.
+    `is_guarded` means that it is under a condition, so that iterations may skip it.
     """
 
     buffer: str
@@ -112,7 +112,7 @@ class Reduce:
 
 @dataclass(frozen=True)
 class CumSum:
-    """`target` gets the running sums of `source` along `axis`."""
+    """A cumulative sum of `source` along `axis`, written to `target`."""
 
     source: str
     target: str
@@ -140,11 +140,11 @@ Operation: TypeAlias = Loop | Reduce | CumSum | Gemm
 
 @dataclass(frozen=True)
 class Program:
-    """The operations of one block in the order of the program, those of serial loops among them.
+    """The operations of one block in program order, including those of serial loops.
 
-    `floating` names fragments that are also read where no operation says by whom (a condition of
-    the whole block); `annotations` are layouts that the program prescribes; `trips` is how often
-    each operation runs (default: once), for costs.
+    `floating` names fragments that are also read outside of the listed operations (a condition of
+    the whole block); `annotations` are layouts that the program prescribes; `trips` is the trip
+    count of each operation (default: 1), for costs.
     """
 
     threads: int

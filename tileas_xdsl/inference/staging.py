@@ -25,9 +25,9 @@ from tileas_xdsl.layout.layout import Layout
 
 
 def spelled_out(program: Program, decisions: Decisions) -> tuple[Program, Decisions]:
-    """The same program and decisions without stagings: buffers and loops say what they do.
+    """Expand stagings into explicit buffers and loops, in program and decisions.
 
-    Operations behind a staged one have higher numbers.
+    Operations after a staged one are renumbered.
     """
     if not decisions.staged:
         return program, decisions

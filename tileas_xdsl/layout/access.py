@@ -1,8 +1,9 @@
-"""How a fragment reads and writes memory: vector width, lane addresses, sectors of global memory.
+"""How a fragment accesses memory: vector width, lane addresses, sectors of global memory.
 
-Everything is decided from tables: `addresses` holds the byte address of each element of a tile by
-its column-major index.  Elements of fewer than 8 bits also need `bit_in_byte`, the place of each
-element inside its byte.  Registers are counted in elements, consecutive ones share a 32-bit word.
+Everything is computed from tables: `addresses` holds the byte address of each element of a tile by
+its column-major index.  Elements of fewer than 8 bits also need `bit_in_byte`, the bit offset of
+each element inside its byte.  Registers are counted in elements, consecutive ones share a 32-bit
+word.
 """
 
 from __future__ import annotations
@@ -60,12 +61,12 @@ def vector_width(
     bit_in_byte: Ints | None = None,
     order: Ints | None = None,
 ) -> int:
-    """The largest number of elements, a power of two, that one access of a thread can move.
+    """Return the largest power-of-two number of elements that one access of a thread can move.
 
-    Loads and stores alike: consecutive registers of every thread must be contiguous and aligned in
-    memory, 8 to `max_bits` bits at a time; a vector of empty registers is skipped.  `order` is
-    another order of the registers to take them in (`register_order` finds the best one).  0 where
-    not even one element can be accessed, as with 6-bit elements or a misaligned one.
+    For loads and stores: consecutive registers of every thread must be contiguous and aligned in
+    memory, 8 to `max_bits` bits at a time; a vector of empty registers is skipped.  `order`
+    permutes the registers first (`register_order` finds the best one).  0 where not even one
+    element can be accessed, as with 6-bit elements or a misaligned one.
     """
     held = fragment.held if order is None else fragment.held[:, order]
     return widest_vector(

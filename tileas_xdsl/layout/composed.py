@@ -71,7 +71,7 @@ class ComposedLayout(LayoutBase):
         return self.inner.size()
 
     def axes(self) -> tuple[str, ...]:
-        """The axes that the offsets lie on: those of a layout on the outside, else none named."""
+        """Return the axes of the offsets: those of an outer layout, else the anonymous one."""
         return self.outer.axes() if isinstance(self.outer, Layout) else (ANONYMOUS,)
 
     def cosize(self) -> int:

@@ -24,14 +24,14 @@ from tileas_xdsl.layout.register_layout import THREAD, VALUE, RegisterLayout
 from tileas_xdsl.layout.tables import Table, table
 
 MAX_ROWS, MAX_COLUMNS = 128, 256
-"""What is drawn at most; larger layouts are cut, and the picture says so."""
+"""Maximum rows and columns of a picture; larger layouts are cut, with a note."""
 
 BANKS = 32
 BANK_BYTES = 4
 WARP = 32
 
 _HUES = (214, 28, 145, 350, 265, 55, 190, 320)
-"""Eight hues that are told apart easily, also by most colour-blind readers (lightness varies)."""
+"""Eight hues that most colour-blind readers can distinguish too (lightness varies)."""
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,7 @@ ALIASES = {
 
 
 def element_type(name: str) -> ElementType:
-    """The element type called `name` (case of letters aside); `LayoutError` lists near names."""
+    """Return the element type called `name` (case-insensitive); `LayoutError` lists close names."""
     key = name.lower()
     found = ELEMENT_TYPES.get(ALIASES.get(key, key))
     if found is None:

@@ -2,7 +2,7 @@
 
 
 class LayoutError(ValueError):
-    """An operation on layouts that has no answer; the message says which numbers are at fault."""
+    """Raised where an operation on layouts is undefined; the message names the numbers."""
 
 
 class CompositionError(LayoutError):

@@ -1,7 +1,7 @@
 """Linear maps over bits: the view of power-of-two layouts in which sums are exclusive ors.
 
-An `F2Map` is a matrix over GF(2) whose columns are Python integers: bit `k` of the input switches
-column `k` on.  It is derived from a layout or from a table, never a second source of truth.
+An `F2Map` is a matrix over GF(2) whose columns are Python integers: bit `k` of the input selects
+column `k`.  It is derived from a layout or from a table, never a second source of truth.
 Source: Triton include/triton/Tools/LinearLayout.h; the linear algebra is Gauss-Jordan elimination.
 """
 
@@ -23,7 +23,7 @@ from tileas_xdsl.layout.tables import Table, table
 
 Word = TypeVar("Word", int, Table)
 Widths = Mapping[str, int]
-"""How many bits each axis takes in a packed output word, lowest bits first."""
+"""The number of bits of each axis in a packed output, lowest bits first."""
 
 
 class _Pivot(NamedTuple):
@@ -36,7 +36,7 @@ class _Pivot(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class F2Map:
-    """The linear map that sends bit `k` of its input to `columns[k]`, words of `out_bits` bits.
+    """The linear map that sends bit `k` of its input to `columns[k]`, of `out_bits` bits.
 
     >>> F2Map((1, 3), 2)(0b10)
     3
@@ -128,7 +128,7 @@ class F2Map:
         return F2Map(tuple(by_bit.get(b, 0) for b in range(self.out_bits)), self.in_bits)
 
     def invert(self) -> F2Map:
-        """The inverse; `LayoutError` tells why there is none."""
+        """Return the inverse; `LayoutError` gives the reason where there is none."""
         if self.in_bits != self.out_bits:
             raise LayoutError(
                 f"a map of {self.in_bits} bits to {self.out_bits} bits has no inverse"
@@ -145,16 +145,16 @@ class F2Map:
 
     @staticmethod
     def identity(bits: int) -> F2Map:
-        """The identity of words of `bits` bits."""
+        """Return the identity map of `bits` bits."""
         return F2Map(tuple(1 << k for k in range(bits)), bits)
 
     @staticmethod
     def from_layout(layout: AnyLayout, widths: Widths | None = None) -> F2Map:
-        """The map from the colexicographic index of `layout` to its offset.
+        """Return the map from the colexicographic index of `layout` to its offset.
 
-        `widths` packs the named axes of a layout into one output word; by default an integer layout
-        gets the bits of its largest offset.  Raises `LayoutError` where an extent is no power of
-        two, an offset is added, or two strides carry into one another.
+        `widths` packs the named axes of a layout into one output; by default an integer layout gets
+        the bits of its largest offset.  Raises `LayoutError` where an extent is no power of two, an
+        offset is added, or two strides carry into one another.
         """
         if isinstance(layout, ComposedLayout):
             return _from_composed(layout, widths)
@@ -177,9 +177,9 @@ class F2Map:
         return found if np.array_equal(found.table(), values) else None
 
     def to_layout(self, widths: Widths | None = None) -> Layout | None:
-        """The integer layout of this map, or None where columns share a bit (a swizzle, say).
+        """Return the integer layout of this map, or None where columns share a bit (a swizzle).
 
-        `widths` unpacks the output word into named axes again.
+        `widths` unpacks the output into named axes again.
         """
         if not _are_disjoint(self.columns):
             return None
@@ -193,7 +193,7 @@ def swizzle_map(swizzle: Swizzle, bits: int) -> F2Map:
 
 
 class Span:
-    """A growing subspace of words: all exclusive ors of the vectors that were added."""
+    """A growing subspace of GF(2)^n: all exclusive ors of the vectors added so far."""
 
     def __init__(self, vectors: Iterable[int] = ()) -> None:
         self._by_leading_bit: dict[int, int] = {}
@@ -281,7 +281,7 @@ def _columns(layout: Layout, widths: Widths | None) -> list[int]:
 
 
 def _packed(stride: Offset, times: int, widths: Widths | None, layout: Layout) -> int:
-    """`times * stride` as one word; every axis must stay in its own bits."""
+    """Pack `times * stride` into one integer; every axis must fit its own bit field."""
     fields = {ANONYMOUS: 62} if widths is None else widths
     word, place = 0, 0
     coefficients = {axis: k * times for axis, k in terms_of(stride)}
@@ -316,7 +316,7 @@ def _are_disjoint(columns: Sequence[int]) -> bool:
 
 
 def _disjoint_union(columns: Sequence[int], layout: Any) -> int:
-    """The union of all columns; a shared bit means that sums carry."""
+    """Return the union of all columns; raise where a shared bit means that sums carry."""
     seen = 0
     for column in columns:
         if seen & column:

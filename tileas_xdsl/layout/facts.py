@@ -1,6 +1,6 @@
-"""What there is to say about one layout: sizes, inverses, vector widths, bank conflicts.
+"""A summary of one layout: sizes, inverses, vector widths, bank conflicts.
 
-`facts(layout)` is a list of `(name, value)` pairs in the order a reader wants them.
+`facts(layout)` is a list of `(name, value)` pairs in reading order.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ class WarpAccess(NamedTuple):
 
     @property
     def name(self) -> str:
-        """How the lanes lie on the tile."""
+        """The arrangement of the lanes over the tile, as text."""
         return f"lanes {self.lanes_along}, {self.bytes} B each"
 
     @property

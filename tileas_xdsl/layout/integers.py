@@ -18,7 +18,7 @@ class Symbolic:
 
 
 def whole(x: Any, what: str) -> int:
-    """`x` as an `int`; the `LayoutError` for anything else says that it is not `what`."""
+    """Return `x` as an `int`; raise a `LayoutError` that names `what` for anything else."""
     if isinstance(x, Symbolic):
         symbolic: Any = x
         return symbolic

@@ -74,7 +74,7 @@ class MemoryLayout:
         return table(self.layout) * bits
 
     def bit_addresses(self, bits: int) -> Table:
-        """The bit address of every element of `bits` bits: also tells narrow elements apart."""
+        """Return the bit address of every element of `bits` bits, also below one byte."""
         return self.addresses(bits) * 8 + self.bit_in_byte(bits)
 
     def addresses(self, bits: int) -> Table:

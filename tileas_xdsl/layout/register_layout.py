@@ -172,7 +172,7 @@ class RegisterLayout:
 
 
 RegisterContents: TypeAlias = RegisterLayout | ElementTable
-"""Registers of threads that hold elements of a tile, as far as their table says."""
+"""Registers of threads, given by a table of the elements that they hold."""
 
 
 def register_layout_from_tv(tv: Layout, tile: tuple[int, ...]) -> RegisterLayout:

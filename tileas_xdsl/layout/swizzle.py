@@ -1,7 +1,7 @@
 """Swizzles: involutions of offsets that spread a tile over the banks of shared memory.
 
-`Swizzle(B, M, S)` xors `B` bits of an offset, those `S` places above bit `M`, onto the bits at `M`.
-Source: CUTLASS include/cute/swizzle.hpp.
+`Swizzle(B, M, S)` xors `B` bits of an offset, those `S` positions above bit `M`, onto the bits at
+`M`.  Source: CUTLASS include/cute/swizzle.hpp.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Swizzle:
         return offset ^ shiftr(offset & self.source_mask, self.shift)
 
     def size(self) -> int:
-        """The period: offsets that differ by a multiple of it are changed alike."""
+        """Return the period: offsets that differ by a multiple of it are permuted equally."""
         return 1 << (self.bits + self.base + abs(self.shift))
 
     cosize = size

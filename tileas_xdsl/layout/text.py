@@ -33,7 +33,7 @@ MAX_DEPTH = 32
 """How deep tuples may nest."""
 
 MAX_DIGITS = 18
-"""The longest integer that is read, sums of terms too: it fits 64 bits."""
+"""Maximum digits of an integer, also of sums of terms: it fits 64 bits."""
 
 _INTEGER = re.compile(r"_?(\d+)", re.ASCII)
 _NAME = re.compile(r"[A-Za-z0-9_]+", re.ASCII)
@@ -42,9 +42,9 @@ _BLANKS = re.compile(r"[ \t\r\n]*")
 
 
 def parse_layout(text: str) -> AnyLayout | MemoryLayout:
-    """The layout that `text` writes, in whichever of the notations.
+    """Parse a layout in any of the notations.
 
-    Raises `LayoutSyntaxError`, which knows the place, for text that is no layout.
+    Raises `LayoutSyntaxError`, with the position, for text that is no layout.
     """
     scanner = _Scanner(text)
     if scanner.peek() == "<":
@@ -204,7 +204,7 @@ class _Scanner:
         return self.checked(lambda: Layout(shape, stride), start)
 
     def any_layout(self) -> AnyLayout:
-        """`outer o offset o inner`, where `inner` may be composed in turn."""
+        """Parse `outer o offset o inner`, where `inner` may be a composition in turn."""
         outside: list[tuple[Swizzle | Layout, int]] = []
         part = self.part()
         while isinstance(part, Swizzle) or self.peek() == "o":

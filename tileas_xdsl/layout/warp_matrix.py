@@ -56,7 +56,7 @@ class MatrixAccess:
     Lanes beyond `8 * count` repeat the rows of the others.
     """
     wavefronts: Ints
-    """`(warps, instructions)`: 1 per matrix where its rows lie in distinct groups of 4 banks."""
+    """`(warps, instructions)`: 1 per matrix whose rows are in distinct groups of 4 banks."""
 
     def register_bits(self) -> Ints:
         """`(threads, values)`: the bit address that each register is moved from or to."""
@@ -154,7 +154,7 @@ def _refused_shape(
 
 
 def _holders(elem_bits: int, transposed: bool) -> Ints:
-    """`(8, columns)`: `lane * per_word + place` of the register part that holds each element."""
+    """`(8, columns)`: `lane * per_word + index in the register` of the owner of each element."""
     per_word = WORD_BITS // elem_bits
     row, column = np.indices((ROWS, ROW_BITS // elem_bits), dtype=np.int64)
     if transposed:
@@ -163,7 +163,7 @@ def _holders(elem_bits: int, transposed: bool) -> Ints:
 
 
 def _by_row(held: Ints, elem_bits: int, transposed: bool) -> Ints:
-    """`(warps, words, 8, columns)`: the element that a lane holds for each place of a matrix."""
+    """`(warps, words, 8, columns)`: the element in the register of each position of a matrix."""
     per_word = WORD_BITS // elem_bits
     by_lane = held.reshape(-1, WARP, held.shape[1] // per_word, per_word)
     by_word = by_lane.transpose(0, 2, 1, 3).reshape(len(by_lane), -1, WARP * per_word)
@@ -197,7 +197,7 @@ def _refused_rows(bits: Ints, elem_bits: int, transposed: bool) -> Refusal | Non
 
 
 def _supplied(rows: Ints, count: int) -> Ints:
-    """`(warps, instructions, 32)` addresses from `(warps, words, 8)` row addresses."""
+    """Return `(warps, instructions, 32)` lane addresses from `(warps, words, 8)` row addresses."""
     warps, words, _ = rows.shape
     by_instruction = rows.reshape(warps, words // count, ROWS * count)
     return np.tile(by_instruction, (1, 1, WARP // (ROWS * count)))

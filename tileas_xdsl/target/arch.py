@@ -1,7 +1,7 @@
-"""The GPUs that code is made for, a row each: what they have, and limits that code must keep.
+"""The GPUs that code is generated for, one row each: features and resource limits.
 
-Code asks a row for a fact (`target.matrix_unit`, `Feature.SETMAXNREG in target.features`) and never
-compares names, so that another GPU is another row of `TARGETS` and its row of `latencies`.
+Code queries a row for a fact (`target.matrix_unit`, `Feature.SETMAXNREG in target.features`) and
+never compares names, so that another GPU is another row of `TARGETS` and its row of `latencies`.
 
 Sources: CUDA C++ Programming Guide, technical specifications per compute capability (9.0, 10.0,
 12.0); PTX ISA, release notes (`.target` sm_90a: 8.0, sm_100a: 8.6, sm_120a: 8.7).
@@ -39,7 +39,7 @@ class Target:
     warps_per_multiprocessor: int = 64
     threads_per_block: int = 1024
     blocks_per_cluster: int = 8
-    """The portable limit; a kernel may ask for 16."""
+    """The portable cluster size; a kernel may request 16."""
 
     @property
     def capability(self) -> int:
@@ -48,7 +48,7 @@ class Target:
 
     @property
     def features(self) -> frozenset[Feature]:
-        """What not every target has; instruction forms ask for it by name (`target/isa/`)."""
+        """The optional features of the target, as required by instruction forms (`target/isa/`)."""
         return features_of(self.name)
 
     @property
@@ -111,7 +111,7 @@ def target_of_capability(number: int) -> Target | None:
 
 @dataclass(frozen=True, slots=True)
 class Platform:
-    """What instruction forms ask of any NVIDIA target, also of those that we make no code for."""
+    """The facts of an NVIDIA target, also one without code generation, for instruction forms."""
 
     name: str
     capability: int

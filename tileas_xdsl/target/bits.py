@@ -1,4 +1,4 @@
-"""Words made of named bit fields: descriptors are tables of `BitField`s."""
+"""Named bit fields of integers: descriptors are tables of `BitField`s."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class BitField:
         return 1 << (self.width + self.dropped)
 
     def insert(self, value: int, what: str) -> int:
-        """`value` at its place; `TargetError` says why it does not fit."""
+        """Return `value` shifted into its field; raise `TargetError` if it does not fit."""
         value = whole(value, f"{what}: {self.name}")
         if not 0 <= value < self.limit:
             raise TargetError(f"{what}: {self.name} {value} is not in 0..{self.limit - 1}")
@@ -33,7 +33,7 @@ class BitField:
         return value >> self.dropped << self.low
 
     def extract(self, word: int) -> int:
-        """The value that `word` holds."""
+        """Return the value of the field in `word`."""
         return (word >> self.low & (1 << self.width) - 1) << self.dropped
 
 
@@ -46,7 +46,7 @@ def whole(value: object, what: str) -> int:
 
 
 def pack(fields: Iterable[BitField], values: Mapping[str, int], what: str) -> int:
-    """The word of `fields` with these values; a field without a value is 0."""
+    """Pack values into an integer by their fields; a field without a value is 0."""
     word = 0
     for field in fields:
         word |= field.insert(values.get(field.name, 0), what)
@@ -54,9 +54,9 @@ def pack(fields: Iterable[BitField], values: Mapping[str, int], what: str) -> in
 
 
 def unpack(fields: Iterable[BitField], word: int, width: int, what: str) -> dict[str, int]:
-    """The values of all fields of a word of `width` bits.
+    """Return the values of all fields of an integer of `width` bits.
 
-    Raises `TargetError` for a word that is too wide or has a bit outside of all fields.
+    Raises `TargetError` if it is too wide or has a bit outside of all fields.
     """
     if not 0 <= word < 1 << width:
         raise TargetError(f"{what}: {word:#x} is no {width}-bit word")

@@ -1,7 +1,7 @@
-"""Scales of block-scaled products of sm_100a: how many an instruction takes, and where they lie.
+"""Scale factors of block-scaled MMAs of sm_100a: counts per instruction, and their layouts.
 
 Each row of A and of B has a byte of scale for every 16 or 32 elements of K.  In tensor memory row
-r is in lane r % 32, column r / 32, and the bytes of a column are scales further on along K; all
+r is in lane r % 32, column r / 32, and the bytes of a column are successive scales along K; all
 four quarters of the lanes hold the same.  In shared memory 128 rows by 4 scales are 512 bytes, an
 atom, which one `tcgen05.cp.32x128b.warpx4` spreads to 4 columns.
 Sources: PTX ISA 9.7.16.10.7; CUTLASS include/cutlass/detail/sm100_blockscaled_layout.hpp.
@@ -27,7 +27,7 @@ ROWS = 32
 ATOM_ROWS = 128
 ATOM_SCALES = 4
 ATOM_BYTES = ATOM_ROWS * ATOM_SCALES
-"""What one copy to tensor memory brings: rows, scales of each, bytes."""
+"""The scale atom that one copy to tensor memory moves: rows, scales per row, bytes."""
 
 ATOM_COLUMNS = ATOM_ROWS // ROWS
 """The columns of tensor memory that an atom is copied to."""
@@ -73,14 +73,14 @@ SCALE_VECTORS: Mapping[str, Mapping[str, ScaleVector]] = {
     "mxf4": {"": _MX4, "2X": _MX4, "block32": _MX4},
     "mxf4nvf4": {"2X": _MX4, "block32": _MX4, "4X": _NV4, "block16": _NV4},
 }
-"""By kind, then by what the instruction calls it; empty where it says nothing."""
+"""By kind, then by the `.scale_vec` or block modifier; empty for the default."""
 
 
 def scale_vector(kind: str, name: str, scale: str, *ids: int) -> ScaleVector:
-    """How a product of `kind` scales that says `name`, with scales in format `scale`.
+    """Return the scale vector of `kind` with modifier `name` and scales in format `scale`.
 
-    Raises `TargetError` for a combination that there is not, and for `ids` (the bytes at which the
-    scales of A and B begin) that are not aligned to the scales of a row.
+    Raises `TargetError` for a combination that does not exist, and for `ids` (the bytes at which
+    the scales of A and B begin) that are not aligned to the scales of a row.
     """
     found = SCALE_VECTORS.get(kind, {}).get(name)
     if found is None:

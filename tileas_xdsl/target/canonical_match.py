@@ -52,11 +52,11 @@ class _RefusedError(Exception):
 def match_canonical(
     memory: Layout, swizzle: Swizzle, elem_bits: int, major: Major, target: Target
 ) -> CanonicalLayout | Mismatch:
-    """The mode and the byte offsets that describe `memory`, or why none do.
+    """Return the mode and the byte offsets that describe `memory`, or why none do.
 
     `memory` maps `(MN, K)` to element offsets under the byte swizzle `swizzle`.  It may hold the K
-    of several instructions.  This is geometry: whether an instruction takes such an operand is
-    asked of `operand_refusal`.  Raises `TargetError` for an element width or a major that no
+    of several instructions.  Only geometry is checked here: `operand_refusal` decides whether an
+    instruction takes such an operand.  Raises `TargetError` for an element width or a major that no
     operand has.
     """
     units = units_of(elem_bits)
@@ -163,7 +163,7 @@ def _starts(units: Layout) -> Layout:
 
 
 def _grouped(mode: Layout, units: int, name: str) -> Layout:
-    """The contiguous mode in 16-byte units; its elements must lie side by side in each unit."""
+    """Return the contiguous mode in 16-byte units; raise where a unit is not contiguous."""
     if units == 1:
         return coalesce(mode)
     try:

@@ -9,4 +9,4 @@ class UnknownTargetError(TargetError):
     """There is no such target; the message lists those that there are."""
 
     is_for_users = True
-    """The message tells a user what to do: it is no bug that it was raised."""
+    """Whether the message is meant for users: raising it is no internal error."""

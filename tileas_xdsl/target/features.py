@@ -1,8 +1,8 @@
-"""What only some GPUs have, and the targets for which the PTX ISA has it.
+"""Optional GPU features, and the targets for which the PTX ISA has them.
 
-Instructions and atoms need features; a target is asked: `Feature.TCGEN05 in target.features`.  The
-one fact about a feature is its row of `FEATURES`; those of a target follow from its name.  Sources:
-PTX ISA, target notes of the instructions, each of them confirmed by asking ptxas 13.5 on every
+Instructions and atoms require features, checked as `Feature.TCGEN05 in target.features`.  The only
+fact about a feature is its row of `FEATURES`; those of a target follow from its name.  Sources:
+PTX ISA, target notes of the instructions, each of them confirmed by running ptxas 13.5 for every
 target from sm_90 to sm_121a.
 """
 
@@ -65,7 +65,7 @@ FEATURES: Mapping[Feature, Sequence[str]] = MappingProxyType(
         Feature.WIDE_VECTORS: ("sm_100",),
     }
 )
-"""The targets of which one must be met (`tiers.meets`); sm_120a gathers for one block only."""
+"""The minimal targets, any of which suffices (`tiers.meets`); sm_120a gathers for one CTA."""
 
 
 @cache

@@ -52,7 +52,7 @@ MAX_SHIFTS = {0: 0, 8: 1, 16: 2, 32: 3}
 
 @dataclass(frozen=True, slots=True)
 class _Operands:
-    """What both forms say: the kind, the formats of A and B, and the shape."""
+    """The fields common to both forms: the kind, the formats of A and B, and the shape."""
 
     kind: str
     a: str
@@ -108,7 +108,7 @@ class InstructionDescriptor(_Operands):
     group: str = "1"
 
     def encode(self) -> int:
-        """The 32-bit word; `TargetError` says what the kind does not have."""
+        """Return the 32-bit descriptor; raise `TargetError` for what the kind does not support."""
         kind = _kind(self.kind, scaled=False)
         codes = self.operand_codes(kind)
         codes["d"] = code_of(kind.accumulators, self.d, f"kind::{kind.name}: accumulator")
@@ -139,8 +139,8 @@ class InstructionDescriptor(_Operands):
 class BlockScaledDescriptor(_Operands):
     """kind::mxf8f6f4, mxf4 or mxf4nvf4: f32 accumulators, scales of format `scale` in TMEM.
 
-    `a_scale_id` and `b_scale_id` choose the byte (kind::mxf8f6f4) or half (0 or 2) of the scale
-    words; `k96` asks for 96 instead of 64 elements of K, which sm_100a does not have.
+    `a_scale_id` and `b_scale_id` select the byte (kind::mxf8f6f4) or half (0 or 2) of the 32-bit
+    scale cell; `k96` selects 96 instead of 64 elements of K, which sm_100a does not have.
     """
 
     scale: str = "ue8m0"
@@ -150,7 +150,7 @@ class BlockScaledDescriptor(_Operands):
     group: str = "1"
 
     def encode(self) -> int:
-        """The 32-bit word; `TargetError` says what the kind does not have."""
+        """Return the 32-bit descriptor; raise `TargetError` for what the kind does not support."""
         kind = _kind(self.kind, scaled=True)
         codes = self.operand_codes(kind)
         codes["scale"] = code_of(kind.scales, self.scale, f"kind::{kind.name}: scale format")
@@ -176,9 +176,9 @@ class BlockScaledDescriptor(_Operands):
 def decode(
     word: int, kind_name: str, group: str = "1"
 ) -> InstructionDescriptor | BlockScaledDescriptor:
-    """The descriptor that a word is for an instruction of this kind and group of CTAs.
+    """Decode a 32-bit descriptor for an instruction of this kind and group of CTAs.
 
-    Raises `TargetError` for reserved bits and codes, and for what `encode` refuses.
+    Raises `TargetError` for reserved bits and codes, and for what `encode` rejects.
     """
     kind = get_kind(kind_name)
     result = _decode_scaled(word, kind, group) if kind.scales else _decode_plain(word, kind, group)

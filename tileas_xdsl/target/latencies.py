@@ -146,7 +146,7 @@ class Latencies:
         return max(self.scalar, _up(_elements(count), self.special_lanes))
 
     def reduction(self, count: int) -> int:
-        """`count` elements brought down to few: once through the lanes, then across a warp."""
+        """Cycles to reduce `count` elements: one pass over the lanes, then five shuffles."""
         return self.elementwise(count) + 5 * self.shuffle
 
     def peak(self, element_name: str) -> float:
@@ -176,7 +176,7 @@ def _positive(count: int, what: str) -> int:
 
 
 def _tensor(multiplications: int, m: int, k_of_bytes: int) -> Mapping[str, ProductRate]:
-    """Rates of a tensor core from that of f16: twice for bytes, half for words."""
+    """MMA rates derived from that of f16: double for 8-bit elements, half for 32-bit ones."""
 
     def rate(factor: float, bits: int) -> ProductRate:
         return ProductRate(round(multiplications * factor), m, 8, k_of_bytes * 8 // bits)

@@ -1,9 +1,9 @@
-"""How accurate the functions of `math` are, and which instructions approximate them.
+"""Accuracy of the functions of `math`, and the instructions that approximate them.
 
-Bounds are those of the CUDA math library for f32: the largest distance, in units of the last place,
-from the correctly rounded result (CUDA C++ Programming Guide, Mathematical Functions).  What the
-expansions reach is at most that; `measured` is the largest distance that was seen on some millions
-of random and special arguments.  Approximations are as PTX ISA 9.7.3 has them.
+Bounds are those of the CUDA math library for f32: the largest error, in units of the last place
+(ulp), against the correctly rounded result (CUDA C++ Programming Guide, Mathematical Functions).
+The expansions stay within them; `measured` is the largest error found on some millions of random
+and special arguments.  Approximations are as in PTX ISA 9.7.3.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class MathFunction:
     """One operation of `math` on f32."""
 
     bound: int
-    """Units of the last place that it may be off."""
+    """Maximum error in ulp."""
     measured: int
     instructions: tuple[str, ...] = ()
     """What computes it accurately; empty where it becomes a sequence of `arith`."""
@@ -74,4 +74,4 @@ MATH_FUNCTIONS: Mapping[str, MathFunction] = MappingProxyType(
 BOUNDS_F64: Mapping[str, int] = MappingProxyType(
     dict.fromkeys(("exp", "exp2", "log", "log10", "log2", "tanh"), 1)
 )
-"""Units of the last place that the functions of f64 which are written out may be off."""
+"""Maximum error in ulp of the expanded f64 functions."""

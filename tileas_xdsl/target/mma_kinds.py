@@ -1,7 +1,7 @@
-"""The kinds of tcgen05.mma: operand formats, shapes and what their descriptors may ask for.
+"""The kinds of tcgen05.mma: operand formats, shapes and legal descriptor fields.
 
 Source: PTX ISA 9.7.16, tables "Various combinations of .kind and shapes" and "Instruction
-descriptor format" of tcgen05.  CUTLASS 3.8 asked for N in steps of 16 (M = 128) and 32 (pairs of
+descriptor format" of tcgen05.  CUTLASS 3.8 required N in steps of 16 (M = 128) and 32 (pairs of
 CTAs); the PTX table has 8 and 16, and later releases of CUTLASS follow it.
 """
 

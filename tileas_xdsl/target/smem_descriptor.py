@@ -56,7 +56,7 @@ class SmemDescriptor:
     """Whether the leading offset is an address (tcgen05, 48-byte K tiles)."""
 
     def encode(self) -> int:
-        """The 64-bit word; `TargetError` names a field that does not fit."""
+        """Return the 64-bit descriptor; raise `TargetError` for a field that does not fit."""
         what = f"descriptor for {self.target.name}"
         unit = _unit_of(self.target)
         if self.absolute_leading_address and not VERSIONS[unit]:
@@ -75,15 +75,15 @@ class SmemDescriptor:
         return pack(FIELDS[unit], values, what)
 
     def advance(self, byte_count: int) -> SmemDescriptor:
-        """The same operand `byte_count` bytes further on, as the next instruction along K reads it.
+        """Return the descriptor advanced by `byte_count`, as for the next step along K.
 
-        In a word it is the addition of `byte_count >> 4` to the low half.
+        In the encoding it is the addition of `byte_count >> 4` to the low half.
         """
         return replace(self, address=self.address + byte_count)
 
 
 def decode(word: int, target: Target) -> SmemDescriptor:
-    """The descriptor that a 64-bit word is; `TargetError` for one that is none."""
+    """Decode a 64-bit descriptor; raise `TargetError` if it is invalid."""
     what = f"descriptor for {target.name}"
     unit = _unit_of(target)
     values = unpack(FIELDS[unit], word, 64, what)

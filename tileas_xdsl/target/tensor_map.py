@@ -111,11 +111,11 @@ class PixelBox:
 
 @dataclass(frozen=True, slots=True)
 class TensorMap:
-    """A view of global memory and the box of it that one instruction moves.
+    """A view of global memory and the box of it that one TMA instruction moves.
 
     All tuples start with the innermost dimension, whose elements are adjacent: `strides` (bytes)
-    has one entry less than `dims` and `box` (elements).  `check_tensor_map` says what is legal.
-    A map of the im2col kind has `pixels`, and its box is channels of a pixel, pixels of a column.
+    has one entry less than `dims` and `box` (elements).  `check_tensor_map` checks legality.  An
+    im2col map has `pixels`, and its box is channels per pixel, pixels per column.
     """
 
     element: str

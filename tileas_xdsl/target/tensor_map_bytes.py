@@ -43,15 +43,15 @@ HEADER = (
     BitField("l2_promotion", 17, 2),
     BitField("swizzle_atomicity", 19, 3),
 )
-"""The word at byte 8.  `kind` is 0 for tiled maps, 1 for those of the im2col kind."""
+"""The fields of the 32 bits at byte 8; `kind` is 0 for tiled maps, 1 for im2col."""
 
 KINDS = (0, 1)
 
 _BODY = struct.Struct("<QI4II5IIII")
 """Address, header, low strides, high strides, dims, element strides and box[0], box[1..4], 0.
 
-Maps of the im2col kind have the corners of their pixels for box[1..4]: lower ones in the lower half
-of the word, upper ones in the upper half, W first; and the pixels of a column behind that.
+Im2col maps have the pixel box corners for box[1..4]: lower ones in the lower half, upper ones in
+the upper half, W first; and the pixels per column behind that.
 """
 
 ADDRESS_OFFSET, LOW_STRIDES_OFFSET, HIGH_STRIDES_OFFSET = 0x00, 0x0C, 0x1C
@@ -132,17 +132,17 @@ def _header(m: TensorMap) -> int:
 
 
 def element_header(element: Element) -> int:
-    """What an element type sets in the word at byte 8."""
+    """Return the header bits (at byte 8) of an element type."""
     return header(element=element.code, tf32=int(element.tf32))
 
 
 def swizzle_header(swizzle: SwizzleMode) -> int:
-    """What a swizzle sets in the word at byte 8."""
+    """Return the header bits (at byte 8) of a swizzle mode."""
     return header(swizzle=swizzle.code, swizzle_atomicity=swizzle.atomicity)
 
 
 def header(**values: int) -> int:
-    """The word at byte 8 with these fields, the others 0."""
+    """Return the header (at byte 8) with these fields, the others 0."""
     return pack(HEADER, values, "tensor map")
 
 

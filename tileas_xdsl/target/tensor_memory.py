@@ -51,7 +51,7 @@ def counted(layout: Layout, lane_step: int) -> Layout:
 
 @dataclass(frozen=True, slots=True)
 class Accumulator:
-    """How D of M rows in all lies in the tensor memory of each of `ctas` CTAs."""
+    """The tensor-memory layout of an accumulator of M rows in each of `ctas` CTAs."""
 
     ctas: int
     m: int
@@ -59,7 +59,7 @@ class Accumulator:
     """The digits of the rows that one CTA holds."""
     row_strides: tuple[Any, ...]
     splits: int
-    """Into how many runs of columns N is cut; the runs lie in lanes below one another."""
+    """The number of column ranges into which N is split, stacked along the lanes."""
     note: str
 
 
@@ -101,8 +101,8 @@ def accumulator(m: int, n: int, ctas: int = 1) -> Layout:
 class MoveShape:
     """A `.shape` of tcgen05.ld and .st, for the 32 threads of a warp.
 
-    `threads` and `values` are the digits `(extent, step)` of one repetition; each of up to
-    `max_repetitions` further on lies `columns` to the right.
+    `threads` and `values` are the digits `(extent, stride)` of one repetition; each further one, up
+    to `max_repetitions`, is `columns` to the right.
     """
 
     name: str

@@ -47,5 +47,5 @@ def meets(target: str, minimum: str) -> bool:
 
 
 def meets_any(target: str, minima: Sequence[str]) -> bool:
-    """Whether `target` meets one of `minima`; without any, everything does."""
+    """Return whether `target` meets one of `minima`; True without any."""
     return not minima or any(meets(target, minimum) for minimum in minima)

@@ -35,11 +35,11 @@ class TmaBox:
 
 
 def tma_box(tile: Layout, elem_bits: int, swizzle: str = "none") -> TmaBox:
-    """The largest box that one TMA instruction lays out as `tile` (without its swizzle) does.
+    """Return the largest box that one TMA instruction lays out as `tile` (without its swizzle).
 
     `tile` maps the coordinates of the tile to element offsets, one top-level mode for each
     dimension of global memory; `modes[0]` is the one that must be contiguous there.  Raises
-    `TargetError` for an unknown swizzle, where two elements of the tile share a place, and where
+    `TargetError` for an unknown swizzle, where two elements of the tile have one address, and where
     rows of the box cannot be whole rows of the swizzle, or without one multiples of 16 bytes.
     """
     if swizzle not in SWIZZLES:
@@ -60,7 +60,7 @@ def tma_box(tile: Layout, elem_bits: int, swizzle: str = "none") -> TmaBox:
 
 
 def _walk(tile: Layout) -> list[tuple[int, int]]:
-    """The `(mode, extent)` that shared memory runs through before it turns back to a mode."""
+    """Return the `(mode, extent)` runs in address order, up to the first mode that repeats."""
     basis: Layout = composition(make_identity_layout(product_each(tile.shape)), right_inverse(tile))
     walk: dict[int, int] = {}
     for extent, stride in coalesce(basis).leaves():

@@ -64,9 +64,9 @@ def instructions_of(layout: RegisterLayout) -> int:
 
 
 def operand_layout(rows: int, columns: int, bits: int, warps: int) -> Layout | None:
-    """A of products from registers (PTX ISA, wgmma and mma): 16 rows for each warp, in turns.
+    """Return the registers of operand A (PTX ISA, wgmma and mma): 16 rows per warp, cyclic.
 
-    Register words hold adjacent elements of `bits`; None where whole blocks do not fill the tile.
+    Registers pack adjacent elements of `bits`; None where whole blocks do not fill the tile.
     """
     word = 32 // bits
     if rows % (16 * warps) or columns % (8 * word):

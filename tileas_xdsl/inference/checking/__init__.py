@@ -1,7 +1,7 @@
-"""Are the decisions about a program right?  Answered by tables, apart from those who decide.
+"""Verification of inferred layouts by tables, independent of the inference algorithms.
 
 Nothing here looks at how a layout came about: each rule evaluates the maps for all threads, steps
-and elements, and tells the first place where they contradict the program.
+and elements, and reports the first location where they contradict the program.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ STAGES: tuple[tuple[Check, ...], ...] = (
 
 
 def check(program: Program, decisions: Decisions) -> tuple[Finding, ...]:
-    """What is wrong with the decisions, one concrete place for each rule and access; () if right.
+    """Return the violations of the decisions, one concrete location for each rule and access.
 
-    Extents that run time alone knows are taken for a prime; variables of serial loops around and
-    block numbers for up to 64 values each.  Conditions are not looked at: guarded accesses may
-    happen in every iteration, and are never taken to exclude one another or to conflict.
+    Extents known only at run time are taken for a prime; variables of enclosing serial loops and
+    CTA ids for up to 64 values each.  Conditions are ignored: guarded accesses may happen in every
+    iteration, and are never taken to exclude one another or to conflict.
     """
     question = CheckedProgram(*spelled_out(program, decisions))
     for stage in STAGES:

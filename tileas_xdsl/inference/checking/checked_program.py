@@ -59,7 +59,7 @@ class CheckedProgram:
 
 
 def extents_of(buffer: Buffer) -> tuple[int, ...]:
-    """The shape, with a number in the place of each extent that is not known."""
+    """Return the shape, with a fixed number for each dynamic extent."""
     return tuple(UNKNOWN_EXTENT if extent == DYNAMIC else extent for extent in buffer.shape)
 
 

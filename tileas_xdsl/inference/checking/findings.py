@@ -1,4 +1,4 @@
-"""What the checker says: sentences with a concrete element and thread."""
+"""Findings of the checker: sentences with a concrete element and thread."""
 
 from __future__ import annotations
 

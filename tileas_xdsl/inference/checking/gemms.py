@@ -1,6 +1,6 @@
-"""Matrix products: fragments are those of the tensor core's instructions.
+"""Check of matrix products: operands and accumulators match the MMA fragment layouts.
 
-A tile of 16 rows and 8 columns of a product lies in one warp, lane `4 * (row % 8) + column % 8 / 2`
+A tile of 16 rows and 8 columns of C is in one warp, lane `4 * (row % 8) + column % 8 / 2`
 (PTX ISA, mma.m16n8k16 fragments; a wgmma accumulator is four warps of such tiles).
 """
 
@@ -103,7 +103,7 @@ def _operand(
     transposed: bool,
     needed: Mask,
 ) -> Iterator[Finding]:
-    """An operand in registers: `needed` is `(rows, warps)`, who multiplies a row of it."""
+    """Check an operand in registers; `needed`, `(rows, warps)`, marks the warps that use a row."""
     held = _held(question, number, buffer)
     if transposed:
         held = held.swapaxes(0, 1)

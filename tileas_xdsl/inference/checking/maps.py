@@ -16,7 +16,7 @@ from tileas_xdsl.layout.expr.tables import Table
 
 
 def wrong_maps(question: CheckedProgram) -> Iterator[Finding]:
-    """Maps of another shape, outside of the block, or with two elements in one place."""
+    """Yield maps of a wrong shape, outside of the block, or with two elements in one register."""
     program, decisions = question.program, question.decisions
     for name, layout in decisions.fragments.items():
         buffer = program.buffers[name]

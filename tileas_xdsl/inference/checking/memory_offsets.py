@@ -1,4 +1,4 @@
-"""Where elements lie in memory: byte offsets of global and shared buffers, legal or not."""
+"""Check of memory addresses: byte offsets of accesses to global and shared buffers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who runs an iteration holds what it reads; who holds what it writes runs it."""
+"""Check of ownership: threads own the fragment elements that their iterations access."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def unreplicated_floats(question: CheckedProgram) -> Iterator[Finding]:
 
 
 def split_views(question: CheckedProgram) -> Iterator[Finding]:
-    """Fragments that are views of one storage and hold a value in different places."""
+    """Yield fragments that are views of one storage but keep an element in different registers."""
     by_storage: dict[str, list[Buffer]] = {}
     for buffer in question.program.buffers.values():
         if buffer.scope is Scope.FRAGMENT:

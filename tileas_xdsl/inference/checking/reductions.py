@@ -1,4 +1,4 @@
-"""Reductions: who gets a result has a part of what it is made of."""
+"""Check of reductions: the owners of a result also own operands of it."""
 
 from __future__ import annotations
 

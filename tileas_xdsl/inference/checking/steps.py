@@ -1,4 +1,4 @@
-"""Steps beyond the loop are said to be there; neighbouring steps touch neighbours in memory."""
+"""Check of vectorised loops: padding is declared, and adjacent steps access adjacent memory."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tileas_xdsl.target.arch import get_target
 
 
 def hidden_padding(question: CheckedProgram) -> Iterator[Finding]:
-    """Threads that have fewer iterations than steps, in a loop that is said to have no padding."""
+    """Yield threads with fewer iterations than steps, in loops that declare no padding."""
     for number, loop, decision in question.loops:
         idle = decision.owners.held < 0
         busy = ~np.all(idle, axis=1, keepdims=True)

@@ -76,7 +76,7 @@ def _wanted(target: FragmentMap, tile: tuple[int, ...]) -> ElementTable:
 
 
 def _through_memory(source: FragmentMap, target: FragmentMap, bits: int) -> float:
-    """Stores of the source, a barrier, loads of the target, in words without conflicts."""
+    """Estimate a conversion by stores, a barrier and loads, in cycles without bank conflicts."""
     weights = DEFAULT_WEIGHTS
     warps = -(-source.threads // 32)
     description = warps * -(-(source.slots + target.slots) * bits // 32)

@@ -28,7 +28,7 @@ CROSS_WARPS = 2 * DEFAULT_WEIGHTS.barrier + DEFAULT_WEIGHTS.shared_latency
 
 @dataclass(frozen=True)
 class Estimate:
-    """Cycles of all trips: instructions, and memory beside the least that it could take."""
+    """Estimated cycles over all iterations: instructions, memory, and the minimum for memory."""
 
     work: float
     memory: float
@@ -49,7 +49,7 @@ NOTHING = Estimate(0, 0, 0)
 
 
 def estimate(item: WorkItem, runs: FragmentMap) -> Estimate:
-    """What an operation costs where `runs` says who runs its iterations."""
+    """Estimate the cost of an operation whose iterations are mapped to threads by `runs`."""
     inner = prod(getattr(item.operation, "inner", ()))
     warps = warps_of(runs)
     often = item.trips * inner

@@ -1,4 +1,4 @@
-"""Why there is no layout, in words: the accesses, the loop, a concrete element."""
+"""Diagnostics where no layout exists: the accesses, the loop, a concrete element."""
 
 from __future__ import annotations
 

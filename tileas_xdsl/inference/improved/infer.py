@@ -94,7 +94,7 @@ def _layouts(
     fixed: Mapping[str, FragmentMap],
     solutions: Sequence[Solution],
 ) -> dict[str, FragmentMap]:
-    """A layout for every storage; what nobody touches is spread over the block."""
+    """Return a layout for every storage; an unused one is replicated in all threads."""
     layouts = dict(fixed)
     for solution in solutions:
         layouts.update(solution.assignment.layouts)

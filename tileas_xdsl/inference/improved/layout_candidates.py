@@ -17,7 +17,7 @@ from tileas_xdsl.layout.expr.tables import linearized, variables_of_box
 
 @dataclass(frozen=True)
 class LayoutCandidate:
-    """A layout and what it is in words."""
+    """A candidate layout of a loop and its description."""
 
     description: str
     runs: FragmentMap

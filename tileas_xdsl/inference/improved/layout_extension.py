@@ -36,7 +36,7 @@ from tileas_xdsl.layout.expr.tables import (
 )
 
 Extra = tuple[Number, int]
-"""A part of an element's coordinates that no iteration tells, and how many values it has."""
+"""A part of an element's coordinates that no iteration determines, and its number of values."""
 
 
 @dataclass
@@ -133,7 +133,7 @@ def _difference(solution: Solution, use: Use, k: int) -> Extra:
 
 
 def _solve(solution: Solution, use: Use, k: int, table: Table) -> bool:
-    """Solve index `k` for variables that are not known yet; False where it tells none."""
+    """Solve index `k` for unknown loop variables; return False where it determines none."""
     moving = [v for v in range(len(use.extents)) if _moves(table, v)]
     if not moving or any(v in solution.variables for v in moving):
         return False
@@ -186,7 +186,7 @@ def _solve_bent(solution: Solution, use: Use, k: int, variable: int, line: Table
 def _solve_linear(
     solution: Solution, use: Use, k: int, table: Table, moving: Sequence[int]
 ) -> bool:
-    """Sums of multiples of variables whose digits do not overlap."""
+    """Solve a sum of scaled variables whose digits do not overlap."""
     origin = int(table.flat[0])
     steps = {v: int(_line(table, v)[1]) - origin for v in moving}
     rebuilt = origin + sum(

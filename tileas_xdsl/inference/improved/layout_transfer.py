@@ -25,7 +25,7 @@ Known = Sequence[tuple[Use, FragmentMap]]
 
 
 def ranks(keys: Table) -> Table:
-    """The place of each key among the distinct ones."""
+    """Return the index of each key among the distinct ones."""
     return np.unique(keys, return_inverse=True)[1].ravel().astype(np.int64)
 
 
@@ -59,10 +59,10 @@ def steps_for(threads: Table, known: Known) -> Table:
 def pulled(
     use: Use, layout: FragmentMap, known: Known, spread: int = 0, every_copy: bool = True
 ) -> FragmentMap | None:
-    """The iterations where the elements of `use` lie; None where no expression is found.
+    """Map iterations to the owners of the elements of `use`; None where no expression is found.
 
-    The thread is that of the first column.  With `spread`, the copies of an element share the
-    iterations that touch it, `spread` neighbours a time; else all copies run them, or without
+    The thread is that of the first column.  With `spread`, the replicas of an element divide its
+    iterations among them, `spread` adjacent ones at a time; else all replicas run them, or without
     `every_copy` the first one.
     """
     if is_direct(use, layout, known) and every_copy and not spread:

@@ -1,8 +1,9 @@
-"""Whether threads that run iterations hold what these touch, with the element that tells.
+"""Legality of a layout: threads own what their iterations access, else a counterexample.
 
 A read needs the element in every thread that runs the iteration; a write is run by exactly the
-threads that hold the element; the result of a reduction lies where parts of it are.  Registers have
-no addresses: where threads have an element in different slots at one step, code has to select.
+threads that own the element; the result of a reduction is owned where operands of it are.
+Registers have no addresses: where threads have an element in different slots at one step, code has
+to select.
 """
 
 from __future__ import annotations
@@ -39,9 +40,9 @@ class Violation:
 
 
 def violation(runs: FragmentMap, use: Use, layout: FragmentMap) -> Violation | None:
-    """What is wrong with an access by the iterations of `runs` to a buffer laid out as `layout`.
+    """Return the first violation of an access by the iterations of `runs` to a fragment `layout`.
 
-    None: nothing.  The first element in the order of replicas, iterations and columns is told.
+    Return None if the access is legal.  The order is that of replicas, iterations and columns.
     """
     if runs == layout and use.is_identity:
         return None

@@ -70,11 +70,11 @@ class MemoryUse:
 
     @cached_property
     def alignment(self) -> int:
-        """The most elements, a power of two, that a vector can have wherever it begins at 0.
+        """The largest power of two of elements whose vectors are aligned wherever index 0 is.
 
         Rows must consist of whole vectors, also where they are cut off at the end of the buffer,
-        and what moves the address besides the loop must move it by whole vectors.  Rows whose
-        extent run time knows are taken for such: code that runs asks, and else moves single ones.
+        and all other address terms must be multiples of a vector.  Rows of a dynamic extent are
+        assumed to comply: generated code checks, and else moves single elements.
         """
         tables = self.indices
         if tables is None or not self.buffer.shape or self.buffer.bits < 8:

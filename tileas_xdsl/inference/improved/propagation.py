@@ -79,10 +79,10 @@ class Propagation:
         choice: Choice | None = None,
         limit: float | None = None,
     ) -> Assignment:
-        """All layouts; with `root`, from that work item and its `choice` on.
+        """Assign all layouts; with `root`, starting from that work item and its `choice`.
 
-        `stuck` of the result is a work item that nothing can run, if there is one.  `is_dear` says
-        that more than `limit` cycles came together, and that the rest was left.
+        `stuck` of the result is a work item without a legal layout, if any.  `is_dear` means that
+        the search was abandoned beyond `limit` cycles.
         """
         self._limit = limit
         if root is not None and choice is not None:

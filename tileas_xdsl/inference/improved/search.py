@@ -1,8 +1,8 @@
-"""Search for how one work item runs: candidates by what is known, priced, the cheapest taken.
+"""Search for the thread mapping of one work item: candidates are priced, the cheapest is taken.
 
-A candidate is a layout of the iterations (who runs which).  Likely ones come first: the annotation,
-where a known fragment is (`pulled`), plans along memory.  Each is assessed for every fragment of
-the item: right as it is, right with a layout that follows (`pushed`, `extended`), or converted.
+A candidate maps the iterations to threads.  Likely ones come first: the annotation, the owners of
+a known fragment (`pulled`), mappings that suit memory.  Each is assessed for every fragment of the
+item: legal as it is, legal with a layout that follows (`pushed`, `extended`), or converted.
 The first candidate that needs no conversion ends the search; else conversions compete by cost.
 """
 
@@ -47,7 +47,7 @@ PLANS = 3
 
 @dataclass(frozen=True)
 class Choice:
-    """Who runs a work item (None: the work item is a product), and what becomes of its fragments.
+    """The thread mapping of a work item (None for a product), and the layouts of its fragments.
 
     `fresh` are layouts for fragments that had none, `open` those of them that it cannot give one;
     `converted` are fragments that the work item sees in another layout, at `moved` cycles.
@@ -162,7 +162,7 @@ class CandidateSearch:
         return Choice("the product's own layout", None, fresh, converted, moved=moved * item.trips)
 
     def _candidates(self, item: WorkItem, layouts: Layouts) -> Iterator[tuple[str, FragmentMap]]:
-        """Who could run the work item, the likely ones first."""
+        """Yield candidate thread mappings of the work item, the likely ones first."""
         annotation = _annotation(item)
         if annotation is not None:
             yield "annotation of the loop", annotation
@@ -318,7 +318,7 @@ def _sources(item: WorkItem) -> list[Use]:
 
 
 def _following(item: WorkItem, layout: FragmentMap) -> Iterator[tuple[str, FragmentMap]]:
-    """The elements of the source, wherever they lie."""
+    """Yield the mapping of each iteration to the owner of its source element."""
     source = item.uses[0]
     runs = pulled(source, layout, [(source, layout)])
     if runs is not None:

@@ -104,7 +104,7 @@ def _first_column(access: Use | MemoryUse) -> Table | None:
 
 
 def _check_once(write: Use | MemoryUse, item: WorkItem) -> None:
-    """Two iterations that write one element: a reduction that nobody wrote as one."""
+    """Reject two iterations that write one element: a reduction not expressed as one."""
     keys = _first_column(write)
     if keys is None or (isinstance(write, Use) and write.is_identity):
         return

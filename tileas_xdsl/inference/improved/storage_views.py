@@ -47,7 +47,7 @@ class Views:
 
 
 def views_of(program: Program) -> Views:
-    """Who stands for whom.
+    """Map each fragment to the representative of its storage.
 
     Raises `InferenceError` for views of other widths or sizes: their registers would differ.
     """

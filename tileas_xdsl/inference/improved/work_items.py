@@ -85,7 +85,7 @@ class WorkItem:
 
     @property
     def subject(self) -> str:
-        """How errors call it: by its place, or by its number if it has none."""
+        """The name of the item in errors: its location, or its index if it has none."""
         noun = "loop" if isinstance(self.operation, Loop) else "operation"
         return f"the {noun} at {self.location}" if self.location else f"{noun} {self.number}"
 

@@ -27,7 +27,7 @@ class Cost:
 
 
 class CostModel(Protocol):
-    """What the operations `members` cost when they are laid out as a state says."""
+    """A cost model of the operations `members` under the layouts of a state."""
 
     def cost(self, state: State, members: tuple[int, ...]) -> Cost: ...
 

@@ -1,4 +1,4 @@
-"""Running sums of fragments go through shared memory: a copy there, the sums, and a copy back."""
+"""Cumulative sums of fragments through shared memory: copy in, scan, copy back."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Expanded:
 
 
 def expanded(program: Program) -> Expanded:
-    """The program with the copies around running sums, and those themselves left out."""
+    """Return the program with copies around cumulative sums, which are themselves removed."""
     buffers = dict(program.buffers)
     operations: list[Operation] = []
     origins: list[int] = []

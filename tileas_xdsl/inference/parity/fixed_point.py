@@ -87,7 +87,7 @@ class Engine:
             self.step(state, state.queue.popleft(), level, enqueue=True)
 
     def answer(self, state: State, number: int, level: Level) -> Update:
-        """What an operation says of the layouts that it touches."""
+        """Return the layouts that an operation infers from the known ones (cached)."""
         operation = self.program.operations[number]
         known = tuple(state.layouts.get(name) for name in touched(operation))
         key = (number, level, tuple(map(id, known)))
@@ -129,7 +129,7 @@ class Engine:
         return layout_contains(known, layout)
 
     def _reconcile(self, state: State, number: int, name: str, layout: BufferLayout) -> None:
-        """Equal layouts agree, swizzles meet in the narrower one, all else is an error."""
+        """Merge the known layout of a buffer with another: the narrower swizzle, else equal."""
         known = state.layouts[name]
         if known == layout:
             return

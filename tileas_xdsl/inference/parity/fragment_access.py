@@ -43,7 +43,7 @@ class Use:
 
 @dataclass(frozen=True)
 class LoopUses:
-    """A loop and its uses of fragments, in the order in which TileLang meets them."""
+    """A loop and its uses of fragments, in the order in which TileLang visits them."""
 
     loop: Loop
     uses: tuple[Use, ...]

@@ -73,7 +73,7 @@ def _considered(engine: Engine, outcome: _Outcome, best: _Outcome) -> Considered
 
 
 def _impossible(outcomes: list[_Outcome]) -> InferenceError:
-    """The first conflict speaks for all: every order meets one."""
+    """Return the error of the first conflict: every order of decisions has one."""
     first = next(outcome.conflict for outcome in outcomes if outcome.conflict is not None)
     return InferenceError(
         f"no order of decisions works out: {first.text}", first.location, first.notes

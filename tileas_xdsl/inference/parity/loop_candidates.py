@@ -54,9 +54,9 @@ def completed(
 def plan(
     program: Program, loop: LoopUses, layouts: Mapping[str, BufferLayout]
 ) -> tuple[FragmentMap, int]:
-    """Vectors of neighbouring iterations dealt out to the threads in turn, and their width.
+    """Return the default loop partition, vectors dealt cyclically to threads, and the vector width.
 
-    Raises InferenceError where the loop asks for a coalesced width that accesses do not allow.
+    Raises InferenceError where the requested coalesced width is not possible for the accesses.
     """
     total, threads = loop.loop.total * prod(loop.loop.inner), program.threads
     width = loop_width(program, loop.loop, layouts)
@@ -155,7 +155,7 @@ def has_thread_dependent_slot(
 
 
 def _at_some_rounds(slot: Number, rank: int) -> Sequence[Number]:
-    """A slot with numbers for variables of loops around, which all threads have alike."""
+    """Return a slot expression at some values of the enclosing loop variables."""
     around = symbols_of(slot)
     if not around:
         return [slot]

@@ -153,7 +153,7 @@ def _check_injective(loop: LoopUses, owners: FragmentMap) -> None:
 
 
 def _point(flat: int, shape: tuple[int, ...]) -> list[int]:
-    """The iteration at a place of a table whose first axis is the replica."""
+    """Return the iteration at a flat index of a table whose first axis is the replica."""
     result: list[int] = []
     for extent in reversed(shape[1:]):
         flat, coordinate = divmod(flat, extent)
@@ -175,7 +175,7 @@ def _check_fragments(loop: LoopUses, owners: FragmentMap, layouts: Layouts) -> N
 
 
 def _clash(loop: LoopUses, owners: FragmentMap, use: Use, layout: FragmentMap) -> str:
-    """The first iteration that runs elsewhere than its element is, in words."""
+    """Describe the first iteration whose threads do not own the element that it accesses."""
     for iteration in np.ndindex(*loop.loop.extents):
         point = [*iteration, *([0] * (len(loop.extents) - loop.rank))]
         element = tuple(int(evaluated(index, point, [0] * 64)) for index in use.indices)

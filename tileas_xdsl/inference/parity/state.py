@@ -47,7 +47,7 @@ class Visit:
 
 @dataclass
 class State:
-    """Layouts so far; `origins` and `rules` say which operation gave them, and why."""
+    """The layouts inferred so far; `origins` and `rules` record the operation and the reason."""
 
     layouts: dict[str, BufferLayout]
     loops: dict[int, LoopDecision] = field(default_factory=dict[int, LoopDecision])

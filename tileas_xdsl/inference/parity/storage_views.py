@@ -53,7 +53,7 @@ def viewed(layout: FragmentMap, buffer: Buffer, view: Buffer) -> FragmentMap:
 
 
 def _is_whole(layout: FragmentMap, wide: int, narrow: int) -> bool:
-    """Whether the parts of each wider element lie side by side in one thread."""
+    """Return whether the parts of each wider element are adjacent slots of one thread."""
     if narrow % wide == 0:
         return True
     if wide % narrow:

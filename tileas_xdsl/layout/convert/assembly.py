@@ -9,13 +9,13 @@ from tileas_xdsl.layout.convert.plan import per_word, words_of
 
 
 def assembly_cost(sources: Ints, elem_bits: int) -> int:
-    """Selects and byte permutes per thread to fill registers from a register file.
+    """Return the selects and byte permutes per thread that fill registers from a register file.
 
-    `sources` is `(threads, n)`: the place in the file that fills place `n`, -1 for none; places of
-    one 32-bit register are neighbours, in the file as in the result.  A register that is the same
-    whole register in every thread costs nothing, since registers are only names.  Where threads
-    differ, `d` alternatives cost `d - 1` selects; packing `k` registers costs `max(1, k - 1)` byte
-    permutes, elements below 8 bits two instructions (shift, insert) each.
+    `sources` is `(threads, n)`: the index in the file of the source of register `n`, -1 for none;
+    elements of one 32-bit register are adjacent, in the file as in the result.  A register that is
+    the same whole register in every thread costs nothing (a renaming).  Where threads differ, `d`
+    alternatives cost `d - 1` selects; packing `k` registers costs `max(1, k - 1)` byte permutes,
+    elements below 8 bits two instructions (shift, insert) each.
     """
     by_word = as_words(sources, elem_bits)
     per = by_word.shape[2]
@@ -30,7 +30,7 @@ def assembly_cost(sources: Ints, elem_bits: int) -> int:
 
 
 def as_words(sources: Ints, elem_bits: int) -> Ints:
-    """`(threads, words, per word)`, the last word filled up with -1."""
+    """Reshape to `(threads, words, elements per word)`, the last word padded with -1."""
     per = per_word(elem_bits)
     threads, values = sources.shape
     padded = np.full((threads, -(-values // per) * per), -1, dtype=np.int64)
@@ -39,12 +39,12 @@ def as_words(sources: Ints, elem_bits: int) -> Ints:
 
 
 def _alternatives(places: Ints) -> Ints:
-    """How many different places the threads (axis 0) name."""
+    """Return the number of distinct sources among the threads (axis 0)."""
     return distinct(np.sort(np.moveaxis(places, 0, -1), axis=-1)).sum(axis=-1)
 
 
 def _packing(by_word: Ints, elem_bits: int) -> Ints:
-    """Instructions that pack each word once selects have made its places uniform."""
+    """Return the instructions that pack each word once selects have made its sources uniform."""
     place = by_word.max(axis=0)
     if elem_bits < 8:
         return 2 * (place >= 0).sum(axis=1)

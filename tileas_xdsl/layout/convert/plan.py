@@ -47,7 +47,7 @@ DEFAULT_WEIGHTS = Weights()
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Exact counts; `cycles` is the only estimate.  Per thread unless it says otherwise."""
+    """Exact instruction counts (per thread unless stated); `cycles` is the only estimate."""
 
     shuffles: int = 0
     """`shfl.sync.idx.b32` instructions."""

@@ -19,11 +19,11 @@ def plan_conversion(
     force: Kind | None = None,
     weights: Weights = DEFAULT_WEIGHTS,
 ) -> Plan:
-    """How the registers of `target` get the elements that `source` holds, `elem_bits` bits each.
+    """Plan how the registers of `target` get their elements, of `elem_bits` bits, from `source`.
 
     Moves inside a thread are taken wherever they suffice; else shuffles or shared memory, whichever
-    costs fewer estimated cycles.  `force` asks for a kind.  Raises `LayoutError` for unlike tiles
-    or thread counts, and when the kind asked for cannot serve some register, naming it.
+    costs fewer estimated cycles.  `force` restricts the kind of plan.  Raises `LayoutError` for
+    different tile shapes or thread counts, and when the forced kind cannot fill some register.
     """
     if not 1 <= elem_bits <= 128:
         raise LayoutError(f"elements of {elem_bits} bits do not live in registers")

@@ -1,4 +1,4 @@
-"""Plans through a buffer in shared memory: store all registers, meet at a barrier, load all."""
+"""Conversion plans through a buffer in shared memory: store all registers, barrier, load all."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def _counts(buffer: Buffer, store: Transfer, load: Transfer, barriers: int) -> C
 
 
 def _stays_in_warps(source: RegisterLayout, target: RegisterContents) -> bool:
-    """Whether every warp reads only what it wrote itself, and nobody else writes it."""
+    """Return whether every warp reads only what it alone has written."""
     writer = source.thread_table // WARP
     if (writer != writer[0]).any():
         return False

@@ -1,8 +1,8 @@
-"""Plans inside a warp: rounds of `shfl.sync.idx.b32`.
+"""Conversion plans inside a warp: rounds of `shfl.sync.idx.b32`.
 
 In a round every lane names a lane to read; all lanes contribute the same operand of the
-instruction.  A lane that must contribute another register than its neighbours selects it first, and
-selects again where the received word belongs: these selects are counted.  Source: PTX ISA,
+instruction.  A lane that must contribute another register than other lanes selects it first, and
+selects the destination of the received word: these selects are counted.  Source: PTX ISA,
 shfl.sync.
 """
 
@@ -40,9 +40,9 @@ class Move(NamedTuple):
     source_thread: int
     """The thread that it reads."""
     source_registers: tuple[int, ...]
-    """The registers of that thread which the word it reads is packed from, lowest bits first."""
+    """The registers of that thread that are packed into the word, lowest bits first."""
     target_registers: tuple[int, ...]
-    """Its own registers that are filled from the word."""
+    """The registers of the reader that are filled from the word."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,15 +50,16 @@ class ShufflePlan(Plan):
     """An explicit schedule of shuffles."""
 
     source_thread: Ints
-    """`(rounds, threads)`: the thread whose word each thread reads; itself when it needs none."""
+    """`(rounds, threads)`: the thread that each thread reads from; itself when it needs none."""
     offered: Ints
-    """`(rounds, threads, per word)`: the registers that each thread packs and contributes."""
+    """`(rounds, threads, per word)`: the registers that each thread packs and offers."""
     assembly: Ints
-    """`(threads, values)`: where each target register comes from: below `offset` a register of the
-    source, else place `(assembly - offset) % per_word` of the word of round
-    `(assembly - offset) // per_word`; -1 for none."""
+    """`(threads, values)`: the source of each target register: below `offset` a register of the
+    source layout, else element `(assembly - offset) % per_word` of the word of round `(assembly -
+    offset) // per_word`; -1 for none.
+    """
     lower_bound: int
-    """No schedule has fewer rounds: words that some lane must send or receive at least."""
+    """Lower bound on the rounds of any schedule: words that some lane must send or receive."""
 
     @property
     def kind(self) -> Kind:
@@ -67,12 +68,12 @@ class ShufflePlan(Plan):
 
     @property
     def rounds(self) -> int:
-        """How many words each lane receives at most."""
+        """The number of shuffle rounds."""
         return len(self.source_thread)
 
     @property
     def offset(self) -> int:
-        """The place in the register file where received words begin."""
+        """The index in the register file where received words begin."""
         return _file_offset(self.source.values, self.elem_bits)
 
     def _moved(self, registers: Registers) -> Registers:
@@ -114,9 +115,9 @@ def _file_offset(values: int, elem_bits: int) -> int:
 
 
 def lower_bound(source_map: SourceMap, elem_bits: int) -> int:
-    """Rounds that any schedule needs for these source_map.
+    """Return a lower bound on the rounds of any schedule for these sources.
 
-    A round brings a lane one word of one other lane and takes one word from it; a word holds
+    In a round a lane receives one word of one other lane and offers one word; a word holds
     `per_word` elements.
     """
     reader, _ = np.nonzero(~source_map.empty)
@@ -162,7 +163,7 @@ def _count(rounds: Sequence[Rounds]) -> int:
 
 
 def _block_schedules(warps: Sequence[ShuffleWords]) -> Iterator[list[Rounds]]:
-    """The same kind of schedule for all warps; warps that are alike share the work."""
+    """Yield block-wide schedules, one method for all warps; equal warps are solved once."""
     known = {
         sent_words: list(schedules(sent_words.deliveries())) for sent_words in dict.fromkeys(warps)
     }
@@ -205,10 +206,10 @@ def _assembled(
 
 
 def _fill(registers: Ints, sender: Ints, sent_words: ShuffleWords, word: Ints) -> None:
-    """Replace registers of other lanes by their places in the received words of one warp.
+    """Replace registers of other lanes by their indices in the received words of one warp.
 
     `registers` is the warp's part of the assembly, `sender` the lane of each, negative for none;
-    `word` is the first place of each sent_word's word.
+    `word` is the first index of the word of each entry of `sent_words`.
     """
     away = (sender >= 0) & (sender != np.arange(len(sender))[:, None])
     reader, _ = np.nonzero(away)

@@ -29,9 +29,9 @@ Rounds: TypeAlias = list[int]
 
 
 def schedules(deliveries: Sequence[Delivery]) -> Iterator[Rounds]:
-    """Valid schedules worth comparing: rounds that are alike in all lanes, or just few.
+    """Yield valid schedules worth comparing: regular across lanes, or with few rounds.
 
-    There are always four; the last has the fewest rounds without sharing, or fewer.
+    There are always four; the last has the fewest rounds possible without sharing, or fewer.
     """
     fits = [first_fit(deliveries, order) for order in (_by_message, _by_slot, _by_distance)]
     yield from fits

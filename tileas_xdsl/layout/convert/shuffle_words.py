@@ -1,4 +1,4 @@
-"""The words that lanes of a warp send one another, a column of numbers for each property."""
+"""The words that lanes of a warp exchange, as one array per property."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tileas_xdsl.layout.convert.source_map import SourceMap
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ShuffleWords:
-    """The words of one warp, one a row: senders, receivers and what is packed."""
+    """The words exchanged in one warp, one per row: sender, receiver and packed registers."""
 
     sender: Ints
     message: Ints
@@ -24,7 +24,7 @@ class ShuffleWords:
     slot: Ints
     """The first register of the receiver that the word fills."""
     registers: Ints
-    """`(sent_words, per word)`: what the sender packs, -1 for nothing."""
+    """`(words, per word)`: the registers that the sender packs, -1 for none."""
 
     def deliveries(self) -> list[Delivery]:
         """The rows without their registers, for a schedule."""
@@ -33,9 +33,9 @@ class ShuffleWords:
 
 
 def ways_to_pack(source_map: SourceMap, elem_bits: int) -> Iterator[list[ShuffleWords]]:
-    """For each warp what must be delivered: whole source words, or words packed for a reader.
+    """Yield the words to deliver, by warp: whole source words, or words packed for one reader.
 
-    Warps with the same needs share one object.
+    Warps with equal needs share one object.
     """
     needs = _needs_of_warps(source_map)
     values = int(source_map.register.max(initial=0)) + 1
@@ -51,7 +51,7 @@ def ways_to_pack(source_map: SourceMap, elem_bits: int) -> Iterator[list[Shuffle
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Needs:
-    """Everything that lies in another lane: who reads it where, and who has it where."""
+    """The elements a warp needs from other lanes: reader and its slot, sender and its register."""
 
     reader: Ints
     slot: Ints
@@ -60,7 +60,7 @@ class _Needs:
 
 
 def _needs_of_warps(source_map: SourceMap) -> list[_Needs]:
-    """The needs of each warp; those that are alike are one object."""
+    """Return the needs of each warp; equal ones are the same object."""
     known: dict[tuple[bytes, bytes], _Needs] = {}
     result: list[_Needs] = []
     for start in range(0, len(source_map.thread), WARP):
@@ -88,7 +88,7 @@ def _whole_words(needs: _Needs, values: int, per: int) -> ShuffleWords:
 def _packed_words(
     needs: _Needs, values: int, per: int, numbers: dict[tuple[int, ...], int]
 ) -> ShuffleWords:
-    """Words packed for one reader; `numbers` gives equal numbers to equal registers."""
+    """Pack words for one reader each; `numbers` gives equal ids to equal register tuples."""
     pair = needs.reader * WARP + needs.sender
     kept = _first_of_each(pair * values + needs.register)
     kept = kept[np.argsort(_by_appearance(pair[kept]), kind="stable")]

@@ -63,7 +63,7 @@ class Side:
     alias: Ints
     """`(values,)`: the lowest register that holds the same in every thread."""
     needed: Bools
-    """`(threads, values)`: what must be moved; an element is stored by its first holder only."""
+    """`(threads, values)`: what must be moved; only the first owner of an element stores it."""
     least_cycles: float
     """No buffer makes the side cheaper."""
 
@@ -115,7 +115,7 @@ class Side:
         return 2 * len(self.registers)
 
     def _packing_cost(self, order: Ints, vector: int, elem_bits: int) -> int:
-        """Instructions that bring registers into the order in which vectors move them."""
+        """Return the instructions that permute registers into the order of vector accesses."""
         per = per_word(elem_bits)
         stride = -(-vector // per) * per
         step, place = np.divmod(np.arange(len(order), dtype=np.int64), vector)

@@ -68,8 +68,8 @@ class Facts(NamedTuple):
 class Expression(Symbolic):
     """A number of `width` bits that is a multiple of `divisor`, and perhaps known to be >= 0.
 
-    Two expressions are equal where they are written alike: `simplified` brings many that have equal
-    values to one form, tables decide about the others.
+    Equality is structural: `simplified` maps many expressions of equal value to one form, tables
+    decide about the others.
     """
 
     @property
@@ -309,9 +309,9 @@ def _indices(number: Number, letter: str) -> frozenset[int]:
 
 
 def compute(kind: str, lhs: Any, rhs: Any) -> Any:
-    """The number that an operation of `EVALUATE` gives, folded where that is certain.
+    """Return the result of an operation of `EVALUATE`, constant-folded where possible.
 
-    Sums with scaled bases are left to those.
+    Returns `NotImplemented` for operands that are no numbers, such as scaled bases.
     """
     if not _is_number(lhs) or not _is_number(rhs):
         return NotImplemented
@@ -421,7 +421,7 @@ def _divisor(kind: str, lhs: Number, rhs: Number) -> int:
 
 
 def anonymous(number: Any) -> Any:
-    """The number as a type says it: a variable without a key; anything else as it is."""
+    """Return the number as a type prints it: a variable without a name; constants as they are."""
     if isinstance(number, Expression):
         return Variable(number.width, number.divisor)
     return number

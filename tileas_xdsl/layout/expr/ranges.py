@@ -1,7 +1,7 @@
-"""Interval analysis: between which numbers an expression lies, given the ranges of its variables.
+"""Interval analysis: the range of an expression, given the ranges of its variables.
 
 The interval of an operation is the image of those of its operands; it is exact where each variable
-occurs once, else it may be wider than needed (`d0 - d0` is taken to lie between `-n` and `n`).
+occurs once, else it may be wider than needed (`d0 - d0` gets the range `-n` to `n`).
 """
 
 from __future__ import annotations

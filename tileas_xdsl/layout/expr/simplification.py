@@ -51,9 +51,9 @@ ZERO: Form = AffineForm(0)
 def simplified(
     number: Number, extents: Sequence[int], symbols: Sequence[int | None] = ()
 ) -> Number:
-    """A number of equal value wherever `d<k>` lies in `range(extents[k])`.
+    """Return a simpler number of equal value wherever `d<k>` is in `range(extents[k])`.
 
-    `s<k>` lies in `range(symbols[k])`; those without an extent may be any integer.
+    `s<k>` is in `range(symbols[k])`; symbols without an extent may be any integer.
     """
     if isinstance(number, int):
         return number
@@ -68,7 +68,7 @@ def _simplified(
 
 
 def affine_form(number: Number, bounds: Bounds) -> Form:
-    """The simplified number as an affine form, where variables lie within the bounds."""
+    """Return the simplified number as an affine form, for variables within the bounds."""
     return _Simplifier(bounds).form_of(number)
 
 

@@ -88,9 +88,9 @@ def expression_of(values: Table, variables: Sequence[Number]) -> Number | None:
 
 
 def _digits(line: Table, variable: Number) -> Number | None:
-    """A line that begins with 0 as a sum of multiples of digits of its index; None if none.
+    """Express a line that begins with 0 as a sum of scaled digits of its index; None if impossible.
 
-    Steps backwards are left to the expressions of the program, which say them better.
+    Descending lines are left to the expressions of the program, which are simpler.
     """
     result: Number = 0
     weight = 1

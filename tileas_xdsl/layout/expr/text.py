@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 DEFAULT_WIDTH = 32
-"""Bits of a variable that does not say how wide it is."""
+"""Width in bits of a variable without an explicit one."""
 
 _SIGNS = {
     "add": "+",
@@ -24,16 +24,16 @@ _SIGNS = {
     "eq": "==",
     "lt": "<",
 }
-"""The operations that have a sign; the others are written as words between the operands."""
+"""Infix signs of operations; the others are printed as keywords between the operands."""
 
 SUM, TERM = range(2)
-"""How tightly operators bind: sums, then all others, which are read from the left."""
+"""Operator precedence: sums, then all others, which associate to the left."""
 
 
 def binary_text(kind: str, operand: Callable[[bool, int], str], at_least: int = SUM) -> str:
-    """An operation, in parentheses where it binds less than its place needs.
+    """Return the text of an operation, in parentheses where its precedence is too low.
 
-    `operand` writes the right operand (True) or the left one, for a place that binds as tightly.
+    `operand` writes the right operand (True) or the left one, at a given precedence.
     """
     binds = SUM if kind in ("add", "sub") else TERM
     left, right = operand(False, binds), operand(True, binds + (kind != "add"))

@@ -24,7 +24,7 @@ Forms = Iterator[InstructionForm]
 _NARROW = (*(f"{letter}{bits}" for letter in "bus" for bits in (8, 16, 32)), "f32")
 _WIDE = ("b64", "u64", "s64", "f64")
 _NAMED = since((8, 3))
-"""Parameters of an entry and of a call, told apart by name."""
+"""Parameter spaces of an entry and of a call, distinguished by name."""
 _SHARED = ("shared", "shared::cta", "shared::cluster")
 _LOADED = ("const", "global", "local", "param", *_SHARED)
 _STORED = ("global", "local", *_SHARED)

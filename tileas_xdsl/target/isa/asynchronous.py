@@ -1,4 +1,4 @@
-"""Words of asynchronous copies, barriers and fences.
+"""Keywords of asynchronous copies, barriers and fences.
 
 Source: PTX ISA 9.7.9.25 (copies), 9.7.13 (barriers and fences), checked against ptxas 13.5.
 """

@@ -50,7 +50,7 @@ def _fused() -> Iterator[InstructionForm]:
 
 
 def _mixed() -> Iterator[InstructionForm]:
-    """Sums and products of halves that are added to f32."""
+    """Yield the mixed-precision forms: f16 or bf16 operands added to f32."""
     for name in ("add", "sub"):
         yield form(f"{name}{{.rounding}}{{.sat}}.to.type", "d:f32, a, b:f32", _PAIRS,
                    rounding=ROUNDINGS, to=("f32",), type=("f16", "bf16"))  # fmt: skip

@@ -30,7 +30,7 @@ from itertools import product
 from tileas_xdsl.target.isa.requirements import ANYWHERE, Requirement
 
 Words = Mapping[str, str]
-"""The word of each slot of an opcode; a slot that is missing has none or an empty one."""
+"""The keyword of each slot of an opcode; a slot may be missing or have an empty keyword."""
 
 
 MAX_OPERANDS = 256
@@ -38,7 +38,7 @@ MAX_OPERANDS = 256
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """One part of an opcode: the words that it may be."""
+    """One part of an opcode, with its allowed keywords."""
 
     name: str
     words: tuple[str, ...]
@@ -51,7 +51,7 @@ class Slot:
 
     @property
     def is_literal(self) -> bool:
-        """Whether it is always the same word."""
+        """Whether the slot always has the same keyword."""
         return len(self.words) == 1 and not self.optional
 
 
@@ -81,10 +81,10 @@ class InstructionForm:
         return frozenset(p for slot in self.slots for word in slot.words for p in word.split("."))
 
     def match(self, parts: Sequence[str]) -> Words | None:
-        """Return the words of the slots if the opcode is of this form.
+        """Return the keywords of the slots if the opcode matches this form, else None.
 
-        The parts of its name come first; the modifiers behind them may stand in any order, as
-        ptxas takes them, as long as those of one vocabulary (types, spaces) keep theirs.
+        The parts of its name come first; the modifiers behind them may be in any order, as ptxas
+        accepts them, as long as those of one vocabulary (types, spaces) keep theirs.
         """
         name = self.name.split(".")
         lead = len(name)
@@ -94,14 +94,14 @@ class InstructionForm:
         return None if found is None else {**dict(zip(name, name, strict=True)), **found}
 
     def allowed(self, name: str) -> tuple[str, ...]:
-        """Return the words of the slot `name`: an empty one if it may be missing."""
+        """Return the keywords of the slot `name`, with an empty one if it is optional."""
         found = [slot for slot in self.slots if slot.name == name]
         if not found:
             return ("",)
         return ("", *found[0].words) if found[0].optional else found[0].words
 
     def spell(self, words: Words) -> str:
-        """Return the opcode with these words."""
+        """Return the opcode with these keywords."""
         return ".".join(
             word
             for slot in self.slots
@@ -117,7 +117,7 @@ class InstructionForm:
         return required, required + sum(mark == "?" and not slot for mark, slot in shown)
 
     def opcodes(self) -> Iterator[Words]:
-        """Yield the words of every opcode of this form."""
+        """Yield the keywords of every opcode of this form."""
         choices = [("", *slot.words) if slot.optional else slot.words for slot in self.slots]
         for words in product(*choices):
             yield {slot.name: word for slot, word in zip(self.slots, words, strict=True)}
@@ -130,7 +130,7 @@ def split_operands(text: str) -> tuple[str, ...]:
 
 
 def _match(slots: Sequence[Slot], parts: list[str]) -> dict[str, str] | None:
-    """Match slots with parts: each slot takes the first part that is one of its words."""
+    """Match slots with parts: each slot takes the first part that is one of its keywords."""
     if not slots:
         return None if parts else {}
     slot, rest = slots[0], slots[1:]

@@ -1,4 +1,4 @@
-"""Whether an opcode is legal on a target, and if not, a sentence that says why."""
+"""Legality of an opcode on a target, with a sentence that gives the reason."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ LOAD_SPACES = (*SPACES, "const")
 """Spaces that a load reads."""
 
 SCOPES = ("cta", "cluster", "gpu", "sys")
-"""Who sees an access in order."""
+"""Scopes of the memory consistency model."""
 
 LOAD_SEMANTICS = ("", "weak", "volatile", "relaxed", "acquire")
 STORE_SEMANTICS = ("", "weak", "volatile", "relaxed", "release")

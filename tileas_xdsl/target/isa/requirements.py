@@ -13,7 +13,7 @@ from tileas_xdsl.target.features import Feature
 
 
 class Architecture(Protocol):
-    """What a requirement asks of a target."""
+    """The properties of a target that requirements check."""
 
     @property
     def capability(self) -> int:

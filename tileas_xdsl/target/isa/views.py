@@ -1,8 +1,8 @@
-"""The table by mnemonic and type: which words an instruction takes, as verifiers ask.
+"""The ISA table by mnemonic and type: the keywords of an instruction, for verifiers.
 
-Nothing is stated here; everything is read off the forms of `table.py`.  A view joins the forms of
-one mnemonic and type, so that a message can name every rounding; whether words go together is asked
-of the table itself (`Table.find`).
+Nothing is stated here; everything is derived from the forms of `table.py`.  A view joins the forms
+of one mnemonic and type, so that a message can name every rounding; whether a combination of
+keywords is legal is up to the table itself (`Table.find`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tileas_xdsl.target.isa.kinds import MEMORY_KINDS
 from tileas_xdsl.target.isa.requirements import Requirement
 
 NONE = ""
-"""In a list of words: it may be missing."""
+"""In a list of keywords: the modifier may be missing."""
 
 FLAGS: Mapping[str, str] = MappingProxyType(
     {"ftz": "ftz", "nan": "NaN", "sat": "sat", "relu": "relu"}
@@ -54,7 +54,7 @@ Forms = Mapping[str, Form]
 
 
 def words_of(rows: Iterable[InstructionForm], slot: str) -> tuple[str, ...]:
-    """Return the words of a slot in any of the forms, in their order; an empty one first."""
+    """Return the keywords of a slot in any of the forms, in their order; an empty one first."""
     found = dict.fromkeys(word for row in rows for word in row.allowed(slot))
     return tuple(sorted(found, key=bool))
 
@@ -104,7 +104,7 @@ COMPARISONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         if row.name == "setp" and not type.endswith("x2")
     }
 )
-"""By type, what `setp` can ask."""
+"""The comparisons of `setp`, by type."""
 
 SELECTIONS = next(row.allowed("type") for row in comparisons.FORMS if row.name == "selp")
 """Types of `selp`."""

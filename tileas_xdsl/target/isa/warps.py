@@ -1,4 +1,4 @@
-"""Words of the instructions between the threads of a warp.
+"""Keywords of warp-level instructions.
 
 Source: PTX ISA 9.7.9.6 (shfl), 9.7.13 (vote, match, redux, activemask), 9.7.19 (setmaxnreg).
 """
