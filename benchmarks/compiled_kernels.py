@@ -54,7 +54,7 @@ class Subject:
 
     name: str
     module: str
-    """In `kernels.cutile`; the kernel is called so too, unless `kernel` says otherwise."""
+    """The module in `kernels.cutile`; also the kernel's name, unless `kernel` gives another."""
     signature: str
     triton: TritonKernel | None = None
     kernel: str = ""

@@ -61,7 +61,7 @@ def _facts(name: str, seconds: float, instructions: int, deviation: Deviation) -
 
 
 def emulated_row(kernel: Kernel, size: int, jobs: int, repeat: int) -> Row:
-    """The PTX of a kernel, all sizes alike."""
+    """Measure the PTX of a kernel on a problem of equal extents."""
     sizes = dict.fromkeys(kernel.sizes, size)
     inputs = list(kernel.make_inputs(np.random.default_rng(0), sizes))
     made, found = compiled(kernel), list[Any]()

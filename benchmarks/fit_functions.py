@@ -63,7 +63,7 @@ def _minimax(points: Wide, wanted: Wide, weight: Wide, powers: NDArray[np.int64]
 
 
 def _extremes(errors: Wide, count: int) -> NDArray[np.int64]:
-    """Places of the largest errors of alternating signs."""
+    """Return the indices of the largest errors of alternating signs."""
     cuts = np.nonzero(np.diff(np.sign(errors)) != 0)[0] + 1
     runs = np.split(np.arange(len(errors)), cuts)
     peaks = [int(run[np.argmax(np.abs(errors[run]))]) for run in runs]

@@ -46,7 +46,7 @@ def cases(target: str, only: Sequence[str]) -> Iterator[Case]:
 
 
 def measured(case: Case, rounds: int) -> Row:
-    """Everybody's rate in the fastest variant; `WrongResultError` where a result is wrong."""
+    """Return the fastest variant's rate by implementation; may raise `WrongResultError`."""
     sets = [case.data() for _ in range(sets_for(case.size))]
     reference = _reference(case, sets[0])
     names: dict[str, str] = {}
@@ -103,7 +103,7 @@ def _fastest(variants: Mapping[str, Launch], sets: Sequence[Data]) -> str:
 
 
 def measure(options: argparse.Namespace) -> Iterator[Row]:
-    """A row for each case, told when it is known."""
+    """Yield a row for each case as soon as it is measured."""
     import torch
 
     torch.manual_seed(0)

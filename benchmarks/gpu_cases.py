@@ -22,7 +22,7 @@ Data = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Case:
-    """One thing to compute, and who computes it."""
+    """A computation, and its implementations."""
 
     group: str
     name: str
@@ -100,7 +100,7 @@ TRITON_MATMUL = (
 
 
 def matmuls(target: str, sizes: Sequence[int] = (2048, 4096, 8192)) -> Iterator[Case]:
-    """Square products with f32 sums."""
+    """Square matrix products with f32 accumulation."""
     for element in ("f16", "bf16"):
         for n in sizes:
             yield Case(

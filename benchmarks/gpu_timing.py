@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 COLD_BYTES = 256 << 20
-"""So much lies between two launches on the same data: more than any level-2 cache keeps."""
+"""Bytes between two launches on the same data: more than any L2 cache."""
 
 LEAST_MILLISECONDS = 1.0
-"""A graph takes about so long, so that events and its start do not matter."""
+"""Approximate duration of a graph, so that events and its launch are negligible."""
 
 Launch = Callable[[Any], object]
 """Launches once, on one set of data, on the current stream of torch.
@@ -20,7 +20,7 @@ It returns the tensor that it made, None where the result is in `out` of the dat
 
 
 def sets_for(size: int, most: int = 64) -> int:
-    """How many sets of data of `size` bytes make every launch meet a cold cache; at least two."""
+    """Return how many data sets of `size` bytes keep every launch cold in cache, 2 or more."""
     return max(2, min(most, -(-COLD_BYTES // size) + 1))
 
 

@@ -15,7 +15,7 @@ SMALLER_IS_BETTER = frozenset(("ms", "us", "s", "us/op", "registers", "instructi
 """Units of what should be little; of all others there should be much."""
 
 NOISE = 0.05
-"""Changes below this part are told as equal: machines are shared."""
+"""Relative changes below this count as equal: machines are shared."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Row:
     bar: float | None = None
     """What is wanted."""
     facts: Mapping[str, float | str] = field(default_factory=dict[str, float | str])
-    """What else there is to say."""
+    """Further facts about the measurement."""
 
     @property
     def key(self) -> tuple[str, str, str]:

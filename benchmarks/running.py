@@ -1,4 +1,4 @@
-"""What all benchmarks do: say the machine, measure, print tables, keep and compare results."""
+"""Common parts of the benchmarks: describe the machine, measure, print tables, compare results."""
 
 from __future__ import annotations
 
@@ -74,9 +74,9 @@ def run_benchmark(
     words: Sequence[str] | None = None,
     more: Callable[[], Mapping[str, str]] = dict,
 ) -> int:
-    """Measure and print; 1 where a result that was to be compared with cannot be read.
+    """Measure and print; return 1 if a result to compare with cannot be read.
 
-    `more` says what else belongs to the machine; tables come last, the comparison behind them.
+    `more` are further facts about the machine; tables are printed last, then the comparison.
     """
     options = options_of(description, add_options).parse_args(words)
     try:

@@ -16,7 +16,7 @@ def main(
     kernels: Mapping[str, type[Kernel]] = KERNELS,
     command: str = "python -m kernels",
 ) -> int:
-    """What the arguments ask for, on stdout; 2 if they cannot be understood."""
+    """Print what the arguments ask for; return 2 if they are malformed."""
     if not arguments:
         sys.stdout.write(_list(kernels))
         return 0
@@ -41,7 +41,7 @@ def _list(kernels: Mapping[str, type[Kernel]]) -> str:
 
 
 def _made(kind: type[Kernel], settings: Sequence[str]) -> Kernel:
-    """The kernel with each `PARAMETER=VALUE` in the type of its default."""
+    """Return the kernel with each `PARAMETER=VALUE` converted to the type of its default."""
     defaults, found = parameters_of(kind), dict[str, Any]()
     for setting in settings:
         key, equals, value = setting.partition("=")

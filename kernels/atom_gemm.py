@@ -1,4 +1,4 @@
-"""C = A * B in layouts, tiled copies, a tiled MMA and calls of atoms, as a user of CuTe would."""
+"""C = A * B in layouts, tiled copies, a tiled MMA and atom calls, in the style of CuTe."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kernels.elements import ELEMENTS, Array, accumulated
 from kernels.kernel import Grid, Kernel, Reference, Sizes, fill
 
 BM, BN, BK = 64, 32, 32
-"""The tile of a block."""
+"""The CTA tile."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class AtomGemm(Kernel):
         return (a, b, ELEMENTS["f32"].unset(rng, (m, n)))
 
     def reference(self, inputs: Sequence[Array]) -> Mapping[int, Reference]:
-        """Products of two elements are exact in f32, so that only sums round."""
+        """Products of two elements are exact in f32, so that only the accumulation rounds."""
         a, b = inputs[0].astype(np.float64), inputs[1].astype(np.float64).T
         return {2: Reference(a @ b, accumulated(a.shape[1], np.abs(a) @ np.abs(b)))}
 

@@ -1,4 +1,4 @@
-"""B = A by tiled loads and stores outside of pipelines, which a pass gives to TMA."""
+"""B = A by tiled loads and stores outside of pipelines, which a pass converts to TMA."""
 
 from __future__ import annotations
 

@@ -26,10 +26,10 @@ MODES: Mapping[str, Callable[[Array], Any]] = {
     "or": np.bitwise_or.reduce,
     "xor": np.bitwise_xor.reduce,
 }
-"""How parts become one; `umin` and `umax` compare without a sign."""
+"""The reduction by mode, in numpy; `umin` and `umax` compare unsigned."""
 
 LARGEST = 20
-"""Of the numbers: sums of so small integers do not depend on their order."""
+"""Largest magnitude of inputs: sums of such small integers are exact in any order."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Combine(Kernel):
         )
 
     def make_inputs(self, rng: np.random.Generator, sizes: Sizes) -> Sequence[Array]:
-        """Integers, of the whole range where sums wrap."""
+        """Integers of the whole range where sums wrap."""
         height, width = sizes["blocks"] * self.rows, sizes["n"]
         element = ELEMENTS[self.element]
         shapes = ((height, width), (self.rows - 1, width))

@@ -21,7 +21,7 @@ class Element:
     ir: str
     """Its name in the IR."""
     word: str
-    """Its name in the words of atoms."""
+    """The name of the type in the names of atoms."""
     dtype: np.dtype[Any]
     unit: float = 0.0
     """The unit roundoff: what a correctly rounded result may be off, relative to it."""
@@ -48,13 +48,13 @@ class Element:
         return rng.integers(limits.min, limits.max, shape, self.dtype, endpoint=True)
 
     def unset(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
-        """What an output holds before the run: NaN, or noise where there is none."""
+        """Return an output before the run: NaN, or noise for types without NaN."""
         if not self.unit:
             return self.random(rng, shape)
         return np.full(shape, np.nan).astype(self.dtype)
 
     def rounding(self, exact: Reals) -> Reals:
-        """How far the nearest element may be from each number."""
+        """Return the rounding error bound of each number."""
         return self.unit * np.abs(exact) + self.least / 2
 
 

@@ -1,4 +1,4 @@
-"""What the interpreter says of wrong kernels, and under which schedules.
+"""The interpreter's diagnostics of wrong kernels, by schedule.
 
 `python -m kernels.faults` runs them all and prints the table (fault, found by, message).
 """
@@ -24,7 +24,7 @@ SEEDS = 20
 
 @dataclass(frozen=True)
 class Finding:
-    """What one schedule says of a fault: nothing, if it does not find it."""
+    """The diagnostic of a fault under one schedule; empty if undetected."""
 
     schedule: Schedule
     diagnostics: Sequence[Diagnostic] = ()
@@ -40,7 +40,7 @@ class Finding:
 
     @property
     def places(self) -> Sequence[int]:
-        """The lines that the message points to; in a deadlock those of the waiting agents too."""
+        """The lines that the message points to; for a deadlock those of the waiting agents too."""
         found = [
             (d, *d.notes) if d.message.startswith("deadlock") else (d,) for d in self.diagnostics
         ]

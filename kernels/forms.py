@@ -111,12 +111,12 @@ class Row:
 
     @property
     def is_right(self) -> bool:
-        """Whether interpreter, emulator and numpy agree, and nobody complains."""
+        """Whether interpreter, emulator and numpy agree, without diagnostics."""
         return not self.problems
 
     @property
     def cells(self) -> Sequence[str]:
-        """The words of the line."""
+        """The cells of the row."""
         agree = "; ".join(self.problems) or "yes"
         kernel = f"{self.form.kernel}"
         return (self.form.name, kernel, self.target, agree, str(self.findings), self.ptxas)
@@ -147,7 +147,7 @@ def run(form: Form, target: str, orders: Sequence[tuple[str, int]] = ORDERS) -> 
 
 
 def _of_text(form: Form, made: CompiledKernel) -> Iterator[str]:
-    """What is wrong with the PTX before it runs."""
+    """Return what is wrong with the PTX before it runs."""
     lines = made.ptx.splitlines()
     words = form.instruction.split()
     if not any(all(word in line for word in words) for line in lines):

@@ -1,4 +1,4 @@
-"""Small edits of a kernel's text, to make wrong kernels of right ones."""
+"""Small edits of a kernel's text that make wrong kernels of correct ones."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ Edit: TypeAlias = Callable[[str], str]
 
 
 class EditError(ValueError):
-    """An edit that finds nothing to change: the kernel was changed, and the edit was not."""
+    """An edit whose pattern is not found, because the kernel has changed."""
 
 
 def replacing(old: str, new: str, *, times: int = 1) -> Edit:
-    """The first `times` occurrences of `old` become `new`; each must be there."""
+    """Replace the first `times` occurrences of `old`; each must exist."""
 
     def edit(text: str) -> str:
         if text.count(old) < times:
@@ -25,7 +25,7 @@ def replacing(old: str, new: str, *, times: int = 1) -> Edit:
 
 
 def without(part: str, *, times: int = 1) -> Edit:
-    """The first `times` lines that contain `part` go away."""
+    """Remove the first `times` lines that contain `part`."""
 
     def edit(text: str) -> str:
         kept: list[str] = []
@@ -42,7 +42,7 @@ def without(part: str, *, times: int = 1) -> Edit:
 
 
 def swapping(first: str, second: str) -> Edit:
-    """The first line that contains `first` changes places with the next that contains `second`."""
+    """Swap the first line that contains `first` with the next that contains `second`."""
 
     def edit(text: str) -> str:
         lines = text.splitlines(keepends=True)
@@ -87,7 +87,7 @@ def in_agent(number: int, change: Edit) -> Edit:
 
 
 def body_of_agent(text: str, number: int) -> tuple[int, int]:
-    """Where the body of an agent begins and ends."""
+    """Return the range of an agent's body in the text."""
     found = re.search(rf"agent {number} \{{\n", text)
     if found is None:
         raise EditError(f"there is no agent {number}")

@@ -1,4 +1,4 @@
-"""Products of matrices in numpy, with what rounding explains of the errors of a kernel."""
+"""Matrix products in numpy, with error bounds from rounding."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ off.  Source: DeepSeek-V3 Technical Report, 3.3.2.
 def multiplied(
     a: Array, b: Array, out: Element, *, rounded: float = 0.0, sums: int = 1
 ) -> Reference:
-    """`a @ b`, whose products are summed in f32 and rounded to `out`.
+    """Return `a @ b`, accumulated in f32 and rounded to `out`, with its error bound.
 
-    Products of elements of up to 12 bits are exact in f32; f32 itself is summed with one rounding a
-    term.  `rounded` is the unit roundoff to which both factors are rounded before, and `sums` says
-    how many partial sums are added.  Integers are exact.
+    Products of elements of up to 12 bits are exact in f32; f32 itself rounds once per term.
+    `rounded` is the unit roundoff to which both operands are rounded before, and `sums` is the
+    number of partial sums that are added.  Integers are exact.
     """
     left, right = (side.astype(np.float64) for side in (a, b))
     exact = left @ right
@@ -38,7 +38,7 @@ def multiplied(
 
 
 def bound_of(exact: Reals, sizes: Reals, terms: int, out: Element) -> Reals:
-    """The error of a sum in f32 that is rounded to an element, of terms of these sizes."""
+    """Return the error bound of a sum in f32, rounded to an element, from its terms' magnitudes."""
     summed = accumulated(terms, sizes)
     rounding = out.unit * (np.abs(exact) + summed) + out.least
     return summed + F32.unit * sizes + rounding

@@ -1,4 +1,4 @@
-"""What the PTX emulator says of compiled kernels that are wrong in one place.
+"""The PTX emulator's diagnostics of compiled kernels with one fault each.
 
 `python -m kernels.ptx_faults` runs them all and prints the table (fault, found by, wrong results,
 message).
@@ -39,7 +39,7 @@ ORDERS: Sequence[Ordering] = (("eager", 0), ("lazy", 0), *(("random", k) for k i
 
 @dataclass(frozen=True)
 class Verdict:
-    """What one order of asynchronous operations shows of a kernel."""
+    """The outcome of a run under one order of asynchronous operations."""
 
     findings: Sequence[Finding]
     is_right: bool
@@ -49,7 +49,7 @@ class Verdict:
 
     @property
     def kinds(self) -> Sequence[str]:
-        """What tells that the kernel is wrong; nothing does if it is right."""
+        """The kinds of evidence that the kernel is wrong; empty if it is correct."""
         if self.refusal:
             return [REFUSED]
         if self.findings:
@@ -73,7 +73,7 @@ class Verdict:
 
 
 def _reasons(deadlock: Finding) -> Sequence[str]:
-    """What keeps barriers from ending, or else what is waited for."""
+    """Return what keeps barriers from completing, or else what is waited for."""
     story = deadlock.notes
     short = [line for line in story if " registers; " in line]
     hints = [line for line in story if line.startswith("hint: ")]
@@ -119,7 +119,7 @@ class Row:
 
     @property
     def found(self) -> Sequence[Verdict]:
-        """What the orders that find it say."""
+        """The verdicts of the orders that find the fault."""
         return [verdict for verdict in self.verdicts if verdict.kinds]
 
     @property

@@ -15,9 +15,9 @@ Call: TypeAlias = Callable[[KernelAbi], KernelAbi]
 """A change of how the host calls a kernel."""
 
 NUMBERS = "result differs"
-"""What finds a fault that breaks no rule: it computes something else."""
+"""The kind of a fault that breaks no rule, but computes a different result."""
 REFUSED = "launch refused"
-"""What finds a call that the launch does not accept."""
+"""The kind of a call that the launch refuses."""
 
 STORED = Gemm(bm=128, bn=64, bk=64, epilogue="tma")
 PLAIN = Gemm(bm=128, bn=64, bk=64)
@@ -44,7 +44,7 @@ class PtxFault:
     kinds: Sequence[str]
     """Kinds of findings; each order of asynchronous operations that finds it reports one."""
     says: str
-    """A part of a message or its story, in every order."""
+    """A part of a message or its notes, in every order."""
     call: Call | None = None
     """Changes the call instead of the text."""
     ragged: bool = False
@@ -114,5 +114,5 @@ def with_swizzle(position: int, swizzle: str) -> Call:
 
 
 def with_less_shared_memory(missing: int) -> Call:
-    """The launch asks for `missing` bytes less than the kernel uses."""
+    """Launch with `missing` bytes of shared memory less than the kernel uses."""
     return lambda abi: replace(abi, shared_bytes=abi.shared_bytes - missing)

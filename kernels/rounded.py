@@ -1,7 +1,7 @@
-"""Numbers with a bound of what rounding did to them: running error analysis of f32 arithmetic.
+"""Numbers with an error bound: running error analysis of f32 arithmetic.
 
-A reference says the formula of a kernel once, on these, and has both the exact value in f64 and how
-far off the kernel may be, whichever of its sums it takes first and whatever it fuses.
+A reference evaluates the formula of a kernel once on these, which gives the exact value in f64 and
+the error bound of the kernel, for any order of summation and any fusion.
 
 Source: Higham, Accuracy and Stability of Numerical Algorithms, 3.3 and 4.2.
 """
@@ -18,14 +18,14 @@ from kernels.kernel import Reference
 from tileas_xdsl.target.math_functions import MATH_FUNCTIONS
 
 SLACK = 1 + 2.0**-10
-"""For what is of second order, and for the roundings of f64."""
+"""Allowance for second-order terms, and for the roundings of f64."""
 
 Operand: TypeAlias = "Rounded | Reals | float"
 
 
 @dataclass(frozen=True)
 class Rounded:
-    """Numbers in f32: what they are exactly, and the largest distance of what a kernel has."""
+    """Numbers in f32: exact values, and bounds of a kernel's absolute error."""
 
     value: Reals
     error: Reals
@@ -64,7 +64,7 @@ class Rounded:
     # functions: as accurate as `MATH_FUNCTIONS` promises
 
     def exp(self) -> Rounded:
-        """The exponential, which turns an absolute error into a relative one."""
+        """The exponential, which converts an absolute error to a relative one."""
         value = np.exp(self.value)
         return _within("exp", value, value * np.expm1(self.error))
 
@@ -91,7 +91,7 @@ class Rounded:
         return Rounded(self.value.sum(axis=axis, keepdims=True), error * SLACK)
 
     def max(self, axis: int) -> Rounded:
-        """The largest, which is as far off as any of them may be."""
+        """The maximum, whose error bound is the largest of all elements."""
         error = np.max(self.error, axis=axis, keepdims=True)
         return Rounded(np.max(self.value, axis=axis, keepdims=True), error)
 
@@ -133,7 +133,7 @@ def _once(value: Reals, error: Reals) -> Rounded:
 
 
 def _within(name: str, value: Reals, error: Reals) -> Rounded:
-    """The result of a function of `math`, some units of the last place off and rounded."""
+    """The rounded result of a function of `math`, with its error in units of the last place."""
     units = 2 * MATH_FUNCTIONS[name].bound + 1
     own = units * F32.rounding(np.abs(value) + error)
     return Rounded(value, (error + own) * SLACK)

@@ -20,7 +20,7 @@ ROWS = 128
 SCALES = 4
 """Scales of each row in an atom."""
 PIECE = 64
-"""Columns of sums that threads bring into registers and store at a time."""
+"""Columns of accumulators that threads load to registers and store at a time."""
 ATOM = (32, 4, SCALES)
 """Row within 32, which 32 of them, scale: how the bytes of an atom are counted."""
 BOXED = (2, 256)
@@ -109,7 +109,7 @@ class ScaledGemm(Kernel, ABC):
         return (a, b, sfa, sfb, ELEMENTS["f32"].unset(rng, (sizes["m"], sizes["n"])))
 
     def reference(self, inputs: Sequence[Array]) -> Mapping[int, Reference]:
-        """Scaled products are exact in f32, so that only sums round."""
+        """Scaled products are exact in f32, so that only the accumulation rounds."""
         a, b = (
             self._scaled(matrix, scales)
             for matrix, scales in zip(inputs[:2], inputs[2:4], strict=True)

@@ -60,9 +60,9 @@ class Softmax(Kernel):
 
 
 def _relative_error(shifted: Reals) -> Reals:
-    """Of a quotient in f32: its power, the sum of all powers, the division.
+    """Relative error of a quotient in f32: its exponential, the sum of all, the division.
 
-    The difference x - max is rounded, which the exponential turns into a relative error.
+    The difference x - max is rounded, which the exponential converts to a relative error.
     """
     powers = np.abs(shifted) * F32.unit + EXP_ERROR
     worst = powers.max(axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""C = A * B where blocks share tiles along K, and their sums meet in a workspace (stream-K)."""
+"""Stream-K GEMM: blocks split tiles along K and add their partial sums in a workspace."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ class StreamkGemm(Kernel):
         return (a, b, ELEMENTS["f32"].unset(rng, (m, n)), workspace)
 
     def reference(self, inputs: Sequence[Array]) -> Mapping[int, Reference]:
-        """Products of two elements are exact in f32, so that only sums round."""
+        """Products of two elements are exact in f32, so that only the accumulation rounds."""
         a, b = inputs[0].astype(np.float64), inputs[1].astype(np.float64).T
         return {2: Reference(a @ b, accumulated(a.shape[1], np.abs(a) @ np.abs(b)))}
 
     def check(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> Deviation:
-        """As of any kernel; of the workspace only what is not sums is compared."""
+        """Check as for any kernel; of the workspace only the counters are compared."""
         sums = int(np.isnan(inputs[3]).sum())
         mine, found = ([*arrays[:3], arrays[3][sums:]] for arrays in (inputs, outputs))
         return worst_deviation(self.reference(inputs), mine, found)

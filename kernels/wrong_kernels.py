@@ -46,7 +46,7 @@ class Fault:
     """Parts of the line that the message points to, that of a waiting agent in a deadlock; one of
     them is there."""
     refused: str = ""
-    """What the verifier says, if it refuses the text already; it is not asked then."""
+    """The verifier's message, if it refuses the text; else empty."""
 
     @property
     def text(self) -> str:

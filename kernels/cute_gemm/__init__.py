@@ -21,9 +21,9 @@ PRODUCES = ("steps", "region")
 SCHEDULERS = ("dp", "static_persistent")
 ROWS_OF_GROUP = 64
 ROW_BYTES = 128
-"""Of a tile in shared memory: one row of the 128-byte swizzle."""
+"""Bytes of a tile's row in shared memory: one row of the 128-byte swizzle."""
 STEP_BYTES = 32
-"""Along K, what one product takes."""
+"""Bytes along K of one MMA instruction."""
 BARRIER_BYTES = 8
 
 
@@ -161,7 +161,7 @@ class CuteGemm(Kernel):
         )
 
     def _products(self) -> Iterator[str]:
-        """One for each step along K in a row of the swizzle."""
+        """The MMA instructions, one per K step in a row of the swizzle."""
         sum_, yes, word = "%sum", "%adds", ELEMENTS[self.element].word
         k = STEP_BYTES * 8 // ELEMENTS[self.element].bits
         for step in range(ROW_BYTES // STEP_BYTES):
@@ -184,7 +184,7 @@ class CuteGemm(Kernel):
                 yes = "%yes"
 
     def _reads(self) -> Iterator[str]:
-        """The sums of a row, 32 columns at a time."""
+        """The accumulators of a row, 32 columns at a time."""
         parts = range(self.bn // 32)
         for part in parts:
             yield f"%at{part} = arith.constant {32 * part} : i32"
@@ -200,7 +200,7 @@ class CuteGemm(Kernel):
         yield f"%acc = cute.fragment.make {there} : {types} -> vector<{self.bn}xf32>"
 
     def _stores(self) -> Iterator[str]:
-        """What lies beside one another at once: pairs in two rows, or four in one."""
+        """The vectorised stores of adjacent accumulators: pairs in two rows, or four in one."""
         yield fill("cute_gemm/target.mlir", self._facts()).rstrip()
         pointer = f"!cute.ptr<f32, gmem, align<{4 * self._width}>>"
         halves = (0,)
@@ -232,7 +232,7 @@ class CuteGemm(Kernel):
         return (a, b, ELEMENTS["f32"].unset(rng, (m, n)))
 
     def reference(self, inputs: Sequence[Array]) -> Mapping[int, Reference]:
-        """Products of two elements are exact in f32, so that only sums round, of bytes more."""
+        """Products are exact in f32; only the accumulation rounds, that of bytes coarser."""
         a, b = inputs[0].astype(np.float64), inputs[1].astype(np.float64).T
         sizes = np.abs(a) @ np.abs(b)
         of_bytes = FP8_SUM_UNIT * sizes if inputs[0].dtype.itemsize == 1 else 0.0

@@ -72,7 +72,7 @@ def attention_with_sums(
 
 
 def _attended(q, k, v, tile, batch, head, group, scale, causal, tm, tn, d):
-    """Sums of values, the largest score and the sum of powers of each row of a tile."""
+    """Return the weighted values, the row maximum and the row sum of exponentials of a tile."""
     zero = ct.PaddingMode.ZERO
     mine = ct.load(q, (batch, head, tile, 0), (1, 1, tm, d), padding_mode=zero).reshape((tm, d))
     rows = tile * tm + ct.arange(tm, dtype=ct.int32)[:, None]
@@ -161,10 +161,10 @@ class Attention:
 
 
 class _Rows:
-    """Softmax of rows of scores in f32, with its errors.
+    """Softmax of rows of scores in f32, with error bounds.
 
-    A weight is off by the error of its score, by that of the powers, and by those of the factors
-    with which tiles that come first fade; differences of scores are rounded.
+    A weight has the error of its score, of the exponentials, and of the rescaling of earlier tiles;
+    differences of scores are rounded.
     """
 
     def __init__(self, sizes: Attention, dots: Reals, magnitudes: Reals) -> None:
@@ -185,7 +185,7 @@ class _Rows:
         self.summed = accumulated(sizes.keys + self.tiles, np.ones_like(most))
 
     def error_of_products(self, v: Reals) -> Reals:
-        """How far sums of weighted values are off, before they are rounded."""
+        """Return the error bound of the weighted sums before they are rounded."""
         kind = ELEMENTS[self.sizes.element]
         sizes = np.abs(v)
         off = (self.weights * (self.error + kind.unit)) @ sizes
@@ -195,7 +195,7 @@ class _Rows:
         return (off + tiny + rest) * (1 + 2.0**-6)
 
     def error_of_logarithm(self) -> Reals:
-        """How far the logarithm of a sum is off; that of two has an error of one place."""
+        """Return the error bound of the logarithm of a row sum."""
         relative = (self.weights * self.error).sum(axis=-1) + self.summed[..., 0]
         parts = np.abs(self.logarithm) + 2 * np.abs(np.log(self.total[..., 0])) + 1
         return (relative + 4 * F32.unit * parts) * (1 + 2.0**-6)

@@ -55,7 +55,7 @@ def _problem(
     sizes: tuple[int, int, int, int],
     tiles: tuple[int, ...],
 ) -> Problem:
-    """As many products of m x n x k as the first size says."""
+    """A batch of m x n x k matrix products; the first size is the batch."""
     kind, result = ELEMENTS[element], ELEMENTS[out]
     batch, m, n, k = sizes
     *_, tm, tn, _ = tiles

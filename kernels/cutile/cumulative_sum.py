@@ -60,7 +60,7 @@ def cumulative_sum_of_rows(x, y, rows: ct.Constant[int], columns: ct.Constant[in
 
 
 def running(x: Reals, axis: int, reverse: bool) -> Reals:
-    """Running sums in f64."""
+    """Return running sums in f64."""
     if reverse:
         return np.flip(np.cumsum(np.flip(x, axis), axis=axis), axis)
     return np.cumsum(x, axis=axis)
@@ -99,7 +99,7 @@ def make_factors(
 
 
 def products(arguments: Sequence[Any]) -> Mapping[int, Reference]:
-    """Each factor rounds once."""
+    """Each product rounds once."""
     x, y, axis, reverse, *_ = arguments
     wide = x.astype(np.float64)
     turned = np.flip(wide, axis) if reverse else wide

@@ -26,13 +26,13 @@ MASK = 0xFFFFFFFF
 
 
 def product(factor: int, word):
-    """The high and the low word of a product of two."""
+    """Return the high and the low word of a product of two words."""
     wide = ct.astype(word, ct.uint64) * ct.uint64(factor)
     return ct.astype(wide >> 32, ct.uint32), ct.astype(wide, ct.uint32)
 
 
 def philox(place, seed):
-    """The first random word of the counters `(place, 0, 0, 0)`."""
+    """Return the first random word of the counter `(place, 0, 0, 0)`."""
     a, b = place, ct.zeros(place.shape, dtype=ct.uint32)
     c, d = b, b
     key_a = ct.full(place.shape, seed, dtype=ct.uint32)
@@ -47,7 +47,7 @@ def philox(place, seed):
 
 @ct.kernel
 def dropout(x, y, seed, limit, scale, tile: ct.Constant[int]):
-    """Elements whose random word is below `limit` are scaled, the others are zero."""
+    """Scale elements whose random word is below `limit`, and zero the others."""
     i = ct.bid(0)
     place = ct.astype(i * tile + ct.arange(tile, dtype=ct.int32), ct.uint32)
     kept = philox(place, seed) < ct.astype(limit, ct.uint32)
@@ -56,7 +56,7 @@ def dropout(x, y, seed, limit, scale, tile: ct.Constant[int]):
 
 
 def words(count: int, seed: int) -> NDArray[np.uint32]:
-    """The same words by numpy."""
+    """Return the same random words in numpy."""
     a, b, c, d = (np.zeros(count, np.uint64) for _ in range(4))
     a += np.arange(count, dtype=np.uint64)
     key_a, key_b = seed, 0

@@ -22,7 +22,7 @@ NOTHING = -7
 
 @ct.kernel
 def embedding(table, words, y, rows: ct.Constant[int], columns: ct.Constant[int]):
-    """Each row of `y` is the row of the table that a word numbers, or zeros."""
+    """Gather rows of the table by the indices in `words`; out-of-bounds ones give zeros."""
     i, j = ct.bid(0), ct.bid(1)
     row = ct.load(words, index=(i,), shape=(rows,), padding_mode=ct.PaddingMode.ZERO)
     column = j * columns + ct.arange(columns, dtype=ct.int32)
@@ -31,7 +31,7 @@ def embedding(table, words, y, rows: ct.Constant[int], columns: ct.Constant[int]
 
 @ct.kernel
 def scatter_rows(x, places, y, rows: ct.Constant[int], columns: ct.Constant[int]):
-    """Row k of `x` goes to row `places[k]` of `y`."""
+    """Scatter row k of `x` to row `places[k]` of `y`."""
     i, j = ct.bid(0), ct.bid(1)
     at = i * rows + ct.arange(rows, dtype=ct.int32)
     # Behind the end of `places` there is no row.
@@ -43,7 +43,7 @@ def scatter_rows(x, places, y, rows: ct.Constant[int], columns: ct.Constant[int]
 
 @ct.kernel
 def take(x, indices, y, tile: ct.Constant[int]):
-    """Elements of a vector by their numbers, where those are even; else NOTHING."""
+    """Gather elements of a vector by even indices; others give NOTHING."""
     i = ct.bid(0)
     index = ct.load(indices, index=(i,), shape=(tile,), padding_mode=ct.PaddingMode.ZERO)
     even = ct.bitwise_and(index, 1) == 0
@@ -51,7 +51,7 @@ def take(x, indices, y, tile: ct.Constant[int]):
 
 
 def _numbers(rng: np.random.Generator, count: int, rows: int) -> Array:
-    """Numbers of rows; every eighth is none, on either side."""
+    """Return random row indices, every eighth out of bounds on either side."""
     found = rng.integers(0, rows, count).astype(np.int32)
     found[::8] += rows
     found[4::16] = -1 - found[4::16]

@@ -63,7 +63,7 @@ def layer_norm_dx(x, w, dy, means, scales, dx, rows: ct.Constant[int], columns: 
 
 @ct.kernel
 def layer_norm_dw(x, dy, means, scales, dw, db, rows: ct.Constant[int], columns: ct.Constant[int]):
-    """Sums over all rows, for some columns: `dw` of `dy * xhat`, `db` of `dy`."""
+    """Column sums over all rows: `dw` of `dy * xhat`, `db` of `dy`."""
     j = ct.bid(0)
     weight = ct.zeros((rows, columns), dtype=ct.float32)
     bias = ct.zeros((rows, columns), dtype=ct.float32)
@@ -140,7 +140,7 @@ def make_weights(
 
 
 def weights(arguments: Sequence[Any]) -> Mapping[int, Reference]:
-    """Sums over rows."""
+    """Return the sums over rows."""
     x, dy, means, scales, dw, db, *_ = arguments
     shape = (rounded(x) - rounded(means[:, None])) * rounded(scales[:, None])
     return {

@@ -1,5 +1,5 @@
 # pyright: basic
-"""Products of matrices: of several types, of any sizes, of factors that lie transposed."""
+"""Matrix products of several types and any sizes, with transposed operands."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def matmul(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[
 
 @ct.kernel
 def matmul_tf32(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
-    """C = A B of f32, whose factors are rounded to tf32."""
+    """C = A B of f32, whose operands are rounded to tf32."""
     i, j = ct.bid(0), ct.bid(1)
     sums = ct.full((tm, tn), 0, dtype=ct.float32)
     for k in range(ct.num_tiles(a, axis=1, shape=(tm, tk))):

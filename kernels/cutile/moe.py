@@ -1,5 +1,5 @@
 # pyright: basic, reportArgumentType=false
-"""Mixture of experts: each token is multiplied with the weights of the experts it is given to."""
+"""Mixture of experts: each token is multiplied by the weights of the experts it is routed to."""
 
 from __future__ import annotations
 

@@ -60,13 +60,13 @@ def min_along(x, y, axis: Count, planes: Count, rows: Count, columns: Count):
 
 @ct.kernel
 def argmax_along(x, y, axis: Count, planes: Count, rows: Count, columns: Count):
-    """The first place of each maximum."""
+    """The first index of each maximum."""
     put(y, ct.argmax(whole(x, planes, rows, columns, LOWEST), axis=axis))
 
 
 @ct.kernel
 def argmin_along(x, y, axis: Count, planes: Count, rows: Count, columns: Count):
-    """The first place of each minimum."""
+    """The first index of each minimum."""
     put(y, ct.argmin(whole(x, planes, rows, columns, HIGHEST), axis=axis))
 
 
@@ -98,7 +98,7 @@ KERNELS: Mapping[str, tuple[Any, Callable[..., Array]]] = {
     "argmax": (argmax_along, np.argmax),
     "argmin": (argmin_along, np.argmin),
 }
-"""Those whose results are exact, with what numpy calls them."""
+"""Kernels with exact results, and their numpy equivalents."""
 
 
 def make(

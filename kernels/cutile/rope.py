@@ -1,5 +1,5 @@
 # pyright: basic
-"""Rotary position embedding: pairs of numbers are turned by an angle for each position.
+"""Rotary position embedding: pairs of elements are rotated by an angle for each position.
 
 Source: Su et al., RoFormer: Enhanced Transformer with Rotary Position Embedding.
 """
@@ -23,9 +23,9 @@ BASE = 10000.0
 
 @ct.kernel
 def rope(x, cosines, sines, y, rows: ct.Constant[int], half: ct.Constant[int]):
-    """Pairs are a number of the left half of a head and one of the right half.
+    """Rotate pairs of an element of the left half of a head and one of the right half.
 
-    `x` and `y` are `(heads, positions, width)`; a block turns some positions of one head.
+    `x` and `y` are `(heads, positions, width)`; a block rotates some positions of one head.
     """
     head, i = ct.bid(0), ct.bid(1)
     left = ct.astype(ct.load(x, (head, i, 0), (1, rows, half)), ct.float32)
@@ -38,7 +38,7 @@ def rope(x, cosines, sines, y, rows: ct.Constant[int], half: ct.Constant[int]):
 
 @ct.kernel
 def rope_interleaved(x, cosines, sines, y, rows: ct.Constant[int], half: ct.Constant[int]):
-    """Pairs are neighbours: a tile is seen as pairs, which are taken apart and put together."""
+    """Rotate pairs of neighbours: a tile is reshaped to pairs, split, and joined again."""
     head, i = ct.bid(0), ct.bid(1)
     tile = ct.astype(ct.load(x, (head, i, 0), (1, rows, 2 * half)), ct.float32)
     pairs = ct.reshape(tile, (rows, half, 2))

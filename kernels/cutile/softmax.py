@@ -31,7 +31,7 @@ def softmax(x, y, rows: ct.Constant[int], columns: ct.Constant[int]):
 
 @ct.kernel
 def softmax_online(x, y, rows: ct.Constant[int], columns: ct.Constant[int]):
-    """Rows of any length: sums of powers are scaled when a larger maximum comes, then divided."""
+    """Rows of any length: the sum is rescaled when the running maximum grows, then divided by."""
     i = ct.bid(0)
     largest = ct.full((rows, 1), NONE, dtype=ct.float32)
     total = ct.zeros((rows, 1), dtype=ct.float32)

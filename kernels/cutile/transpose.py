@@ -17,7 +17,7 @@ from kernels.kernel import Reference, tiles_of
 
 @ct.kernel
 def transpose(x, y, rows: ct.Constant[int], columns: ct.Constant[int]):
-    """Each block turns a tile and stores it on the other side of the diagonal."""
+    """Each block transposes a tile and stores it on the other side of the diagonal."""
     i, j = ct.bid(0), ct.bid(1)
     ct.store(y, (j, i), ct.transpose(ct.load(x, (i, j), (rows, columns))))
 

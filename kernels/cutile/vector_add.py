@@ -16,7 +16,7 @@ from kernels.kernel import Reference, tiles_of
 
 @ct.kernel
 def vector_add(a, b, c, tile: ct.Constant[int]):
-    """Each block adds one tile; what lies behind the end is not stored."""
+    """Each block adds one tile; elements out of bounds are not stored."""
     i = ct.bid(0)
     x = ct.load(a, index=(i,), shape=(tile,))
     y = ct.load(b, index=(i,), shape=(tile,))

@@ -23,7 +23,7 @@ WARPS_OF_AGENT = 4
 PIECES = 2
 """Parts of a tile's columns that a TMA epilogue stores one after another."""
 MOST_SUMS = 128 * 128
-"""Sums that the threads of a consumer have registers for all at once."""
+"""Maximal number of accumulator elements in the registers of one consumer."""
 REGISTERS: Mapping[int, Sequence[int]] = {1: (40, 232), 2: (40, 232, 232)}
 """By the number of consumers, the registers of a thread of each agent."""
 
@@ -43,7 +43,7 @@ class Gemm(Kernel):
     """Of A and B."""
     output: str = "f32"
     b: str = "kn"
-    """How B lies: `kn` as K x N, or `nk` as N x K, K-major as wgmma needs elements of 8 bits."""
+    """The layout of B: `kn` is K x N, `nk` is N x K (K-major, needed for 8-bit wgmma)."""
     form: str = "region"
     """`region` (produce_one_async, consume_one) or `scalar` (acquire, write, commit, ...)."""
     epilogue: str = "plain"
@@ -94,7 +94,7 @@ class Gemm(Kernel):
 
     @property
     def variant(self) -> str:
-        """What distinguishes it, in words."""
+        """A description of the variant."""
         form = {"region": "pipelines with bodies", "scalar": "pipelines step by step"}[self.form]
         store = {"plain": "plain stores", "tma": "a TMA store"}[self.epilogue]
         shared = ", A by multicast" if self.cluster > 1 else ""
@@ -130,7 +130,7 @@ class Gemm(Kernel):
 
     @property
     def _sharing(self) -> str:
-        """What is loaded for several blocks: `_multicast` for A, `_pair` for B."""
+        """The suffix of shared loads: `_multicast` for A, `_pair` for B."""
         if self.pair > 1:
             return "_pair"
         return "_multicast" if self.cluster > 1 else ""
@@ -141,7 +141,7 @@ class Gemm(Kernel):
 
     @property
     def _stores(self) -> str:
-        """How sums are stored: `tma`, `plain`, or plainly in `pieces`."""
+        """The epilogue: `tma`, `plain`, or plain stores in `pieces`."""
         too_many = self.bm // self.consumers * self.bn > MOST_SUMS
         return "pieces" if self.epilogue == "plain" and too_many else self.epilogue
 
@@ -265,7 +265,7 @@ class Gemm(Kernel):
         return f", cluster_dim = [{'1, 2' if below else '2, 1'}, 1]"
 
     def _rounding_facts(self) -> Mapping[str, str]:
-        """Sums of f32 are stored as they are; others are rounded first."""
+        """Accumulators of f32 are stored as they are; others are rounded first."""
         output = ELEMENTS[self.output]
         rounds = output is not F32
         return {
@@ -283,7 +283,7 @@ class Gemm(Kernel):
         return (a, b, ELEMENTS[self.output].unset(rng, (m, n)))
 
     def reference(self, inputs: Sequence[Array]) -> Mapping[int, Reference]:
-        """Products of two elements are exact in f32, so that only sums and the result round."""
+        """Products of two elements are exact in f32; only the accumulation and the result round."""
         a, b = (matrix.astype(np.float64) for matrix in inputs[:2])
         b = b if self.b == "kn" else b.T
         exact, output = a @ b, ELEMENTS[self.output]

@@ -104,7 +104,7 @@ class TiledGemm(Kernel):
         return (a, b, ELEMENTS["f32"].unset(rng, (m, n)))
 
     def reference(self, inputs: Sequence[Array]) -> Mapping[int, Reference]:
-        """Products of two elements are exact in f32, so that only sums round."""
+        """Products of two elements are exact in f32, so that only the accumulation rounds."""
         a, b = inputs[0].astype(np.float64), inputs[1].astype(np.float64).T
         return {2: Reference(a @ b, accumulated(a.shape[1], np.abs(a) @ np.abs(b)))}
 

@@ -1,4 +1,4 @@
-"""Block programs in `tl` text, each with arguments and a numpy reference.
+"""Tile programs over buffers in `tl` text, each with arguments and a numpy reference.
 
 `KERNELS` has them by name; `python -m kernels.tl gemm activation=relu` prints the text of one.
 """

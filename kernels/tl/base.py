@@ -1,4 +1,4 @@
-"""What the block programs have in common: their passes, a grid of tiles."""
+"""The base class of `tl` kernels: their passes, and a grid of tiles."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ class Gemm(BlockProgram):
         )
 
     def reference(self, inputs: Sequence[Array]) -> Mapping[int, Reference]:
-        """Products of two elements are exact in f32, so that sums and what follows round."""
+        """Products of two elements are exact in f32; the accumulation and the epilogue round."""
         a, b, bias = (values.astype(np.float64) for values in inputs[:3])
         b = b.T if self.b == "nk" else b
         before = a @ b + bias
@@ -114,7 +114,7 @@ class Gemm(BlockProgram):
 
 @dataclass(frozen=True)
 class DequantGemm(BlockProgram):
-    """C = A W^T with W packed, two weights of 4 bits a byte, and a factor for each of its rows."""
+    """C = A W^T with packed 4-bit weights, two a byte, and a scale for each row of W."""
 
     name: ClassVar[str] = "dequant_gemm"
     sizes: ClassVar[Sizes] = {"m": 70, "n": 72, "k": 88}
@@ -143,7 +143,7 @@ class DequantGemm(BlockProgram):
         return (f16.random(rng, (m, k)), packed, factors, f16.unset(rng, (m, n)))
 
     def reference(self, inputs: Sequence[Array]) -> Mapping[int, Reference]:
-        """A weight times its factor is rounded to f16, as the program does it."""
+        """A scaled weight is rounded to f16, as in the program."""
         a, packed, factors = inputs[:3]
         byte = packed.view(np.uint8)
         halves = np.stack([byte & 15, byte >> 4], axis=-1).reshape(len(packed), -1)

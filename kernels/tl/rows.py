@@ -40,7 +40,7 @@ class Softmax(BlockProgram):
         return ((4 * element.random(rng, shape)).astype(element.dtype), element.unset(rng, shape))
 
     def reference(self, inputs: Sequence[Array]) -> Mapping[int, Reference]:
-        """The difference x - max is rounded, which a power turns into a relative error."""
+        """The difference x - max is rounded, which the exponential converts to a relative error."""
         exact = inputs[0].astype(np.float64)
         shifted = exact - exact.max(axis=1, keepdims=True)
         powers = np.exp(shifted)

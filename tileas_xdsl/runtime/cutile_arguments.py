@@ -1,6 +1,6 @@
-"""Arguments of a cuTile kernel as its lowered function takes them, and back.
+"""Conversion of cuTile kernel arguments to those of the lowered function, and back.
 
-An array is a pointer, its extents and its strides in elements; a constant is no argument at all.
+An array becomes a pointer, its extents and its strides in elements; a constant is dropped.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ Array: TypeAlias = NDArray[Any]
 
 
 def flattened(parameters: Sequence[Parameter], values: Sequence[Any]) -> Sequence[Any]:
-    """What the function takes for these values, one for each parameter of the kernel.
+    """Return the arguments of the lowered function for `values`, one per parameter of the kernel.
 
-    Raises `ArgumentError` for values that are not what the kernel was compiled for.
+    Raises `ArgumentError` for values that do not match what the kernel was compiled for.
     """
     if len(values) != len(parameters):
         names = ", ".join(parameter.name for parameter in parameters)
@@ -36,14 +36,14 @@ def flattened(parameters: Sequence[Parameter], values: Sequence[Any]) -> Sequenc
 
 
 def held(parameters: Sequence[Parameter], values: Sequence[Any]) -> Sequence[Any]:
-    """The same, arrays as their memory; raises `ArgumentError` as `flattened`."""
+    """Return the same with arrays as their memory; raises `ArgumentError` as `flattened`."""
     return [in_memory(value) for value in flattened(parameters, values)]
 
 
 def restored(
     parameters: Sequence[Parameter], values: Sequence[Any], flat: Sequence[Any]
 ) -> Sequence[Any]:
-    """The values after a run that left `flat`: arrays as it left them, the others as they were."""
+    """Return `values` after a run that left `flat`: arrays updated, the others unchanged."""
     found, left = list(values), iter(flat)
     for position, parameter in enumerate(parameters):
         match parameter:
@@ -74,11 +74,11 @@ def _of_one(parameter: Parameter, value: Any) -> Iterator[Any]:
 
 
 _DTYPES: Mapping[str, str] = {"bool_": "bool", "tfloat32": "float32"}
-"""What numpy calls the elements that it has another name for."""
+"""By element type, numpy's name where it differs."""
 
 
 def _check_number(parameter: ScalarParameter, value: Any) -> None:
-    """A number of whole ones must be one, and of as many bits."""
+    """Raise unless a scalar has the parameter's kind (integers stay integers) and bit width."""
     name, element = parameter.name, parameter.element
     bits = 1 if element == "bool_" else int(element.partition("int")[2] or 0)
     if not bits:
@@ -90,7 +90,7 @@ def _check_number(parameter: ScalarParameter, value: Any) -> None:
 
 
 def _check_elements(parameter: ArrayParameter, array: Array) -> None:
-    """The elements that the kernel was compiled for; integers may have any sign."""
+    """Raise unless an array has the element type of the kernel; signedness is ignored."""
     wanted = _DTYPES.get(parameter.element, parameter.element)
     if array.dtype.name.removeprefix("u") != wanted.removeprefix("u"):
         text = f"'{parameter.name}' is an array of {wanted}"
@@ -123,9 +123,10 @@ def _of_array(parameter: ArrayParameter, value: Any) -> Iterator[Any]:
 
 
 def in_memory(value: Any) -> Any:
-    """An array as a launch finds its elements; any other value as it is.
+    """Return an array as the memory span that a launch passes; any other value unchanged.
 
-    That is with what lies between them, from the first to the last, and unsigned ones as signed.
+    The span reaches from the first to the last element, gaps included; unsigned ones are viewed
+    signed.
     """
     if not isinstance(value, np.ndarray):
         return value
@@ -137,7 +138,7 @@ def in_memory(value: Any) -> Any:
 
 
 def _as_given(given: Array, left: Array) -> Array:
-    """What a run left in memory, as the array that was given."""
+    """Return the memory that a run left, with the shape and type of the given array."""
     left = left.view(given.dtype) if left.dtype != given.dtype else left
     if given.flags.c_contiguous:
         return left
@@ -145,7 +146,7 @@ def _as_given(given: Array, left: Array) -> Array:
 
 
 def _span(array: Array) -> int:
-    """Elements from the first one to the last one."""
+    """Return the number of elements from the first to the last, gaps included."""
     if not array.size:
         return 0
     pairs = zip(array.shape, array.strides, strict=True)

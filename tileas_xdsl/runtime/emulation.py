@@ -1,4 +1,4 @@
-"""A compiled kernel on the PTX emulator, with the arguments of the kernel of tiles."""
+"""Runs of a compiled kernel on the PTX emulator, with the arguments of the tile kernel."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ Array: TypeAlias = NDArray[Any]
 
 @dataclass(frozen=True)
 class Emulation:
-    """What a run of PTX gave."""
+    """The result of a run of PTX."""
 
     arrays: Sequence[Any]
-    """The arguments afterwards; scalars as they were."""
+    """The arguments after the run; scalars are unchanged."""
     findings: Sequence[Finding]
-    """What is wrong with the program; nothing if it is right."""
+    """Findings of the checker; empty if the program is correct."""
     instructions: int
-    """Of gangs: one that a warpgroup executes together counts once."""
+    """Instructions executed, counted once per convergence group."""
     finished: bool
-    """Whether all blocks came to their end."""
+    """Whether all blocks ran to completion."""
     printed: str = ""
     """The text that threads printed, in the order in which they ran."""
 
@@ -61,14 +61,14 @@ def emulate(
     limit: float = inf,
     host_code: bytes | None = None,
 ) -> Emulation:
-    """Run PTX that was compiled from a kernel of tiles; the arrays stay as they are.
+    """Run PTX that was compiled from a tile kernel; the arrays are not modified.
 
-    Each argument has memory of its own, also where one array is given twice; elements of 4 bits
-    lie two in a byte there.  `order` says when asynchronous operations complete: eager, lazy, or
-    random by `seed`.  A run is given up when a cluster has executed `limit` instructions.  With
-    `host_code`, an object, that encodes the tensor maps, told where the arrays are.  Raises
-    `LaunchError` for what does not fit, `PtxError` for instructions the emulator does not know,
-    `HostCodeError` where host code cannot be loaded.
+    Each argument has its own memory, even if one array is passed twice; 4-bit elements are packed
+    two to a byte there.  `order` says when asynchronous operations complete: eager, lazy, or random
+    by `seed`.  A run is aborted when a cluster has executed `limit` instructions.  `host_code`, an
+    object, encodes the tensor maps from the addresses of the arrays.  Raises `LaunchError` for
+    arguments and sizes that do not fit, `PtxError` for unsupported instructions, `HostCodeError`
+    where host code cannot be loaded.
     """
     own = _Arguments.of(args)
     values = _values(abi, own, None if host_code is None else HostCode(host_code, abi.name))
@@ -93,25 +93,25 @@ def emulate(
 
 @dataclass(frozen=True)
 class _Arguments:
-    """The arguments as the kernel of tiles has them, and as memory does."""
+    """The arguments as given to the tile kernel, and as they are in memory."""
 
     tiles: Sequence[Any]
     memory: Sequence[Any]
 
     @staticmethod
     def of(args: Sequence[Any]) -> _Arguments:
-        """Contiguous arrays, each its own."""
+        """Return the arguments with contiguous arrays, none of them shared."""
         own = _apart(args)
         return _Arguments(own, [packed(a, f"argument {n}") for n, a in enumerate(own)])
 
     def in_memory(self, value: Any) -> Any:
-        """An array as memory has it; what is none of the arguments is itself."""
+        """Return the memory form of an array; a value that is no argument is returned unchanged."""
         pairs = zip(self.tiles, self.memory, strict=True)
         return next((memory for tile, memory in pairs if tile is value), value)
 
 
 def _apart(args: Sequence[Any]) -> list[Any]:
-    """Contiguous arrays, each its own: an array that is given twice becomes two."""
+    """Return contiguous arrays; an array that is passed twice is copied."""
     found: list[Any] = []
     for value in args:
         own = value
@@ -123,13 +123,13 @@ def _apart(args: Sequence[Any]) -> list[Any]:
 
 
 def _arena(abi: KernelAbi, grid: Shape) -> Array:
-    """Memory for the maps that the blocks of a launch make."""
+    """Return the memory for tensor maps that the blocks of a launch write."""
     blocks = grid if isinstance(grid, int) else prod(grid)
     return np.zeros(blocks * abi.device_maps * SIZE, np.uint8)
 
 
 def _values(abi: KernelAbi, args: _Arguments, host: HostCode | None) -> list[Any]:
-    """What a launch passes for each parameter."""
+    """Return what a launch passes for each parameter."""
     if host is None:
         try:
             return [_argument(value, args) for value in abi.bind(args.tiles)]
@@ -149,7 +149,7 @@ def _argument(value: Any, args: _Arguments) -> Any:
 
 
 class _MapsOfHost:
-    """The tensor maps that host code encodes, once the arrays have their places."""
+    """Tensor maps encoded by host code, once the arrays have addresses."""
 
     def __init__(self, abi: KernelAbi, args: _Arguments, host: HostCode) -> None:
         names = [name for name in abi.parameters if not name.startswith(TENSOR_MAP)]
@@ -160,7 +160,7 @@ class _MapsOfHost:
         self._encoded: Sequence[bytes] | None = None
 
     def argument(self, number: int) -> LateArg:
-        """The tensor map of this number."""
+        """Return the tensor map of this index as an argument."""
         return LateArg(self._arrays, lambda bases: self._encode(bases)[number])
 
     def _encode(self, bases: Sequence[int]) -> Sequence[bytes]:
@@ -178,7 +178,7 @@ class _MapsOfHost:
 
 
 def _arrays(report: Report, abi: KernelAbi, args: _Arguments) -> Sequence[Any]:
-    """What the parameters hold, by the arguments they came from."""
+    """Return the arrays after a run, by the arguments they came from."""
     found = list(args.tiles)
     for name, array in zip(abi.parameters, report.arrays, strict=True):
         kind, position, *_ = [*name.split(), ""]

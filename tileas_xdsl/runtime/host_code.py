@@ -1,4 +1,4 @@
-"""Host code of a kernel in this process: an object is loaded, and its functions are called.
+"""Execution of a kernel's host code: an object file is loaded into this process and called.
 
 llvmlite's loader links objects in memory; no linker is needed.
 """
@@ -27,10 +27,10 @@ from tileas_xdsl.transforms.host_tma.callbacks import (
 from tileas_xdsl.transforms.host_tma.encoder import INVALID_VALUE
 
 _ALIGNMENT = 64
-"""Of a tensor map, which the driver insists on."""
+"""Alignment of a tensor map, which the driver requires."""
 
 _DEVICE_WORD, _HOST_WORD = 4, 5
-"""Words of a kernel's table: how many maps it has."""
+"""Indices in a kernel's table of the numbers of device and host tensor maps."""
 
 ENCODER_TYPE = ctypes.CFUNCTYPE(
     ctypes.c_int,
@@ -42,17 +42,17 @@ ENCODER_TYPE = ctypes.CFUNCTYPE(
     *[ctypes.POINTER(ctypes.c_uint32)] * 2,
     *[ctypes.c_int] * 4,
 )
-"""The driver's `cuTensorMapEncodeTiled`."""
+"""The C type of the driver's `cuTensorMapEncodeTiled`."""
 
 
 _HEADERS = {b"\x7fELF": 20, b"\xcf\xfa\xed\xfe": 16}
-"""By how an object begins, the bytes that say what it is and for which machine."""
+"""By magic number of an object format, the header bytes that identify type and machine."""
 
 _COFF_HEADER = 2
 
 
 def _machine(data: bytes) -> bytes:
-    """What an object is and for which machine; the loader believes whatever it is given."""
+    """Return an object's format, type and machine, which the loader itself does not check."""
     return data[: _HEADERS.get(data[:4], _COFF_HEADER)]
 
 
@@ -71,26 +71,26 @@ class LoadedObject:
         self._engine.finalize_object()
 
     def has(self, symbol: str) -> bool:
-        """Whether there is a function or global of this name."""
+        """Return whether there is a function or global of this name."""
         return bool(self._engine.get_global_value_address(symbol))
 
     def address(self, symbol: str) -> int:
-        """The address of a function or global; `HostCodeError` if the object has none."""
+        """Return the address of a function or global; `HostCodeError` if the object has none."""
         if not self.has(symbol):
             raise HostCodeError(f"host code has no symbol '{symbol}'")
         return int(self._engine.get_global_value_address(symbol))
 
     def function(self, symbol: str, result: Any, *arguments: Any) -> Any:
-        """A function, by the types of `ctypes`."""
+        """Return a function with a signature in `ctypes`."""
         return ctypes.CFUNCTYPE(result, *arguments)(self.address(symbol))
 
     def words(self, symbol: str, count: int) -> ctypes.Array[ctypes.c_uint64]:
-        """A global array of words, in place."""
+        """Return a global array of 64-bit words, in place."""
         return (ctypes.c_uint64 * count).from_address(self.address(symbol))
 
 
 class HostCode:
-    """The host code of the one kernel of an object, or of the one of several that is named."""
+    """The host code of a kernel of an object: the only one, or the one that is named."""
 
     def __init__(self, data: bytes, kernel: str = "") -> None:
         self.object = LoadedObject(data)
@@ -98,16 +98,16 @@ class HostCode:
         self._suffix = "" if self.object.has(FUNC_CALLBACKS) else f"_{kernel}"
         table = self.object.words(FUNC_CALLBACKS + self._suffix, FUNC_CALLBACK_WORDS)
         self.maps = table[_DEVICE_WORD] + table[_HOST_WORD]
-        """How many tensor maps the kernel takes."""
+        """Number of tensor maps that the kernel takes."""
 
     def set_encoder(self, address: int) -> None:
-        """Encode by a function like the driver's `cuTensorMapEncodeTiled`; 0 for the object's."""
+        """Set the encoder, a function like `cuTensorMapEncodeTiled`; 0 for the built-in one."""
         self.object.words(HOOKS, HOOK_WORDS)[ENCODER_HOOK] = address
 
     def encode(self, words: Sequence[int]) -> Sequence[bytes]:
-        """The tensor maps for the words of a launch: addresses, extents, strides and scalars.
+        """Encode the tensor maps for a launch's words: addresses, extents, strides and scalars.
 
-        Raises `HostCodeError` with the rule that one breaks.
+        Raises `HostCodeError` with the rule that a map violates.
         """
         failed, found = self._call(words)
         if failed:
@@ -126,7 +126,7 @@ class HostCode:
         return failed, [data[n * SIZE : (n + 1) * SIZE] for n in range(self.maps)]
 
     def _rule(self, words: Sequence[int], number: int) -> str:
-        """The rule that a map breaks: asked of an encoder that knows them as sentences."""
+        """Return the rule that a map violates, from the encoder that has error messages."""
         seen: list[TensorMap] = []
 
         def note(*arguments: Any) -> int:
@@ -143,7 +143,7 @@ class HostCode:
 
 
 def scalar_word(value: Any) -> int:
-    """A scalar argument as the bits of a word."""
+    """Return a scalar argument as the bits of a word."""
     scalar = np.asarray(value)
     if scalar.dtype.kind in "iub":
         return int(scalar)
@@ -151,7 +151,7 @@ def scalar_word(value: Any) -> int:
 
 
 def tensor_map_of(arguments: Sequence[Any]) -> TensorMap:
-    """The tensor map that an encoder is asked for."""
+    """Return the tensor map of an encoder call's arguments."""
     _, element, rank, address, dims, strides, box, steps, interleave, swizzle, l2, fill = arguments
     return TensorMap(
         _name({e.name: e.driver for e in ELEMENTS.values()}, element),
@@ -172,7 +172,7 @@ def _name(codes: Any, code: int) -> str:
 
 
 def encode_into(*arguments: Any) -> int:
-    """An encoder like the driver's, of this project's tables: for `ENCODER_TYPE`."""
+    """Return an encoder of type `ENCODER_TYPE` that uses this package's tables."""
     wanted = tensor_map_of(arguments)
     if next(problems(wanted), None) is not None:
         return INVALID_VALUE

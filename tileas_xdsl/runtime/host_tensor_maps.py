@@ -1,4 +1,4 @@
-"""What the host code of a module encodes for a launch of one of its kernels on the interpreter."""
+"""Tensor maps that a module's host code encodes for a launch on the interpreter."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from tileas_xdsl.target.tensor_map import TensorMap
 from tileas_xdsl.target.tensor_map_bytes import decode
 
 _ROOM = 1 << 40
-"""Bytes between arrays, so that each has addresses of its own."""
+"""Bytes between the base addresses of arrays, so that they cannot overlap."""
 
 
 def has_host_code(module: ModuleOp) -> bool:
-    """Whether a pass has attached the object that encodes the maps of its kernels."""
+    """Return whether a pass has attached the object that encodes the tensor maps of the kernels."""
     return isinstance(module.attributes.get(HOST_CODE), BytesAttr)
 
 
 def maps_of_launch(
     module: ModuleOp, kernel: func.FuncOp, args: Sequence[Any]
 ) -> Sequence[TensorMap]:
-    """The maps of the descriptor arguments in their order; addresses count from their arrays.
+    """Return the maps of the descriptor arguments in order; addresses are relative to their arrays.
 
-    `args` are the row-major arrays and the scalars that the kernel takes.  Raises an error at the
-    kernel where the object cannot be loaded or refuses a map.
+    `args` are the row-major arrays and the scalars of the kernel.  Raises an error at the kernel
+    where the object cannot be loaded or refuses a map.
     """
     inputs = [type_ for type_ in kernel.function_type.inputs if not isinstance(type_, TmaDescType)]
     if len(inputs) != len(args):

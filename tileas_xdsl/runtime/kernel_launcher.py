@@ -1,6 +1,6 @@
-"""A compiled kernel on a GPU: its code is loaded once, its parameters are laid out as PTX says.
+"""Launches of a compiled kernel on a GPU: load the code once, pass parameters as in PTX.
 
-Everything that can be wrong with arguments is said before anything is launched.
+Arguments are checked before anything is launched.
 """
 
 from __future__ import annotations
@@ -40,21 +40,21 @@ from tileas_xdsl.target.tensor_map_bytes import SIZE
 from tileas_xdsl.target.tensor_map_rules import check_tensor_map
 
 POINTER_ALIGNMENT = 16
-"""Bytes of which the address of an array is a multiple unless a signature says otherwise."""
+"""Alignment of array addresses in bytes, unless a signature gives another."""
 
 PROMOTION = "256B"
-"""What the level-2 cache fetches around a piece of a box."""
+"""L2 promotion of tensor maps: the granularity of L2 fetches."""
 
 MOST_PREPARED = 64
-"""Launches with the same arguments that are kept."""
+"""Maximal number of cached launches with equal arguments."""
 
 
 class CompiledKernel(Protocol):
-    """What a launch needs of a compiled kernel (`compiler.CompiledKernel`)."""
+    """The interface of a compiled kernel that a launch needs (`compiler.CompiledKernel`)."""
 
     @property
     def target(self) -> str:
-        """The GPU that the code is for."""
+        """The compilation target."""
         ...
 
     @property
@@ -69,12 +69,12 @@ class CompiledKernel(Protocol):
 
     @property
     def function(self) -> func.FuncOp:
-        """The kernel as tiles."""
+        """The kernel as a function of tiles."""
         ...
 
     @property
     def abi(self) -> KernelAbi:
-        """The parameters of the kernel in PTX."""
+        """The kernel parameters in PTX."""
         ...
 
     @cached_property
@@ -84,7 +84,7 @@ class CompiledKernel(Protocol):
 
     @property
     def is_for_threads(self) -> bool:
-        """Whether the kernel is written for the threads of a block."""
+        """Whether the kernel is thread-level IR."""
         ...
 
     def cubin(self) -> bytes:
@@ -92,26 +92,26 @@ class CompiledKernel(Protocol):
         ...
 
     def flattened(self, args: Sequence[Any]) -> Sequence[Any]:
-        """Return arguments as the function takes them: one of cuTile may become several."""
+        """Return the arguments of the lowered function; one of cuTile may become several."""
         ...
 
 
 class CopiedArrayWarning(UserWarning):
-    """Arrays of numpy's are copied to the GPU and back, which takes longer than most kernels."""
+    """A numpy array is copied to the GPU and back, which takes longer than most kernels."""
 
 
 class SlowCodeWarning(UserWarning):
-    """`ptxas` made something of the code that costs it its speed."""
+    """`ptxas` compiled the code in a way that makes it slow."""
 
 
 @dataclass
 class _Prepared:
-    """The parameters of a launch, ready for the driver."""
+    """Launch parameters, ready for the driver."""
 
     block: ctypes.Array[ctypes.c_void_p]
-    """Where each parameter is."""
+    """Pointers to the parameter values."""
     keep: Sequence[object]
-    """What the places and the arguments are in."""
+    """Objects that own the memory of the parameters and arguments."""
 
     @property
     def address(self) -> int:
@@ -120,34 +120,34 @@ class _Prepared:
 
 @dataclass
 class _Staged:
-    """An array of numpy's and its copy on the GPU."""
+    """A numpy array and its copy on the GPU."""
 
     name: str
     array: Array
     place: DeviceArray
 
     def read_back(self) -> None:
-        """Put what the kernel left into the array."""
+        """Copy the device memory back to the array."""
         if self.array.flags.writeable:
             self.array[...] = from_device(self.place)
 
 
 @dataclass(frozen=True)
 class _Given:
-    """What the kernel of tiles takes, and where its arrays are."""
+    """The arguments of the tile kernel, and the device arrays behind them."""
 
     flat: Sequence[Any]
     places: Mapping[int, DeviceArray]
-    """By the identity of the stand-in of an array in `flat`."""
+    """Device arrays by the `id` of their stand-in in `flat`."""
 
     def pointer(self, value: Any) -> int | None:
-        """Where an array of the arguments is."""
+        """Return the address of an array argument."""
         found = self.places.get(id(value))
         return None if found is None else found.pointer
 
 
 class Launcher:
-    """One kernel on one GPU; raises `DriverError` where they do not fit."""
+    """One kernel on one GPU; raises `DriverError` if the GPU cannot run it."""
 
     def __init__(self, kernel: CompiledKernel, device: Device) -> None:
         self.kernel, self.device, self.abi = kernel, device, kernel.abi
@@ -175,8 +175,8 @@ class Launcher:
     def launch(self, args: Sequence[Any], grid: int | Sequence[int], stream: Any = None) -> None:
         """Launch on a stream (default: torch's for its tensors, else the driver's default).
 
-        Arrays of numpy's are copied, waited for and copied back; others are only told to the
-        stream.  Raises `ArgumentError`, `LaunchError` and `DriverError`.
+        numpy arrays are copied, synchronized and copied back; with others the launch is
+        asynchronous. Raises `ArgumentError`, `LaunchError` and `DriverError`.
         """
         extents = grid_of(grid)
         handle = stream_handle(stream, args)
@@ -209,7 +209,7 @@ class Launcher:
     # Arguments.
 
     def _staged(self, args: Sequence[Any], stream: int) -> Mapping[int, _Staged]:
-        """By the number of the argument, copies of arrays of numpy's; says that there are some."""
+        """Copy numpy arrays to the GPU, with a warning; return them by argument index."""
         found: dict[int, _Staged] = {}
         for number, value in enumerate(args):
             if not isinstance(value, np.ndarray) or not value.ndim:
@@ -230,7 +230,7 @@ class Launcher:
         return staged[number].place if number in staged else device_array(value, self._name(number))
 
     def _checked(self, args: Sequence[Any], arrays: Sequence[DeviceArray | None]) -> _Given:
-        """The arguments as the function of tiles takes them, if they fit."""
+        """Return the arguments of the tile function after checking them."""
         places: dict[int, DeviceArray] = {}
         stand_ins: list[Any] = []
         for number, (value, found) in enumerate(zip(args, arrays, strict=True)):
@@ -248,7 +248,7 @@ class Launcher:
         return _Given(flat, places)
 
     def _as_checked(self, flat: Sequence[Any]) -> Sequence[Any]:
-        """What has to be of the types of the function: of cuTile, memory with what lies between."""
+        """Return the values to check against the function's types: of cuTile, the memory spans."""
         is_plain = self.kernel.parameters is None
         return flat if is_plain else [in_memory(value) for value in flat]
 
@@ -264,7 +264,7 @@ class Launcher:
             )
 
     def _alignment(self, number: int) -> int:
-        """What the code relies on for the address of an argument, in bytes."""
+        """Return the alignment in bytes that the code assumes for an argument's address."""
         parameters = self.kernel.parameters
         if parameters is None or number >= len(parameters):
             return POINTER_ALIGNMENT
@@ -272,7 +272,7 @@ class Launcher:
         return parameter.alignment if isinstance(parameter, ArrayParameter) else POINTER_ALIGNMENT
 
     def _check_row_major(self, flat: Sequence[Any], places: Mapping[int, DeviceArray]) -> None:
-        """A kernel of tiles is told no strides but those of its types: rows without gaps."""
+        """Raise for arrays that are not row-major, where the kernel takes no strides."""
         if self.kernel.parameters is not None:
             return
         for name, value in zip(self._names, flat, strict=False):
@@ -292,7 +292,7 @@ class Launcher:
         grid: Sequence[int],
         stream: int,
     ) -> _Prepared:
-        """The parameters for these arguments; those of the last launches are kept."""
+        """Return the parameters for these arguments, cached for recent launches."""
         pairs = zip(args, arrays, strict=True)
         key = (stream, tuple(grid), *(_key(value, found) for value, found in pairs))
         prepared = self._prepared.get(key)
@@ -323,7 +323,7 @@ class Launcher:
         return _Prepared(places, keep)
 
     def _one(self, name: str, parameter: Any, given: _Given) -> Any:
-        """Where the value of a parameter is."""
+        """Return a pointer to the value of a parameter."""
         value = self.abi.value(name, given.flat)
         if isinstance(value, BoundTensorMap):
             pointer = given.pointer(given.flat[value.argument])
@@ -349,7 +349,7 @@ class Launcher:
         return f"'{self._names[argument]}'" if is_plain else f"argument {argument}"
 
     def _maps_of_host(self, given: _Given) -> Sequence[bytes]:
-        """The tensor maps that host code makes of the arguments."""
+        """Return the tensor maps that host code encodes for the arguments."""
         if self._host is None:
             return ()
         names = [name for name in self.abi.parameters if not name.startswith(TENSOR_MAP)]
@@ -360,7 +360,7 @@ class Launcher:
         return self._host.encode(words)
 
     def _arena(self, grid: Sequence[int], stream: int) -> int:
-        """Memory for the maps that blocks make; launches of one stream share it."""
+        """Return the memory for tensor maps that blocks write, one for each stream."""
         size = prod(grid) * self.abi.device_maps * SIZE
         found = self._arenas.get(stream)
         if found is None or found.size < size:
@@ -369,7 +369,7 @@ class Launcher:
 
 
 def target_of(device: Device) -> str:
-    """The target whose code a GPU runs; raises `DriverError` if there is none."""
+    """Return the target whose code a GPU runs; raises `DriverError` if there is none."""
     major, minor = device.capability
     if (found := target_of_capability(10 * major + minor)) is not None:
         return found.name
@@ -378,7 +378,7 @@ def target_of(device: Device) -> str:
 
 
 def to_device(array: Array, device: Device, name: str = "an array", stream: int = 0) -> DeviceArray:
-    """A copy of an array, row by row, on a GPU; `LaunchError` names it where it cannot be."""
+    """Copy an array row-major to a GPU; a `LaunchError` names it where that is impossible."""
     data = np.ascontiguousarray(packed(array, f"'{name}'"))
     memory = device.memory(data.nbytes)
     memory.write(data, stream)
@@ -389,7 +389,7 @@ def to_device(array: Array, device: Device, name: str = "an array", stream: int 
 
 
 def from_device(array: DeviceArray) -> Array:
-    """The elements of an array that `to_device` made, when the GPU has done everything."""
+    """Return the elements of an array made by `to_device`, after synchronizing."""
     memory = array.owner
     assert isinstance(memory, Memory)
     is_packed = memory.size * 2 == prod(array.shape) * array.dtype.itemsize
@@ -401,9 +401,9 @@ def from_device(array: DeviceArray) -> Array:
 
 
 def _image(kernel: CompiledKernel) -> bytes:
-    """Machine code where ptxas is installed, else PTX for the driver to translate.
+    """Return machine code where ptxas is installed, else PTX for the driver to compile.
 
-    What ptxas makes slow, by spills say, runs too: that is said, and the driver translates.
+    Code that ptxas makes slow, for example by spills, is replaced by PTX too, with a warning.
     """
     if find_tool("ptxas") is not None:
         try:
@@ -425,7 +425,7 @@ def _key(value: object, found: DeviceArray | None) -> object:
 
 
 def argument_names(kernel: CompiledKernel) -> Sequence[str]:
-    """What the arguments of a launch are called in the source."""
+    """Return the names of a kernel's arguments in the source."""
     if kernel.parameters is not None:
         return [parameter.name for parameter in kernel.parameters]
     arguments = kernel.function.body.blocks[0].args
@@ -433,9 +433,9 @@ def argument_names(kernel: CompiledKernel) -> Sequence[str]:
 
 
 def stream_handle(stream: Any, args: Sequence[Any] = ()) -> int:
-    """The driver's handle of a stream of torch, cupy or cuda-core; None is the current one.
+    """Return the driver handle of a stream of torch, cupy or cuda-core; None is the current one.
 
-    Raises `ArgumentError` for what is no stream.
+    Raises `ArgumentError` for other objects.
     """
     if stream is None:
         return _torch_stream(args)
@@ -450,7 +450,7 @@ def stream_handle(stream: Any, args: Sequence[Any] = ()) -> int:
 
 
 def _torch_stream(args: Sequence[Any]) -> int:
-    """The current stream of torch if an argument is its tensor, else the default stream."""
+    """Return torch's current stream if an argument is its tensor, else the default stream."""
     torch = sys.modules.get("torch")
     tensors = [value for value in args if hasattr(value, "data_ptr")]
     if torch is None or not tensors:

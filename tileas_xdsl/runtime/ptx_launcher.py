@@ -1,4 +1,4 @@
-"""Kernels of PTX text on a GPU, with the arguments that the emulator of PTX takes."""
+"""Launches of PTX text on a GPU, with the arguments of the PTX emulator."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from tileas_xdsl.target.tensor_map import TensorMap
 
 
 class TextLauncher:
-    """One kernel of a PTX text on one GPU; raises `DriverError` with what the driver's log says.
+    """One kernel of a PTX text on one GPU; a `DriverError` carries the driver's log.
 
-    `module` is the text as the emulator reads it, which tells the parameters.
+    `module` is the text as parsed by the emulator, which has the parameters.
     """
 
     def __init__(
@@ -31,7 +31,7 @@ class TextLauncher:
         kernel: str | None = None,
         dynamic_shared: int = 0,
     ) -> None:
-        """The kernel of this name (the only one, if None), with bytes of dynamic shared memory."""
+        """Load the kernel of this name or the only one; `dynamic_shared` is in bytes."""
         self.entry: Kernel = pick_kernel(module, kernel)
         self.device, self.dynamic_shared = device, dynamic_shared
         self._module = device.load(text.encode() + b"\0")
@@ -43,9 +43,9 @@ class TextLauncher:
         block: Shape | None = None,
         cluster: Shape | None = None,
     ) -> PreparedText:
-        """A launch with copies of its arrays on the GPU; the arguments are those of `run`.
+        """Prepare a launch with copies of its arrays on the GPU; the arguments are those of `run`.
 
-        Raises `LaunchError` for what does not fit, `DriverError` for what the driver refuses.
+        Raises `LaunchError` for arguments that do not fit, `DriverError` for a failed driver call.
         """
         sizes = launch_sizes(self.entry, grid, block, cluster)
         places = _Places(self.device)
@@ -59,13 +59,13 @@ class TextLauncher:
         block: Shape | None = None,
         cluster: Shape | None = None,
     ) -> list[Array | None]:
-        """Launch once and wait: what the arrays hold afterwards, None for scalars."""
+        """Launch once and synchronize; return the arrays afterwards, None for scalars."""
         prepared = self.prepare(args, grid, block, cluster)
         prepared.start()
         return prepared.results()
 
     def start(self, sizes: tuple[Three, Three, Three], parameters: int, stream: int) -> None:
-        """Tell a stream to launch with grid, block, cluster and the places of the parameters."""
+        """Enqueue a launch with grid, block, cluster and pointers to the parameters."""
         api, (grid, block, cluster) = self.device.driver.api, sizes
         function = self._module.function(self.entry.name, self.dynamic_shared, cluster)
         config = api.CUlaunchConfig()
@@ -84,7 +84,7 @@ class TextLauncher:
 
 
 class PreparedText:
-    """A launch of a text whose arrays are on the GPU; it may be started many times."""
+    """A launch of a text whose arrays are on the GPU; it can be started many times."""
 
     def __init__(
         self,
@@ -99,25 +99,25 @@ class PreparedText:
         self._block = (ctypes.c_void_p * len(self._cells))(*(cell.address for cell in self._cells))
 
     def start(self, stream: int = 0) -> None:
-        """Launch it in the order of a stream."""
+        """Enqueue the launch on a stream."""
         self._launcher.start(self._sizes, ctypes.addressof(self._block), stream)
 
     def results(self) -> list[Array | None]:
-        """Wait: what the arrays hold, None for scalars; raises `DriverError` if a kernel failed."""
+        """Synchronize; return the arrays, None for scalars; `DriverError` if a kernel failed."""
         self._launcher.device.synchronize()
         self._places.read_back()
         return self._arguments.results()
 
 
 class _Places:
-    """Arrays on a GPU, and what the emulator's `bind` sees of them."""
+    """Arrays on a GPU, with the interface of the emulator's `bind`."""
 
     def __init__(self, device: Device) -> None:
         self._device = device
         self._pairs: list[tuple[Buffer, Memory]] = []
 
     def add(self, name: str, data: Array) -> Buffer:
-        """A copy of these bytes on the GPU."""
+        """Copy bytes to the GPU."""
         buffer = Buffer(name, 0, data)
         memory = self._device.memory(buffer.data.nbytes)
         buffer.base, buffer.end = memory.pointer, memory.pointer + data.size
@@ -127,11 +127,11 @@ class _Places:
         return buffer
 
     def encode(self, tensor_map: TensorMap) -> bytes:
-        """The bytes that the driver makes of a tensor map."""
+        """Return the bytes of a tensor map, encoded by the driver."""
         return self._device.encode(tensor_map).data
 
     def read_back(self) -> None:
-        """Copy what the GPU holds into the buffers."""
+        """Copy the GPU memory back to the buffers."""
         for buffer, memory in self._pairs:
             memory.read(buffer.data)
         self._device.synchronize()

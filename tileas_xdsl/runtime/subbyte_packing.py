@@ -1,4 +1,4 @@
-"""Arrays of elements below a byte as global memory has them: two in a byte, the first one low.
+"""Sub-byte elements as global memory has them: two per byte, the first in the low half.
 
 numpy stores such an element in a byte of its own.  Source: PTX ISA 5.2.3, packed data types.
 """
@@ -19,7 +19,7 @@ BITS = 4
 
 
 def packed(value: Any, what: str) -> Any:
-    """The bytes of an array of 4-bit floats, any other value itself.
+    """Pack an array of 4-bit floats; return any other value unchanged.
 
     Raises `LaunchError` where rows end within a byte.
     """
@@ -33,6 +33,6 @@ def packed(value: Any, what: str) -> Any:
 
 
 def unpacked(data: NDArray[Any]) -> NDArray[Any]:
-    """The elements of an array that `packed` gave."""
+    """Unpack the elements of an array made by `packed`."""
     halves = np.stack([data & np.uint8(0xF), data >> np.uint8(BITS)], axis=-1)
     return halves.reshape(*data.shape[:-1], PER_BYTE * data.shape[-1]).view(PACKED)

@@ -1,7 +1,7 @@
-"""Arguments of kernels that are written for threads: arrays for pointers and views of `cute`.
+"""Arguments of thread-level kernels: arrays for pointers and for `cute` views.
 
-A view's type says its elements, and what it knows of extents and strides, which an array must have;
-a kernel that says by itself what its parameters are made of is taken by its word.
+A view's type has its elements and its static extents and strides, which an array must match; a
+kernel that declares the layouts of its parameters itself is trusted.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from tileas_xdsl.layout.int_tuple import flat
 
 
 def parameters_of(kernel: func.FuncOp) -> Sequence[Parameter]:
-    """The parameters of a kernel of tiles, or of one with views, which says no more than its types.
+    """Return the parameters of a kernel on tiles, or on views, from their types.
 
-    Raises `OpError` for views whose layout nests or has a swizzle: no array has their extents.
+    Raises `OpError` for views whose layout is nested or swizzled: no array has their extents.
     """
     arguments = kernel.body.blocks[0].args
     is_tiles = not any(isinstance(argument.type, MemRefType) for argument in arguments)
@@ -67,7 +67,7 @@ def check_views(kernel: func.FuncOp, args: Sequence[Any]) -> None:
 
 
 def _faults(type_: Attribute, value: Any) -> Iterator[str]:
-    """What is wrong with a value for a parameter, as the end of a sentence."""
+    """Return why a value does not fit a parameter, as the end of a sentence."""
     takes_array = isinstance(type_, MemRefType | PtrType)
     is_array = isinstance(value, np.ndarray) and bool(cast("Array", value).ndim)
     if takes_array is not is_array:
@@ -86,7 +86,7 @@ def _faults(type_: Attribute, value: Any) -> Iterator[str]:
 
 
 def _misfits(layout: Any, array: Array) -> Iterator[str]:
-    """Where an array differs from what a layout says; a nested one only says how much it spans."""
+    """Return how an array differs from a layout; a nested one only has its size checked."""
     if not isinstance(layout, Layout) or layout.depth > 1:
         if array.size < layout.cosize():
             yield f"spans {layout.cosize()} elements, but got {array.size}"

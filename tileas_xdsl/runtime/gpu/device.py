@@ -1,4 +1,4 @@
-"""A GPU: its context, code, memory and marks in time, each freed with its last owner."""
+"""A GPU: its context, modules, memory and events, each freed with its last reference."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from tileas_xdsl.runtime.gpu.driver import Driver, DriverError, TensorMapMemory,
 from tileas_xdsl.target.tensor_map import TensorMap
 
 LOG_BYTES = 1 << 14
-"""Room for what the driver says of PTX."""
+"""Size of the buffer for the driver's assembler log."""
 
 _PLAIN_SHARED = 48 << 10
-"""Bytes of shared memory that a block gets without asking."""
+"""Bytes of dynamic shared memory that a block gets without opting in."""
 
 _PLAIN_CLUSTER = 8
 
 
 class Device:
-    """One GPU, in the context that torch and cupy use too."""
+    """One GPU, in its primary context, which torch and cupy use too."""
 
     def __init__(self, driver: Driver, number: int = 0) -> None:
-        """The GPU of this number; raises `DriverError` if there is none."""
+        """Open the GPU of this ordinal; raises `DriverError` if there is none."""
         self.driver, self.number = driver, number
         api = driver.api
         self._handle = driver("cuDeviceGet", number)
@@ -41,13 +41,13 @@ class Device:
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name of the GPU."""
         text: bytes = self.driver("cuDeviceGetName", 256, self._handle)
         return text.split(b"\0")[0].decode()
 
     @property
     def multiprocessors(self) -> int:
-        """How many it has."""
+        """The number of multiprocessors."""
         attributes = self.driver.api.CUdevice_attribute
         return int(self._attribute(attributes.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT))
 
@@ -56,7 +56,7 @@ class Device:
 
     @contextmanager
     def current(self) -> Generator[None]:
-        """Calls go to this GPU inside; afterwards to the one before."""
+        """Make this GPU current within the context, and restore the previous one afterwards."""
         self.driver("cuCtxPushCurrent", self._context)
         try:
             yield
@@ -64,7 +64,7 @@ class Device:
             self.driver("cuCtxPopCurrent")
 
     def load(self, image: bytes) -> Module:
-        """Machine code or PTX text; an error has the log of the driver's assembler."""
+        """Load machine code or PTX text; an error carries the log of the driver's assembler."""
         api = self.driver.api
         errors = bytearray(LOG_BYTES)
         options = api.CUjit_option
@@ -79,36 +79,36 @@ class Device:
         return Module(self, handle)
 
     def memory(self, size: int) -> Memory:
-        """So many bytes; the contents are whatever was there."""
+        """Allocate `size` bytes, uninitialised."""
         with self.current():
             return Memory(self, int(self.driver("cuMemAlloc", max(size, 1))), size)
 
     def synchronize(self, stream: int = 0) -> None:
-        """Wait until a stream has done everything; errors of its kernels are raised here."""
+        """Wait until a stream has completed; errors of its kernels are raised here."""
         with self.current():
             self.driver("cuStreamSynchronize", stream)
 
     def encode(self, tensor_map: TensorMap) -> TensorMapMemory:
-        """A tensor map for this GPU: the driver encodes none where no GPU is current."""
+        """Encode a tensor map for this GPU (the driver encodes none where no GPU is current)."""
         with self.current():
             return self.driver.encode(tensor_map)
 
     def event(self) -> Event:
-        """A mark in time."""
+        """Create an event."""
         flags = self.driver.api.CUevent_flags.CU_EVENT_DEFAULT
         with self.current():
             return Event(self, self.driver("cuEventCreate", int(flags)))
 
 
 class Module:
-    """Code on a GPU."""
+    """A loaded module on a GPU."""
 
     def __init__(self, device: Device, handle: Any) -> None:
         self.device, self._handle = device, handle
         weakref.finalize(self, quietly, device.driver.api.cuModuleUnload, handle)
 
     def function(self, name: str, shared: int, cluster: Sequence[int]) -> Any:
-        """A kernel that may use so much dynamic shared memory and clusters of these extents."""
+        """Return a kernel, set up for its dynamic shared memory in bytes and cluster shape."""
         driver, attributes = self.device.driver, self.device.driver.api.CUfunction_attribute
         with self.device.current():
             found = driver("cuModuleGetFunction", self._handle, name.encode())
@@ -122,58 +122,58 @@ class Module:
 
 
 class Memory:
-    """Bytes on a GPU."""
+    """An allocation on a GPU."""
 
     def __init__(self, device: Device, pointer: int, size: int) -> None:
         self.device, self.pointer, self.size = device, pointer, size
         weakref.finalize(self, quietly, device.driver.api.cuMemFree, pointer)
 
     def write(self, array: Array, stream: int = 0) -> None:
-        """Copy a contiguous array into it, in the order of a stream."""
+        """Copy a contiguous array to it, in stream order."""
         with self.device.current():
             self.device.driver(
                 "cuMemcpyHtoDAsync", self.pointer, array.ctypes.data, array.nbytes, stream
             )
 
     def read(self, array: Array, stream: int = 0) -> None:
-        """Copy it into a contiguous array; the stream must be waited for."""
+        """Copy it to a contiguous array in stream order; synchronize before reading that."""
         with self.device.current():
             self.device.driver(
                 "cuMemcpyDtoHAsync", array.ctypes.data, self.pointer, array.nbytes, stream
             )
 
     def clear(self, stream: int = 0) -> None:
-        """Make all bytes 0."""
+        """Zero all bytes."""
         with self.device.current():
             self.device.driver("cuMemsetD8Async", self.pointer, 0, self.size, stream)
 
 
 class Event:
-    """A mark in the order of a stream."""
+    """An event in the order of a stream."""
 
     def __init__(self, device: Device, handle: Any) -> None:
         self.device, self._handle = device, handle
         weakref.finalize(self, quietly, device.driver.api.cuEventDestroy, handle)
 
     def record(self, stream: int = 0) -> None:
-        """Set the mark behind what the stream has been told so far."""
+        """Record the event after the work that the stream has so far."""
         with self.device.current():
             self.device.driver("cuEventRecord", self._handle, stream)
 
     def milliseconds_since(self, start: Event) -> float:
-        """The time between two marks, waiting for this one."""
+        """Return the milliseconds since another event, after waiting for this one."""
         with self.device.current():
             self.device.driver("cuEventSynchronize", self._handle)
             return float(self.device.driver("cuEventElapsedTime", start._handle, self._handle))
 
 
 def quietly(call: Any, *handles: Any) -> None:
-    """Free something; at the end of the process the driver may be gone already."""
+    """Call a release function, ignoring errors of a driver that has shut down already."""
     with suppress(Exception):
         call(*handles)
 
 
 @cache
 def gpu(number: int = 0) -> Device:
-    """A GPU of this machine; raises `MissingDriverError`, or `DriverError` for a wrong number."""
+    """Return a GPU; raises `MissingDriverError`, or `DriverError` for a wrong ordinal."""
     return Device(installed_driver(), number)

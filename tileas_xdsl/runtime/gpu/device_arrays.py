@@ -1,7 +1,7 @@
-"""Arrays in the memory of a GPU, whoever made them: torch, cupy, numba, jax and others.
+"""Arrays in GPU memory of any library: torch, cupy, numba, jax and others.
 
-An array is read by what it offers: `data_ptr` (torch, whose bf16 no protocol has),
-`__cuda_array_interface__`, or DLPack.  numpy arrays are in the memory of the host.
+An array is read by the interface it has: `data_ptr` (torch, whose bf16 no protocol supports),
+`__cuda_array_interface__`, or DLPack.  numpy arrays are in host memory.
 """
 
 from __future__ import annotations
@@ -20,43 +20,43 @@ from tileas_xdsl.interpreters.tile.numerics.element_types import Array
 from tileas_xdsl.runtime.gpu.driver import INSTALL
 
 _NARROW = ("bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu")
-"""Elements that torch and numpy's extension call alike."""
+"""Narrow element types whose names torch and ml_dtypes share."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceArray:
-    """An array that a kernel can touch."""
+    """An array that a kernel can access."""
 
     pointer: int
     shape: tuple[int, ...]
     strides: tuple[int, ...]
-    """Bytes."""
+    """Strides in bytes."""
     dtype: np.dtype[Any]
     device: int | None
-    """The number of its GPU, None where it does not say."""
+    """The ordinal of its GPU, None if unknown."""
     read_only: bool
     owner: Any
-    """What keeps the memory."""
+    """The object that keeps the memory alive."""
 
     @property
     def shadow(self) -> Array:
-        """An array of numpy's of the same shape, strides and elements; nobody may read it."""
+        """Return a numpy array of this shape, strides and elements; its data is invalid."""
         one = np.empty(1, self.dtype)
         return np.lib.stride_tricks.as_strided(one, self.shape, self.strides)
 
     @property
     def is_row_major(self) -> bool:
-        """Whether it lies row by row without gaps."""
+        """Return whether the array is row-major without gaps."""
         return self.strides == row_major_strides(self.shape, self.dtype.itemsize)
 
 
 def row_major_strides(shape: Sequence[int], size: int) -> tuple[int, ...]:
-    """The strides in bytes of an array without gaps, of elements of `size` bytes."""
+    """Return the strides in bytes of a contiguous row-major array of elements of `size` bytes."""
     return tuple(prod(shape[axis + 1 :]) * size for axis in range(len(shape)))
 
 
 def device_array(value: Any, name: str) -> DeviceArray | None:
-    """The array that a value is, None if it is none in the memory of a GPU.
+    """Return a value as an array in GPU memory, None if it is none.
 
     Raises `ArgumentError`, which names the argument, for arrays that cannot be used.
     """

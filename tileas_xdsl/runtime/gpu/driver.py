@@ -1,7 +1,7 @@
-"""The CUDA driver, through the package `cuda-bindings`: calls that raise sentences.
+"""The CUDA driver API, through the package `cuda-bindings`, with errors as exceptions.
 
-Source: CUDA Driver API.  The package keeps tensor maps in memory of its own, which the driver
-wants aligned to 64 bytes; so its encoder is called by its address, on memory of ours.
+Source: CUDA Driver API.  The package keeps tensor maps in its own memory, which the driver wants
+aligned to 64 bytes; so its encoder is called by address, on memory of this module.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tileas_xdsl.target.tensor_map_bytes import SIZE, encode
 
 INSTALL = "pip install 'tileas-xdsl[gpu]'"
 ALIGNMENT = 64
-"""Bytes of which the address of a tensor map is a multiple."""
+"""Alignment of a tensor map in bytes."""
 
 _ENCODER = "cuTensorMapEncodeTiled"
 _ENCODER_VERSION = 12000
@@ -42,19 +42,19 @@ HINTS: Mapping[str, str] = {
     "(tileas simulate --level ptx)",
     "CUDA_ERROR_OUT_OF_MEMORY": "the arrays need more memory than the GPU has free",
 }
-"""By the name of an error, what it means here."""
+"""By error name, an explanation in the context of this package."""
 
 
 class DriverError(Exception):
-    """A call that the driver refused; the message is a sentence."""
+    """A driver call that failed."""
 
 
 class MissingDriverError(DriverError):
-    """There is no GPU to be used from here; the message says what is missing."""
+    """No GPU can be used from here; the message names what is missing."""
 
 
 class Driver:
-    """Calls of the driver by their names; `api` is the module `cuda.bindings.driver`."""
+    """Driver functions by name; `api` is the module `cuda.bindings.driver`."""
 
     def __init__(self, api: Any) -> None:
         self.api = api
@@ -62,14 +62,14 @@ class Driver:
         self("cuInit", 0)
 
     def __call__(self, name: str, *arguments: Any) -> Any:
-        """What a call gives: nothing, one value, or several; raises `DriverError`."""
+        """Call a function; return nothing, one value, or several; raises `DriverError`."""
         status, *found = getattr(self.api, name)(*arguments)
         if int(status):
             raise DriverError(self.sentence(name, status))
         return found[0] if len(found) == 1 else tuple(found) or None
 
     def sentence(self, name: str, status: Any) -> str:
-        """What an error says: the call, the driver's words, and what that means here."""
+        """Return an error message: the call, the driver's text, and the hint for it."""
         word = self._text("cuGetErrorName", status)
         hint = HINTS.get(word)
         return f"{name}: {self._text('cuGetErrorString', status)} ({word})" + (
@@ -81,7 +81,7 @@ class Driver:
         return f"error {int(status)}" if int(failed) or text is None else text.decode()
 
     def encode(self, found: TensorMap) -> TensorMapMemory:
-        """A tensor map, made by the driver; one of the im2col kind by our own encoder."""
+        """Encode a tensor map with the driver, im2col maps with this package's encoder."""
         if found.pixels is not None:
             return TensorMapMemory(encode(found))
         if self._encoder is None:
@@ -95,7 +95,7 @@ class Driver:
 
 
 class AlignedMemory:
-    """Bytes that begin at a multiple of `ALIGNMENT`, as every parameter of a kernel may want it."""
+    """Memory aligned to `ALIGNMENT`, as kernel parameters may require."""
 
     def __init__(self, data: bytes, size: int) -> None:
         self._memory = ctypes.create_string_buffer(size + ALIGNMENT)
@@ -105,7 +105,7 @@ class AlignedMemory:
 
 
 class TensorMapMemory(AlignedMemory):
-    """The 128 bytes of a tensor map, where the driver wants them."""
+    """The 128 bytes of a tensor map, aligned for the driver."""
 
     def __init__(self, data: bytes = b"") -> None:
         super().__init__(data, SIZE)
@@ -117,7 +117,7 @@ class TensorMapMemory(AlignedMemory):
 
 
 def _encoder_arguments(found: TensorMap) -> tuple[Any, ...]:
-    """What the driver's encoder takes behind the place of the map."""
+    """Return the arguments of the driver's encoder after the pointer to the map."""
     rank = found.rank
     words = ctypes.c_uint64 * rank
     numbers = ctypes.c_uint32 * rank
@@ -138,7 +138,7 @@ def _encoder_arguments(found: TensorMap) -> tuple[Any, ...]:
 
 @cache
 def installed_driver() -> Driver:
-    """The driver of this machine; `MissingDriverError` says what is missing."""
+    """Return the driver of this machine; `MissingDriverError` names what is missing."""
     try:
         api = import_module("cuda.bindings.driver")
     except ImportError:

@@ -1,4 +1,4 @@
-"""Launches that are told to the driver once and run many times: CUDA graphs."""
+"""CUDA graphs: launches that are recorded once and run many times."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tileas_xdsl.runtime.gpu.device import Device, quietly
 
 
 class Stream:
-    """An order of work of its own."""
+    """A stream of its own."""
 
     def __init__(self, device: Device) -> None:
         api = device.driver.api
@@ -22,10 +22,10 @@ class Stream:
 
 
 class Graph:
-    """Launches that run together; arrays, grids and scalars are those of the recording."""
+    """Recorded launches; arrays, grids and scalars are fixed at the time of recording."""
 
     def __init__(self, device: Device, record: Callable[[Stream], None]) -> None:
-        """What `record` launches on the stream it is given; numpy's arrays cannot be recorded."""
+        """Record what `record` launches on the stream it gets; numpy arrays cannot be recorded."""
         driver, api = device.driver, device.driver.api
         self.device, self._stream = device, Stream(device)
         mode = api.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
@@ -40,6 +40,6 @@ class Graph:
         weakref.finalize(self, quietly, api.cuGraphExecDestroy, self._run)
 
     def launch(self, stream: int = 0) -> None:
-        """Run it all, in the order of a stream."""
+        """Launch the graph in the order of a stream."""
         with self.device.current():
             self.device.driver("cuGraphLaunch", self._run, stream)

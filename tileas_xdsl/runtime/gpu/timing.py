@@ -1,4 +1,4 @@
-"""How long launches take, by the clock of the GPU."""
+"""Launch times, measured by GPU events."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from tileas_xdsl.runtime.gpu.device import Device
 
 CACHE_BYTES = 256 << 20
-"""Written between launches: more than the level-2 cache of any GPU keeps."""
+"""Bytes written between launches: more than the L2 cache of any GPU."""
 
 WARM_UP = 3
 
 
 @dataclass(frozen=True)
 class Timing:
-    """Milliseconds of launches."""
+    """Times of launches in milliseconds."""
 
     median: float
     least: float
@@ -29,7 +29,7 @@ class Timing:
 def timed(
     launch: Callable[[], None], device: Device, *, launches: int = 30, stream: int = 0
 ) -> Timing:
-    """Time single launches on a stream, each with nothing of its arrays in the cache."""
+    """Time single launches on a stream, each with a cold cache."""
     for _ in range(WARM_UP):
         launch()
     flood = device.memory(CACHE_BYTES)
