@@ -1,6 +1,6 @@
-"""Which arrays in global memory an operation may access: what its view or its pointers come from.
+"""The base arrays of accesses to global memory: what a view or pointers may be derived from.
 
-Arguments of a kernel are arrays apart from one another; what else pointers come from is one array.
+Distinct array arguments of a kernel do not alias; pointers of any other source count as one array.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Touch:
 
     @property
     def writes(self) -> bool:
-        """Whether it may change an element."""
+        """Whether the access may write."""
         return isinstance(self.op, STORES)
 
 
@@ -55,14 +55,14 @@ def touches(operations: Sequence[Operation]) -> Iterator[Touch]:
 
 
 def place_of_access(op: Operation) -> SSAValue | None:
-    """The view or the pointers of an access; None for any other operation."""
+    """Return the view or the pointers of an access; None for any other operation."""
     if isinstance(op, (*LOADS, *STORES)):
         return op.operands[0]
     return None
 
 
 def origins(value: SSAValue) -> frozenset[SSAValue]:
-    """What a view or pointers may come from: arguments, or values that no array is known of."""
+    """Return the sources of a view or of pointers: arguments, or values of unknown arrays."""
     found: set[SSAValue] = set()
     pending, seen = [value], {value}
     while pending:
@@ -76,7 +76,7 @@ def origins(value: SSAValue) -> frozenset[SSAValue]:
 
 
 def _sources(value: SSAValue) -> Sequence[SSAValue]:
-    """The values that one may be made of."""
+    """Return the operands that a view or a pointer may be derived from."""
     owner = value.owner
     made = owner if isinstance(owner, Operation) else owner.parent_op()
     if made is None or made.name == "func.func":
@@ -90,7 +90,7 @@ def _leads_to_memory(type_: Attribute) -> bool:
 
 
 def views_of(view: SSAValue) -> Iterator[ViewOp]:
-    """The views that lead from an array to this one, the last one first."""
+    """Return the chain of views from this one back to its array."""
     while isinstance(view.owner, ViewOp):
         yield view.owner
         view = view.owner.source

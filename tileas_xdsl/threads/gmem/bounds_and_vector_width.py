@@ -1,4 +1,4 @@
-"""Tiles of arrays in global memory: where they begin, what is in bounds, how wide accesses are."""
+"""Tiles of global arrays: start coordinates, bounds checks and vector width of accesses."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def is_packed(element: Attribute) -> bool:
 
 
 def check_whole_bytes(op: Operation, view: GlobalView) -> None:
-    """Refuse what counts bytes of an array whose elements have less than one."""
+    """Reject byte-addressed accesses of an array with sub-byte elements."""
     if is_packed(view.element):
         raise op_error(op, f"elements {view.element} lie two in a byte; TMA alone moves them")
 
@@ -56,13 +56,13 @@ class Window:
     starts: tuple[SSAValue, ...]
     """By dimension, the element of the array that the tile begins at, `i32`; maybe outside."""
     factors: tuple[int, ...]
-    """Numbers that divide them."""
+    """Known divisors of `starts`."""
     limits: tuple[SSAValue | None, ...]
     """By dimension the extent, `i32`; None where no element is out of bounds."""
 
     @staticmethod
     def of(e: ThreadBuilder, op: TiledOp, view: GlobalView, shape: tuple[int, ...]) -> Window:
-        """The tile that an operation names; an error where it cannot be addressed."""
+        """Return the tile that an operation accesses; raise where it cannot be addressed."""
         _check_semantic(op)
         check_whole_bytes(op, view)
         if not shape or len(shape) != len(view.extents):
@@ -87,7 +87,7 @@ class Window:
         shape: tuple[int, ...],
         coords: Sequence[SSAValue],
     ) -> Window:
-        """The tile that begins at an element, of which all exists that is accessed."""
+        """Return the tile that begins at an element, without bounds checks."""
         if len(shape) != len(view.extents) or not shape:
             raise op_error(
                 op, f"moves a tile of rank {len(shape)} of an array of rank {len(view.extents)}"
@@ -106,12 +106,12 @@ class Window:
         )
 
     def has(self, e: ThreadBuilder, axis: int, coordinate: SSAValue) -> SSAValue | None:
-        """Whether an index is in bounds; None if it always is.  Negative ones are not."""
+        """Return whether an index is in bounds (negative ones are not); None if it always is."""
         limit = self.limits[axis]
         return None if limit is None else e.insert(arith.CmpiOp(coordinate, limit, "ult")).result
 
     def scaled(self, e: ThreadBuilder, axis: int, coordinate: SSAValue) -> SSAValue:
-        """The elements that an index is away from the beginning of the array, `i64`."""
+        """Return the offset of an index in elements, `i64`."""
         return multiply(e, extend_to_i64(e, coordinate), self.strides[axis])
 
     def is_aligned(self, e: ThreadBuilder, count: int) -> bool | SSAValue:
@@ -135,7 +135,7 @@ class Window:
         return True if condition is None else condition
 
     def _begins_aligned(self, e: ThreadBuilder, count: int) -> SSAValue | None:
-        """Whether the array begins where a group may; None if it always does."""
+        """Return whether the array start is aligned to a group; None if it always is."""
         size = count * bits_of(self.view.element) // 8
         if size == 0 or self.view.alignment % size == 0:
             return None
@@ -143,7 +143,7 @@ class Window:
         return _is_multiple(e, address, size)
 
     def _ends_between_groups(self, e: ThreadBuilder, count: int) -> SSAValue | None:
-        """Whether no group of a row is in bounds in part; None if none ever is."""
+        """Return whether no group of a row straddles the bounds; None if none ever does."""
         extent, limit = self.view.extents[-1], self.limits[-1]
         if limit is None or extent in self.view.strides[:-1]:
             return None
@@ -161,7 +161,7 @@ class Window:
 
 
 def _check_semantic(op: TiledOp) -> None:
-    """Plain accesses only move data; what others may wait for is an atomic update."""
+    """Reject memory orderings on loads and stores other than `weak`."""
     semantic = None if isinstance(op, TiledAtomicRmwOp) else op.mem_semantic
     if semantic is not None and semantic.data is not MemSemantic.WEAK:
         raise op_error(op, f"is {semantic.data.value}; only weak accesses are lowered yet")
@@ -191,7 +191,7 @@ def _limits(e: ThreadBuilder, op: TiledOp, view: GlobalView) -> tuple[SSAValue |
 
 
 def as_int32(e: ThreadBuilder, number: Number) -> SSAValue:
-    """An extent or a stride as a value."""
+    """Return an extent or a stride as an `i32` value."""
     return i32_constant(e, number) if isinstance(number, int) else cast_index(e, number, i32)
 
 

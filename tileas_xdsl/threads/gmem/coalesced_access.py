@@ -81,19 +81,19 @@ SPECIAL: Mapping[SpecialPadding, float] = {
     SpecialPadding.NEG_INF: float("-inf"),
     SpecialPadding.NEG_ZERO: -0.0,
 }
-"""The paddings that have no literal."""
+"""Padding values without a literal."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a tile as far as a thread has something of it."""
+    """The part of a tile row that a thread accesses."""
 
     offset: SSAValue
     """Elements from the beginning of the array to the first column of the thread, `i64`."""
     column: SSAValue
     """The first column of the thread in the array."""
     exists: SSAValue | None
-    """Whether the row is in bounds and this thread accesses it; None if always."""
+    """Whether the row is in bounds and accessed by this thread; None if always."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class Accesses:
     window: Window
     layout: RegisterLayout
     rows: Mapping[int, Row]
-    """By the lines of pieces."""
+    """Rows by the `line` of their chunks."""
     mask: RegisterTile | None = None
 
     @staticmethod
@@ -143,7 +143,7 @@ class Accesses:
         ].count
 
     def wide(self, piece: Piece) -> tuple[SSAValue, SSAValue | None]:
-        """The pointer to a whole piece without its shift, and whether it is accessed."""
+        """Return the pointer to a whole chunk without its constant offset, and its predicate."""
         e, row, view = self.e, self.rows[piece.line], self.window.view
         size = bits_of(view.element) // 8
         first = advance(e, view.pointer, row.offset, piece.count * size)
@@ -151,7 +151,7 @@ class Accesses:
         return first, logical_and(e, row.exists, exists)
 
     def single(self, piece: Piece, position: int) -> tuple[SSAValue, SSAValue | None]:
-        """The pointer to one element of a piece, and whether it is accessed."""
+        """Return the pointer to one element of a chunk, and its predicate."""
         e, row, view = self.e, self.rows[piece.line], self.window.view
         offset, stride = piece.shift + position, view.strides[-1]
         first = advance(e, view.pointer, row.offset)
@@ -174,7 +174,7 @@ class Accesses:
         wide: Callable[[], list[SSAValue]],
         single: Callable[[], list[SSAValue]],
     ) -> list[SSAValue]:
-        """What either way gives: access by pieces where rows allow it, else by elements."""
+        """Access by chunks where rows allow it, else by elements; return the results of either."""
         e = self.e
         aligned = self.mask is None and self.window.is_aligned(e, self.aligned)
         if isinstance(aligned, bool):
@@ -211,7 +211,7 @@ def _row(
 
 
 def load_tile(e: ThreadBuilder, op: TiledLoadBase) -> RegisterTile:
-    """The tile that a load names, in registers."""
+    """Load the tile of a load operation into registers."""
     source, shape = e.get(op.view), shape_of(op.loaded_type())
     assert shape is not None
     layout = encoded_layout(e, op, op.loaded_type()) or layout_of(e, op, shape)
@@ -233,7 +233,7 @@ def in_rows(e: ThreadBuilder, layout: RegisterLayout) -> RegisterLayout:
 def load_window(
     e: ThreadBuilder, op: TiledLoadBase | LoadBase, window: Window, layout: RegisterLayout
 ) -> RegisterTile:
-    """A tile of an array in global memory, in the registers of a layout."""
+    """Load a tile of a global array into the registers of a layout."""
     source = window.view
     mask = None if op.mask is None else in_registers(e, op, op.mask, layout)
     form = blocked(layout)
@@ -265,7 +265,7 @@ def load_window(
 
 
 def store_tile(e: ThreadBuilder, op: TiledStoreOp) -> None:
-    """A plain tile to memory."""
+    """Store a tile by thread accesses."""
     target = e.get(op.view)
     tile = in_registers(e, op, op.value)
     layout = tile.layout
@@ -285,7 +285,7 @@ def store_window(
     tile: RegisterTile,
     mask: RegisterTile | None = None,
 ) -> None:
-    """A tile in registers to an array in global memory."""
+    """Store a register tile to a global array."""
     target, layout = window.view, tile.layout
     guard = is_first_holder(e, layout)
     accesses = Accesses.of(e, op, window, layout, guard=guard, mask=mask)
@@ -328,7 +328,7 @@ def put_shared(e: ThreadBuilder, op: Operation, tile: RegisterTile, target: SSAV
 
 
 def _is_read_by_threads_only(tile: SSAValue) -> bool:
-    """Whether neither TMA nor the tensor core may read a tile in shared memory."""
+    """Return whether neither TMA nor tensor cores may read a tile in shared memory."""
     for use in tile.uses:
         match use.operation:
             case ConvertLayoutOp() | CopyOp() | TiledLoadBase() | TiledStoreOp():
@@ -342,7 +342,7 @@ def _is_read_by_threads_only(tile: SSAValue) -> bool:
 
 
 def order(e: ThreadBuilder, op: Operation) -> None:
-    """Other threads may have written what this one reads, or read what it writes."""
+    """Insert a barrier where an access may conflict with one of another thread."""
     place = place_of_access(op)
     assert place is not None
     arrays = origins(place) & e.tiles.rewritten
@@ -360,7 +360,7 @@ def _check_whole(e: ThreadBuilder, op: TiledLoadBase | TiledStoreOp) -> None:
 
 
 def padding_of(attribute: Attribute | None, element_: Attribute) -> FloatAttr | IntegerAttr | None:
-    """The number to pad with; None for zero, which is what loads that do not happen give."""
+    """Return the padding value; None for zero, which predicated-off loads give."""
     if attribute is None:
         return None
     if isinstance(attribute, SpecialPaddingAttr):
@@ -376,7 +376,7 @@ def padded(
     exists: SSAValue | None,
     padding: FloatAttr | IntegerAttr | None,
 ) -> SSAValue:
-    """What was loaded, or the padding where nothing was."""
+    """Return what was loaded, or the padding where nothing was."""
     if exists is None or padding is None:
         return value
     if vector_type(value) is not None:

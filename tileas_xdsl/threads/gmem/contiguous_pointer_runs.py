@@ -36,12 +36,12 @@ from tileas_xdsl.threads.registers.coordinates import (
 from tileas_xdsl.threads.registers.vector_values import assembled, element, strip
 
 MAX_ACCESS_BITS = 128
-"""One access moves this much at most."""
+"""Maximum bits of one access."""
 
 
 @dataclass(frozen=True)
 class Runs:
-    """The pointers of a tile, in pieces of neighbours."""
+    """The pointers of a tile, in chunks of neighbours along rows."""
 
     e: ThreadBuilder
     base: RegisterTile
@@ -49,7 +49,7 @@ class Runs:
     type: MemoryPointer
     pieces: Sequence[Piece]
     mine: SSAValue | None
-    """Whether the thread acts at all; None for yes."""
+    """Whether the thread takes part; None if always."""
 
     @staticmethod
     def of(
@@ -100,7 +100,7 @@ class Runs:
         return element(self.e, self.base.parts[piece.block], piece.register + k)
 
     def _place(self, piece: Piece) -> tuple[SSAValue, SSAValue | None]:
-        """The pointer of a whole piece, and whether it is accessed."""
+        """Return the pointer of a whole chunk, and its predicate."""
         e = self.e
         align = piece.count * self.type.element_bytes
         wide = MemoryPointer(self.type.element_type, "gmem", align)
@@ -112,7 +112,7 @@ class Runs:
         return followed(e, self._pointer(piece, 0), wide), exists
 
     def load(self, padding: FloatAttr | IntegerAttr | None) -> RegisterTile:
-        """All pieces, each at once."""
+        """Load all chunks by vector accesses."""
 
         def loaded(piece: Piece) -> SSAValue:
             pointer, exists = self._place(piece)
@@ -123,7 +123,7 @@ class Runs:
         return assembled(self.e, self.base.layout, self.type.element_type, loaded)
 
     def store(self, value: RegisterTile) -> None:
-        """All pieces, each at once."""
+        """Store all chunks by vector accesses."""
         for piece in self.pieces:
             pointer, exists = self._place(piece)
             part = strip(self.e, value.parts[piece.block], piece.register, piece.count)
@@ -140,7 +140,7 @@ def either_loaded(
     padding: FloatAttr | IntegerAttr | None,
     one_by_one: Callable[[], RegisterTile],
 ) -> RegisterTile:
-    """Whole pieces where all of them are, else elements."""
+    """Load by chunks if all of them are contiguous at run time, else by elements."""
     blocks = (Block(), Block())
     condition, made = runs.are_whole(), list[RegisterTile]()
     for block, load in zip(blocks, (lambda: runs.load(padding), one_by_one), strict=True):
@@ -155,7 +155,7 @@ def either_loaded(
 def either_stored(
     e: ThreadBuilder, runs: Runs, value: RegisterTile, one_by_one: Callable[[], None]
 ) -> Operation:
-    """Whole pieces where all of them are, else elements."""
+    """Store by chunks if all of them are contiguous at run time, else by elements."""
     blocks = (Block(), Block())
     condition = runs.are_whole()
     for block, store in zip(blocks, (lambda: runs.store(value), one_by_one), strict=True):

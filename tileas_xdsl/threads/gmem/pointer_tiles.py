@@ -1,4 +1,4 @@
-"""Pointers as threads have them: addresses of 64 bits, which a tile keeps in registers."""
+"""Pointers in thread-level IR: 64-bit addresses, which a tile keeps in registers."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def memory_pointer(op: Operation, pointer: PtrType, alignment: int | None = None
 
 
 def followed(e: ThreadBuilder, address: SSAValue, type_: MemoryPointer) -> SSAValue:
-    """The pointer with an address."""
+    """Return the pointer with a given address."""
     return e.insert(IntToPtrOp(address, type_)).result
 
 
 def distance(e: ThreadBuilder, offset: SSAValue, size: int) -> SSAValue:
-    """Signed numbers of elements as bytes, `i64`, of a scalar or a vector."""
+    """Return signed element counts in bytes, `i64`, of a scalar or a vector."""
     wide = _widened(e, offset)
     if size == 1:
         return wide

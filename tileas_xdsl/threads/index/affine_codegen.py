@@ -30,7 +30,7 @@ from tileas_xdsl.threads.index.thread_affine import INDEX, ThreadAffine
 
 @dataclass(frozen=True, eq=False)
 class Hints:
-    """What numbers of the thread may be made of in a step."""
+    """Values from which per-thread numbers of an iteration may be computed."""
 
     digits: Sequence[ThreadDigit] = ()
     linear: Table | None = None
@@ -56,7 +56,7 @@ class Hints:
 
 
 MOST_FLAT = 2
-"""Dimensions from which on coordinates differ from the number of the iteration."""
+"""Rank from which on coordinates differ from the linear iteration index."""
 
 NO_HINTS = Hints()
 
@@ -94,7 +94,7 @@ class AffineWriter:
     def number(
         self, form: ThreadAffine, valid: Flags, type_: Attribute = INDEX, hints: Hints = NO_HINTS
     ) -> SSAValue:
-        """One step as a value."""
+        """Return the value for iteration 0 as `type_`."""
         value, constant = self.split(form, valid, hints)
         e = self.e
         if value is None:
@@ -121,7 +121,7 @@ class AffineWriter:
     def _thread_part(
         self, entries: Table, valid: Flags, hints: Hints
     ) -> tuple[SSAValue | None, int]:
-        """An entry of the thread: a value, or None, and a constant."""
+        """Return this thread's table entry: a value, or None, and a constant."""
         if len(entries) == 1:
             return None, int(entries[0])
         mine = entries[valid]

@@ -1,4 +1,4 @@
-"""Integers that are known for every thread and register before the program runs, as tables."""
+"""Constant folding of integers known for every thread and register, as tables."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ UNSIGNED: Mapping[type[Operation], Fold] = {
     arith.ShRSIOp: np.right_shift,
     arith.ShRUIOp: np.right_shift,
 }
-"""What is known here of numbers that are not negative only."""
+"""Operations that are folded only for non-negative operands."""
 
 DIVISIONS = (
     arith.CeilDivSIOp,
@@ -84,16 +84,16 @@ CASTS = (arith.ExtSIOp, arith.IndexCastOp, arith.TruncIOp)
 
 
 def constant_table(op: Operation) -> Table | None:
-    """The number that a constant is; None for anything else."""
+    """Return the value of a constant; None for any other operation."""
     if isinstance(op, arith.ConstantOp) and isinstance(op.value, IntegerAttr):
         return _wrapped(np.asarray(op.value.value.data, np.int64), op.result.type)
     return None
 
 
 def folded(op: Operation, operands: Sequence[Table]) -> Table | None:
-    """What an operation gives of known numbers, signed; None where that is not known here.
+    """Fold an operation on known operands, signed; None where it cannot be folded.
 
-    Bits are 0 or 1.
+    An `i1` is 0 or 1.
     """
     with np.errstate(over="ignore"):
         found = _computed(op, operands)
@@ -157,7 +157,7 @@ def _applied(op: affine.ApplyOp, operands: Sequence[Table]) -> Any:
 
 
 def _wrapped(table: Table, type_: Attribute) -> Table | None:
-    """Numbers as their type has them; None for types that hold no integers of this size."""
+    """Wrap numbers to their type; None for types that are no integers of supported width."""
     if isinstance(type_, IndexType):
         return table
     width = integer_bits(type_)

@@ -30,7 +30,7 @@ class Language:
     """The operations on integers of a dialect."""
 
     binary: Mapping[str, Callable[[SSAValue, SSAValue], Operation]]
-    """By the names of `layout.expr.expression`, of those that round towards zero."""
+    """By the names of `layout.expr.expression`; division rounds towards zero."""
     compare: Callable[[SSAValue, SSAValue, str], Operation]
     select: Callable[[SSAValue, SSAValue, SSAValue], Operation]
     extend: Callable[[SSAValue, IntegerType], Operation]
@@ -92,7 +92,7 @@ class NumberEmitter:
     done: dict[Any, SSAValue] = field(default_factory=dict[Any, SSAValue])
 
     def emit(self, number: Any, width: int) -> SSAValue:
-        """The number as an integer of `width` bits."""
+        """Emit a number as an integer of `width` bits."""
         if isinstance(number, Expression):
             return self.resized(self._expression(number), width)
         key = (number, width)
@@ -101,7 +101,7 @@ class NumberEmitter:
         return self.done[key]
 
     def resized(self, value: SSAValue, width: int) -> SSAValue:
-        """The value with another number of bits, its sign kept."""
+        """Return the value sign-extended or truncated to another width."""
         bits = integer_bits(value.type)
         if bits == width:
             return value
@@ -150,7 +150,7 @@ class NumberEmitter:
         return self.emit(0, integer_bits(like.type))
 
     def _corrects(self, lhs: SSAValue, rhs: SSAValue) -> tuple[SSAValue, SSAValue]:
-        """The remainder that truncation leaves, and whether flooring differs from it."""
+        """Return the remainder of truncating division, and whether flooring differs from it."""
         remainder = self._binary("remainder", lhs, rhs)
         zero = self._zero(lhs)
         some = self._put(self.language.compare(remainder, zero, "ne"))
@@ -171,7 +171,7 @@ class NumberEmitter:
         return self._put(self.language.select(corrects, more, remainder))
 
     def _ceil(self, lhs: SSAValue, rhs: SSAValue, natural: bool) -> SSAValue:
-        """`-floor(-lhs / rhs)`; of natural numbers `(lhs + rhs - 1) / rhs`."""
+        """Emit ceiling division: `-floor(-lhs / rhs)`, or `(lhs + rhs - 1) / rhs` if unsigned."""
         width = integer_bits(lhs.type)
         if natural:
             most = self._binary("sub", rhs, self.emit(1, width))

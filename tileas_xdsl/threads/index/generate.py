@@ -79,7 +79,7 @@ ONE_BY_ONE = (
     arith.TruncIOp,
     arith.UIToFPOp,
 )
-"""Operations of `arith` that xDSL has on scalars only."""
+"""Operations of `arith` that xDSL defines on scalars only."""
 
 WORD = 32
 
@@ -88,15 +88,15 @@ HALF_RANGE = 1 << (WORD - 1)
 
 @dataclass
 class Generation:
-    """The body of a `generate` at work."""
+    """The state of lowering the body of a `generate`."""
 
     e: ThreadBuilder
     op: GenerateOp
     layout: RegisterLayout
     block: int = 0
-    """The block of registers at hand."""
+    """The current block of registers."""
     values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
-    """What values of the body are in it: scalars, or vectors of its registers."""
+    """Lowered values of the body in the current block: scalars, or vectors of its registers."""
     taken: dict[Operation, Gathered] = field(default_factory=dict[Operation, Gathered])
     """Elements extracted at statically known coordinates, by `extract` operation."""
     rooms: dict[SSAValue, Scratch] = field(default_factory=dict[SSAValue, Scratch])
@@ -147,7 +147,7 @@ class Generation:
             self.rooms[source] = spilled(e, op, carried(e, tile))
 
     def _positions(self, step: Step, op: tensor.ExtractOp, tile: RegisterTile) -> Table:
-        """By register, the element that is taken; -1 where none counts."""
+        """By register, the element that is extracted; -1 where it is not needed."""
         shape, flags = tile.layout.shape, self.body.wanted[op.result]
         path = self.body.flags(step.path)
         flags = flags if path is None else flags & path
@@ -185,7 +185,7 @@ class Generation:
         return whole[:, self.block * self.count : (self.block + 1) * self.count]
 
     def _value(self, value: SSAValue) -> SSAValue:
-        """A value in the block at hand."""
+        """Return a value of the body, lowered for the current block."""
         if value not in self.values:
             found = self.body.known.get(value)
             if found is None:
@@ -231,7 +231,7 @@ class Generation:
             self.values.update(zip(step.op.results, made, strict=True))
 
     def _computed(self, op: Operation) -> Sequence[SSAValue]:
-        """What an operation gives in the block at hand."""
+        """Emit an operation for the current block."""
         used = {value for inner in op.walk() for value in inner.operands if self._is_mine(value)}
         found = {value: self._value(value) for value in used}
         vectors = [value for value in used if _is_vector(found[value])]
@@ -268,7 +268,7 @@ class Generation:
     # choices
 
     def _chosen(self, step: Choice) -> SSAValue:
-        """One or the other of two values: by registers where it is known, else at run time."""
+        """Select between two values: per register at compile time where known, else at run time."""
         known = self.body.known.get(step.condition)
         if known is None:
             return self._selected(self._value(step.condition), step)
@@ -321,7 +321,7 @@ class Generation:
         return self._once((op, columns), lambda: taken.vector(first, self.count))
 
     def _once(self, key: tuple[object, ...], make: Callable[[], SSAValue]) -> SSAValue:
-        """A value that is made for the first block that has it."""
+        """Return a value that is emitted in the first block that needs it."""
         if key not in self.vectors:
             self.vectors[key] = make()
         return self.vectors[key]
@@ -348,7 +348,7 @@ def _at(e: ThreadBuilder, value: SSAValue, k: int) -> SSAValue:
 
 
 def _all_hold(e: ThreadBuilder, guards: Sequence[tuple[SSAValue, bool]]) -> SSAValue | None:
-    """Whether conditions are what they should be; None without any."""
+    """Return the conjunction of conditions of a path; None without any."""
     found: SSAValue | None = None
     for value, wanted in guards:
         here = value if wanted else xor(e, value, i1_constant(e, True))
@@ -388,7 +388,7 @@ def _number(e: ThreadBuilder, type_: Attribute, table: Table) -> SSAValue:
 
 
 def _of_halves(e: ThreadBuilder, table: Table) -> SSAValue:
-    """Entries of more than 32 bits: the upper half and the lower one."""
+    """Emit entries of more than 32 bits as upper and lower half."""
     upper = e.insert(arith.ExtSIOp(_number(e, i32, table >> WORD), i64)).result
     signed = (table & (2 * HALF_RANGE - 1) ^ HALF_RANGE) - HALF_RANGE
     lower = e.insert(arith.ExtUIOp(_number(e, i32, signed), i64)).result

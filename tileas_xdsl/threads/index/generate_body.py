@@ -19,12 +19,12 @@ from tileas_xdsl.threads.index.constant_tables import constant_table, folded
 from tileas_xdsl.threads.index.per_thread_tables import Flags, Table
 
 Path: TypeAlias = tuple[tuple[SSAValue, bool], ...]
-"""Conditions that hold, or do not, where a step counts."""
+"""Conditions and the values they must have for a step to be needed."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """An operation, and where it counts."""
+    """An operation, and the path on which its result is needed."""
 
     op: Operation
     path: Path
@@ -37,7 +37,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Choice:
-    """One of two values by a condition."""
+    """A select between two values by a condition."""
 
     result: SSAValue
     condition: SSAValue
@@ -76,13 +76,13 @@ def _branches(op: scf.IfOp, path: Path) -> Iterator[Step | Choice]:
 
 @dataclass(frozen=True)
 class Body:
-    """A body whose arguments are known tables."""
+    """The body of a `generate` with constants propagated, its arguments being known tables."""
 
     steps: Sequence[Step | Choice]
     known: Mapping[SSAValue, Table]
-    """Tables of `(threads, registers)`, or numbers that are the same everywhere."""
+    """Known values: tables of `(threads, registers)`, or uniform numbers."""
     wanted: Mapping[SSAValue, Flags]
-    """Where values count; nowhere for those that are left out."""
+    """Where values are needed; nowhere for those that are dead."""
 
     @staticmethod
     def of(
@@ -91,9 +91,9 @@ class Body:
         held: Flags,
         outside: Callable[[SSAValue], int | None],
     ) -> Body:
-        """The body of a tile whose elements are where `held` is set.
+        """Analyse the body for a tile whose elements are in registers where `held` is set.
 
-        `outside` gives the constants that values from elsewhere are.
+        `outside` gives the constants of values defined outside of the body.
         """
         steps = list(steps_of(block))
         known: dict[SSAValue, Table] = dict(zip(block.args, arguments, strict=True))
@@ -116,7 +116,7 @@ class Body:
         return found
 
     def unknown(self, path: Path) -> Path:
-        """The conditions of a path that are found when the program runs."""
+        """Return the conditions of a path that are known only at run time."""
         return tuple((value, holds) for value, holds in path if value not in self.known)
 
 
@@ -168,7 +168,7 @@ def _ask(
     wanted: dict[SSAValue, Flags],
     held: Flags,
 ) -> None:
-    """What a step uses counts where its results do."""
+    """Mark the operands of a step as needed where its results are."""
     needed = [wanted[value] for value in step.results if value in wanted]
     if not needed:
         return

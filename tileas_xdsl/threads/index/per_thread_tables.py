@@ -1,8 +1,7 @@
-"""Numbers that each thread has its own of, by a table over the threads of an agent, as code.
+"""Code for integers given per thread, by a table over the threads of an agent.
 
-Almost every table is a sum of the digits of the thread's number, or what is left where those are
-combined bit by bit as swizzles do: both are a few shifts.  Any other table is looked up bit by bit.
-A negative entry may become anything.
+Almost every table is a sum of digits of the thread id, or an xor of such as in swizzles: both are a
+few shifts.  Any other table is looked up bit by bit.  A negative entry may become anything.
 """
 
 from __future__ import annotations
@@ -44,15 +43,15 @@ LANE_BITS = 5
 Flags: TypeAlias = NDArray[np.bool_]
 
 ThreadDigit: TypeAlias = tuple[int, int]
-"""Step and extent of a digit of a thread's number: `thread // step % extent`."""
+"""Stride and extent of a digit of the thread id: `thread // stride % extent`."""
 
 
 def tabulated(
     e: ThreadBuilder, table: Table, digits: Sequence[ThreadDigit] = ()
 ) -> tuple[SSAValue, int]:
-    """A value and a constant whose sum is the entry of this thread, `i32`.
+    """Return a value and a constant whose sum is the table entry of this thread, `i32`.
 
-    Tables that differ by a constant share the value.  `digits` are worth trying beside the bits.
+    Tables that differ by a constant share the value.  `digits` are candidates beside single bits.
     """
     threads = len(table)
     found = fit("add", table, bit_rows(threads))
@@ -69,20 +68,20 @@ def tabulated(
 
 
 def is_simple(table: Table) -> bool:
-    """Whether an entry is a sum of bits of the thread's number, or what those flip."""
+    """Return whether a table is a sum, or an xor, of scaled bits of the thread id."""
     bits = bit_rows(len(table))
     return fit("add", table, bits) is not None or fit("xor", table, bits) is not None
 
 
 def number_of(e: ThreadBuilder, table: Table, digits: Sequence[ThreadDigit] = ()) -> SSAValue:
-    """The entry of this thread, `i32`."""
+    """Return the table entry of this thread, `i32`."""
     return add(e, *tabulated(e, table, digits))
 
 
 def holds(e: ThreadBuilder, flags: Flags, digits: Sequence[ThreadDigit] = ()) -> SSAValue | None:
-    """Whether the flag of this thread is set; None where that of all threads is.
+    """Return an `i1`: the flag of this thread is set; None where all threads have it set.
 
-    `digits` are worth trying: they may have to be 0.
+    `digits` are candidates for a test against 0.
     """
     if flags.all():
         return None
@@ -91,7 +90,7 @@ def holds(e: ThreadBuilder, flags: Flags, digits: Sequence[ThreadDigit] = ()) ->
 
 
 def _shared(e: ThreadBuilder, key: tuple[object, ...], make: Callable[[], SSAValue]) -> SSAValue:
-    """A value that is made once in each block."""
+    """Return a value that is emitted once per block."""
     found = (e.builder.insertion_point.block, *key)
     if found not in e.tabulated:
         e.tabulated[found] = make()
@@ -99,7 +98,7 @@ def _shared(e: ThreadBuilder, key: tuple[object, ...], make: Callable[[], SSAVal
 
 
 def _once(e: ThreadBuilder, number: Number) -> SSAValue:
-    """An expression of the thread, written once in each block."""
+    """Emit an expression of the thread id, once per block."""
     return _shared(e, (number,), lambda: _written(e, number))
 
 
@@ -220,7 +219,7 @@ def _flipped(e: ThreadBuilder, base: int, coefficients: Coefficients) -> tuple[S
 
 
 def _looked_up(e: ThreadBuilder, table: Table) -> SSAValue:
-    """The bits of the entry, each out of a mask that has a bit for each lane."""
+    """Emit a table lookup: each bit of the entry from a mask with one bit per lane."""
     total = i32_constant(e, 0)
     for place in range(int(table.max()).bit_length()):
         bit = _flag(e, (table >> place & 1).astype(np.bool_))
@@ -247,7 +246,7 @@ def _signed(number: int) -> int:
 
 
 def _condition(e: ThreadBuilder, flags: Flags, digits: Sequence[ThreadDigit]) -> SSAValue:
-    """Few comparisons where the threads are the first ones, or have digits that are fixed."""
+    """Emit a predicate by few comparisons: a range of threads, or digits with fixed values."""
     if not flags.any():
         return i1_constant(e, False)
     numbers = np.arange(len(flags), dtype=np.int64)
@@ -276,7 +275,7 @@ def _fixed_bits(numbers: Table, threads: int) -> tuple[int, int]:
 
 
 def _bit_tests(e: ThreadBuilder, mask: int, value: int) -> list[SSAValue]:
-    """That bits of the lane and of the warp are what they should be."""
+    """Emit tests that bits of lane and warp id have given values."""
     parts = ((lane_id(e), mask % LANES, value % LANES), (warp_id(e), mask // LANES, value // LANES))
     return [
         is_equal(e, e.insert(arith.AndIOp(number, i32_constant(e, bits))).result, wanted)

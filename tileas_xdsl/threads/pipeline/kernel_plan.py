@@ -1,4 +1,4 @@
-"""What is decided about a kernel before any code is made: threads, operands, barriers."""
+"""The plan of a kernel made before code generation: agents, accumulators, barriers."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from tileas_xdsl.threads.smem.smem_layout import SharedMap
 
 @dataclass
 class KernelPlan:
-    """The decisions about one kernel, and what the code that is made adds to them."""
+    """The decisions about one kernel, and what lowering adds to them."""
 
     kernel: func.FuncOp
     target: Target
@@ -53,13 +53,13 @@ class KernelPlan:
     shared: SharedMap
     recipes: list[TensorMapRecipe] = field(default_factory=list[TensorMapRecipe])
     hidden: list[str] = field(default_factory=list[str])
-    """What the arguments are that the kernel gets while it is lowered."""
+    """Descriptions of the hidden arguments added during lowering."""
     arena: SSAValue | None = None
     """The argument that points to the arena for tensor maps built on the device."""
     device_maps: int = 0
     """How many maps each block makes."""
     waited: Sequence[Operation] = ()
-    """Products into tensor memory that are waited for where they are."""
+    """MMAs into tensor memory that are awaited right after their issue."""
 
     @staticmethod
     def of(kernel: func.FuncOp, target: Target) -> KernelPlan:
@@ -73,11 +73,11 @@ class KernelPlan:
 
     @property
     def blocks_together(self) -> int:
-        """How many blocks share a multiprocessor at least."""
+        """The minimum number of CTAs per multiprocessor."""
         return blocks_together(self.block.threads, self.facts.spec.occupancy, self.target)
 
     def agent_around(self, op: Operation) -> Agent:
-        """The agent that runs an operation."""
+        """Return the agent that runs an operation."""
         inner: Operation | None = op
         while inner is not None:
             parent = inner.parent_op()
@@ -90,7 +90,7 @@ class KernelPlan:
         return self.block
 
     def releases(self, pipeline: CreatePipelineOp, readers: Mapping[int, Reader]) -> int:
-        """Arrivals on `empty` for each stage: of every warp that reads it, of products that do."""
+        """Return the arrivals on `empty` per stage: one for each reading warp or MMA commit."""
         agents: dict[int, Agent] = {}
         for op in self.kernel.walk():
             is_consumer = isinstance(op, StageOp) and "consumer_idx" in op.properties
@@ -106,7 +106,7 @@ class KernelPlan:
 
     @cached_property
     def is_of_pair(self) -> bool:
-        """Whether two blocks multiply together; all products into tensor memory do then."""
+        """Whether MMAs are of a CTA pair (`cta_group::2`); then all of the kernel are."""
         products = [op for op in self.kernel.walk() if is_tensor_product(op)]
         pairs = [op for op in products if is_of_two_blocks(op)]
         if pairs and len(pairs) < len(products):
@@ -119,7 +119,7 @@ class KernelPlan:
         return bool(pairs)
 
     def readers(self, pipeline: CreatePipelineOp) -> Mapping[int, Reader]:
-        """By the numbers of agents, whether threads or the tensor core read its stages."""
+        """Return by agent id whether threads or the tensor core read its stages."""
         found: dict[int, Reader] = {}
         for user in users_of(pipeline):
             if "consumer_idx" not in user.properties or not user.regions:
@@ -129,7 +129,7 @@ class KernelPlan:
         return found
 
     def accumulator(self, value: SSAValue) -> RegisterLayout | None:
-        """The registers of a tile that becomes the accumulator of a product, else None."""
+        """Return the register layout of a tile that becomes an accumulator, else None."""
         for dot in _products_of(value):
             agent = self.agent_around(dot)
             if tiling_of(dot, agent.warps) is not None:
@@ -153,7 +153,7 @@ def _consumer_index(op: Operation) -> int:
 
 
 def _products_of(value: SSAValue) -> Iterator[AsyncDotOp | DotOp]:
-    """The products that a tile is the C of, behind the loops that carry it."""
+    """Return the products of which a tile is the C operand, also through loops that carry it."""
     pending, seen = [value], {value}
     while pending:
         for use in pending.pop().uses:
@@ -189,7 +189,7 @@ _BY_ONE_THREAD = (
 
 
 def is_for_one_thread(body: Region) -> bool:
-    """Whether one thread can run a body: it only computes addresses and issues loads."""
+    """Return whether one thread can run a body that only computes addresses and issues loads."""
     operations = list(body.walk())
     has_loads = any(isinstance(op, TmaLoadBase) for op in operations)
     return has_loads and all(_is_scalar_or_load(op) for op in operations)

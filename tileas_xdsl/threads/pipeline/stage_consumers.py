@@ -23,9 +23,9 @@ class Reader:
 
     by_threads: bool
     by_tensor_core: bool
-    """By tcgen05 products, which one thread issues and whose commit signals that they have read."""
+    """By tcgen05 MMAs, which one thread issues and whose commit releases the stage."""
     by_pair: bool = False
-    """By products of two blocks, which the even one issues for both."""
+    """By MMAs of a CTA pair, which the even CTA issues for both."""
 
     def beside(self, other: Reader) -> Reader:
         """Both ways."""
@@ -37,7 +37,7 @@ class Reader:
 
 
 BY_THREADS = Reader(True, False)
-"""How stages are read where nothing else is known."""
+"""The default: stages are read by threads."""
 
 
 def users_of(op: CreatePipelineOp) -> list[StageOp]:
@@ -93,4 +93,4 @@ def products_of(tile: SSAValue) -> Iterator[Operation]:
 
 
 Readers = Mapping[int, Reader]
-"""By the number of an agent, how it reads stages."""
+"""How an agent reads stages, by its id."""

@@ -1,4 +1,4 @@
-"""The tiles of a pipeline stage, and where each begins in the slot."""
+"""The tiles of a pipeline stage, and their offsets in it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tileas_xdsl.threads.smem.smem_layout import ALIGNMENT
 
 
 def staged_tiles(op: CreatePipelineOp) -> tuple[Sequence[StagedTile], int]:
-    """The tiles of a stage as its users see them, each where swizzles begin."""
+    """Return the tiles of a stage as its users declare them, each aligned to the swizzle period."""
     users = users_of(op)
     if not users:
         raise op_error(op, "has no operation that fills or reads a stage")

@@ -22,24 +22,24 @@ from tileas_xdsl.threads.gmem.base_arrays import Touch, touches, views_of
 from tileas_xdsl.threads.pipeline.warp_allocation import Agent
 
 LOOPS = (scf.ForOp, scf.WhileOp, PipelinedOp, SerialOp)
-"""What runs its body again."""
+"""Operations that run their body repeatedly."""
 
 DEFAULT_ELEMENT_BYTES = 4
-"""The widest element of a kernel that moves no plain tiles."""
+"""Widest element assumed for a kernel without plain loads and stores, in bytes."""
 
 
 @dataclass(frozen=True)
 class TileFacts:
-    """What decides about register layouts beside shapes and agents."""
+    """Kernel-wide properties that decide register layouts, beside shapes and agents."""
 
     reduced: Mapping[tuple[int, ...], tuple[int, ...]]
     """By the shapes that reductions along the last axis of a matrix give, that of a matrix."""
     widest: int
     """Bytes of the widest element that is loaded or stored."""
     rewritten: frozenset[SSAValue]
-    """Arrays that are stored to, and that another operation loads or stores too."""
+    """Arrays that are stored to, and also accessed by another operation."""
     written: frozenset[SSAValue]
-    """Arrays that threads store to by themselves, which TMA sees after a fence."""
+    """Arrays that threads store to, visible to TMA only after a proxy fence."""
 
     @staticmethod
     def of(kernel: func.FuncOp) -> TileFacts:

@@ -1,4 +1,4 @@
-"""Which warps and how many registers each agent of a block has."""
+"""Allocation of warps and registers to the agents of a block."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ GROUP = 4
 
 REGISTER_STEP = 8
 MIN_REGISTERS, MAX_REGISTERS = 24, 256
-"""What `setmaxnreg` takes (PTX ISA)."""
+"""Range of the register count of `setmaxnreg` (PTX ISA)."""
 
 
 @dataclass(frozen=True)
 class Agent:
-    """The threads that run a body: whole warps next to one another."""
+    """The contiguous warps that run the body of an agent."""
 
     name: str
     first_warp: int
     warps: int
     registers: int = 0
-    """Registers of a thread, 0 to keep what the kernel begins with."""
+    """Registers per thread; 0 to keep the count at kernel entry."""
     number: int = 0
     """0 for the whole block, else one more than the position of the body."""
 
@@ -70,7 +70,7 @@ def _equal_parts(op: Operation, block: Agent, bodies: int) -> Sequence[int]:
 
 
 def _budget(registers: int) -> int:
-    """Rounded up once to what `setmaxnreg` takes."""
+    """Round a register budget up to a legal count of `setmaxnreg`."""
     if not registers:
         return 0
     rounded = -(-registers // REGISTER_STEP) * REGISTER_STEP
@@ -92,17 +92,17 @@ def _check_budget(op: Operation, agents: Sequence[Agent], threads: int, entry: i
 
 
 MIN_KEPT_REGISTERS = 128
-"""Registers that a thread keeps, however many blocks should share a multiprocessor."""
+"""Minimum registers per thread, whatever the requested occupancy."""
 
 
 def blocks_together(threads: int, occupancy: int, target: Target) -> int:
-    """How many blocks are promised to fit on a multiprocessor: `occupancy`, if registers do."""
+    """Return the guaranteed CTAs per multiprocessor: `occupancy`, if registers suffice."""
     most = target.registers_per_multiprocessor // (threads * MIN_KEPT_REGISTERS)
     return max(min(occupancy, most), 1)
 
 
 def registers_at_entry(threads: int, target: Target, blocks: int = 1) -> int:
-    """The registers of a thread before any agent gives some away or takes more.
+    """Return the registers per thread at kernel entry, before `setmaxnreg`.
 
     `blocks` share a multiprocessor.
     """

@@ -38,14 +38,14 @@ from tileas_xdsl.threads.smem.scratch_buffer import scratch
 
 @dataclass(frozen=True)
 class Spread:
-    """A matrix in registers, and its rows as values."""
+    """A matrix in accumulator registers, and its rows."""
 
     source: RegisterLayout
     values: RegisterLayout
     lanes: Sequence[int]
-    """How far the numbers of the lanes are apart that share a row, bit by bit."""
+    """The xor distances of lanes that share a row."""
     warps: Sequence[int]
-    """The same of warps, counted in threads."""
+    """The xor distances of warps that share a row, in threads."""
 
     @staticmethod
     def of(layout: RegisterLayout) -> Spread | None:
@@ -65,7 +65,7 @@ class Spread:
 
     @cached_property
     def is_whole(self) -> bool:
-        """Whether all threads have something, and as much of every row."""
+        """Return whether all threads hold the same number of elements of every row they have."""
         rows, columns = self.source.shape
         share = columns >> (len(self.lanes) + len(self.warps))
         everywhere = (self.source.held >= 0).all() and (self._rows >= 0).all()
@@ -110,7 +110,7 @@ def reduce_spread_rows(
 def _between_warps(
     c: Combiner, op: Operation, values: Sequence[SSAValue], spread: Spread
 ) -> list[SSAValue]:
-    """What warps that share rows have together: each leaves a line of all rows."""
+    """Combine over the warps that share rows, through one line of shared memory per warp."""
     e, height = c.e, spread.source.shape[0]
     count = 1 << len(spread.warps)
     room = scratch(e, op, count * height, c.wide)

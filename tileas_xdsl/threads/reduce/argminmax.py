@@ -26,11 +26,11 @@ from tileas_xdsl.threads.registers.vector_values import element, joined
 from tileas_xdsl.threads.smem.scratch_buffer import scratch
 
 FACTOR = 3
-"""How many times the combinations may be that are needed where rows stay, before they move."""
+"""Maximum ratio of combinations done in the given layout to those after a conversion."""
 
 
 def is_near(rows: Blocked, agent_warps: int) -> bool:
-    """Whether combining rows where they are takes few combinations more than elsewhere."""
+    """Return whether reducing in the given layout takes few more combinations than elsewhere."""
     split = AxisSplit.of(rows.shape, len(rows.shape) - 1, agent_warps)
     here = rows.blocks * (rows.registers + rows.lanes.bit_length() + rows.warps - 3)
     there = split.lines * (split.run + split.lanes.bit_length() + split.warps - 3)
@@ -40,7 +40,7 @@ def is_near(rows: Blocked, agent_warps: int) -> bool:
 def reduce_rows(
     e: ThreadBuilder, op: ReduceOp, layout: RegisterLayout, rows: Blocked
 ) -> Sequence[RegisterTile]:
-    """One value for each row of each tile."""
+    """Return one value per row of each tile."""
     split = AxisSplit.of(rows.shape, len(rows.shape) - 1, e.agent.warps)
     tiles = [in_registers(e, op, source, layout) for source in op.sources]
     work = OrderedCombiner(e, op, split, tiles)
@@ -56,7 +56,7 @@ def reduce_rows(
 
 
 def _in_warp(work: OrderedCombiner, rows: Blocked, block: int) -> Row:
-    """What the lanes of a warp have of a row, in all of them."""
+    """Combine the lanes of a warp that share a row; all of them get the result."""
     parts = [tile.parts[block] for tile in work.tiles]
     mine = [[element(work.e, part, k) for part in parts] for k in range(rows.registers)]
     row, distance = work.all_of(mine), rows.lanes // 2
@@ -67,7 +67,7 @@ def _in_warp(work: OrderedCombiner, rows: Blocked, block: int) -> Row:
 
 
 def _between_warps(work: OrderedCombiner, rows: Blocked, values: Sequence[Row]) -> list[Row]:
-    """What the warps of a group have of their rows, in all of them."""
+    """Combine the warps that share rows; all of them get the result."""
     e, count = work.e, len(values)
     rooms = [scratch(e, work.op, rows.used_warps * count, tile.element) for tile in work.tiles]
     first = logical_and(e, is_equal(e, lane_id(e), 0), is_counted_warp(e, rows))

@@ -1,4 +1,4 @@
-"""Reductions along any dimension, of several tiles, by any body: neighbours are combined in order.
+"""Reductions of several tiles along any dimension by any body, combined in order.
 
 In each thread first, then between lanes, then between warps through shared memory.
 """
@@ -22,7 +22,7 @@ from tileas_xdsl.threads.registers.vector_values import filled
 
 
 def reduce_axis(e: ThreadBuilder, op: ReduceOp) -> Sequence[RegisterTile]:
-    """The tiles without a dimension."""
+    """Return the tiles reduced along a dimension."""
     work = OrderedCombiner.of(e, op)
     rows = [_in_warp(work, work.all_of(work.run(line))) for line in range(work.split.lines)]
     if work.split.warps > 1:
@@ -34,7 +34,7 @@ def reduce_axis(e: ThreadBuilder, op: ReduceOp) -> Sequence[RegisterTile]:
 
 
 def _in_warp(work: OrderedCombiner, row: Row) -> Row:
-    """What lanes that share a line have together, in all of them."""
+    """Combine the lanes that share a line; all of them get the result."""
     e, split = work.e, work.split
     distance = split.line_lanes
     while distance < split.line_lanes * split.lanes:
@@ -47,7 +47,7 @@ def _in_warp(work: OrderedCombiner, row: Row) -> Row:
 
 
 def _between_warps(work: OrderedCombiner, rows: Sequence[Row]) -> list[Row]:
-    """What warps that share lines have together, in all of them."""
+    """Combine the warps that share lines; all of them get the result."""
     e, split = work.e, work.split
     rooms = work.rooms()
     first = None if split.lanes == 1 else is_equal(e, work.lane_along(), 0)

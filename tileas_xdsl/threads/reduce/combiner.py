@@ -1,8 +1,8 @@
-"""The combining function of a reduction at work on elements, vectors, lanes of a warp.
+"""The combining function of a commutative reduction on elements, vectors and lanes of a warp.
 
 Floats narrower than f32 are combined as f32 and rounded once; integers narrower than 32 bits as
-i32, since a shuffle moves 32 bits.  The order of operands is free here; where it matters,
-`ordered_combiner` keeps it.
+i32, since a shuffle moves 32 bits.  Operands may be reordered here; where that matters,
+`ordered_combiner` keeps their order.
 """
 
 from __future__ import annotations

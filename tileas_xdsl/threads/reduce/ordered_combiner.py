@@ -1,4 +1,4 @@
-"""The body of a reduction or a scan at work on scalars, the order of whose operands is kept."""
+"""The body of a reduction or a scan on scalars, with the order of operands kept."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from tileas_xdsl.threads.registers.vector_values import element
 from tileas_xdsl.threads.smem.scratch_buffer import Scratch, scratch
 
 Row: TypeAlias = Sequence[SSAValue]
-"""A scalar of each tile that is combined."""
+"""One scalar of each tile that is combined."""
 
 LANES = 32
 
@@ -57,7 +57,7 @@ class OrderedCombiner:
         return OrderedCombiner(e, op, split, tiles)
 
     def run(self, line: int) -> list[Row]:
-        """The neighbours that a thread has of one of its lines."""
+        """Combine the adjacent elements that a thread has of one of its lines."""
         run, size = self.split.run, vectors_of(self.split.layout).length
         places = [divmod(line * run + k, size) for k in range(run)]
         return [
@@ -66,7 +66,7 @@ class OrderedCombiner:
         ]
 
     def combine(self, first: Row, second: Row) -> Row:
-        """What the body makes of what comes first and what comes behind it."""
+        """Emit the body for an earlier and a later operand."""
         e, block = self.e, self.op.body.block
         e.values.update(zip(block.args, map(Scalar, (*first, *second)), strict=True))
         last = block.last_op
@@ -77,7 +77,7 @@ class OrderedCombiner:
         return [e.scalar(value) for value in last.operands]
 
     def all_of(self, rows: Sequence[Row]) -> Row:
-        """Rows combined with their neighbours, until one is left."""
+        """Combine adjacent rows in pairs until one is left."""
         left = list(rows)
         while len(left) > 1:
             pairs = [self.combine(left[k], left[k + 1]) for k in range(0, len(left) - 1, 2)]
@@ -90,18 +90,18 @@ class OrderedCombiner:
         return [self.e.insert(arith.SelectOp(condition, a, b)).result for a, b in pairs]
 
     def lane_along(self) -> SSAValue:
-        """Where along its line a lane is."""
+        """Return the index of the lane along its line."""
         return self._along(lane_id(self.e), self.split.line_lanes, self.split.lanes)
 
     def warp_along(self) -> SSAValue:
-        """Where along its line a warp is."""
+        """Return the index of the warp along its line."""
         return self._along(warp_id(self.e), self.split.line_warps, self.split.warps)
 
     def _along(self, number: SSAValue, step: int, extent: int) -> SSAValue:
         return modulo(self.e, divide(self.e, number, step), extent)
 
     def exchanged(self, row: Row, distance: int) -> Row:
-        """The row of the lane whose number differs in the bits of `distance`."""
+        """Return the row of the lane whose id differs in the bits of `distance`."""
         return [across(self.e, value, distance) for value in row]
 
     def of_lane(self, row: Row, lane: SSAValue) -> Row:
@@ -111,7 +111,7 @@ class OrderedCombiner:
     # between warps
 
     def rooms(self) -> Sequence[Scratch]:
-        """Room for a row of each warp and line, by tile."""
+        """Allocate scratch for one row per warp and line, by tile."""
         count = self.split.warps * self.split.all_lines
         return [
             scratch(self.e, self.op, count, storage_type(t))
@@ -119,7 +119,7 @@ class OrderedCombiner:
         ]
 
     def leave(self, rooms: Sequence[Scratch], line: int, row: Row, last: SSAValue | None) -> None:
-        """Put a row where all warps see it; `last` is whether this lane does."""
+        """Store a row where all warps can read it, in the lane with `last`."""
         e = self.e
         guard = logical_and(e, last, self._holds_first())
         place = add(e, multiply(e, self.warp_along(), self.split.all_lines), self._line(line))
@@ -130,7 +130,7 @@ class OrderedCombiner:
             e.insert(StoreOp(value, advance(e, room.pointer, place), guard))
 
     def left_by(self, rooms: Sequence[Scratch], line: int, warp: int) -> Row:
-        """The row that a warp along the line has left."""
+        """Load the row that a warp along the line has stored."""
         e, found = self.e, list[SSAValue]()
         place = add(e, self._line(line), warp * self.split.all_lines)
         for room, tile in zip(rooms, self.tiles, strict=True):
@@ -142,7 +142,7 @@ class OrderedCombiner:
         return found
 
     def _line(self, line: int) -> SSAValue:
-        """The number of one of a thread's lines."""
+        """Return the index of one of a thread's lines."""
         e, split = self.e, self.split
         warp = (
             modulo(e, warp_id(e), split.line_warps) if split.line_warps > 1 else i32_constant(e, 0)
@@ -154,7 +154,7 @@ class OrderedCombiner:
         return add(e, number, line * split.line_lanes * split.line_warps)
 
     def _holds_first(self) -> SSAValue | None:
-        """Whether no thread before this one has the same; None where all differ."""
+        """Return an `i1`: this thread is the first replica of its elements; None if all are."""
         e, split = self.e, self.split
         lanes, warps = split.lanes * split.line_lanes, split.warps * split.line_warps
         lane = None if lanes == LANES else is_less(e, lane_id(e), i32_constant(e, lanes))

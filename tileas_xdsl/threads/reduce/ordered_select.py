@@ -1,7 +1,7 @@
-"""Bodies of reductions that choose one of two rows by comparing them: whether the order matters.
+"""Whether a reduction body that selects one of two rows by comparisons is commutative.
 
-Such a body only sees which of two elements is smaller, so a few numbers stand for all: three that
-differ, and for floats both zeros and NaN.  What holds of all rows of these holds of any rows.
+Such a body depends only on the order of elements, so it is tried on all rows of a few
+representative numbers: three distinct ones, and for floats both zeros and NaN.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ Relation = Callable[..., Array]
 
 FLOATS = np.array([-1.0, -0.0, 0.0, 1.0, np.nan])
 INTEGERS = np.array([-3, -2, -1, 0, 1, 2])
-"""Three of each sign, which without a sign are the larger ones."""
+"""Three representatives of each sign; the negative ones are the larger when unsigned."""
 
 MAX_SOURCES = 2
-"""With more there are too many rows to try."""
+"""Maximum number of tiles: beyond it there are too many rows to try."""
 
 LOGIC: Mapping[type[Operation], Relation] = {
     arith.AndIOp: np.logical_and,
@@ -55,11 +55,11 @@ ORDERED: Mapping[int, Relation] = dict(
 
 NUMBERS, NONE = 7, 14
 UNORDERED = 7
-"""What is between an ordered predicate and the one that is true of NaN."""
+"""Distance from an ordered `arith.cmpf` predicate to its unordered counterpart."""
 
 
 def is_free_of_order(op: ReduceOp) -> bool:
-    """Whether a body of comparisons and selections chooses the same whatever comes first."""
+    """Return whether a body of comparisons and selects gives the same in any order."""
     block = op.body.block
     if len(op.sources) > MAX_SOURCES or not _only_chooses(block):
         return False
@@ -75,7 +75,7 @@ def is_free_of_order(op: ReduceOp) -> bool:
 
 
 def _only_chooses(block: Block) -> bool:
-    """Whether elements are compared with those of the same tile, and rows are kept as they are."""
+    """Return whether a body compares elements of one tile only, and selects whole rows."""
     count, args = len(block.args) // 2, list(block.args)
     place: dict[SSAValue, int] = {arg: k % count for k, arg in enumerate(args)}
     for op in block.ops:
@@ -99,13 +99,13 @@ def _only_chooses(block: Block) -> bool:
 
 
 def _rows(types: Sequence[Attribute]) -> Row:
-    """All rows of the numbers that stand for all."""
+    """Return all rows of the representative numbers."""
     columns = [FLOATS if isinstance(type_, AnyFloat) else INTEGERS for type_ in types]
     return [grid.ravel() for grid in np.meshgrid(*columns, indexing="ij")]
 
 
 def _chosen(block: Block, first: Row, second: Row) -> Row:
-    """What the body makes of rows, of many at once."""
+    """Evaluate the body on many rows at once."""
     found: dict[SSAValue, Array] = dict(zip(block.args, (*first, *second), strict=True))
     for op in block.ops:
         if isinstance(op, YieldOp):

@@ -1,4 +1,4 @@
-"""Rooms in shared memory that threads exchange tiles through, and use again when there are many."""
+"""Scratch buffers in shared memory through which threads exchange tiles, with reuse."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tileas_xdsl.threads.codegen.lowered_values import ScratchAllocation
 from tileas_xdsl.threads.pipeline.tile_properties import runs_again
 
 REUSE_THRESHOLD = 32 * 1024
-"""So much an agent takes before it uses rooms again, which costs a barrier."""
+"""Bytes of scratch per agent above which buffers are reused, at the cost of a barrier."""
 
 
 def allocate_scratch(

@@ -38,7 +38,7 @@ class Scratch:
 
 
 def scratch(e: ThreadBuilder, op: Operation, count: int, element: Attribute) -> Scratch:
-    """Allocate scratch for elements, which no thread reads any more."""
+    """Allocate scratch for elements, which no thread still reads."""
     bits = element_bits(element)
     if bits is None:
         raise op_error(op, f"threads exchange elements that memory holds, not {element}")
@@ -78,7 +78,7 @@ def columns_of(layout: RegisterLayout) -> int:
 
 
 def place(e: ThreadBuilder, room: Scratch, piece: Piece, columns: int) -> SSAValue:
-    """Where the piece of a row-major tile is that is not shifted."""
+    """Return the address of a chunk of a row-major tile, without its constant offset."""
     offset = piece.column
     if piece.row is not None:
         offset = add(e, multiply(e, piece.row, columns), offset)

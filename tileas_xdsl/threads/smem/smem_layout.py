@@ -27,10 +27,10 @@ from tileas_xdsl.target.canonical import CanonicalLayout
 from tileas_xdsl.target.canonical_match import Mismatch, match_canonical
 
 ALIGNMENT = 1024
-"""Tiles begin where the longest swizzle repeats."""
+"""Alignment of tiles in bytes: the period of the longest swizzle."""
 
 SPANS = (("128B", 128), ("64B", 64), ("32B", 32))
-"""Swizzles and the bytes they span, the widest first."""
+"""Swizzle modes and their spans in bytes, the widest first."""
 
 BARRIER_BYTES = 8
 
@@ -57,7 +57,7 @@ class SharedLayout:
 
     @property
     def panels(self) -> int:
-        """How many panels there are."""
+        """The number of panels."""
         return self.columns // self.panel
 
     @property
@@ -112,7 +112,7 @@ class SharedLayout:
     def canonical(
         self, op: Operation, rows: int, target: Target, *, transposed: bool
     ) -> CanonicalLayout:
-        """How descriptors see `rows` of the rows; an error where wgmma cannot read them so."""
+        """Return the canonical layout of `rows` rows; raise where wgmma cannot read them so."""
         found = _canonical(self, rows, target.name, transposed)
         if isinstance(found, CanonicalLayout):
             return found
@@ -144,7 +144,7 @@ def shared_layout(shape: Sequence[int], bits: int) -> SharedLayout:
 
 
 def panels_of(memory: MemoryLayout, shape: tuple[int, ...], bits: int) -> SharedLayout | str:
-    """A layout of tiles in memory as panels; what is wrong with it where it has none."""
+    """Return a memory layout as panels, or the reason why it is not in panels."""
     if product_each(memory.shape) != shape:
         return f"it is a layout of {'x'.join(map(str, product_each(memory.shape)))} tiles"
     if memory.elem is not None and element_type(memory.elem).bits != bits:
@@ -185,7 +185,7 @@ class SharedMap:
     def allocate(
         self, op: Operation, name: str, size: int, what: str, alignment: int = ALIGNMENT
     ) -> int:
-        """The offset of a new part; an error where there is no room left."""
+        """Return the offset of a new allocation; raise where capacity is exceeded."""
         offset = -(-self.bytes // alignment) * alignment
         self.bytes = offset + size
         most = self.target.shared_memory_per_block

@@ -1,4 +1,4 @@
-"""Plain tiles between registers and the swizzled rows of shared memory."""
+"""Copies between registers and the swizzled rows of shared memory."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def read_shared(e: ThreadBuilder, tile: SharedTile, layout: RegisterLayout) -> R
 
 
 def write_shared(e: ThreadBuilder, fragment: RegisterTile, tile: SharedTile) -> None:
-    """A tile in registers, put into shared memory; all of its readers are done."""
+    """Store a register tile to shared memory that no thread still reads."""
     if is_accumulator(fragment.layout):
         write_accumulators(e, fragment, tile)
         return
@@ -49,7 +49,7 @@ def write_shared(e: ThreadBuilder, fragment: RegisterTile, tile: SharedTile) -> 
 
 
 def _address(e: ThreadBuilder, tile: SharedTile, piece: Piece) -> SSAValue:
-    """Where a piece is: the swizzle moves 16 bytes at a time, which no piece is wider than."""
+    """Return the address of a chunk: a swizzle permutes 16-byte units, the widest chunk."""
     layout = tile.layout
     size = layout.bits // 8
     panel, inside = divmod(piece.shift, layout.panel)

@@ -40,7 +40,7 @@ from tileas_xdsl.threads.smem.smem_layout import SharedLayout
 
 @dataclass(frozen=True, eq=False)
 class Moves:
-    """How the registers of a layout are moved to or from memory."""
+    """The accesses that move the registers of a layout to or from memory."""
 
     transfer: Transfer
     alias: Sequence[int]
@@ -48,7 +48,7 @@ class Moves:
 
     @property
     def is_of_matrices(self) -> bool:
-        """Whether instructions move 8x8 matrices."""
+        """Whether the accesses are ldmatrix or stmatrix."""
         return "matrix" in self.transfer.instruction
 
     @property
@@ -57,12 +57,12 @@ class Moves:
         return self.transfer.instruction.endswith(".trans")
 
     def registers(self, k: int) -> Sequence[int]:
-        """What instruction `k` moves, in order."""
+        """Return the registers that access `k` moves, in order."""
         count = len(self.transfer.register) // self.transfer.instructions
         return self.transfer.register[k * count : (k + 1) * count].tolist()
 
     def addresses(self, k: int) -> Table:
-        """`(threads,)`: the byte that each thread names for instruction `k`, -1 for none."""
+        """`(threads,)`: the byte offset that each thread supplies to access `k`, -1 for none."""
         return self.transfer.addresses[:, k].ravel()
 
 
@@ -72,7 +72,7 @@ def moves_of_tile(
     layout: RegisterLayout,
     tile: tuple[SharedLayout, int, int],
 ) -> Moves:
-    """The cheapest moves between registers and rows of a tile, from one on and so many."""
+    """Return the cheapest accesses of a range of rows of a tile."""
     shared, first, count = tile
     shape = layout.shape
     bits = 8 * shared.addresses()[first : first + count].reshape(shape).ravel(order="F")
@@ -80,7 +80,7 @@ def moves_of_tile(
 
 
 def moves_of_buffer(direction: Direction, layout: RegisterLayout, buffer: Buffer) -> Moves:
-    """The cheapest moves; matrices of replicas would be stored twice."""
+    """Return the cheapest accesses of a buffer; matrices of replicas would be stored twice."""
     side = side_of(direction, layout, buffer.elem_bits, DEFAULT_WEIGHTS)
     found = [
         transfer
@@ -101,7 +101,7 @@ def read_by_table(e: ThreadBuilder, tile: SharedTile, layout: RegisterLayout) ->
 
 
 def write_by_table(e: ThreadBuilder, fragment: RegisterTile, tile: SharedTile) -> None:
-    """A tile in registers, put into shared memory; all of its readers are done."""
+    """Store a register tile to shared memory that no thread still reads."""
     moves = moves_of_tile("store", fragment.layout, _rows_of(tile))
     store_by_table(e, tile.pointer, moves, fragment)
 
@@ -113,7 +113,7 @@ def _rows_of(tile: SharedTile) -> tuple[SharedLayout, int, int]:
 def load_by_table(
     e: ThreadBuilder, pointer: SSAValue, moves: Moves, layout: RegisterLayout, element: Attribute
 ) -> RegisterTile:
-    """All registers of a layout, from behind a pointer to bytes."""
+    """Load all registers of a layout relative to a byte pointer."""
     values = load_places(e, pointer, moves, element, digits_of(layout))
     return RegisterFile(e, element).fragment(layout, values)
 
@@ -125,7 +125,7 @@ def load_places(
     element: Attribute,
     digits: Sequence[ThreadDigit] = (),
 ) -> list[Place | None]:
-    """All registers that are moved, from behind a pointer to bytes, and where each one is then."""
+    """Load all registers that are moved, relative to a byte pointer; return where each one is."""
     places: dict[int, Place] = {}
     for k in range(moves.transfer.instructions):
         registers, table = moves.registers(k), moves.addresses(k)
@@ -156,7 +156,7 @@ def _load(
 def store_by_table(
     e: ThreadBuilder, pointer: SSAValue, moves: Moves, fragment: RegisterTile
 ) -> None:
-    """All registers that a thread holds first, to behind a pointer to bytes."""
+    """Store the registers that a thread owns first, relative to a byte pointer."""
     file, digits = RegisterFile.of(e, fragment), digits_of(fragment.layout)
     for k in range(moves.transfer.instructions):
         table = moves.addresses(k)
@@ -173,7 +173,7 @@ def store_by_table(
 
 
 def digits_of(layout: RegisterLayout) -> Sequence[ThreadDigit]:
-    """Digits of a thread's number that are worth trying for addresses of a layout."""
+    """Return candidate digits of the thread id for the addresses of a layout."""
     return () if has_closed_form(layout) else layout.thread_digits
 
 
@@ -189,7 +189,7 @@ def _pointer(
     type_: VectorType[Attribute],
     digits: Sequence[ThreadDigit],
 ) -> tuple[SSAValue, int]:
-    """A pointer to elements, and how many of them are between it and the access."""
+    """Return a pointer to elements, and the offset of the access from it in elements."""
     size = (stored_bytes(type_) or 1) // type_.get_shape()[0]
     value, constant = tabulated(e, table, digits)
     alignment = _alignment(table[table >= 0] - constant)
@@ -201,7 +201,7 @@ def _pointer(
 
 
 def _alignment(distances: Table) -> int:
-    """The largest power of two, up to an access, that divides all distances."""
+    """Return the largest power of two, up to an access, that divides all offsets."""
     joint = int(np.bitwise_or.reduce(distances)) | ACCESS_BYTES
     return joint & -joint
 

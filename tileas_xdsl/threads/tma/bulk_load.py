@@ -56,11 +56,11 @@ from tileas_xdsl.threads.smem.smem_layout import BARRIER_BYTES
 BulkLoad = AsyncTiledTmaLoadOp | AsyncGatherTmaLoadOp
 
 Copies = Callable[[SSAValue, SSAValue | None], None]
-"""From a barrier and the elected thread on (None for all): the instructions of a load."""
+"""From a barrier and the elected-thread predicate (None for all), emit the copies of a load."""
 
 
 def is_of_stage(load: Operation) -> bool:
-    """Whether the barrier of a stage observes a load: one in the body of its producer."""
+    """Return whether a pipeline stage's barrier tracks a load: one in its producer's body."""
     return any(isinstance(parent, Producer) for parent in _parents(load))
 
 
@@ -72,7 +72,7 @@ def _parents(op: Operation) -> Iterator[Operation]:
 
 
 def reserve_barriers(e: ThreadBuilder) -> None:
-    """Initialise the barriers of all loads that have their own, before anybody goes on."""
+    """Allocate and initialise the barriers of all loads outside of stages, at kernel entry."""
     loads = [op for op in e.plan.kernel.walk() if isinstance(op, BulkLoad) and not is_of_stage(op)]
     if not loads:
         return
@@ -89,7 +89,7 @@ def reserve_barriers(e: ThreadBuilder) -> None:
 
 
 def own_barrier(e: ThreadBuilder, op: Operation) -> SSAValue:
-    """The barrier of an operation that has one of its own."""
+    """Return the barrier of an operation that has one of its own."""
     return _barrier(e, e.barriers[op])
 
 
@@ -101,7 +101,7 @@ def await_phase(e: ThreadBuilder, op: Operation) -> None:
 
 
 def go_on(e: ThreadBuilder, op: Operation, parity: SSAValue) -> None:
-    """The next phase has the other parity, where there is one."""
+    """Flip the phase parity of an operation's barrier if the operation runs again."""
     if runs_again(op):
         e.parities[op] = e.insert(arith.XOrIOp(parity, i32_constant(e, 1))).result
 
@@ -144,7 +144,7 @@ def begin_load(e: ThreadBuilder, op: BulkLoad, copies: Copies) -> BulkToken:
 
 
 def wait_for_load(e: ThreadBuilder, token: BulkToken) -> None:
-    """All threads wait, and then see the tile."""
+    """Wait in all threads; the tile is then visible to them."""
     e.insert(MbarrierWaitOp(_barrier(e, token.barrier), token.parity))
     if token.tile is not None:
         token.tile.visible_to = e.agent.number
@@ -156,7 +156,7 @@ def parity_of(e: ThreadBuilder, load: Operation) -> SSAValue:
 
 
 def carried_loads(e: ThreadBuilder, op: Operation) -> Sequence[Operation]:
-    """The loads inside of control flow that may run again, whose parities it carries."""
+    """Return the loads inside of control flow that may run again, whose parities it carries."""
     return [inner for inner in op.walk() if inner in e.barriers and runs_again(inner)]
 
 
@@ -166,7 +166,7 @@ def parities(e: ThreadBuilder, loads: Sequence[Operation]) -> list[Scalar]:
 
 
 def set_parities(e: ThreadBuilder, loads: Sequence[Operation], values: Sequence[object]) -> None:
-    """Go on with the parities that control flow gives."""
+    """Set the parities of loads to the results of control flow."""
     for load, value in zip(loads, values, strict=True):
         assert isinstance(value, Scalar)
         e.parities[load] = value.value
@@ -193,7 +193,7 @@ def _check_announced(op: BulkLoad) -> None:
 
 
 def _waits(token: SSAValue, block: Block | None) -> bool:
-    """Whether a token is waited for in a block, and used by nothing else."""
+    """Return whether a token is awaited in a block, and has no other use."""
     users = [use.operation for use in token.uses]
     is_waited = any(user.parent is block for user in users)
     return is_waited and all(isinstance(user, WaitOp | FutureWaitOp) for user in users)
@@ -229,7 +229,7 @@ def _check_readers(op: BulkLoad) -> None:
 
 
 def check_place(op: Operation, does: str) -> None:
-    """Refuse what has a barrier of its own where its parity cannot be carried."""
+    """Reject a load where its parity cannot be carried."""
     agents = next((p for p in _parents(op) if isinstance(p, AgentSwitchOp)), None)
     if agents is not None and runs_again(agents):
         raise op_error(

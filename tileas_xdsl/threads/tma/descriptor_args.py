@@ -1,4 +1,4 @@
-"""TMA: descriptors become hidden arguments, loads and stores one instruction for each panel."""
+"""TMA descriptors as hidden kernel arguments; loads and stores, one instruction per panel."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ from tileas_xdsl.threads.tma.boxes import panels
 from tileas_xdsl.threads.tma.bulk_load import is_of_stage, is_written
 
 BOX_ROW_BYTES = 16
-"""What the rows of a box are a multiple of (PTX ISA, cp.async.bulk.tensor)."""
+"""Box rows are a multiple of this many bytes (PTX ISA, cp.async.bulk.tensor)."""
 
 
 def hidden_argument(e: ThreadBuilder, recipe: TensorMapRecipe) -> Descriptor:
-    """A tensor map that the kernel takes behind its other arguments."""
+    """Add a tensor map to the kernel as a hidden argument."""
     name = f"tensor map {len(e.plan.recipes)}"
     e.plan.recipes.append(recipe)
     return Descriptor(add_hidden_argument(e, name, TmaDescriptorTiledType()), recipe)
@@ -98,12 +98,12 @@ def described(
 
 
 def is_for_pair(e: ThreadBuilder, op: TmaLoadBase) -> bool:
-    """Whether a load fills a stage of products of two blocks."""
+    """Return whether a load fills a stage of a CTA pair's MMAs."""
     return is_of_stage(op) and e.stage is not None and e.stage[0].is_of_pair
 
 
 def mask_of(e: ThreadBuilder, op: TmaLoadBase) -> SSAValue | None:
-    """The blocks that a load goes to; None for its own only."""
+    """Return the multicast mask of a load; None for its own CTA only."""
     if is_for_pair(e, op):
         raise op_error(op, "loads for products of two blocks, which load boxes only")
     group = number_of(op.num_multicast) or 1
@@ -129,7 +129,7 @@ def commit(
 
 
 def wait_for_store(e: ThreadBuilder, token: StoreToken) -> None:
-    """The thread that committed waits, the others wait for it."""
+    """Wait for bulk stores in the thread that committed; all others wait at a barrier."""
     e.insert(BulkWaitOp(0, read=False, pred=token.elected))
     synchronize_agent(e)
 

@@ -49,7 +49,7 @@ ARENA = "tma arena"
 
 
 def made_on_device(e: ThreadBuilder, op: MakeTiledTmaDescOp, template: Descriptor) -> Descriptor:
-    """A map of a window, made of a template by the first warp for all threads of the block."""
+    """Build a tensor map of a view from a template, by the first warp for the whole CTA."""
     if e.agent.number != 0 or not isinstance(op.parent_op(), func.FuncOp):
         raise op_error(
             op, "describes a window that only the device knows: made once, before loops and agents"
@@ -79,7 +79,7 @@ def made_on_device(e: ThreadBuilder, op: MakeTiledTmaDescOp, template: Descripto
 
 
 def _window(e: ThreadBuilder, view: GlobalView) -> tuple[SSAValue, list[SSAValue], list[SSAValue]]:
-    """Address, extents and strides of a window; innermost first, strides in bytes."""
+    """Return address, extents and strides (bytes) of a view, innermost first."""
     address, width = view.pointer, bits_of(view.element) // 8
     extents: list[SSAValue] = []
     strides: list[SSAValue] = []
@@ -97,7 +97,7 @@ def _window(e: ThreadBuilder, view: GlobalView) -> tuple[SSAValue, list[SSAValue
 
 
 def _scaled(e: ThreadBuilder, first: SSAValue, stride: SSAValue | int) -> SSAValue:
-    """How many elements an index is away from the first one."""
+    """Return the offset of an index in elements."""
     wide = extend_to_i64(e, first)
     return multiply(e, wide, stride if isinstance(stride, int) else _wide(e, stride))
 

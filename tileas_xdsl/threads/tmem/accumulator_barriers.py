@@ -77,7 +77,7 @@ def _wanted_copies(e: ThreadBuilder, sums: Sums, beside: set[int]) -> int:
 
 
 def _split_agents(e: ThreadBuilder, op: Operation) -> Sequence[int]:
-    """The numbers of agents whose products other warps issue."""
+    """Return the ids of agents whose MMAs other warps issue."""
     if not isinstance(op, AgentSwitchOp):
         return ()
     return [issuer.agent.number for issuer in issuers(e.plan, op).values()]
@@ -97,12 +97,12 @@ def ring_of(e: ThreadBuilder, sums: Sums, copies: int, number: int) -> Accumulat
 
 
 def blocks_of(e: ThreadBuilder) -> int:
-    """Blocks that multiply together."""
+    """Return the number of CTAs that issue MMAs together: 2 for a CTA pair, else 1."""
     return PAIR if e.plan.is_of_pair else 1
 
 
 def commit(e: ThreadBuilder, barrier: SSAValue) -> UmmaCommitOp:
-    """An arrival when the products so far are done, in all blocks that multiply together."""
+    """Commit the MMAs issued so far to a barrier, in all CTAs of the group."""
     blocks = blocks_of(e)
     mask = cta_mask(e, (1 << blocks) - 1) if blocks > 1 else None
     return e.insert(UmmaCommitOp(barrier, mask, is_mma_issuer(e), blocks))
@@ -124,7 +124,7 @@ def _check(e: ThreadBuilder, sums: Sums) -> None:
 
 
 def reserve_product_barriers(e: ThreadBuilder, products: Sequence[Operation]) -> None:
-    """A barrier for each product that is waited for where it is."""
+    """Allocate a barrier for each MMA that is awaited right after its issue."""
     for number, op in enumerate(products):
         check_place(op, "multiplies a tile that is written again")
         name = f"product {number}"
@@ -163,7 +163,7 @@ def set_ring_stages(
 
 
 def rings_closed_in(e: ThreadBuilder, op: Operation) -> Sequence[AccumulatorRing]:
-    """Whose ring change inside an operation."""
+    """Return the accumulators whose ring advances inside an operation."""
     return [one for one in e.accumulator_stages if _is_inside(one.sums.closes_at, op)]
 
 

@@ -44,7 +44,7 @@ from tileas_xdsl.threads.tmem.tmem_scales import columns_of_scales
 
 
 def allocate(e: ThreadBuilder, sums: KernelSums) -> None:
-    """One warp takes the columns of all tiles; all threads of the block know where they are."""
+    """Allocate the columns of all tiles by one warp and publish the address to all threads."""
     tiles = [op for op in e.plan.kernel.walk() if _is_tile(op)]
     if not sums.places and not tiles:
         return
@@ -78,7 +78,7 @@ def allocate(e: ThreadBuilder, sums: KernelSums) -> None:
 
 
 def _columns_of_scales(e: ThreadBuilder, op: BlockScaledMmaOp) -> int:
-    """The columns that the scales of a product take, on a target that has such products."""
+    """Return the columns for the scales of an MMA; raise on a target without such MMAs."""
     if Feature.TCGEN05 not in e.plan.target.features:
         key = "nv_tileas.block_scaled_mma.needs_sm100"
         raise op_error(op, message(key))
@@ -95,7 +95,7 @@ def _check_size(op: Operation, used: int) -> None:
 
 
 def _columns(e: ThreadBuilder, op: Operation) -> int:
-    """The columns of a tile that threads write, which its agent can move."""
+    """Return the columns of a tile that threads write, which its agent must be able to move."""
     assert isinstance(op, AllocTensorOp)
     type_ = op.result.type
     if (reason := e.plan.target.lacks(Feature.TCGEN05, "tensor memory")) is not None:
@@ -130,7 +130,7 @@ def meet_all(e: ThreadBuilder) -> None:
 
 
 def release_all(e: ThreadBuilder) -> None:
-    """When all threads of the block are done, the warp that took the columns gives them back."""
+    """Deallocate tensor memory by the allocating warp when all threads of the block are done."""
     if e.tensor is None:
         return
     meet_all(e)

@@ -1,4 +1,4 @@
-"""Tiles between tensor memory and registers."""
+"""Copies between tensor memory and registers (`tcgen05.ld`, `tcgen05.st`)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tileas_xdsl.threads.pipeline.warp_allocation import GROUP
 from tileas_xdsl.threads.registers.vector_values import joined, strip, zero
 
 ZEROS = 8
-"""Columns that one store clears; those of products are multiples of as many."""
+"""Columns cleared by one store; accumulators have a multiple of it."""
 
 
 def address(e: ThreadBuilder, tile: TensorTile) -> SSAValue:
@@ -38,7 +38,7 @@ def address(e: ThreadBuilder, tile: TensorTile) -> SSAValue:
 
 
 def lanes_of_warp(e: ThreadBuilder, start: SSAValue) -> SSAValue:
-    """An address in the first lane that this warp reaches."""
+    """Return an address advanced to the first lane that this warp can access."""
     quarter = modulo(e, warp_id(e), GROUP)
     return add(e, start, multiply(e, quarter, LANES * LANE_STEP))
 
@@ -57,7 +57,7 @@ def load(
 
 
 def store(e: ThreadBuilder, op: Operation, source: RegisterTile, tile: TensorTile) -> None:
-    """Registers put into tensor memory; all threads of the agent have when it ends."""
+    """Store registers to tensor memory; complete for all threads of the agent on return."""
     move, layout, starts = _moves(e, op, tile, source.layout)
     (registers,) = converted(e, op, source, layout).parts
     first = 0
@@ -72,7 +72,7 @@ def store(e: ThreadBuilder, op: Operation, source: RegisterTile, tile: TensorTil
 def _moves(
     e: ThreadBuilder, op: Operation, tile: TensorTile, wanted: RegisterLayout | None
 ) -> tuple[TensorMove, RegisterLayout, Sequence[tuple[SSAValue, int]]]:
-    """The instructions that move a tile: where each begins, and its repetitions."""
+    """Return the instructions that move a tile: start column and repetitions of each."""
     (rows, columns), groups = tile.shape, e.agent.groups
     found = move_to(rows, columns, groups, wanted)
     if found is None:
@@ -116,7 +116,7 @@ def clear_unless_full(e: ThreadBuilder, tile: TensorTile) -> None:
 
 
 def _meet(e: ThreadBuilder) -> None:
-    """All threads of the agent have stored what others may load."""
+    """Synchronise the threads of the agent between stores and loads of tensor memory."""
     e.insert(TmemFenceOp("before"))
     synchronize_agent(e)
     e.insert(TmemFenceOp("after"))

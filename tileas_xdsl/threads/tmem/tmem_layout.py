@@ -1,4 +1,4 @@
-"""Where tiles are in tensor memory, and the barriers of those that products add to."""
+"""Columns of tiles in tensor memory, and the barriers of accumulators."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Place:
 
 @dataclass
 class TensorMemory:
-    """What a kernel has of tensor memory."""
+    """The tensor memory allocated for a kernel."""
 
     base: SSAValue
     """The address of its first column."""
