@@ -49,7 +49,7 @@ def options_of(path: Path) -> list[str]:
 
 
 def passes(path: Path) -> bool:
-    """Run one file as its RUN line says."""
+    """Run one file by its RUN line."""
     from tileas_xdsl.tools.tileas_opt import main
 
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):

@@ -1,4 +1,4 @@
-"""Knowledge flows one way: who may import whom, and what importing costs."""
+"""Import rules between packages, and the cost of importing them."""
 
 import ast
 import subprocess

@@ -51,7 +51,7 @@ def test_every_element_is_held_by_whoever_multiplies_it(seed: int) -> None:
 
 
 def _check(tiling: Tiling) -> None:
-    """A warp that has sums of rows and columns has those rows of A and those columns of B."""
+    """A warp that owns accumulator rows and columns owns those rows of A and columns of B."""
     x, layouts = tiling.extents, (tiling.sums, tiling.left(tiling.step), tiling.right(tiling.step))
     sums, left, right = (layout.held.reshape(tiling.threads // 32, -1) for layout in layouts)
     for warp in range(len(sums)):

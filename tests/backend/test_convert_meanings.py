@@ -1,4 +1,4 @@
-"""Every operation that is lowered means in the emulator what numpy says it means."""
+"""Every lowered operation computes on the emulator what numpy computes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ptxas: facts, and its log as diagnostics at the place of the operation."""
+"""ptxas: properties, and its log as diagnostics at the location of the operation."""
 
 import pytest
 from support.assembling import Body, module_of, needs_ptxas

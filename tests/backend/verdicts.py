@@ -113,7 +113,7 @@ def shown(op):
 
 
 def check_versions(ops_of, arch):
-    """Valid operations assemble in the version they ask for, and not in the one before."""
+    """Assert that operations assemble in the version they require, and not in the previous one."""
     body = Body(EntryOp("k", []).entry_block)
     valid = [op for op in ops_of(body) if accepted(op) and _has(op, arch)]
     for needed in {_version(op, arch) for op in valid}:

@@ -41,7 +41,7 @@ class Tensor:
 
 @dataclass(frozen=True)
 class Scaling:
-    """A launch that multiplies, and what it is said to take."""
+    """Return a matrix-product launch with its stated cost."""
 
     factor: float
     milliseconds: float

@@ -44,7 +44,7 @@ TOKENS = [
 
 
 def parse_and_verify(ctx, source: str | bytes) -> None:
-    """Parse, then verify what parses: only `DiagnosticError` may come out, with places."""
+    """Parse and verify: only `DiagnosticError` may be raised, with locations."""
     try:
         module = parse_module(ctx, source, "fuzz.mlir")
     except DiagnosticError as error:

@@ -162,7 +162,7 @@ def test_the_pass_that_broke_the_module_is_named(parse):
 
 
 def random_module(choices: list[int]) -> ModuleOp:
-    """A function made of operations that are right or wrong, as the choices say."""
+    """Return a function of valid and invalid operations, according to the choices."""
     body = Block(arg_types=[i32, i64])
     values = list(body.args)
     for choice in choices:

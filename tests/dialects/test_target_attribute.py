@@ -1,4 +1,4 @@
-"""The target is one attribute of the module: who names it, who reads it, what survives as text."""
+"""The target as an attribute of the module: producers, consumers, and its textual form."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TARGETS = ("sm_90a", "sm_100a")
 
 
 def _code(kernel: CompiledKernel) -> str:
-    """The PTX without the lines that say where instructions come from."""
+    """Return the PTX without source location lines."""
     return ptx_text(kernel.module, locations=False)
 
 

@@ -1,4 +1,4 @@
-"""Errors that a user of cuTile meets: each at the line of Python that is wrong, and says why."""
+"""Errors of cuTile users: each located at the wrong line of Python, with the reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who holds what, by expression and by table."""
+"""Ownership of fragment elements, by expression and by table."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ ROTATED = (I + 3) % 32
 
 
 def question(*, writes: bool = False) -> tuple[Program, Decisions]:
-    """A rotated read, or a read and a write, of a fragment that is seen in shared memory."""
+    """A fragment with a rotated read, or a read and a write, is staged through shared memory."""
     access = write("f", ROTATED) if writes else read("f", ROTATED)
     asked = loaded(32, (32,), loop(32, does=(access, write("O", I))), (32,))
     layout = owners(32, (32,), I, 0)

@@ -64,7 +64,7 @@ def test_nothing_of_cutlass_is_left() -> None:
     ],
 )
 def test_a_wrong_protocol_is_found(kernel: CuteGemm, wrong: str, right: str) -> None:
-    """Ends of pipelines that begin in the wrong lap, bytes that never come."""
+    """Pipeline ends that start with the wrong phase, bytes that never arrive."""
     text = kernel.text()
     assert wrong in text
     made = compile(

@@ -1,4 +1,4 @@
-"""Wrong kernels are found, with the right story, under the schedules that can show it."""
+"""Wrong kernels are reported with the right diagnosis, under schedules that expose them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Block programs equal numpy as far as rounding allows, whatever their sizes."""
+"""tl kernels agree with numpy within rounding for any sizes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Block programs as PTX: laid out, lowered, emulated; the emulator agrees with numpy."""
+"""tl kernels as PTX: laid out, lowered, emulated; the emulator agrees with numpy."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ LANES = {1: 32, 2: 32, 4: 32, 8: 16, 16: 8}
 
 
 def oracle(addresses: list[int], width: int) -> int:
-    """Passes over the banks, one phase after the other: words of a bank one by one."""
+    """Return the bank accesses, phase by phase; distinct words of a bank are serialised."""
     total = 0
     for start in range(0, 32, LANES[width]):
         banks: dict[int, set[int]] = {}

@@ -1,4 +1,4 @@
-"""Blocked layouts: the closed form and the register layout have every element in the same place."""
+"""Blocked layouts: closed form and register layout agree on the position of every element."""
 
 from __future__ import annotations
 

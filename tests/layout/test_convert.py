@@ -159,7 +159,7 @@ def test_cycles_are_the_sum_of_what_is_counted() -> None:
 
 
 def test_exchange_with_a_neighbour_is_shuffled() -> None:
-    """A lane bit and a register bit change places: one round, one select before, two after."""
+    """A lane bit and a register bit are exchanged: one shuffle, one select before, two after."""
     source = register_layout_from_tv(Layout((32, 2), (2, 1)), (64,))
     target = register_layout_from_tv(Layout(((2, 16), 2), ((1, 4), 2)), (64,))
     plan = plan_conversion(source, target, 32)

@@ -1,4 +1,4 @@
-"""Both notations of layouts: round trips, every rejection with its place, and hostile text."""
+"""Both layout notations: round trips, every rejection with its location, and fuzzed text."""
 
 import pytest
 from hypothesis import example, given, settings

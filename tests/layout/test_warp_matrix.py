@@ -35,7 +35,7 @@ def tile_addresses(tile: tuple[int, int], bits: int, major: str, swizzle: Swizzl
 
 
 def ldmatrix(access: MatrixAccess, memory: np.ndarray, bits: int) -> np.ndarray:
-    """`(threads, values)` as loaded from bytes, following the text of the PTX ISA word for word."""
+    """Return `(threads, values)` as loaded from bytes, a transcription of the PTX ISA text."""
     kind = {8: np.uint8, 16: np.uint16, 32: np.uint32}[bits]
     warps, instructions, _ = access.row_addresses.shape
     words = np.zeros((warps * 32, instructions * access.count), dtype=np.uint32)

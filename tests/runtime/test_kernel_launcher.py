@@ -1,4 +1,4 @@
-"""Launches against a stand-in for the driver: what it is told, and what is refused before it is."""
+"""Launches against a stand-in driver: recorded calls, and what is rejected before any call."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def launcher(kernel: CompiledKernel | None = None, **options: Any) -> tuple[Laun
 
 
 def test_the_driver_is_told_what_the_kernel_needs() -> None:
-    """Parameters in their order, hidden tensor maps last, shared memory beyond 48 KB asked for."""
+    """Parameters in order, hidden tensor maps last, dynamic shared memory opt-in above 48 KB."""
     made, api = launcher()
     made.launch(gemm_tensors(), GEMM.grid(SIZES), stream=77)
     (launched,) = api.launches

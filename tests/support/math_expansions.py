@@ -40,7 +40,7 @@ def _no_outside(value: SSAValue) -> Any:
 
 
 def evaluated(name: str, *arrays: Array) -> Array:
-    """Return a function that interprets an expansion on arrays of f32 (and of i32)."""
+    """Return the results of an expansion interpreted on arrays of f32 (and of i32)."""
     elements = [f32 if array.dtype == np.float32 else i32 for array in arrays]
     block = Block(arg_types=elements)
     scope = Scope(block.add_op)

@@ -25,7 +25,7 @@ OK = bindings.CUresult.CUDA_SUCCESS
 
 @dataclass
 class Launched:
-    """A launch as the driver was told it."""
+    """One recorded launch."""
 
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
@@ -33,35 +33,35 @@ class Launched:
     stream: int
     function: Any
     parameters: int
-    """The address of the places of the parameters."""
+    """Address of the array of parameter pointers."""
 
     def parameter(self, number: int, size: int) -> bytes:
-        """The bytes of a parameter."""
+        """Return the bytes of a parameter."""
         places = ctypes.cast(self.parameters, ctypes.POINTER(ctypes.c_void_p))
         return ctypes.string_at(places[number], size)
 
     def word(self, number: int, size: int = 8) -> int:
-        """A parameter that is a number."""
+        """Return a parameter as an integer."""
         return int.from_bytes(self.parameter(number, size), "little")
 
 
 @dataclass
 class RecordingApi:
-    """Has what `Driver` asks the package for; everything else is of the package itself."""
+    """The subset of the API that `Driver` uses; all else is the package's own."""
 
     capability: tuple[int, int] = (9, 0)
     refuses: dict[str, Any] = field(default_factory=dict[str, Any])
-    """By the name of a call, the error that it gives."""
+    """Errors to return, by name of the call."""
     jit_log: bytes = b""
     launches: list[Launched] = field(default_factory=list[Launched])
     calls: Counter[str] = field(default_factory=Counter[str])
     live: Counter[str] = field(default_factory=Counter[str])
-    """By kind, the handles that were made and not freed."""
+    """Number of live handles by kind."""
     attributes: dict[Any, int] = field(default_factory=dict[Any, int])
-    """Of functions."""
+    """Attributes set on functions."""
     encoded: int = 0
     effect: Callable[[Launched], None] = lambda launched: None
-    """What a launch does to memory."""
+    """The effect of a launch on memory."""
 
     def __post_init__(self) -> None:
         self._memory: dict[int, Any] = {}
@@ -209,6 +209,6 @@ class RecordingApi:
 
 
 def recording_driver(**options: Any) -> tuple[Driver, RecordingApi]:
-    """A driver, and what it was told."""
+    """Return a driver and its recording."""
     api = RecordingApi(**options)
     return Driver(api), api

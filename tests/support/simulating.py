@@ -1,4 +1,4 @@
-"""Small kernels run under several schedules: right ones agree, wrong ones are found."""
+"""Run small kernels under several schedules: valid ones agree, faults are reported."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ COMMON = """
 !prod = !nv_tileas.async.pipeline.producer_token
 !cons = !nv_tileas.async.pipeline.consumer_token
 """
-"""Names for what every kernel speaks of."""
+"""Attribute aliases common to all kernels."""
 
 CONSTANTS = "\n".join(
     f"  %{name} = arith.constant {number} : index"
@@ -50,7 +50,7 @@ CONSTANTS = "\n".join(
 def kernel(
     parameters: str, body: str, attributes: str = "", types: Mapping[str, str] | None = None
 ) -> str:
-    """A kernel that knows small numbers and some types by name."""
+    """Return a kernel with predefined constants and type aliases."""
     names = "\n".join(f"!{name} = {meant}" for name, meant in (types or {}).items())
     head = f"attributes {{{attributes}}}" if attributes else ""
     begin = f"{COMMON}\n{names}\nfunc.func @k({parameters}) {head} {{\n{CONSTANTS}"
@@ -58,7 +58,7 @@ def kernel(
 
 
 def agents(*bodies: str, warps: Sequence[int] | None = None) -> str:
-    """A split into agents that see the values before it."""
+    """Return an agent switch whose agents use the values before it."""
     registers = ", ".join("40" if k == 0 else "232" for k in range(len(bodies)))
     share = "" if warps is None else f", num_warps = array<i32: {', '.join(map(str, warps))}>"
     listed = "}, {".join(bodies)
@@ -71,17 +71,17 @@ def agents(*bodies: str, warps: Sequence[int] | None = None) -> str:
 
 @lru_cache(maxsize=512)
 def module_of(text: str) -> ModuleOp:
-    """The module that a text is; the same text is parsed once."""
+    """Return the parsed module; equal texts are parsed once."""
     return parse(text)
 
 
 def run(text: str, *args: Any, **options: Any) -> Sequence[Any]:
-    """The arguments after a run, which are the same under every schedule."""
+    """Return the arguments after a run, equal under every schedule."""
     return simulated(text, *args, **options).arrays
 
 
 def simulated(text: str, *args: Any, schedules: Any = SCHEDULES, **options: Any) -> Simulation:
-    """The first of several runs, all of which leave the same arguments."""
+    """Return the first of several runs, all of which leave equal arguments."""
     before = [np.array(arg) for arg in args]
     runs = [simulate(module_of(text), args, schedule=schedule, **options) for schedule in schedules]
     for arg, copy in zip(args, before, strict=True):
@@ -93,7 +93,7 @@ def simulated(text: str, *args: Any, schedules: Any = SCHEDULES, **options: Any)
 
 
 def refuses(text: str, match: str, *args: Any, schedules: Any = SCHEDULES, **options: Any) -> None:
-    """Every schedule finds the fault, at an operation of the kernel."""
+    """Assert that every schedule reports the fault at an operation of the kernel."""
     for schedule in schedules:
         with pytest.raises(SimulationError, match=match) as caught:
             simulate(module_of(text), args, schedule=schedule, **options)
@@ -101,7 +101,7 @@ def refuses(text: str, match: str, *args: Any, schedules: Any = SCHEDULES, **opt
 
 
 def numbers(rng: np.random.Generator, shape: int | tuple[int, ...], dtype: Any) -> Any:
-    """Random elements, none of them zero: floats exactly of the type, integers of all bits."""
+    """Return random non-zero elements: floats exact in the type, integers of all bits."""
     wanted = np.dtype(dtype)
     if wanted == np.bool_:
         return rng.integers(0, 2, shape).astype(np.bool_)

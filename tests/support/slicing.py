@@ -1,4 +1,4 @@
-"""Programs with their loops cut."""
+"""Apply loop slicing to test programs."""
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -8,7 +8,7 @@ from tileas_xdsl.transforms.tileas_slicing import TileasSlicing
 
 
 def sliced(module: ModuleOp) -> ModuleOp:
-    """A verified copy of the module with its loops cut."""
+    """Return a verified copy of the module with its loops sliced."""
     copy = module.clone()
     TileasSlicing().apply(Context(), copy)
     verify_module(copy)

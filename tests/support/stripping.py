@@ -1,4 +1,4 @@
-"""Kernels as somebody writes them who leaves layouts and instructions to the compiler."""
+"""Kernels without layouts and instruction choices, which the compiler then infers."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ OPEN = AtomAttr.of("unknown_copy")
 
 
 def strip(module: ModuleOp) -> int:
-    """Take layouts, atoms of copies and products and boxes of TMA atoms away; how many there were.
+    """Remove layouts, copy and MMA atoms and TMA boxes; return the number removed.
 
-    Where a tile lives is said still, and that a view is the transpose of a tile.
+    Memory spaces and transposed views remain.
     """
     return sum(_strip_operation(op) + sum(map(_strip_value, _values(op))) for op in module.walk())
 

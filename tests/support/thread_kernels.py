@@ -1,4 +1,4 @@
-"""Kernels that apply a few operations to one fragment per thread, for tests of their meaning.
+"""Kernels that apply some operations to one fragment per thread, for semantics tests.
 
 `elementwise` writes the kernel around the operations: each of 32 threads loads a fragment of every
 input, and stores the fragment `%r`.
@@ -24,7 +24,7 @@ BYTES = {
 
 
 def parse(text: str) -> ModuleOp:
-    """A verified module."""
+    """Return the verified module."""
     ctx = Context()
     for name, factory in Universe.get_multiverse().all_dialects.items():
         ctx.register_dialect(name, factory)
@@ -34,7 +34,7 @@ def parse(text: str) -> ModuleOp:
 
 
 def compiled(text: str, arch: str = "sm_90a") -> str:
-    """The PTX of a module's kernels."""
+    """Return the PTX of a module's kernels."""
     module = parse(text)
     ConvertCuteNvgpuToPtx(arch=arch).apply(Context(), module)
     module.verify()
@@ -42,14 +42,14 @@ def compiled(text: str, arch: str = "sm_90a") -> str:
 
 
 def value_type(element: str, count: int) -> str:
-    """The type of one thread's part."""
+    """Return the type of one thread's fragment."""
     return element if count == 1 else f"vector<{count}x{element}>"
 
 
 def elementwise(
     inputs: Sequence[str], output: str, body: str, count: int = 4, out_count: int | None = None
 ) -> str:
-    """A kernel; `body` computes `%r` from `%x0`, `%x1` ..., one value of `count` elements each."""
+    """Return a kernel; `body` computes `%r` from `%x0`, `%x1` ..., each of `count` elements."""
     out_count = count if out_count is None else out_count
     arguments = [
         f"%p{index}: !cute.ptr<{element}, gmem, align<16>>" for index, element in enumerate(inputs)

@@ -1,4 +1,4 @@
-"""A GEMM of one 128x128 tile per block, written with the operations of one thread block.
+"""A GEMM of one 128x128 tile per block, written with thread-block-level operations.
 
 Warp 0 of the first warpgroup copies, the second warpgroup multiplies: two m64n128 products for each
 16 of K, three stages, the stage before released while the newest group is under way.
@@ -38,7 +38,7 @@ ACCUMULATOR = VectorType(f32, [64])
 
 @dataclass
 class Code:
-    """Appends operations to a block; `code(op)` gives the first result."""
+    """An appender of operations to a block; `code(op)` returns the first result."""
 
     builder: Builder
 
@@ -55,7 +55,7 @@ def code_in(block: Block) -> Code:
 
 
 def gemm(element: Attribute = bf16) -> ModuleOp:
-    """C = A * B^T: C[M, N] in f32, A[M, K] and B[N, K] with K contiguous."""
+    """Return C = A * B^T: C[M, N] in f32, A[M, K] and B[N, K] with K contiguous."""
     desc = nvgpu.tma_descriptor
     kernel = func.FuncOp("gemm", ((desc, desc, cute.PtrType(f32, "gmem", 16), i32, i32), ()))
     kernel.attributes["cute.kernel"] = UnitAttr()

@@ -1,4 +1,4 @@
-"""Kernels of Tile IR: text, down to `nv_tileas`, and run there."""
+"""Tile IR kernels, lowered to `nv_tileas` and run there."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Array = NDArray[Any]
 
 
 def context() -> Context:
-    """A context that knows all dialects."""
+    """Return a context with all dialects registered."""
     ctx = Context()
     for name, factory in Universe.get_multiverse().all_dialects.items():
         ctx.register_dialect(name, factory)
@@ -29,7 +29,7 @@ def context() -> Context:
 
 
 def entry(arguments: str, body: str, hints: str = "") -> str:
-    """A module with one kernel, which knows its block as `%x`, `%y` and `%z`."""
+    """Return a module with one kernel, whose block indices are `%x`, `%y` and `%z`."""
     return f"""cuda_tile.module @m {{
   entry @k({arguments}) {hints} {{
     %x, %y, %z = get_tile_block_id : tile<i32>
@@ -41,7 +41,7 @@ def entry(arguments: str, body: str, hints: str = "") -> str:
 
 
 def lowered(text: str, target: str = "sm_90a") -> ModuleOp:
-    """A module after both conversions, verified after each."""
+    """Lower a module by both conversions, verifying after each."""
     ctx = context()
     module = parse_module(ctx, text)
     verify_module(module)
@@ -54,7 +54,7 @@ def lowered(text: str, target: str = "sm_90a") -> ModuleOp:
 def run(
     text: str, *arguments: Any, grid: int | Sequence[int] = 1, target: str = "sm_90a"
 ) -> Sequence[Any]:
-    """The arguments as the kernel leaves them."""
+    """Run a kernel and return its arguments."""
     return simulate(lowered(text, target), arguments, grid=grid).arrays
 
 
@@ -72,19 +72,19 @@ TYPES: dict[str, str] = {
     "int32": "i32",
     "int64": "i64",
 }
-"""By the name of a numpy type, the element that it stores."""
+"""Element types by numpy type name."""
 
 
 def whole_tiles(
     body: str, inputs: Sequence[Array], outputs: Sequence[Array], target: str = "sm_90a"
 ) -> Sequence[Array]:
-    """Run `body` as `text_of_tiles` has it; what was stored of the results, in arrays like them."""
+    """Run `body` in the kernel of `text_of_tiles`; return the results as arrays."""
     text = text_of_tiles(body, inputs, outputs)
     return run(text, *inputs, *outputs, target=target)[len(inputs) :]
 
 
 def text_of_tiles(body: str, inputs: Sequence[Array], outputs: Sequence[Array]) -> str:
-    """A kernel that has its inputs as tiles `%a0`, `%a1` and so on, and makes `%r0` and so on."""
+    """Return a kernel with input tiles `%a0`, `%a1` ... and result tiles `%r0`, `%r1` ..."""
     lines, arguments = list[str](), list[str]()
     for k, array in enumerate((*inputs, *outputs)):
         name = f"a{k}" if k < len(inputs) else f"r{k - len(inputs)}"

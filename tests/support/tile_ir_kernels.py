@@ -1,4 +1,4 @@
-"""Whole kernels of Tile IR, with what they should compute."""
+"""Complete Tile IR kernels with expected results."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LINE = "tensor_view<?xf32, strides=[1]>"
 
 @dataclass(frozen=True)
 class Launch:
-    """A kernel, its arguments, and what the array `output` should hold afterwards."""
+    """A kernel, its arguments, and the expected contents of the array `output`."""
 
     text: str
     arguments: Sequence[Any]
@@ -26,12 +26,12 @@ class Launch:
 
 
 def matrix(element: str) -> str:
-    """The type of a row-major matrix."""
+    """Return the type of a row-major matrix."""
     return f"tensor_view<?x?x{element}, strides=[?,1]>"
 
 
 def axpy(rng: np.random.Generator, n: int = 300, tile: int = 64) -> Launch:
-    """`y = a * x + y`, with what the front end knows of pointers and sizes."""
+    """Return `y = a * x + y`, with the front end's assumptions on pointers and sizes."""
     view = f"partition_view<tile=({tile}), padding_value = zero, {LINE}>"
     line = f"tile<{tile}xf32>"
     lines = [
@@ -64,7 +64,7 @@ def matmul(
     k: int,
     tiles: tuple[int, int, int] = (32, 16, 32),
 ) -> Launch:
-    """`C = A B` of f16, in f32, with any extents."""
+    """Return `C = A B` of f16, accumulated in f32, with any extents."""
     rows, columns, depth = tiles
     views = {
         name: f"partition_view<tile=({a}x{b}), padding_value = zero, {matrix(element)}>"
@@ -106,7 +106,7 @@ def matmul(
 
 
 def softmax(rng: np.random.Generator, rows: int, columns: int, width: int) -> Launch:
-    """Softmax of rows, one block each; what is beyond a row is -inf."""
+    """Return softmax of rows, one block per row; out-of-bounds elements are -inf."""
     view = f"partition_view<tile=(1x{width}), padding_value = neg_inf, {matrix('f32')}>"
     row, line, one = f"tile<1x{width}xf32>", "tile<1xf32>", "tile<f32>"
 

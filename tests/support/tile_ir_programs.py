@@ -1,4 +1,4 @@
-"""Random programs of structured control flow with early ends, as Tile IR and as they mean it.
+"""Random programs with structured control flow and early exits, with their expected results.
 
 A program works on two numbers of 32 bits.  Each statement is a tuple; `text` writes it in Tile IR,
 `value` says what it gives.
@@ -15,27 +15,27 @@ from tests.support.tile_ir import entry
 Statement: TypeAlias = tuple[Any, ...]
 
 LAPS = 12
-"""A loop that is not left before ends after so many laps."""
+"""Iteration limit of a loop without an earlier exit."""
 
 
 class Left(Exception):  # noqa: N818
-    """A path that ends before the end of its block."""
+    """A path that leaves its block early."""
 
 
 class Broke(Left):
-    """The innermost loop ends."""
+    """A `break` of the innermost loop."""
 
 
 class Continued(Left):
-    """The innermost loop goes on."""
+    """A `continue` of the innermost loop."""
 
 
 class Returned(Left):
-    """The kernel ends."""
+    """A `return` from the kernel."""
 
 
 def block(rng: random.Random, depth: int, loop: str, *, may_return: bool) -> list[Statement]:
-    """Statements; `loop` is that around: `loop`, `for` or none."""
+    """Return random statements; `loop` is the enclosing kind of loop: `loop`, `for` or none."""
     statements: list[Statement] = []
     for _ in range(rng.randint(1, 3)):
         kind = rng.choice(("set", "set", "if", "if", "loop", "for"))
@@ -55,7 +55,7 @@ def block(rng: random.Random, depth: int, loop: str, *, may_return: bool) -> lis
 
 
 def arm(rng: random.Random, depth: int, loop: str, *, may_return: bool) -> list[Statement]:
-    """Statements, perhaps with an end."""
+    """Return random statements, possibly with an early exit."""
     statements = block(rng, depth, loop, may_return=may_return) if rng.random() < 0.7 else []
     ends = ["none", "none"]
     ends += ["continue"] * bool(loop) + ["break"] * 2 * (loop == "loop") + ["return"] * may_return
@@ -64,7 +64,7 @@ def arm(rng: random.Random, depth: int, loop: str, *, may_return: bool) -> list[
 
 
 def value(statements: list[Statement], state: list[int]) -> None:
-    """Run statements on two numbers; raises `Left` where a path ends early."""
+    """Interpret statements on two integers; raise `Left` where a path exits early."""
     for statement in statements:
         match statement:
             case ("set", k, sign, n):
@@ -101,14 +101,14 @@ def _wrap(number: int) -> int:
 
 
 STARTS = ((0, 1), (5, -2), (12, 30))
-"""Pairs of numbers to begin with."""
+"""Initial pairs of integers."""
 
 UNTOUCHED = [-7, -7]
-"""What memory holds before."""
+"""Initial contents of memory."""
 
 
 def wanted(statements: list[Statement], start: tuple[int, int]) -> list[int]:
-    """What a program leaves in memory."""
+    """Return the expected contents of memory."""
     state = list(start)
     try:
         value(statements, state)
@@ -118,7 +118,7 @@ def wanted(statements: list[Statement], start: tuple[int, int]) -> list[int]:
 
 
 def program(seed: int) -> tuple[str, list[Statement]]:
-    """A kernel of a pointer and two numbers, and its statements."""
+    """Return a kernel of a pointer and two integers, and its statements."""
     statements = block(random.Random(seed), 3, "", may_return=True)
     text = Text()
     lines, names = text.statements(statements, ("%a", "%b"), {"return": "return"})
@@ -136,19 +136,19 @@ def program(seed: int) -> tuple[str, list[Statement]]:
 
 @dataclass
 class Text:
-    """Tile IR of a program."""
+    """Printer of a program as Tile IR."""
 
     count: int = 0
 
     def new(self) -> str:
-        """A name that nobody has."""
+        """Return a fresh name."""
         self.count += 1
         return f"%v{self.count}"
 
     def statements(
         self, statements: list[Statement], state: tuple[str, str], ends: dict[str, str]
     ) -> tuple[list[str], tuple[str, str] | None]:
-        """Lines, and the names of the numbers behind them; None if a path ended."""
+        """Return lines and the names of the values after them, or None if the path ended."""
         lines: list[str] = []
         for statement in statements:
             if statement[0] in ("break", "continue", "return"):

@@ -1,4 +1,4 @@
-"""Programs for layout inference, written briefly: `kernel.parallel((4,), "f[i] = A[i]")`."""
+"""Concise programs for layout inference: `kernel.parallel((4,), "f[i] = A[i]")`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BITS = {"f32": 32, "f16": 16, "bf16": 16, "f8E4M3FN": 8, "i8": 8, "i32": 32, "f6
 
 @dataclass
 class Kernel:
-    """One block of `threads` threads; buffers are global unless they say otherwise."""
+    """A thread block of `threads` threads; buffers are global by default."""
 
     threads: int
     arch: str = "sm_90a"
@@ -53,7 +53,7 @@ class Kernel:
         self.buffer(Scope.GLOBAL, element, **shapes)
 
     def copy(self, source: str, target: str) -> None:
-        """Copy all of one buffer, of equal shape, into another."""
+        """Copy one buffer to another of the same shape."""
         shape = self.buffers[target].shape
         variables = tuple(dimension(k) for k in range(len(shape)))
         accesses = (
@@ -76,7 +76,7 @@ class Kernel:
         inner: tuple[int, ...] = (),
         coalesced_width: int | None = None,
     ) -> None:
-        """A loop over i, j, k, ... (the inner ones last) of assignments in Python's syntax."""
+        """Add a parallel loop over i, j, k, ... (innermost last) of Python-syntax assignments."""
         names = "ijklmn"[: len(extents) + len(inner)]
         accesses = [access for text in statements for access in _accesses(text, names)]
         location = f"loop {'; '.join(statements)}"
@@ -91,11 +91,11 @@ class Kernel:
         )
 
     def reduce(self, source: str, target: str, axis: int, *, clear: bool = True) -> None:
-        """Combine along an axis."""
+        """Reduce along an axis."""
         self._add(Reduce(source, target, axis, clear=clear, location=f"reduce {source}"))
 
     def cumsum(self, source: str, target: str, axis: int) -> None:
-        """Running sums along an axis."""
+        """Add a cumulative sum along an axis."""
         self._add(CumSum(source, target, axis, location=f"cumsum {source}"))
 
     def gemm(
@@ -113,7 +113,7 @@ class Kernel:
 
     @property
     def program(self) -> Program:
-        """The program so far."""
+        """Return the program so far."""
         return Program(self.threads, self.buffers, tuple(self.operations), self.arch)
 
     def _add(self, operation: Operation) -> None:
@@ -141,7 +141,7 @@ def _accesses(statement: str, names: Sequence[str]) -> list[Access]:
 
 
 def expression_of(text: str, names: Sequence[str]) -> Number:
-    """A quasi-affine expression in Python's syntax; dimension k is called `names[k]`."""
+    """Parse a quasi-affine expression in Python syntax; dimension k is called `names[k]`."""
     found = _expression(ast.parse(text, mode="eval").body, names)
     assert found is not None, text
     return found

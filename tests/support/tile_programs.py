@@ -1,4 +1,4 @@
-"""Modules of Tile IR for tests that need no package: text, and what it is as bytecode."""
+"""Tile IR modules for tests without the cuda-tile package: text and bytecode."""
 
 from functools import cache
 
@@ -56,7 +56,7 @@ cuda_tile.module @kernels {
 
 
 def context() -> Context:
-    """A context that knows every dialect."""
+    """Return a context with every dialect registered."""
     ctx = Context()
     for name, factory in Universe.get_multiverse().all_dialects.items():
         ctx.register_dialect(name, factory)
@@ -64,14 +64,14 @@ def context() -> Context:
 
 
 def parsed(text: str, name: str = "program.mlir") -> ModuleOp:
-    """The valid module that a text is."""
+    """Return the verified module of a text."""
     module = parse_module(context(), text, name)
     verify_module(module)
     return module
 
 
 def printed(module: ModuleOp) -> str:
-    """The text of a module without the names of its values, which bytecode does not have."""
+    """Print the module without value names, which bytecode does not store."""
     module = module.clone()
     for op in module.walk():
         for block in (block for region in op.regions for block in region.blocks):
@@ -84,5 +84,5 @@ def printed(module: ModuleOp) -> str:
 
 @cache
 def program_bytecode(version: Version = LATEST) -> bytes:
-    """`PROGRAM` as bytecode."""
+    """Return `PROGRAM` as bytecode."""
     return write_bytecode(parsed(PROGRAM), version)

@@ -1,4 +1,4 @@
-"""The kernels whose layouts TileLang 0.1.15 was asked for, by their names."""
+"""The kernels of the recorded TileLang 0.1.15 layouts, by name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ POLICIES = {
 
 
 def kernel_of(name: str) -> Kernel:
-    """The kernel that a vector's name describes."""
+    """Return the kernel described by the name of a test vector."""
     if name == "seed_sparse_2x2":
         return seed_sparse()
     words = name.split("_")
@@ -125,7 +125,7 @@ def gemm(
     element: str,
     arch: str = "sm_90a",
 ) -> Kernel:
-    """`sides`: for a and b, T where it is stored transposed."""
+    """Return a GEMM; `sides` has T for each of A and B that is stored transposed."""
     m, n, k = sizes
     shape_a = (k, m) if sides[0] == "T" else (m, k)
     shape_b = (n, k) if sides[1] == "T" else (k, n)
@@ -143,7 +143,7 @@ def gemm(
 
 
 def flash_attn(sizes: tuple[int, ...], threads: int, element: str) -> Kernel:
-    """One block of queries against one block of keys and values, with running maxima and sums."""
+    """Return attention of one query block and one key block, with running maxima and sums."""
     m, n, d = sizes
     kernel = Kernel(threads)
     kernel.arrays("f16", Q=(m, d), K=(n, d), V=(n, d), O=(m, d))
@@ -173,7 +173,7 @@ def flash_attn(sizes: tuple[int, ...], threads: int, element: str) -> Kernel:
 
 
 def seed_sparse() -> Kernel:
-    """The worked example of seed 004."""
+    """Return the worked example of seed 004."""
     kernel = Kernel(64)
     kernel.arrays("f32", A=(4, 16), B=(4,))
     kernel.fragments("f32", f=(4, 16))

@@ -1,4 +1,4 @@
-"""Laid-out block programs with what numpy says they compute; `F`, `S`, `L` are memory spaces."""
+"""Laid-out tl programs and their numpy references; `F`, `S`, `L` are memory spaces."""
 
 from __future__ import annotations
 
@@ -18,38 +18,38 @@ Array = NDArray[Any]
 LAID_OUT = tuple(
     spec for spec in PIPELINES["tl-to-ptx"].passes if spec.name != "tl-layout-inference"
 )
-"""The passes for programs whose layouts are all written."""
+"""Passes for programs with all layouts given."""
 
 SPACES = {"F>": "#tl<space fragment>>", "S>": "#tl<space shared>>", "L>": "#tl<space local>>"}
 
 
 def written(text: str) -> str:
-    """The text with the spaces of its memrefs written out."""
+    """Expand the abbreviated memory spaces of memrefs."""
     for short, long in SPACES.items():
         text = text.replace(f", {short}", f", {long}")
     return text
 
 
 def laid_out(text: str, target: str = "sm_90a") -> CompiledKernel:
-    """The kernel of a program that says where everything lies."""
+    """Lower a program with all layouts given to a kernel."""
     return compile_kernel(written(text), target=target, passes=LAID_OUT)
 
 
 @dataclass(frozen=True)
 class TlCase:
-    """A program, its arguments, and the arrays that they are afterwards."""
+    """A program, its arguments, and their expected final contents."""
 
     name: str
     text: str
     arguments: Callable[[np.random.Generator], Sequence[Any]]
     expected: Callable[[Sequence[Any]], Sequence[Array]]
-    """Of the arguments; in the order of the arrays that change."""
+    """Function of the arguments that returns the changed arrays, in their order."""
     changed: tuple[int, ...] = (1,)
     grid: tuple[int, ...] = (1,)
     tolerance: float = 0.0
 
     def check(self, target: str) -> CompiledKernel:
-        """Emulate it, which finds nothing wrong and gives what numpy says."""
+        """Emulate the program; assert no findings and numpy's results."""
         arguments = self.arguments(np.random.default_rng(11))
         kernel = laid_out(self.text, target)
         found = kernel.emulate(*arguments, grid=self.grid)
@@ -63,7 +63,7 @@ class TlCase:
 
 
 def floats(rng: np.random.Generator, *shape: int, dtype: Any = np.float32) -> Array:
-    """Random numbers around zero."""
+    """Return random values around zero."""
     return rng.standard_normal(shape).astype(dtype)
 
 

@@ -9,7 +9,7 @@ LANES = [Lane(f"block ({b}, 0, 0)", name) for b in range(2) for name in ("agent 
 
 @st.composite
 def spans(draw: st.DrawFn) -> Span:
-    """A span of one of `LANES` within the first 90 cycles."""
+    """Generate a span of one of `LANES` within the first 90 cycles."""
     start = draw(st.integers(0, 60))
     kind = draw(st.sampled_from(KINDS))
     detail = {"for": "full[1] & more"} if kind == "wait" and draw(st.booleans()) else {}
@@ -27,12 +27,12 @@ def spans(draw: st.DrawFn) -> Span:
 
 
 def traces(max_size: int = 30) -> st.SearchStrategy[Trace]:
-    """Traces of any spans, overlapping and empty ones too."""
+    """Generate traces of arbitrary spans, including overlapping and empty ones."""
     return st.lists(spans(), max_size=max_size).map(Trace)
 
 
 def pipeline_trace(blocks: int = 1, rounds: int = 6, depth: int = 2) -> Trace:
-    """A producer, TMA, a consumer and a tensor core: copies of 700 cycles, products of 512."""
+    """Return a trace of a pipeline: TMA copies of 700 cycles, tensor-core MMAs of 512."""
     trace = Trace()
     for b in range(blocks):
         lanes = ("agent 0", "TMA", "agent 1", "tensor core of agent 1")

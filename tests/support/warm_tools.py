@@ -1,4 +1,4 @@
-"""Command-line tools that start at once, for the filecheck suite.
+"""Preloaded command-line tools for the filecheck suite.
 
 A process loads every dialect and every pass, and forks for each call; small clients named like the
 tools hand it their arguments, environment and open files, and end as the tool ends.
@@ -41,7 +41,7 @@ sys.exit(int(server.recv(8) or b"70"))
 
 
 def start() -> Path:
-    """Start the process; the folder of its clients, which go with the process that calls this."""
+    """Start the server; return the folder of its clients, which stop with the calling process."""
     folder = Path(tempfile.mkdtemp(prefix="tools-"))
     for tool in TOOLS:
         client = folder / tool
@@ -90,7 +90,7 @@ def _load_everything() -> None:
 
 
 def _answer(client: socket.socket, mains: Mapping[str, Any]) -> None:
-    """Be the tool that a client asks for, with its files, and tell it how that ended."""
+    """Run the tool requested by a client with its open files, and send the exit status."""
     size, files, _, _ = socket.recv_fds(client, 8, 3)
     count, call = int.from_bytes(size, "little"), b""
     while len(call) < count:
@@ -114,7 +114,7 @@ def _answer(client: socket.socket, mains: Mapping[str, Any]) -> None:
 
 
 def _ended(main: Any) -> int:
-    """The exit status of a tool, all of whose output is written."""
+    """Return the exit status of a tool after its output is flushed."""
     try:
         code = main()
     except SystemExit as end:

@@ -1,4 +1,4 @@
-"""Kernels of cuTile Python that cannot be compiled; a comment `HERE` is where the error belongs.
+"""cuTile Python kernels that must not compile; a comment `HERE` marks the error's line.
 
 The module needs the package cuda-tile.
 """
@@ -67,7 +67,7 @@ def in_a_helper(x):
 
 
 def place_of(kernel) -> tuple[str, int]:
-    """File and line of the error of a kernel; that of its helper for `in_a_helper`."""
+    """Return file and line of a kernel's error; for `in_a_helper` those of its helper."""
     function = helper if kernel is in_a_helper else kernel._annotated_function.pyfunc
     lines, first = inspect.getsourcelines(function)
     [line] = [number for number, line in enumerate(lines, first) if "# HERE" in line]

@@ -1,4 +1,4 @@
-"""Instructions of the table of PTX forms, with sample operands, and what ptxas says of them."""
+"""Sample instructions of the table of PTX forms, and their ptxas errors."""
 
 import re
 from dataclasses import replace
@@ -126,7 +126,7 @@ def module(lines, target, version=VERSION):
 
 
 def refusals(lines, target, version=VERSION):
-    """What ptxas says of each instruction that it refuses, by index.
+    """Return the ptxas errors of the rejected instructions by index.
 
     It reports in stages: what a later stage refuses shows once earlier refusals are left out.
     """
@@ -144,7 +144,7 @@ def refusals(lines, target, version=VERSION):
 
 
 def emulator_refusals(lines, target, version=VERSION):
-    """What the emulator's decoder says of each instruction that it refuses, by index."""
+    """Return the emulator decoder's errors of the rejected instructions by index."""
     text, first = module(lines, target, version)
     parsed = parse(text, "sweep.ptx")
     kernel = parsed.kernels["k"]

@@ -1,4 +1,4 @@
-"""Tensor maps: bytes by hand, round trips, every rule, garbage, and the driver's own bytes."""
+"""Tensor maps: hand-computed bytes, round trips, every rule, invalid bytes, driver output."""
 
 import json
 import struct

@@ -1,4 +1,4 @@
-"""What `--arg` says: specifications, files, and how they fit the parameters of a kernel."""
+"""`--arg`: specifications, files, and how they match the parameters of a kernel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tileas compile` as a user calls it: what it writes, says, and refuses."""
+"""`tileas compile` from the command line: output files, messages, rejected input."""
 
 from __future__ import annotations
 

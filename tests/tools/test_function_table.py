@@ -1,4 +1,4 @@
-"""The page about functions says what the tables say."""
+"""The documentation page of functions equals the tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of PTX forms says what the table says."""
+"""The documentation page of PTX forms equals the table."""
 
 from __future__ import annotations
 

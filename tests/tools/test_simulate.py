@@ -1,4 +1,4 @@
-"""`tileas simulate` as a user calls it: results, files, schedules, and what wrong input is told."""
+"""`tileas simulate` from the command line: results, files, schedules, errors."""
 
 from __future__ import annotations
 

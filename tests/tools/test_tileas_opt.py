@@ -1,4 +1,4 @@
-"""`tileas-opt` as its users meet it: output, messages and exit codes."""
+"""`tileas-opt` from the command line: output, messages and exit codes."""
 
 import io
 import os

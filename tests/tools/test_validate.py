@@ -54,7 +54,7 @@ def replace(old: Operation, *new: Operation) -> None:
 
 
 class Subtracting(ModulePass):
-    """Turns the addition into a subtraction."""
+    """Replaces the addition by a subtraction."""
 
     name = "subtracting"
 

@@ -1,4 +1,4 @@
-"""Block-striped accesses on the emulator: who has which elements, and sums of several blocks."""
+"""Block-striped accesses on the emulator: ownership of elements, reductions over blocks."""
 
 from __future__ import annotations
 

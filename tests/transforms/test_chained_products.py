@@ -1,5 +1,5 @@
 # pyright: basic
-"""Products of products: sums become a factor without leaving the threads that have them."""
+"""Chained products: an accumulator becomes an operand without leaving its registers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`convert-pipeline-to-nvgpu` on the emulator: threads that hand over and take turns."""
+"""`convert-pipeline-to-nvgpu` on the emulator: stage release and ordered barriers."""
 
 from __future__ import annotations
 

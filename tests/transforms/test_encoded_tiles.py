@@ -1,4 +1,4 @@
-"""Tiles whose types say how they are laid out: they are lowered so, and compute what they did."""
+"""Tiles with explicit layouts: the lowering keeps them and the results."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ def test_grids_of_three_dimensions() -> None:
 
 
 def _turned(name: str, array: str, out: str) -> str:
-    """A tile turned, scanned, reduced and counted by atomic updates."""
+    """A tile is transposed, scanned, reduced and counted by atomic updates."""
     tile, turned, many = "16x32xi32", "32x16xi32", "tensor<16x!nv_tileaa.ptr<i32, 1>>"
     return (
         load(f"t{name}", array, f"memref<{tile}>", tile, "%zero, %zero")

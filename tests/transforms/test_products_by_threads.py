@@ -21,7 +21,7 @@ Shape = tuple[int, ...]
 """Batch where there is one, then M, N, K."""
 
 SUMS: dict[Any, Any] = {np.float64: np.float64, np.int8: np.int32}
-"""By the elements of the factors: those of C, if they are not f32."""
+"""Result element types by operand element type, if not f32."""
 
 CASES: list[tuple[str, Any, Any, Shape]] = [
     ("mma.sync.aligned.m16n8k16", np.float16, np.float32, (16, 8, 16)),
@@ -55,7 +55,7 @@ def factors(shape: Shape, element: Any, result: Any, seed: int) -> tuple[Array, 
 
 
 def product(a: Array, b: Array, c: Array, target: str, words: str = "") -> CompiledKernel:
-    """D = A B + C, one tile each; `words` say how integers are read."""
+    """Return D = A B + C of one tile each; `words` gives the signedness of integers."""
     tiles = ", ".join(
         f"tile<{'x'.join(map(str, one.shape))}x{TYPES[one.dtype.name]}>" for one in (a, b, c)
     )

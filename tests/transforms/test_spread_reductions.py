@@ -1,4 +1,4 @@
-"""Reductions of rows that lie in any registers, in threads against numpy."""
+"""Row reductions over arbitrary register layouts, in threads against numpy."""
 
 from __future__ import annotations
 

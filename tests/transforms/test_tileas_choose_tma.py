@@ -1,4 +1,4 @@
-"""`tileas-choose-tma`: why threads move a tile, said on the operation that moves it."""
+"""`tileas-choose-tma`: the reason against TMA, recorded on the operation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tileas-legalize-i1-memory`: arrays of truth values in memory, a byte for each."""
+"""`tileas-legalize-i1-memory`: i1 arrays in memory, one byte per element."""
 
 from __future__ import annotations
 

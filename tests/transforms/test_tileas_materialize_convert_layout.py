@@ -115,7 +115,7 @@ def test_plans_are_in_the_order_of_their_efficiency() -> None:
 
 
 def test_a_buffer_in_a_loop_is_not_overwritten_before_it_is_read() -> None:
-    """Each round the threads meet before they write what others have read."""
+    """In each iteration threads synchronise before they overwrite what others have read."""
     lanes, warps = (f"#nv_tileas.linear<{layout}>" for layout in KINDS["shared"])
     view, first, second = (
         "!nv_tileas.tiled_view<32x8xf32, gmem>",

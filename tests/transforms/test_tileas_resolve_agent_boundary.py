@@ -1,4 +1,4 @@
-"""`tileas-resolve-agent-boundary`: programs split among agents compute what they did as one.
+"""`tileas-resolve-agent-boundary`: programs split among agents keep their results.
 
 Programs that can run before the pass must leave the same bits after it; of random ones, which only
 run after it, numpy says what is right.

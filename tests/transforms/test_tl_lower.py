@@ -1,4 +1,4 @@
-"""Laid-out block programs as threads: the emulator finds nothing wrong, and numpy agrees."""
+"""Laid-out tl programs lowered to threads: no findings, and agreement with numpy."""
 
 from __future__ import annotations
 

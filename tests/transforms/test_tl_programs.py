@@ -1,4 +1,4 @@
-"""Block programs, laid out by inference and run by threads: the tile interpreter says the same."""
+"""tl programs with inferred layouts: threads agree with the tile interpreter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random block programs: layouts that the checker accepts, PTX that does what the program says.
+"""Random tl programs: checked layouts, and PTX that agrees with the tile interpreter.
 
 A program without a layout is an error that names the place and something concrete.
 """

@@ -71,6 +71,6 @@ def test_others_stay_in_their_round(why: str) -> None:
 
 
 def test_an_array_that_was_written_before_is_read_in_its_round() -> None:
-    """Threads meet between; a copy that runs ahead would not wait for them."""
+    """Threads synchronise in between, which a prefetching copy would not wait for."""
     write = f"tl.fill %f, %one : {FRAGMENT}\ntl.copy %f to %A[%zero] : {FRAGMENT} to memref<?xf32>"
     assert _stages(f"{COPY}\n{READ}", before=write) == []

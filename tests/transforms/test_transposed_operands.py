@@ -1,4 +1,4 @@
-"""B of a product as N x K: what lies K-major, what is refused."""
+"""Operand B as N x K: K-major layouts, and what is rejected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many warps run a kernel of Tile IR: as its products need, or as it says."""
+"""Number of warps of a Tile IR kernel: derived from its products, or given."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ func.func @product(%A: {types["A"]}, %B: {types["B"]}, %C: {types["C"]}) {{
 """
 
     def arguments(self, rng: np.random.Generator) -> list[NDArray[Any]]:
-        """Small whole numbers, whose products and sums are exact."""
+        """Return small integers, whose products and sums are exact."""
         a = (self.m, self.k)
         b = (self.n, self.k) if self.b == "nk" else (self.k, self.n)
         shapes = [(2, *a) if self.batched else a, b]

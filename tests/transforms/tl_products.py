@@ -1,4 +1,4 @@
-"""Block programs that multiply one tile of A by one of B, in every form that `tl.gemm` has."""
+"""tl programs that multiply one tile of A by one of B, in every form of `tl.gemm`."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ func.func @product(%A: {arrays[0]}, %B: {arrays[1]}, %C: {result}) {{
 """
 
     def arguments(self, rng: np.random.Generator) -> list[NDArray[Any]]:
-        """Small whole numbers, whose products and sums are exact."""
+        """Return small integers, whose products and sums are exact."""
         kinds = [self.element, self.element, self.sums]
         shapes = [*self.shapes, (self.m, self.n)]
         return [

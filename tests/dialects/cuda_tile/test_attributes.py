@@ -132,7 +132,7 @@ cuda_tile.module @m {
 
 
 def placed(kernel: Attribute, token: Attribute, variable: Attribute) -> str:
-    """What the verifier says of a program at these places."""
+    """Return the verifier's messages for a program at these locations."""
     module = parse(PROGRAM)
     places = {
         "cuda_tile.entry": kernel,

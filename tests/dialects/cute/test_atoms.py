@@ -1,4 +1,4 @@
-"""What holds for every atom, asked of types that this file's tests define."""
+"""Properties of every atom, tested on types that this file defines."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MMA = "!test_cute.mma"
 
 
 def first_error(text: str) -> str:
-    """The first error of a program, without the place."""
+    """Return the first error of a program, without its location."""
     with pytest.raises(DiagnosticError) as caught:
         verify(text)
     return caught.value.diagnostics[0].headline.split("error: ", 1)[1]

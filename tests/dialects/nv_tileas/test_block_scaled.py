@@ -1,4 +1,4 @@
-"""Which block-scaled products exist, and what the first failing phase says."""
+"""Supported block-scaled products, and the message of the first failing check."""
 
 import pytest
 from support.ir import assert_prints, program

@@ -1,4 +1,4 @@
-"""From a schedule to IR: what is carried, who feeds whom, replicas that stay in their stage."""
+"""From a schedule to IR: loop-carried values, dependences, replicas that keep their stage."""
 
 import pytest
 from hypothesis import given
@@ -192,7 +192,7 @@ def test_every_user_and_every_source_is_in_time() -> None:
 
 @st.composite
 def programs(draw: st.DrawFn) -> tuple[list[Operation], list[tuple[int, int]], list[int]]:
-    """Operations, some of which use earlier ones in a region; who uses whom; a stage for each."""
+    """Generate operations with uses in nested regions, their def-use pairs, and their stages."""
     count = draw(st.integers(2, 6))
     pairs = [(i, j) for j in range(count) for i in range(j)]
     edges = draw(st.lists(st.sampled_from(pairs), unique=True))

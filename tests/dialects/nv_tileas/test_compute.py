@@ -143,7 +143,7 @@ NARROW = {"e4m3", "e5m2", "e2m3", "e3m2", "e2m1"}
 @pytest.mark.parametrize("instruction", PTX)
 @pytest.mark.parametrize("a", ELEMENTS)
 def test_every_instruction_has_its_elements(instruction: str, a: str) -> None:
-    """A product exists where PTX has both elements, if they are alike or both narrow floats."""
+    """A dot is supported if PTX has both element types and they are equal or both narrow floats."""
     for b in ELEMENTS:
         check_product(instruction, a, b)
 

@@ -41,7 +41,7 @@ def values(*types: Attribute) -> tuple[SSAValue, ...]:
 
 
 def written(text: str) -> ModuleOp:
-    """The program that the text says."""
+    """Return the program parsed from the text."""
     context = Context()
     for dialect in (Builtin, test.Test, NvTileaa, NvTileas):
         context.load_dialect(dialect)
@@ -49,7 +49,7 @@ def written(text: str) -> ModuleOp:
 
 
 def same(built: Operation, text: str) -> None:
-    """`built`, behind the definition of its operands, is what `text` says."""
+    """Assert that `built`, after the definition of its operands, prints as `text`."""
     source = built.operands[0].owner
     assert isinstance(source, Operation)
     module, other = ModuleOp([source, built]), written(text)

@@ -1,4 +1,4 @@
-"""Constructors and what operations say of themselves: buffers, loops, copies, compute."""
+"""Constructors and operation interfaces: buffers, loops, copies, compute."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`#tl.fragment` and the function it stands for: tables, slots that nobody wrote, and back."""
+"""`#tl.fragment` and the map it denotes: tables, unused registers, and round trips."""
 
 import numpy as np
 import pytest

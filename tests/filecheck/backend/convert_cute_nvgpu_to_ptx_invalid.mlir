@@ -1,4 +1,4 @@
-// What is not lowered is refused by name and place, never compiled into something else.
+// Operations without a lowering are rejected by name and location, never miscompiled.
 
 // RUN: tileas-opt %s -p convert-cute-nvgpu-to-ptx --split-input-file --verify-diagnostics
 
@@ -37,7 +37,7 @@ func.func @dynamic_shared() attributes {cute.kernel, nvvm.reqntid = array<i32: 1
 
 // -----
 
-// A kernel says how many threads its block has.
+// A kernel requires a block size.
 
 // expected-error@+1 {{'func.func' op says how many threads a block has: nvvm.reqntid = array<i32: ...>}}
 func.func @k() attributes {cute.kernel} {

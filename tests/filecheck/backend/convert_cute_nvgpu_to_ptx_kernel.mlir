@@ -1,4 +1,4 @@
-// What a launch passes, and what a kernel says of its launch.
+// Kernel parameters and launch directives.
 
 // RUN: tileas-opt %s -p cse,licm,convert-cute-nvgpu-to-ptx | filecheck %s
 

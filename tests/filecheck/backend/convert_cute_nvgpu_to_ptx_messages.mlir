@@ -1,9 +1,9 @@
-// What a kernel says: text by vprintf, assertions by __assertfail; and globals.
+// Prints by vprintf, assertions by __assertfail; and globals.
 
 // RUN: tileas-opt %s -p convert-cute-nvgpu-to-ptx | filecheck %s
 // RUN: tileas-opt %s -p convert-cute-nvgpu-to-ptx -t 'ptx{arch=sm_90a}' | filecheck %s --check-prefix PTX
 
-// Texts, functions and globals are declared in front of the kernels; truth values are bytes.
+// Strings, functions and globals are declared in front of the kernels; i1 is a byte.
 
 // CHECK:      ptx.global @table {data = array<i8: 0, 0, -128, 63, 0, 0, 0, -64>, align = 16 : i64, visible}
 // CHECK-NEXT: ptx.global @flags {data = array<i8: 1, 1>, align = 128 : i64, visible}

@@ -42,7 +42,7 @@ ptx.entry @accumulate(%n: !ptx.param<u32>) attributes {maxntid = array<i32: 128>
 
 ptx.shared @smem {size = 1024, align = 1024}
 
-// Two values that change places in a loop go through a third register, on the edge of the loop.
+// Two values swapped in a loop go through a third register, on the back edge.
 
 // CHECK-LABEL: .entry exchange
 ptx.entry @exchange(%out: !ptx.param<u64>) {

@@ -1,4 +1,4 @@
-// What `--verify-diagnostics` says when the comments are wrong.
+// Output of `--verify-diagnostics` when the expectations are wrong.
 
 // RUN: not tileas-opt %s --split-input-file --verify-diagnostics 2>&1 | filecheck %s --match-full-lines
 

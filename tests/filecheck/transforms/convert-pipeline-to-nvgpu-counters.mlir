@@ -1,4 +1,4 @@
-// Generic barriers: one thread of a group counts or waits, and the group meets around it.
+// Generic barriers: one thread of a group counts or waits, between barriers of the group.
 
 // RUN: tileas-opt %s -p convert-pipeline-to-nvgpu | filecheck %s
 

@@ -1,4 +1,4 @@
-// Block-striped accesses: one place for each thread, and pieces at constant distances from it.
+// Block-striped accesses: one base address per thread, and accesses at constant offsets.
 
 // RUN: tileas-opt %s -p convert-pipeline-to-nvgpu | filecheck %s
 

@@ -1,4 +1,4 @@
-// What a kernel says: one thread prints, all threads look whether an assertion holds.
+// Prints and assertions: one thread prints, all threads evaluate the assertion.
 
 // RUN: tileas-opt %s -p convert-tileas-to-cute-nvgpu | filecheck %s
 

@@ -347,7 +347,7 @@ func.func @columns(%x: memref<2x64xf16>, %y: memref<64xf16>, %n: index) attribut
 // CHECK-NEXT:      func.return
 // CHECK-NEXT:    }
 
-// Elements that another thread has are exchanged: all write the tile, meet, and read what they want.
+// Elements of other threads are exchanged: all write the tile, synchronise, and read.
 
 func.func @transpose(%x: memref<4x2xf32>, %y: memref<2x4xf32>) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 2>} {
   %zero = arith.constant 0 : index

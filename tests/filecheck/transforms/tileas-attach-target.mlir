@@ -1,4 +1,4 @@
-// The module says which GPU it is for; passes have no option for it.
+// The target is an attribute of the module; passes have no option for it.
 
 // RUN: tileas-opt %s --split-input-file -p tileas-attach-target | filecheck %s
 // RUN: xdsl-opt %s --split-input-file -p tileas-attach-target,tileas-attach-target | filecheck %s

@@ -61,7 +61,7 @@ func.func @other_registers(%t: !t, %b: !b) {
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
 
-// 64 rows lie in 16 lanes of each quarter of tensor memory.
+// 64 rows occupy 16 lanes of each quarter of tensor memory.
 
 !t64 = tensor<64x32xf32, #nv_tileas.linear<"((16,4),32):((1@lane,32@lane),1@column)">>
 !r64 = tensor<64x32xf32, #nv_tileas.linear<"((8,2,4),(2,4,4)):((4@thread,2@value,32@thread),(1@value,1@thread,4@value))">>

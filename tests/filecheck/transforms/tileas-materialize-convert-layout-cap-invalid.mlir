@@ -1,4 +1,4 @@
-// Conversions all of whose plans move more bytes at once than `reg2reg-vec-size` says.
+// Conversions all of whose plans exceed the vector width `reg2reg-vec-size`.
 
 // RUN: tileas-opt %s -p 'tileas-materialize-convert-layout{reg2reg-vec-size=8}' --split-input-file --verify-diagnostics
 // RUN: tileas-opt %s -p 'tileas-materialize-convert-layout{reg2reg-vec-size=0}' --split-input-file --verify-diagnostics

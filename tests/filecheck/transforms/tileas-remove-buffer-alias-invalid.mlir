@@ -1,4 +1,4 @@
-// What `tileas-remove-buffer-alias` says of aliases that it leaves, and of a program without end.
+// Diagnostics of `tileas-remove-buffer-alias` for remaining aliases and non-termination.
 
 // RUN: tileas-opt %s -p tileas-remove-buffer-alias --split-input-file --verify-diagnostics
 

@@ -613,7 +613,7 @@ func.func @agreed(%n: index, %m: memref<16x16xf32>, %first: !a) -> !b {
 // CHECK-NEXT:    func.return %r : !b
 // CHECK-NEXT:  }
 
-// A pragma hands over what its body yields.
+// A pragma forwards what its body yields.
 
 func.func @pragma(%x: !a) -> !a {
   %0 = nv_tileas.pragma {ocgEnterDirectives = "x", ocgLeaveDirectives = "y"} -> !b {
@@ -649,7 +649,7 @@ func.func @pragmas(%x: !a) -> !a {
 // CHECK-NEXT:    func.return %0 : !a
 // CHECK-NEXT:  }
 
-// The consumer of a pipeline of one stage hands over what its body yields, too.
+// The consumer of a single-stage pipeline forwards what its body yields, too.
 
 func.func @one_stage(%x: !a) -> !a {
   %buffer = nv_tileas.alloc_tensor : tensor<1x256xf32, #smem>
@@ -741,7 +741,7 @@ func.func @elsewhere(%x: !a, %p: i1) -> !a {
 // CHECK-NEXT:    func.return %5 : !a
 // CHECK-NEXT:  }
 
-// Operations that nobody knows, extents that are not known.
+// Unregistered operations, dynamic extents.
 
 func.func private @declaration(!a) -> !a
 

@@ -1,4 +1,4 @@
-// What threads cannot do is an error at the operation, with the numbers that say why.
+// Unsupported lowerings are errors at the operation that state the limits exceeded.
 
 // RUN: tileas-opt %s -p tl-lower --split-input-file --verify-diagnostics
 

@@ -1,4 +1,4 @@
-// Laid-out block programs as the threads of a block, smallest first.
+// Laid-out tl programs lowered to the threads of a block, smallest first.
 
 // RUN: tileas-opt %s -p tl-lower,canonicalize,cse --split-input-file | filecheck %s
 
@@ -79,7 +79,7 @@ func.func @article(%A: memref<4x16xf32>, %B: memref<4xf32>) {
 
 // -----
 
-// Shared memory under a swizzle; threads meet between what some write and others read.
+// Swizzled shared memory; threads synchronise between writes and reads.
 
 func.func @shared(%A: memref<8x32xf32>, %B: memref<8x32xf32>) {
   tl.kernel threads(32) {

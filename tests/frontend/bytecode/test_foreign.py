@@ -111,12 +111,12 @@ PLAIN: Mapping[type[Any], Callable[[Any], object]] = {
 
 
 def plain(value: Attribute) -> object:
-    """An attribute as the package's writer was told it."""
+    """Return an attribute in the form passed to the package's writer."""
     return next(form(value) for kind, form in PLAIN.items() if isinstance(value, kind))
 
 
 def told(value: object) -> object:
-    """What the writer was told, in the same form."""
+    """Return the arguments passed to the writer, in the same form."""
     import cuda.tile._bytecode.attribute as known
 
     match value:

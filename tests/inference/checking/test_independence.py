@@ -1,4 +1,4 @@
-"""The checker shares no code with those whom it checks."""
+"""The checker shares no code with the inference that it checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules one by one: what they accept, what they find, and the words of it."""
+"""The rules one by one: what they accept and reject, and their messages."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from tileas_xdsl.layout.expr.expression import Number, dimension
 
 
 def one_loop(threads: int, buffers: tuple, body: Loop, layouts: dict, **decision: object) -> tuple:
-    """A program of one loop whose iterations lie in row-major order over the threads."""
+    """Return a program of one loop whose iterations are distributed row-major over the threads."""
     width = decision.pop("vector", 1)
     flat: Number = ZERO
     for k, extent in enumerate(body.extents):

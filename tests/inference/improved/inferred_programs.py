@@ -1,4 +1,4 @@
-"""Random block programs as inference sees them: fragments read and written in every known way."""
+"""Random tl programs as inference input: fragments read and written in every known way."""
 
 from __future__ import annotations
 

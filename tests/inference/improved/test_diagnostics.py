@@ -1,4 +1,4 @@
-"""What no layout makes right is refused with the iterations, the elements and the place."""
+"""Programs without a valid layout are rejected with iterations, elements and location."""
 
 import pytest
 

@@ -59,7 +59,7 @@ def is_negative(number: Fraction | float) -> bool:
 
 
 def bits_of(number: Fraction | float, name: str, mode: str = "rn", *, finite: bool = False) -> int:
-    """A number rounded to a format, by counting its last place."""
+    """Round a number to a format by its unit in the last place."""
     f = FORMATS[name]
     sign = int(is_negative(number)) << (f.width - 1)
     if isinstance(number, float) and math.isnan(number):

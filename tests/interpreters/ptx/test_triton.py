@@ -15,7 +15,7 @@ from tileas_xdsl.interpreters.ptx import load, run
 DATA = Path(__file__).parent / "data"
 ORDERS = [("eager", 0), ("lazy", 0), ("random", 1), ("random", 2)]
 SHARED = {"add": 0, "softmax": 16, "matmul": 16384}
-"""Bytes of shared memory that Triton asks the launch for."""
+"""Return the bytes of dynamic shared memory that Triton requires at launch."""
 
 
 @pytest.fixture(params=["stored", "made now"])

@@ -1,4 +1,4 @@
-"""Random block programs of tl: text, arrays, and the kinds of accesses in them."""
+"""Random tl programs: text, arrays, and kinds of accesses."""
 
 from tests.support.tl_programs.program import TlProgram, one_access, program, programs
 from tests.support.tl_programs.reads import KINDS

@@ -1,4 +1,4 @@
-"""Parallel loops: read in some way, combine, and write in some way."""
+"""Random parallel loops: an access to read, arithmetic, and an access to write."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support.tl_programs.writes import PARTIAL, WHOLE
 
 @dataclass(frozen=True)
 class Target:
-    """Where the values of a loop go; `around` are indices that come before those of the loop."""
+    """Destination of a loop's values; `around` are indices before those of the loop."""
 
     buffer: Buffer
     indices: tuple[Index, ...]
@@ -22,7 +22,7 @@ class Target:
 
 
 def loop(w: Writer, source: Buffer, kind: str = "", *, stores: bool = False) -> None:
-    """One loop that reads a buffer; it stores to an array or, perhaps, makes a new buffer."""
+    """Emit a loop that reads a buffer and writes an array or a new buffer."""
     name, read = reading(w, source.shape, kind)
     w.mark(name)
     element = w.choose(ELEMENTS)
@@ -37,7 +37,7 @@ def loop(w: Writer, source: Buffer, kind: str = "", *, stores: bool = False) -> 
 
 
 def new_target(w: Writer, extents: tuple[int, ...], element: str, *, stores: bool) -> Target:
-    """A new array that a loop writes to, or a new buffer of the block."""
+    """Return a new array or buffer as destination of a loop."""
     space = "" if stores or w.chance() else w.choose(("fragment", "fragment", "shared"))
     kinds = WHOLE if w.chance() else {**WHOLE, **PARTIAL}
     kind = "identity" if space and w.chance() else w.choose(list(kinds))
@@ -52,14 +52,14 @@ def new_target(w: Writer, extents: tuple[int, ...], element: str, *, stores: boo
 
 
 def fill(w: Writer, buffer: Buffer) -> None:
-    """All elements become one number."""
+    """Emit a fill of a buffer with a constant."""
     value = w.constant(w.number(-3, 3), buffer.element)
     w.line(f"tl.fill {buffer.name}, {value} : {buffer.type}")
     w.mark("fill")
 
 
 def _others(w: Writer, extents: tuple[int, ...], source: Buffer) -> list[tuple[Buffer, tuple]]:
-    """More that the iterations read: other buffers, and arrays, also beyond their ends."""
+    """Return additional operands: other buffers, and arrays with out-of-bounds reads."""
     result: list[tuple[Buffer, tuple[Index, ...]]] = []
     for buffer in w.random.sample(w.readable, min(len(w.readable), w.number(0, 2))):
         if buffer is not source:
@@ -105,12 +105,12 @@ def _plain(
 
 
 def parallel(w: Writer, extents: tuple[int, ...]) -> Parallel:
-    """An open loop; it is entered with the names of its variables."""
+    """Open a parallel loop; entering it returns the names of its variables."""
     return Parallel(w, extents)
 
 
 class Parallel:
-    """The body of a parallel loop, as a context."""
+    """The body of a parallel loop as a context manager."""
 
     def __init__(self, w: Writer, extents: tuple[int, ...]) -> None:
         self.names = [w.name("i") for _ in extents]
@@ -126,7 +126,7 @@ class Parallel:
 
 
 def _pointers(w: Writer, source: Buffer, read: Reading, at: tuple[Index, ...]) -> Buffer:
-    """An array that says for each iteration which element it reads."""
+    """Return an index array with the element that each iteration reads."""
     return w.array(read.extents, "i32", 0, source.shape[at.index(None)] - 1)
 
 
@@ -143,7 +143,7 @@ def _load(
 def _condition(
     w: Writer, names: list[str], extents: tuple[int, ...], value: tuple[str, Buffer]
 ) -> str:
-    """Whether an iteration stores: by its number, or by what it has read."""
+    """Return the condition of a store: on the iteration index or on loaded data."""
     name, element = value[0], value[1].element
     if w.chance() and element != "i32":
         zero = w.constant(0, element)
@@ -154,7 +154,7 @@ def _condition(
 
 
 def _accumulate(w: Writer, source: Buffer, read: Reading, target: Target) -> None:
-    """The sum or the like over a serial loop in the body, kept where it goes."""
+    """Emit a reduction over a serial loop in the body, accumulated in the destination."""
     zero, end = w.constant(0, "index"), w.constant(read.inner[0], "index")
     start = w.constant(w.number(-2, 2), target.buffer.element)
     with parallel(w, read.extents) as names:
@@ -169,13 +169,13 @@ def _accumulate(w: Writer, source: Buffer, read: Reading, target: Target) -> Non
 
 
 def added(w: Writer, value: str, buffer: Buffer, at: Sequence[str]) -> str:
-    """What an element becomes with one more number."""
+    """Return an element combined with one more value."""
     before, operation = w.load(buffer, at), w.choose(OPERATIONS[buffer.element])
     return w.let("v", f"arith.{operation} {before}, {value} : {buffer.element}")
 
 
 def atomics(w: Writer, source: Buffer) -> None:
-    """Sums of what many iterations find, in an array."""
+    """Emit atomic additions of many iterations to an array."""
     name, read = reading(w, source.shape)
     if read.inner or None in read.accesses[0]:
         return
@@ -193,7 +193,7 @@ def atomics(w: Writer, source: Buffer) -> None:
 
 
 def in_place(w: Writer, buffer: Buffer) -> None:
-    """A buffer changes where it is."""
+    """Emit an in-place update of a buffer."""
     others = _others(w, buffer.shape, buffer)
     w.mark("in place")
     with parallel(w, buffer.shape) as names:
@@ -204,7 +204,7 @@ def in_place(w: Writer, buffer: Buffer) -> None:
 
 
 def rounds(w: Writer, source: Buffer) -> None:
-    """A serial loop of the block, which takes one row after the other."""
+    """Emit a serial loop of the block over rows."""
     if len(source.shape) < 2 or prod(source.shape) > MOST_ELEMENTS:
         return
     rest, element = source.shape[1:], w.choose(("f32", "i32"))

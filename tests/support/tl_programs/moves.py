@@ -1,4 +1,4 @@
-"""Operations of the whole block: copies, reductions, running sums."""
+"""Random block-level operations: copies, reductions, cumulative sums."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from tests.support.tl_programs.values import LIMITS
 from tests.support.tl_programs.writer import ELEMENTS, Buffer, Writer
 
 MOST_EXACT = 1 << 24
-"""Sums of whole numbers in f32 are exact below it, whatever their order."""
+"""Bound below which integer sums in f32 are exact in any order."""
 
 
 def loaded(w: Writer, shape: tuple[int, ...] | None = None, space: str = "") -> Buffer:
-    """A new buffer with a region of a new array, which may end before the region does."""
+    """Emit a copy of a region of a new array, possibly out of bounds, to a new buffer."""
     shape = shape or w.shape()
     element = w.choose(ELEMENTS)
     buffer = w.allocated(shape, element, space or w.choose(("fragment", "fragment", "shared")))
@@ -29,7 +29,7 @@ def loaded(w: Writer, shape: tuple[int, ...] | None = None, space: str = "") -> 
 
 
 def moved(w: Writer, source: Buffer) -> None:
-    """A copy between buffers of the block."""
+    """Emit a copy between buffers of the block."""
     bound = w.bounds.get(source.name, 4)
     narrow = ("f16",) if source.element != "i32" and bound <= LIMITS["f16"] else ()
     element = w.choose((source.element, *narrow))
@@ -41,7 +41,7 @@ def moved(w: Writer, source: Buffer) -> None:
 
 
 def stored(w: Writer, source: Buffer) -> None:
-    """A copy to an array."""
+    """Emit a copy to an array."""
     if w.blocks:
         return
     shape = tuple(max(1, extent + w.choose((0, 0, 2, -1))) for extent in source.shape)
@@ -51,7 +51,7 @@ def stored(w: Writer, source: Buffer) -> None:
 
 
 def reduced(w: Writer, source: Buffer) -> None:
-    """A reduction along an axis; sums of f16 would depend on their order."""
+    """Emit a reduction along an axis, without f16 sums, which depend on the order."""
     if source.space != "fragment" or len(source.shape) < 2:
         return
     axis = w.number(0, len(source.shape) - 1)
@@ -77,7 +77,7 @@ def reduced(w: Writer, source: Buffer) -> None:
 
 
 def summed(w: Writer, source: Buffer) -> None:
-    """Running sums along an axis."""
+    """Emit cumulative sums along an axis."""
     bound = w.bounds.get(source.name, 4)
     is_exact = source.element != "f16" and bound * max(source.shape) < MOST_EXACT
     if source.space != "fragment" or not is_exact:

@@ -1,4 +1,4 @@
-"""What becomes of a block program: its layouts checked, its PTX run beside the program itself."""
+"""Outcome of a tl program: layouts checked, PTX compared with the tile interpreter."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ NO_INSTRUCTION = re.compile(r"^\s*([.{}/]|$|//|\$\w+:|\w+:)")
 """Lines of PTX that are directives, labels or braces."""
 
 ELEMENT = re.compile(r"\[\d+(, \d+)*\]|(element|thread|iteration|slot|threads|rows|columns) \S*\d")
-"""What makes an error concrete: an element by its coordinates, or a number of something."""
+"""Pattern of a concrete detail in an error: element coordinates or an index."""
 
 
 class Verdict(StrEnum):
-    """What came out; all but the first three are errors of ours."""
+    """The verdict on a program; all but the first three are bugs of the compiler."""
 
     RIGHT = "right"
     NO_LAYOUT = "no layout"
@@ -43,12 +43,12 @@ class Verdict(StrEnum):
 
 
 FINE = (Verdict.RIGHT, Verdict.NO_LAYOUT, Verdict.NOT_LOWERED)
-"""Accepted, or refused for a reason that is told."""
+"""Accepted, or refused with a stated reason."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came out for a program: `seconds` of inference, `instructions` of PTX."""
+    """The outcome of a program: `seconds` of inference, `instructions` of PTX."""
 
     verdict: Verdict
     detail: str = ""
@@ -57,13 +57,13 @@ class Outcome:
 
 
 def asked(module: ModuleOp) -> Program:
-    """What inference is asked about the kernel of a module."""
+    """Return the inference input of the module's kernel."""
     kernel = next(op for op in module.walk() if isinstance(op, KernelOp))
     return Extraction(kernel, "sm_90a").program()
 
 
 def layouts(text: str, mode: str = "improved") -> tuple[Outcome, Decisions | None]:
-    """The layouts of a program, looked at by the checker."""
+    """Infer the layouts of a program and check them."""
     question = asked(parse(text))
     start = time.perf_counter()
     try:
@@ -84,7 +84,7 @@ def layouts(text: str, mode: str = "improved") -> tuple[Outcome, Decisions | Non
 
 
 def outcome(program: TlProgram, target: str = "sm_90a") -> Outcome:
-    """The layouts of a program, and its PTX on the emulator beside the tile interpreter."""
+    """Infer a program's layouts; compare its emulated PTX with the tile interpreter."""
     found, _ = layouts(program.text)
     if found.verdict is not Verdict.RIGHT:
         return found
@@ -116,7 +116,7 @@ def difference(
     wanted: Sequence[NDArray[np.generic]],
     got: Sequence[NDArray[np.generic]],
 ) -> str:
-    """The first element that two runs do not agree on."""
+    """Return the first element on which two runs disagree."""
     for argument, a, b in zip(program.arguments, wanted, got, strict=True):
         for at in np.argwhere(~((a == b) | ((a != a) & (b != b))))[:1]:
             place = f"{argument.buffer.name}{at.tolist()}"
@@ -125,5 +125,5 @@ def difference(
 
 
 def instruction_count(ptx: str) -> int:
-    """How many lines of PTX are instructions."""
+    """Return the number of instruction lines of the PTX."""
     return sum(not NO_INSTRUCTION.match(line) for line in ptx.splitlines())

@@ -1,4 +1,4 @@
-"""Random block programs: well formed, without races, every buffer filled before it is read."""
+"""Random tl programs: well formed, free of races, every buffer filled before it is read."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from tests.support.tl_programs import loops, moves
 from tests.support.tl_programs.writer import Argument, Writer
 
 DTYPES = {"f32": np.float32, "f16": np.float16, "i32": np.int32}
-"""Of the arrays."""
+"""Array element types."""
 
 THREADS = (32, 64, 96, 128, 160, 256)
-"""Sizes of blocks."""
+"""Block sizes in threads."""
 
 STATEMENTS = (
     loops.loop,
@@ -30,12 +30,12 @@ STATEMENTS = (
     moves.reduced,
     moves.summed,
 )
-"""What a program does with one of its buffers, as often as it stands here."""
+"""Statements on one buffer; repetition sets the weight."""
 
 
 @dataclass(frozen=True)
 class TlProgram:
-    """A kernel `k`, its arrays, its grid, and what kinds of things it does."""
+    """A kernel `k`, its arrays, its grid, and the kinds of its statements."""
 
     seed: int
     text: str
@@ -44,7 +44,7 @@ class TlProgram:
     marks: frozenset[str]
 
     def arrays(self) -> list[NDArray[np.generic]]:
-        """New arrays for a run: whole numbers, the same each time."""
+        """Return new arrays of integers, the same for each run."""
         source = np.random.default_rng(self.seed)
         return [
             source.integers(a.low, a.high, a.buffer.shape, endpoint=True).astype(
@@ -55,7 +55,7 @@ class TlProgram:
 
 
 def program(seed: int) -> TlProgram:
-    """The program of a seed."""
+    """Return the program of a seed."""
     random = Random(seed)
     w = Writer(random, random.choice(THREADS))
     if w.chance(4):
@@ -74,7 +74,7 @@ def program(seed: int) -> TlProgram:
 
 
 def one_access(kind: str, seed: int) -> TlProgram:
-    """A fragment is filled and then read in one way: the smallest program for a kind."""
+    """Return a minimal program that fills a fragment and reads it by one kind of access."""
     random = Random(seed)
     w = Writer(random, random.choice(THREADS))
     rank = 2 if kind not in ("broadcast", "grouped") else w.choose((1, 2))
@@ -83,7 +83,7 @@ def one_access(kind: str, seed: int) -> TlProgram:
 
 
 def finished(w: Writer, seed: int) -> TlProgram:
-    """The program of what has been written."""
+    """Return the program written so far."""
     arguments = ", ".join(f"{a.buffer.name}: {a.buffer.type}" for a in w.arguments)
     grid = f" ({w.blocks[0]}) in ({w.grid})" if w.blocks else ""
     text = "\n".join(
@@ -101,5 +101,5 @@ def finished(w: Writer, seed: int) -> TlProgram:
 
 
 def programs(count: int, first: int = 0) -> Iterator[TlProgram]:
-    """Programs of successive seeds."""
+    """Yield programs of successive seeds."""
     return map(program, range(first, first + count))

@@ -1,4 +1,4 @@
-"""Kinds of reads: from a buffer to a loop over some of it, and what an iteration looks at."""
+"""Kinds of reads: from a buffer to a loop over part of it, and its index expressions."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from tests.support.tl_programs.writer import MOST_ELEMENTS, Writer
 from tileas_xdsl.layout.expr.expression import Number, dimension
 
 Index = Number | None
-"""None: an index that data decide."""
+"""An index expression; None is a data-dependent index."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """A loop of some extents, each of whose iterations reads a buffer once or several times."""
+    """A loop over some extents whose iterations read a buffer once or several times."""
 
     extents: tuple[int, ...]
     accesses: tuple[tuple[Index, ...], ...]
@@ -24,16 +24,16 @@ class Reading:
 
 Shape = tuple[int, ...]
 Kind = Callable[[Writer, Shape], Reading | None]
-"""How a buffer of a shape is read; None: not in this way."""
+"""Function from a shape to the read of such a buffer, or None if not applicable."""
 
 
 def dim(k: int) -> Number:
-    """Variable k of the loop."""
+    """Return loop variable k."""
     return dimension(k)
 
 
 def const(k: int) -> Number:
-    """A number."""
+    """Return a constant index."""
     return k
 
 
@@ -85,7 +85,7 @@ def one_row(w: Writer, shape: Shape) -> Reading | None:
 
 
 def one_element(w: Writer, shape: Shape) -> Reading:
-    """`f[3, 5]` for all."""
+    """`f[3, 5]` in every iteration."""
     at = tuple(const(w.number(0, extent - 1)) for extent in shape)
     return Reading(w.shape(), (at,))
 
@@ -151,7 +151,7 @@ def flattened(w: Writer, shape: Shape) -> Reading | None:
 
 
 def grouped(w: Writer, shape: Shape) -> Reading | None:
-    """`f[i floordiv 4, j]`: several iterations look at one element."""
+    """`f[i floordiv 4, j]`: several iterations read the same element."""
     axis, group = w.number(0, len(shape) - 1), w.number(2, 8)
     if prod(shape) * group > MOST_ELEMENTS:
         return None
@@ -220,11 +220,11 @@ KINDS: Mapping[str, Kind] = {
     "by data": by_data,
     "serial in the body": in_the_body,
 }
-"""By name."""
+"""Kinds of reads by name."""
 
 
 def reading(w: Writer, shape: Shape, kind: str = "") -> tuple[str, Reading]:
-    """A loop that reads a buffer of this shape, in some way that it allows."""
+    """Return a loop that reads a buffer of this shape by an applicable kind."""
     names = [kind] if kind else w.random.sample(list(KINDS), len(KINDS))
     for name in names:
         found = KINDS[name](w, shape)
@@ -234,12 +234,12 @@ def reading(w: Writer, shape: Shape, kind: str = "") -> tuple[str, Reading]:
 
 
 def fitting(w: Writer, extents: Shape, shape: Shape) -> tuple[Number, ...] | None:
-    """Some indices into a buffer by a loop that there is already; None: it has no variables."""
+    """Return indices into a buffer within an existing loop, or None if it has no variables."""
     return tuple(_fitting(w, extents, extent, k) for k, extent in enumerate(shape))
 
 
 def _fitting(w: Writer, extents: Shape, extent: int, axis: int) -> Number:
-    """An index below `extent`, by the variable in the same place or another one."""
+    """Return an index below `extent`, by the loop variable of the same or another dimension."""
     k = axis if axis < len(extents) and not w.chance(3) else w.number(0, len(extents) - 1)
     if extents[k] <= extent:
         return dim(k) + w.choose((0, 0, extent - extents[k]))

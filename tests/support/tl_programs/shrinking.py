@@ -1,4 +1,4 @@
-"""A failing program made small: operations go as long as it still fails."""
+"""Reduction of failing programs: operations are removed while the failure persists."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tileas_xdsl.diagnostics.outputs import printed_module
 
 
 def shrunk(text: str, fails: Callable[[str], bool]) -> str:
-    """The text without what the failure does not need; `fails` sees valid programs alone."""
+    """Return a reduced text that still fails; `fails` is called on valid programs only."""
     before = ""
     while before != text:
         before = text
@@ -30,7 +30,7 @@ def _removable(module: ModuleOp) -> list[Operation]:
 
 
 def _without(text: str, k: int, fails: Callable[[str], bool]) -> str:
-    """The text without operation k, or as it was where that is needed."""
+    """Return the text without operation k, or unchanged if that does not fail."""
     module = parse(text)
     ops = _removable(module)
     if k >= len(ops) or any(result.uses for result in ops[k].results):

@@ -1,4 +1,4 @@
-"""What an iteration computes: whole numbers, so that no order of sums and no width matters."""
+"""Per-iteration arithmetic on small integers, exact in any order and width."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ CONVERSIONS = {
     ("f32", "i32"): "fptosi",
     ("f16", "i32"): "fptosi",
 }
-"""Operations of arith, by what they convert."""
+"""`arith` conversions by source and result type."""
 
 OPERATIONS = {
     "f32": ("addf", "subf", "maximumf", "minimumf"),
     "f16": ("addf", "subf", "maximumf", "minimumf"),
     "i32": ("addi", "subi", "maxsi", "minsi"),
 }
-"""Operations of arith that keep small whole numbers small and whole."""
+"""`arith` operations by type that keep small integers small and integral."""
 
 LIMITS = {"f32": 1 << 16, "f16": 256, "i32": 1 << 16}
-"""By type: sums and multiples of a few numbers of that size are exact."""
+"""Magnitude limits by type for exact sums and multiples."""
 
 SCALES = {"f32": "mulf", "f16": "mulf", "i32": "muli"}
-"""Multiplication, by type."""
+"""Multiplication by type."""
 
 
 def converted(w: Writer, value: str, element: str, wanted: str) -> str:
-    """A number in another type."""
+    """Convert a value to another type."""
     if element == wanted:
         return value
     if element == "i32" and wanted == "f16":
@@ -43,7 +43,7 @@ def converted(w: Writer, value: str, element: str, wanted: str) -> str:
 
 
 def small(w: Writer, value: str, element: str, bound: int, limit: int) -> str:
-    """A number of no more than `limit`, from one of no more than `bound`."""
+    """Reduce a value of magnitude `bound` to at most `limit`."""
     if bound <= limit:
         return value
     low, high = w.constant(-limit, element), w.constant(limit, element)
@@ -55,9 +55,9 @@ def small(w: Writer, value: str, element: str, bound: int, limit: int) -> str:
 def combined(
     w: Writer, values: Sequence[tuple[str, Buffer]], element: str, limit: int = 0
 ) -> tuple[str, int]:
-    """One number of all of them, in a type, and its bound; the values come with their buffers.
+    """Combine all values into one of a type; return it with its bound.
 
-    With a limit the numbers are cut off at it and not scaled, so that they can be summed up.
+    With a limit the values are clamped and not scaled, so that they can be summed.
     """
     results, bounds = list[str](), list[int]()
     for value, buffer in values:

@@ -1,4 +1,4 @@
-"""Text of a block program as it grows: names, indentation, buffers, arguments."""
+"""Text of a tl program under construction: names, indentation, buffers, arguments."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from tileas_xdsl.layout.expr.expression import Number, Variable
 T = TypeVar("T")
 
 ELEMENTS = ("f32", "f32", "f16", "i32")
-"""What buffers are made of; f32 twice as often."""
+"""Element types of buffers; f32 has double weight."""
 
 MOST_ELEMENTS = 2048
-"""How many elements a buffer has at most, and iterations a loop."""
+"""Maximum number of elements of a buffer and of iterations of a loop."""
 
 
 @dataclass(frozen=True)
 class Buffer:
-    """A buffer of the program, by its name in the text; `space` is empty for an array."""
+    """A buffer by its name in the text; `space` is empty for an array."""
 
     name: str
     shape: tuple[int, ...]
@@ -32,14 +32,14 @@ class Buffer:
 
     @property
     def type(self) -> str:
-        """Its type in the text."""
+        """Return the type as text."""
         shape = "x".join(map(str, (*self.shape, self.element)))
         return f"memref<{shape}, #tl<space {self.space}>>" if self.space else f"memref<{shape}>"
 
 
 @dataclass(frozen=True)
 class Argument:
-    """An array that the kernel gets: whole numbers from `low` to `high`."""
+    """An array argument of integers from `low` to `high`."""
 
     buffer: Buffer
     low: int = -4
@@ -48,9 +48,9 @@ class Argument:
 
 @dataclass
 class Writer:
-    """What has been written so far, and what may be read from here on.
+    """The text so far, and the readable buffers.
 
-    `bounds` tells how large the numbers of a buffer may be; those of arrays are small.
+    `bounds` has the magnitude of each buffer's values; those of arrays are small.
     """
 
     random: Random
@@ -66,43 +66,43 @@ class Writer:
 
     @property
     def blocks(self) -> tuple[str, ...]:
-        """The number of the block, where there are several."""
+        """Return the block index if the grid has several blocks."""
         return ("%block",) if self.grid else ()
 
     def choose(self, options: Sequence[T]) -> T:
-        """One of them."""
+        """Return one of the options."""
         return self.random.choice(options)
 
     def chance(self, one_in: int = 2) -> bool:
-        """True once in so many times."""
+        """Return True with probability 1 / `one_in`."""
         return self.random.randrange(one_in) == 0
 
     def number(self, low: int, high: int) -> int:
-        """One from `low` to `high`, both included."""
+        """Return a random integer from `low` to `high`, inclusive."""
         return self.random.randint(low, high)
 
     def mark(self, kind: str) -> None:
-        """Remember that the program does this."""
+        """Record a feature of the program."""
         self.marks.add(kind)
 
     def name(self, stem: str) -> str:
-        """A new name."""
+        """Return a fresh name."""
         self.count += 1
         return f"%{stem}{self.count}"
 
     def line(self, text: str) -> None:
-        """One line at the current depth."""
+        """Emit one line at the current depth."""
         self.lines.append("  " * self.depth + text)
 
     def let(self, stem: str, text: str) -> str:
-        """A line that gives a value a new name."""
+        """Emit a line that defines a fresh name."""
         name = self.name(stem)
         self.line(f"{name} = {text}")
         return name
 
     @contextmanager
     def block(self, head: str) -> Iterator[None]:
-        """A line that opens a region, and its end."""
+        """Emit the head and end of a region."""
         self.line(f"{head} {{")
         self.depth += 1
         yield
@@ -110,29 +110,29 @@ class Writer:
         self.line("}")
 
     def array(self, shape: tuple[int, ...], element: str, low: int = -4, high: int = 4) -> Buffer:
-        """A new argument."""
+        """Add an input array argument."""
         self.count += 1
         buffer = Buffer(f"%A{self.count}", shape, element)
         self.arguments.append(Argument(buffer, low, high))
         return buffer
 
     def output(self, shape: tuple[int, ...], element: str) -> Buffer:
-        """A new argument to write to, with a part for each block."""
+        """Add an output array argument with a part per block."""
         return self.array((*((self.grid,) if self.grid else ()), *shape), element)
 
     def allocated(self, shape: tuple[int, ...], element: str, space: str) -> Buffer:
-        """A new buffer of the block; nobody may read it before it is filled."""
+        """Emit a new buffer, which must be filled before it is read."""
         buffer = Buffer(self.name(space[0]), shape, element, space)
         self.line(f"{buffer.name} = tl.alloc_{space} : {buffer.type}")
         return buffer
 
     def constant(self, value: int, element: str) -> str:
-        """A whole number of a type."""
+        """Return an integer constant of a type."""
         text = f"{value}.0" if element.startswith("f") else str(value)
         return self.let("c", f"arith.constant {text} : {element}")
 
     def index(self, expression: Number, variables: Sequence[str]) -> str:
-        """The value of an index over variables of loops."""
+        """Emit an index expression over loop variables."""
         if isinstance(expression, Variable):
             return variables[expression.key.number]
         if isinstance(expression, int):
@@ -141,23 +141,23 @@ class Writer:
         return self.let("e", f"affine.apply affine_map<{map_}> ({', '.join(variables)})")
 
     def load(self, buffer: Buffer, indices: Sequence[str]) -> str:
-        """An element of a buffer."""
+        """Emit a load from a buffer."""
         return self.let("x", f"memref.load {buffer.name}[{', '.join(indices)}] : {buffer.type}")
 
     def store(self, value: str, buffer: Buffer, indices: Sequence[str]) -> None:
-        """An element of a buffer changes."""
+        """Emit a store to a buffer."""
         at = ", ".join(indices)
         self.line(f"memref.store {value}, {buffer.name}[{at}] : {buffer.type}")
 
     def shape(self, rank: int | None = None) -> tuple[int, ...]:
-        """A new shape: extents of 1 to 300, powers of two and others, not too many elements."""
+        """Return a random shape with extents of 1 to 300 within the element limit."""
         while True:
             extents = tuple(self.extent() for _ in range(rank or self.choose((1, 2, 2, 2, 3))))
             if prod(extents) <= MOST_ELEMENTS:
                 return extents
 
     def extent(self) -> int:
-        """An extent of 1 to 300."""
+        """Return an extent of 1 to 300."""
         return self.choose(
             (2 ** self.number(0, 8), self.number(1, 300), self.number(1, 20), self.number(2, 8) * 8)
         )

@@ -1,4 +1,4 @@
-"""Kinds of writes: each iteration of a loop has an element of its own."""
+"""Kinds of writes: each iteration of a loop writes a distinct element."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.support.tl_programs.writer import Writer
 from tileas_xdsl.layout.expr.expression import Number
 
 Written = tuple[Shape, tuple[Number, ...]]
-"""The shape of the target, and where an iteration writes."""
+"""The shape of the target, and the indices that an iteration writes."""
 
 
 def identity(w: Writer, extents: Shape) -> Written:
@@ -66,7 +66,7 @@ WHOLE: Mapping[str, Callable[[Writer, Shape], Written]] = {
     "rotated": rotated,
     "flattened": flattened,
 }
-"""By name: kinds that write all of the target."""
+"""Kinds that write the whole target, by name."""
 
 PARTIAL = {"shifted": shifted, "strided": strided}
-"""By name: kinds that leave out elements."""
+"""Kinds that leave elements unwritten, by name."""

@@ -110,7 +110,7 @@ func.func @f(%v: !cute.stride<"(1/0@0,1)">) {
 
 // -----
 
-// A view of memory counts elements: coordinates are no places.
+// A memory view has integer strides: coordinates are no offsets.
 
 // expected-error@+1 {{expected iterator and layout codomain to have congruent profiles, but got iterator '!cute.ptr<f16, gmem>' and layout layout: (4,2):(1@0,1@1) with co-domain profile (0,0)}}
 func.func @f(%v: !cute.memref<f16, gmem, "(4,2):(1@0,1@1)">) {

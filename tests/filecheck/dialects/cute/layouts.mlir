@@ -3,7 +3,7 @@
 // RUN: tileas-opt %s --split-input-file | filecheck %s
 // RUN: tileas-opt %s --split-input-file | tileas-opt --split-input-file | filecheck %s
 
-// Layouts: functions of coordinates to offsets; types say all that is known.
+// Layouts: functions of coordinates to offsets; the static part is in the type.
 
 func.func @made(%M: i32, %s: i64) {
   %S = cute.make_shape(%M) : (i32) -> !cute.shape<"(4,?)">

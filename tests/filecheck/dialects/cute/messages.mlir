@@ -135,7 +135,7 @@ func.func @f(%v: !cute.layout<"(8,8):(1,8)">, %t: !cute.layout<"(2,2,2):(1,2,4)"
 
 // -----
 
-// A thread's place is found by division of its number.
+// A thread's coordinate is computed from its index by division.
 
 func.func @f(%v: !cute.layout<"(8,8):(1,8)">, %t: !cute.layout<"(4,4):(1@0,1@1)">, %i: i32) {
   // expected-error@+2 {{unable to construct a coordinate for local_partition}}
@@ -641,7 +641,7 @@ func.func @f(%v: !cute.memref<f32, tmem, "(8,4):(1,8)">, %c: !cute.coord<"(1,2)"
 
 // -----
 
-// and truth values in registers only.
+// and i1 in registers only.
 
 func.func @f(%v: !cute.memref<i1, smem, "(8,4):(1,8)">, %c: !cute.coord<"(1,2)">) {
   // expected-error@+2 {{i1 element type is only supported for tensors in rmem, but got '!cute.memref<i1, smem, "(8,4):(1,8)">'}}

@@ -72,7 +72,7 @@ func.func @f(%x: vector<4x2xf32>, %s: !cute.shape<"(4,2)">, %i: f32) {
 
 // -----
 
-// No source says what a predication leaves out.
+// The semantics of predicated reductions is undocumented.
 
 func.func @f(%x: vector<8xf32>, %s: !cute.shape<"(4,2)">, %i: f32, %p: vector<8xi1>) {
   // expected-error@+1 {{'cute.reduce' op is not supported with a predication}}

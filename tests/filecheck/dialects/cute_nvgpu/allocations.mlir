@@ -1,4 +1,4 @@
-// Memory, maps and copies that a lowering places: their syntax.
+// Syntax of allocations, tensor maps and copies that a lowering emits.
 
 // RUN: tileas-opt %s | tileas-opt | filecheck %s
 

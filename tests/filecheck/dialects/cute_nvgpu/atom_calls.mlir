@@ -1,4 +1,4 @@
-// What calls of matrix instructions refuse: their ladder is the same for all that read alike.
+// Rejected calls of MMA atoms: the order of checks is the same for all of equal syntax.
 
 // RUN: tileas-opt %s --split-input-file --verify-diagnostics
 

@@ -19,7 +19,7 @@ func.func @threads(%i: i64) {
 
 // -----
 
-// Places in shared memory are as aligned as they say.
+// Shared-memory addresses have their stated alignment.
 
 func.func @shared() {
   // expected-error@+1 {{'cute_nvgpu.arch.get_dyn_smem' op gives a pointer to smem, not !cute.ptr<bf16, gmem>}}

@@ -47,7 +47,7 @@ func.func @moves(%t: i32, %v: vector<4xf32>) -> vector<32xf32> {
 // CHECK-NEXT:    func.return %b : vector<32xf32>
 // CHECK-NEXT:  }
 
-// One thread starts products; a barrier hears when they are done, here or in several blocks.
+// One thread issues MMAs; an mbarrier observes their completion, in one or several CTAs.
 
 func.func @products(%p: !cute.ptr<f16, smem, align<1024>>, %t: i32, %acc: i1, %m: !cute.ptr<i64, smem>, %mask: i16) {
   %a = cute_nvgpu.make_umma_smem_desc %p swizzle "128B" leading 16 stride 1024 : !cute.ptr<f16, smem, align<1024>>

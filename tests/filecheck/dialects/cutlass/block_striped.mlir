@@ -1,4 +1,4 @@
-// Arrays whose pieces the threads of a group have in turns.
+// Block-striped arrays: accesses interleaved over the threads of a group.
 
 // RUN: tileas-opt %s --print-op-generic | tileas-opt | filecheck %s
 

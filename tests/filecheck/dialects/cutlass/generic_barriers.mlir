@@ -1,4 +1,4 @@
-// Counters in global memory, by which groups of threads of any blocks meet.
+// Counters in global memory that synchronise groups of threads of any blocks.
 
 // RUN: tileas-opt %s --print-op-generic | tileas-opt | filecheck %s
 

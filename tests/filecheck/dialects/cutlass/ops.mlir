@@ -2,7 +2,7 @@
 
 // RUN: tileas-opt %s | tileas-opt | filecheck %s
 
-// A pipeline lies at its barriers; its two ends are warps.
+// A pipeline at the address of its mbarriers; its producer and consumer are warps.
 
 // CHECK-LABEL: func.func @begin
 func.func @begin(%m: !cute.ptr<i64, smem>) {
@@ -18,7 +18,7 @@ func.func @begin(%m: !cute.ptr<i64, smem>) {
   func.return
 }
 
-// The steps of the two ends; states say at which stage.
+// Producer and consumer operations; a state designates the stage.
 
 // CHECK-LABEL: func.func @steps
 func.func @steps(%pipe: !cutlass.pipeline<tma_async, 3>, %elected: i1) {
@@ -77,7 +77,7 @@ func.func @bodies(%pipe: !cutlass.pipeline<tma_async, 3>, %s: !cutlass.pipeline_
   func.return
 }
 
-// Turns: barriers of a block, and groups one after another.
+// Named barriers of a block, and ordered groups.
 
 // CHECK-LABEL: func.func @turns
 func.func @turns(%m: !cute.ptr<i64, smem>, %group: i32, %elected: i1) {

@@ -83,7 +83,7 @@ func.func @pointers(%p: tensor<8x!nv_tileaa.ptr<f32, 1>>, %m: tensor<8xi1>, %t: 
   func.return
 }
 
-// Elements of other tiles at other places.
+// Splats, views and rearrangements of elements.
 // CHECK-LABEL: func.func @shapes
 func.func @shapes(%s: f32, %t: tensor<4x8xf32>, %i: index) {
   // CHECK: %a = nv_tileaa.splat %s : f32 -> tensor<4x8xf32>
@@ -148,7 +148,7 @@ func.func @conversions(%a: tensor<8xf32>, %p: !nv_tileaa.ptr<f32, 1>) {
   func.return
 }
 
-// What a kernel says.
+// Prints and assertions.
 // CHECK-LABEL: func.func @messages
 func.func @messages(%c: tensor<8xi1>, %t: tensor<8xf32>) {
   // CHECK: nv_tileaa.assert %c, "in order" : tensor<8xi1>

@@ -1,4 +1,4 @@
-// What block programs refuse.
+// Rejected tl programs.
 
 // RUN: tileas-opt %s --split-input-file --verify-diagnostics
 
@@ -654,7 +654,7 @@ func.func @k() {
 
 // -----
 
-// Reductions and running sums.
+// Reductions and cumulative sums.
 
 func.func @k() {
   tl.kernel threads(64) {

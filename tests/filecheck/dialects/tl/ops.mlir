@@ -1,4 +1,4 @@
-// Block programs over buffers, as they are written.
+// Tile programs over buffers, before layout inference.
 
 // RUN: tileas-opt %s | tileas-opt | filecheck %s
 // RUN: tileas-opt %s --print-op-generic | tileas-opt | filecheck %s

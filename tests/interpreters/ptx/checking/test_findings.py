@@ -1,4 +1,4 @@
-"""Faults planted in correct kernels: each is found, at its line, with a story."""
+"""Faults injected into correct kernels: each is found, at its line, with an event trace."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -41,7 +41,7 @@ def drop(line: str, which: int | None = None) -> Edit:
 
 @dataclass(frozen=True)
 class Fault:
-    """An edit, the kinds of which one must be found, and what the story must say."""
+    """An edit, the kinds of findings, one of which must occur, and text of the diagnosis."""
 
     name: str
     edit: Edit

@@ -182,7 +182,7 @@ def inputs(case: Case, seed: int = 5) -> Inputs:
 
 
 def copy(place: int, column: int) -> str:
-    """Bring an atom of scales to columns of tensor memory."""
+    """Return code that copies an atom of scales to columns of tensor memory."""
     word = SmemDescriptor(BLACKWELL, "none", START + place, 16, 128).encode()
     return f"mov.b64 %sf, {word}; add.u32 %v1, %d, {column};\n" + (
         "tcgen05.cp.cta_group::1.32x128b.warpx4 [%v1], %sf;\n"

@@ -10,7 +10,7 @@ RNG = np.random.default_rng(0)
 
 
 def values(bits: int, count: int = 96) -> np.ndarray:
-    """Random words, with those where arithmetic turns among them."""
+    """Return random words, including values at which arithmetic wraps around."""
     special = [0, 1, 2, 3, 31, 32, 33, (1 << bits) - 1, 1 << (bits - 1), (1 << (bits - 1)) - 1]
     words = RNG.integers(0, 1 << bits, count, dtype=np.uint64)
     small = RNG.integers(0, 40, count // 4, dtype=np.uint64)
@@ -28,7 +28,7 @@ def check(
     result: int,
     oracle: Callable[..., int],
 ) -> None:
-    """The instruction equals the oracle, for lanes that differ and for all alike."""
+    """The instruction equals the oracle, for divergent and for uniform lanes."""
     inputs = [values(b) for b in bits]
     wanted = [oracle(*map(int, row)) & ((1 << result) - 1) for row in zip(*inputs, strict=True)]
     (found,) = apply(instruction, inputs, [f"u{result // 8}"])

@@ -117,7 +117,7 @@ CASES = [(name, type_) for name, (_, types) in OPERATIONS.items() for type_ in t
 @pytest.mark.parametrize("space", ["global", "shared"])
 @pytest.mark.parametrize(("name", "type_"), CASES)
 def test_atomics_update_one_lane_after_the_other(space: str, name: str, type_: str) -> None:
-    """64 lanes update 8 places; each sees what the lanes before it left."""
+    """64 lanes update 8 addresses; each reads the result of the preceding lanes."""
     bits, size = int(type_[1:]), int(type_[1:]) // 8
     a = RNG.integers(0, 1 << min(bits, 63), 64, dtype=np.uint64).astype(f"u{size}")
     a[::5] = 3

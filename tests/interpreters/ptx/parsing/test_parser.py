@@ -1,4 +1,4 @@
-"""Anyone's PTX is read; what is none is told with its place."""
+"""Any valid PTX parses; invalid text is reported with its location."""
 
 import random
 from pathlib import Path

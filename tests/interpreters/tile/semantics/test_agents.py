@@ -1,4 +1,4 @@
-"""Agents: splits, nested ones, what they see, where they meet; grids, dims, directives."""
+"""Agents: nested switches, visible values, synchronisation; grids, dims, directives."""
 
 from __future__ import annotations
 

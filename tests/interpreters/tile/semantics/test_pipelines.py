@@ -1,4 +1,4 @@
-"""Pipelines in every form: who fills a stage how, who reads it how, laps, iterators, brackets."""
+"""Pipelines in every form: ways to fill and read stages, phases, iterators, brackets."""
 
 from __future__ import annotations
 

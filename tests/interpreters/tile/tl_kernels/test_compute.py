@@ -1,4 +1,4 @@
-"""Reductions, running sums, products and atomic updates, against numpy."""
+"""Reductions, cumulative sums, products and atomic updates, against numpy."""
 
 from __future__ import annotations
 

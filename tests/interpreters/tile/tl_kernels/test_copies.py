@@ -1,4 +1,4 @@
-"""Copies of regions, fills, views: what moves, and what has no place to move from or to."""
+"""Copies of regions, fills and views, including regions that are out of bounds."""
 
 from __future__ import annotations
 

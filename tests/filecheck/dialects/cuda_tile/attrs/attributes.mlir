@@ -22,7 +22,7 @@
 // CHECK-NEXT:  builtin.module {
 // CHECK-NEXT:  "test.op"() {a = #f, b = #block, c = #cuda_tile.di_loc<loc("kernel.py":3:4) in #block>} : () -> ()
 
-// Words.
+// Keywords.
 
 "test.op"() {
   a = #cuda_tile.signedness<unsigned>,
@@ -34,7 +34,7 @@
 
 // CHECK:       "test.op"() {a = #cuda_tile.signedness<unsigned>, b = #cuda_tile.overflow<no_signed_wrap>, c = #cuda_tile.rounding<nearest_away>, d = #cuda_tile.comparison_ordering<ordered>, e = #cuda_tile.comparison_predicate<not_equal>} : () -> ()
 
-// Words of memory.
+// Keywords of memory operations.
 
 "test.op"() {
   a = #cuda_tile.atomic_rmw_mode<umax>,

@@ -34,7 +34,7 @@ cuda_tile.atomic_rmw_tko relaxed device %p4_i32, add, %t4_i32, %t2_i1 : tile<4xp
 
 // -----
 
-// A word that is no mode.
+// An unknown mode keyword.
 
 %p4_i32 = "test.op"() : () -> !cuda_tile.tile<4xptr<i32>>
 %t4_i32 = "test.op"() : () -> !cuda_tile.tile<4xi32>

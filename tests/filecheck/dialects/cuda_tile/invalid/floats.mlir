@@ -41,7 +41,7 @@ cuda_tile.divf %t2_f16, %t2_f16 rounding<full> : tile<2xf16>
 
 // -----
 
-// A word that is no rounding of this operation.
+// A rounding keyword that this operation does not support.
 
 %t2_f32 = "test.op"() : () -> !cuda_tile.tile<2xf32>
 // expected-error@+1 {{expected rounding mode to be one of: 'nearest_even', 'zero', 'negative_inf', 'positive_inf', 'nearest_away', got: 'approx'}}
@@ -49,7 +49,7 @@ cuda_tile.addf %t2_f32, %t2_f32 rounding<approx> : tile<2xf32>
 
 // -----
 
-// A word that is no rounding.
+// An unknown rounding keyword.
 
 %t2_f32 = "test.op"() : () -> !cuda_tile.tile<2xf32>
 // expected-error@+1 {{expected rounding mode to be one of: 'nearest_even', 'zero', 'negative_inf', 'positive_inf', 'approx', 'full'}}
@@ -57,7 +57,7 @@ cuda_tile.divf %t2_f32, %t2_f32 rounding<up> : tile<2xf32>
 
 // -----
 
-// A word that is no relation.
+// An unknown comparison predicate.
 
 %t2_f32 = "test.op"() : () -> !cuda_tile.tile<2xf32>
 // expected-error@+1 {{expected 'comparison_predicate' to be one of: {'equal', 'not_equal', 'less_than', 'less_than_or_equal', 'greater_than', 'greater_than_or_equal'}}}

@@ -25,7 +25,7 @@ cuda_tile.maxi %t_i32, %t_i32 sign : tile<i32>
 
 // -----
 
-// No word at all.
+// A missing keyword.
 
 %t_i32 = "test.op"() : () -> !cuda_tile.tile<i32>
 // expected-error@+1 {{expected signedness to be one of: {'signed', 'unsigned'}}}

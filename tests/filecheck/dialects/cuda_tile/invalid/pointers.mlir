@@ -46,7 +46,7 @@ cuda_tile.store_ptr_tko relaxed %p4_f32, %t4_f32 : tile<4xptr<f32>>, tile<4xf32>
 
 // -----
 
-// A word that is no order.
+// An unknown memory order keyword.
 
 %p4_f32 = "test.op"() : () -> !cuda_tile.tile<4xptr<f32>>
 // expected-error@+1 {{invalid memory_ordering_semantics attribute specification. Got "strong" but expect one of: weak, relaxed, acquire, release, acq_rel}}
@@ -54,7 +54,7 @@ cuda_tile.load_ptr_tko strong %p4_f32 : tile<4xptr<f32>> -> tile<4xf32>, token
 
 // -----
 
-// A word that is no scope.
+// An unknown scope keyword.
 
 %p4_f32 = "test.op"() : () -> !cuda_tile.tile<4xptr<f32>>
 // expected-error@+1 {{invalid memory_scope attribute specification. Got "cluster" but expect one of: tl_blk, device, sys}}

@@ -156,7 +156,7 @@
 
 // -----
 
-// A word that is no padding.
+// An unknown padding keyword.
 
 // expected-error@+1 {{invalid padding_value attribute specification. Got "one" but expect one of: zero, neg_zero, nan, pos_inf, neg_inf}}
 "test.op"() : () -> !cuda_tile.partition_view<tile=(8x8), padding_value = one, tensor_view<8x8xf32, strides=[8,1]>>

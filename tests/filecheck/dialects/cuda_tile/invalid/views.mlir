@@ -74,7 +74,7 @@ cuda_tile.load_view_tko weak %pv[%t_i32, %t_i32] : partition_view<tile=(8x8), te
 
 // -----
 
-// A word that is no flag.
+// An unknown flag keyword.
 
 %pv = "test.op"() : () -> !cuda_tile.partition_view<tile=(8x8), tensor_view<64x64xf32, strides=[64,1]>>
 %t_i32 = "test.op"() : () -> !cuda_tile.tile<i32>

@@ -18,7 +18,7 @@
 // CHECK: "test.op"() {a = #nv_tileas<atom reduce_add>, b = #nv_tileas<atom reduce_max>}
 "test.op"() {a = #nv_tileas<atom reduce_add>, b = #nv_tileas<atom reduce_max>} : () -> ()
 
-// Words.
+// Keywords.
 
 // CHECK: "test.op"() {a = #nv_tileas<mem_semantic acq_rel>, b = #nv_tileas<mem_scope tl_blk>, c = #nv_tileas<rmw_mode umax>, d = #nv_tileas<padding neg_zero>, e = #nv_tileas<swizzle_mode "128B">, f = #nv_tileas<oob_mode nan>, g = #nv_tileas<signedness unsigned>, h = #nv_tileas<space tmem>}
 "test.op"() {a = #nv_tileas<mem_semantic acq_rel>, b = #nv_tileas<mem_scope tl_blk>, c = #nv_tileas<rmw_mode umax>, d = #nv_tileas<padding neg_zero>, e = #nv_tileas<swizzle_mode "128B">, f = #nv_tileas<oob_mode nan>, g = #nv_tileas<signedness unsigned>, h = #nv_tileas<space tmem>} : () -> ()

@@ -391,7 +391,7 @@ func.func @order(%v: !view, %ok: !ok, %i: index, %j: i32, %t: !token) {
 
 // -----
 
-// Loads and stores that are not tiled: a value for each pointer, or one place in a view.
+// Loads and stores that are not tiled: a value per pointer, or one position in a view.
 
 !ptrs = tensor<64x!nv_tileaa.ptr<f16, 1>>
 #blocked = #nv_tileas.blocked<"(32,2):(1@thread,1@value)">

@@ -221,7 +221,7 @@ nv_tileas.async.pipeline.agent_switch {num_agents_per_group = 1 : i32, max_regs 
 
 // -----
 
-// A pipeline has stages, and is where it says.
+// A pipeline has stages, and matches its memory space.
 
 !view = !nv_tileas.tiled_view<2x64xf32, smem>
 !gview = !nv_tileas.tiled_view<2x64xf32, gmem>
@@ -402,7 +402,7 @@ func.func @f() {
 
 // -----
 
-// Every path brings the same iterator.
+// Every path yields the same iterator.
 
 !view = !nv_tileas.tiled_view<2x64xf32, smem>
 !prod = !nv_tileas.async.pipeline.producer_token

@@ -1,4 +1,4 @@
-// Layout and shape: the same elements in another layout, shape or place.
+// Layout and shape: the same elements in another layout, shape or memory space.
 
 // RUN: tileas-opt %s | filecheck %s
 // RUN: tileas-opt %s --print-op-generic | tileas-opt | filecheck %s

@@ -26,7 +26,7 @@ func.func @create(%buffer: !view) {
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
 
-// An iterator says at which stage we are; either token makes one.
+// An iterator designates the current stage; either token yields one.
 
 func.func @iterate(%buffer: !view) {
   %p, %c = nv_tileas.async.pipeline.create_pipeline %buffer {numStages = 2 : i32, producerGroupId = 0 : i8, consumerGroupId = 1 : i8} : !view -> !prod, !cons

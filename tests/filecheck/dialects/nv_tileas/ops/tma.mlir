@@ -59,7 +59,7 @@ func.func @tiled_tma_store(%d: !nv_tileas.tma_desc, %s: !smem, %i: index, %j: in
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
 
-// Rows by their numbers; the coordinate says where in a row to begin.
+// Rows by index; the coordinate is the first column.
 
 func.func @gather_scatter(%d: !nv_tileas.tma_desc, %s: !smem, %rows: tensor<128xi32>, %j: index, %barrier: !nv_tileas.mem_token) {
   %0 = nv_tileas.async.gather_tma_load %d, %s[%j] rows %rows barrier %barrier {atom = #nv_tileas<atom tma_load_2d<box = [64, 1], mode = gather4>>, tx_count = 16384 : i32} : !nv_tileas.tma_desc, !smem, index, tensor<128xi32>, !nv_tileas.mem_token -> !nv_tileas.token

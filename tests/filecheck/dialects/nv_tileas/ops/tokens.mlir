@@ -9,7 +9,7 @@
 !cons = !nv_tileas.async.pipeline.consumer_token
 !iter = !nv_tileas.async.pipeline.iterator<tile<64xf32>>
 
-// A placeholder starts a chain; its type says of which kind.
+// A placeholder starts a chain of the kind of its type.
 
 func.func @none() {
   %async = nv_tileas.create_none : !nv_tileas.token

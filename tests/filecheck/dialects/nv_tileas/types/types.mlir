@@ -21,7 +21,7 @@ func.func private @iterators(
   !nv_tileas.async.pipeline.iterator<tensor<128x128xf16>, 3, smem>,
   !nv_tileas.async.pipeline.iterator<tuple<tensor<8xf16>, tensor<8xf32>>, 2>)
 
-// A view says where its tile lives, and may say how it is laid out there.
+// A view has the memory space of its tile, and optionally its layout.
 
 // CHECK: func.func private @views(!nv_tileas.tiled_view<128x64xf16, gmem>, !nv_tileas.tiled_view<128x64xf16, smem, <(128,64),(64,1),swizzle<3,4,3>>>, !nv_tileas.tiled_view<128x256xf32, tmem>, !nv_tileas.tiled_view<8xf16, rmem>, !nv_tileas.tiled_view<?x64xbf16, gmem>, !nv_tileaa.tiled_view<2x128x128xf16>)
 func.func private @views(

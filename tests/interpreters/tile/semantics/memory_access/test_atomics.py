@@ -1,4 +1,4 @@
-"""Atomic updates of tiles: every mode and type, bounds, what they return, blocks that meet."""
+"""Atomic tile updates: modes, types, bounds, returned values, contention between blocks."""
 
 from __future__ import annotations
 
