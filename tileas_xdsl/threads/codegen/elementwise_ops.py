@@ -33,7 +33,7 @@ KEEP_BYTES = (
     math.AbsFOp,
     math.CopySignOp,
 )
-"""What 8-bit floats may do without being extended."""
+"""Operations that 8-bit floats support without being extended."""
 
 
 def on_vectors(
@@ -53,12 +53,12 @@ def on_vectors(
 
 
 def _computed_in(op: Operation) -> Float32Type | Float64Type:
-    """The float that an operation on floats of 8 bits is computed in."""
+    """Return the float type in which an operation on 8-bit floats is computed."""
     return f64 if isinstance(op, math.FmaOp) else f32
 
 
 def _held(op: Operation) -> Sequence[Attribute]:
-    """The types that the results have in registers."""
+    """Return the types of the results in registers."""
     return [held_as(value.type) for value in op.results]
 
 

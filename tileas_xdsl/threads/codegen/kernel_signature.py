@@ -50,7 +50,7 @@ PARAMETERS = "tileas.parameters"
 
 
 def add_arguments(e: ThreadBuilder, kernel: func.FuncOp, block: Block) -> list[str]:
-    """A memref becomes a pointer, its dynamic sizes, its dynamic strides; scalars stay."""
+    """Add the arguments: a memref as pointer, dynamic sizes and strides; scalars unchanged."""
     names: list[str] = []
     for position, argument in enumerate(kernel.body.block.args):
         type_ = argument.type
@@ -91,7 +91,7 @@ def _add(block: Block, type_: Attribute, names: list[str], name: str) -> SSAValu
 
 
 def add_hidden_argument(e: ThreadBuilder, name: str, type_: Attribute) -> SSAValue:
-    """Add an argument that a launch gives behind those of the program."""
+    """Add an argument that a launch passes after those of the program."""
     assert e.arguments is not None
     e.plan.hidden.append(name)
     return e.arguments.insert_arg(type_, len(e.arguments.args))
@@ -152,7 +152,7 @@ def kernel_function(plan: KernelPlan, block: Block, parameters: Sequence[str]) -
 
 
 def attributes_of(plan: KernelPlan, parameters: Sequence[str]) -> dict[str, Attribute]:
-    """What a launch has to know of a kernel."""
+    """Return the launch attributes of a kernel."""
     threads, cluster = plan.block.threads, plan.facts.cluster
     found: dict[str, Attribute] = {
         "cute.kernel": UnitAttr(),

@@ -1,4 +1,4 @@
-"""What is known of an integer at compile time: its value, or a number that divides it."""
+"""Integers known at compile time: constants and divisors."""
 
 from __future__ import annotations
 

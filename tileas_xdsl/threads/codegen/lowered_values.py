@@ -104,7 +104,7 @@ class PendingTile:
     element: Attribute
     name: str
     place: int | None = None
-    """Bytes from where shared memory begins."""
+    """Byte offset from the start of shared memory; None before the first use."""
     visible_to: int | None = None
     """The agent that wrote it last and whose threads have synchronised since."""
 
@@ -285,18 +285,18 @@ class BulkToken:
 
 @dataclass
 class ScratchAllocation:
-    """A room in shared memory through which an agent exchanges tiles."""
+    """A scratch buffer in shared memory of an agent."""
 
     offset: int
     bytes: int
     owner: Operation
-    """The operation that had it last."""
+    """The operation that used it last."""
     is_kept: bool
     """Whether no other operation may use it."""
 
 
 Carried: TypeAlias = Scalar | RegisterTile | StageIndex | Ghost | DotToken | LoadToken | TensorTile
-"""What control flow can carry."""
+"""Lowered values that control flow can carry."""
 
 Lowered: TypeAlias = (
     Scalar
@@ -316,7 +316,7 @@ Lowered: TypeAlias = (
     | TensorTile
     | Unset
 )
-"""What the value of a tile program becomes."""
+"""The lowered form of a value of a tile program."""
 
 
 def flatten(values: Sequence[Lowered]) -> list[SSAValue]:

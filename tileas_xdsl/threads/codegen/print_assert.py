@@ -46,7 +46,7 @@ Offset: TypeAlias = SSAValue | int
 
 @dataclass
 class Text:
-    """What one thread prints; parts wait until a call is full."""
+    """The output of one thread; parts are collected until a `vprintf` call is full."""
 
     e: ThreadBuilder
     parts: list[Part] = field(default_factory=list[Part])
@@ -108,7 +108,7 @@ class Text:
         e.insert(scf.ForOp(*bounds, [], Region(body)))
 
     def flush(self) -> None:
-        """Print what waits."""
+        """Emit a call for the parts collected so far."""
         if text := format_text(self.parts):
             self.e.insert(PrintTextOp(text, self.values))
         self.parts, self.values = [], []
@@ -129,7 +129,7 @@ def _taken(e: ThreadBuilder, shown: Shown, offset: Offset) -> SSAValue:
 def _passed(
     e: ThreadBuilder, conversion: Conversion, source: SSAValue, value: SSAValue
 ) -> SSAValue:
-    """A number in as many bits as its format reads."""
+    """Return a number in the width that its format reads."""
     if conversion.is_float:
         is_wide = isinstance(value.type, Float64Type)
         return value if is_wide else e.insert(arith.ExtFOp(value, Float64Type())).result

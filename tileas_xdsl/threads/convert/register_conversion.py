@@ -98,7 +98,7 @@ def places_by(
     plan: Plan,
     digits: Sequence[ThreadDigit] = (),
 ) -> list[Place | None]:
-    """Where the registers of the target of a plan are, once it is carried out."""
+    """Return the source of each target register after a plan is carried out."""
     match plan:
         case RegisterPlan():
             return _renamed(e, tile, plan)
@@ -110,7 +110,7 @@ def places_by(
 
 
 def _renamed(e: ThreadBuilder, tile: RegisterTile, plan: RegisterPlan) -> list[Place | None]:
-    """Registers of the same thread in another order."""
+    """Return the registers of the same thread in another order."""
     file = RegisterFile.of(e, tile)
     registers = plan.registers
     most = registers.max(axis=0)
@@ -181,7 +181,7 @@ def _through_buffer(
 
 
 def carried(e: ThreadBuilder, tile: RegisterTile) -> RegisterTile:
-    """A tile as elements that memory holds."""
+    """Return a tile with elements of a storable type."""
     if tile.element not in CARRIERS:
         return tile
     carrier = CARRIERS[tile.element]
@@ -189,6 +189,6 @@ def carried(e: ThreadBuilder, tile: RegisterTile) -> RegisterTile:
 
 
 def cast(e: ThreadBuilder, tile: RegisterTile, kind: Any, type_: Attribute) -> RegisterTile:
-    """A tile element by element as another type."""
+    """Convert a tile element by element to another type."""
     parts = tuple(unrolled_elements(e, part, kind, type_) for part in tile.parts)
     return RegisterTile(tile.layout, type_, parts)

@@ -22,7 +22,7 @@ from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
 
 
 def check_pair(plan: KernelPlan, op: AsyncDotOp | DotOp, rows: int, *, is_mn_major: bool) -> None:
-    """Raise a located error where two blocks cannot have such a product together."""
+    """Raise a located error where a CTA pair cannot compute such a product together."""
     if not plan.is_of_pair:
         return
     if rows != LANES:
@@ -38,14 +38,14 @@ def check_pair(plan: KernelPlan, op: AsyncDotOp | DotOp, rows: int, *, is_mn_maj
 
 
 def stage_tile(operand: SSAValue) -> BlockArgument | None:
-    """The tile of a stage that an operand is all or a part of."""
+    """Return the stage tile that an operand is, or is a slice of."""
     while isinstance(operand.owner, ExtractSliceOp):
         operand = operand.owner.source
     return whole_stage_tile(operand)
 
 
 def whole_stage_tile(operand: SSAValue) -> BlockArgument | None:
-    """The tile of a stage that an operand is all of, perhaps transposed."""
+    """Return the stage tile that an operand is all of, perhaps transposed."""
     while isinstance(operand.owner, ViewOp):
         operand = operand.owner.source
     if isinstance(operand, BlockArgument) and isinstance(operand.owner.parent_op(), StageOp):
@@ -54,7 +54,7 @@ def whole_stage_tile(operand: SSAValue) -> BlockArgument | None:
 
 
 def pipelines_of_tile(tile: BlockArgument) -> Sequence[CreatePipelineOp]:
-    """The pipelines whose stages a tile may be of."""
+    """Return the pipelines to whose stages a tile may belong."""
     stage = tile.owner.parent_op()
     assert isinstance(stage, StageOp)
     found = pipelines_of(stage.operands[0])

@@ -38,7 +38,7 @@ from tileas_xdsl.threads.tmem.tmem_scales import (
 
 
 def block_scaled_mma(e: ThreadBuilder, op: BlockScaledMmaOp) -> Sequence[Lowered]:
-    """Copies of the scales, then an instruction for each 32 bytes of K."""
+    """Lower a block-scaled MMA: copies of the scales, then one MMA for each 32 bytes of K."""
     configuration = op.configuration
     a, b = shared_tile(e, op.a), shared_tile(e, op.b)
     sums = accumulator_of_product(e, op)

@@ -36,7 +36,7 @@ from tileas_xdsl.threads.registers.vector_values import (
 
 
 def thread_product(e: ThreadBuilder, op: DotOp | AsyncDotOp, tiling: Tiling) -> RegisterTile:
-    """A product by `fma`."""
+    """Lower a product to FMA on the registers of each thread."""
     start = in_registers(e, op, op.c, tiling.sums)
     wide = _wide(start.element)
     sums = _widened(e, one_vector(e, start), wide, None)
@@ -56,7 +56,7 @@ def thread_product(e: ThreadBuilder, op: DotOp | AsyncDotOp, tiling: Tiling) -> 
 
 
 def _wide(element_: Attribute) -> Attribute:
-    """What elements are multiplied and summed as."""
+    """Return the type in which elements are multiplied and accumulated."""
     return element_ if element_ in (f64, i32) else f32
 
 

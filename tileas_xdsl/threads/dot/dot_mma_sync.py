@@ -41,13 +41,13 @@ from tileas_xdsl.threads.registers.register_tile import in_registers
 from tileas_xdsl.threads.registers.vector_split import vectors_of
 
 MULTIPLIED = ("f16", "bf16", "tf32", "e4m3", "e5m2", "s8", "u8", "f64")
-"""What `mma.sync` multiplies on both targets (PTX ISA 9.7.14)."""
+"""Element types of `mma.sync` on both targets (PTX ISA 9.7.14)."""
 
 _BYTES = ("e4m3", "e5m2")
 
 
 def warp_product(e: ThreadBuilder, op: DotOp | AsyncDotOp, tiling: Tiling) -> RegisterTile:
-    """A product by `mma.sync`."""
+    """Lower a product to `mma.sync`."""
     types = _types(op)
     _check(op, tiling, types)
     start = in_registers(e, op, op.c, tiling.sums)
@@ -59,7 +59,7 @@ def warp_product(e: ThreadBuilder, op: DotOp | AsyncDotOp, tiling: Tiling) -> Re
 
 
 def _types(op: DotOp | AsyncDotOp) -> tuple[str, str]:
-    """What PTX calls the elements of A and B."""
+    """Return the PTX element types of A and B."""
     atom = atom_of(op.atom)
     assert isinstance(atom, MmaAtom)
     return (
@@ -93,7 +93,7 @@ def _check(op: DotOp | AsyncDotOp, tiling: Tiling, types: tuple[str, str]) -> No
 
 
 class _Cells:
-    """Which registers of a thread are of which instruction, and in which order it takes them."""
+    """The registers of a thread by `mma.sync` instruction, in operand order."""
 
     def __init__(self, tiling: Tiling) -> None:
         x = tiling.extents
@@ -155,7 +155,7 @@ def _multiplied(
     operands: tuple[Operand, Operand],
     types: tuple[str, str],
 ) -> RegisterTile:
-    """All instructions, step after step of K."""
+    """Emit all instructions, for each step along K."""
     file = RegisterFile.of(e, start)
     sums = {
         cell: file.joined([file.place(register) for register in cells.sums(cell)])

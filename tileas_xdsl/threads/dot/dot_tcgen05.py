@@ -1,4 +1,4 @@
-"""Products into tensor memory: one thread issues them, and one warp runs the loops of them."""
+"""Lowering of products to tcgen05.mma: issued by one thread, their loops run by one warp."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Product = AsyncDotOp | DotOp
 
 
 def issue(e: ThreadBuilder, op: Product) -> TensorTile:
-    """The instructions of a product, one for each 32 bytes of K."""
+    """Emit the instructions of a product, one for each 32 bytes of K."""
     check_target(e, op)
     a, b = shared_tile(e, op.a), shared_tile(e, op.b)
     sums = accumulator_of_product(e, op)
@@ -73,7 +73,7 @@ def issue(e: ThreadBuilder, op: Product) -> TensorTile:
 
 
 def check_target(e: ThreadBuilder, op: MatrixProduct) -> None:
-    """Refuse products of tcgen05 on a target that has none."""
+    """Reject tcgen05 products on a target without them."""
     assert op.atom is not None
     reason = e.plan.target.lacks(Feature.TCGEN05, f"atom '{op.atom.data.word}'")
     if reason is not None:
@@ -81,7 +81,7 @@ def check_target(e: ThreadBuilder, op: MatrixProduct) -> None:
 
 
 def accumulator_of_product(e: ThreadBuilder, op: MatrixProduct) -> TensorTile:
-    """Where a product adds to."""
+    """Return the accumulator of a product in tensor memory."""
     found = e.get(op.c)
     if isinstance(found, Splat):
         return begin_accumulation(e, op, op.result, found)
@@ -91,13 +91,13 @@ def accumulator_of_product(e: ThreadBuilder, op: MatrixProduct) -> TensorTile:
 
 
 Loop: TypeAlias = Callable[[ThreadBuilder, scf.ForOp, Sequence[Lowered]], Sequence[Lowered]]
-"""Writes a loop that begins with some values."""
+"""Emit a loop with the given initial values."""
 
 
 def products_only(
     e: ThreadBuilder, op: scf.ForOp, begin: Sequence[Lowered], loop: Loop
 ) -> Sequence[Lowered]:
-    """The warp that issues products runs the loop; the others know what becomes of its values."""
+    """Run a loop of MMAs in the issuer warp; other warps only derive its results."""
     results = list(begin) if not e.issues else _by_issuing_warp(e, op, begin, loop)
     runs = is_less(e, e.scalar(op.lb), e.scalar(op.ub))
     return [

@@ -45,13 +45,13 @@ from tileas_xdsl.threads.registers.vector_split import vectors_of
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
 
 INSTRUCTION_K_BITS = 256
-"""Bits of K that one instruction multiplies."""
+"""Bits along K of one instruction."""
 
 MAX_COLUMNS = 256
 REGISTER_BITS = 32
 
 TRANSPOSED_BITS = 16
-"""Only operands of such elements may be MN-major."""
+"""Element width for which operands may be MN-major."""
 
 
 def delivered(
@@ -69,7 +69,7 @@ def delivered(
 def issue_wgmma(
     e: ThreadBuilder, op: DotOp | AsyncDotOp
 ) -> tuple[RegisterTile, Sequence[SSAValue]]:
-    """The instructions of a product, as one group, and the registers of A that they read."""
+    """Emit the wgmma group of a product; return it with the registers of A that it reads."""
     _check_atom(e, op)
     rows, columns = shape_of(op.result.type if isinstance(op, DotOp) else op.c.type) or (0, 0)
     _check_shape(e, op, rows, columns)

@@ -38,22 +38,22 @@ _OF_PRODUCTS = (
     WaitOp,
     scf.YieldOp,
 )
-"""What a loop of products may have beside them, their stages and arithmetic."""
+"""Operations that a loop of MMAs may contain beside MMAs, pipeline stages and arithmetic."""
 
 _AROUND = (*CONSTANTS, CreateIteratorOp, gpu.BlockIdOp, gpu.GridDimOp, memref.DimOp, scf.YieldOp)
-"""What else the warp may run that issues the products of an agent."""
+"""Other operations that a separate issuer warp may run."""
 
 
 @dataclass(frozen=True)
 class Issuer:
-    """The warp that issues the products of an agent, and the operations that it runs."""
+    """The warp that issues the MMAs of an agent, and the operations that it runs."""
 
     agent: Agent
     operations: frozenset[Operation]
 
 
 def only_multiplies(plan: KernelPlan, op: scf.ForOp) -> bool:
-    """Whether one warp can run a loop: it waits for stages, multiplies them and releases them."""
+    """Return whether a loop only waits for stages, issues MMAs and releases stages."""
     products = [inner for inner in op.walk() if is_tensor_product(inner)]
     if not products or any(product in plan.waited for product in products):
         return False
@@ -74,7 +74,7 @@ def _is_arithmetic(op: Operation) -> bool:
 
 
 def _is_multiplied(plan: KernelPlan, op: StageOp) -> bool:
-    """Whether a stage is read by products alone."""
+    """Return whether a stage is read by MMAs alone."""
     pipelines = pipelines_of(op.operands[0])
     if isinstance(pipelines, TokenFault) or not isinstance(op.operands[0].type, ConsumerTokenType):
         return False
@@ -84,12 +84,12 @@ def _is_multiplied(plan: KernelPlan, op: StageOp) -> bool:
 
 
 def _is_known_outside(value: SSAValue) -> bool:
-    """Whether the other warps know what a loop gives without running it, or never use it."""
+    """Return whether other warps know a loop result without running the loop, or never use it."""
     return in_tensor_memory(value.type) or isinstance(value.type, IteratorType | ConsumerTokenType)
 
 
 def issuers(plan: KernelPlan, switch: AgentSwitchOp) -> Mapping[int, Issuer]:
-    """By the positions of agents whose products another warp issues: that warp."""
+    """Return the issuer warp of each agent whose MMAs another warp issues, by agent position."""
     agents = agents_of(switch, plan.block, plan.target, plan.blocks_together)
     spare = _spare_warps(agents, switch.agent_bodies)
     found: dict[int, Issuer] = {}
@@ -103,7 +103,7 @@ def issuers(plan: KernelPlan, switch: AgentSwitchOp) -> Mapping[int, Issuer]:
 
 
 def _spare_warps(agents: Sequence[Agent], bodies: Sequence[Region]) -> Iterator[int]:
-    """The warps of agents that need one thread only, beside the one that has it."""
+    """Yield the idle warps of agents that need one thread only."""
     for agent, body in zip(agents, bodies, strict=True):
         if is_for_one_thread(body):
             yield from range(agent.first_warp + 1, agent.first_warp + agent.warps)
@@ -116,7 +116,7 @@ def host_of(agents: Sequence[Agent], issuer: Issuer) -> int:
 
 
 def _operations_of_products(plan: KernelPlan, body: Region) -> frozenset[Operation] | None:
-    """What must run to issue the products of an agent; None where that is more than products."""
+    """Return the operations needed to issue an agent's MMAs; None where they include others."""
     loops = [op for op in body.walk() if isinstance(op, scf.ForOp) and only_multiplies(plan, op)]
     inside = {op for loop in loops for op in loop.walk()}
     products = [op for op in body.walk() if is_tensor_product(op)]
@@ -133,7 +133,7 @@ def _operations_of_products(plan: KernelPlan, body: Region) -> frozenset[Operati
 
 
 def _needed_by(op: Operation, body: Region) -> Iterator[Operation]:
-    """The operations of a body that give the operands of one, and what that is in."""
+    """Yield the operations of a body that compute the operands of one, and those around it."""
     for inner in op.walk() if isinstance(op, scf.ForOp) else (op,):
         if inner is not op and not isinstance(inner, scf.YieldOp):
             continue

@@ -1,7 +1,7 @@
-"""Operands of products that all threads read into registers, some of K at a time.
+"""MMA operands in registers of all threads, loaded some steps of K at a time.
 
-Tiles in shared memory are read where they are.  Tiles in registers go through shared memory, all of
-them at once, unless registers of the same warps have what is wanted.
+Tiles in shared memory are read directly.  Tiles in registers are exchanged through shared memory,
+all at once, unless the same warps already own the elements that are needed.
 """
 
 from __future__ import annotations
@@ -49,26 +49,26 @@ from tileas_xdsl.threads.smem.table_driven_copy import (
 )
 
 ROOM = 8 * ACCESS_BYTES
-"""Bytes that operands in shared memory begin at multiples of: all banks once."""
+"""Alignment of operands in shared memory in bytes: one row of all banks."""
 
 SMALL_BITS = 1024
-"""Of an operand in a thread, up to which it is read all at once."""
+"""Bits of an operand per thread up to which it is loaded all at once."""
 
 Ints = NDArray[np.int64]
 
 Slice = Sequence[Place | None]
-"""Where the registers are that a step multiplies."""
+"""The registers of an operand in one step along K."""
 
 
 @dataclass(frozen=True)
 class Side:
-    """A or B of a product, as a tiling has it."""
+    """Operand A or B of a product, under a tiling."""
 
     tiling: Tiling
     of_b: bool
 
     def layout(self, depth: int) -> RegisterLayout:
-        """In registers, so many elements of K."""
+        """Return the register layout of a number of elements along K."""
         return self.tiling.right(depth) if self.of_b else self.tiling.left(depth)
 
     @property
@@ -77,7 +77,7 @@ class Side:
         return self.layout(self.tiling.step)
 
     def part(self, bits: Ints, k: int) -> Ints:
-        """What step `k` multiplies of a table of the whole tile."""
+        """Return the part of a table of the whole tile that step `k` multiplies."""
         depth = self.tiling.step
         mine = slice(k * depth, (k + 1) * depth)
         return bits[..., mine, :] if self.of_b else bits[..., mine]
@@ -85,16 +85,16 @@ class Side:
 
 @dataclass(frozen=True)
 class Operand:
-    """A or B of a product: what each step of K multiplies."""
+    """The registers of operand A or B for each step along K."""
 
     element: Attribute
     slice: Callable[[int], Slice]
-    """The registers of a step, read now."""
+    """Return the registers of a step, loaded now."""
 
 
 @dataclass(frozen=True)
 class Exchange:
-    """An operand in registers of other threads, and how it gets to those that multiply."""
+    """The exchange of an operand in registers of other threads through shared memory."""
 
     tile: RegisterTile
     plan: SharedPlan
@@ -102,14 +102,14 @@ class Exchange:
 
     @property
     def bytes(self) -> int:
-        """Of the room that it takes, whole rows of banks."""
+        """The size of the buffer in bytes, whole rows of banks."""
         return -(-self.plan.buffer.bytes // ROOM) * ROOM
 
 
 def operands_of(
     e: ThreadBuilder, op: DotOp | AsyncDotOp, tiling: Tiling
 ) -> tuple[Operand, Operand]:
-    """A and B of a product, which all threads may read when this returns."""
+    """Return A and B of a product; the caller needs no further barrier to read them."""
     found = [_operand(e, op, Side(tiling, of_b)) for of_b in (False, True)]
     exchanges = [one for one in found if isinstance(one, Exchange)]
     if not exchanges:
@@ -149,7 +149,7 @@ def _in_registers(tile: RegisterTile, e: ThreadBuilder, steps: int) -> Operand:
 
 
 def _in_memory(e: ThreadBuilder, value: SSAValue, side: Side) -> Operand:
-    """A tile in shared memory; other threads may have written one that is in no stage."""
+    """Return a tile in shared memory as operand, behind a barrier unless it is in a stage."""
     found = e.get(value)
     if isinstance(found, PendingTile) and found.visible_to != e.agent.number:
         synchronize_agent(e)
@@ -160,9 +160,9 @@ def _in_memory(e: ThreadBuilder, value: SSAValue, side: Side) -> Operand:
 
 
 def _exchanged(e: ThreadBuilder, one: Exchange, offset: int) -> Operand:
-    """An operand that is put into shared memory, so that it can be read without conflicts.
+    """Store an operand to shared memory in a layout without bank conflicts.
 
-    A small one is read all at once, as the plan has it.
+    A small one is loaded back all at once.
     """
     tile, plan, side = one.tile, one.plan, one.side
     pointer = e.insert(GetDynSmemOp(offset, i8, ROOM)).result
@@ -196,7 +196,7 @@ def _read(
 def _moves_of_tile(
     rows: tuple[SharedLayout, int, int], turned: bool, side: Side, agent: Agent, k: int
 ) -> Moves:
-    """The cheapest loads of a step of a tile in shared memory, of rows from one on and so many."""
+    """Return the cheapest loads of one step of a tile in shared memory, for a range of rows."""
     shared, first, count = rows
     leading = shared.shape[:-2] if count == shared.rows else ()
     bits = 8 * shared.addresses()[first : first + count]
@@ -208,12 +208,12 @@ def _moves_of_tile(
 def _moves_of_exchange(
     buffer: Buffer, shape: tuple[int, ...], side: Side, agent: Agent, k: int
 ) -> Moves:
-    """The cheapest loads of a step of a tile that was put into a buffer."""
+    """Return the cheapest loads of one step of a tile in an exchange buffer."""
     bits = buffer.bits.reshape(shape, order="F")
     return _moves(bits, buffer.elem_bits, side, agent, k)
 
 
 def _moves(bits: Ints, elem_bits: int, side: Side, agent: Agent, k: int) -> Moves:
-    """The loads of step `k` of a tile whose elements are at `bits`."""
+    """Return the loads of step `k` of a tile whose elements are at bit addresses `bits`."""
     mine = side.part(bits, k).ravel(order="F")
     return moves_of_buffer("load", side.step, Buffer("a step of K", mine, elem_bits))

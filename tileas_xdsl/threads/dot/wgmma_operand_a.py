@@ -37,7 +37,7 @@ REGISTER_BITS = 16
 """Element width (bits) for which A fragments in registers equal accumulator fragments."""
 
 INSTRUCTION_REGISTERS = 8
-"""Elements of A that a thread gives to an instruction."""
+"""Elements of A per thread in one instruction."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class SmemOperandA:
     tile: SharedTile
     canonical: CanonicalLayout
     descriptors: list[SSAValue] = field(default_factory=list[SSAValue])
-    """Of each block of rows of this warpgroup."""
+    """Descriptors of the row blocks of this warpgroup."""
 
     @property
     def columns(self) -> int:
@@ -118,7 +118,7 @@ OperandA: TypeAlias = RegisterOperandA | SmemOperandA
 
 
 def operand_a(e: ThreadBuilder, op: AsyncDotOp | DotOp, groups: int) -> OperandA:
-    """A of a product that so many warpgroups make, where it is."""
+    """Return operand A of a product by a number of warpgroups, in registers or shared memory."""
     if not isinstance(e.get(op.a), RegisterTile | Splat):
         tile = shared_tile(e, op.a)
         layout = tile.layout.canonical(op, WGMMA_ROWS, e.plan.target, transposed=False)

@@ -70,7 +70,7 @@ HANDLERS: dict[type[Operation], Handler] = {}
 
 
 def add_handler(kind: type[Operation], handler: Handler) -> None:
-    """Lower operations of a class by a handler, whose tiles get the registers of their types."""
+    """Register a handler of a class of operations; result tiles get their types' layouts."""
 
     def handle(e: ThreadBuilder, op: Operation) -> Sequence[Lowered]:
         found = handler(e, op)

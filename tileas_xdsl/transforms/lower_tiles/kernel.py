@@ -29,11 +29,11 @@ from tileas_xdsl.threads.tmem.tmem_allocation import allocate, release_all
 from tileas_xdsl.transforms.lower_tiles.handlers import HANDLERS
 
 DEFAULT_SHARED_BYTES = 48 * 1024
-"""What a block has without asking for more (CUDA C++ Programming Guide, shared memory)."""
+"""Shared memory available without opting in to more (CUDA C++ Programming Guide), in bytes."""
 
 
 def lower_kernel(plan: KernelPlan) -> func.FuncOp:
-    """The function that every thread of a block runs."""
+    """Return the function that every thread of a block runs."""
     block = Block()
     facts = TileFacts.of(plan.kernel)
     emitter = ThreadBuilder(

@@ -36,7 +36,7 @@ from tileas_xdsl.threads.registers.vector_split import vectors_of
 
 
 def constant(e: ThreadBuilder, op: arith.ConstantOp) -> Sequence[Lowered]:
-    """A number, or a tile of one number that waits for its registers."""
+    """Lower a constant; a splat tile gets registers at its uses."""
     type_ = op.result.type
     if not isa(type_, TensorType[Attribute]):
         return [Scalar(e.insert(arith.ConstantOp(op.value)).result)]
@@ -85,19 +85,19 @@ def is_on_tiles(op: Operation) -> bool:
 
 
 def block_id(e: ThreadBuilder, op: gpu.BlockIdOp) -> Sequence[Lowered]:
-    """Where in the grid the block is."""
+    """Lower the CTA id in the grid."""
     value = e.insert(BlockIdxOp(str(op.dimension.data))).result
     return [Scalar(cast_index(e, value, IndexType()))]
 
 
 def grid_dim(e: ThreadBuilder, op: gpu.GridDimOp) -> Sequence[Lowered]:
-    """How many blocks there are."""
+    """Lower the grid extent in CTAs."""
     value = e.insert(GridDimOp(str(op.dimension.data))).result
     return [Scalar(cast_index(e, value, IndexType()))]
 
 
 def dim(e: ThreadBuilder, op: memref.DimOp) -> Sequence[Lowered]:
-    """An extent of an argument."""
+    """Lower `memref.dim` of an argument."""
     source, axis = e.get(op.source), constant_of(op.index)
     if not isinstance(source, GlobalView) or axis is None or axis >= len(source.extents):
         raise op_error(op, "asks for a constant dimension of an argument of the kernel")

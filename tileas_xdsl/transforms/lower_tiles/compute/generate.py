@@ -26,7 +26,7 @@ from tileas_xdsl.threads.smem.scratch_buffer import spilled
 
 
 def generate(e: ThreadBuilder, op: GenerateOp) -> Sequence[Lowered]:
-    """A tile whose elements the body computes."""
+    """Lower a tile whose elements the body computes."""
     type_ = op.result.type
     work = Generation(e, op, common_layout(e, op, type_, list(_alike(e, op))))
     work.fetch()
@@ -35,7 +35,7 @@ def generate(e: ThreadBuilder, op: GenerateOp) -> Sequence[Lowered]:
 
 
 def _alike(e: ThreadBuilder, op: GenerateOp) -> Sequence[Lowered]:
-    """The tiles whose elements are taken where the new ones are."""
+    """Return the tiles whose elements are read at the coordinates of the new ones."""
     arguments = tuple(op.body.block.args)
     return [
         e.get(inner.tensor)
@@ -47,7 +47,7 @@ def _alike(e: ThreadBuilder, op: GenerateOp) -> Sequence[Lowered]:
 
 
 def extract(e: ThreadBuilder, op: tensor.ExtractOp) -> Sequence[Lowered]:
-    """One element, which all threads get."""
+    """Lower the extraction of one element, which all threads get."""
     found = e.get(op.tensor)
     if isinstance(found, Splat):
         return [Scalar(splat_scalar(e, found))]

@@ -41,7 +41,7 @@ from tileas_xdsl.transforms.lower_tiles.memory.views import view
 
 
 def async_dot(e: ThreadBuilder, op: AsyncDotOp) -> Sequence[Lowered]:
-    """Begin a product; its registers are read after a wait."""
+    """Issue a product; its registers are read after a wait."""
     if is_tensor_product(op):
         return [DotToken(issue(e, op))]
     if (tiling := tiling_of(op, e.agent.warps)) is not None:
@@ -50,7 +50,7 @@ def async_dot(e: ThreadBuilder, op: AsyncDotOp) -> Sequence[Lowered]:
 
 
 def dot(e: ThreadBuilder, op: DotOp) -> Sequence[Lowered]:
-    """A product, waited for."""
+    """Issue a product and wait for it."""
     if is_tensor_product(op):
         return [issue(e, op)]
     if (tiling := tiling_of(op, e.agent.warps)) is not None:
@@ -59,7 +59,7 @@ def dot(e: ThreadBuilder, op: DotOp) -> Sequence[Lowered]:
 
 
 def _by_threads(e: ThreadBuilder, op: DotOp | AsyncDotOp, tiling: Tiling) -> RegisterTile:
-    """A product in the registers of all threads, which is done when they go on."""
+    """Lower a synchronous product in the registers of all threads (`mma.sync`, FMA)."""
     atom = atom_of(op.atom)
     assert isinstance(atom, MmaAtom)
     make = warp_product if atom.instruction == "mma" else thread_product
@@ -88,7 +88,7 @@ def _is_b(use: Use) -> bool:
 
 
 def wait(e: ThreadBuilder, op: WaitOp | FutureWaitOp) -> Sequence[Lowered]:
-    """Wait until what a token stands for is done."""
+    """Wait for the asynchronous operation of a token."""
     token = e.get(op.token)
     match token:
         case DotToken():

@@ -67,7 +67,7 @@ def reduce(e: ThreadBuilder, op: ReduceOp) -> Sequence[Lowered]:
 
 
 def _by_any_body(e: ThreadBuilder, op: ReduceOp) -> Sequence[Lowered]:
-    """Rows stay where they are if the order is free, and memory holds their elements."""
+    """Reduce by any body: in the given layout if that is cheap and the body commutative."""
     shape, axis = tuple(op.source.type.get_shape()), op.axis.value.data
     given = _layout_of_source(e, op, shape)
     rows = blocked(given)

@@ -53,7 +53,7 @@ Number = SSAValue | int
 
 
 def part_of_registers(e: ThreadBuilder, op: ExtractSliceOp, source: RegisterTile) -> RegisterTile:
-    """A part of a tile, in the registers that tiles of its shape have."""
+    """Slice a register tile; the result has the default layout of its shape."""
     shape = shape_of(op.result.type) or ()
     layout = encoded_layout(e, op, op.result.type) or layout_of(e, op, shape)
     offsets, strides = _offsets(e, op), op.static_strides.get_values()
@@ -67,7 +67,7 @@ def _check_strides(op: Operation, strides: Sequence[int]) -> None:
 
 
 def _offsets(e: ThreadBuilder, op: ExtractSliceOp | InsertSliceOp) -> list[Number]:
-    """Where a part begins: numbers where they are known."""
+    """Return the offsets of a slice, `int` where they are static."""
     dynamic = iter(op.offsets)
     found: list[Number] = []
     for static in op.static_offsets.get_values():
@@ -108,19 +108,19 @@ def _back(e: ThreadBuilder, tile: RegisterTile, like: RegisterTile) -> RegisterT
 
 
 def _places(shape: Sequence[int], strides: Sequence[int]) -> list[Table]:
-    """By dimension, where each element of a part is, counted from where the part begins."""
+    """Return by dimension the coordinate of each element of a slice, relative to its offset."""
     numbers = np.arange(prod(shape), dtype=np.int64)
     places = np.unravel_index(numbers, tuple(shape), order="F") if shape else ()
     return [place * stride for place, stride in zip(places, strides, strict=True)]
 
 
 def _numbered(places: Sequence[Table], whole: Sequence[int]) -> Table:
-    """The numbers of elements of a tile, the first dimension fastest."""
+    """Return the colexicographic indices of the elements of a tile."""
     return np.ravel_multi_index(tuple(places), tuple(whole), order="F").astype(np.int64)
 
 
 def _line(places: Sequence[Table], whole: Sequence[int]) -> Table:
-    """Positions in a row-major tile."""
+    """Return linear indices in a row-major tile."""
     return sum(
         (place * prod(whole[axis + 1 :]) for axis, place in enumerate(places)),
         start=np.zeros(1, np.int64),
@@ -128,7 +128,7 @@ def _line(places: Sequence[Table], whole: Sequence[int]) -> Table:
 
 
 def _start(e: ThreadBuilder, offsets: Sequence[Number], whole: Sequence[int]) -> SSAValue:
-    """Where a part begins in a row-major tile."""
+    """Return the linear offset of a slice in a row-major tile."""
     total = i32_constant(e, 0)
     for axis, offset in enumerate(offsets):
         pitch = prod(whole[axis + 1 :])
@@ -142,7 +142,7 @@ def _start(e: ThreadBuilder, offsets: Sequence[Number], whole: Sequence[int]) ->
 def _read(
     e: ThreadBuilder, room: Scratch, layout: RegisterLayout, line: Table, start: SSAValue
 ) -> RegisterTile:
-    """The elements at `start + line` of a room, `line` counted by the elements of the layout."""
+    """Load the elements at `start + line` of a scratch buffer; `line` follows the layout."""
     held = held_by(layout)
     places = np.where(held < 0, -1, line[np.maximum(held, 0)])
     parts: list[SSAValue] = []
@@ -163,7 +163,7 @@ def _read(
 
 
 def insert_slice(e: ThreadBuilder, op: InsertSliceOp) -> Sequence[Lowered]:
-    """A tile with a part replaced; the one that it was stays as it is."""
+    """Insert a slice into a tile; the old tile stays unchanged."""
     found, strides = e.get(op.destination), op.static_strides.get_values()
     _check_strides(op, strides)
     layout = common_layout(e, op, op.result.type, [found])
@@ -187,7 +187,7 @@ def _replaced(
     offsets: Sequence[int],
     strides: Sequence[int],
 ) -> RegisterTile:
-    """Registers of one tile or of the other."""
+    """Select each register from one of two tiles."""
     layout, count = whole.layout, vectors_of(whole.layout).length
     held = held_by(layout)
     inside, places = held >= 0, list[Table]()
@@ -222,7 +222,7 @@ def _replaced(
 def _write(
     e: ThreadBuilder, room: Scratch, part: RegisterTile, line: Table, start: SSAValue
 ) -> None:
-    """The elements of a part at `start + line` of a room, each by the first thread that has it."""
+    """Store a slice at `start + line` of a scratch buffer, each element by its first owner."""
     layout = part.layout
     held = held_by(layout)
     elements, first = np.unique(held, return_index=True)

@@ -42,7 +42,7 @@ from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.smem.smem_encoding import layout_of_buffer
 
 ATOM_PLAN = "atom_plan"
-"""What marks a conversion whose way is decided."""
+"""The attribute of a conversion whose plan is fixed."""
 
 
 BYTE = 8
@@ -66,7 +66,7 @@ def convert_layout(e: ThreadBuilder, op: ConvertLayoutOp | ShuffleOp) -> Sequenc
 
 
 def reinterpret(e: ThreadBuilder, op: ReinterpretOp) -> Sequence[Lowered]:
-    """The same registers or the same memory as other elements of as many bits."""
+    """Reinterpret the same registers or memory as other elements of equal total width."""
     found, element = e.get(op.source), element_of(op.result.type)
     before = element_of(op.source.type)
     assert element is not None
@@ -100,7 +100,7 @@ def _in_shared_memory(e: ThreadBuilder, op: ConvertLayoutOp | ShuffleOp) -> Pend
 
 
 def expand_dims(e: ThreadBuilder, op: ExpandDimsOp) -> Sequence[Lowered]:
-    """A dimension of one more; rows that are one element each stay where they are."""
+    """Add a unit dimension; rows of one element stay in their registers."""
     shape, found = tuple(op.result.type.get_shape()), e.get(op.source)
     if isinstance(found, Splat):
         return [replace(found, shape=shape)]
@@ -114,7 +114,7 @@ def expand_dims(e: ThreadBuilder, op: ExpandDimsOp) -> Sequence[Lowered]:
 
 
 def splat(e: ThreadBuilder, op: tensor.SplatOp) -> Sequence[Lowered]:
-    """A scalar in all elements, whose registers are made where the tile is used."""
+    """Broadcast a scalar to a tile, whose registers are made at its uses."""
     type_ = op.result.type
     if op.dynamicSizes:
         raise op_error(op, f"fills tiles of constant extents, not {type_}")

@@ -38,7 +38,7 @@ from tileas_xdsl.threads.tmem.accumulator_barriers import reset_rings
 
 
 def agent_switch(e: ThreadBuilder, op: AgentSwitchOp) -> Sequence[Lowered]:
-    """The warps of each agent run its body; all of them go on after it."""
+    """Run the body of each agent in its own warps; all of them continue after it."""
     if OPEN_BOUNDARY in op.attributes:
         raise op_error(op, "has an open boundary: tileas-resolve-agent-boundary closes it")
     if e.agent.number:
@@ -65,7 +65,7 @@ def _inside(e: ThreadBuilder, agent: Agent, block: Block) -> ThreadBuilder:
 
 
 def _write_products(e: ThreadBuilder, issuer: Issuer, body: Region) -> None:
-    """A warp that this agent does not need issues the products of another one."""
+    """Issue the MMAs of another agent from an idle warp of this one."""
     block = Block()
     inner = _inside(e, issuer.agent, block)
     inner.issues, inner.reads, inner.by_one_warp = True, False, True
@@ -80,7 +80,7 @@ def _write_products(e: ThreadBuilder, issuer: Issuer, body: Region) -> None:
 
 
 def _check_captures(e: ThreadBuilder, agent: Agent, body: Region) -> None:
-    """Registers belong to the threads that filled them: an agent has those of no others."""
+    """Reject register tiles captured from other agents' threads."""
     if (agent.first_warp, agent.warps) == (e.agent.first_warp, e.agent.warps):
         return
     for user, value in captures(body):
@@ -92,7 +92,7 @@ def _check_captures(e: ThreadBuilder, agent: Agent, body: Region) -> None:
 
 
 def _is_mine(e: ThreadBuilder, agent: Agent) -> SSAValue:
-    """Whether the warp belongs to an agent."""
+    """Return an `i1`: the warp belongs to an agent."""
     last = is_less(e, warp_id(e), i32_constant(e, agent.first_warp + agent.warps))
     if agent.first_warp == 0:
         return last
@@ -121,7 +121,7 @@ def _write(e: ThreadBuilder, body: Region) -> None:
 
 
 def _set_registers(e: ThreadBuilder) -> None:
-    """Give registers away or take more, where whole warpgroups do."""
+    """Emit `setmaxnreg` where an agent consists of whole warpgroups."""
     wanted = e.agent.registers
     if not wanted or not e.agent.groups:
         return

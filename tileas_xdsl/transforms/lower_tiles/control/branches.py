@@ -28,7 +28,7 @@ from tileas_xdsl.transforms.lower_tiles.control.loop_carried import (
 
 
 def branch(e: ThreadBuilder, op: scf.IfOp) -> Sequence[Lowered]:
-    """An `scf.if` whose arms give the same kinds of values."""
+    """Lower an `scf.if` whose branches yield the same kinds of values."""
     blocks = (Block(), Block())
     given: list[Sequence[Lowered]] = []
     loads, count = carried_loads(e, op), len(op.results)

@@ -41,7 +41,7 @@ def set_barrier_state(
 def like_models(
     e: ThreadBuilder, op: Operation, found: Sequence[Lowered], models: Sequence[Lowered]
 ) -> Sequence[Lowered]:
-    """Values in the registers of their models."""
+    """Convert values to the layouts of their models."""
     return [alike(e, op, value, model) for value, model in zip(found, models, strict=True)]
 
 

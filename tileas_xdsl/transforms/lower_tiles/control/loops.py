@@ -61,7 +61,7 @@ def _loop(e: ThreadBuilder, op: scf.ForOp, begin: Sequence[Lowered]) -> Sequence
 
 
 def _rounds_to_unroll(op: scf.ForOp) -> int | None:
-    """How often a loop runs that is written out; None for one that stays a loop."""
+    """Return the trip count of a loop to unroll; None for one that stays a loop."""
     if not _slices_registers(op):
         return None
     first, end, step = (constant_of(v) for v in (op.lb, op.ub, op.step))

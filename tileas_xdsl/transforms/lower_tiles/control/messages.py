@@ -28,7 +28,7 @@ def _shown(e: ThreadBuilder, op: Operation, value: SSAValue) -> Shown:
 
 
 def print_(e: ThreadBuilder, op: PrintOp) -> Sequence[Lowered]:
-    """One thread prints for all of the agent."""
+    """Lower a print, by one thread of the agent."""
     parts = op.parts()
     shown = iter([_shown(e, op, value) for value in op.values])
     with predicated(e, is_first_thread(e)):
@@ -43,6 +43,6 @@ def print_(e: ThreadBuilder, op: PrintOp) -> Sequence[Lowered]:
 
 
 def assert_(e: ThreadBuilder, op: cf.AssertOp) -> Sequence[Lowered]:
-    """All threads of the agent look, so that none goes on."""
+    """Lower an assertion, checked by all threads of the agent so that none continues."""
     e.insert(cf.AssertOp(e.scalar(op.arg), op.msg.data))
     return []

@@ -92,7 +92,7 @@ from tileas_xdsl.threads.tmem.accumulator_barriers import commit
 
 
 def create_pipeline(e: ThreadBuilder, op: CreatePipelineOp) -> Sequence[Lowered]:
-    """Slots and barriers; one thread initialises them before anybody goes on."""
+    """Allocate stages and barriers; one thread initialises them before a barrier."""
     if e.agent.number:
         raise op_error(
             op, f"is made by {e.agent.name}, but all threads of the block make pipelines"
@@ -143,7 +143,7 @@ def create_iterator(e: ThreadBuilder, op: CreateIteratorOp) -> Sequence[Lowered]
 
 
 def increment(e: ThreadBuilder, op: IncIterOp) -> Sequence[Lowered]:
-    """The next stage; behind the last one the first, with the other parity."""
+    """Advance to the next stage; the parity flips at the wrap-around."""
     index = e.get(op.iterator)
     assert isinstance(index, StageIndex)
     stage, wraps = next_stage(e, index.stage, _stage_count(e, op))
@@ -193,7 +193,7 @@ def producer_write(e: ThreadBuilder, op: ProducerWriteOp) -> Sequence[Lowered]:
 
 
 def produce_one(e: ThreadBuilder, op: ProduceOneOp) -> Sequence[Lowered]:
-    """Acquire and fill; the loads complete the barrier, so that a commit is nothing more."""
+    """Acquire and fill a stage; its loads complete the barrier, so that a commit emits nothing."""
     stages, index = _acquired(e, op, op.token, op.iterator)
     return [Ghost(stages, index), *_fill(e, op, stages, index)]
 
@@ -267,7 +267,7 @@ def _landing(load: TmaLoadBase) -> int:
 def _bind(
     e: ThreadBuilder, op: StageOp, body: Block, stages: Stages, index: StageIndex
 ) -> Sequence[SharedTile]:
-    """The arguments of a body are the tiles of the stage."""
+    """Bind the arguments of a body to the tiles of the stage."""
     slot = advance(e, stages.slots, multiply(e, index.stage, stages.slot_bytes), ALIGNMENT)
     tiles = [
         SharedTile(advance(e, slot, tile.offset), tile.layout, tile.element)
@@ -279,7 +279,7 @@ def _bind(
 
 
 def producer_commit(e: ThreadBuilder, op: ProducerCommitOp) -> Sequence[Lowered]:
-    """The loads themselves complete the barrier."""
+    """Emit nothing: the loads themselves complete the barrier."""
     return [Ghost(_stages_of(e, op.token))]
 
 

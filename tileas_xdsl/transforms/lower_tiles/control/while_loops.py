@@ -33,7 +33,7 @@ from tileas_xdsl.transforms.lower_tiles.control.loop_carried import (
 
 
 def while_loop(e: ThreadBuilder, op: scf.WhileOp) -> Sequence[Lowered]:
-    """The first region decides, and hands values to the second or out."""
+    """Lower `scf.while`: the first region computes the condition and the values passed on."""
     begin = [_carriable(e, op, value) for value in op.arguments]
     loads, rings = carried_loads(e, op), rings_closed_in(e, op)
     entered = [*begin, *barrier_state(e, loads, rings)]
@@ -63,7 +63,7 @@ def _set(e: ThreadBuilder, names: Sequence[SSAValue], values: Sequence[Lowered])
 
 
 def _decided(e: ThreadBuilder, op: scf.WhileOp) -> tuple[SSAValue, list[Lowered]]:
-    """The condition, and what is handed on."""
+    """Return the condition, and the values passed on."""
     block = op.before_region.block
     last = block.last_op
     if not isinstance(last, scf.ConditionOp):

@@ -44,7 +44,7 @@ from tileas_xdsl.threads.registers.register_tile import common_layout, in_regist
 
 
 def make_memref(e: ThreadBuilder, op: MakeMemrefOp) -> Sequence[Lowered]:
-    """A window of all elements."""
+    """Lower the construction of an array: a view of all of its elements."""
     pointer, element = op.pointer.type, op.array.element_type
     assert isinstance(pointer, PtrType)
     size = bits_of(element) // 8
@@ -67,7 +67,7 @@ def make_memref(e: ThreadBuilder, op: MakeMemrefOp) -> Sequence[Lowered]:
 
 
 def _count(e: ThreadBuilder, number: SSAValue | int) -> SSAValue | int:
-    """A number of elements as `i32` or `index`; narrow integers are read as unsigned."""
+    """Return an element count as `i32` or `index`; narrow integers are zero-extended."""
     if isinstance(number, int):
         return number
     value = e.scalar(number)
@@ -80,7 +80,7 @@ def _count(e: ThreadBuilder, number: SSAValue | int) -> SSAValue | int:
 
 
 def assume(e: ThreadBuilder, op: AssumeOp) -> Sequence[Lowered]:
-    """The same value; what divides it wherever the kernel goes is remembered."""
+    """Return the same value, and record its divisor if the assumption always holds."""
     found, fact = e.get(op.source), op.fact
     always = isinstance(op.parent_op(), func.FuncOp)
     if not always or not isinstance(fact, DivByAttr) or fact.group is not None:
@@ -100,12 +100,12 @@ def same(e: ThreadBuilder, op: BitcastOp | IntToPtrOp | PtrToIntOp) -> Sequence[
 
 
 def join(e: ThreadBuilder, op: JoinMemTokenOp) -> Sequence[Lowered]:
-    """Nothing: threads access memory in the order of the program."""
+    """Emit nothing: threads access memory in program order."""
     return [Ghost()]
 
 
 def add_pointer(e: ThreadBuilder, op: AddPtrOp) -> Sequence[Lowered]:
-    """Each address moved by whole elements."""
+    """Advance each address by a number of elements."""
     pointer = pointer_of(op.base.type)
     assert pointer is not None
     size = (element_bits(pointer.pointee) or 8) // 8
@@ -119,7 +119,7 @@ def add_pointer(e: ThreadBuilder, op: AddPtrOp) -> Sequence[Lowered]:
 
 
 def get_global(e: ThreadBuilder, op: GetGlobalOp) -> Sequence[Lowered]:
-    """The address of the first element of a global."""
+    """Return the address of the first element of a global."""
     type_ = memory_pointer(op, op.result.type)
     name, module = op.global_name.data, e.plan.kernel.parent_op()
     known = module.walk() if module is not None else ()

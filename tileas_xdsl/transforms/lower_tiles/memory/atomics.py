@@ -1,6 +1,6 @@
 """Atomic updates of tiles and of single elements: each element is updated by one thread.
 
-What was there goes to all threads that have the element, through shared memory where several do.
+The old value goes to all threads that own the element, through shared memory where several do.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ ALONE = 128
 
 
 def atomic_rmw(e: ThreadBuilder, op: AtomicRmwOp) -> Sequence[Lowered]:
-    """Elements updated by a value."""
+    """Lower an atomic read-modify-write of pointed-to elements."""
     work = Updater(e, op, op.rmw_mode.data, op.element, _order(op))
     return _updated(e, op, [op.value], lambda given, p, x: work.update(given[0], p, x))
 
 
 def atomic_cas(e: ThreadBuilder, op: AtomicCasOp) -> Sequence[Lowered]:
-    """A value put where memory has the bits of another one."""
+    """Lower an atomic compare-and-swap, which compares bits."""
     work = Updater(e, op, RmwMode.CMPXCHG, op.element, _order(op))
     return _updated(
         e,
@@ -114,7 +114,7 @@ def _result(
     layout: RegisterLayout,
     rows: Sequence[Mapping[int, SSAValue]],
 ) -> RegisterTile:
-    """What was there, in all threads that have the elements."""
+    """Return the old values, in all threads that own the elements."""
     type_ = element_of(op.value.type)
     assert type_ is not None
     parts = tuple(filled(e, row, vectors_of(layout).length, type_) for row in rows)
@@ -125,7 +125,7 @@ def _result(
 
 
 def tiled_atomic_rmw(e: ThreadBuilder, op: TiledAtomicRmwOp) -> Sequence[Lowered]:
-    """A tile of an array updated; what is out of bounds is not."""
+    """Lower an atomic update of a tile of an array; elements out of bounds are skipped."""
     view, ordering = e.get(op.view), _order(op)
     if not isinstance(view, GlobalView):
         raise op_error(op, f"updates {op.view.type}, and only global memory is updated by threads")
