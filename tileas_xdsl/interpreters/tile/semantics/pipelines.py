@@ -107,12 +107,12 @@ def _slot_size(op: CreatePipelineOp, view: View) -> int:
 
 
 def create_iterator(agent: TileAgent, op: CreateIteratorOp, inputs: Sequence[Any]) -> Any:
-    """The first stage, in phase 0."""
+    """Return an iterator at the first stage, in phase 0."""
     return (StageIterator(len(inputs[0].pipeline.slots)),)
 
 
 def increment(agent: TileAgent, op: IncIterOp, inputs: Sequence[Any]) -> Any:
-    """The next stage."""
+    """Return the iterator of the next stage."""
     return (inputs[0].next(),)
 
 
@@ -125,7 +125,7 @@ def _slot(pipeline: Pipeline, iterator: StageIterator) -> Slot:
 def _acquire(
     agent: TileAgent, op: Operation, token: PipelineToken, iterator: StageIterator
 ) -> StageAcquisition:
-    """Wait until the stage is empty, and own it."""
+    """Wait until the stage is empty, and acquire its ownership."""
     token.use(agent.who, "producer")
     slot, phase = _slot(token.pipeline, iterator), iterator.phase
     parity = (phase & 1) ^ 1
@@ -172,7 +172,7 @@ def _consumer(op: Operation) -> int:
 
 
 def _fill(agent: TileAgent, op: StageOp, payload: Sequence[View], values: Sequence[Any]) -> Any:
-    """What a body yielded becomes the results, or else what the stage holds."""
+    """Return what a body yielded as the results, or else write it to the stage."""
     if len(op.results) > len(op.ENTRY.gives):
         return tuple(values)
     for view, value in zip(payload, values, strict=True):
@@ -193,7 +193,7 @@ def _bodies(op: Operation) -> Region | None:
 
 
 def _produce(agent: TileAgent, op: StageOp, token: PipelineToken, slot: Slot, phase: int) -> Steps:
-    """Run the body on the stage; its results."""
+    """Run the body on the stage; return its results."""
     if (body := _bodies(op)) is None:
         return ()
     payload = token.pipeline.payload(slot, stage_types(op), ProducerLease(slot, phase, agent.who))
@@ -216,7 +216,7 @@ def produce_one(agent: TileAgent, op: ProduceOneOp, inputs: Sequence[Any]) -> St
 
 
 def produce_one_async(agent: TileAgent, op: ProduceOneAsyncOp, inputs: Sequence[Any]) -> Steps:
-    """Acquire and run the body; the token tells when the copies that it began have landed."""
+    """Acquire and run the body; the token completes when the body's copies have landed."""
     token: PipelineToken = inputs[0]
     held = yield from _acquire(agent, op, token, inputs[1])
     slot = held.slot
@@ -226,14 +226,14 @@ def produce_one_async(agent: TileAgent, op: ProduceOneAsyncOp, inputs: Sequence[
 
 
 def producer_acquire(agent: TileAgent, op: ProducerAcquireOp, inputs: Sequence[Any]) -> Steps:
-    """Wait until the stage is empty, and own it."""
+    """Wait until the stage is empty, and acquire its ownership."""
     if (held := _held(agent, inputs)) is not None:
         return (held,)
     return ((yield from _acquire(agent, op, inputs[0], inputs[1])),)
 
 
 def _held(agent: TileAgent, inputs: Sequence[Any]) -> PipelineToken | None:
-    """The stage that an operation around holds already for the token and the iterator."""
+    """Return the stage that an enclosing operation holds for the token and the iterator."""
     for token, held in agent.brackets:
         slot = held.slot
         if token is inputs[0] and slot is not None and slot.index == inputs[1].stage:
@@ -264,7 +264,7 @@ def producer_commit(agent: TileAgent, op: ProducerCommitOp, inputs: Sequence[Any
 
 
 def _commit(agent: TileAgent, op: Operation, pipeline: Pipeline, slot: Slot) -> None:
-    """Arrive on `full`, once the copies that tell no barrier of their bytes have landed."""
+    """Arrive on `full`, once the copies that complete no bytes on a barrier have landed."""
     slot.commit(agent.who)
     agent.work(op, agent.latencies.arrive, stage=slot.index)
     copies, slot.copies = slot.copies, []
@@ -298,7 +298,7 @@ def _still_holds(held: PipelineToken) -> bool:
 
 
 def _consume(agent: TileAgent, op: StageOp, held: PipelineToken) -> Steps:
-    """Run the body on the stage; what it yields."""
+    """Run the body on the stage; return what it yields."""
     if (body := _bodies(op)) is None:
         return ()
     slot = held.slot
@@ -309,7 +309,7 @@ def _consume(agent: TileAgent, op: StageOp, held: PipelineToken) -> Steps:
 
 
 def consume_one_async(agent: TileAgent, op: ConsumeOneAsyncOp, inputs: Sequence[Any]) -> Steps:
-    """Wait and run the body; the token tells when the engines that it set to work have read."""
+    """Wait and run the body; the token completes when the engines it used have read."""
     held = yield from _await_full(agent, op, inputs[0], inputs[1])
     values = yield from _consume(agent, op, held)
     slot = held.slot
@@ -372,7 +372,7 @@ def _release(agent: TileAgent, op: Operation, held: PipelineToken) -> None:
 
 
 def _tells_barriers(task: Task) -> bool:
-    """Whether the engine arrives on a barrier when it is done: `tcgen05.commit` does."""
+    """Return whether the engine arrives on a barrier on completion, as `tcgen05.commit` does."""
     return task.what.startswith("tcgen05")
 
 

@@ -1,4 +1,4 @@
-"""Arrays behind pointers, assumptions, and addresses."""
+"""Arrays behind pointers, assumptions, and addresses of globals."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ADDRESS_BITS = 64
 
 
 def make_memref(agent: TileAgent, op: MakeMemrefOp, inputs: Sequence[Any]) -> tuple[View]:
-    """The elements behind a pointer, as many as the program says; a fault where there are fewer."""
+    """Return a view of the elements behind a pointer; a fault if its memory has fewer."""
     address: int = agent.value_of(op.pointer)
     memory = memory_of(address, agent.block.device.memories)
     if memory is None:
@@ -54,7 +54,7 @@ def make_memref(agent: TileAgent, op: MakeMemrefOp, inputs: Sequence[Any]) -> tu
 
 
 def _count(agent: TileAgent, number: SSAValue | int) -> int:
-    """A number of elements; integers are read as unsigned."""
+    """Return a number of elements; integers are read as unsigned."""
     if isinstance(number, int):
         return number
     value: int = agent.value_of(number)
@@ -123,12 +123,12 @@ def _check_same(op: AssumeOp, values: Array, chunk: Sequence[int]) -> None:
 
 
 def join(agent: TileAgent, op: JoinMemTokenOp, inputs: Sequence[Any]) -> tuple[AsyncToken]:
-    """Done when all of the tokens are."""
+    """Return a token that completes when all operands have."""
     return (AsyncToken("memory accesses", inputs),)
 
 
 def get_global(agent: TileAgent, op: GetGlobalOp, inputs: Sequence[Any]) -> tuple[int]:
-    """The address of a global of the module."""
+    """Return the address of a global of the module."""
     name = name_of_global(op.global_name.data)
     for memory in agent.block.device.memories:
         if memory.name == name:
@@ -152,4 +152,4 @@ POINTERS = Language(
         PtrToIntOp: _same,
     },
 )
-"""What of `nv_tileaa` stays in `nv_tileas`; its `bitcast` is of pointers there."""
+"""Operations of `nv_tileaa` that stay in `nv_tileas`; its `bitcast` is of pointers there."""

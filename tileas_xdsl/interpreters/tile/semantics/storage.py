@@ -1,4 +1,4 @@
-"""Tiles in memory: allocation, views and slices; tiles that are values stay values."""
+"""Tiles in memory: allocation, views and slices; SSA tile values stay values."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def alloc_tensor(agent: TileAgent, op: AllocTensorOp, inputs: Sequence[Any]) -> 
 
 
 def extract_slice(agent: TileAgent, op: ExtractSliceOp, inputs: Sequence[Any]) -> tuple[Any]:
-    """A part of a tile: of memory it is a window, of a value a value."""
+    """Return a slice of a tile: a view if it is in memory, else a value."""
     source = inputs[0]
     if not isinstance(source, View):
         return (reshaping.extract_slice(op, source, inputs[1:]),)
@@ -68,7 +68,7 @@ def extract_slice(agent: TileAgent, op: ExtractSliceOp, inputs: Sequence[Any]) -
 
 
 def insert_slice(agent: TileAgent, op: InsertSliceOp, inputs: Sequence[Any]) -> tuple[Any]:
-    """A tile with a part replaced; the tile before stays as it was, unset elements too."""
+    """Return a tile with a slice replaced; the source is unchanged."""
     piece, whole = as_tile(inputs[0], agent.actor(op)), inputs[1]
     if not isinstance(whole, View):
         return (reshaping.insert_slice(op, piece, whole, inputs[2:]),)
@@ -85,7 +85,7 @@ def insert_slice(agent: TileAgent, op: InsertSliceOp, inputs: Sequence[Any]) -> 
 def async_extract_slice(
     agent: TileAgent, op: AsyncExtractSliceOp, inputs: Sequence[Any]
 ) -> tuple[AsyncToken]:
-    """A part of the tile that a token delivers."""
+    """Return a slice of the tile that a token delivers."""
     source: AsyncToken = inputs[0]
 
     def values() -> tuple[Any]:
@@ -98,7 +98,7 @@ def async_extract_slice(
 def async_insert_slice(
     agent: TileAgent, op: AsyncInsertSliceOp, inputs: Sequence[Any]
 ) -> tuple[AsyncToken]:
-    """A tile with a part replaced, where either comes with a token."""
+    """Return a tile with a slice replaced, where either operand comes with a token."""
     piece, whole = inputs[0], inputs[1]
     parts = [value for value in (piece, whole) if isinstance(value, AsyncToken)]
 
@@ -146,14 +146,14 @@ def _shown(op: ViewOp, inputs: Sequence[Any]) -> View:
 
 
 def _scales(op: ViewOp, source: View, numbers: NDArray[np.int64]) -> ScaleView:
-    """The matrix of the scales in atoms."""
+    """Return the matrix of the scale factors in atoms."""
     if not op.is_whole or numbers.size != prod(source.shape):
         raise fault(op, "a view of scales in atoms shows all of its source")
     return ScaleView.of(source, numbers)
 
 
 def _transposed(op: ViewOp, source: View, shape: tuple[int, ...]) -> View:
-    """The rows of a matrix as the columns of another."""
+    """Return the transposed view of a matrix."""
     if not op.is_whole or prod(shape) != prod(source.shape):
         raise fault(op, "a transposed view shows all of its source")
     rows = source.reshaped(shape[::-1])
@@ -161,7 +161,7 @@ def _transposed(op: ViewOp, source: View, shape: tuple[int, ...]) -> View:
 
 
 def _extents(type_: Attribute, source: View) -> tuple[int, ...]:
-    """The extents of a view; one that is not known is what the source has."""
+    """Return the extents of a view; dynamic ones are the source's."""
     shape = shape_of(type_)
     assert shape is not None
     if DYNAMIC_INDEX not in shape:
@@ -181,7 +181,7 @@ def _same_rank(source: View, shape: tuple[int, ...]) -> View:
 
 
 def _flat(op: ViewOp, source: View, indices: Sequence[int]) -> int:
-    """The number of the element at indices, row-major."""
+    """Return the row-major linear index of an element."""
     if len(indices) != len(source.shape):
         raise fault(op, f"a view of rank {len(source.shape)} has no element {list(indices)}")
     element = 0
@@ -191,7 +191,7 @@ def _flat(op: ViewOp, source: View, indices: Sequence[int]) -> int:
 
 
 def _from_element(op: ViewOp, source: View, offset: int, shape: tuple[int, ...]) -> View:
-    """A row-major window that begins at an element; it may pass the end of the source."""
+    """Return a row-major view that begins at an element; it may exceed the source."""
     if not source.is_contiguous:
         raise fault(op, "a window with gaps is not seen from an element on")
     begin = source.offset + offset * source.dtype.itemsize
@@ -201,7 +201,7 @@ def _from_element(op: ViewOp, source: View, offset: int, shape: tuple[int, ...])
 
 
 def reinterpret(agent: TileAgent, op: ReinterpretOp, inputs: Sequence[Any]) -> tuple[Any]:
-    """The same bits as other elements; packed ones are values when they are read."""
+    """Return the same bits as other elements; packed ones become values when read."""
     source, type_ = inputs[0], op.result.type
     element = element_of(type_)
     assert element is not None
@@ -231,7 +231,7 @@ def _other_extents(source: View, type_: Attribute, element: Attribute) -> tuple[
 
 
 def select(agent: TileAgent, op: arith.SelectOp, inputs: Sequence[Any]) -> tuple[Any, ...]:
-    """One operand or the other; of windows it is the window, and the other one is not read."""
+    """Return one of two operands; a selected view is not read."""
     _, one, other = inputs
     if isinstance(one, View) or isinstance(other, View):
         return (one if inputs[0] else other,)

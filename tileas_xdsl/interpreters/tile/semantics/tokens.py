@@ -19,12 +19,12 @@ from tileas_xdsl.interpreters.tile.synchronization.pipelines import published
 
 
 def create_none(agent: TileAgent, op: CreateNoneOp, inputs: Sequence[Any]) -> tuple[AsyncToken]:
-    """Return a completed token; as a barrier it stands for the loads that will use it."""
+    """Return a completed token; as a barrier it represents the loads that will use it."""
     return (finished("nothing"),)
 
 
 def to_async(agent: TileAgent, op: ToAsyncOp, inputs: Sequence[Any]) -> tuple[AsyncToken]:
-    """A token that delivers a value, or a bare one."""
+    """Return a token that delivers a value, or one without results."""
     values = () if op.token.type.delivered is None else (inputs[0],)
     return (finished("a value", values),)
 
@@ -32,12 +32,12 @@ def to_async(agent: TileAgent, op: ToAsyncOp, inputs: Sequence[Any]) -> tuple[As
 def token_to_async(
     agent: TileAgent, op: TokenToAsyncOp, inputs: Sequence[Any]
 ) -> tuple[AsyncToken]:
-    """A token that is done when what the pipeline token published can be read."""
+    """Return a token that completes when the published stage can be read."""
     return (published(inputs[0]),)
 
 
 def wait(agent: TileAgent, op: WaitOp | FutureWaitOp, inputs: Sequence[Any]) -> Steps:
-    """Wait until the work is done; what it delivers, if that is asked for."""
+    """Wait for a token; return the values that it delivers, if requested."""
     token: AsyncToken = inputs[0]
     yield from agent.wait_for(token, op)
     return token.values if op.values else ()

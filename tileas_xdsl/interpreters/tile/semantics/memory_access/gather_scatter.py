@@ -48,33 +48,33 @@ from tileas_xdsl.interpreters.tile.semantics.memory_access.tiled_access import (
 
 @dataclass(frozen=True)
 class Place:
-    """Scattered elements of a view, without those that are masked."""
+    """Scattered elements of a view, some of them masked."""
 
     op: Operation
     shape: tuple[int, ...]
     chosen: Array
-    """Which elements are accessed: in bounds and not masked."""
+    """The mask of accessed elements: in bounds and not masked."""
     view: View
     index: Sequence[Any]
-    """By dimension of the view, where each element is."""
+    """Index arrays, one per dimension of the view."""
 
     def positions(self) -> tuple[Array, ...]:
-        """By dimension of the view, where the chosen elements are."""
+        """Return the indices of the accessed elements, one array per dimension."""
         return tuple([np.broadcast_to(np.asarray(i), self.shape)[self.chosen] for i in self.index])
 
     def seen(self) -> Array:
-        """The chosen elements, without any check."""
+        """Return the accessed elements, unchecked."""
         return self.view.seen_at(self.positions()) if self.chosen.any() else np.zeros(0)
 
     def read(self, actor: Actor, access: Access, rest: Array) -> Array:
-        """The chosen elements, the others from `rest`."""
+        """Return the accessed elements, with the others from `rest`."""
         values = rest.copy()
         if self.chosen.any():
             values[self.chosen] = self.view.read_at(self.positions(), actor, access)
         return values
 
     def write(self, values: Any, actor: Actor, access: Access) -> None:
-        """Put values where the chosen elements are."""
+        """Write values to the accessed elements."""
         if self.chosen.any():
             chosen = np.broadcast_to(np.asarray(values), self.shape)[self.chosen]
             self.view.write_at(self.positions(), chosen, actor, access)
@@ -82,13 +82,13 @@ class Place:
 
 @dataclass(frozen=True)
 class Places:
-    """Elements addressed by pointers, which may point into several memories."""
+    """Elements addressed by pointers into one or more memories."""
 
     shape: tuple[int, ...]
     element: Attribute
     space: Space
     parts: Sequence[Place]
-    """By memory, those of its elements that are accessed."""
+    """The accessed elements by memory."""
 
     @property
     def name(self) -> str:
@@ -96,25 +96,25 @@ class Places:
         return ", ".join(part.view.memory.name for part in self.parts) or "nothing"
 
     def seen(self) -> Array:
-        """The elements that are accessed, without any check."""
+        """Return the accessed elements, unchecked."""
         found = [part.seen() for part in self.parts]
         return np.concatenate(found) if found else np.zeros(0)
 
     def read(self, actor: Actor, access: Access, rest: Array) -> Array:
-        """The elements that are accessed, the others from `rest`."""
+        """Return the accessed elements, with the others from `rest`."""
         values = rest.copy()
         for part in self.parts:
             values = part.read(actor, access, values)
         return values
 
     def write(self, values: Any, actor: Actor, access: Access) -> None:
-        """Put values where the elements are that are accessed."""
+        """Write values to the accessed elements."""
         for part in self.parts:
             part.write(values, actor, access)
 
 
 def _place(agent: TileAgent, op: LoadBase | StoreBase, value: Attribute) -> Places:
-    """Return the target of a plain load or store: pointers, or coordinates of a view."""
+    """Return the elements of a plain load or store, by pointers or view coordinates."""
     shape = shape_of(value) or ()
     base = agent.value_of(op.base)
     mask = value_of(agent, op.mask)
@@ -141,7 +141,7 @@ def _element(op: LoadBase | StoreBase) -> Attribute:
 def pointed(
     agent: TileAgent, op: Operation, base: Any, element: Attribute, wanted: Array
 ) -> Places:
-    """Where addresses of elements are, as far as they are `wanted`."""
+    """Resolve addresses to elements of memories, where `wanted` holds."""
     left, parts = wanted.copy(), list[Place]()
     addresses = np.broadcast_to(np.asarray(base, np.int64), wanted.shape)
     while left.any():
@@ -160,7 +160,7 @@ def pointed(
 def _in_memory(
     op: Operation, memory: Memory, element: Attribute, offsets: Array, wanted: Array
 ) -> Place:
-    """Pointers as positions in all of their memory."""
+    """Convert pointers to element indices of a memory."""
     count = memory.size // dtype_of(element).itemsize
     whole = View.whole(memory, element, (count,))
     places, rest = np.divmod(offsets, whole.dtype.itemsize)
@@ -175,7 +175,7 @@ def _box(starts: Sequence[int], shape: tuple[int, ...]) -> list[Array]:
 
 
 def _checked(op: Operation, place: Place) -> Place:
-    """A plain access stays in bounds, but for what is masked."""
+    """Raise a fault if an unmasked element of a plain access is out of bounds."""
     outside = place.chosen & ~_inside(place)
     if outside.any():
         where = [int(np.broadcast_to(i, place.shape)[outside].flat[0]) for i in place.index]
@@ -191,7 +191,7 @@ def _inside(place: Place) -> Array:
 
 
 def _joined(agent: TileAgent, op: GatherLoadOp | ScatterStoreOp, tile: Attribute) -> Places:
-    """Where scattered elements are; what is out of bounds is not accessed."""
+    """Return the elements of a gather or scatter; out-of-bounds ones are masked."""
     shape = shape_of(tile)
     assert shape is not None
     element = accessed_element(op.view.type)
@@ -230,7 +230,7 @@ def _rest(op: LoadBase | GatherLoadOp, place: Places) -> Array:
 
 
 def single_result(values: Array, type_: Attribute) -> Any:
-    """Integers of single elements are plain numbers."""
+    """Return integers of single elements as Python numbers."""
     if shape_of(type_) is not None or width_of(type_) is None:
         return values
     return values.item()

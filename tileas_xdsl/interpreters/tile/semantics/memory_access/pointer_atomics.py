@@ -35,7 +35,7 @@ from tileas_xdsl.interpreters.tile.semantics.memory_access.tiled_access import (
 )
 
 Update = Callable[[Array, Array], Array]
-"""What is there and which elements of the tile these are; what will be there."""
+"""Return the new elements, given the old ones and their indices in the tile."""
 
 
 def atomic_rmw(agent: TileAgent, op: AtomicRmwOp, inputs: Sequence[Any]) -> Steps:
@@ -64,7 +64,7 @@ def _bits(values: Array) -> Array:
 
 
 def _array(agent: TileAgent, op: PointedAtomicOp, value: Any) -> Array:
-    """A value as elements in the order of the tile, one for a single one."""
+    """Return a value as a flat array in tile order, of length one for a scalar."""
     found = np.asarray(as_tile(agent.value_of(value), agent.actor(op)), dtype_of(op.element))
     return found.reshape(-1)
 

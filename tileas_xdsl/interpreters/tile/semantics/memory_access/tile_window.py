@@ -1,4 +1,4 @@
-"""Tiles of memory: where they begin, what is in bounds, and how they are read and written."""
+"""Windows of tiles in memory: their origin, bounds, reads and writes."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def before_polling(
 
 
 def seen_through(window: View) -> Array:
-    """The elements of a window that exist, without any check."""
+    """Return the elements of a window that exist, unchecked."""
     found = window.clipped()
     return np.zeros(0) if found is None else found[0].array()
 
@@ -80,7 +80,7 @@ def padding_tile(
 
 
 def padding_value(padding: Attribute, element: Attribute) -> Any:
-    """A padding attribute as an element."""
+    """Return a padding attribute as an element."""
     if isinstance(padding, SpecialPaddingAttr):
         number: float = _SPECIAL[padding.data]
     else:
@@ -96,7 +96,7 @@ def tile_window(
     coordinates: Sequence[int],
     offsets: Sequence[int] = (),
 ) -> View:
-    """The tile at coordinates that count tiles, and offsets that count elements."""
+    """Return the window at coordinates in units of tiles plus offsets in elements."""
     rank = len(view.shape)
     if len(coordinates) != rank or len(shape) != rank:
         raise fault(op, f"takes tiles of rank {len(shape)} out of a view of rank {rank}")
@@ -106,7 +106,7 @@ def tile_window(
 
 
 def check_in_bounds(op: Operation, window: View, flags: DenseArrayBase[IntegerType] | None) -> None:
-    """Where the operation says so, no element is out of bounds."""
+    """Raise a fault if elements are out of bounds where the operation excludes that."""
     if flags is None:
         return
     for axis, flag in enumerate(flags.get_values()):
@@ -123,7 +123,7 @@ def check_in_bounds(op: Operation, window: View, flags: DenseArrayBase[IntegerTy
 def read_window(
     window: View, actor: Actor, access: Access, rest: Array, mask: Array | None = None
 ) -> Array:
-    """The elements that exist and are not masked, the others from `rest`."""
+    """Read the elements that exist and are not masked, with the others from `rest`."""
     if mask is not None:
         return _read_masked(window, actor, access, rest, mask)
     if window.is_inside:
@@ -144,7 +144,7 @@ def _read_masked(window: View, actor: Actor, access: Access, rest: Array, mask: 
 
 
 def existing(window: View) -> Array:
-    """Which elements of a window exist."""
+    """Return the mask of the elements of a window that exist."""
     found = np.zeros(window.shape, np.bool_)
     if (clipped := window.clipped()) is not None:
         found[clipped[1]] = True

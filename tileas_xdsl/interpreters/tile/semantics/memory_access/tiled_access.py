@@ -46,24 +46,24 @@ COPIES = "copies"
 
 
 def value_of(agent: TileAgent, value: SSAValue | None) -> Any:
-    """The value of an optional operand."""
+    """Return the value of an optional operand."""
     return None if value is None else agent.value_of(value)
 
 
 def tokens_of(agent: TileAgent, value: SSAValue | None) -> Sequence[AsyncToken]:
-    """The token that an operation comes after, if there is one."""
+    """Return the token that an operation depends on, if any."""
     return () if value is None else (agent.value_of(value),)
 
 
 def after(agent: TileAgent, op: Operation, value: SSAValue | None) -> Steps:
-    """Wait for the token that a synchronous operation comes after."""
+    """Wait for the token that a synchronous operation depends on."""
     for token in tokens_of(agent, value):
         yield from agent.wait_for(token, op)
     return ()
 
 
 def token_of(agent: TileAgent, wanted: SSAValue | None) -> tuple[AsyncToken, ...]:
-    """The token of what an agent has done itself, if one is asked for."""
+    """Return a completed token of a synchronous operation, if one is requested."""
     if wanted is None:
         return ()
     token = AsyncToken("a memory access", done=False)
@@ -73,7 +73,7 @@ def token_of(agent: TileAgent, wanted: SSAValue | None) -> tuple[AsyncToken, ...
 
 
 def tile_type(value: Attribute) -> tuple[tuple[int, ...], Attribute]:
-    """Shape and element of a tile."""
+    """Return shape and element type of a tile."""
     shape, element = shape_of(value), element_of(value)
     assert shape is not None
     assert element is not None
@@ -81,7 +81,7 @@ def tile_type(value: Attribute) -> tuple[tuple[int, ...], Attribute]:
 
 
 def cost_of(agent: TileAgent, view: View, shape: Sequence[int]) -> int:
-    """Cycles of an access to a tile, by the memory that it is in."""
+    """Return the cycles of an access to a tile, by its memory space."""
     size = bytes_of_tile(shape, view.element)
     if view.memory.space is Space.GMEM:
         return agent.latencies.load(size)
@@ -89,7 +89,7 @@ def cost_of(agent: TileAgent, view: View, shape: Sequence[int]) -> int:
 
 
 def refuse_images(op: Operation, atom: Any) -> None:
-    """Modes that speak of pixels need corners, which only descriptors of loads give."""
+    """Refuse im2col modes, which only descriptor loads support."""
     if isinstance(atom.data, TmaAtom) and atom.data.mode in LEADING_COORDINATES:
         raise fault(
             op, f"mode '{atom.data.mode}' has no meaning: the corners of its box are not said"
@@ -182,7 +182,7 @@ def tiled_atomic_rmw(agent: TileAgent, op: TiledAtomicRmwOp, inputs: Sequence[An
 
 
 def _ends(agent: TileAgent, op: CopyOp | AsyncCopyOp) -> tuple[Any, View]:
-    """Source and destination, which have the same extents."""
+    """Return source and destination, which must have equal extents."""
     source = agent.value_of(op.source)
     destination = agent.destination(op, agent.value_of(op.destination))
     shape = source.shape

@@ -27,17 +27,17 @@ from tileas_xdsl.target.tensor_map_rules import check_tensor_map
 
 @dataclass(frozen=True)
 class Descriptor:
-    """A tensor in global memory and the box of it that an instruction moves."""
+    """A tensor in global memory and the box that an instruction transfers."""
 
     view: View
     box: tuple[int, ...]
-    """Extents in the order of the shape: the innermost last."""
+    """Box extents in the order of the shape: the innermost last."""
     tensor_map: TensorMap
     pixels: Pixels | None = None
-    """Of columns of pixels (im2col)."""
+    """The im2col parameters; None for tiled mode."""
 
     def outside(self, shape: Sequence[int], element: Attribute) -> Array:
-        """The out-of-bounds fill of loads."""
+        """Return a tile of the out-of-bounds fill of loads."""
         if self.tensor_map.nan_fill:
             return unspecified(shape, element)
         return np.zeros(tuple(shape), dtype_of(element))
@@ -64,7 +64,7 @@ def make_descriptor(
 
 @dataclass(frozen=True)
 class Modes:
-    """What a tensor map says beside the tensor and the box."""
+    """The swizzle, out-of-bounds fill and im2col box of a tensor map."""
 
     swizzle: str = "none"
     nan_fill: bool = False
@@ -80,12 +80,12 @@ def _modes(op: MakeTiledTmaDescOp) -> Modes:
 
 
 def _column(box: Sequence[int]) -> tuple[int, int]:
-    """Channels and pixels, however many dimensions the pixels have."""
+    """Return channels and pixels of an im2col box of any rank."""
     return box[0], prod(box[1:])
 
 
 def tensor_map_of(op: Operation, view: View, box: Sequence[int], modes: Modes) -> TensorMap:
-    """The tensor map of a view, its box innermost first; a fault of `op` where there is none."""
+    """Return the tensor map of a view, its box innermost first; a fault of `op` if illegal."""
     name, bits = _element(op, view.element)
     itemsize = view.dtype.itemsize
     strides = [stride // itemsize * bits // 8 for stride in reversed(view.strides)]

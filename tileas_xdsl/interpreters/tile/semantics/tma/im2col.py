@@ -1,4 +1,4 @@
-"""Loads of columns of pixels (im2col): pixels in a row, from one on, for one tap of a filter."""
+"""im2col loads: consecutive pixels from a start pixel, for one filter tap."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def column_reader(
 
 
 def _pixels(op: Operation, descriptor: Descriptor, starts: Sequence[int], count: int) -> Array:
-    """`(count, image and batch)`: the pixels from one on, batch first, row by row of the image."""
+    """Return `(count, image and batch)`: consecutive pixels in batch and row-major image order."""
     assert descriptor.pixels is not None
     lower = tuple(reversed(descriptor.pixels.lower))
     upper = tuple(reversed(descriptor.pixels.upper))
@@ -65,7 +65,7 @@ def _pixels(op: Operation, descriptor: Descriptor, starts: Sequence[int], count:
 
 
 def _offset(op: Operation, descriptor: Descriptor, tap: int) -> Array:
-    """The place of a tap in the filter, in the order of the shape."""
+    """Return the offset of a tap in the filter, in the order of the shape."""
     assert descriptor.pixels is not None
     extents = tuple(reversed(descriptor.pixels.filter))
     if not 0 <= tap < descriptor.pixels.taps:

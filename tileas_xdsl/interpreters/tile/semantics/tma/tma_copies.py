@@ -1,6 +1,6 @@
 """TMA: boxes between a described tensor and shared memory, by an engine of its own.
 
-A load into a stage of a pipeline tells the stage's barrier of its bytes; any load completes its
+A load into a stage of a pipeline completes bytes on the stage's mbarrier; any load completes its
 token.  Out of bounds, loads deliver zero or NaN and stores write nothing.
 """
 
@@ -61,7 +61,7 @@ def _descriptor(op: Operation, descriptor: Any) -> Descriptor:
 
 
 def _check_boxes(op: Operation, shape: Sequence[int], box: Sequence[int]) -> None:
-    """A tile is made of whole boxes."""
+    """Raise a fault unless a tile consists of whole boxes."""
     if len(shape) != len(box) or any(n % b for n, b in zip(shape, box, strict=True)):
         raise fault(op, f"a tile of {_listed(shape)} is not made of boxes of {_listed(box)}")
 
@@ -92,7 +92,7 @@ def _rows(agent: TileAgent, rows: SSAValue, op: Operation) -> Array:
 def _row_windows(
     op: Operation, descriptor: Descriptor, rows: Array, start: int, width: int
 ) -> list[View]:
-    """The part of each row from column `start` on, wherever the row is."""
+    """Return the window of each row from column `start` on."""
     if len(descriptor.view.shape) != 2:
         raise fault(op, f"rows are of a matrix, not of rank {len(descriptor.view.shape)}")
     return [descriptor.view.part((int(row), start), (1, width)) for row in rows]
@@ -101,7 +101,7 @@ def _row_windows(
 def _row_reader(
     agent: TileAgent, op: AsyncGatherTmaLoadOp, descriptor: Descriptor, destination: View
 ) -> Read:
-    """Read rows by their numbers; a row that does not exist is filled."""
+    """Read rows by index; out-of-bounds rows are filled."""
     width = destination.shape[-1]
     start = agent.value_of(op.coords[0]) * width
     windows = _row_windows(op, descriptor, _rows(agent, op.rows, op), start, width)
@@ -197,7 +197,7 @@ def _check_count(op: Operation, announced: int, size: int) -> None:
 
 
 def _wait_for_memory(task: Task, destination: View, blocks: Sequence[Block]) -> None:
-    """A load lands in other blocks once they have the memory."""
+    """Delay a load to other blocks until they have allocated the memory."""
     key = destination.memory.key
     if len(blocks) > 1:
         task.ready = lambda: all(key in block.memories for block in blocks)
@@ -225,7 +225,7 @@ def _tell(
 
 
 def _pipeline_of(blocks: Sequence[Block], slot: Slot) -> Pipeline | None:
-    """The pipeline of a stage, where several blocks have it."""
+    """Return the pipeline of a stage that several blocks share; None for a single block."""
     if len(blocks) == 1:
         return None
     known = [pipeline for block in blocks for pipeline in block.pipelines.values()]
