@@ -60,7 +60,7 @@ def _(mo):
     # A kernel of cuTile
 
     [cuTile Python](https://docs.nvidia.com/cuda/cutile-python) describes what one *block* does to
-    whole *tiles*. It says nothing of threads, registers, or shared memory: a compiler finds them.
+    whole *tiles*. It specifies no threads, registers, or shared memory: a compiler finds them.
     NVIDIA's does so behind closed doors. Here every door is open, and no GPU is needed.
 
     ## Written
@@ -115,7 +115,7 @@ def _(mo):
 
     `tileas.compile(softmax, x, y)` asks the package `cuda-tile` for **Tile IR**, and makes tiles of
     the dialect `nv_tileas` of it. These have a meaning of their own: the interpreter runs them on
-    numpy arrays. Ten rows are two blocks and a half; in the last one two rows are nobody's.
+    numpy arrays. Ten rows are two blocks and a half; in the last one two rows are out of bounds.
     """)
     return
 
@@ -178,7 +178,7 @@ def _(kernel, operations_by_line, softmax, table_of):
 @app.cell
 def _(mo):
     mo.md(r"""
-    ## Who holds what
+    ## Ownership of elements
 
     The pass `tileas-assign-load-store-layouts` gives every tile a layout: which thread has which
     element, in which of its registers. Rows should be read 16 bytes at a time, by neighbours next to
@@ -230,7 +230,7 @@ def _(code, kernel, mo):
     mo.vstack(
         [
             mo.md(
-                f"The PTX has {len(kernel.ptx.splitlines())} lines. Maxima and sums of rows pass "
+                f"The PTX has {len(kernel.ptx.splitlines())} lines. Row maxima and sums pass "
                 f"through {len(exchanges)} shuffles:"
             ),
             code("\n".join(exchanges[:5])),
@@ -257,7 +257,7 @@ def _(mo):
     mo.md(r"""
     ## Run as PTX
 
-    The emulator runs the PTX, and looks for races, for barriers that somebody misses, for accesses
+    The emulator runs the PTX, and looks for races, for barriers that a thread misses, for accesses
     beyond the arrays. It starts the kernel as a driver would: a pointer, two extents and two
     strides for each array.
     """)

@@ -62,7 +62,7 @@ def _(mo):
     mo.md(r"""
     # From GEMM to PTX
 
-    `C = A * B` with f16 matrices, f32 sums, on a Hopper GPU. We follow one kernel down: tiles and
+    `C = A * B` with f16 matrices, f32 accumulators, on Hopper. We follow one kernel down: tiles and
     agents, the threads of a block, PTX, machine code. At every level we look at the same loop.
 
     A block computes 128x64 elements of C. It has three **agents**, of four warps each:
@@ -72,7 +72,7 @@ def _(mo):
     * agents 1 and 2, the **consumers**, multiply 64 rows each, on the tensor cores.
 
     Shared memory has room for a few pairs of tiles, the **stages**, so that the producer can be
-    ahead. `notebooks/pipelines.py` tells more about stages. How many shall there be?
+    ahead. `notebooks/pipelines.py` explains stages. How many shall there be?
     """)
     return
 
@@ -89,7 +89,7 @@ def _(mo):
     mo.md(r"""
     ## Tiles and agents
 
-    First what all agents share: descriptors, which tell TMA what the matrices look like, and the
+    First what all agents share: descriptors, which describe the matrices to TMA, and the
     pipeline. `%m` and `%n` say which tile of C the block computes, `%tiles` how many steps K has.
     """)
     return
@@ -206,7 +206,7 @@ def _(code):
 @app.cell
 def _(mo):
     mo.md(r"""
-    Put together, with the names of types and atoms in front. `max_regs` says how many registers the
+    Put together, with the type and atom aliases in front. `max_regs` says how many registers the
     threads of each agent want: the producer gives some away, the consumers take more.
     """)
     return
@@ -346,8 +346,8 @@ def _(code, kernel, loop_around):
 def _(mo):
     mo.md(r"""
     The iterator has become two numbers that the loop carries, the **stage** and the **parity** of
-    its lap. `mbarrier_wait` waits for *empty*, with the other parity. `mbarrier_arrive_expect_tx`
-    announces the bytes of both tiles, 24576, and two `tma_load` bring them. The lines after
+    its phase. `mbarrier_wait` waits for *empty*, with the other parity. `mbarrier_arrive_expect_tx`
+    announces the bytes of both tiles, 24576, and two `tma_load` copy them. The lines after
     them go to the next stage; after the last one comes stage 0 again, and the parity flips.
 
     One thread can do all that, so only one is here: the loop stands below an `elect_one`. And the
@@ -368,7 +368,7 @@ def _(mo, table_of):
         [
             mo.md("What has become of what, from top to bottom:"),
             table_of(
-                ["the tiles said", "the threads do"],
+                ["the tile operation", "the thread operations"],
                 [
                     ("`consume_one` begins", "`mbarrier_wait` for *full*"),
                     ("`extract_slice` of rows", "a descriptor that begins some rows further down"),
@@ -413,7 +413,7 @@ def _(mo):
     mo.md(r"""
     ## Shared memory
 
-    The pass has decided what lies where. `kernel.abi` is what a launch has to know of the kernel;
+    The pass has assigned the offsets. `kernel.abi` is what a launch has to know of the kernel;
     its `shared_map` says it in words, and below it is drawn. The stages come first, A before B in
     each. The barriers are so small that they need a bar of their own. The two buffers at the end
     are those of the epilogue, one for each consumer.
@@ -492,9 +492,9 @@ def _(mo):
     mo.md(r"""
     Inside a tile, rows of 128 bytes lie one below the other, and TMA **swizzles** them: it moves
     pieces of 16 bytes within a row, in another way in each row, so that a column of pieces visits
-    all banks. `notebooks/layouts.py` tells more. The swizzle repeats after 8 rows, 1024 bytes:
+    all banks. See `notebooks/layouts.py`. The swizzle repeats after 8 rows, 1024 bytes:
     that is why tiles begin at multiples of 1024, and it is the `stride` of the descriptors. The
-    first 8 rows of a tile of A; a number is the place in its row that a piece has got:
+    first 8 rows of a tile of A; a number is the position of a piece in its row:
     """)
     return
 
@@ -568,7 +568,7 @@ def _(re):
         (
             r"add\.s32|\$[LW]",
             "**Wait for *full*.** `try_wait` gives up after a while, so that it stands in a loop "
-            "of its own. The parity is a register that flips every lap.",
+            "of its own. The parity is a register that flips at every wrap-around.",
         ),
         (
             r".*%rd",
@@ -578,8 +578,8 @@ def _(re):
         ),
         (
             r"wgmma\.fence",
-            "**The products.** The fence says that the registers of the sum are ready. The tensor "
-            "core reads both tiles from shared memory. The last digit says that B lies with N "
+            "**The products.** The fence says that the accumulator registers are ready. The tensor "
+            "core reads both tiles from shared memory. The last digit means that B is stored with N "
             "adjacent. `commit_group` makes the four one group.",
         ),
         (r"wgmma\.wait", "**Wait for them.** After this the sum may be read and the tiles may go."),
@@ -698,7 +698,7 @@ def _(mo):
     ## The PTX runs too
 
     No GPU is needed: the emulator runs PTX, with TMA, mbarriers and tensor cores. It also checks
-    what a GPU does not: that nobody reads what may not be there yet, or overwrites what another
+    what a GPU does not: that no thread reads what may not be there yet, or overwrites what another
     still reads.
     """)
     return
@@ -779,7 +779,7 @@ def _(broken, emulate, faults, kernel, one_tile, share_of_bound, table_of):
 def _(mo):
     mo.md(r"""
     Look at the second column. A test that compares numbers would let the first ones pass, for the
-    timing was lucky. The emulator needs no bad luck to find them. Choose one and read its story:
+    timing was lucky. The emulator needs no bad luck to find them. Choose one and read its trace:
     """)
     return
 
@@ -858,7 +858,7 @@ def _(mo):
     mo.md(r"""
     Exercises. Set four stages: which numbers of the main loop change? Add two faults to the table:
     consumers that wait with `wgmma.wait_group.sync.aligned 1`, and a descriptor of B whose stride
-    is 2048 (it is in bits 32 to 45, counted in 16 bytes). What does the emulator say of them?
+    is 2048 (it is in bits 32 to 45, counted in 16 bytes). What does the emulator report?
     """)
     return
 
