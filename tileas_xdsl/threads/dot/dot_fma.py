@@ -7,7 +7,6 @@ multiplied by the columns of B that the thread has.  Float accumulators are f32 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from xdsl.dialects import arith, vector
 from xdsl.dialects.builtin import VectorType, f32, f64, i32
@@ -18,6 +17,7 @@ from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Signedness, SignednessAttr
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
+from tileas_xdsl.threads.convert.element_conversion import map_elements
 from tileas_xdsl.threads.dot.register_operands import (
     Operand,
     operands_of,
@@ -65,11 +65,10 @@ def _widened(
 ) -> SSAValue:
     if element_type(part) == wide:
         return part
-    kind: Any = arith.ExtFOp
-    if wide == i32:
-        is_unsigned = signedness is not None and signedness.data is Signedness.UNSIGNED
-        kind = arith.ExtUIOp if is_unsigned else arith.ExtSIOp
-    return e.insert(kind(part, VectorType(wide, [length(part)]))).result
+    if wide != i32:
+        return e.insert(arith.ExtFOp(part, VectorType(wide, [length(part)]))).result
+    is_unsigned = signedness is not None and signedness.data is Signedness.UNSIGNED
+    return map_elements(e, part, arith.ExtUIOp if is_unsigned else arith.ExtSIOp, wide)
 
 
 def _slice(e: ThreadBuilder, operand: Operand, k: int) -> SSAValue:
