@@ -29,7 +29,7 @@ from kernels import make
 from kernels.kernel import Kernel
 from kernels.simulating import parse
 from tileas_xdsl.compiler import compile_module
-from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
 from tileas_xdsl.layout.memory import MemoryLayout
 from tileas_xdsl.pipelines import PIPELINES
 from tileas_xdsl.target.arch import get_target

@@ -24,7 +24,7 @@ from tileas_xdsl.dialects.nv_tileas.attributes import (
     DotOperandEncoding,
     SharedEncoding,
 )
-from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.interpreters.tile.launch import simulate
 from tileas_xdsl.interpreters.tile.tracing.timeline import draw_timeline
 from tileas_xdsl.layout.draw import draw_layout

@@ -25,7 +25,7 @@ from kernels.windows import Windows
 from tileas_xdsl.backend.nvidia_tools import find_tool
 from tileas_xdsl.compiler import CompiledKernel, compile
 from tileas_xdsl.dialects.nv_tileas.enums import RmwMode
-from tileas_xdsl.dialects.nv_tileas.memory_semantics import TMA_REDUCED
+from tileas_xdsl.dialects.nv_tileas.memory.ordering_checks import TMA_REDUCED
 from tileas_xdsl.tools.failures import ends_with_its_reader
 
 BOTH = ("sm_90a", "sm_100a")

@@ -10,8 +10,8 @@ from tests.support.ir import parse
 from tileas_xdsl.analysis.buffer_aliases import BufferAliases
 from tileas_xdsl.analysis.buffer_allocation import BufferPlaces
 from tileas_xdsl.analysis.buffer_layouts import shows_in_place
-from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyOp
-from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp
+from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp
 
 PROGRAM = """
 !ring = tensor<4x8x16xf16, #nv_tileas<space smem>>

@@ -11,7 +11,7 @@ from kernels.forms import FORMS, Form, Row, run
 from kernels.gemm import Gemm
 from kernels.simulating import run as interpret
 from tileas_xdsl.dialects.nv_tileas.enums import RmwMode
-from tileas_xdsl.dialects.nv_tileas.memory_semantics import TMA_REDUCED
+from tileas_xdsl.dialects.nv_tileas.memory.ordering_checks import TMA_REDUCED
 
 ROWS = [(form, target) for form in FORMS for target in form.targets]
 CHEAP = [

@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from kernels.simulating import parse
 from tileas_xdsl.compiler import compile as compile_kernel
 from tileas_xdsl.diagnostics.emission import OpError
-from tileas_xdsl.dialects.nv_tileas.tma_index import HOST_CODE
+from tileas_xdsl.dialects.nv_tileas.tma.index import HOST_CODE
 from tileas_xdsl.interpreters.tile.launch import find_kernel
 from tileas_xdsl.runtime.host_tensor_maps import has_host_code, maps_of_launch
 from tileas_xdsl.target.tensor_map import TensorMap

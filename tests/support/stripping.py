@@ -9,11 +9,11 @@ from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.dialects.nv_tileas.atoms import CopyAtom, TmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr, atom_of
-from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
+from tileas_xdsl.dialects.nv_tileas.shapes.transposed import is_transposed
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
-from tileas_xdsl.dialects.nv_tileas.transposed import is_transposed
 
 OPEN = AtomAttr.of("unknown_copy")
 

@@ -13,7 +13,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 
 import kernels
 from tileas_xdsl.dialects.cute_nvgpu import GetDynSmemOp
-from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
 from tileas_xdsl.pipelines import PIPELINES
 from tileas_xdsl.tools.tileas import app
 from tileas_xdsl.transforms.extension import added_patterns

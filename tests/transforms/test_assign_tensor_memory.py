@@ -13,9 +13,9 @@ from xdsl.dialects.builtin import ModuleOp
 from kernels import Gemm
 from kernels.mutations import Edit, all_of, in_agent, replacing
 from kernels.simulating import parse
-from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp
+from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.layout.memory import MemoryLayout
 from tileas_xdsl.target.arch import get_target

@@ -20,9 +20,9 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from tileas_xdsl.diagnostics.verify import verify_module
-from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
-from tileas_xdsl.dialects.nv_tileas.slice_checks import Slice
-from tileas_xdsl.dialects.nv_tileas.slices import (
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slice_checks import Slice
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import (
     AllocTensorOp,
     ExtractSliceOp,
     InsertSliceOp,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.support.tile_ir import Array, entry, lowered, run
-from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadOp, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreOp
 from tileas_xdsl.interpreters.tile.faults import SimulationError
 
 MATRIX = "tensor_view<?x?xf32, strides=[?,1]>"

@@ -24,12 +24,12 @@ from tileas_xdsl.compiler import compile as compile_kernel
 from tileas_xdsl.diagnostics.emission import OpError
 from tileas_xdsl.diagnostics.verify import verify_module
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
-from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp
-from tileas_xdsl.dialects.nv_tileas.memory import TiledAtomicRmwOp, TiledLoadOp, TiledStoreOp
-from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyOp
-from tileas_xdsl.dialects.nv_tileas.tma import TmaLoadBase, TmaTransferOp
-from tileas_xdsl.dialects.nv_tileas.tma_descriptor import MakeTiledTmaDescOp
-from tileas_xdsl.dialects.nv_tileas.tokens import WaitOp
+from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledAtomicRmwOp, TiledLoadOp, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import WaitOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
+from tileas_xdsl.dialects.nv_tileas.tma.descriptor import MakeTiledTmaDescOp
+from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaLoadBase, TmaTransferOp
 from tileas_xdsl.interpreters.tile.launch import Schedule, simulate
 from tileas_xdsl.pipelines import PIPELINES
 from tileas_xdsl.transforms.lower_tma_load_store_to_async import LowerTmaLoadStoreToAsync

@@ -25,9 +25,9 @@ from tests.support.random_programs.checking import (
     passes_named,
     stored_by,
 )
-from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, ViewOp
-from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyOp
-from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp, ExtractSliceOp
+from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp, ExtractSliceOp
 
 PASSES: Sequence[str] = (
     "canonicalize",

@@ -20,7 +20,7 @@ from tileas_xdsl.compiler import compile
 from tileas_xdsl.diagnostics.emission import OpError
 from tileas_xdsl.diagnostics.verify import verify_module
 from tileas_xdsl.dialects.nv_tileas.attributes import RegisterEncoding
-from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadBase, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadBase, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.interpreters.tile.launch import Schedule, simulate
 from tileas_xdsl.layout.layout import Layout

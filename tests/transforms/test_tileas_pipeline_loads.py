@@ -14,8 +14,8 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from tests.support.ir import parse
 from tileas_xdsl.diagnostics.verify import verify_module
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAttr
-from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
-from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
 from tileas_xdsl.interpreters.tile.launch import Schedule, simulate
 from tileas_xdsl.transforms.tileas_choose_tma import TileasChooseTma
 from tileas_xdsl.transforms.tileas_pipeline_loads import NOT_PIPELINED, TileasPipelineLoads

@@ -35,9 +35,9 @@ from tileas_xdsl.compiler import compile
 from tileas_xdsl.diagnostics.emission import OpError
 from tileas_xdsl.diagnostics.locations import location_of
 from tileas_xdsl.diagnostics.verify import verify_module
-from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
-from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
-from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp
 from tileas_xdsl.interpreters.tile.faults import SimulationError
 from tileas_xdsl.interpreters.tile.launch import simulate
 from tileas_xdsl.transforms.resolve_agent_boundary.crossings import crossings

@@ -19,14 +19,14 @@ from tileas_xdsl.analysis.tile_groups import placed_tile
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
-from tileas_xdsl.dialects.nv_tileas.compute import BlockScaledMmaOp, MatrixProduct
+from tileas_xdsl.dialects.nv_tileas.compute.dot import BlockScaledMmaOp, MatrixProduct
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp
-from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyOp
-from tileas_xdsl.dialects.nv_tileas.pipeline import PipelineYieldOp
-from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp, ExtractSliceOp
+from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.ops import PipelineYieldOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import FutureWaitOp, WaitOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp, ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile, space_of
-from tileas_xdsl.dialects.nv_tileas.tokens import FutureWaitOp, WaitOp
 
 PAIR = 2
 """Blocks that multiply together, or one alone."""

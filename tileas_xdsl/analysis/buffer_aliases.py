@@ -16,10 +16,10 @@ from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 
 from tileas_xdsl.analysis.loop_carried_values import Carried, Feed, by_head, carried_by
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.layout import ReinterpretOp, ViewOp
-from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyBase
-from tileas_xdsl.dialects.nv_tileas.pipeline import StageOp
-from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp, ExtractSliceOp
+from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyBase
+from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ReinterpretOp, ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp, ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 
 Window: TypeAlias = ViewOp | ReinterpretOp | ExtractSliceOp

@@ -16,8 +16,8 @@ from xdsl.ir import OpResult, SSAValue
 
 from tileas_xdsl.analysis.buffer_aliases import BufferAliases
 from tileas_xdsl.analysis.loop_carried_values import Carried, is_inside
-from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
-from tileas_xdsl.dialects.nv_tileas.scale_tiles import is_rearranged
+from tileas_xdsl.dialects.nv_tileas.compute.scale_tiles import is_rearranged
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 
 

@@ -7,8 +7,8 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.utils.hints import isa
 
-from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
-from tileas_xdsl.dialects.nv_tileas.pipeline import StageOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
 
 _AXES = {"x": 0, "y": 1, "z": 2}
 

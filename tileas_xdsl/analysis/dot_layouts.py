@@ -14,8 +14,8 @@ from functools import lru_cache
 from tileas_xdsl.analysis.digit_layouts import Part, layout_of_parts
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
-from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp, MatrixProduct
-from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp, MatrixProduct
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.integers import power_of_two_below
 from tileas_xdsl.layout.register_layout import LANES, RegisterLayout
 

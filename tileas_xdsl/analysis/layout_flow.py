@@ -15,10 +15,10 @@ from xdsl.traits import MemoryEffectKind, get_effects
 
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.interfaces import is_memory_consistency
-from tileas_xdsl.dialects.nv_tileas.pipeline_family import CONSUME_ONE, PRODUCE_ONE
+from tileas_xdsl.dialects.nv_tileas.pipelines.family import CONSUME_ONE, PRODUCE_ONE
+from tileas_xdsl.dialects.nv_tileas.pipelines.token_chain import inflows, stages_of
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
-from tileas_xdsl.dialects.nv_tileas.token_chain import inflows, stages_of
 
 CONVERT_LAYOUT = "nv_tileas.convert_layout"
 EXPAND_DIMS = "nv_tileas.expand_dims"

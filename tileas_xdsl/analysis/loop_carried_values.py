@@ -15,7 +15,7 @@ from xdsl.dialects import scf
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tileas_xdsl.dialects.nv_tileas.control import PragmaOp, YieldOp
-from tileas_xdsl.dialects.nv_tileas.pipeline import PipelineYieldOp, StageOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.ops import PipelineYieldOp, StageOp
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,11 @@ from xdsl.dialects import func, scf
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from tileas_xdsl.analysis.accumulators import KernelSums, Sums, common_block
-from tileas_xdsl.dialects.nv_tileas.compute import MatrixProduct
-from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, ViewOp
-from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadBase
-from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyBase
-from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp, ExtractSliceOp
+from tileas_xdsl.dialects.nv_tileas.compute.dot import MatrixProduct
+from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyBase
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadBase
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp, ExtractSliceOp
 
 _PARTS = (ExtractSliceOp, ViewOp)
 _SUMS = 2

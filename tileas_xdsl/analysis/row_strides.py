@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, TensorT
 from xdsl.ir import Block, Operation, SSAValue
 
 from tileas_xdsl.dialects.nv_tileaa.pointers import AddPtrOp
-from tileas_xdsl.dialects.nv_tileas.layout import ExpandDimsOp, GenerateOp, ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, GenerateOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 
 Step = Callable[[SSAValue], "int | None"]

@@ -18,20 +18,20 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.disjoint_set import DisjointSet
 
 from tileas_xdsl.analysis.layout_flow import LayoutRole, layout_role
-from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, BlockScaledMmaOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, BlockScaledMmaOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
+from tileas_xdsl.dialects.nv_tileas.compute.scale_tiles import is_rearranged
 from tileas_xdsl.dialects.nv_tileas.control import PragmaOp
-from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.layout import GenerateOp, ViewOp
-from tileas_xdsl.dialects.nv_tileas.pipeline import StageOp
-from tileas_xdsl.dialects.nv_tileas.pipeline_checks import stage_types
-from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp
-from tileas_xdsl.dialects.nv_tileas.scale_tiles import is_rearranged
-from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp, InsertSliceOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.checks import stage_types
+from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.token_chain import TokenFault, inflows, pipelines_of
+from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import FutureWaitOp, WaitOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp, ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp, InsertSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
-from tileas_xdsl.dialects.nv_tileas.token_chain import TokenFault, inflows, pipelines_of
-from tileas_xdsl.dialects.nv_tileas.tokens import FutureWaitOp, WaitOp
 from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType, TiledViewType
 
 FREE_TILES = (arith.ConstantOp, tensor.SplatOp)

@@ -20,12 +20,12 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp
 from tileas_xdsl.dialects.nv_tileaa.views import MakeMemrefOp
 from tileas_xdsl.dialects.nv_tileas.attributes import LayoutAttr
-from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
-from tileas_xdsl.dialects.nv_tileas.tensor_map_recipes import Extents, Passed
-from tileas_xdsl.dialects.nv_tileas.tma import TmaTransferOp
-from tileas_xdsl.dialects.nv_tileas.tma_descriptor import MakeTiledTmaDescOp
-from tileas_xdsl.dialects.nv_tileas.tma_index import check_tma_index, counts_of, has_descriptors
+from tileas_xdsl.dialects.nv_tileas.tma.descriptor import MakeTiledTmaDescOp
+from tileas_xdsl.dialects.nv_tileas.tma.index import check_tma_index, counts_of, has_descriptors
+from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaTransferOp
+from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import Extents, Passed
 from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
 
 ARITHMETIC = (

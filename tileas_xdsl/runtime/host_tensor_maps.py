@@ -13,8 +13,8 @@ from xdsl.dialects.builtin import BytesAttr, ModuleOp
 from tileas_xdsl.analysis.kernel_parameters import Parameter, parameters_of
 from tileas_xdsl.backend.host import HostCodeError
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.nv_tileas.tensor_map_recipes import recipes_of
-from tileas_xdsl.dialects.nv_tileas.tma_index import HOST_CODE
+from tileas_xdsl.dialects.nv_tileas.tma.index import HOST_CODE
+from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import recipes_of
 from tileas_xdsl.dialects.nv_tileas.types import TmaDescType
 from tileas_xdsl.runtime.host_code import HostCode, scalar_word
 from tileas_xdsl.target.tensor_map import TensorMap

@@ -10,7 +10,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 
-from tileas_xdsl.dialects.nv_tileas.float_modes import FLUSH, MODES, ROUNDING, SATURATE, Modes
+from tileas_xdsl.dialects.nv_tileas.compute.float_modes import (
+    FLUSH,
+    MODES,
+    ROUNDING,
+    SATURATE,
+    Modes,
+)
 from tileas_xdsl.target.math_functions import BOUNDS_F64, MATH_FUNCTIONS, MathFunction
 
 _DOUBLES = ", ".join(f"`{name}`" for name in BOUNDS_F64)

@@ -14,7 +14,7 @@ from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from tileas_xdsl.dialects.cute.types.elements import element_of
-from tileas_xdsl.dialects.nv_tileas.float_modes import float_mode
+from tileas_xdsl.dialects.nv_tileas.compute.float_modes import float_mode
 from tileas_xdsl.target.math_functions import MATH_FUNCTIONS
 from tileas_xdsl.transforms.extension import apply_added, sweep
 from tileas_xdsl.transforms.math_functions.expansions import (

@@ -11,7 +11,7 @@ from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 from xdsl.rewriter import Rewriter
 
 from tileas_xdsl.analysis.loop_carried_values import Carried, Feed
-from tileas_xdsl.dialects.nv_tileas.pipeline import PipelineYieldOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.ops import PipelineYieldOp
 
 
 def drop(carried: Sequence[Carried]) -> None:

@@ -28,15 +28,19 @@ from tileas_xdsl.analysis.tma_descriptors import (
     functions_with_descriptors,
 )
 from tileas_xdsl.diagnostics.emission import note, op_error
-from tileas_xdsl.dialects.nv_tileas.tensor_map_recipes import RECIPE, TensorMapRecipe, attribute_of
-from tileas_xdsl.dialects.nv_tileas.tma import TmaTransferOp
-from tileas_xdsl.dialects.nv_tileas.tma_capture import origins
-from tileas_xdsl.dialects.nv_tileas.tma_index import (
+from tileas_xdsl.dialects.nv_tileas.tma.capture import origins
+from tileas_xdsl.dialects.nv_tileas.tma.index import (
     DEVICE_TMAS,
     GRID_CONSTANT,
     HOST_TMAS,
     TMA_INDEX,
     counts_of,
+)
+from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaTransferOp
+from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import (
+    RECIPE,
+    TensorMapRecipe,
+    attribute_of,
 )
 from tileas_xdsl.dialects.nv_tileas.types import TmaDescType
 from tileas_xdsl.dialects.target_attribute import module_target

@@ -15,8 +15,8 @@ from tileas_xdsl.analysis.pointer_base_arrays import without_promises
 from tileas_xdsl.dialects.nv_tileaa.views import MakeMemrefOp
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
-from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp
-from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadOp, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.transforms.choose_tma.accumulator_stores import store_by_tma, stores_accumulator
 from tileas_xdsl.transforms.choose_tma.legality import load_problem, store_problem

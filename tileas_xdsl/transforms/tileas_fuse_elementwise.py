@@ -14,7 +14,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from tileas_xdsl.diagnostics.rewriting import apply_patterns
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
-from tileas_xdsl.dialects.nv_tileas.layout import ExpandDimsOp, GenerateOp, ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, GenerateOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, space_of
 from tileas_xdsl.transforms.extension import with_added
 from tileas_xdsl.transforms.fuse_elementwise.profitability import (

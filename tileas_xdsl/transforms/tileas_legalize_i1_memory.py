@@ -23,15 +23,15 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.layout import GenerateOp
-from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadOp, TiledStoreOp
-from tileas_xdsl.dialects.nv_tileas.memory_access import (
+from tileas_xdsl.dialects.nv_tileas.memory.element_access import (
     GatherLoadOp,
     LoadOp,
     ScatterStoreOp,
     StoreOp,
 )
-from tileas_xdsl.dialects.nv_tileas.memory_structure import MemoryOp
+from tileas_xdsl.dialects.nv_tileas.memory.structure import MemoryOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
 from tileas_xdsl.transforms.extension import apply_added, sweep

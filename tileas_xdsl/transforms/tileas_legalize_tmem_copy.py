@@ -14,9 +14,9 @@ from tileas_xdsl.diagnostics.emission import DiagnosticError, OpError, op_error
 from tileas_xdsl.diagnostics.report import Diagnostic
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp
-from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyOp
-from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp
+from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.target.arch import targets_with

@@ -29,8 +29,8 @@ from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.layout import GenerateOp
-from tileas_xdsl.dialects.nv_tileas.memory_access import LoadOp
+from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.transforms.extension import apply_added, sweep
 from tileas_xdsl.transforms.tileaa_to_tileas.rules import INDEX, Element, Insert

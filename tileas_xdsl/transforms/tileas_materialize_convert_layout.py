@@ -14,7 +14,7 @@ from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.attributes import RegisterEncoding
 from tileas_xdsl.dialects.nv_tileas.enums import SpaceAttr
-from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.layout.register_layout import is_of_larger_tile

@@ -29,11 +29,11 @@ from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileaa.views import MakeMemrefOp, strides_of
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import SharedEncoding, atom_of
-from tileas_xdsl.dialects.nv_tileas.compute import DotOp
+from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
-from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, GenerateOp, ViewOp
-from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, GenerateOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.memory import MemoryLayout

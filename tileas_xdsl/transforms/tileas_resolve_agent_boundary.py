@@ -16,7 +16,7 @@ from xdsl.passes import ModulePass
 
 from tileas_xdsl.diagnostics.dominance import OPEN_BOUNDARY
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.transforms.resolve_agent_boundary.async_waits import wait_where_issued
 from tileas_xdsl.transforms.resolve_agent_boundary.crossings import (
     SHARED_SPACES,

@@ -18,9 +18,9 @@ from tileas_xdsl.analysis.tma_descriptors import (
 from tileas_xdsl.backend.host import NATIVE, HostCodeError, compile_object
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.nv_tileas.tma_capture import capture_problem
-from tileas_xdsl.dialects.nv_tileas.tma_descriptor import MakeTiledTmaDescOp
-from tileas_xdsl.dialects.nv_tileas.tma_index import EXTENDED_SMEM, HOST_CODE, counts_of
+from tileas_xdsl.dialects.nv_tileas.tma.capture import capture_problem
+from tileas_xdsl.dialects.nv_tileas.tma.descriptor import MakeTiledTmaDescOp
+from tileas_xdsl.dialects.nv_tileas.tma.index import EXTENDED_SMEM, HOST_CODE, counts_of
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.transforms.host_tma.module import HostKernel, host_module

@@ -15,14 +15,14 @@ from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
-from tileas_xdsl.dialects.nv_tileas.block_scaled import (
+from tileas_xdsl.dialects.nv_tileas.compute.block_scaled import (
     BLOCK_SCALED,
     BlockScaledConfiguration,
     BlockScaledTypes,
     BlockScaleError,
     block_scaled_configuration,
 )
-from tileas_xdsl.dialects.nv_tileas.compute import BlockScaledMmaOp
+from tileas_xdsl.dialects.nv_tileas.compute.dot import BlockScaledMmaOp
 
 E4M3, E5M2 = Float8E4M3FNType(), Float8E5M2Type()
 E2M1, E8M0 = Float4E2M1FNType(), Float8E8M0FNUType()

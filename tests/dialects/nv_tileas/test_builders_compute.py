@@ -42,7 +42,7 @@ from tileas_xdsl.dialects.nv_tileas.builders.compute import (
     build_zero_accumulator_dot,
 )
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
-from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
 
 INDEX = IndexType()
 A, B, C = TensorType(f16, [64, 32]), TensorType(f16, [32, 16]), TensorType(f32, [64, 16])

@@ -23,7 +23,7 @@ from tileas_xdsl.dialects.nv_tileas.builders import (
     build_view_then_store,
 )
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.memory_arguments import padding_attribute
+from tileas_xdsl.dialects.nv_tileas.memory.arguments import padding_attribute
 from tileas_xdsl.dialects.nv_tileas.types import MemTokenType, TiledViewType
 
 VIEW = TiledViewType((64, 64), f16, Space.GMEM)

@@ -16,9 +16,9 @@ from tileas_xdsl.dialects.nv_tileas.builders.pipeline import (
     build_consume_one,
     build_produce_one,
 )
-from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.pipeline import (
+from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.ops import (
     CreateIteratorOp,
     IncIterOp,
     PipelineYieldOp,

@@ -26,11 +26,11 @@ from xdsl.ir import Attribute, Block
 from xdsl.utils.exceptions import VerifyException
 
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
-from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp, ScanOp
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
 from tileas_xdsl.dialects.nv_tileas.enums import Signedness
 from tileas_xdsl.dialects.nv_tileas.interfaces import is_memory_consistency
-from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp, ScanOp
 
 A, B, C = TensorType(f16, [64, 32]), TensorType(f16, [32, 16]), TensorType(f32, [64, 16])
 

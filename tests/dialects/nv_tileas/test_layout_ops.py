@@ -11,7 +11,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
-from tileas_xdsl.dialects.nv_tileas.layout import (
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import (
     ConvertLayoutOp,
     ExpandDimsOp,
     GenerateOp,

@@ -14,13 +14,8 @@ from tileas_xdsl.dialects.nv_tileas import NvTileas
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.interfaces import is_memory_consistency
-from tileas_xdsl.dialects.nv_tileas.memory import (
-    AsyncTiledLoadOp,
-    TiledAtomicRmwOp,
-    TiledLoadOp,
-    TiledStoreOp,
-)
-from tileas_xdsl.dialects.nv_tileas.memory_access import (
+from tileas_xdsl.dialects.nv_tileas.memory.copy import AsyncCopyOp, CopyOp
+from tileas_xdsl.dialects.nv_tileas.memory.element_access import (
     AsyncLoadOp,
     AsyncStoreOp,
     GatherLoadOp,
@@ -28,8 +23,13 @@ from tileas_xdsl.dialects.nv_tileas.memory_access import (
     ScatterStoreOp,
     StoreOp,
 )
-from tileas_xdsl.dialects.nv_tileas.memory_copy import AsyncCopyOp, CopyOp
-from tileas_xdsl.dialects.nv_tileas.tile_size import MAX_TILE_ELEMENTS, size_problem
+from tileas_xdsl.dialects.nv_tileas.memory.tile_size import MAX_TILE_ELEMENTS, size_problem
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import (
+    AsyncTiledLoadOp,
+    TiledAtomicRmwOp,
+    TiledLoadOp,
+    TiledStoreOp,
+)
 from tileas_xdsl.dialects.nv_tileas.types import MemTokenType, TiledViewType
 
 VIEW = TiledViewType((64, 64), f16, Space.GMEM)

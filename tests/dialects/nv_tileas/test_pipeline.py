@@ -11,12 +11,23 @@ from xdsl.utils.test_value import create_ssa_value
 
 from tileas_xdsl.dialects.nv_tileaa.types import AATiledViewType
 from tileas_xdsl.dialects.nv_tileas import NvTileas
-from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.builders.pipeline import PIPELINE_OPERATIONS, build_pipeline_op
-from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.interfaces import AgentLike, Producer
-from tileas_xdsl.dialects.nv_tileas.pipeline import (
+from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.base import ATTRIBUTE_FORMS, PipelineOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.family import (
+    KIND_TYPES,
+    PIPELINE_FAMILY,
+    PREFIX,
+    Body,
+    Kind,
+    PipelineEntry,
+    entry_of_name,
+    pipeline_entry,
+)
+from tileas_xdsl.dialects.nv_tileas.pipelines.ops import (
     ConsumeOneAsyncOp,
     ConsumeOneOp,
     ConsumerReadOp,
@@ -30,17 +41,6 @@ from tileas_xdsl.dialects.nv_tileas.pipeline import (
     ProducerAcquireOp,
     ProducerCommitOp,
     ProducerWriteOp,
-)
-from tileas_xdsl.dialects.nv_tileas.pipeline_base import ATTRIBUTE_FORMS, PipelineOp
-from tileas_xdsl.dialects.nv_tileas.pipeline_family import (
-    KIND_TYPES,
-    PIPELINE_FAMILY,
-    PREFIX,
-    Body,
-    Kind,
-    PipelineEntry,
-    entry_of_name,
-    pipeline_entry,
 )
 from tileas_xdsl.dialects.nv_tileas.types import (
     AsyncTokenType,

@@ -10,13 +10,13 @@ from xdsl.ir import Attribute
 from xdsl.parser import Parser
 
 from tileas_xdsl.dialects.nv_tileas import NvTileas
-from tileas_xdsl.dialects.nv_tileas.scale_tiles import (
+from tileas_xdsl.dialects.nv_tileas.compute.scale_tiles import (
     ScaleTile,
     is_rearranged,
     scale_numbers,
     scale_tile,
 )
-from tileas_xdsl.dialects.nv_tileas.transposed import is_transposed
+from tileas_xdsl.dialects.nv_tileas.shapes.transposed import is_transposed
 
 ATOM = "((32,4),4),((16,4),1)"
 

@@ -7,8 +7,8 @@ from xdsl.traits import get_effects, is_side_effect_free
 
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.interfaces import is_memory_consistency, is_tile_structure
-from tileas_xdsl.dialects.nv_tileas.slice_checks import Slice
-from tileas_xdsl.dialects.nv_tileas.slices import (
+from tileas_xdsl.dialects.nv_tileas.shapes.slice_checks import Slice
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import (
     OPERATIONS,
     AllocTensorOp,
     AsyncExtractSliceOp,

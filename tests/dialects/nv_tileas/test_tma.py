@@ -31,16 +31,9 @@ from tileas_xdsl.diagnostics.emission import OpError
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr, LayoutAttr
 from tileas_xdsl.dialects.nv_tileas.enums import RmwMode, Space, SwizzleMode
-from tileas_xdsl.dialects.nv_tileas.tma import (
-    AsyncGatherTmaLoadOp,
-    AsyncScatterTmaStoreOp,
-    AsyncTiledAtomicRmwOp,
-    AsyncTiledTmaLoadOp,
-    AsyncTiledTmaStoreOp,
-)
-from tileas_xdsl.dialects.nv_tileas.tma_capture import capture_problem, origins
-from tileas_xdsl.dialects.nv_tileas.tma_descriptor import MakeTiledTmaDescOp, descriptor_of
-from tileas_xdsl.dialects.nv_tileas.tma_index import (
+from tileas_xdsl.dialects.nv_tileas.tma.capture import capture_problem, origins
+from tileas_xdsl.dialects.nv_tileas.tma.descriptor import MakeTiledTmaDescOp, descriptor_of
+from tileas_xdsl.dialects.nv_tileas.tma.index import (
     DEVICE_TMAS,
     GRID_CONSTANT,
     HOST_TMAS,
@@ -48,6 +41,13 @@ from tileas_xdsl.dialects.nv_tileas.tma_index import (
     check_tma_index,
     has_descriptors,
     tma_counts,
+)
+from tileas_xdsl.dialects.nv_tileas.tma.ops import (
+    AsyncGatherTmaLoadOp,
+    AsyncScatterTmaStoreOp,
+    AsyncTiledAtomicRmwOp,
+    AsyncTiledTmaLoadOp,
+    AsyncTiledTmaStoreOp,
 )
 from tileas_xdsl.dialects.nv_tileas.types import MemTokenType, TiledViewType, TmaDescType
 from tileas_xdsl.layout.layout import Layout

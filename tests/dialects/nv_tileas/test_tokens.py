@@ -3,17 +3,17 @@
 from xdsl.dialects.builtin import TensorType, TupleType, f32, i1, i32
 from xdsl.utils.test_value import create_ssa_value
 
-from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.interfaces import is_memory_consistency
-from tileas_xdsl.dialects.nv_tileas.pipeline import (
+from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.ops import (
     ConsumerWaitOp,
     CreateIteratorOp,
     ProducerAcquireOp,
     ProducerCommitOp,
 )
-from tileas_xdsl.dialects.nv_tileas.token_chain import TokenFault, pipeline_of, stages_of
-from tileas_xdsl.dialects.nv_tileas.tokens import (
+from tileas_xdsl.dialects.nv_tileas.pipelines.token_chain import TokenFault, pipeline_of, stages_of
+from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import (
     CreateNoneOp,
     FutureWaitOp,
     ToAsyncOp,

@@ -6,7 +6,7 @@ from xdsl.dialects.builtin import Builtin
 from xdsl.parser import Parser
 
 from tileas_xdsl.dialects.nv_tileas import NvTileas
-from tileas_xdsl.dialects.nv_tileas.transposed import is_transposed
+from tileas_xdsl.dialects.nv_tileas.shapes.transposed import is_transposed
 
 
 @pytest.mark.parametrize(

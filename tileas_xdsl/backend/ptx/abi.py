@@ -23,8 +23,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from tileas_xdsl.dialects.nv_tileas.element_names import element_name
-from tileas_xdsl.dialects.nv_tileas.tensor_map_recipes import Extents, extents_from
-from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import Extents, extents_from
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.tensor_map import PixelBox, TensorMap, tensor_map_element
 

@@ -35,7 +35,7 @@ from tileas_xdsl.dialects.nv_tileaa.base import Value, element_of, listed, shape
 from tileas_xdsl.dialects.nv_tileaa.bodies import check_body
 from tileas_xdsl.dialects.nv_tileas.element_names import NARROW_FLOATS, element_name
 from tileas_xdsl.dialects.nv_tileas.enums import Signedness, SignednessAttr
-from tileas_xdsl.dialects.nv_tileas.syntax import TileasOp, tileas_op
+from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
 
 _HALF_ACCUMULATORS = ("f16", *NARROW_FLOATS)
 """Operand element types whose products may be accumulated in f16 (PTX ISA: mma, wgmma, tcgen05)."""

@@ -11,7 +11,7 @@ from xdsl.utils.hints import isa
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileaa.base import Value, check_shape, element_of, shape_of
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
-from tileas_xdsl.dialects.nv_tileas.syntax import TileasOp, tileas_op
+from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
 
 
 class ConversionOp(TileasOp):

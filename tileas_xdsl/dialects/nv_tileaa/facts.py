@@ -30,7 +30,7 @@ from xdsl.utils.exceptions import VerifyException
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileaa.base import Value, element_of, numbers, shape_of
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
-from tileas_xdsl.dialects.nv_tileas.syntax import TileasOp, tileas_op
+from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
 
 
 def _optional(value: int | None) -> IntAttr | NoneAttr:

@@ -16,7 +16,7 @@ from xdsl.traits import Pure, SymbolOpInterface
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
-from tileas_xdsl.dialects.nv_tileas.syntax import TileasOp, tileas_op
+from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
 
 Dense = DenseIntOrFPElementsAttr[Any]
 

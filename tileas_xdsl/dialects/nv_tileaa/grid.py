@@ -7,7 +7,7 @@ from xdsl.irdl import ParsePropInAttrDict, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.nv_tileas.syntax import TileasOp, tileas_op
+from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
 
 AXES = 3
 

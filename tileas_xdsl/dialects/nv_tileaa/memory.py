@@ -21,20 +21,20 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileaa.base import Value, element_of, shape_of, tile_of
 from tileas_xdsl.dialects.nv_tileaa.folding import LoadPatterns, StorePatterns
 from tileas_xdsl.dialects.nv_tileaa.types import AAMemTokenType, PtrType
-from tileas_xdsl.dialects.nv_tileas.directives import Coordinates, Ordering
 from tileas_xdsl.dialects.nv_tileas.enums import (
     MemScopeAttr,
     MemSemanticAttr,
     RmwMode,
     RmwModeAttr,
 )
-from tileas_xdsl.dialects.nv_tileas.memory_semantics import (
+from tileas_xdsl.dialects.nv_tileas.memory.ordering_checks import (
     ATOMIC,
     LOAD,
     STORE,
     check_ordering,
 )
-from tileas_xdsl.dialects.nv_tileas.syntax import TileasOp, tileas_op
+from tileas_xdsl.dialects.nv_tileas.syntax.directives import Coordinates, Ordering
+from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
 
 Order = tuple[MemSemanticAttr | None, MemScopeAttr | None]
 """Memory order and scope of an access."""

@@ -29,7 +29,7 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileaa.base import Value, element_of
 from tileas_xdsl.dialects.nv_tileaa.memory import token_types
 from tileas_xdsl.dialects.nv_tileaa.types import AAMemTokenType
-from tileas_xdsl.dialects.nv_tileas.syntax import TileasOp, tileas_op
+from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
 from tileas_xdsl.target.printf import Conversion, FormatError, Part, parse_format
 
 

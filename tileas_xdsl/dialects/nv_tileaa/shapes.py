@@ -38,8 +38,8 @@ from tileas_xdsl.dialects.nv_tileaa.base import (
 )
 from tileas_xdsl.dialects.nv_tileaa.bodies import check_body
 from tileas_xdsl.dialects.nv_tileaa.folding import ShapePatterns
-from tileas_xdsl.dialects.nv_tileas.directives import Coordinates
-from tileas_xdsl.dialects.nv_tileas.syntax import TileasOp, tileas_op
+from tileas_xdsl.dialects.nv_tileas.syntax.directives import Coordinates
+from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
 
 _ARROW = "attr-dict `:` type($source) `->` type($result)"
 

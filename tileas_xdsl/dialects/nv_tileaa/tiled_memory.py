@@ -38,15 +38,15 @@ from tileas_xdsl.dialects.nv_tileaa.memory import (
 )
 from tileas_xdsl.dialects.nv_tileaa.types import AAMemTokenType, AATiledViewType
 from tileas_xdsl.dialects.nv_tileas.enums import RmwMode, RmwModeAttr
-from tileas_xdsl.dialects.nv_tileas.memory_arguments import flags_attribute
-from tileas_xdsl.dialects.nv_tileas.memory_semantics import (
+from tileas_xdsl.dialects.nv_tileas.memory.arguments import flags_attribute
+from tileas_xdsl.dialects.nv_tileas.memory.ordering_checks import (
     ATOMIC,
     TILED,
     check_in_bounds,
     check_ordering,
     check_padding_type,
 )
-from tileas_xdsl.dialects.nv_tileas.syntax import tileas_op
+from tileas_xdsl.dialects.nv_tileas.syntax.ops import tileas_op
 
 _PLACE = (
     "`` custom<Coordinates>($coords, type($coords))"

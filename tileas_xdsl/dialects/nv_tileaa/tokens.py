@@ -11,7 +11,7 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileaa.base import Value
 from tileas_xdsl.dialects.nv_tileaa.folding import JoinPatterns
 from tileas_xdsl.dialects.nv_tileaa.types import AAMemTokenType
-from tileas_xdsl.dialects.nv_tileas.syntax import TileasOp, tileas_op
+from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
 
 
 @tileas_op

@@ -41,8 +41,8 @@ from tileas_xdsl.dialects.nv_tileaa.base import (
     numbers,
 )
 from tileas_xdsl.dialects.nv_tileaa.types import AATiledViewType, PtrType
-from tileas_xdsl.dialects.nv_tileas.directives import Coordinates
-from tileas_xdsl.dialects.nv_tileas.syntax import TileasOp, tileas_op
+from tileas_xdsl.dialects.nv_tileas.syntax.directives import Coordinates
+from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
 
 
 def array_type(element: Attribute, shape: Sequence[int], strides: Sequence[int]) -> Array:

@@ -20,9 +20,9 @@ from xdsl.traits import IsTerminator, Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.locations import name_of
-from tileas_xdsl.dialects.nv_tileas.pipeline_base import Operand, types_text
-from tileas_xdsl.dialects.nv_tileas.syntax import TileasOp, tileas_op
-from tileas_xdsl.dialects.nv_tileas.tokens import delivered_types, expect_async_token
+from tileas_xdsl.dialects.nv_tileas.pipelines.base import Operand, types_text
+from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import delivered_types, expect_async_token
+from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
 from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType
 
 YIELDING = frozenset(

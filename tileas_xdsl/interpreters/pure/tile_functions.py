@@ -34,9 +34,9 @@ from xdsl.utils.hints import isa
 
 from tileas_xdsl.dialects.nv_tileaa.conversions import BitcastOp, IntToPtrOp, PtrToIntOp
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp
+from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp, ScanOp
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
-from tileas_xdsl.dialects.nv_tileas.layout import GenerateOp
-from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp, ScanOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
 from tileas_xdsl.interpreters.tile.numerics.element_types import Array, cast, dtype_of
 from tileas_xdsl.interpreters.tile.numerics.element_types import float_format as float_format_of
 from tileas_xdsl.interpreters.tile.numerics.integers import width_of, wrap

@@ -24,7 +24,7 @@ from xdsl.utils.hints import isa
 from tileas_xdsl.dialects.nv_tileaa.types import AAMemTokenType, AATiledViewType, PtrType
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
-from tileas_xdsl.dialects.nv_tileas.tensor_map_recipes import recipes_of
+from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import recipes_of
 from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType, MemTokenType, TiledViewType
 from tileas_xdsl.interpreters.tile.execution.machine import Block
 from tileas_xdsl.interpreters.tile.faults import fault

@@ -19,10 +19,10 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
 from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic, MemSemanticAttr
-from tileas_xdsl.dialects.nv_tileas.kernel_facts import KernelFacts
-from tileas_xdsl.dialects.nv_tileas.memory import TiledAtomicRmwOp
-from tileas_xdsl.dialects.nv_tileas.memory_atomics import PointedAtomicOp
-from tileas_xdsl.dialects.nv_tileas.tma import AsyncTiledAtomicRmwOp
+from tileas_xdsl.dialects.nv_tileas.memory.atomics import PointedAtomicOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledAtomicRmwOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.queries import KernelFacts
+from tileas_xdsl.dialects.nv_tileas.tma.ops import AsyncTiledAtomicRmwOp
 from tileas_xdsl.dialects.target_attribute import row_of, target_of
 from tileas_xdsl.dialects.tl.compute import AtomicAddOp
 from tileas_xdsl.interpreters.tile.arguments import ArgumentError, Arguments, bind

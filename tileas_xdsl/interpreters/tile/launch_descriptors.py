@@ -14,7 +14,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute, BlockArgument, Operation
 
-from tileas_xdsl.dialects.nv_tileas.tensor_map_recipes import TensorMapRecipe, recipes_of
+from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import TensorMapRecipe, recipes_of
 from tileas_xdsl.interpreters.tile.faults import fault
 from tileas_xdsl.interpreters.tile.memory.tracked_memory import Memory
 from tileas_xdsl.interpreters.tile.memory.views import View

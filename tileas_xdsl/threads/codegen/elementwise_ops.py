@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import add, index_constant, subtract
 from tileas_xdsl.threads.codegen.lowered_values import (

@@ -28,7 +28,7 @@ from tileas_xdsl.dialects.cute import PtrType as MemoryPointer
 from tileas_xdsl.dialects.cute_nvgpu import TmaDescriptorTiledType
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
-from tileas_xdsl.dialects.nv_tileas.tensor_map_recipes import attribute_of, recipe_from
+from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import attribute_of, recipe_from
 from tileas_xdsl.dialects.nv_tileas.types import TmaDescType
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import multiply

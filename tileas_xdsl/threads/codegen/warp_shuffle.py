@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import AnyFloat, Float32Type, IndexType, IntegerType,
 from xdsl.ir import SSAValue
 
 from tileas_xdsl.dialects.cute_nvgpu import ShuffleOp
-from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import cast_index, i64_constant
 

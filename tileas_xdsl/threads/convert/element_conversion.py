@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import IndexType, VectorType, f32, i1, i8, i32
 from xdsl.ir import Attribute, Block, SSAValue
 
 from tileas_xdsl.dialects.cute.registers.elementwise import MapFragmentOp, YieldFragmentOp
-from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.registers.vector_values import element, element_type, joined, length
 

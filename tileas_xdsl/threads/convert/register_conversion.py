@@ -27,7 +27,7 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import MakeFragmentOp
 from tileas_xdsl.dialects.cute.types.elements import element_bits
 from tileas_xdsl.dialects.cute_nvgpu import GetDynSmemOp
-from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.blocked import ACCESS_BYTES
 from tileas_xdsl.layout.convert.plan import Kind, Plan
 from tileas_xdsl.layout.convert.planner import plan_conversion

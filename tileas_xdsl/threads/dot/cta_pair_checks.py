@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from xdsl.ir import BlockArgument, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
-from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
-from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
-from tileas_xdsl.dialects.nv_tileas.pipeline import StageOp
-from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp
-from tileas_xdsl.dialects.nv_tileas.token_chain import TokenFault, pipelines_of
+from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.token_chain import TokenFault, pipelines_of
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
 from tileas_xdsl.target.tensor_memory import LANES
 from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
 

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import UmmaBlockScaledOp
-from tileas_xdsl.dialects.nv_tileas.block_scaled import BlockScaledConfiguration
-from tileas_xdsl.dialects.nv_tileas.compute import BlockScaledMmaOp
+from tileas_xdsl.dialects.nv_tileas.compute.block_scaled import BlockScaledConfiguration
+from tileas_xdsl.dialects.nv_tileas.compute.dot import BlockScaledMmaOp
 from tileas_xdsl.dialects.nv_tileas.element_names import element_name
-from tileas_xdsl.dialects.nv_tileas.transposed import is_transposed
+from tileas_xdsl.dialects.nv_tileas.shapes.transposed import is_transposed
 from tileas_xdsl.target.block_scales import ATOM_SCALES, SCALE_FORMATS
 from tileas_xdsl.target.canonical import INSTRUCTION_K_BITS
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder

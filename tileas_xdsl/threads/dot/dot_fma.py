@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import VectorType, f32, f64, i32
 from xdsl.ir import Attribute, SSAValue
 
 from tileas_xdsl.analysis.dot_layouts import Tiling
-from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Signedness, SignednessAttr
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile

@@ -25,7 +25,7 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu.mma.wgmma_kinds import ptx_element
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
-from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Signedness, SignednessAttr
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile

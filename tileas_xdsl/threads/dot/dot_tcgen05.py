@@ -10,8 +10,8 @@ from xdsl.ir import Block, Region
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import UmmaOp
-from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp, MatrixProduct
-from tileas_xdsl.dialects.nv_tileas.transposed import is_transposed
+from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp, MatrixProduct
+from tileas_xdsl.dialects.nv_tileas.shapes.transposed import is_transposed
 from tileas_xdsl.target.canonical import INSTRUCTION_K_BITS
 from tileas_xdsl.target.features import Feature
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder

@@ -12,13 +12,13 @@ from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
-from tileas_xdsl.dialects.nv_tileas.compute import (
+from tileas_xdsl.dialects.nv_tileas.compute.dot import (
     AsyncDotOp,
     DotOp,
 )
+from tileas_xdsl.dialects.nv_tileas.shapes.transposed import is_transposed
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
-from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
-from tileas_xdsl.dialects.nv_tileas.transposed import is_transposed
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.register_layout import RegisterLayout
 from tileas_xdsl.target.features import Feature
 from tileas_xdsl.target.warp_tiles import accumulator_layout

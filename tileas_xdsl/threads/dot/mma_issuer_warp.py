@@ -14,17 +14,17 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tileas_xdsl.analysis.accumulators import CONSTANTS, in_tensor_memory, is_tensor_product
-from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
-from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
-from tileas_xdsl.dialects.nv_tileas.pipeline import (
+from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.ops import (
     CreateIteratorOp,
     IncIterOp,
     PipelineYieldOp,
     StageOp,
 )
-from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp
-from tileas_xdsl.dialects.nv_tileas.token_chain import TokenFault, pipelines_of
-from tileas_xdsl.dialects.nv_tileas.tokens import FutureWaitOp, WaitOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.token_chain import TokenFault, pipelines_of
+from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import FutureWaitOp, WaitOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.types import ConsumerTokenType, IteratorType
 from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan, is_for_one_thread
 from tileas_xdsl.threads.pipeline.warp_allocation import Agent, agents_of

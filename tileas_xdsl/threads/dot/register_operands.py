@@ -17,9 +17,9 @@ from xdsl.ir import Attribute, SSAValue
 
 from tileas_xdsl.analysis.dot_layouts import Tiling
 from tileas_xdsl.dialects.cute_nvgpu import GetDynSmemOp
-from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
-from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
-from tileas_xdsl.dialects.nv_tileas.transposed import is_transposed
+from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.shapes.transposed import is_transposed
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.blocked import ACCESS_BYTES
 from tileas_xdsl.layout.convert.buffers import Buffer
 from tileas_xdsl.layout.convert.shared import SharedPlan

@@ -13,9 +13,9 @@ from typing import TypeAlias
 from xdsl.ir import Attribute, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
-from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.register_layout import RegisterLayout
 from tileas_xdsl.target.canonical import CanonicalLayout
 from tileas_xdsl.target.warp_tiles import accumulator_layout, instructions_of, warpgroups_of

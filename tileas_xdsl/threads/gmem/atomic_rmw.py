@@ -21,7 +21,7 @@ from tileas_xdsl.dialects.nv_tileas.enums import (
     MemSemanticAttr,
     RmwMode,
 )
-from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.pointer_ops import recast

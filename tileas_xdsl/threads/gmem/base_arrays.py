@@ -14,15 +14,19 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tileas_xdsl.dialects.nv_tileaa.pointers import pointer_of
 from tileas_xdsl.dialects.nv_tileaa.types import AATiledViewType
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
-from tileas_xdsl.dialects.nv_tileas.memory import TiledAtomicRmwOp, TiledLoadBase, TiledStoreOp
-from tileas_xdsl.dialects.nv_tileas.memory_access import (
+from tileas_xdsl.dialects.nv_tileas.memory.atomics import PointedAtomicOp
+from tileas_xdsl.dialects.nv_tileas.memory.element_access import (
     GatherLoadOp,
     LoadBase,
     ScatterStoreOp,
     StoreBase,
 )
-from tileas_xdsl.dialects.nv_tileas.memory_atomics import PointedAtomicOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import (
+    TiledAtomicRmwOp,
+    TiledLoadBase,
+    TiledStoreOp,
+)
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
 

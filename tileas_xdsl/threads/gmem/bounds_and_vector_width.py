@@ -13,8 +13,12 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import PtrToIntOp
 from tileas_xdsl.dialects.nv_tileas.element_names import FP4, element_name
 from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic
-from tileas_xdsl.dialects.nv_tileas.memory import TiledAtomicRmwOp, TiledLoadBase, TiledStoreOp
-from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import (
+    TiledAtomicRmwOp,
+    TiledLoadBase,
+    TiledStoreOp,
+)
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
     add,

@@ -19,13 +19,13 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.cute_nvgpu import FenceProxyAsyncOp
 from tileas_xdsl.dialects.nv_tileas.enums import SpecialPadding, SpecialPaddingAttr
-from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, ReinterpretOp, ViewOp
-from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadBase, TiledStoreOp
-from tileas_xdsl.dialects.nv_tileas.memory_access import LoadBase, StoreBase
-from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyOp
-from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp
+from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
+from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadBase, StoreBase
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadBase, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ReinterpretOp, ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
-from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.access_chunks import access_chunks
 from tileas_xdsl.layout.blocked import blocked
 from tileas_xdsl.layout.register_layout import RegisterLayout

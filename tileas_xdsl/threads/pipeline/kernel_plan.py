@@ -14,22 +14,22 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from tileas_xdsl.analysis.accumulators import PAIR, is_of_two_blocks, is_tensor_product
 from tileas_xdsl.analysis.dot_layouts import tiling_of
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
-from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
-from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
-from tileas_xdsl.dialects.nv_tileas.kernel_facts import KernelFacts
-from tileas_xdsl.dialects.nv_tileas.pipeline import (
+from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.ops import (
     CreateIteratorOp,
     IncIterOp,
     PipelineYieldOp,
     StageOp,
 )
-from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp
-from tileas_xdsl.dialects.nv_tileas.tensor_map_recipes import TensorMapRecipe
-from tileas_xdsl.dialects.nv_tileas.tma import TmaLoadBase
-from tileas_xdsl.dialects.nv_tileas.tma_checks import number_of
-from tileas_xdsl.dialects.nv_tileas.token_chain import TokenFault, pipelines_of
-from tileas_xdsl.dialects.nv_tileas.tokens import CreateNoneOp, FutureWaitOp, WaitOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.queries import KernelFacts
+from tileas_xdsl.dialects.nv_tileas.pipelines.token_chain import TokenFault, pipelines_of
+from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp, FutureWaitOp, WaitOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
+from tileas_xdsl.dialects.nv_tileas.tma.checks import number_of
+from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaLoadBase
+from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import TensorMapRecipe
 from tileas_xdsl.layout.register_layout import RegisterLayout
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.warp_tiles import accumulator_layout, fits_accumulators

@@ -10,11 +10,11 @@ from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.analysis.accumulators import is_of_two_blocks, is_tensor_product
 from tileas_xdsl.analysis.dot_layouts import is_by_threads
-from tileas_xdsl.dialects.nv_tileas.compute import MatrixProduct
-from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
-from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
-from tileas_xdsl.dialects.nv_tileas.pipeline import StageOp
-from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp
+from tileas_xdsl.dialects.nv_tileas.compute.dot import MatrixProduct
+from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
 
 
 @dataclass(frozen=True)

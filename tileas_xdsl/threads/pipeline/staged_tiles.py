@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from xdsl.ir import SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
-from tileas_xdsl.dialects.nv_tileas.pipeline import StageOp
-from tileas_xdsl.dialects.nv_tileas.pipeline_checks import stage_types
+from tileas_xdsl.dialects.nv_tileas.pipelines.checks import stage_types
+from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.threads.codegen.lowered_values import StagedTile
 from tileas_xdsl.threads.pipeline.stage_consumers import users_of

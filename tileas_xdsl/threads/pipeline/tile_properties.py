@@ -11,10 +11,10 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadBase, TiledStoreOp
-from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp
+from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadBase, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of
-from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.tl.loops import PipelinedOp, SerialOp
 from tileas_xdsl.layout.blocked import blocked_layout, row_values_layout, rows_layout
 from tileas_xdsl.layout.register_layout import RegisterLayout

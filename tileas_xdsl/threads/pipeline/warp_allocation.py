@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from xdsl.ir import Operation
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.nv_tileas.agent_checks import int_values
-from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.agent_checks import int_values
+from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.target.arch import Target
 
 WARP = 32

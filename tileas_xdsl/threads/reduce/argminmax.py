@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from tileas_xdsl.analysis.axis_layouts import AxisSplit
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
-from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp
+from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.layout.blocked import Blocked, row_values_layout
 from tileas_xdsl.layout.register_layout import RegisterLayout
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
 
-from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp
+from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.layout.register_layout import RegisterLayout
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder

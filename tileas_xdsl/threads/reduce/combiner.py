@@ -16,9 +16,9 @@ from xdsl.dialects.builtin import AnyFloat, IntegerType, VectorType, f32, i1, i3
 from xdsl.ir import Attribute, SSAValue
 
 from tileas_xdsl.dialects.cute_nvgpu import ReduxOp
-from tileas_xdsl.dialects.nv_tileas.combiners import COMBINERS
-from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp
-from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.compute.combiners import COMBINERS
+from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.register_layout import LANES
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.elementwise_ops import recreate

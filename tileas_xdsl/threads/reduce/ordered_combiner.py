@@ -11,7 +11,7 @@ from xdsl.ir import SSAValue
 
 from tileas_xdsl.analysis.axis_layouts import AxisSplit
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
-from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp, ScanOp
+from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp, ScanOp
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
     add,

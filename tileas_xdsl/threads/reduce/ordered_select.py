@@ -16,8 +16,8 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat, IntegerAttr, IntegerType, i1
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
-from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp
 
 Array = NDArray[Any]
 Row = Sequence[Array]

@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
-from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.blocked import ACCESS_BYTES, Blocked, row_values_layout
 from tileas_xdsl.layout.register_layout import RegisterLayout
 from tileas_xdsl.layout.row_values import row_values

@@ -19,7 +19,7 @@ from tileas_xdsl.dialects.nv_tileas.attributes import (
     LinearEncoding,
 )
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
-from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.blocked import ACCESS_BYTES, blocked_layout
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.layout import Layout, make_layout

@@ -11,7 +11,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute, SSAValue
 
-from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.convert.assembly import as_words
 from tileas_xdsl.layout.convert.plan import per_word
 from tileas_xdsl.layout.register_layout import RegisterLayout

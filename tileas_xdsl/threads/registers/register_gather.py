@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.convert.plan import Plan
 from tileas_xdsl.layout.convert.planner import plan_conversion
 from tileas_xdsl.layout.convert.registers import RegisterPlan

@@ -12,12 +12,12 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.attributes import LayoutAttr, SharedEncoding
-from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
-from tileas_xdsl.dialects.nv_tileas.scale_tiles import scale_tile
+from tileas_xdsl.dialects.nv_tileas.compute.scale_tiles import scale_tile
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.transposed import is_transposed
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
-from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
-from tileas_xdsl.dialects.nv_tileas.transposed import is_transposed
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
 from tileas_xdsl.layout.layout import make_ordered_layout
 from tileas_xdsl.layout.memory import MemoryLayout

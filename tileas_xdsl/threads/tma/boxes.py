@@ -20,12 +20,12 @@ from xdsl.ir import BlockArgument, SSAValue
 from tileas_xdsl.analysis.accumulators import PAIR, is_tensor_product
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import ClusterRankOp, PairTmaLoadOp
-from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
-from tileas_xdsl.dialects.nv_tileas.pipeline import StageOp
-from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp
-from tileas_xdsl.dialects.nv_tileas.tma import AsyncTiledTmaLoadOp
-from tileas_xdsl.dialects.nv_tileas.tma_checks import number_of
-from tileas_xdsl.dialects.nv_tileas.token_chain import TokenFault, pipelines_of
+from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.token_chain import TokenFault, pipelines_of
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
+from tileas_xdsl.dialects.nv_tileas.tma.checks import number_of
+from tileas_xdsl.dialects.nv_tileas.tma.ops import AsyncTiledTmaLoadOp
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
     add,

@@ -23,20 +23,20 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     MbarrierInitOp,
     MbarrierWaitOp,
 )
-from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
-from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp
+from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp
 from tileas_xdsl.dialects.nv_tileas.interfaces import Producer
-from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
-from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import FutureWaitOp, WaitOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
-from tileas_xdsl.dialects.nv_tileas.tma import (
+from tileas_xdsl.dialects.nv_tileas.tma.checks import number_of, tile_bits
+from tileas_xdsl.dialects.nv_tileas.tma.descriptor import MakeTiledTmaDescOp
+from tileas_xdsl.dialects.nv_tileas.tma.ops import (
     AsyncGatherTmaLoadOp,
     AsyncTiledTmaLoadOp,
     TmaTransferOp,
 )
-from tileas_xdsl.dialects.nv_tileas.tma_checks import number_of, tile_bits
-from tileas_xdsl.dialects.nv_tileas.tma_descriptor import MakeTiledTmaDescOp
-from tileas_xdsl.dialects.nv_tileas.tokens import FutureWaitOp, WaitOp
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import i32_constant, is_equal

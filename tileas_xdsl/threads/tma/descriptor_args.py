@@ -16,13 +16,13 @@ from tileas_xdsl.dialects.cute_nvgpu import (
 )
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
 from tileas_xdsl.dialects.nv_tileas.enums import RmwMode
-from tileas_xdsl.dialects.nv_tileas.tensor_map_recipes import TensorMapRecipe
-from tileas_xdsl.dialects.nv_tileas.tma import (
+from tileas_xdsl.dialects.nv_tileas.tma.checks import number_of
+from tileas_xdsl.dialects.nv_tileas.tma.ops import (
     AsyncTiledAtomicRmwOp,
     AsyncTiledTmaStoreOp,
     TmaLoadBase,
 )
-from tileas_xdsl.dialects.nv_tileas.tma_checks import number_of
+from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import TensorMapRecipe
 from tileas_xdsl.target.tensor_map_rules import BOX_LIMIT
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder

@@ -22,8 +22,8 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     PublishTmaDescOp,
     UpdateTmaDescOp,
 )
-from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
-from tileas_xdsl.dialects.nv_tileas.tma_descriptor import MakeTiledTmaDescOp
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.tma.descriptor import MakeTiledTmaDescOp
 from tileas_xdsl.target.tensor_map_bytes import SIZE
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder

@@ -29,8 +29,8 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     TmemFenceOp,
     UmmaCommitOp,
 )
-from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
-from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import cta_mask, i1_constant, i32_constant, is_equal
 from tileas_xdsl.threads.codegen.lowered_values import (

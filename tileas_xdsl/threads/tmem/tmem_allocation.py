@@ -21,9 +21,9 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     RetrieveTmemPtrOp,
     TmemFenceOp,
 )
-from tileas_xdsl.dialects.nv_tileas.compute import BlockScaledMmaOp
-from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp
-from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.compute.dot import BlockScaledMmaOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.target.features import Feature
 from tileas_xdsl.target.isa.tensor_cores import TMEM_COLUMNS
 from tileas_xdsl.target.tensor_memory import COLUMNS

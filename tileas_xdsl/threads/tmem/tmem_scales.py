@@ -14,9 +14,9 @@ from xdsl.ir import SSAValue, Use
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import CopyToTmemOp, MakeUmmaSmemDescOp, SmemDescAddOp
-from tileas_xdsl.dialects.nv_tileas.compute import BlockScaledMmaOp
-from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
-from tileas_xdsl.dialects.nv_tileas.scale_tiles import ScaleTile, is_rearranged, scale_tile
+from tileas_xdsl.dialects.nv_tileas.compute.dot import BlockScaledMmaOp
+from tileas_xdsl.dialects.nv_tileas.compute.scale_tiles import ScaleTile, is_rearranged, scale_tile
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
 from tileas_xdsl.target.block_scales import ATOM_BYTES, ATOM_COLUMNS, CORE_BYTES, CORE_ROW_BYTES
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import add

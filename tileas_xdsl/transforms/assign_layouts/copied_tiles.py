@@ -11,8 +11,8 @@ from xdsl.ir import SSAValue, Use
 
 from tileas_xdsl.analysis.tile_groups import TileGroup
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, ViewOp
-from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of, space_of
 from tileas_xdsl.layout.blocked import line_layout
 from tileas_xdsl.layout.layout import Layout, make_layout

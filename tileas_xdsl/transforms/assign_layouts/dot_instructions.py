@@ -10,11 +10,11 @@ from tileas_xdsl.analysis.accumulators import PAIR, is_tensor_product
 from tileas_xdsl.analysis.dot_layouts import extents_of, least_depth
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
-from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
-from tileas_xdsl.dialects.nv_tileas.dot_checks import ATOM_ELEMENTS
+from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.compute.dot_checks import ATOM_ELEMENTS
 from tileas_xdsl.dialects.nv_tileas.element_names import element_name
 from tileas_xdsl.dialects.nv_tileas.enums import Signedness, SignednessAttr
-from tileas_xdsl.dialects.nv_tileas.slices import tile_of
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import tile_of
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile
 from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
 from tileas_xdsl.transforms.assign_layouts.pairs import are_of_pairs

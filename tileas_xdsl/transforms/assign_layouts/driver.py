@@ -10,8 +10,8 @@ from xdsl.dialects.builtin import UnregisteredOp
 from xdsl.ir import Block, Operation
 
 from tileas_xdsl.analysis.tile_groups import TileGroup, TileGroups, placed_tile
-from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
 from tileas_xdsl.transforms.assign_layouts.candidates import Candidate, choices, prune_families

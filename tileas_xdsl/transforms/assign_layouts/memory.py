@@ -17,18 +17,18 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.analysis.tile_groups import TileGroup, placed_tile
 from tileas_xdsl.diagnostics.emission import DiagnosticError
-from tileas_xdsl.dialects.nv_tileas.compute import MatrixProduct
+from tileas_xdsl.dialects.nv_tileas.compute.dot import MatrixProduct
+from tileas_xdsl.dialects.nv_tileas.compute.scale_tiles import scale_tile
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, ViewOp
-from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadBase, TiledStoreOp
-from tileas_xdsl.dialects.nv_tileas.scale_tiles import scale_tile
-from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadBase, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
+from tileas_xdsl.dialects.nv_tileas.shapes.transposed import is_transposed
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of
-from tileas_xdsl.dialects.nv_tileas.tma import TmaTransferOp
-from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
-from tileas_xdsl.dialects.nv_tileas.tma_descriptor import descriptor_of
-from tileas_xdsl.dialects.nv_tileas.tma_layout import shared_layout as written_layout
-from tileas_xdsl.dialects.nv_tileas.transposed import is_transposed
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.tma.descriptor import descriptor_of
+from tileas_xdsl.dialects.nv_tileas.tma.layout import shared_layout as written_layout
+from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaTransferOp
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.memory import MemoryLayout
 from tileas_xdsl.layout.register_layout import RegisterLayout

@@ -15,11 +15,11 @@ from xdsl.ir import BlockArgument, SSAValue
 
 from tileas_xdsl.analysis.accumulators import PAIR, is_of_two_blocks, is_tensor_product
 from tileas_xdsl.analysis.cluster_values import runs_alike
-from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
-from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp, tile_of
-from tileas_xdsl.dialects.nv_tileas.tma import AsyncTiledTmaLoadOp, TmaLoadBase
-from tileas_xdsl.dialects.nv_tileas.tma_checks import number_of
-from tileas_xdsl.dialects.nv_tileas.transposed import is_transposed
+from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp, tile_of
+from tileas_xdsl.dialects.nv_tileas.shapes.transposed import is_transposed
+from tileas_xdsl.dialects.nv_tileas.tma.checks import number_of
+from tileas_xdsl.dialects.nv_tileas.tma.ops import AsyncTiledTmaLoadOp, TmaLoadBase
 from tileas_xdsl.target.tensor_memory import LANES
 from tileas_xdsl.threads.dot.cta_pair_checks import (
     pipelines_of_tile,

@@ -20,13 +20,13 @@ from xdsl.utils.hints import isa
 from tileas_xdsl.analysis.accumulators import is_tensor_product
 from tileas_xdsl.analysis.tile_groups import FREE_TILES, payload_results, placed_tile
 from tileas_xdsl.dialects.nv_tileas.builders.arith import constant
-from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp
-from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadBase
-from tileas_xdsl.dialects.nv_tileas.pipeline import PipelineYieldOp, StageOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadBase
+from tileas_xdsl.dialects.nv_tileas.pipelines.ops import PipelineYieldOp, StageOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import FutureWaitOp, WaitOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
-from tileas_xdsl.dialects.nv_tileas.tokens import FutureWaitOp, WaitOp
 from tileas_xdsl.transforms.assign_layouts.space_requirements import reads_registers
 
 Product: TypeAlias = AsyncDotOp | DotOp

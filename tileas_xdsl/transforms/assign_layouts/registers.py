@@ -26,19 +26,19 @@ from tileas_xdsl.dialects.nv_tileas.attributes import (
     RegisterEncoding,
     atom_of,
 )
-from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, ExpandDimsOp
-from tileas_xdsl.dialects.nv_tileas.memory import (
+from tileas_xdsl.dialects.nv_tileas.memory.element_access import GatherLoadOp, LoadBase
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import (
     TiledAtomicRmwOp,
     TiledLoadBase,
     TiledStoreOp,
 )
-from tileas_xdsl.dialects.nv_tileas.memory_access import GatherLoadOp, LoadBase
-from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp
-from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ExpandDimsOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
-from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.blocked import ACCESS_BYTES, blocked, blocked_layout
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.layout import Layout

@@ -15,12 +15,12 @@ from tileas_xdsl.analysis.tile_groups import (
     payload_results,
     placed_tile,
 )
-from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, BlockScaledMmaOp, DotOp
-from tileas_xdsl.dialects.nv_tileas.pipeline import (
+from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, BlockScaledMmaOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.ops import (
     PipelineYieldOp,
     StageOp,
 )
-from tileas_xdsl.dialects.nv_tileas.slices import InsertSliceOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import InsertSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.transforms.assign_layouts.tile_encodings import retype
 

@@ -16,9 +16,9 @@ from tileas_xdsl.analysis.tile_groups import (
     payload_results,
     placed_tile,
 )
-from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
-from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, GenerateOp
-from tileas_xdsl.dialects.nv_tileas.pipeline import StageOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, GenerateOp
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile, space_of
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.transforms.assign_layouts.memory_spaces import residents

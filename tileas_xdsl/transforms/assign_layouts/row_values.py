@@ -5,8 +5,8 @@ from __future__ import annotations
 from xdsl.ir import SSAValue
 
 from tileas_xdsl.analysis.tile_groups import TileGroup
-from tileas_xdsl.dialects.nv_tileas.layout import ExpandDimsOp
-from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp
+from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp
 from tileas_xdsl.layout.blocked import WIDTHS, blocked, blocked_layout, row_values_layout
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.row_values import row_values

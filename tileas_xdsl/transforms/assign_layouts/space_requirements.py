@@ -18,34 +18,34 @@ from tileas_xdsl.analysis.tile_groups import (
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom, TmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr, atom_of
-from tileas_xdsl.dialects.nv_tileas.compute import (
+from tileas_xdsl.dialects.nv_tileas.compute.dot import (
     AsyncDotOp,
     BlockScaledMmaOp,
     DotOp,
     MatrixProduct,
 )
-from tileas_xdsl.dialects.nv_tileas.dot_checks import OPERAND_SPACES
+from tileas_xdsl.dialects.nv_tileas.compute.dot_checks import OPERAND_SPACES
+from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp, ScanOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
-from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, ExpandDimsOp, GenerateOp
-from tileas_xdsl.dialects.nv_tileas.memory import (
-    TiledAtomicRmwOp,
-    TiledLoadBase,
-    TiledStoreOp,
-)
-from tileas_xdsl.dialects.nv_tileas.memory_access import (
+from tileas_xdsl.dialects.nv_tileas.memory.atomics import PointedAtomicOp
+from tileas_xdsl.dialects.nv_tileas.memory.atoms import LEGAL_PAIRS
+from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyBase
+from tileas_xdsl.dialects.nv_tileas.memory.element_access import (
     GatherLoadOp,
     LoadBase,
     ScatterStoreOp,
     StoreBase,
 )
-from tileas_xdsl.dialects.nv_tileas.memory_atomics import PointedAtomicOp
-from tileas_xdsl.dialects.nv_tileas.memory_atoms import LEGAL_PAIRS
-from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyBase
-from tileas_xdsl.dialects.nv_tileas.pipeline import StageOp
-from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp, ScanOp
-from tileas_xdsl.dialects.nv_tileas.slices import InsertSliceOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import (
+    TiledAtomicRmwOp,
+    TiledLoadBase,
+    TiledStoreOp,
+)
+from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ExpandDimsOp, GenerateOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import InsertSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, space_of
-from tileas_xdsl.dialects.nv_tileas.tma import TmaTransferOp
+from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaTransferOp
 from tileas_xdsl.dialects.nv_tileas.types import IteratorType
 
 SpaceRequirement = tuple[SSAValue, frozenset[Space]]

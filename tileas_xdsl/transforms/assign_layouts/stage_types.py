@@ -16,13 +16,17 @@ from tileas_xdsl.analysis.tile_groups import (
     TileGroup,
     stage_parts,
 )
-from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
-from tileas_xdsl.dialects.nv_tileas.pipeline import (
+from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.ops import (
     CreateIteratorOp,
     IncIterOp,
     StageOp,
 )
-from tileas_xdsl.dialects.nv_tileas.token_chain import TokenFault, carried_values, pipelines_of
+from tileas_xdsl.dialects.nv_tileas.pipelines.token_chain import (
+    TokenFault,
+    carried_values,
+    pipelines_of,
+)
 from tileas_xdsl.dialects.nv_tileas.types import IteratorType
 from tileas_xdsl.transforms.assign_layouts.candidates import Choice
 from tileas_xdsl.transforms.assign_layouts.request import Assignment

@@ -11,13 +11,13 @@ from xdsl.ir import Attribute, Operation
 
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
 from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic, Space, SpaceAttr
-from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp
-from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadBase, TiledStoreOp
-from tileas_xdsl.dialects.nv_tileas.memory_arguments import flag_attribute
-from tileas_xdsl.dialects.nv_tileas.memory_atoms import is_zero
+from tileas_xdsl.dialects.nv_tileas.memory.arguments import flag_attribute
+from tileas_xdsl.dialects.nv_tileas.memory.atoms import is_zero
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadBase, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
-from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.target.tensor_map_rules import BOX_LIMIT
 from tileas_xdsl.transforms.assign_layouts.space_requirements import UNDECIDED
 from tileas_xdsl.transforms.tma_to_async.global_arrays import array_of, stride_problem

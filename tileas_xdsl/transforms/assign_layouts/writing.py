@@ -20,12 +20,12 @@ from tileas_xdsl.dialects.nv_tileas.attributes import (
     LinearEncoding,
     SharedEncoding,
 )
+from tileas_xdsl.dialects.nv_tileas.compute.scale_tiles import scale_tile
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadBase, TiledStoreOp
-from tileas_xdsl.dialects.nv_tileas.scale_tiles import scale_tile
-from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadBase, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of, space_of
-from tileas_xdsl.dialects.nv_tileas.tma import TmaTransferOp
+from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaTransferOp
 from tileas_xdsl.layout.int_tuple import product_each
 from tileas_xdsl.layout.layout import Layout, make_layout
 from tileas_xdsl.layout.memory import MemoryLayout

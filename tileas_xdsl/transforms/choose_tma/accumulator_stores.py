@@ -19,15 +19,15 @@ from xdsl.rewriter import InsertPoint
 
 from tileas_xdsl.analysis.layout_flow import LayoutRole, layout_role
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
-from tileas_xdsl.dialects.nv_tileas.compute import DotOp
+from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
-from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
-from tileas_xdsl.dialects.nv_tileas.memory import TiledStoreOp
-from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyOp
-from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp, ExtractSliceOp
+from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp, ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
-from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
 from tileas_xdsl.transforms.tma_to_async.global_arrays import array_of
 

@@ -16,11 +16,11 @@ from tileas_xdsl.dialects.nv_tileaa.tokens import JoinMemTokenOp
 from tileas_xdsl.dialects.nv_tileaa.views import MakeMemrefOp
 from tileas_xdsl.dialects.nv_tileas.element_names import element_name
 from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic
-from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadOp, TiledStoreOp
-from tileas_xdsl.dialects.nv_tileas.memory_atoms import is_zero
+from tileas_xdsl.dialects.nv_tileas.memory.atoms import is_zero
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
-from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
-from tileas_xdsl.dialects.nv_tileas.tokens import CreateNoneOp
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.target.tensor_map import tensor_map_element
 from tileas_xdsl.target.tensor_map_rules import BOX_LIMIT
 from tileas_xdsl.transforms.tma_to_async.global_arrays import array_of

@@ -15,7 +15,7 @@ from tileas_xdsl.dialects.cuda_tile.enums import RoundingMode
 from tileas_xdsl.dialects.cuda_tile.scalars import widens
 from tileas_xdsl.dialects.nv_tileaa import conversions as aa
 from tileas_xdsl.dialects.nv_tileaa.base import element_of
-from tileas_xdsl.dialects.nv_tileas.layout import ReinterpretOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ReinterpretOp
 from tileas_xdsl.transforms.cudatile_to_tileaa.converter import Converter, Rule
 from tileas_xdsl.transforms.cudatile_to_tileaa.floats import rounding_of
 from tileas_xdsl.transforms.cudatile_to_tileaa.integers import is_unsigned

@@ -32,7 +32,7 @@ from tileas_xdsl.dialects.nv_tileaa import shapes, tiled_memory
 from tileas_xdsl.dialects.nv_tileaa.bodies import YieldOp
 from tileas_xdsl.dialects.nv_tileaa.views import BlockTileOp, GetDimSizeOp, MakeMemrefOp
 from tileas_xdsl.dialects.nv_tileas.enums import SpecialPadding, SpecialPaddingAttr
-from tileas_xdsl.dialects.nv_tileas.memory_semantics import TILED
+from tileas_xdsl.dialects.nv_tileas.memory.ordering_checks import TILED
 from tileas_xdsl.transforms.cudatile_to_tileaa.access_attributes import (
     hinted,
     order_of,

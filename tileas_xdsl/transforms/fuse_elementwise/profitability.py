@@ -10,7 +10,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.analysis.layout_flow import loop_depth, may_be_storage
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
-from tileas_xdsl.dialects.nv_tileas.layout import ExpandDimsOp, GenerateOp, ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, GenerateOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 
 CHEAP = 8

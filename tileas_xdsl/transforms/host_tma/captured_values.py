@@ -33,7 +33,7 @@ from tileas_xdsl.analysis.pointer_base_arrays import Count
 from tileas_xdsl.analysis.tma_descriptors import Window
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.nv_tileas.tma_checks import constant_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import constant_of
 from tileas_xdsl.transforms.host_tma.llvm_builder import PREDICATES, Words
 
 WORD = 64

@@ -14,15 +14,15 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
 from tileas_xdsl.dialects.nv_tileas.element_names import element_name
 from tileas_xdsl.dialects.nv_tileas.enums import OobMode
-from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
-from tileas_xdsl.dialects.nv_tileas.pipeline import StageOp
-from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp, ExtractSliceOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.token_chain import TokenFault, pipelines_of
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp, ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
-from tileas_xdsl.dialects.nv_tileas.tma import AsyncTiledAtomicRmwOp, TmaTransferOp
-from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
-from tileas_xdsl.dialects.nv_tileas.tma_descriptor import MakeTiledTmaDescOp
-from tileas_xdsl.dialects.nv_tileas.tma_pixels import PIXEL_MODE, Pixels
-from tileas_xdsl.dialects.nv_tileas.token_chain import TokenFault, pipelines_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.tma.descriptor import MakeTiledTmaDescOp
+from tileas_xdsl.dialects.nv_tileas.tma.im2col import PIXEL_MODE, Pixels
+from tileas_xdsl.dialects.nv_tileas.tma.ops import AsyncTiledAtomicRmwOp, TmaTransferOp
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.tensor_map import PixelBox, TensorMap, tensor_map_element

@@ -19,7 +19,7 @@ from tileas_xdsl.analysis.layout_flow import (
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.dialects.nv_tileas.attributes import SharedEncoding
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
-from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile, space_of
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.transforms.layout_conversions.failures import Failures

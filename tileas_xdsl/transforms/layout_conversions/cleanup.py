@@ -17,7 +17,7 @@ from tileas_xdsl.analysis.layout_flow import (
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import OpError
 from tileas_xdsl.diagnostics.rewriting import apply_patterns
-from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.transforms.layout_conversions.failures import Failures
 from tileas_xdsl.transforms.layout_conversions.registers import rewrite_around

@@ -22,7 +22,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAVal
 
 from tileas_xdsl.analysis.dimensions import with_dimension, without_dimension
 from tileas_xdsl.analysis.layout_flow import LayoutRole, encoding_of, layout_role
-from tileas_xdsl.dialects.nv_tileas.layout import ExpandDimsOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 

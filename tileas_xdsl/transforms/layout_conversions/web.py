@@ -35,7 +35,7 @@ from tileas_xdsl.analysis.layout_flow import (
 )
 from tileas_xdsl.analysis.uses import uses_in_order
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, GenerateOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, GenerateOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.transforms.layout_conversions.failures import Failures
 from tileas_xdsl.transforms.layout_conversions.retype import Retyping

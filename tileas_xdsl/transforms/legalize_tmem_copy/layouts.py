@@ -21,7 +21,7 @@ from tileas_xdsl.dialects.nv_tileas.attributes import (
 )
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile, element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
-from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.int_tuple import product_each

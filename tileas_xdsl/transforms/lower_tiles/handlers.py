@@ -23,15 +23,19 @@ from tileas_xdsl.dialects.nv_tileaa import globals as globals_
 from tileas_xdsl.dialects.nv_tileaa import messages as texts
 from tileas_xdsl.dialects.nv_tileaa.tokens import JoinMemTokenOp
 from tileas_xdsl.dialects.nv_tileaa.views import MakeMemrefOp
-from tileas_xdsl.dialects.nv_tileas import compute, layout, pipeline, slices, tma, tokens
-from tileas_xdsl.dialects.nv_tileas import memory as tiled
-from tileas_xdsl.dialects.nv_tileas import memory_access as accesses
-from tileas_xdsl.dialects.nv_tileas import memory_atomics as updates
-from tileas_xdsl.dialects.nv_tileas import reductions as folds
-from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
-from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
-from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyOp
-from tileas_xdsl.dialects.nv_tileas.tma_descriptor import MakeTiledTmaDescOp
+from tileas_xdsl.dialects.nv_tileas.compute import dot as compute
+from tileas_xdsl.dialects.nv_tileas.compute import reductions as folds
+from tileas_xdsl.dialects.nv_tileas.memory import atomics as updates
+from tileas_xdsl.dialects.nv_tileas.memory import element_access as accesses
+from tileas_xdsl.dialects.nv_tileas.memory import tiled
+from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
+from tileas_xdsl.dialects.nv_tileas.pipelines import ops as pipeline
+from tileas_xdsl.dialects.nv_tileas.pipelines import tokens
+from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
+from tileas_xdsl.dialects.nv_tileas.shapes import layout, slices
+from tileas_xdsl.dialects.nv_tileas.tma import ops as tma
+from tileas_xdsl.dialects.nv_tileas.tma.descriptor import MakeTiledTmaDescOp
 from tileas_xdsl.threads.codegen.builder import Handler, ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import Lowered
 from tileas_xdsl.threads.dot.dot_block_scaled import block_scaled_mma

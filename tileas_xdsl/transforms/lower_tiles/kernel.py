@@ -16,7 +16,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     ClusterArriveOp,
     ClusterWaitOp,
 )
-from tileas_xdsl.dialects.nv_tileas.tma_index import EXTENDED_SMEM
+from tileas_xdsl.dialects.nv_tileas.tma.index import EXTENDED_SMEM
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.kernel_signature import add_arguments, kernel_function
 from tileas_xdsl.threads.codegen.thread_ids import compute_thread_ids

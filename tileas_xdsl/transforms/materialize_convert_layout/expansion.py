@@ -23,9 +23,9 @@ from tileas_xdsl.dialects.nv_tileas.attributes import (
     LinearEncoding,
     SharedEncoding,
 )
-from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, ReinterpretOp, ShuffleOp
-from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyOp
-from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp
+from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ReinterpretOp, ShuffleOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.layout.errors import LayoutError

@@ -21,7 +21,7 @@ from tileas_xdsl.dialects.nv_tileas.attributes import (
 )
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
-from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.convert.buffers import Buffer
 from tileas_xdsl.layout.convert.plan import DEFAULT_WEIGHTS, Cost, Kind, Plan, warps_of
 from tileas_xdsl.layout.convert.planner import plan_conversion

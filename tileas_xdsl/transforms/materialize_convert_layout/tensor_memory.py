@@ -15,9 +15,9 @@ from xdsl.rewriter import InsertPoint
 
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp
-from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyOp
-from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp
+from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile, space_of
 from tileas_xdsl.transforms.legalize_tmem_copy.layouts import matches, register_layouts
 from tileas_xdsl.transforms.materialize_convert_layout.expansion import ATOM_PLAN

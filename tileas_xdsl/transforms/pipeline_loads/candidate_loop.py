@@ -11,12 +11,12 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import MemoryWriteEffect, is_side_effect_free
 
 from tileas_xdsl.dialects.nv_tileaa.types import AAMemTokenType
-from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
-from tileas_xdsl.dialects.nv_tileas.compute import DotOp
-from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
+from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.dialects.nv_tileas.types import MemTokenType
 

@@ -10,11 +10,11 @@ from xdsl.ir import Attribute, Operation
 
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom, TmaAtom
-from tileas_xdsl.dialects.nv_tileas.compute import DotOp
+from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadOp, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
-from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.matrix_units import MATRIX_UNITS, MatrixUnit
 from tileas_xdsl.threads.pipeline.warp_allocation import blocks_together, registers_at_entry

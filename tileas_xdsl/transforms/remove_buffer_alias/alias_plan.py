@@ -18,11 +18,11 @@ from tileas_xdsl.analysis.buffer_aliases import BufferAliases
 from tileas_xdsl.analysis.buffer_allocation import BufferPlaces, Offset, Place
 from tileas_xdsl.analysis.buffer_layouts import shows_in_place
 from tileas_xdsl.analysis.loop_carried_values import Carried, Feed
-from tileas_xdsl.dialects.nv_tileas.compute import DotOp
-from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, ShuffleOp
-from tileas_xdsl.dialects.nv_tileas.memory import TiledStoreOp
-from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyOp
-from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp, ScanOp
+from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
+from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp, ScanOp
+from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ShuffleOp
 
 _READERS = (ConvertLayoutOp, DotOp, ReduceOp, ScanOp, ShuffleOp)
 _ELEMENTWISE = ("arith", "math")

@@ -15,7 +15,7 @@ from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import emit_error
 from tileas_xdsl.diagnostics.locations import name_of
 from tileas_xdsl.diagnostics.report import Diagnostic
-from tileas_xdsl.dialects.nv_tileas.pipeline_checks import note_at
+from tileas_xdsl.dialects.nv_tileas.pipelines.checks import note_at
 from tileas_xdsl.transforms.remove_buffer_alias.alias_plan import Plan
 
 _COMPUTING = ("nv_tileas", "arith", "math")

@@ -19,9 +19,9 @@ from tileas_xdsl.analysis.buffer_aliases import Window
 from tileas_xdsl.analysis.buffer_allocation import Offset, Place
 from tileas_xdsl.analysis.loop_carried_values import Carried, Feed
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
-from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
-from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyOp
-from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp
+from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile, element_of, shape_of, space_of
 from tileas_xdsl.transforms.canonicalization.nv_tileas.decompose_loop import TOKEN_POSITION
 from tileas_xdsl.transforms.region_values import drop

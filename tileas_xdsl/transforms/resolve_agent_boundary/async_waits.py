@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from xdsl.ir import Operation, SSAValue
 
-from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
-from tileas_xdsl.dialects.nv_tileas.tokens import FutureWaitOp, WaitOp, delivered_types
+from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import FutureWaitOp, WaitOp, delivered_types
 from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType
 from tileas_xdsl.transforms.resolve_agent_boundary.crossings import Crossing, crossings
 from tileas_xdsl.transforms.resolve_agent_boundary.transfer_plans import Source, crossing_error

@@ -20,22 +20,22 @@ from xdsl.dialects.builtin import FixedBitwidthType, IndexType, TensorType
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.traits import ConstantLike, is_side_effect_free
 
-from tileas_xdsl.dialects.nv_tileas.agent_checks import captures, int_values
-from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.attributes import (
     BlockedEncoding,
     DotOperandEncoding,
     LinearEncoding,
 )
-from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.interfaces import is_tile_structure
-from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp
-from tileas_xdsl.dialects.nv_tileas.pipeline import StageOp
-from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.agent_checks import captures, int_values
+from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.token_chain import TokenFault, pipelines_of
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile, space_of
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
-from tileas_xdsl.dialects.nv_tileas.token_chain import TokenFault, pipelines_of
 from tileas_xdsl.dialects.nv_tileas.types import IteratorType
 
 _COMPUTING = ("arith", "math")

@@ -12,7 +12,7 @@ from enum import IntEnum
 
 from xdsl.ir import BlockArgument, Operation, OpResult
 
-from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.transforms.resolve_agent_boundary.crossings import block_of
 from tileas_xdsl.transforms.resolve_agent_boundary.transfer_plans import Transfer
 

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
 from tileas_xdsl.diagnostics.locations import name_of
-from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
-from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
-from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp
-from tileas_xdsl.dialects.nv_tileas.tma_descriptor import MakeTiledTmaDescOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp
+from tileas_xdsl.dialects.nv_tileas.tma.descriptor import MakeTiledTmaDescOp
 from tileas_xdsl.transforms.resolve_agent_boundary.crossings import (
     SHARED_SPACES,
     agent_of,

@@ -23,20 +23,20 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
-from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
-from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, ViewOp
-from tileas_xdsl.dialects.nv_tileas.memory_atoms import LEGAL_PAIRS
-from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyOp
-from tileas_xdsl.dialects.nv_tileas.pipeline import (
+from tileas_xdsl.dialects.nv_tileas.memory.atoms import LEGAL_PAIRS
+from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.ops import (
     ConsumeOneOp,
     CreateIteratorOp,
     IncIterOp,
     PipelineYieldOp,
     ProduceOneOp,
 )
-from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.dialects.nv_tileas.types import IteratorType, TiledViewType

@@ -11,7 +11,7 @@ from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
 from tileas_xdsl.diagnostics.emission import OpError, op_error
 from tileas_xdsl.diagnostics.locations import name_of
-from tileas_xdsl.dialects.nv_tileas.pipeline_checks import note_at
+from tileas_xdsl.dialects.nv_tileas.pipelines.checks import note_at
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile
 from tileas_xdsl.transforms.resolve_agent_boundary.crossings import (
     WARP,

@@ -10,10 +10,10 @@ from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import note, op_error
 from tileas_xdsl.diagnostics.locations import name_of
 from tileas_xdsl.dialects.nv_tileas import NvTileas
-from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
-from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
-from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyBase
-from tileas_xdsl.dialects.nv_tileas.pipeline_base import PipelineOp
+from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyBase
+from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.base import PipelineOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
 from tileas_xdsl.transforms.canonicalization.nv_tileas.memory_order import constant_of
 from tileas_xdsl.transforms.slicing.counted_loop import CountedLoop
 

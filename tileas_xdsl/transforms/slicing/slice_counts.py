@@ -10,9 +10,9 @@ from xdsl.dialects import scf
 from xdsl.ir import Attribute, Operation
 
 from tileas_xdsl.diagnostics.emission import note, op_error
-from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
-from tileas_xdsl.dialects.nv_tileas.pipeline_base import PipelineOp
-from tileas_xdsl.dialects.nv_tileas.pipeline_family import Body
+from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.base import PipelineOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.family import Body
 from tileas_xdsl.dialects.nv_tileas.types import ConsumerTokenType, ProducerTokenType
 
 SLICE_COUNT = "sliceCount"

@@ -9,8 +9,8 @@ from xdsl.dialects.builtin import DenseArrayBase, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
-from tileas_xdsl.dialects.nv_tileas.slice_checks import Extent, Slice, slice_parts
-from tileas_xdsl.dialects.nv_tileas.slices import (
+from tileas_xdsl.dialects.nv_tileas.shapes.slice_checks import Extent, Slice, slice_parts
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import (
     AsyncExtractSliceOp,
     AsyncInsertSliceOp,
     ExtractSliceOp,

@@ -10,8 +10,8 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tileas_xdsl.dialects.nv_tileaa import compute, messages
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of
+from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp, ScanOp
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
-from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp, ScanOp
 from tileas_xdsl.transforms.tileaa_to_tileas.products import dot
 from tileas_xdsl.transforms.tileaa_to_tileas.rules import Insert, Rule
 

@@ -17,13 +17,13 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileaa import memory, tiled_memory, tokens, views
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp
 from tileas_xdsl.dialects.nv_tileaa.types import AAMemTokenType
-from tileas_xdsl.dialects.nv_tileas import memory as tiled
-from tileas_xdsl.dialects.nv_tileas import memory_access as scattered
-from tileas_xdsl.dialects.nv_tileas import memory_atomics
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
 from tileas_xdsl.dialects.nv_tileas.enums import MemScope, MemSemantic, Space
-from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
-from tileas_xdsl.dialects.nv_tileas.tokens import CreateNoneOp
+from tileas_xdsl.dialects.nv_tileas.memory import atomics as memory_atomics
+from tileas_xdsl.dialects.nv_tileas.memory import element_access as scattered
+from tileas_xdsl.dialects.nv_tileas.memory import tiled
+from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
 from tileas_xdsl.transforms.tileaa_to_tileas.rules import INDEX, Insert, Rule
 from tileas_xdsl.transforms.tileaa_to_tileas.shapes import selected

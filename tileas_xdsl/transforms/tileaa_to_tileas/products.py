@@ -17,13 +17,13 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileaa.compute import DotOp
-from tileas_xdsl.dialects.nv_tileas import compute
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr, SharedEncoding
-from tileas_xdsl.dialects.nv_tileas.dot_checks import ATOM_ELEMENTS
+from tileas_xdsl.dialects.nv_tileas.compute import dot as compute
+from tileas_xdsl.dialects.nv_tileas.compute.dot_checks import ATOM_ELEMENTS
 from tileas_xdsl.dialects.nv_tileas.element_names import element_name
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
-from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, ViewOp
-from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.target_attribute import target_of
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.memory import MemoryLayout

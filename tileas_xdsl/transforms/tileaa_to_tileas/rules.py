@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
-from tileas_xdsl.dialects.nv_tileas.layout import GenerateOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
 
 OpT = TypeVar("OpT", bound=Operation)
 INDEX = IndexType()

@@ -15,14 +15,14 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import OpError, note, op_error
-from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.interfaces import Producer
-from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp
-from tileas_xdsl.dialects.nv_tileas.pipeline import PipelineYieldOp, StageOp
-from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.ops import PipelineYieldOp, StageOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
-from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.transforms.tma_to_async.candidates import Request
 

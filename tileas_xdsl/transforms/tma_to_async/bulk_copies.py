@@ -13,16 +13,17 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
-from tileas_xdsl.dialects.nv_tileas.compute import MatrixProduct
-from tileas_xdsl.dialects.nv_tileas.dot_checks import OPERAND_SPACES
+from tileas_xdsl.dialects.nv_tileas.compute.dot import MatrixProduct
+from tileas_xdsl.dialects.nv_tileas.compute.dot_checks import OPERAND_SPACES
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
-from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, ReinterpretOp
-from tileas_xdsl.dialects.nv_tileas.memory import TiledAtomicRmwOp, TiledLoadOp, TiledStoreOp
-from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyOp
-from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp
+from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledAtomicRmwOp, TiledLoadOp, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp, WaitOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ReinterpretOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile, space_of
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
-from tileas_xdsl.dialects.nv_tileas.tma import (
+from tileas_xdsl.dialects.nv_tileas.tma.ops import (
     AsyncGatherTmaLoadOp,
     AsyncScatterTmaStoreOp,
     AsyncTiledAtomicRmwOp,
@@ -31,7 +32,6 @@ from tileas_xdsl.dialects.nv_tileas.tma import (
     TmaLoadBase,
     TmaTransferOp,
 )
-from tileas_xdsl.dialects.nv_tileas.tokens import CreateNoneOp, WaitOp
 from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType, MemTokenType
 from tileas_xdsl.transforms.tma_to_async.barriers import as_yielded, stage_tile
 from tileas_xdsl.transforms.tma_to_async.candidates import Request

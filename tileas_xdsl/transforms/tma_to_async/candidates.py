@@ -15,11 +15,11 @@ from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
-from tileas_xdsl.dialects.nv_tileas.memory import TiledAtomicRmwOp, TiledLoadOp, TiledStoreOp
-from tileas_xdsl.dialects.nv_tileas.memory_access import GatherLoadOp, ScatterStoreOp
+from tileas_xdsl.dialects.nv_tileas.memory.element_access import GatherLoadOp, ScatterStoreOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledAtomicRmwOp, TiledLoadOp, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile, element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
-from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 
 TiledOp: TypeAlias = TiledLoadOp | TiledStoreOp | TiledAtomicRmwOp | GatherLoadOp | ScatterStoreOp
 

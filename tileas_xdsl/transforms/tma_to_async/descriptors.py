@@ -19,8 +19,8 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.atoms import BLACKWELL_MODES, TmaAtom
 from tileas_xdsl.dialects.nv_tileas.enums import OobMode, SwizzleMode
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
-from tileas_xdsl.dialects.nv_tileas.tma_capture import capture_problem_of
-from tileas_xdsl.dialects.nv_tileas.tma_checks import (
+from tileas_xdsl.dialects.nv_tileas.tma.capture import capture_problem_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import (
     bits_of,
     check_box,
     check_descriptor_mode,
@@ -30,9 +30,9 @@ from tileas_xdsl.dialects.nv_tileas.tma_checks import (
     number_of,
     tile_bits,
 )
-from tileas_xdsl.dialects.nv_tileas.tma_descriptor import MakeTiledTmaDescOp
-from tileas_xdsl.dialects.nv_tileas.tma_index import TMA_INDEX, has_descriptors
-from tileas_xdsl.dialects.nv_tileas.tma_layout import shared_layout
+from tileas_xdsl.dialects.nv_tileas.tma.descriptor import MakeTiledTmaDescOp
+from tileas_xdsl.dialects.nv_tileas.tma.index import TMA_INDEX, has_descriptors
+from tileas_xdsl.dialects.nv_tileas.tma.layout import shared_layout
 from tileas_xdsl.layout.memory import MemoryLayout
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
 from tileas_xdsl.target.tensor_map import SWIZZLES

@@ -17,9 +17,9 @@ from xdsl.ir import Block, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.nv_tileas.layout import GenerateOp
-from tileas_xdsl.dialects.nv_tileas.memory_access import GatherLoadOp, ScatterStoreOp
-from tileas_xdsl.dialects.nv_tileas.tma_checks import check_rows, constant_of
+from tileas_xdsl.dialects.nv_tileas.memory.element_access import GatherLoadOp, ScatterStoreOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
+from tileas_xdsl.dialects.nv_tileas.tma.checks import check_rows, constant_of
 from tileas_xdsl.transforms.tma_to_async.candidates import Request
 
 

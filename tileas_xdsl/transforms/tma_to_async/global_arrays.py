@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, NoneAttr, StridedLayoutAttr
 from xdsl.ir import Attribute, SSAValue
 
-from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
 

@@ -10,15 +10,15 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.enums import MemScope, MemSemantic
-from tileas_xdsl.dialects.nv_tileas.memory import TiledAtomicRmwOp, TiledLoadOp, TiledStoreOp
-from tileas_xdsl.dialects.nv_tileas.memory_access import GatherLoadOp, LoadOp, StoreOp
-from tileas_xdsl.dialects.nv_tileas.memory_atoms import is_zero
-from tileas_xdsl.dialects.nv_tileas.memory_semantics import check_tma_reduction
+from tileas_xdsl.dialects.nv_tileas.memory.atoms import is_zero
+from tileas_xdsl.dialects.nv_tileas.memory.element_access import GatherLoadOp, LoadOp, StoreOp
+from tileas_xdsl.dialects.nv_tileas.memory.ordering_checks import check_tma_reduction
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledAtomicRmwOp, TiledLoadOp, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of
-from tileas_xdsl.dialects.nv_tileas.tma_capture import origins
-from tileas_xdsl.dialects.nv_tileas.tma_checks import check_shared_box, constant_of
-from tileas_xdsl.dialects.nv_tileas.tma_layout import check_shared_layout
-from tileas_xdsl.dialects.nv_tileas.tokens import CreateNoneOp
+from tileas_xdsl.dialects.nv_tileas.tma.capture import origins
+from tileas_xdsl.dialects.nv_tileas.tma.checks import check_shared_box, constant_of
+from tileas_xdsl.dialects.nv_tileas.tma.layout import check_shared_layout
 from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType
 from tileas_xdsl.transforms.tma_to_async.candidates import Request, TiledOp
 from tileas_xdsl.transforms.tma_to_async.descriptors import Binding

@@ -20,7 +20,7 @@ from support.assembling import needs_ptxas
 from support.matrix_kernels import canonical, group, load_words, placed, store_words
 
 from tileas_xdsl.backend.ptxas import assemble
-from tileas_xdsl.dialects.nv_tileas.block_scaled import BLOCK_SCALED
+from tileas_xdsl.dialects.nv_tileas.compute.block_scaled import BLOCK_SCALED
 from tileas_xdsl.interpreters.ptx import PtxError
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
 from tileas_xdsl.layout.tables import table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp, ScanOp
+from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp, ScanOp
 from tileas_xdsl.interpreters.tile.numerics.element_types import Array
 from tileas_xdsl.interpreters.tile.tensor_ops.reduction import reduce_tiles, scan_tiles
 

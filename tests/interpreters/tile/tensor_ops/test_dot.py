@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.ir import parse
 
-from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, BlockScaledMmaOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, BlockScaledMmaOp, DotOp
 from tileas_xdsl.interpreters.tile.faults import SimulationError
 from tileas_xdsl.interpreters.tile.tensor_ops.dot import PRODUCTS, dot_value
 

@@ -16,8 +16,8 @@ from support.ir import parse
 from xdsl.dialects import arith
 from xdsl.ir import Region, SSAValue
 
-from tileas_xdsl.dialects.nv_tileas.layout import GenerateOp
-from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp, ScanOp
+from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp, ScanOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
 from tileas_xdsl.interpreters.tile.faults import SimulationError
 from tileas_xdsl.interpreters.tile.tensor_ops.reduction import (
     EXTREMES,

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from support.ir import parse
 from xdsl.ir import Operation
 
-from tileas_xdsl.dialects.nv_tileas.layout import (
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import (
     ConvertLayoutOp,
     ExpandDimsOp,
     ReinterpretOp,
     ShuffleOp,
     ViewOp,
 )
-from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp, InsertSliceOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp, InsertSliceOp
 from tileas_xdsl.interpreters.tile.faults import SimulationError
 from tileas_xdsl.interpreters.tile.numerics.element_types import Array, dtype_of
 from tileas_xdsl.interpreters.tile.tensor_ops import layout_encoding as encodings

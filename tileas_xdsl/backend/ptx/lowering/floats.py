@@ -12,7 +12,7 @@ from tileas_xdsl.backend.ptx.lowering.convert import BYTES, narrow, widen
 from tileas_xdsl.backend.ptx.lowering.forms import Form
 from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering
 from tileas_xdsl.dialects import ptx
-from tileas_xdsl.dialects.nv_tileas.float_modes import NEAREST, FloatMode, float_mode
+from tileas_xdsl.dialects.nv_tileas.compute.float_modes import NEAREST, FloatMode, float_mode
 from tileas_xdsl.dialects.ptx.arith import BinaryOp
 
 Binary = arith.AddfOp | arith.SubfOp | arith.MulfOp

@@ -16,7 +16,7 @@ from tileas_xdsl.backend.ptx.lowering.convert import BYTES, narrow, widen
 from tileas_xdsl.backend.ptx.lowering.floats import computes, operands, result_of, signs
 from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering
 from tileas_xdsl.dialects import ptx
-from tileas_xdsl.dialects.nv_tileas.float_modes import NEAREST, FloatMode, float_mode
+from tileas_xdsl.dialects.nv_tileas.compute.float_modes import NEAREST, FloatMode, float_mode
 from tileas_xdsl.target.math_functions import MATH_FUNCTIONS
 
 LOG2_E = numbers.log2(numbers.e)

@@ -16,11 +16,11 @@ from xdsl.rewriter import InsertPoint
 
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
 from tileas_xdsl.dialects.nv_tileas.builders.arith import constant, select
-from tileas_xdsl.dialects.nv_tileas.compute import DotOp
+from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
 from tileas_xdsl.dialects.nv_tileas.enums import Signedness, SignednessAttr
-from tileas_xdsl.dialects.nv_tileas.layout import ConvertLayoutOp, GenerateOp
-from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp, InsertSliceOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, GenerateOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp, InsertSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 

@@ -17,10 +17,10 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
 from tileas_xdsl.dialects.nv_tileas.enums import MemScope, MemSemantic
-from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
-from tileas_xdsl.dialects.nv_tileas.memory import TiledLoadOp, TiledStoreOp
-from tileas_xdsl.dialects.nv_tileas.memory_arguments import Padding, Value, atom_attribute
-from tileas_xdsl.dialects.nv_tileas.memory_checks import coordinate_count
+from tileas_xdsl.dialects.nv_tileas.memory.arguments import Padding, Value, atom_attribute
+from tileas_xdsl.dialects.nv_tileas.memory.checks import coordinate_count
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 
 Coordinate: TypeAlias = SSAValue | Operation | int

@@ -11,23 +11,24 @@ from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 from xdsl.traits import IsTerminator
 
-from tileas_xdsl.dialects.nv_tileas import agents, pipeline
-from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
-from tileas_xdsl.dialects.nv_tileas.pipeline import (
-    ConsumeOneAsyncOp,
-    ConsumeOneOp,
-    PipelineYieldOp,
-    ProduceOneAsyncOp,
-    ProduceOneOp,
-)
-from tileas_xdsl.dialects.nv_tileas.pipeline_base import (
+from tileas_xdsl.dialects.nv_tileas.pipelines import agents
+from tileas_xdsl.dialects.nv_tileas.pipelines import ops as pipeline
+from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.base import (
     AttributeValue,
     Operand,
     PipelineOp,
     operation_state,
     payload_types,
 )
-from tileas_xdsl.dialects.nv_tileas.pipeline_family import PIPELINE_FAMILY, pipeline_entry
+from tileas_xdsl.dialects.nv_tileas.pipelines.family import PIPELINE_FAMILY, pipeline_entry
+from tileas_xdsl.dialects.nv_tileas.pipelines.ops import (
+    ConsumeOneAsyncOp,
+    ConsumeOneOp,
+    PipelineYieldOp,
+    ProduceOneAsyncOp,
+    ProduceOneOp,
+)
 from tileas_xdsl.dialects.nv_tileas.types import IteratorType
 
 StageBody: TypeAlias = (

@@ -14,7 +14,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.diagnostics.locations import location_of, name_of
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.kernel_facts import KernelFacts
+from tileas_xdsl.dialects.nv_tileas.pipelines.queries import KernelFacts
 from tileas_xdsl.interpreters.tile.execution.agent import AgentInterpreter, Code
 from tileas_xdsl.interpreters.tile.execution.engines import Engine, Task
 from tileas_xdsl.interpreters.tile.execution.scheduler import (

@@ -14,7 +14,7 @@ import numpy as np
 from xdsl.dialects import arith, math
 from xdsl.ir import Operation
 
-from tileas_xdsl.dialects.nv_tileas.float_modes import DIRECTED, FloatMode
+from tileas_xdsl.dialects.nv_tileas.compute.float_modes import DIRECTED, FloatMode
 from tileas_xdsl.interpreters.tile.numerics.element_types import Array
 
 Exact: TypeAlias = Callable[..., Fraction]

@@ -15,7 +15,7 @@ import numpy as np
 from xdsl.dialects import arith, math
 from xdsl.ir import Attribute, Operation
 
-from tileas_xdsl.dialects.nv_tileas.float_modes import DIRECTED, FLUSH, float_mode
+from tileas_xdsl.dialects.nv_tileas.compute.float_modes import DIRECTED, FLUSH, float_mode
 from tileas_xdsl.interpreters.tile.numerics.directed_rounding import (
     each_exactly,
     exact_fma,

@@ -9,14 +9,14 @@ from xdsl.dialects import func, gpu, memref
 from xdsl.interpreter import ReturnedValues
 
 from tileas_xdsl.diagnostics.dominance import OPEN_BOUNDARY
-from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.control import (
     AsyncCancelNextProgramIdOp,
     CancelNextProgramIdOp,
     PragmaOp,
     YieldOp,
 )
-from tileas_xdsl.dialects.nv_tileas.tokens import delivered_types
+from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import delivered_types
 from tileas_xdsl.interpreters.tile.execution.agent import Language, Steps
 from tileas_xdsl.interpreters.tile.execution.machine import TileAgent
 from tileas_xdsl.interpreters.tile.execution.scheduler import Wait

@@ -8,10 +8,10 @@ from typing import Any, TypeAlias
 from xdsl.ir import Attribute, Operation, Region
 
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
-from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, BlockScaledMmaOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, BlockScaledMmaOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp, ScanOp
 from tileas_xdsl.dialects.nv_tileas.element_names import element_name
-from tileas_xdsl.dialects.nv_tileas.layout import GenerateOp
-from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp, ScanOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
 from tileas_xdsl.interpreters.tile.execution.agent import Language
 from tileas_xdsl.interpreters.tile.execution.machine import TileAgent
 from tileas_xdsl.interpreters.tile.faults import fault

@@ -10,9 +10,9 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.interpreter import ReturnedValues
 from xdsl.ir import Operation, Region
 
-from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
-from tileas_xdsl.dialects.nv_tileas.kernel_facts import explicit_bytes
-from tileas_xdsl.dialects.nv_tileas.pipeline import (
+from tileas_xdsl.dialects.nv_tileas.pipelines.checks import stage_types
+from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.ops import (
     ConsumeOneAsyncOp,
     ConsumeOneOp,
     ConsumerReadOp,
@@ -28,7 +28,7 @@ from tileas_xdsl.dialects.nv_tileas.pipeline import (
     ProducerWriteOp,
     StageOp,
 )
-from tileas_xdsl.dialects.nv_tileas.pipeline_checks import stage_types
+from tileas_xdsl.dialects.nv_tileas.pipelines.queries import explicit_bytes
 from tileas_xdsl.interpreters.tile.execution.agent import Language, Steps
 from tileas_xdsl.interpreters.tile.execution.engines import Task
 from tileas_xdsl.interpreters.tile.execution.machine import TileAgent

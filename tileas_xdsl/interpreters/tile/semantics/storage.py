@@ -13,18 +13,18 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, TensorType
 from xdsl.ir import Attribute
 
+from tileas_xdsl.dialects.nv_tileas.compute.scale_tiles import scale_numbers
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.layout import ReinterpretOp, ViewOp
-from tileas_xdsl.dialects.nv_tileas.scale_tiles import scale_numbers
-from tileas_xdsl.dialects.nv_tileas.slices import (
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ReinterpretOp, ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import (
     AllocTensorOp,
     AsyncExtractSliceOp,
     AsyncInsertSliceOp,
     ExtractSliceOp,
     InsertSliceOp,
 )
+from tileas_xdsl.dialects.nv_tileas.shapes.transposed import is_transposed
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
-from tileas_xdsl.dialects.nv_tileas.transposed import is_transposed
 from tileas_xdsl.interpreters.tile.execution.agent import Language
 from tileas_xdsl.interpreters.tile.execution.machine import TileAgent
 from tileas_xdsl.interpreters.tile.faults import fault

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tileas_xdsl.dialects.nv_tileas.tokens import (
+from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import (
     CreateNoneOp,
     FutureWaitOp,
     ToAsyncOp,

@@ -16,7 +16,7 @@ from xdsl.ir import Attribute, Operation
 
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr, atom_of
-from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, BlockScaledMmaOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, BlockScaledMmaOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Signedness, SignednessAttr
 from tileas_xdsl.interpreters.tile.faults import fault
 from tileas_xdsl.interpreters.tile.numerics.element_types import (

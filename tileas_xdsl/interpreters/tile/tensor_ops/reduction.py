@@ -16,8 +16,8 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import DYNAMIC_INDEX, Float32Type, Float64Type
 from xdsl.ir import Block, Operation
 
-from tileas_xdsl.dialects.nv_tileas.layout import GenerateOp
-from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp, ScanOp
+from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp, ScanOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
 from tileas_xdsl.interpreters.tile.faults import fault
 from tileas_xdsl.interpreters.tile.numerics.element_types import (
     Array,

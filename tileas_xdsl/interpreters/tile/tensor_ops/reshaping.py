@@ -15,17 +15,17 @@ import numpy as np
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IntegerType
 from xdsl.ir import Attribute, Operation
 
-from tileas_xdsl.dialects.nv_tileas.layout import (
+from tileas_xdsl.dialects.nv_tileas.compute.scale_tiles import is_rearranged, scale_numbers
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import (
     ConvertLayoutOp,
     ExpandDimsOp,
     ReinterpretOp,
     ShuffleOp,
     ViewOp,
 )
-from tileas_xdsl.dialects.nv_tileas.scale_tiles import is_rearranged, scale_numbers
-from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp, InsertSliceOp, SlicingOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp, InsertSliceOp, SlicingOp
+from tileas_xdsl.dialects.nv_tileas.shapes.transposed import is_transposed
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
-from tileas_xdsl.dialects.nv_tileas.transposed import is_transposed
 from tileas_xdsl.interpreters.tile.faults import fault
 from tileas_xdsl.interpreters.tile.numerics.element_types import (
     Array,

@@ -9,7 +9,7 @@ from xdsl.ir import Block, Operation, OpResult
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
 
-from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp, ExtractSliceOp, part_of
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp, ExtractSliceOp, part_of
 from tileas_xdsl.transforms.canonicalization.nv_tileas.memory_order import (
     crosses_nothing,
     insert_chain,

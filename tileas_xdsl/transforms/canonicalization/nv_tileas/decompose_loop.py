@@ -11,7 +11,11 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from xdsl.rewriter import InsertPoint
 from xdsl.traits import MemoryEffectKind, get_effects
 
-from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp, ExtractSliceOp, InsertSliceOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import (
+    AllocTensorOp,
+    ExtractSliceOp,
+    InsertSliceOp,
+)
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.transforms.canonicalization.nv_tileas.memory_order import insert_chain
 from tileas_xdsl.transforms.canonicalization.nv_tileas.slice_geometry import (

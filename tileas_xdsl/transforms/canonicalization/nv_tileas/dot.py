@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType
 from xdsl.ir import SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from tileas_xdsl.dialects.nv_tileas.compute import DotOp
+from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.transforms.canonicalization.nv_tileas.memory_order import constant_of
 
 

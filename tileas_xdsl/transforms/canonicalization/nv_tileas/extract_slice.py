@@ -8,8 +8,8 @@ from xdsl.ir import Attribute
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tileas_xdsl.dialects.nv_tileas.enums import SpaceAttr
-from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
-from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp, InsertSliceOp, part_of
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp, InsertSliceOp, part_of
 from tileas_xdsl.transforms.canonicalization.nv_tileas.memory_order import crosses_nothing
 from tileas_xdsl.transforms.canonicalization.nv_tileas.slice_geometry import (
     are_disjoint,

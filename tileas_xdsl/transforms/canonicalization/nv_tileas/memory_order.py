@@ -8,7 +8,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import MemoryEffectKind, get_effects
 
 from tileas_xdsl.dialects.nv_tileas.interfaces import is_memory_consistency
-from tileas_xdsl.dialects.nv_tileas.slices import InsertSliceOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import InsertSliceOp
 
 
 def orders_memory(op: Operation) -> bool:

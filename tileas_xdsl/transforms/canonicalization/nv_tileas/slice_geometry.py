@@ -7,8 +7,8 @@ from typing import TypeAlias
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 
-from tileas_xdsl.dialects.nv_tileas.slice_checks import Extent, Slice
-from tileas_xdsl.dialects.nv_tileas.slices import SlicingOp, part_of
+from tileas_xdsl.dialects.nv_tileas.shapes.slice_checks import Extent, Slice
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import SlicingOp, part_of
 from tileas_xdsl.transforms.canonicalization.nv_tileas.memory_order import constant_of
 
 Box: TypeAlias = tuple[tuple[int, int], ...]

@@ -19,7 +19,7 @@ from xdsl.utils.hints import isa
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import BlockIdxOp, GridDimOp
-from tileas_xdsl.dialects.nv_tileas.tma_checks import constant_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import constant_of
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.elementwise_ops import on_scalars, on_vectors, recreate
 from tileas_xdsl.threads.codegen.integer_ops import cast_index, index_constant

@@ -8,7 +8,7 @@ from xdsl.dialects import tensor
 from xdsl.ir import Operation
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.nv_tileas.layout import GenerateOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import Lowered, RegisterTile, Scalar, Splat, held_as

@@ -11,13 +11,13 @@ from tileas_xdsl.analysis.dot_layouts import Tiling, tiling_of
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
-from tileas_xdsl.dialects.nv_tileas.compute import AsyncDotOp, DotOp, MatrixProduct
-from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
-from tileas_xdsl.dialects.nv_tileas.scale_tiles import scale_tile
+from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp, MatrixProduct
+from tileas_xdsl.dialects.nv_tileas.compute.scale_tiles import scale_tile
+from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import FutureWaitOp, WaitOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.transposed import is_transposed
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
-from tileas_xdsl.dialects.nv_tileas.tma import TmaTransferOp
-from tileas_xdsl.dialects.nv_tileas.tokens import FutureWaitOp, WaitOp
-from tileas_xdsl.dialects.nv_tileas.transposed import is_transposed
+from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaTransferOp
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import (
     BulkToken,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tileas_xdsl.dialects.nv_tileas.reductions import ReduceOp, ScanOp
+from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp, ScanOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of
 from tileas_xdsl.layout.blocked import blocked
 from tileas_xdsl.layout.register_layout import RegisterLayout

@@ -16,8 +16,8 @@ from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
-from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
-from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp, InsertSliceOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp, InsertSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.layout.register_layout import RegisterLayout
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent

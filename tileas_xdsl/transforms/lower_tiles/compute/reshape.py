@@ -12,14 +12,14 @@ from xdsl.dialects.builtin import VectorType
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.layout import (
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import (
     ConvertLayoutOp,
     ExpandDimsOp,
     ReinterpretOp,
     ShuffleOp,
 )
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
-from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.blocked import blocked, row_values_layout
 from tileas_xdsl.layout.convert.plan import Kind
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder

@@ -12,9 +12,9 @@ from xdsl.rewriter import InsertPoint
 from tileas_xdsl.diagnostics.dominance import OPEN_BOUNDARY
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import SetMaxRegisterOp
-from tileas_xdsl.dialects.nv_tileas.agent_checks import captures
-from tileas_xdsl.dialects.nv_tileas.agents import AgentSwitchOp
-from tileas_xdsl.dialects.nv_tileas.pipeline_checks import note_at
+from tileas_xdsl.dialects.nv_tileas.pipelines.agent_checks import captures
+from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.checks import note_at
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import i32_constant, is_equal, is_less, logical_and
 from tileas_xdsl.threads.codegen.lowered_values import (

@@ -9,9 +9,9 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.slices import ExtractSliceOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
-from tileas_xdsl.dialects.nv_tileas.tma_checks import constant_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import constant_of
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import Lowered, Scalar, flatten, unflatten
 from tileas_xdsl.threads.dot.dot_tcgen05 import products_only

@@ -27,9 +27,9 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     SyncWarpOp,
     UmmaCommitOp,
 )
-from tileas_xdsl.dialects.nv_tileas.create_pipeline import CreatePipelineOp
-from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyOp
-from tileas_xdsl.dialects.nv_tileas.pipeline import (
+from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.ops import (
     ConsumeOneOp,
     ConsumerReadOp,
     ConsumerReleaseOp,
@@ -44,8 +44,8 @@ from tileas_xdsl.dialects.nv_tileas.pipeline import (
     StageOp,
 )
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
-from tileas_xdsl.dialects.nv_tileas.tma import TmaLoadBase
-from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of, number_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of, number_of
+from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaLoadBase
 from tileas_xdsl.dialects.nv_tileas.types import IteratorType
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder

@@ -23,7 +23,7 @@ from tileas_xdsl.dialects.nv_tileaa.pointers import AddPtrOp, pointer_of
 from tileas_xdsl.dialects.nv_tileaa.tokens import JoinMemTokenOp
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileaa.views import MakeMemrefOp
-from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import add, cast_index
 from tileas_xdsl.threads.codegen.known_integers import divisor_of

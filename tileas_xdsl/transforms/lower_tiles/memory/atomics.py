@@ -12,12 +12,12 @@ from xdsl.ir import SSAValue
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileaa.pointers import pointer_of
 from tileas_xdsl.dialects.nv_tileas.enums import RmwMode
-from tileas_xdsl.dialects.nv_tileas.memory import TiledAtomicRmwOp
-from tileas_xdsl.dialects.nv_tileas.memory_atomics import (
+from tileas_xdsl.dialects.nv_tileas.memory.atomics import (
     AtomicCasOp,
     AtomicRmwOp,
     PointedAtomicOp,
 )
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledAtomicRmwOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.layout.register_layout import RegisterLayout
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder

@@ -10,10 +10,10 @@ from xdsl.ir import Operation
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import BarrierOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.memory_copy import CopyOp
-from tileas_xdsl.dialects.nv_tileas.pipeline import StageOp
+from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, space_of
-from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import (
     Lowered,

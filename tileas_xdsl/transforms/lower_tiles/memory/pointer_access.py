@@ -12,14 +12,14 @@ from tileas_xdsl.dialects.cute import LoadOp as LoadElementOp
 from tileas_xdsl.dialects.cute import PtrType as MemoryPointer
 from tileas_xdsl.dialects.cute import StoreOp as StoreElementOp
 from tileas_xdsl.dialects.nv_tileaa.pointers import pointer_of
-from tileas_xdsl.dialects.nv_tileas.memory_access import (
+from tileas_xdsl.dialects.nv_tileas.memory.element_access import (
     AsyncLoadOp,
     LoadBase,
     LoadOp,
     StoreOp,
 )
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
-from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
     add,

@@ -11,11 +11,11 @@ from tileas_xdsl.analysis.tma_descriptors import constant_box, window_of
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import TmaLoadOp, TmaStoreOp
 from tileas_xdsl.dialects.nv_tileas.enums import OobMode
-from tileas_xdsl.dialects.nv_tileas.tensor_map_recipes import TensorMapRecipe
-from tileas_xdsl.dialects.nv_tileas.tma import AsyncTiledTmaLoadOp, AsyncTiledTmaStoreOp
-from tileas_xdsl.dialects.nv_tileas.tma_checks import number_of
-from tileas_xdsl.dialects.nv_tileas.tma_descriptor import MakeTiledTmaDescOp
-from tileas_xdsl.dialects.nv_tileas.tma_index import tma_counts
+from tileas_xdsl.dialects.nv_tileas.tma.checks import number_of
+from tileas_xdsl.dialects.nv_tileas.tma.descriptor import MakeTiledTmaDescOp
+from tileas_xdsl.dialects.nv_tileas.tma.index import tma_counts
+from tileas_xdsl.dialects.nv_tileas.tma.ops import AsyncTiledTmaLoadOp, AsyncTiledTmaStoreOp
+from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import TensorMapRecipe
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import Descriptor, Lowered
 from tileas_xdsl.threads.tma.boxes import load_for_pair, panels

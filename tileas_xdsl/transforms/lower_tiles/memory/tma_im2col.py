@@ -12,8 +12,8 @@ from xdsl.ir import SSAValue
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import TmaLoadOp
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
-from tileas_xdsl.dialects.nv_tileas.tma import AsyncTiledTmaLoadOp
-from tileas_xdsl.dialects.nv_tileas.tma_pixels import PIXEL_MODE, Pixels
+from tileas_xdsl.dialects.nv_tileas.tma.im2col import PIXEL_MODE, Pixels
+from tileas_xdsl.dialects.nv_tileas.tma.ops import AsyncTiledTmaLoadOp
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import add, cast_index, divide, modulo, multiply
 from tileas_xdsl.threads.codegen.lowered_values import Lowered

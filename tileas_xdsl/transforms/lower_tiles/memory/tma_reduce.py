@@ -10,9 +10,9 @@ from xdsl.ir import Operation, SSAValue
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import TmaReduceOp
 from tileas_xdsl.dialects.nv_tileas.enums import RmwMode
-from tileas_xdsl.dialects.nv_tileas.tensor_map_recipes import TensorMapRecipe
-from tileas_xdsl.dialects.nv_tileas.tma import AsyncTiledAtomicRmwOp
-from tileas_xdsl.dialects.nv_tileas.tma_checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.tma.ops import AsyncTiledAtomicRmwOp
+from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import TensorMapRecipe
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import (
     Descriptor,

@@ -20,8 +20,8 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     TmaStoreOp,
 )
 from tileas_xdsl.dialects.cute_nvgpu.tma.copies import BULK_ALIGNMENT
-from tileas_xdsl.dialects.nv_tileas.tma import AsyncGatherTmaLoadOp, AsyncScatterTmaStoreOp
-from tileas_xdsl.dialects.nv_tileas.tma_checks import ROWS_OF_AN_INSTRUCTION
+from tileas_xdsl.dialects.nv_tileas.tma.checks import ROWS_OF_AN_INSTRUCTION
+from tileas_xdsl.dialects.nv_tileas.tma.ops import AsyncGatherTmaLoadOp, AsyncScatterTmaStoreOp
 from tileas_xdsl.target.features import Feature
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder

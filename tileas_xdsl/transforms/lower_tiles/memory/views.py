@@ -12,17 +12,17 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import SliceFragmentOp, StoreOp
 from tileas_xdsl.dialects.nv_tileas.attributes import RegisterEncoding
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.layout import ViewOp
-from tileas_xdsl.dialects.nv_tileas.memory import (
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import (
     AsyncTiledLoadOp,
     TiledLoadBase,
     TiledLoadOp,
     TiledStoreOp,
 )
-from tileas_xdsl.dialects.nv_tileas.slices import AllocTensorOp, ExtractSliceOp, part_of
+from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp, ExtractSliceOp, part_of
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of, space_of
-from tileas_xdsl.dialects.nv_tileas.tma_checks import constant_of
-from tileas_xdsl.dialects.nv_tileas.tokens import CreateNoneOp
+from tileas_xdsl.dialects.nv_tileas.tma.checks import constant_of
 from tileas_xdsl.target.warp_tiles import accumulator_layout, is_accumulator, warpgroups_of
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (

@@ -10,9 +10,9 @@ import numpy as np
 from xdsl.ir import Attribute, Operation
 
 from tileas_xdsl.dialects.nv_tileaa.pointers import pointer_of
-from tileas_xdsl.dialects.nv_tileas.access_checks import accessed_element
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.memory_access import (
+from tileas_xdsl.dialects.nv_tileas.memory.access_checks import accessed_element
+from tileas_xdsl.dialects.nv_tileas.memory.element_access import (
     AsyncLoadOp,
     AsyncStoreOp,
     GatherLoadOp,

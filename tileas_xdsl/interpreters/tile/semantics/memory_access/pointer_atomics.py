@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tileas_xdsl.dialects.nv_tileas.memory_atomics import (
+from tileas_xdsl.dialects.nv_tileas.memory.atomics import (
     AtomicCasOp,
     AtomicRmwOp,
     PointedAtomicOp,

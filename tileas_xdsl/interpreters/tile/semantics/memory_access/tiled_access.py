@@ -9,15 +9,15 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.memory import (
+from tileas_xdsl.dialects.nv_tileas.memory.checks import LEADING_COORDINATES
+from tileas_xdsl.dialects.nv_tileas.memory.copy import AsyncCopyOp, CopyOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import (
     AsyncTiledLoadOp,
     TiledAtomicRmwOp,
     TiledLoadBase,
     TiledLoadOp,
     TiledStoreOp,
 )
-from tileas_xdsl.dialects.nv_tileas.memory_checks import LEADING_COORDINATES
-from tileas_xdsl.dialects.nv_tileas.memory_copy import AsyncCopyOp, CopyOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.interpreters.tile.execution.agent import Language, Steps
 from tileas_xdsl.interpreters.tile.execution.machine import TileAgent

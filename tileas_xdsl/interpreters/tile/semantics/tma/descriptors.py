@@ -12,8 +12,8 @@ from xdsl.ir import Attribute, Operation
 
 from tileas_xdsl.dialects.nv_tileas.element_names import element_name
 from tileas_xdsl.dialects.nv_tileas.enums import OobMode, Space
-from tileas_xdsl.dialects.nv_tileas.tma_descriptor import MakeTiledTmaDescOp
-from tileas_xdsl.dialects.nv_tileas.tma_pixels import Pixels
+from tileas_xdsl.dialects.nv_tileas.tma.descriptor import MakeTiledTmaDescOp
+from tileas_xdsl.dialects.nv_tileas.tma.im2col import Pixels
 from tileas_xdsl.interpreters.tile.execution.agent import Language
 from tileas_xdsl.interpreters.tile.execution.machine import TileAgent
 from tileas_xdsl.interpreters.tile.faults import fault

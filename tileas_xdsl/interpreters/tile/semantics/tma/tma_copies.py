@@ -14,7 +14,8 @@ import numpy as np
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of
-from tileas_xdsl.dialects.nv_tileas.tma import (
+from tileas_xdsl.dialects.nv_tileas.tma.checks import number_of
+from tileas_xdsl.dialects.nv_tileas.tma.ops import (
     AsyncGatherTmaLoadOp,
     AsyncScatterTmaStoreOp,
     AsyncTiledAtomicRmwOp,
@@ -22,7 +23,6 @@ from tileas_xdsl.dialects.nv_tileas.tma import (
     AsyncTiledTmaStoreOp,
     TmaLoadBase,
 )
-from tileas_xdsl.dialects.nv_tileas.tma_checks import number_of
 from tileas_xdsl.interpreters.tile.execution.agent import Language
 from tileas_xdsl.interpreters.tile.execution.engines import Task
 from tileas_xdsl.interpreters.tile.execution.machine import Block, TileAgent

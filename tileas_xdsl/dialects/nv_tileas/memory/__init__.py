@@ -1,0 +1,1 @@
+"""Memory operations: tiled and element accesses, copies, atomics, and their verifiers."""

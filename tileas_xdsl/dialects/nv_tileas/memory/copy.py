@@ -1,0 +1,100 @@
+"""Copies between two tiles in memory."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.ir import Attribute
+from xdsl.irdl import (
+    ParsePropInAttrDict,
+    operand_def,
+    opt_attr_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr, LayoutAttr
+from tileas_xdsl.dialects.nv_tileas.interfaces import MemoryConsistency
+from tileas_xdsl.dialects.nv_tileas.memory.arguments import Value, atom_attribute
+from tileas_xdsl.dialects.nv_tileas.memory.atoms import check_pair, check_spaces
+from tileas_xdsl.dialects.nv_tileas.memory.structure import MemoryOp, memory_op
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
+from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType
+
+
+class CopyBase(MemoryOp):
+    """What the synchronous and the asynchronous copy have in common."""
+
+    source = operand_def()
+    destination = operand_def()
+
+    atom = prop_def(AtomAttr)
+    layout = opt_attr_def(LayoutAttr, attr_name="nv_tileas.layout")
+
+    irdl_options = (ParsePropInAttrDict(),)
+
+    ASYNCHRONOUS: ClassVar[bool] = False
+
+    def __init__(self, source: Value, destination: Value, *, atom: AtomAttr | str) -> None:
+        super().__init__(
+            operands=[source, destination],
+            result_types=[AsyncTokenType()] if self.ASYNCHRONOUS else [],
+            properties={"atom": atom_attribute(atom)},
+        )
+
+    def verify_(self) -> None:
+        source, destination = self.source.type, self.destination.type
+        self._check_shapes(source, destination)
+        self._check_elements(source, destination)
+        check_pair(self, space_of(source), space_of(destination))
+        check_spaces(self, self.atom, space_of(source), space_of(destination))
+
+    def _check_shapes(self, source: Attribute, destination: Attribute) -> None:
+        first, second = shape_of(source), shape_of(destination)
+        if first is None or second is None:
+            lacking = source if first is None else destination
+            raise op_error(self, f"expects a view or a tile, but got {lacking}")
+        same = len(first) == len(second) and all(
+            a == b or DYNAMIC_INDEX in (a, b) for a, b in zip(first, second, strict=True)
+        )
+        if not same:
+            raise op_error(self, f"copies to the same shape, not from {source} to {destination}")
+
+    def _check_elements(self, source: Attribute, destination: Attribute) -> None:
+        first, second = element_of(source), element_of(destination)
+        if first != second:
+            raise op_error(self, f"copies elements as they are, not {first} to {second}")
+
+
+@memory_op
+class CopyOp(CopyBase):
+    """Copies a tile into another one."""
+
+    name = "nv_tileas.copy"
+
+    traits = traits_def(MemoryConsistency(), MemoryReadEffect(), MemoryWriteEffect())
+    assembly_format = "$source `,` $destination attr-dict `:` type($source) `,` type($destination)"
+
+
+@memory_op
+class AsyncCopyOp(CopyBase):
+    """Start to copy a tile into another one; the token signals completion."""
+
+    name = "nv_tileas.async.copy"
+
+    ASYNCHRONOUS: ClassVar[bool] = True
+
+    result = result_def(AsyncTokenType)
+
+    traits = traits_def(MemoryConsistency())
+    assembly_format = (
+        "$source `,` $destination attr-dict"
+        " `:` type($source) `,` type($destination) `->` type($result)"
+    )
+
+
+OPERATIONS = (AsyncCopyOp, CopyOp)

@@ -1,0 +1,1 @@
+"""Async pipelines: agents, stages, tokens and iterators."""

@@ -1,0 +1,1 @@
+"""Layout conversions, reshapes, allocations and slices of tiles."""

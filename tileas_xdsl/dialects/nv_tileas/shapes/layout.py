@@ -1,0 +1,313 @@
+"""Layout and shape operations: the same elements in another layout, shape or memory space."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from xdsl.dialects.builtin import (
+    FixedBitwidthType,
+    IndexType,
+    IntegerAttr,
+    MemRefType,
+    TensorType,
+    UnitAttr,
+    i32,
+)
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.irdl import (
+    ParsePropInAttrDict,
+    base,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.traits import AlwaysSpeculatable, Pure
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.nv_tileaa.types import AATiledViewType
+from tileas_xdsl.dialects.nv_tileas.compute.region_checks import check_yield
+from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.interfaces import TileStructure
+from tileas_xdsl.dialects.nv_tileas.memory.effects import TileReadEffect
+from tileas_xdsl.dialects.nv_tileas.spaces import TILE, Tile, element_of, shape_of, space_of
+from tileas_xdsl.dialects.nv_tileas.syntax.directives import Coordinates
+from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
+from tileas_xdsl.dialects.nv_tileas.syntax.type_directives import SourceOrBoth, SourceToResult
+from tileas_xdsl.dialects.nv_tileas.tile_operands import tile_operand
+from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
+
+_TILE_OR_VIEW = TILE | base(MemRefType[Attribute]) | base(TiledViewType) | base(AATiledViewType)
+
+
+@tileas_op
+class ConvertLayoutOp(TileasOp):
+    """The same tile in another layout, maybe in another memory: data may have to move."""
+
+    name = "nv_tileas.convert_layout"
+
+    source = tile_operand()
+    result = result_def(TILE)
+
+    traits = traits_def(AlwaysSpeculatable(), TileReadEffect())
+    custom_directives = (SourceToResult,)
+
+    assembly_format = "$source attr-dict `:` custom<SourceToResult>(type($source), type($result))"
+
+    def __init__(self, source: SSAValue | Operation, result_type: Attribute) -> None:
+        super().__init__(operands=[source], result_types=[result_type])
+
+    def verify_(self) -> None:
+        _check_same_tile(self, self.source.type, self.result.type)
+
+
+@tileas_op
+class ViewOp(TileasOp):
+    """View a buffer under another type; the memory is the same.
+
+    The view begins at element `[%i, %j]` of the source, or `offset` elements (a single index means
+    the same) behind its first element.
+    """
+
+    name = "nv_tileas.view"
+
+    source = operand_def(_TILE_OR_VIEW)
+    indices = var_operand_def()
+    offset = opt_prop_def(IntegerAttr)
+    result = result_def(_TILE_OR_VIEW)
+
+    irdl_options = (ParsePropInAttrDict(),)
+    traits = traits_def(Pure(), TileStructure())
+    custom_directives = (Coordinates, SourceOrBoth)
+
+    assembly_format = (
+        "$source `` custom<Coordinates>($indices, type($indices)) attr-dict "
+        "`:` custom<SourceOrBoth>(type($source), type($result))"
+    )
+
+    def __init__(
+        self,
+        source: SSAValue | Operation,
+        result_type: Attribute,
+        indices: Sequence[SSAValue | Operation] = (),
+        offset: int | None = None,
+    ) -> None:
+        super().__init__(
+            operands=[source, indices],
+            properties={} if offset is None else {"offset": IntegerAttr(offset, 64)},
+            result_types=[result_type],
+        )
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the view begins where its source does."""
+        return not self.indices and (self.offset is None or self.offset.value.data == 0)
+
+    def verify_(self) -> None:
+        _check_view_offset(self)
+        source, result = self.source.type, self.result.type
+        if element_of(source) != element_of(result):
+            raise op_error(
+                self, f"a view of {element_of(source)} elements shows no {element_of(result)}"
+            )
+        _check_same_space(self, "a view does not move data", source, result)
+        _check_view_fits(self)
+
+
+@tileas_op
+class ExpandDimsOp(TileasOp):
+    """A tile with a dimension of extent one more, before dimension `axis` of the source."""
+
+    name = "nv_tileas.expand_dims"
+
+    source = tile_operand()
+    axis = prop_def(IntegerAttr.constr(i32))
+    result = result_def(TILE)
+
+    irdl_options = (ParsePropInAttrDict(),)
+    traits = traits_def(AlwaysSpeculatable(), TileReadEffect(), TileStructure())
+    custom_directives = (SourceToResult,)
+
+    assembly_format = "$source attr-dict `:` custom<SourceToResult>(type($source), type($result))"
+
+    def __init__(
+        self, source: SSAValue | Operation, axis: int, result_type: Attribute | None = None
+    ) -> None:
+        """Without `result_type`, the result is not laid out."""
+        if result_type is None:
+            type_ = SSAValue.get(source, type=TensorType[Attribute]).type
+            shape = (*type_.get_shape()[:axis], 1, *type_.get_shape()[axis:])
+            result_type = TensorType(type_.element_type, shape)
+        super().__init__(
+            operands=[source],
+            properties={"axis": IntegerAttr(axis, 32)},
+            result_types=[result_type],
+        )
+
+    def verify_(self) -> None:
+        source, result, axis = self.source.type, self.result.type, self.axis.value.data
+        shape = source.get_shape()
+        if not 0 <= axis <= len(shape):
+            raise op_error(self, f"the new axis of a rank {len(shape)} tile is not {axis}")
+        wanted = TensorType(source.element_type, (*shape[:axis], 1, *shape[axis:]))
+        if wanted != TensorType(result.element_type, result.get_shape()):
+            raise op_error(self, f"gives {wanted}, not {result}")
+        _check_same_space(self, "a new dimension does not move data", source, result)
+
+
+@tileas_op
+class ReinterpretOp(TileasOp):
+    """The same bits read as other elements: another element type, another shape.
+
+    `reinterpret_byte` marks a view as bytes that later rewrites must not undo.
+    """
+
+    name = "nv_tileas.reinterpret"
+
+    source = operand_def(_TILE_OR_VIEW)
+    reinterpret_byte = opt_prop_def(UnitAttr)
+    result = result_def(_TILE_OR_VIEW)
+
+    irdl_options = (ParsePropInAttrDict(),)
+    traits = traits_def(Pure(), TileStructure())
+    custom_directives = (SourceToResult,)
+
+    assembly_format = "$source attr-dict `:` custom<SourceToResult>(type($source), type($result))"
+
+    def __init__(
+        self,
+        source: SSAValue | Operation,
+        result_type: Attribute,
+        *,
+        reinterpret_byte: bool = False,
+    ) -> None:
+        super().__init__(
+            operands=[source],
+            properties={"reinterpret_byte": UnitAttr() if reinterpret_byte else None},
+            result_types=[result_type],
+        )
+
+    def verify_(self) -> None:
+        source, result = self.source.type, self.result.type
+        there, here = _bits(source), _bits(result)
+        if there is not None and here is not None and there != here:
+            raise op_error(self, f"{source} has {there} bits, {result} has {here}")
+        _check_same_space(self, "reading bits anew does not move them", source, result)
+
+
+@tileas_op
+class ShuffleOp(TileasOp):
+    """The same tile in another register layout, through exchanges between threads."""
+
+    name = "nv_tileas.shuffle"
+
+    source = tile_operand()
+    result = result_def(TILE)
+
+    traits = traits_def(AlwaysSpeculatable(), TileReadEffect())
+    custom_directives = (SourceToResult,)
+
+    assembly_format = "$source attr-dict `:` custom<SourceToResult>(type($source), type($result))"
+
+    def __init__(self, source: SSAValue | Operation, result_type: Attribute) -> None:
+        super().__init__(operands=[source], result_types=[result_type])
+
+    def verify_(self) -> None:
+        _check_same_tile(self, self.source.type, self.result.type)
+        for type_ in (self.source.type, self.result.type):
+            space = space_of(type_)
+            if space not in (None, Space.RMEM):
+                raise op_error(self, f"exchanges registers between threads, not tiles in {space}")
+
+
+@tileas_op
+class GenerateOp(TileasOp):
+    """A tile whose elements the body computes from their coordinates, one `index` a dimension."""
+
+    name = "nv_tileas.generate"
+
+    result = result_def(TILE)
+    body = region_def("single_block")
+
+    traits = traits_def(AlwaysSpeculatable(), TileReadEffect())
+
+    assembly_format = "attr-dict `:` type($result) $body"
+
+    def __init__(self, result_type: Attribute, body: Region | Block) -> None:
+        super().__init__(
+            result_types=[result_type], regions=[Region(body) if isinstance(body, Block) else body]
+        )
+
+    def verify_(self) -> None:
+        type_ = self.result.type
+        wanted = (IndexType(),) * len(type_.get_shape())
+        if (given := tuple(self.body.block.arg_types)) != wanted:
+            listed = ", ".join(map(str, given))
+            raise op_error(
+                self,
+                f"the body takes one index for each of {len(wanted)} dimensions, not ({listed})",
+            )
+        check_yield(self, self.body, (type_.element_type,))
+
+
+def _check_same_tile(op: Operation, source: Tile, result: Tile) -> None:
+    if source.element_type != result.element_type:
+        raise op_error(
+            op, f"keeps the element type, {source.element_type}, but gives {result.element_type}"
+        )
+    if source.get_shape() != result.get_shape():
+        raise op_error(op, f"keeps the shape of {source}, but gives {result}")
+
+
+def _check_same_space(op: Operation, why: str, source: Attribute, result: Attribute) -> None:
+    there, here = space_of(source), space_of(result)
+    if there is not None and here is not None and there is not here:
+        raise op_error(op, f"{why}: the source is in {there.value}, the result in {here.value}")
+
+
+def _check_view_offset(view: ViewOp) -> None:
+    rank = len(shape_of(view.source.type) or ())
+    if view.offset is not None and view.indices:
+        raise op_error(view, "begins at an offset or at indices, not both")
+    if view.offset is not None and view.offset.value.data < 0:
+        raise op_error(view, f"the offset is at least 0, not {view.offset.value.data}")
+    if len(view.indices) not in (0, 1, rank):
+        raise op_error(
+            view, f"has {len(view.indices)} indices; a source of rank {rank} takes {rank}, or one"
+        )
+    for index in view.indices:
+        if not isinstance(index.type, IndexType):
+            raise op_error(view, f"begins at indices of type index, not {index.type}")
+
+
+def _check_view_fits(view: ViewOp) -> None:
+    """No more elements than the source has.  An offset may pass its end: to the next slot."""
+    there, here = _elements(view.source.type), _elements(view.result.type)
+    if there is not None and here is not None and here > there:
+        raise op_error(view, f"shows {here} elements of a buffer of {there}")
+
+
+def _elements(type_: Attribute) -> int | None:
+    shape = shape_of(type_) or ()
+    return None if any(n < 0 for n in shape) else prod(shape)
+
+
+def _bits(type_: Attribute) -> int | None:
+    count, element = _elements(type_), element_of(type_)
+    if count is None or not isinstance(element, FixedBitwidthType):
+        return None
+    return count * element.bitwidth
+
+
+OPERATIONS = (
+    ConvertLayoutOp,
+    ExpandDimsOp,
+    GenerateOp,
+    ReinterpretOp,
+    ShuffleOp,
+    ViewOp,
+)

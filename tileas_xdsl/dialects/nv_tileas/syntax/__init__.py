@@ -1,0 +1,1 @@
+"""Assembly format: directives, sugar for types and operations."""

@@ -1,0 +1,1 @@
+"""TMA operations, descriptors and the attributes of tensor maps."""

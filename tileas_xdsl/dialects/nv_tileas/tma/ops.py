@@ -1,0 +1,452 @@
+"""TMA: bulk copies between shared memory and a tensor that a descriptor describes.
+
+Coordinates count tiles and stand in the order of the shape, as those of a tiled load.  Loads
+report the bytes that have arrived to a barrier, which a memory token stands for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import IntegerAttr, i32
+from xdsl.ir import Attribute, SSAValue, TypeAttribute
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    ParsePropInAttrDict,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+
+from tileas_xdsl.diagnostics.catalogue import message
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
+from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
+from tileas_xdsl.dialects.nv_tileas.enums import RmwMode, RmwModeAttr
+from tileas_xdsl.dialects.nv_tileas.interfaces import MemoryConsistency
+from tileas_xdsl.dialects.nv_tileas.memory.arguments import (
+    Padding,
+    Value,
+    atom_attribute,
+    integer_attribute,
+    mode_attribute,
+    padding_attribute,
+)
+from tileas_xdsl.dialects.nv_tileas.memory.atoms import (
+    TILED_MODES,
+    check_mode,
+    check_reducing_mode,
+    check_reduction,
+    check_row_rank,
+)
+from tileas_xdsl.dialects.nv_tileas.memory.checks import LEADING_COORDINATES, check_coordinates
+from tileas_xdsl.dialects.nv_tileas.memory.ordering_checks import (
+    check_atomic,
+    check_padding_type,
+    check_tma_reduction,
+)
+from tileas_xdsl.dialects.nv_tileas.memory.structure import MemoryOp, memory_op
+from tileas_xdsl.dialects.nv_tileas.spaces import MemToken, element_of, shape_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import (
+    check_delivery,
+    check_descriptor,
+    check_multicast,
+    check_rows,
+    check_shared,
+    check_shared_box,
+    check_shared_elements,
+    check_tx_count,
+    check_zero_padding,
+    number_of,
+    tile_bits,
+    tma_atom,
+)
+from tileas_xdsl.dialects.nv_tileas.tma.descriptor import descriptor_of
+from tileas_xdsl.dialects.nv_tileas.tma.directives import (
+    TransferTypes,
+    TransferTypesAndOne,
+    TransferTypesAndTwo,
+)
+from tileas_xdsl.dialects.nv_tileas.tma.index import TMA_INDEX, check_tma_index, has_descriptors
+from tileas_xdsl.dialects.nv_tileas.tma.layout import check_shared_layout
+from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType, TmaDescType
+
+GATHER_MODES = ("gather4",)
+SCATTER_MODES = ("scatter4",)
+
+STORE_REFUSES = ("padding_value",)
+
+
+class TmaTransferOp(MemoryOp):
+    """What all bulk copies have in common."""
+
+    result = result_def(AsyncTokenType)
+
+    atom = prop_def(AtomAttr)
+    tma_internal_type = opt_prop_def(TypeAttribute)
+    tma_index = opt_prop_def(IntegerAttr.constr(i32), prop_name=TMA_INDEX)
+
+    traits = traits_def(MemoryConsistency())
+    irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
+
+    def check_transfer(
+        self, desc: SSAValue, buffer: SSAValue, role: str, family: str, modes: Sequence[str]
+    ) -> TmaAtom:
+        """Descriptor, atom, residency, mode, box and layout of the buffer; gives the atom."""
+        if not isinstance(desc.type, TmaDescType):
+            raise op_error(self, f"expects a TMA descriptor, but got {desc.type}")
+        atom, descriptor = tma_atom(self, self.atom, family), descriptor_of(desc)
+        check_shared(self, buffer.type, role)
+        check_reducing_mode(self, atom)
+        check_mode(self, atom, atom.mode, modes)
+        check_row_rank(self, atom, atom.mode)
+        check_descriptor(self, atom, descriptor)
+        check_shared_box(self, buffer.type, atom)
+        swizzle = None if descriptor is None else descriptor.swizzle
+        check_shared_layout(self, buffer.type, swizzle)
+        return atom
+
+    def check_rest(self, desc: SSAValue, buffer: SSAValue) -> None:
+        """Elements of the buffer and index of the descriptor."""
+        descriptor = descriptor_of(desc)
+        element = None if descriptor is None else descriptor.element
+        check_shared_elements(self, buffer.type, self.tma_internal_type or element)
+        if has_descriptors(self):
+            check_tma_index(self, desc)
+
+
+class TmaLoadBase(TmaTransferOp):
+    """What bulk loads have in common: a barrier, padding, multicast."""
+
+    padding_value = opt_prop_def()
+    tx_count = opt_prop_def(IntegerAttr.constr(i32))
+    num_multicast = opt_prop_def(IntegerAttr.constr(i32))
+
+    def check_load(
+        self, atom: TmaAtom, desc: SSAValue, buffer: SSAValue, barrier: SSAValue, padding: str
+    ) -> None:
+        """What follows on the coordinates."""
+        shape, element = shape_of(buffer.type) or (), element_of(buffer.type)
+        if not isinstance(barrier.type, MemToken):
+            raise op_error(self, f"expects a barrier, a memory token, but got {barrier.type}")
+        self.check_rest(desc, buffer)
+        check_multicast(
+            self, atom, number_of(self.num_multicast), tile_bits(atom.box or shape, element)
+        )
+        check_zero_padding(self, self.padding_value, element, padding)
+        check_padding_type(self, self.padding_value, element)
+        check_tx_count(self, number_of(self.tx_count), tile_bits(shape, element))
+        check_delivery(self, self.result.type, buffer.type)
+
+
+def load_properties(
+    destination: Value, padding: Padding | None, tx_count: int | None, num_multicast: int | None
+) -> Mapping[str, Attribute | None]:
+    """The properties that loads have and stores have not."""
+    element = element_of(SSAValue.get(destination).type)
+    return {
+        "padding_value": padding_attribute(padding, element),
+        "tx_count": integer_attribute(tx_count),
+        "num_multicast": integer_attribute(num_multicast),
+    }
+
+
+def _coordinate_count(atom: TmaAtom) -> int:
+    return atom.rank + LEADING_COORDINATES.get(atom.mode, 0)
+
+
+@memory_op
+class AsyncTiledTmaLoadOp(TmaLoadBase):
+    """Start to copy a box of the described tensor to shared memory.
+
+    The token delivers the tile when it is awaited; the barrier counts its bytes.
+    """
+
+    name = "nv_tileas.async.tiled_tma_load"
+
+    desc = operand_def()
+    destination = operand_def()
+    coords = var_operand_def()
+    barrier = operand_def()
+
+    custom_directives = (TransferTypesAndOne,)
+    assembly_format = (
+        "$desc `,` $destination `` `[` $coords `]` `barrier` $barrier attr-dict"
+        " `:` custom<TransferTypesAndOne>"
+        "(type($desc), type($destination), type($coords), type($barrier))"
+        " `->` type($result)"
+    )
+
+    def __init__(
+        self,
+        desc: Value,
+        destination: Value,
+        coords: Sequence[Value],
+        barrier: Value,
+        *,
+        atom: AtomAttr | str,
+        result_type: AsyncTokenType | None = None,
+        padding: Padding | None = None,
+        tx_count: int | None = None,
+        num_multicast: int | None = None,
+        internal_type: Attribute | None = None,
+        tma_index: int | None = None,
+    ) -> None:
+        super().__init__(
+            operands=[desc, destination, coords, barrier],
+            result_types=[result_type or AsyncTokenType()],
+            properties={
+                "atom": atom_attribute(atom),
+                "tma_internal_type": internal_type,
+                TMA_INDEX: integer_attribute(tma_index),
+                **load_properties(destination, padding, tx_count, num_multicast),
+            },
+        )
+
+    def verify_(self) -> None:
+        atom = self.check_transfer(
+            self.desc, self.destination, "destination", "tma_load", TILED_MODES["tma_load"]
+        )
+        check_coordinates(self, self.coords, _coordinate_count(atom))
+        self.check_load(
+            atom,
+            self.desc,
+            self.destination,
+            self.barrier,
+            message("tma_to_async.load_padding"),
+        )
+
+
+@memory_op
+class AsyncGatherTmaLoadOp(TmaLoadBase):
+    """Start to gather rows of the described tensor into shared memory.
+
+    `rows` has the row index of each row of the destination; `coords` give the first column.  One
+    instruction gathers four rows.
+    """
+
+    name = "nv_tileas.async.gather_tma_load"
+
+    desc = operand_def()
+    destination = operand_def()
+    coords = var_operand_def()
+    rows = operand_def()
+    barrier = operand_def()
+
+    custom_directives = (TransferTypesAndTwo,)
+    assembly_format = (
+        "$desc `,` $destination `` `[` $coords `]` `rows` $rows `barrier` $barrier attr-dict"
+        " `:` custom<TransferTypesAndTwo>"
+        "(type($desc), type($destination), type($coords), type($rows), type($barrier))"
+        " `->` type($result)"
+    )
+
+    def __init__(
+        self,
+        desc: Value,
+        destination: Value,
+        coords: Sequence[Value],
+        rows: Value,
+        barrier: Value,
+        *,
+        atom: AtomAttr | str,
+        result_type: AsyncTokenType | None = None,
+        padding: Padding | None = None,
+        tx_count: int | None = None,
+        num_multicast: int | None = None,
+        internal_type: Attribute | None = None,
+        tma_index: int | None = None,
+    ) -> None:
+        super().__init__(
+            operands=[desc, destination, coords, rows, barrier],
+            result_types=[result_type or AsyncTokenType()],
+            properties={
+                "atom": atom_attribute(atom),
+                "tma_internal_type": internal_type,
+                TMA_INDEX: integer_attribute(tma_index),
+                **load_properties(destination, padding, tx_count, num_multicast),
+            },
+        )
+
+    def verify_(self) -> None:
+        atom = self.check_transfer(
+            self.desc, self.destination, "destination", "tma_load", GATHER_MODES
+        )
+        check_coordinates(self, self.coords, atom.rank - 1)
+        check_rows(self, self.rows.type, self.destination.type)
+        self.check_load(
+            atom,
+            self.desc,
+            self.destination,
+            self.barrier,
+            message("tma_to_async.gather_padding"),
+        )
+
+
+@memory_op
+class AsyncTiledTmaStoreOp(TmaTransferOp):
+    """Starts to copy a tile of shared memory to a box of the described tensor."""
+
+    name = "nv_tileas.async.tiled_tma_store"
+
+    REFUSED: ClassVar[tuple[str, ...]] = STORE_REFUSES
+
+    desc = operand_def()
+    source = operand_def()
+    coords = var_operand_def()
+
+    custom_directives = (TransferTypes,)
+    assembly_format = (
+        "$desc `,` $source `` `[` $coords `]` attr-dict"
+        " `:` custom<TransferTypes>(type($desc), type($source), type($coords))"
+        " `->` type($result)"
+    )
+
+    def __init__(
+        self,
+        desc: Value,
+        source: Value,
+        coords: Sequence[Value],
+        *,
+        atom: AtomAttr | str,
+        internal_type: Attribute | None = None,
+        tma_index: int | None = None,
+    ) -> None:
+        super().__init__(
+            operands=[desc, source, coords],
+            result_types=[AsyncTokenType()],
+            properties={
+                "atom": atom_attribute(atom),
+                "tma_internal_type": internal_type,
+                TMA_INDEX: integer_attribute(tma_index),
+            },
+        )
+
+    def verify_(self) -> None:
+        atom = self.check_transfer(
+            self.desc, self.source, "source", "tma_store", TILED_MODES["tma_store"]
+        )
+        check_coordinates(self, self.coords, _coordinate_count(atom))
+        self.check_rest(self.desc, self.source)
+
+
+@memory_op
+class AsyncScatterTmaStoreOp(TmaTransferOp):
+    """Start to scatter rows of shared memory to rows of the described tensor.
+
+    `rows` has the destination row index of each row of the source; `coords` give the first column.
+    One instruction scatters four rows.
+    """
+
+    name = "nv_tileas.async.scatter_tma_store"
+
+    REFUSED: ClassVar[tuple[str, ...]] = STORE_REFUSES
+
+    desc = operand_def()
+    source = operand_def()
+    coords = var_operand_def()
+    rows = operand_def()
+
+    custom_directives = (TransferTypesAndOne,)
+    assembly_format = (
+        "$desc `,` $source `` `[` $coords `]` `rows` $rows attr-dict"
+        " `:` custom<TransferTypesAndOne>(type($desc), type($source), type($coords), type($rows))"
+        " `->` type($result)"
+    )
+
+    def __init__(
+        self,
+        desc: Value,
+        source: Value,
+        coords: Sequence[Value],
+        rows: Value,
+        *,
+        atom: AtomAttr | str,
+        internal_type: Attribute | None = None,
+        tma_index: int | None = None,
+    ) -> None:
+        super().__init__(
+            operands=[desc, source, coords, rows],
+            result_types=[AsyncTokenType()],
+            properties={
+                "atom": atom_attribute(atom),
+                "tma_internal_type": internal_type,
+                TMA_INDEX: integer_attribute(tma_index),
+            },
+        )
+
+    def verify_(self) -> None:
+        atom = self.check_transfer(self.desc, self.source, "source", "tma_store", SCATTER_MODES)
+        check_coordinates(self, self.coords, atom.rank - 1)
+        check_rows(self, self.rows.type, self.source.type)
+        self.check_rest(self.desc, self.source)
+
+
+@memory_op
+class AsyncTiledAtomicRmwOp(TmaTransferOp):
+    """Start to reduce a tile of shared memory atomically into a box of the described tensor.
+
+    The previous elements are not returned: the token only signals completion.
+    """
+
+    name = "nv_tileas.async.tiled_atomic_rmw"
+
+    REFUSED: ClassVar[tuple[str, ...]] = STORE_REFUSES
+
+    desc = operand_def()
+    source = operand_def()
+    coords = var_operand_def()
+
+    rmw_mode = prop_def(RmwModeAttr)
+
+    custom_directives = (TransferTypes,)
+    assembly_format = (
+        "$rmw_mode $desc `,` $source `` `[` $coords `]` attr-dict"
+        " `:` custom<TransferTypes>(type($desc), type($source), type($coords))"
+        " `->` type($result)"
+    )
+
+    def __init__(
+        self,
+        mode: RmwMode | str,
+        desc: Value,
+        source: Value,
+        coords: Sequence[Value],
+        *,
+        atom: AtomAttr | str,
+        internal_type: Attribute | None = None,
+        tma_index: int | None = None,
+    ) -> None:
+        super().__init__(
+            operands=[desc, source, coords],
+            result_types=[AsyncTokenType()],
+            properties={
+                "rmw_mode": mode_attribute(mode),
+                "atom": atom_attribute(atom),
+                "tma_internal_type": internal_type,
+                TMA_INDEX: integer_attribute(tma_index),
+            },
+        )
+
+    def verify_(self) -> None:
+        atom = self.check_transfer(
+            self.desc, self.source, "source", "tma_redg", TILED_MODES["tma_redg"]
+        )
+        check_coordinates(self, self.coords, _coordinate_count(atom))
+        self.check_rest(self.desc, self.source)
+        check_atomic(self, self.rmw_mode.data, element_of(self.source.type))
+        check_reduction(self, self.atom, self.rmw_mode.data)
+        check_tma_reduction(self, self.rmw_mode.data, element_of(self.source.type))
+
+
+OPERATIONS = (
+    AsyncGatherTmaLoadOp,
+    AsyncScatterTmaStoreOp,
+    AsyncTiledAtomicRmwOp,
+    AsyncTiledTmaLoadOp,
+    AsyncTiledTmaStoreOp,
+)
