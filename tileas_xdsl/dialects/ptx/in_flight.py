@@ -8,6 +8,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import note, op_error
 from tileas_xdsl.dialects.ptx.control import BraOp, CondBraOp
+from tileas_xdsl.dialects.ptx.values import ExtractOp, PackOp, UnpackOp
 
 
 def check_in_flight(
@@ -22,10 +23,15 @@ def check_in_flight(
         for use in pending.pop().uses:
             op = use.operation
             if isinstance(op, BraOp | CondBraOp):
-                argument = _passed_to(op, use.index)
-                if argument not in seen:
-                    seen.add(argument)
-                    pending.append(argument)
+                same = [_passed_to(op, use.index)]
+            elif isinstance(op, PackOp | ExtractOp | UnpackOp):
+                # No instruction: its results are registers of its operands.
+                same = list(op.results)
+            else:
+                same = []
+            if same:
+                pending += [found for found in same if found not in seen]
+                seen.update(same)
             elif (op.name, use.index) not in takers and (op.name, None) not in takers:
                 raise op_error(
                     op,
