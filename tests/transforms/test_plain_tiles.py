@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 import pytest
 
 from tests.support.plain_kernels import LAUNCHES, Array, Launch
 from tileas_xdsl.compiler import compile
-from tileas_xdsl.layout.blocked import ACCESS_BYTES, line_layout, row_values_layout, rows_layout
+from tileas_xdsl.layout.blocked import (
+    ACCESS_BYTES,
+    blocked,
+    line_layout,
+    row_values_layout,
+    rows_layout,
+)
 from tileas_xdsl.layout.register_layout import LANES
 
 
@@ -44,13 +52,12 @@ def test_layouts_spread_every_tile_evenly() -> None:
         warps, widest = int(rng.integers(1, 17)), int(1 << rng.integers(0, 4))
         flat = line_layout((columns,), warps, widest)
         matrix = rows_layout((rows, columns), warps, widest)
-        for layout, lines in ((flat, 1), (matrix, rows), (row_values_layout(matrix), 1)):
-            assert layout.warps <= warps
-            assert layout.lanes <= LANES
-            assert layout.vector * widest <= max(ACCESS_BYTES, widest)
-            assert layout.stride * layout.pieces == layout.columns
-            assert layout.rows == lines
-        assert matrix.groups * matrix.blocks == rows
-        assert flat.warps * flat.lanes * flat.registers == columns
-        assert matrix.warps * matrix.lanes * matrix.blocks * matrix.registers == rows * columns
-        assert row_values_layout(matrix).registers == matrix.blocks
+        for layout in (flat, matrix, row_values_layout(matrix)):
+            form = blocked(layout)
+            assert form is not None
+            assert form.used_warps <= warps
+            assert form.lanes <= LANES
+            assert form.vector * widest <= max(ACCESS_BYTES, widest)
+            assert form.stride * form.chunks == form.columns
+            parts = max(form.row_warps, 1) * form.warps * form.lanes
+            assert parts * form.blocks * form.registers == prod(layout.shape)

@@ -140,11 +140,12 @@ def blocked_layout(shape: tuple[int, ...], warps: int, widest: int) -> RegisterL
 @lru_cache(maxsize=1024)
 def row_values_layout(rows: RegisterLayout) -> RegisterLayout:
     """One value for each row of a matrix that is dealt by rows, in all lanes that have the row."""
-    form = blocked(rows)
-    assert form is not None
-    assert form.is_by_rows
+    warps = rows.threads // LANES
+    # One layout may have two closed forms, of which `blocked` prefers the line.
+    form = _rows(rows.shape, warps, _widest(rows))
+    assert form.layout(warps) == rows, rows
     values = Blocked(rows.shape[:-1], 1, 1, form.row_warps, copies=form.warps)
-    return values.layout(rows.threads // LANES)
+    return values.layout(warps)
 
 
 @lru_cache(maxsize=4096)
@@ -153,7 +154,9 @@ def blocked(layout: RegisterLayout) -> Blocked | None:
     warps, rest = divmod(layout.threads, LANES)
     if rest or not warps or any(n < 1 or n & (n - 1) for n in layout.shape):
         return None
-    for form in (_closed_form(layout.shape, warps, _widest(layout)), _row_values(layout)):
+    widest = _widest(layout)
+    by_rows = _rows(layout.shape, warps, widest) if len(layout.shape) > 1 else None
+    for form in (_closed_form(layout.shape, warps, widest), by_rows, _row_values(layout)):
         if form is not None and form.layout(warps) == layout:
             return form
     return None
