@@ -9,7 +9,15 @@ BIN := $(VENV)/bin
 OUT := out
 MAKEFLAGS += --no-print-directory
 
-.PHONY: demo test check lint format types unit filecheck sweep isa-sweep freeze hardware mutate bench clean
+SMOKE := $(addprefix tests/,test_architecture.py test_universe.py test_pipelines.py test_readme.py \
+  test_docs_passes.py test_cutile.py dialects inference layout/expr analysis frontend \
+  interpreters/pure interpreters/ptx/instructions interpreters/ptx/checking \
+  interpreters/tile/semantics interpreters/tile/execution interpreters/tile/synchronization \
+  kernels/test_forms.py kernels/test_tl.py kernels/test_sass.py kernels/test_demo.py \
+  transforms/test_plain_control.py transforms/test_plain_gathers.py)
+# Broad and quick: every level and one or two kernels of each kind.
+
+.PHONY: demo test smoke check lint format types unit filecheck sweep isa-sweep freeze hardware mutate bench clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.installed
@@ -17,6 +25,10 @@ demo: $(VENV)/.installed
 
 test: $(VENV)/.installed-dev
 	@$(MAKE) -j2 --output-sync=target lint types unit filecheck
+
+smoke: $(VENV)/.installed-dev
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/python -m pytest -W error -q -n 2 $(SMOKE)
 
 check: $(VENV)/.installed-dev
 	@$(BIN)/python tests/check_pass.py $(PASS)

@@ -14,7 +14,7 @@ from xdsl.ir import Block
 from tests.support.tile_ir import Array, text_of_tiles
 from tileas_xdsl.compiler import compile
 from tileas_xdsl.dialects.cute import YieldFragmentOp
-from tileas_xdsl.interpreters.tile.tensor_ops.vectorized_body import LiftedBody
+from tileas_xdsl.interpreters.tile.tensor_ops.vectorized_body import VectorizedBody
 from tileas_xdsl.target.math_functions import BOUNDS_F64
 from tileas_xdsl.transforms.math_functions.expansions import IN_F64
 from tileas_xdsl.transforms.math_functions.expression_builder import Scope
@@ -50,7 +50,7 @@ def evaluated(name: str, x: Array) -> Array:
     result = NAMED[name](scope.take(block.args[0]))
     block.add_op(YieldFragmentOp([result.ssa]))
     with np.errstate(all="ignore"):
-        return LiftedBody(block, lambda value: value)(x)
+        return VectorizedBody(block, lambda value: value)(x)
 
 
 def distance(name: str, found: Array, x: Array) -> Array:
