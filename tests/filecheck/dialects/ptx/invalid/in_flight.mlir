@@ -42,8 +42,10 @@ ptx.entry @loaded() {
   %t = ptx.undef -> !ptx.reg<b32>
   // expected-note@+1 {{written by this}}
   %x = ptx.tcgen05.ld %t {shape = "32x32b", repeat = 2} : !ptx.reg<b32> -> !ptx.reg<b32, 2>
-  // expected-error@+1 {{'ptx.extract' op reads registers that ptx.tcgen05.ld still writes; ptx.tcgen05.wait gives them back}}
+  // ptx.extract is no instruction: its result is one of the registers in flight.
   %y = ptx.extract %x {start = 0} : !ptx.reg<b32, 2> -> !ptx.reg<b32>
+  // expected-error@+1 {{'ptx.add' op reads registers that ptx.tcgen05.ld still writes; ptx.tcgen05.wait gives them back}}
+  %early = ptx.add %y, %y {type = "s32"} : !ptx.reg<b32>, !ptx.reg<b32> -> !ptx.reg<b32>
   %z = ptx.tcgen05.wait values(%x) {access = "ld"} : !ptx.reg<b32, 2> -> !ptx.reg<b32, 2>
   %w = ptx.extract %z {start = 0} : !ptx.reg<b32, 2> -> !ptx.reg<b32>
   ptx.ret
