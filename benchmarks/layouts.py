@@ -75,7 +75,7 @@ def cases() -> list[Case]:
     fragment = register_layout_from_tv(tv, (64, 256))
     blocked = register_layout_from_tv(Layout(((32, 4), (8, 16)), ((512, 16), (64, 1))), (64, 256))
     thread, value = table(fragment.layout, "thread"), table(fragment.layout, "value")
-    shape = fragment.tile
+    shape = fragment.shape
     addresses = MemoryLayout(Layout((64, 64), (64, 1)), Swizzle(3, 4, 3)).addresses(16)
     lanes = np.resize(addresses.reshape(64, 64).T.ravel()[::2], (8, 32, 32))
     text = "<(128,64),(64,1),swizzle<3,4,3>,elem=nvfp4>"
