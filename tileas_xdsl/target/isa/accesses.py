@@ -29,7 +29,6 @@ _SHARED = ("shared", "shared::cta", "shared::cluster")
 _LOADED = ("const", "global", "local", "param", *_SHARED)
 _STORED = ("global", "local", *_SHARED)
 _STRONG = ("global", *_SHARED)
-_CLUSTER_SCOPE = since((7, 8), 70)
 _EVICTIONS = tuple(
     f"L1::{name}"
     for name in ("evict_normal", "evict_unchanged", "evict_first", "evict_last", "no_allocate")

@@ -23,8 +23,6 @@ BULK_WAYS: Mapping[tuple[str, str], bool] = MappingProxyType(
 )
 """By destination and source: whether a barrier learns of the bytes (else a group does)."""
 
-LOCAL_LOADS = Requirement((8, 6))
-"""Copies into the own block's shared memory by that name."""
 
 TENSOR_TARGETS = ("shared::cluster", "shared::cta")
 """Where boxes of tensors go; the latter from PTX 8.6."""
@@ -107,6 +105,3 @@ TENSORMAP_FIELDS: Mapping[str, bool] = MappingProxyType(
 
 LITERAL_FIELDS = ("elemtype", "interleave_layout", "swizzle_mode", "fill_mode")
 """Fields whose new value is a literal."""
-
-TENSORMAP_CHANGES = Requirement((8, 3))
-"""Changes of maps on the device."""

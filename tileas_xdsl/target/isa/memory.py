@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from tileas_xdsl.target.isa.requirements import Requirement
-
 SPACES = ("generic", "global", "shared", "shared::cta", "shared::cluster", "local")
 LOAD_SPACES = (*SPACES, "const")
 """Spaces that a load reads."""
@@ -69,7 +67,6 @@ ATOMIC_VECTORS: Mapping[str, tuple[int, ...]] = MappingProxyType(
 )
 """Lengths of vectors in global memory."""
 
-ATOMIC_VECTOR_FORMS = Requirement((8, 1))
 
 MATRIX_LOADS: Mapping[tuple[str, str], tuple[int, ...]] = MappingProxyType(
     {("m8n8", "b16"): (1, 2, 4)}

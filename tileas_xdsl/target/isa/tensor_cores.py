@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from tileas_xdsl.target.isa.requirements import BLACKWELL, HOPPER, Requirement, since
+from tileas_xdsl.target.isa.requirements import BLACKWELL, Requirement, since
 
 WGMMA_K: Mapping[str, int] = MappingProxyType(
     {"f16": 16, "bf16": 16, "tf32": 8, "e4m3": 32, "e5m2": 32, "s8": 32, "u8": 32}
@@ -30,8 +30,6 @@ WGMMA_TYPES: Mapping[tuple[str, str], tuple[str, ...]] = MappingProxyType(
 )
 """By types of A and B: those of D."""
 
-WGMMA_MIXED = HOPPER.joined(Requirement((8, 4)))
-"""Products of signed by unsigned bytes."""
 
 WGMMA_COLUMNS = tuple(range(8, 257, 8))
 WGMMA_INTEGER_COLUMNS = (8, 16, 24, *range(32, 257, 16))
@@ -145,8 +143,6 @@ TENSOR_KINDS: Mapping[str, TensorKind] = MappingProxyType(
 )
 NVFP4 = BLACKWELL.joined(Requirement((8, 7)))
 """The kind mxf4nvf4."""
-BLOCK_VECTORS = BLACKWELL.joined(Requirement((8, 8)))
-"""Names of block scales by their length came later than those by columns."""
 
 COLLECTORS = ("", "fill", "use", "lastuse", "discard")
 TMEM_COLUMNS = (32, 64, 128, 256, 512)
