@@ -154,10 +154,6 @@ class MakeTileOp(MakeTupleBase):
     KINDS: ClassVar[tuple[type[Attribute], ...]] = (TileType,)
 
 
-TUPLE_SUGAR = (MakeShapeOp, MakeCoordOp, MakeTileOp, MakeStrideOp)
-"""What `make_int_tuple` with a kind says as well."""
-
-
 @irdl_op_definition
 class StaticOp(CuteOp):
     """A value of which everything is known: it stands in the type."""
