@@ -4,6 +4,7 @@ import doctest
 import re
 import runpy
 import shlex
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -73,15 +74,16 @@ def test_links_and_paths_exist(page: Path) -> None:
     assert [path for path in paths if not (ROOT / path).exists()] == []
 
 
-def test_docstring_examples_run() -> None:
-    import tileas_xdsl.layout.int_tuple
-    import tileas_xdsl.layout.inverse
-    import tileas_xdsl.layout.layout
+EXAMPLES = [
+    path
+    for path in sorted((ROOT / "tileas_xdsl").rglob("*.py"))
+    if ">>> " in path.read_text(encoding="utf-8")
+]
+"""Modules with examples in docstrings."""
 
-    for module in (
-        tileas_xdsl.layout.int_tuple,
-        tileas_xdsl.layout.inverse,
-        tileas_xdsl.layout.layout,
-    ):
-        failed, tried = doctest.testmod(module)
-        assert (failed, tried > 0) == (0, True)
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_docstring_examples_run(path: Path) -> None:
+    name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    failed, tried = doctest.testmod(import_module(name.removesuffix(".__init__")))
+    assert (failed, tried > 0) == (0, True)

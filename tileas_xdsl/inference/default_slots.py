@@ -3,7 +3,7 @@
 >>> from tileas_xdsl.layout.expr.expression import dimension
 >>> i, j = dimension(0), dimension(1)
 >>> print(inferred_slot(i % 4 * 32 + j // 4, (8, 128)))
-d0 // 4 * 4 + d1 % 4
+d1 % 4 + d0 // 4 * 4
 """
 
 from __future__ import annotations

@@ -143,8 +143,7 @@ class Combiner:
 def wide_type(type_: Attribute) -> Attribute | None:
     """Return the type that elements are combined in; None for elements that lanes do not shuffle.
 
-    >>> wide_type(f16), wide_type(i8), wide_type(f64)
-    (f32, i32, f64)
+    f16 is combined in f32, i8 in i32, f64 as it is.
     """
     is_float, is_integer = isinstance(type_, AnyFloat), isinstance(type_, IntegerType)
     bits = bits_of(type_)
