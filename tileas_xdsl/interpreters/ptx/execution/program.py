@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from tileas_xdsl.interpreters.ptx.errors import PtxError, SourceLocation
 from tileas_xdsl.interpreters.ptx.execution.predication import (
@@ -24,6 +25,9 @@ from tileas_xdsl.target.isa.legality import refusal
 
 MATRIX_OWNERS = ("wgmma.mma_async", "wgmma.wait_group", "wgmma.fence", "wgmma.commit_group")
 """Instructions that handle lazy accumulator registers themselves."""
+
+_refusal = lru_cache(maxsize=8192)(refusal)
+"""The same opcodes come again within a kernel and with every launch."""
 
 
 class Program:
@@ -85,7 +89,7 @@ class Program:
             raise PtxError(
                 f"instruction '{instruction.opcode}' is not supported", instruction.location
             )
-        why = refusal(
+        why = _refusal(
             instruction.opcode, len(instruction.operands), self._platform, self.module.version
         )
         if why is not None:
