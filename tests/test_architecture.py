@@ -38,6 +38,7 @@ MAY_IMPORT = {
     "printing": set(),
     "universe": None,
     "compiler": None,
+    "cutile": None,
     "runtime": None,
     "tools": None,
     "__init__": None,

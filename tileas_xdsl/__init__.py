@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tileas_xdsl.compiler import CompiledKernel, compile
     from tileas_xdsl.interpreters.tile.launch import Schedule, simulate
+    from tileas_xdsl.runtime.cutile.dispatch import launch
 
-__all__ = ["CompiledKernel", "Schedule", "compile", "simulate"]
+__all__ = ["CompiledKernel", "Schedule", "compile", "launch", "simulate"]
 
 _HOMES = {
     "compile": "tileas_xdsl.compiler",
     "CompiledKernel": "tileas_xdsl.compiler",
+    "launch": "tileas_xdsl.runtime.cutile.dispatch",
     "simulate": "tileas_xdsl.interpreters.tile.launch",
     "Schedule": "tileas_xdsl.interpreters.tile.launch",
 }

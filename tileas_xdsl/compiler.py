@@ -309,6 +309,17 @@ def _of_cutile(
     return kernel_module(kernel, parameters), parameters
 
 
+def compile_cutile(kernel: Any, parameters: Sequence[Parameter], target: str) -> CompiledKernel:
+    """Compile a cuTile kernel for parameters in its order; raises as `compile`."""
+    from tileas_xdsl.frontend.cutile import kernel_module
+
+    ctx = _context()
+    module = kernel_module(kernel, parameters)
+    load_tile_ir(ctx)
+    verify_module(module)
+    return replace(compile_module(module, ctx, target), parameters=parameters)
+
+
 def passes_to_ptx(host_code: bool = False) -> Sequence[ArgSpec]:
     """The passes of `compile`, with or without those that make host code."""
     return PIPELINES[TO_PTX_WITH_HOST_CODE if host_code else TO_PTX].passes

@@ -1,0 +1,130 @@
+"""`ct.launch` on this compiler, without a GPU."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("cuda.tile")
+
+import cuda.tile as ct
+from support.cutile_programs import add, increment, row_sums, shifted
+
+import tileas_xdsl as tileas
+import tileas_xdsl.cutile
+from tileas_xdsl.interpreters.ptx import FindingsError
+from tileas_xdsl.runtime.cutile import dispatch
+
+RNG = np.random.default_rng(31)
+
+
+def numbers(*shape: int) -> Any:
+    return RNG.standard_normal(shape).astype(np.float32)
+
+
+@pytest.fixture
+def compilations(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The targets of compilations that happen."""
+    found: list[str] = []
+    compile_cutile = dispatch.compile_cutile
+
+    def counted(kernel: Any, parameters: Any, target: str) -> Any:
+        found.append(target)
+        return compile_cutile(kernel, parameters, target)
+
+    monkeypatch.setattr(dispatch, "compile_cutile", counted)
+    return found
+
+
+def test_a_program_runs_unmodified_on_the_emulator() -> None:
+    original = ct.launch
+    a, b, c = numbers(300), numbers(300), np.full(300, np.nan, np.float32)
+    with tileas_xdsl.cutile.installed(on="emulator"):
+        ct.launch(None, (3,), add, (a, b, c, 128))
+    np.testing.assert_array_equal(c, a + b)
+    assert ct.launch is original
+
+
+def test_names_imported_before_are_replaced_and_restored() -> None:
+    module = sys.modules[__name__]
+    original = ct.launch
+    module.__dict__["own_launch"] = original
+    with tileas_xdsl.cutile.installed(on="emulator"), tileas_xdsl.cutile.installed(on="emulator"):
+        assert module.__dict__["own_launch"] is tileas.launch
+    assert module.__dict__["own_launch"] is original
+
+
+def test_launch_without_installing() -> None:
+    x = numbers(40, 24)
+    sums = np.full(40, np.nan, np.float32)
+    tileas.launch(0, (5,), row_sums, (x, sums, 8, 32))
+    np.testing.assert_allclose(sums, x.sum(axis=1), rtol=1e-5)
+
+
+def test_strided_arrays_are_written_in_place() -> None:
+    whole = numbers(2, 64)
+    before = whole.copy()
+    tileas.launch(0, (1,), increment, (whole[:, ::2][1], 32, 2.5))
+    before[1, ::2] += 2.5
+    np.testing.assert_array_equal(whole, before)
+
+
+def test_a_kernel_is_compiled_once_for_what_its_arguments_have_in_common(
+    compilations: list[str],
+) -> None:
+    """The rules are cuTile's: strides of 1, multiples of 16, constants."""
+    kernel = ct.kernel(increment._pyfunc)
+    whole = np.zeros(512, np.float32)
+    for extent in (128, 256, 384, 128):
+        tileas.launch(0, (extent // 128,), kernel, (whole[:extent], 128, 1.0))
+    assert len(compilations) == 1
+    tileas.launch(0, (1,), kernel, (whole[:128], 128, -3.25))
+    assert len(compilations) == 1, "numbers that are no constants"
+    tileas.launch(0, (1,), kernel, (whole[:120], 128, 1.0))
+    assert len(compilations) == 2, "extents"
+    tileas.launch(0, (1,), kernel, (whole[::2], 128, 1.0))
+    assert len(compilations) == 3, "strides"
+    tileas.launch(0, (1,), kernel, (whole[:128], 64, 1.0))
+    assert len(compilations) == 4, "constants"
+
+
+def test_threads_compile_once(compilations: list[str]) -> None:
+    kernel = ct.kernel(increment._pyfunc)
+    arrays = [np.zeros(32, np.float32) for _ in range(4)]
+
+    def run(array: Any) -> None:
+        tileas.launch(0, (1,), kernel, (array, 32, 1.5))
+
+    threads = [threading.Thread(target=run, args=(array,)) for array in arrays]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all((array == 1.5).all() for array in arrays)
+    assert len(compilations) == 1
+
+
+def test_findings_are_at_the_lines_of_the_program() -> None:
+    x, y = numbers(64), numbers(64)
+    with pytest.raises(
+        FindingsError, match=r"cutile_programs\.py:\d+:\d+: error: .*past the end of the array"
+    ):
+        tileas.launch(0, (1,), shifted, (x, y))
+
+
+def test_errors_are_those_of_cutile() -> None:
+    x = numbers(32)
+    with pytest.raises(TypeError, match="Kernel expects 3 arguments but 1 was given"):
+        tileas.launch(0, (1,), increment, (x,))
+    with pytest.raises(TypeError, match="expects a tuple as the fourth argument, got list"):
+        tileas.launch(0, (1,), increment, [x, 32, 1.0])  # pyright: ignore[reportArgumentType]
+    with pytest.raises(ValueError, match=r"Grid\[1\] exceeds 24-bit limit: max=16777215, got="):
+        tileas.launch(0, (1, 1 << 24), increment, (x, 32, 1.0))
+    with pytest.raises(TypeError, match="Invalid kernel argument #0: Objects of type 'object'"):
+        tileas.launch(0, (1,), increment, (object(), 32, 1.0))
+    with pytest.raises(ct.TileTypeError):
+        tileas.launch(0, (1,), increment, (x, 32.5, 1.0))

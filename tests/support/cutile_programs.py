@@ -1,0 +1,29 @@
+"""Kernels of a user, for tests of the drop-in."""
+
+import cuda.tile as ct
+
+
+@ct.kernel
+def add(a, b, c, tile: ct.Constant[int]):
+    i = ct.bid(0)
+    ct.store(c, (i,), ct.load(a, (i,), (tile,)) + ct.load(b, (i,), (tile,)))
+
+
+@ct.kernel
+def increment(x, tile: ct.Constant[int], step):
+    i = ct.bid(0)
+    ct.store(x, (i,), ct.load(x, (i,), (tile,)) + step)
+
+
+@ct.kernel
+def row_sums(x, sums, rows: ct.Constant[int], columns: ct.Constant[int]):
+    i = ct.bid(0)
+    tile = ct.load(x, (i, 0), (rows, columns), padding_mode=ct.PaddingMode.ZERO)
+    ct.store(sums, (i,), ct.sum(tile, 1))
+
+
+@ct.kernel
+def shifted(x, y):
+    """Reads behind the end of `x`, without a check."""
+    index = ct.arange(64, dtype=ct.int32) + 32
+    ct.scatter(y, ct.arange(64, dtype=ct.int32), ct.gather(x, index, check_bounds=False))

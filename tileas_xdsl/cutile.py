@@ -1,0 +1,17 @@
+"""cuTile programs on this compiler: `ct.launch` compiles and runs here, with or without a GPU.
+
+import tileas_xdsl.cutile
+
+tileas_xdsl.cutile.install()
+
+Everything else of the program stays as it is.  Without a GPU, kernels run on the emulator, with
+arrays of numpy or tensors of torch on the CPU.
+"""
+
+from __future__ import annotations
+
+from tileas_xdsl.runtime.cutile.dispatch import launch
+from tileas_xdsl.runtime.cutile.hooks import install, installed, uninstall
+from tileas_xdsl.runtime.cutile.settings import FindingsWarning, Settings
+
+__all__ = ["FindingsWarning", "Settings", "install", "installed", "launch", "uninstall"]

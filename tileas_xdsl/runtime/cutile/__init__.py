@@ -1,0 +1,1 @@
+"""Launches of cuTile kernels: what `cuda.tile.launch` does, on this compiler."""

@@ -1,0 +1,68 @@
+"""Replacement of cuTile's launcher by ours, and back."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import Any
+
+from tileas_xdsl.frontend.cutile import need_cutile
+from tileas_xdsl.runtime.cutile import dispatch
+from tileas_xdsl.runtime.cutile.settings import EMULATED_TARGET, OnFindings, Settings, Where
+
+_replaced: list[tuple[Any, str, Any]] = []
+"""Module, name and original of everything that is replaced now."""
+
+
+def install(
+    on: Where = "auto", *, target: str = EMULATED_TARGET, findings: OnFindings = "raise"
+) -> None:
+    """Make `cuda.tile.launch` compile and launch here, until `uninstall`.
+
+    Names that other modules have imported already are replaced too.  The settings are those of
+    `Settings`; a second call changes them.
+    """
+    ct = need_cutile()
+    dispatch.settings = Settings(on, target, findings)
+    if _replaced:
+        return
+    original = ct.launch
+    for module in [*sys.modules.values()]:
+        for name in _names_of(module, original):
+            _replace(module, name, dispatch.launch)
+
+
+def uninstall() -> None:
+    """Restore cuTile's own launcher."""
+    while _replaced:
+        module, name, original = _replaced.pop()
+        setattr(module, name, original)
+    dispatch.settings = Settings()
+
+
+@contextmanager
+def installed(
+    on: Where = "auto", *, target: str = EMULATED_TARGET, findings: OnFindings = "raise"
+) -> Generator[None]:
+    """Install within the context; the state before it is restored."""
+    before, was_installed = dispatch.settings, bool(_replaced)
+    install(on, target=target, findings=findings)
+    try:
+        yield
+    finally:
+        if was_installed:
+            dispatch.settings = before
+        else:
+            uninstall()
+
+
+def _names_of(module: object, value: Callable[..., Any]) -> list[str]:
+    """The global names of a module that are bound to a function."""
+    names: dict[str, object] = getattr(module, "__dict__", {})
+    return [name for name, found in names.items() if found is value]
+
+
+def _replace(module: Any, name: str, value: Any) -> None:
+    _replaced.append((module, name, getattr(module, name)))
+    setattr(module, name, value)

@@ -1,0 +1,58 @@
+"""Where launches of cuTile kernels run, and what a finding of the emulator's checker becomes."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal, TypeAlias
+
+from tileas_xdsl.interpreters.ptx import Finding, FindingsError
+from tileas_xdsl.runtime.gpu.device import gpu
+from tileas_xdsl.runtime.gpu.driver import DriverError
+
+Where: TypeAlias = Literal["auto", "gpu", "emulator"]
+OnFindings: TypeAlias = Literal["raise", "warn", "ignore"]
+
+EMULATED_TARGET = "sm_90a"
+"""The target of kernels for the emulator, unless another is asked for."""
+
+
+class FindingsWarning(UserWarning):
+    """The checker of the emulator found a race, an access out of bounds or another error."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What `install` was asked for."""
+
+    on: Where = "auto"
+    """Where kernels run; `auto` is the GPU if there is one, else the emulator."""
+    target: str = EMULATED_TARGET
+    """What kernels for the emulator are compiled for; a GPU's own target is used on it."""
+    findings: OnFindings = "raise"
+    """What happens after an emulated launch with findings; the results are written before."""
+
+    @property
+    def emulates(self) -> bool:
+        """Whether kernels run on the emulator."""
+        return self.on == "emulator" or (self.on == "auto" and not has_gpu())
+
+    def report(self, findings: Sequence[Finding]) -> None:
+        """Raise `FindingsError`, warn, or do nothing, as asked for."""
+        if not findings or self.findings == "ignore":
+            return
+        if self.findings == "raise":
+            raise FindingsError(findings)
+        warnings.warn("\n".join(map(str, findings)), FindingsWarning, stacklevel=4)
+
+
+@cache
+def has_gpu() -> bool:
+    """Whether the driver finds a GPU."""
+    try:
+        gpu()
+    except DriverError:
+        return False
+    return True
