@@ -76,3 +76,8 @@ def element_of(type_: Attribute) -> Attribute | None:
             return element
         case _:
             return None
+
+
+def scalar_type_of(type_: Attribute) -> Attribute:
+    """The element type of a tile or view; a scalar, which is a tile of rank 0, is its own."""
+    return element_of(type_) or type_

@@ -24,8 +24,9 @@ from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.blocked import blocked
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import i64_constant, logical_and, subtract
-from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
+from tileas_xdsl.threads.codegen.lowered_values import RegisterTile, Scalar
 from tileas_xdsl.threads.gmem.coalesced_access import padded
+from tileas_xdsl.threads.gmem.pointer_elements import PointerElements
 from tileas_xdsl.threads.gmem.pointer_tiles import followed
 from tileas_xdsl.threads.registers.access_chunk import Piece
 from tileas_xdsl.threads.registers.coordinates import (
@@ -52,26 +53,22 @@ class Runs:
     """Whether the thread takes part; None if always."""
 
     @staticmethod
-    def of(
-        e: ThreadBuilder,
-        pointers: SSAValue,
-        base: RegisterTile,
-        mask: RegisterTile | None,
-        type_: MemoryPointer,
-        *,
-        stored: bool,
-    ) -> Runs | None:
+    def of(where: PointerElements, *, stored: bool) -> Runs | None:
         """The runs of pointers that count up by one; None where nothing is known of them."""
-        layout, bits = base.layout, bits_of(type_.element_type)
-        form = blocked(layout)
-        if row_step(pointers) != 1 or form is None:
+        layout, bits = where.layout, bits_of(where.type.element_type)
+        form = None if layout is None else blocked(layout)
+        if layout is None or form is None or row_step(where.pointers) != 1:
             return None
+        e = where.e
         found = list(pieces(e, layout, bits, stored=stored))
         sizes = {piece.count * bits for piece in found}
         if max(sizes) > MAX_ACCESS_BITS or min(piece.count for piece in found) == 1:
             return None
         mine = is_first_holder(e, layout) if stored else is_holding_warp(e, form)
-        return Runs(e, base, mask, type_, found, mine)
+        base, mask = where.base, where.mask
+        assert isinstance(base, RegisterTile)
+        assert not isinstance(mask, Scalar)
+        return Runs(e, base, mask, where.type, found, mine)
 
     def are_whole(self) -> SSAValue:
         """Return an `i1`: every chunk has contiguous, aligned addresses and one mask value."""
@@ -122,7 +119,7 @@ class Runs:
 
         return assembled(self.e, self.base.layout, self.type.element_type, loaded)
 
-    def store(self, value: RegisterTile) -> None:
+    def store(self, value: RegisterTile | Scalar) -> None:
         """Store all chunks by vector accesses."""
         for piece in self.pieces:
             pointer, exists = self._place(piece)
@@ -138,11 +135,11 @@ def either_loaded(
     e: ThreadBuilder,
     runs: Runs,
     padding: FloatAttr | IntegerAttr | None,
-    one_by_one: Callable[[], RegisterTile],
-) -> RegisterTile:
+    one_by_one: Callable[[], RegisterTile | Scalar],
+) -> RegisterTile | Scalar:
     """Load by chunks if all of them are contiguous at run time, else by elements."""
     blocks = (Block(), Block())
-    condition, made = runs.are_whole(), list[RegisterTile]()
+    condition, made = runs.are_whole(), list[RegisterTile | Scalar]()
     for block, load in zip(blocks, (lambda: runs.load(padding), one_by_one), strict=True):
         with e.within(block):
             made.append(load())
@@ -153,7 +150,7 @@ def either_loaded(
 
 
 def either_stored(
-    e: ThreadBuilder, runs: Runs, value: RegisterTile, one_by_one: Callable[[], None]
+    e: ThreadBuilder, runs: Runs, value: RegisterTile | Scalar, one_by_one: Callable[[], None]
 ) -> Operation:
     """Store by chunks if all of them are contiguous at run time, else by elements."""
     blocks = (Block(), Block())

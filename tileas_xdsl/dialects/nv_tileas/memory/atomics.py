@@ -46,7 +46,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.arguments import (
 from tileas_xdsl.dialects.nv_tileas.memory.checks import check_mask, check_tokens
 from tileas_xdsl.dialects.nv_tileas.memory.ordering_checks import ATOMIC, check_ordering
 from tileas_xdsl.dialects.nv_tileas.memory.structure import MemoryOp, memory_op
-from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, scalar_type_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.syntax.directives import Ordering
 
 FLOATS: tuple[Attribute, ...] = (f16, bf16, f32, f64)
@@ -92,8 +92,7 @@ class PointedAtomicOp(MemoryOp):
     @property
     def element(self) -> Attribute:
         """The type of what is updated."""
-        type_ = self.value.type
-        return type_ if shape_of(type_) is None else element_of(type_) or type_
+        return scalar_type_of(self.value.type)
 
     def check_update(self) -> None:
         """Pointers, value, mask and order."""

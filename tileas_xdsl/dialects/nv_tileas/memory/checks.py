@@ -19,6 +19,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.tile_size import size_mismatch, size_
 from tileas_xdsl.dialects.nv_tileas.spaces import (
     OrderingToken,
     element_of,
+    scalar_type_of,
     shape_of,
     space_of,
 )
@@ -123,8 +124,8 @@ def check_tile_dimensions(op: Operation, size: tuple[int, ...] | None) -> None:
 
 
 def check_mask(op: Operation, mask: SSAValue | None, tile: Attribute) -> None:
-    """A mask has one bit for each element of the tile."""
+    """A mask has one bit for each element of the tile, or one for a scalar."""
     if mask is None:
         return
-    if element_of(mask.type) != IntegerType(1) or shape_of(mask.type) != shape_of(tile):
+    if scalar_type_of(mask.type) != IntegerType(1) or shape_of(mask.type) != shape_of(tile):
         raise op_error(op, f"expects a mask of i1 in the shape of {tile}, but got {mask.type}")

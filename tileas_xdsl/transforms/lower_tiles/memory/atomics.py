@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from xdsl.ir import SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.nv_tileaa.pointers import pointer_of
 from tileas_xdsl.dialects.nv_tileas.enums import RmwMode
 from tileas_xdsl.dialects.nv_tileas.memory.atomics import (
     AtomicCasOp,
@@ -18,39 +17,30 @@ from tileas_xdsl.dialects.nv_tileas.memory.atomics import (
     PointedAtomicOp,
 )
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledAtomicRmwOp
-from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of
 from tileas_xdsl.layout.register_layout import RegisterLayout
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
-from tileas_xdsl.threads.codegen.integer_ops import logical_and
 from tileas_xdsl.threads.codegen.lowered_values import (
     GlobalView,
     Lowered,
     RegisterTile,
-    Scalar,
 )
-from tileas_xdsl.threads.codegen.thread_ids import is_first_thread
 from tileas_xdsl.threads.gmem.atomic_rmw import Order, Updater
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import Window
 from tileas_xdsl.threads.gmem.coalesced_access import Accesses, in_rows, order
-from tileas_xdsl.threads.gmem.pointer_tiles import followed, memory_pointer
+from tileas_xdsl.threads.gmem.pointer_elements import ALONE, PointerElements
 from tileas_xdsl.threads.registers.coordinates import is_first_holder, pieces
 from tileas_xdsl.threads.registers.element_iterator import (
-    cells_to_store,
     is_held_once,
-    mask_of_cell,
 )
 from tileas_xdsl.threads.registers.register_tile import (
     as_fragment,
-    common_layout,
     in_registers,
 )
 from tileas_xdsl.threads.registers.vector_split import vectors_of
 from tileas_xdsl.threads.registers.vector_values import element, filled
-from tileas_xdsl.threads.smem.scratch_buffer import broadcast_from_first_thread, read_back, spilled
+from tileas_xdsl.threads.smem.scratch_buffer import read_back, spilled
 from tileas_xdsl.transforms.lower_tiles.memory.tokens import token_of
-
-ALONE = 128
-"""Bits of elements of which no access moves two."""
 
 
 def atomic_rmw(e: ThreadBuilder, op: AtomicRmwOp) -> Sequence[Lowered]:
@@ -81,29 +71,15 @@ Act = Callable[[Sequence[SSAValue], SSAValue, "SSAValue | None"], SSAValue]
 def _updated(
     e: ThreadBuilder, op: PointedAtomicOp, operands: Sequence[SSAValue], act: Act
 ) -> Sequence[Lowered]:
-    pointer = pointer_of(op.base.type)
-    assert pointer is not None
-    type_, ordering = memory_pointer(op, pointer), _order(op)
+    ordering = _order(op)
     order(e, op)
     ordering.begin(e)
-    if shape_of(op.base.type) is None:
-        given = [e.scalar(value) for value in operands]
-        old = act(given, followed(e, e.scalar(op.base), type_), is_first_thread(e))
-        found: Lowered = Scalar(
-            broadcast_from_first_thread(e, op, old) if any(op.result.uses) else old
-        )
-    else:
-        tiles = [op.base, *operands]
-        layout = common_layout(e, op, op.value.type, [e.get(value) for value in tiles])
-        base, *given_tiles = (in_registers(e, op, value, layout) for value in tiles)
-        mask = None if op.mask is None else in_registers(e, op, op.mask, layout)
-        rows: list[dict[int, SSAValue]] = [{} for _ in base.parts]
-        for cell in cells_to_store(e, layout, ALONE):
-            exists = logical_and(e, cell.exists, mask_of_cell(e, mask, cell))
-            place = followed(e, element(e, base.parts[cell.block], cell.register), type_)
-            given = [element(e, tile.parts[cell.block], cell.register) for tile in given_tiles]
-            rows[cell.block][cell.register] = act(given, place, exists)
-        found = _result(e, op, layout, rows)
+    where = PointerElements.of(e, op, op.base, op.mask, operands)
+    old = [
+        (each.cell, act(each.operands, each.pointer, each.exists))
+        for each in where.elements(once=True)
+    ]
+    found = where.collected(old, shared=any(op.result.uses) and where.is_shared)
     ordering.end(e)
     return [found, *token_of(op)]
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import IndexType, i32, i64
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import LoadOp as LoadElementOp
-from tileas_xdsl.dialects.cute import PtrType as MemoryPointer
 from tileas_xdsl.dialects.cute import StoreOp as StoreElementOp
 from tileas_xdsl.dialects.nv_tileaa.pointers import pointer_of
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import (
@@ -52,25 +51,14 @@ from tileas_xdsl.threads.gmem.contiguous_pointer_runs import (
     either_loaded,
     either_stored,
 )
-from tileas_xdsl.threads.gmem.pointer_tiles import followed, memory_pointer
+from tileas_xdsl.threads.gmem.pointer_elements import PointerElements
 from tileas_xdsl.threads.registers.element_iterator import (
-    cells_to_load,
-    cells_to_store,
-    is_held_once,
-    mask_of_cell,
+    Cell,
 )
 from tileas_xdsl.threads.registers.register_tile import (
     as_fragment,
-    common_layout,
     in_registers,
     layout_of,
-)
-from tileas_xdsl.threads.registers.vector_split import vectors_of
-from tileas_xdsl.threads.registers.vector_values import element, filled
-from tileas_xdsl.threads.smem.scratch_buffer import (
-    broadcast_from_first_thread,
-    read_back,
-    spilled,
 )
 from tileas_xdsl.transforms.lower_tiles.memory.tokens import check_weak, token_of
 
@@ -100,88 +88,47 @@ def loaded(e: ThreadBuilder, op: LoadBase) -> Scalar | RegisterTile:
 
 
 def _loaded_through(e: ThreadBuilder, op: LoadBase, ordering: Order) -> Scalar | RegisterTile:
-    type_ = _pointer(op, op.base)
-    if shape_of(op.base.type) is None:
-        pointer = followed(e, e.scalar(op.base), type_)
-        return Scalar(_loaded_alone(e, op, pointer, type_, ordering))
-    layout = common_layout(e, op, op.base.type, [e.get(op.base)])
-    base = in_registers(e, op, op.base, layout)
-    mask = None if op.mask is None else in_registers(e, op, op.mask, layout)
-    padding = padding_of(op.padding_value, type_.element_type)
-    alone = ordering.word is not None and not is_held_once(e, layout)
-    cells = cells_to_store if alone else cells_to_load
+    """Load what pointers point to; in order by one thread each, then known to all."""
+    where = PointerElements.of(e, op, op.base, op.mask)
+    element_ = where.type.element_type
+    padding = padding_of(op.padding_value, element_)
+    alone = ordering.word is not None and where.is_shared
 
-    def one_by_one() -> RegisterTile:
-        rows: list[dict[int, SSAValue]] = [{} for _ in base.parts]
-        for cell in cells(e, layout, bits_of(i64)):
-            exists = logical_and(e, cell.exists, mask_of_cell(e, mask, cell))
-            pointer = followed(e, element(e, base.parts[cell.block], cell.register), type_)
+    def one_by_one() -> Scalar | RegisterTile:
+        found: list[tuple[Cell, SSAValue]] = []
+        for each in where.elements(once=alone, bits=bits_of(i64)):
             made = LoadElementOp(
-                pointer, type_.element_type, exists, order=ordering.word, scope=ordering.scope
+                each.pointer, element_, each.exists, order=ordering.word, scope=ordering.scope
             )
-            rows[cell.block][cell.register] = padded(e, e.insert(made).result, exists, padding)
-        parts = [filled(e, row, vectors_of(layout).length, type_.element_type) for row in rows]
-        return RegisterTile(layout, type_.element_type, tuple(parts))
+            value = padded(e, e.insert(made).result, each.exists, padding)
+            found.append((each.cell, value))
+        return where.collected(found, shared=alone)
 
-    if ordering.word is not None:
-        tile = one_by_one()
-        return read_back(e, spilled(e, op, tile), layout) if alone else tile
-    runs = Runs.of(e, op.base, base, mask, type_, stored=False)
+    runs = Runs.of(where, stored=False) if ordering.word is None else None
     return one_by_one() if runs is None else either_loaded(e, runs, padding, one_by_one)
 
 
-def _loaded_alone(
-    e: ThreadBuilder, op: Operation, pointer: SSAValue, type_: MemoryPointer, ordering: Order
-) -> SSAValue:
-    """Load one element; an ordered load is made by the first thread and broadcast to all."""
-    element_ = type_.element_type
-    if ordering.word is None:
-        return e.insert(LoadElementOp(pointer, element_)).result
-    made = LoadElementOp(
-        pointer, element_, is_first_thread(e), order=ordering.word, scope=ordering.scope
-    )
-    return broadcast_from_first_thread(e, op, e.insert(made).result)
-
-
 def store(e: ThreadBuilder, op: StoreOp) -> Sequence[Lowered]:
-    """Each element to where its pointer points; a single one by one thread."""
+    """Store each element to where its pointer points, by one thread."""
     order(e, op)
     if pointer_of(op.base.type) is None:
         _store_at(e, op)
         return token_of(op)
-    type_, ordering = _pointer(op, op.base), Order.of(op.mem_semantic, op.mem_scope)
+    ordering = Order.of(op.mem_semantic, op.mem_scope)
     ordering.begin(e)
-    if shape_of(op.base.type) is None:
-        pointer = followed(e, e.scalar(op.base), type_)
-        e.insert(
-            StoreElementOp(
-                e.scalar(op.value),
-                pointer,
-                is_first_thread(e),
-                order=ordering.word,
-                scope=ordering.scope,
-            )
-        )
-        return token_of(op)
-    layout = common_layout(e, op, op.value.type, [e.get(op.base), e.get(op.value)])
-    base, value = (in_registers(e, op, v, layout) for v in (op.base, op.value))
-    mask = None if op.mask is None else in_registers(e, op, op.mask, layout)
+    where = PointerElements.of(e, op, op.base, op.mask, [op.value])
 
     def one_by_one() -> None:
-        for cell in cells_to_store(e, layout, bits_of(i64)):
-            exists = logical_and(e, cell.exists, mask_of_cell(e, mask, cell))
-            pointer = followed(e, element(e, base.parts[cell.block], cell.register), type_)
-            single = element(e, value.parts[cell.block], cell.register)
+        for each in where.elements(once=True, bits=bits_of(i64)):
             order_, scope = ordering.word, ordering.scope
-            e.insert(StoreElementOp(single, pointer, exists, order=order_, scope=scope))
+            (value,) = each.operands
+            e.insert(StoreElementOp(value, each.pointer, each.exists, order=order_, scope=scope))
 
-    runs = None
-    if ordering.word is None:
-        runs = Runs.of(e, op.base, base, mask, type_, stored=True)
+    runs = Runs.of(where, stored=True) if ordering.word is None else None
     if runs is None:
         one_by_one()
     else:
-        either_stored(e, runs, value, one_by_one)
+        either_stored(e, runs, where.operands[0], one_by_one)
     return token_of(op)
 
 
@@ -191,8 +138,9 @@ def _loaded_at(e: ThreadBuilder, op: LoadBase) -> Scalar | RegisterTile:
     view, shape = _view(e, op), shape_of(op.loaded_type())
     coords = [e.scalar(value) for value in op.coords]
     if shape is None:
-        pointer = _element_at(e, view, coords)
-        return Scalar(e.insert(LoadElementOp(pointer, view.element)).result)
+        pointer, exists = _element_at(e, view, coords), _mask(e, op)
+        value = e.insert(LoadElementOp(pointer, view.element, exists)).result
+        return Scalar(padded(e, value, exists, padding_of(op.padding_value, view.element)))
     window = Window.at(e, op, view, shape, coords)
     return load_window(e, op, window, in_rows(e, layout_of(e, op, shape)))
 
@@ -203,7 +151,8 @@ def _store_at(e: ThreadBuilder, op: StoreOp) -> None:
     coords = [e.scalar(value) for value in op.coords]
     if shape is None:
         pointer = _element_at(e, view, coords)
-        e.insert(StoreElementOp(e.scalar(op.value), pointer, is_first_thread(e)))
+        exists = logical_and(e, is_first_thread(e), _mask(e, op))
+        e.insert(StoreElementOp(e.scalar(op.value), pointer, exists))
         return
     tile = in_registers(e, op, op.value)
     tile = as_fragment(e, op, tile, in_rows(e, tile.layout))
@@ -233,7 +182,6 @@ def _element_at(e: ThreadBuilder, view: GlobalView, coords: Sequence[SSAValue]) 
     return pointer
 
 
-def _pointer(op: Operation, base: SSAValue) -> MemoryPointer:
-    pointer = pointer_of(base.type)
-    assert pointer is not None
-    return memory_pointer(op, pointer)
+def _mask(e: ThreadBuilder, op: LoadBase | StoreOp) -> SSAValue | None:
+    """Return the mask of a single element, if there is one."""
+    return None if op.mask is None else e.scalar(op.mask)

@@ -399,7 +399,7 @@ func.func @order(%v: !view, %ok: !ok, %i: index, %j: i32, %t: !token) {
 #ldg = #nv_tileas<atom ldg>
 #stg = #nv_tileas<atom stg>
 
-func.func @access(%p: !ptrs, %v: !view, %x: tensor<64xf16>, %i: index, %m: tensor<32xi1>, %t: !nv_tileas.mem_token, %q: tensor<64x!nv_tileaa.ptr<f16, 3>, #blocked>, %o: tensor<64x!nv_tileaa.ptr<f16, 1>, #blocked>) {
+func.func @access(%p: !ptrs, %v: !view, %x: tensor<64xf16>, %i: index, %m: tensor<32xi1>, %t: !nv_tileas.mem_token, %q: tensor<64x!nv_tileaa.ptr<f16, 3>, #blocked>, %o: tensor<64x!nv_tileaa.ptr<f16, 1>, #blocked>, %one: !nv_tileaa.ptr<f16, 1>) {
   // expected-error@+1 {{'nv_tileas.load' op reaches elements one by one, but tma_load_1d moves boxes}}
   %0 = nv_tileas.load %p {atom = #nv_tileas<atom tma_load_1d>} : !ptrs -> tensor<64xf16>
   // expected-error@+1 {{'nv_tileas.store' op reaches elements one by one, but tma_store_1d moves boxes}}
@@ -422,6 +422,8 @@ func.func @access(%p: !ptrs, %v: !view, %x: tensor<64xf16>, %i: index, %m: tenso
   %7 = nv_tileas.load %p acquire {atom = #ldg} : !ptrs -> tensor<64xf16>
   // expected-error@+1 {{'nv_tileas.load' op expects a mask of i1 in the shape of tensor<64xf16>, but got tensor<32xi1>}}
   %8 = nv_tileas.load %p mask %m : tensor<32xi1> {atom = #ldg} : !ptrs -> tensor<64xf16>
+  // expected-error@+1 {{'nv_tileas.load' op expects a mask of i1 in the shape of f16, but got tensor<32xi1>}}
+  %12 = nv_tileas.load %one mask %m : tensor<32xi1> {atom = #ldg} : !nv_tileaa.ptr<f16, 1> -> f16
   // expected-error@+1 {{'nv_tileas.load' op expects a padding value of type f16, but got 0 : i16}}
   %9 = nv_tileas.load %p {atom = #ldg, padding_value = 0 : i16} : !ptrs -> tensor<64xf16>
   // expected-error@+1 {{'nv_tileas.async.store' op gives a token iff it takes one, but takes 1 and gives 0}}
