@@ -423,7 +423,7 @@ func.func @access(%p: !ptrs, %v: !view, %x: tensor<64xf16>, %i: index, %m: tenso
   // expected-error@+1 {{'nv_tileas.load' op expects a mask of i1 in the shape of tensor<64xf16>, but got tensor<32xi1>}}
   %8 = nv_tileas.load %p mask %m : tensor<32xi1> {atom = #ldg} : !ptrs -> tensor<64xf16>
   // expected-error@+1 {{'nv_tileas.load' op expects a mask of i1 in the shape of f16, but got tensor<32xi1>}}
-  %12 = nv_tileas.load %one mask %m : tensor<32xi1> {atom = #ldg} : !nv_tileaa.ptr<f16, 1> -> f16
+  %scalar = nv_tileas.load %one mask %m : tensor<32xi1> {atom = #ldg} : !nv_tileaa.ptr<f16, 1> -> f16
   // expected-error@+1 {{'nv_tileas.load' op expects a padding value of type f16, but got 0 : i16}}
   %9 = nv_tileas.load %p {atom = #ldg, padding_value = 0 : i16} : !ptrs -> tensor<64xf16>
   // expected-error@+1 {{'nv_tileas.async.store' op gives a token iff it takes one, but takes 1 and gives 0}}
