@@ -146,8 +146,8 @@ def test_numbers_are_scalars_if_the_kernel_does_not_want_constants() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((1, 2), "2 arguments; the kernel's parameters are a, b, c"),
-        (("x", 1, 2), "the argument 'a' is a str: no array and no number"),
+        ((1, 2), "Kernel expects 3 arguments but 2 were given: a, b, c"),
+        (("x", 1, 2), "'str' are only accepted for parameters annotated as Constant"),
         (
             (np.zeros(4, [("x", np.int8), ("y", np.int32)])["y"],) * 3,
             "are no whole elements",

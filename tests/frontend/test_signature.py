@@ -1,13 +1,18 @@
 """The signature of a cuTile kernel as text."""
 
+import math
+
 import pytest
 
 from tileas_xdsl.frontend.signature import (
     ArrayParameter,
     ConstantParameter,
     Extent,
+    ListParameter,
     ScalarParameter,
     SignatureError,
+    TupleParameter,
+    leaves,
     packed_strides,
     parse_signature,
 )
@@ -25,7 +30,10 @@ def test_arrays_scalars_and_constants() -> None:
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("7", 7), ("-7", -7), ("0.5", 0.5), ("1e-3", 1e-3), ("True", True), ("False", False)],
+    [
+        *(("7", 7), ("-7", -7), ("0.5", 0.5), ("1e-3", 1e-3)),
+        *(("True", True), ("False", False), ("None", None), ('"a b"', "a b")),
+    ],
 )
 def test_constants_keep_their_python_type(text: str, value: object) -> None:
     [parameter] = parse_signature(f"c={text}")
@@ -51,6 +59,33 @@ def test_an_array_may_have_no_dimension() -> None:
     assert parse_signature("x: f32[]") == (ArrayParameter("x", "float32", (), ()),)
 
 
+def test_indices_may_have_64_bits() -> None:
+    [parameter] = parse_signature("A: f32[?, ?]@4 by i64")
+    assert isinstance(parameter, ArrayParameter)
+    assert (parameter.index_bits, parameter.alignment) == (64, 4)
+
+
+def test_tuples_have_items_and_lists_arrays() -> None:
+    pair, arrays = parse_signature("pair: (f32[?], (i32, =True)), arrays: list f16[?, 8]")
+    assert isinstance(pair, TupleParameter)
+    array, inner = pair.items
+    assert array == ArrayParameter("pair[0]", "float32", (ANY,), (Extent(1),))
+    assert inner == TupleParameter(
+        "pair[1]", (ScalarParameter("pair[1][0]", "int32"), ConstantParameter("pair[1][1]", True))
+    )
+    assert isinstance(arrays, ListParameter)
+    assert arrays.item.shape == (ANY, Extent(8))
+    assert list(leaves([pair, arrays])) == [array, *inner.items, arrays]
+
+
+def test_constants_of_different_types_are_different() -> None:
+    values: list[object] = [1, 1.0, True, "1", None]
+    found = {ConstantParameter("c", value) for value in values}
+    assert len(found) == len(values)
+    assert ConstantParameter("c", math.nan) == ConstantParameter("c", math.nan)
+    assert ConstantParameter("c", 0.0) != ConstantParameter("c", -0.0)
+
+
 def test_nothing_is_a_signature_too() -> None:
     assert parse_signature("  ") == ()
 
@@ -66,11 +101,14 @@ def test_nothing_is_a_signature_too() -> None:
         ("A: f16[?%0]", 10, "a divisor is positive"),
         ("A: f16[?; 1, 1]", 11, "2 strides for 1 dimensions"),
         ("A: f16[?]@0", 11, "an alignment is positive"),
-        ("A=x", 3, "expected a number, True or False"),
+        ("A=x", 3, "expected a number, True, False, None or a text"),
         ("A=1, A=2", 6, "a second parameter 'A'"),
         ("A=1 B=2", 5, "expected ','"),
         ("A: f16[?] !", 11, "'!' is not expected"),
         (", A=1", 1, "expected the name of a parameter"),
+        ("A: list i32", 9, "a list has arrays"),
+        ("A: f16[?] by i8", 14, "indices are 'i32' or 'i64'"),
+        ("A: (i32 i32)", 9, "expected ','"),
         ("A: f16[1.5]", 8, "expected a dimension"),
     ],
 )

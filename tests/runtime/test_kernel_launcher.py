@@ -173,7 +173,6 @@ WRONG = {
     "the host": ({"device": SimpleNamespace(type="cpu")}, r"'a' is a tensor on .*: move it with"),
     "gaps": ({"strides": (160, 1)}, r"'a' has strides of \(320, 2\) bytes; .* rows without gaps"),
     "alignment": ({"place": 0x7F0000000008}, "'a' begins at 0x7f0000000008, which is no multiple"),
-    "gradients": ({"requires_grad": True}, "'a' records gradients"),
     "odd rows": ({"shape": (130, 141)}, "'a': .*16"),
 }
 

@@ -11,35 +11,32 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from io import BytesIO
-from math import gcd
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from xdsl.dialects.builtin import CallSiteLoc, LocationAttr, ModuleOp
 from xdsl.utils.hints import isa
 
 from tileas_xdsl.diagnostics.emission import DiagnosticError
 from tileas_xdsl.diagnostics.locations import file_location
 from tileas_xdsl.diagnostics.report import Diagnostic, Location, Severity, diagnostic
+from tileas_xdsl.frontend.argument_parameters import infer_parameters
 from tileas_xdsl.frontend.bytecode.layout import LATEST, V13_3, Version
 from tileas_xdsl.frontend.bytecode.reader import read_bytecode
 from tileas_xdsl.frontend.kernel_files import find_name, run_file, split_reference
 from tileas_xdsl.frontend.signature import (
-    ELEMENTS,
     ArrayParameter,
     ConstantParameter,
     Extent,
+    ListParameter,
     Parameter,
     ScalarParameter,
+    TupleParameter,
     parse_signature,
 )
 
 INSTALL = "pip install 'tileas-xdsl[cutile]'"
 """The command that installs the package."""
-
-_DIVISOR = 16
-"""The multiple, of elements or of bytes, that matters for the code."""
 
 _FIRST_COLUMN = 0
 """The package counts columns from 0, also in bytecode."""
@@ -167,84 +164,19 @@ def _of_user(location: LocationAttr, folder: str) -> LocationAttr:
     return _of_user(caller, folder)
 
 
-def parameters_of(kernel: Any, arguments: Sequence[Any]) -> tuple[Parameter, ...]:
-    """What is known of the parameters of a launch with these arguments: arrays of numpy, numbers.
+def parameters_of(
+    kernel: Any, arguments: Sequence[Any], *, is_dispatched: bool = False
+) -> tuple[Parameter, ...]:
+    """Return the parameters of a kernel for the arguments of a launch, wherever their memory is.
 
-    The powers of two up to 16 that divide extents, or up to 16 bytes strides and addresses, become
-    part of the types, and so do strides of 1: a superset of what the package's launcher looks at.
-    Numbers are constants if the kernel annotates them so.
-    Raises `DiagnosticError` for wrong numbers or types of arguments.
+    Arrays are torch's, numpy's, cupy's, jax' or any other's with DLPack.  With `is_dispatched`,
+    the parameters are equal where cuTile's dispatcher would compile once; without, they have
+    smaller divisors (`frontend.argument_parameters`).  Raises `DiagnosticError`s that are also a
+    `TypeError`, `ValueError` or `OverflowError`, for arguments that the kernel does not take.
     """
-    names = _parameter_names(kernel)
-    place = _place(kernel)
-    if len(names) != len(arguments):
-        raise _error(place, f"{len(arguments)} arguments; {_KERNEL_PARAMETERS} {', '.join(names)}")
-    constant = [_is_constant(node) for node in kernel._annotated_function.parameter_annotations]
-    return tuple(
-        _parameter_of(name, argument, constant, place)
-        for name, argument, constant in zip(names, arguments, constant, strict=True)
-    )
-
-
-def _is_constant(annotation: Any) -> bool:
-    return bool(getattr(annotation, "constant", False))
-
-
-def _parameter_of(name: str, argument: Any, constant: bool, place: Location) -> Parameter:
-    if isinstance(argument, np.generic):
-        return _numpy_scalar(name, argument, constant, place)
-    if hasattr(argument, "__array_interface__"):
-        return _array_parameter(name, argument, place)
-    if not isinstance(argument, bool | int | float):
-        text = f"the argument '{name}' is a {type(argument).__name__}: no array and no number"
-        raise _error(place, text)
-    if constant:
-        return ConstantParameter(name, argument)
-    return ScalarParameter(name, _word_of(argument))
-
-
-def _word_of(number: bool | float) -> str:
-    """The type of a number of Python; integers that need more than 32 bits get 64."""
-    if isinstance(number, bool):
-        return "bool_"
-    if isinstance(number, float):
-        return "float32"
-    return "int32" if -(1 << 31) <= number < 1 << 31 else "int64"
-
-
-def _numpy_scalar(name: str, number: Any, constant: bool, place: Location) -> Parameter:
-    word = _element(name, number.dtype, place)
-    return ConstantParameter(name, number.item()) if constant else ScalarParameter(name, word)
-
-
-def _element(name: str, dtype: Any, place: Location) -> str:
-    """What the package calls a type of numpy."""
-    word = "bool_" if dtype.name == "bool" else str(dtype.name)
-    if word not in ELEMENTS.values():
-        known = ", ".join(dict.fromkeys(ELEMENTS.values()))
-        raise _error(place, f"'{name}' has elements of {word}; cuTile has {known}")
-    return word
-
-
-def _array_parameter(name: str, array: Any, place: Location) -> ArrayParameter:
-    word, size = _element(name, array.dtype, place), int(array.dtype.itemsize)
-    address: int = array.__array_interface__["data"][0]
-    if any(stride % size for stride in array.strides):
-        raise _error(place, f"the strides {array.strides} of '{name}' are no whole elements")
-    strides = [stride // size for stride in array.strides]
-    return ArrayParameter(
-        name,
-        word,
-        tuple(Extent(None, gcd(extent, _DIVISOR)) for extent in array.shape),
-        tuple(_stride(stride, size) for stride in strides),
-        gcd(address, _DIVISOR),
-    )
-
-
-def _stride(stride: int, size: int) -> Extent:
-    if stride == 1:
-        return Extent(1)
-    return Extent(None, gcd(stride, max(_DIVISOR // size, 1)))
+    annotations = kernel._annotated_function.parameter_annotations
+    names, place = _parameter_names(kernel), _place(kernel)
+    return infer_parameters(names, annotations, arguments, place, is_dispatched=is_dispatched)
 
 
 def in_order(kernel: Any, parameters: Sequence[Parameter]) -> Sequence[Parameter]:
@@ -266,23 +198,41 @@ def _constraint(ct: Any, parameter: Parameter) -> Any:
     made = ct.compilation
     match parameter:
         case ConstantParameter(value=value):
-            return made.ConstantConstraint(value)
+            return _constant(made, value)
         case ScalarParameter(element=element):
             return made.ScalarConstraint(getattr(ct, element))
+        case TupleParameter(items=items):
+            return made.TupleConstraint([_constraint(ct, item) for item in items])
+        case ListParameter(item=item):
+            element = _constraint(ct, item)
+            return made.ListConstraint(element, alias_groups=(), elements_may_alias=True)
         case ArrayParameter(element=element, shape=shape, strides=strides):
             return made.ArrayConstraint(
                 getattr(ct, element),
                 len(shape),
-                index_dtype=ct.int32,
+                index_dtype=ct.int64 if parameter.index_bits == 64 else ct.int32,
                 stride_lower_bound_incl=0,
                 alias_groups=(),
-                may_alias_internally=False,
+                may_alias_internally=parameter.may_overlap,
                 shape_constant=[extent.constant for extent in shape],
                 shape_divisible_by=[_divisor(extent) for extent in shape],
                 stride_constant=[extent.constant for extent in strides],
                 stride_divisible_by=[_divisor(extent) for extent in strides],
                 base_addr_divisible_by=parameter.alignment,
             )
+
+
+def _constant(made: Any, value: Any) -> Any:
+    """A constant of any type that kernels know.
+
+    The released package checks for numbers, though its compiler takes the constants of globals,
+    None, texts, members of enumerations and element types, here too.
+    """
+    if isinstance(value, bool | int | float):
+        return made.ConstantConstraint(value)
+    constraint = object.__new__(made.ConstantConstraint)
+    constraint.value = value
+    return constraint
 
 
 def _divisor(extent: Extent) -> int:

@@ -1,19 +1,21 @@
-"""The signature of a cuTile kernel as text: parameter types, divisibility of extents.
+"""The signature of a cuTile kernel: its parameters, and their text form.
 
     A: f16[?, ?], B: f16[?, ?%8], C: f32[?, 128], n: i32, tile=64
 
 Without strides an array is contiguous and row-major.  `?` is any number, `?%8` a multiple of eight,
 `128` a constant, for shapes and for strides: `A: f16[?, ?; ?%8, 1]`.  Arrays are aligned to 16
-bytes unless `@N` gives another alignment.
+bytes unless `@N` gives another alignment; `A: f16[?] by i64` has extents and strides of 64 bits.
+`(T, T, =5)` is a tuple, its last item a constant; `list T` a list of arrays of one type.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import struct
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 ALIGNMENT = 16
 """Bytes of which the address of an array is a multiple: allocators see to it, TMA needs it."""
@@ -78,6 +80,10 @@ class ArrayParameter:
     shape: tuple[Extent, ...]
     strides: tuple[Extent, ...]
     alignment: int = ALIGNMENT
+    index_bits: int = 32
+    """The width of extents and strides, and of the indices that the kernel computes from them."""
+    may_overlap: bool = False
+    """Whether two indices may name one element, as with a stride of 0."""
 
 
 @dataclass(frozen=True)
@@ -88,15 +94,57 @@ class ScalarParameter:
     element: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ConstantParameter:
-    """A number that is known when the kernel is compiled."""
+    """A value that is known when the kernel is compiled: a number, a string, None, a member of an
+    enumeration or an element type.
+
+    Values of different types are different, `1`, `1.0` and `True`; floats are compared by bits.
+    """
 
     name: str
-    value: bool | int | float
+    value: Any
+
+    @property
+    def _key(self) -> tuple[object, ...]:
+        value: object = self.value
+        bits = struct.pack("<d", value) if isinstance(value, float) else value
+        return self.name, value.__class__, bits
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ConstantParameter) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
 
 
-Parameter: TypeAlias = ArrayParameter | ScalarParameter | ConstantParameter
+@dataclass(frozen=True)
+class TupleParameter:
+    """A tuple; its items are named `name[0]` and so on."""
+
+    name: str
+    items: tuple[Parameter, ...]
+
+
+@dataclass(frozen=True)
+class ListParameter:
+    """A list of arrays of one type, whose length a launch gives."""
+
+    name: str
+    item: ArrayParameter
+
+
+Leaf: TypeAlias = ArrayParameter | ScalarParameter | ConstantParameter | ListParameter
+Parameter: TypeAlias = Leaf | TupleParameter
+
+
+def leaves(parameters: Sequence[Parameter]) -> Iterator[Leaf]:
+    """Yield the parameters with tuples replaced by their items."""
+    for parameter in parameters:
+        if isinstance(parameter, TupleParameter):
+            yield from leaves(parameter.items)
+        else:
+            yield parameter
 
 
 def packed_strides(shape: tuple[Extent, ...]) -> tuple[Extent, ...]:
@@ -118,9 +166,12 @@ def parse_signature(text: str) -> tuple[Parameter, ...]:
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+))"
-    r"|(?P<name>[A-Za-z_]\w*)|(?P<mark>[][:;,=?%@]))"
+    r"|(?P<name>[A-Za-z_]\w*)|(?P<mark>[][():;,=?%@])"
+    r"|\"(?P<text>[^\"]*)\")"
 )
-_WORDS = {"True": True, "False": False}
+_WORDS: Mapping[str, bool | None] = {"True": True, "False": False, "None": None}
+_LIST, _BY = "list", "by"
+_INDEX_BITS: Mapping[str, int] = {"i32": 32, "i64": 64}
 
 
 class _Parser:
@@ -149,13 +200,40 @@ class _Parser:
             return ConstantParameter(name, self._constant())
         if not self._optional(":"):
             self._fail(f"expected ':' and a type, or '=' and a value, after '{name}'")
+        return self._typed(name)
+
+    def _typed(self, name: str) -> Parameter:
+        """A parameter of the type that follows."""
+        if self._optional("("):
+            return self._tuple(name)
         start = self._start
         element = self._name("an element type")
+        if element == _LIST:
+            return self._list(name)
         if element not in ELEMENTS:
             self._fail(f"there is no type '{element}'; there are {', '.join(ELEMENTS)}", start)
         if not self._optional("["):
             return ScalarParameter(name, ELEMENTS[element])
         return self._array(name, ELEMENTS[element])
+
+    def _tuple(self, name: str) -> TupleParameter:
+        items: list[Parameter] = []
+        while not self._optional(")"):
+            if items:
+                self._take(",")
+            item = f"{name}[{len(items)}]"
+            is_constant = self._optional("=")
+            items.append(
+                ConstantParameter(item, self._constant()) if is_constant else self._typed(item)
+            )
+        return TupleParameter(name, tuple(items))
+
+    def _list(self, name: str) -> ListParameter:
+        start = self._start
+        item = self._typed(name)
+        if not isinstance(item, ArrayParameter):
+            self._fail("a list has arrays", start)
+        return ListParameter(name, item)
 
     def _array(self, name: str, element: str) -> ArrayParameter:
         shape = self._extents()
@@ -168,7 +246,17 @@ class _Parser:
                 self._fail(message, start)
         self._take("]")
         alignment = self._positive("an alignment") if self._optional("@") else ALIGNMENT
-        return ArrayParameter(name, element, shape, strides, alignment)
+        return ArrayParameter(name, element, shape, strides, alignment, self._index_bits())
+
+    def _index_bits(self) -> int:
+        if self._token != _BY:
+            return 32
+        self._advance()
+        start = self._start
+        bits = _INDEX_BITS.get(self._name("'i32' or 'i64'"))
+        if bits is None:
+            self._fail("indices are 'i32' or 'i64'", start)
+        return bits
 
     def _extents(self) -> tuple[Extent, ...]:
         if self._token in ("]", ";"):
@@ -185,13 +273,17 @@ class _Parser:
             self._fail("expected '?', '?%N' or a number")
         return Extent(None, self._positive("a divisor") if self._optional("%") else 1)
 
-    def _constant(self) -> bool | int | float:
+    def _constant(self) -> bool | int | float | str | None:
+        if self._kind == "text":
+            text = self._token
+            self._advance()
+            return text
         if self._token in _WORDS:
             value = _WORDS[self._token]
             self._advance()
             return value
         if self._kind != "number":
-            self._fail("expected a number, True or False")
+            self._fail("expected a number, True, False, None or a text in quotes")
         token = self._token
         self._advance()
         return int(token) if token.lstrip("+-").isdigit() else float(token)

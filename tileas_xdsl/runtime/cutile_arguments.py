@@ -1,6 +1,7 @@
 """Conversion of cuTile kernel arguments to those of the lowered function, and back.
 
-An array becomes a pointer, its extents and its strides in elements; a constant is dropped.
+An array becomes a pointer, its extents and its strides in elements; a list of arrays the address of
+a table with those of each, and its length; a tuple its items; a constant is dropped.
 """
 
 from __future__ import annotations
@@ -12,16 +13,43 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
+from tileas_xdsl.frontend.argument_parameters import constant_value
 from tileas_xdsl.frontend.signature import (
     ArrayParameter,
     ConstantParameter,
     Extent,
+    Leaf,
+    ListParameter,
     Parameter,
     ScalarParameter,
+    TupleParameter,
 )
 from tileas_xdsl.interpreters.tile.arguments import ArgumentError
+from tileas_xdsl.interpreters.tile.memory.argument_arrays import AddressTable
+from tileas_xdsl.runtime.host_arrays import host_array
 
 Array: TypeAlias = NDArray[Any]
+
+
+def leaf_values(
+    parameters: Sequence[Parameter], values: Sequence[Any]
+) -> Sequence[tuple[Leaf, Any]]:
+    """Return the parameters with their values, tuples replaced by their items.
+
+    Raises `ArgumentError` where there are more or fewer values.
+    """
+    if len(values) != len(parameters):
+        names = ", ".join(parameter.name for parameter in parameters)
+        raise ArgumentError(f"{len(values)} arguments; the kernel's parameters are {names}")
+    found: list[tuple[Leaf, Any]] = []
+    for parameter, value in zip(parameters, values, strict=True):
+        if not isinstance(parameter, TupleParameter):
+            found.append((parameter, value))
+            continue
+        if type(value) is not tuple:
+            raise ArgumentError(f"'{parameter.name}' is a tuple, not {value!r}")
+        found.extend(leaf_values(parameter.items, cast("tuple[Any, ...]", value)))
+    return found
 
 
 def flattened(parameters: Sequence[Parameter], values: Sequence[Any]) -> Sequence[Any]:
@@ -29,10 +57,7 @@ def flattened(parameters: Sequence[Parameter], values: Sequence[Any]) -> Sequenc
 
     Raises `ArgumentError` for values that do not match what the kernel was compiled for.
     """
-    if len(values) != len(parameters):
-        names = ", ".join(parameter.name for parameter in parameters)
-        raise ArgumentError(f"{len(values)} arguments; the kernel's parameters are {names}")
-    return [flat for pair in zip(parameters, values, strict=True) for flat in _of_one(*pair)]
+    return [flat for pair in leaf_values(parameters, values) for flat in _of_one(*pair)]
 
 
 def held(parameters: Sequence[Parameter], values: Sequence[Any]) -> Sequence[Any]:
@@ -44,24 +69,35 @@ def restored(
     parameters: Sequence[Parameter], values: Sequence[Any], flat: Sequence[Any]
 ) -> Sequence[Any]:
     """Return `values` after a run that left `flat`: arrays updated, the others unchanged."""
-    found, left = list(values), iter(flat)
-    for position, parameter in enumerate(parameters):
-        match parameter:
-            case ArrayParameter():
-                found[position] = _as_given(np.asarray(values[position]), next(left))
-                for _ in range(2 * len(parameter.shape)):
-                    next(left)
-            case ScalarParameter():
+    left = iter(flat)
+    pairs = zip(parameters, values, strict=True)
+    return [_restored(parameter, value, left) for parameter, value in pairs]
+
+
+def _restored(parameter: Parameter, value: Any, left: Iterator[Any]) -> Any:
+    match parameter:
+        case TupleParameter(items=items):
+            return tuple(_restored(*pair, left) for pair in zip(items, value, strict=True))
+        case ListParameter(name=name):
+            arrays, _ = next(left), next(left)
+            pairs = zip(value, arrays, strict=True)
+            return [_as_given(host_array(given, name), array) for given, array in pairs]
+        case ArrayParameter(name=name, shape=shape):
+            found = _as_given(host_array(value, name), next(left))
+            for _ in range(2 * len(shape)):
                 next(left)
-            case ConstantParameter():
-                pass
-    return found
+            return found
+        case ScalarParameter():
+            next(left)
+        case ConstantParameter():
+            pass
+    return value
 
 
-def _of_one(parameter: Parameter, value: Any) -> Iterator[Any]:
+def _of_one(parameter: Leaf, value: Any) -> Iterator[Any]:
     match parameter:
         case ConstantParameter():
-            if value != parameter.value:
+            if ConstantParameter(parameter.name, constant_value(value)) != parameter:
                 text = f"'{parameter.name}' is {value!r}; the kernel was compiled for"
                 raise ArgumentError(f"{text} {parameter.value!r}")
         case ScalarParameter():
@@ -69,8 +105,24 @@ def _of_one(parameter: Parameter, value: Any) -> Iterator[Any]:
                 raise ArgumentError(f"'{parameter.name}' is a number, not {value!r}")
             _check_number(parameter, value)
             yield value
+        case ListParameter():
+            yield from _of_list(parameter, value)
         case ArrayParameter():
-            yield from _of_array(parameter, value)
+            array = host_array(value, parameter.name)
+            strides = _checked_strides(parameter, array)
+            yield array
+            yield from array.shape
+            yield from strides
+
+
+def _of_list(parameter: ListParameter, values: Any) -> Iterator[Any]:
+    """The table of the arrays of a list: address, extents and strides of each, in 64-bit words."""
+    if not isinstance(values, list) or not values:
+        raise ArgumentError(f"'{parameter.name}' is a list of arrays, not {values!r}")
+    arrays = [host_array(value, parameter.name) for value in cast("list[Any]", values)]
+    rows = [[0, *array.shape, *_checked_strides(parameter.item, array)] for array in arrays]
+    yield AddressTable(arrays, np.array(rows, np.int64))
+    yield len(arrays)
 
 
 _DTYPES: Mapping[str, str] = {"bool_": "bool", "tfloat32": "float32"}
@@ -97,11 +149,9 @@ def _check_elements(parameter: ArrayParameter, array: Array) -> None:
         raise ArgumentError(f"{text}, not of {array.dtype.name}")
 
 
-def _of_array(parameter: ArrayParameter, value: Any) -> Iterator[Any]:
-    if not isinstance(value, np.ndarray | np.generic):
-        text = f"'{parameter.name}' is an array, not a value of type {type(value).__name__}"
-        raise ArgumentError(text)
-    array = np.asarray(cast("Array", value))
+def _checked_strides(parameter: ArrayParameter, array: Array) -> Sequence[int]:
+    """Return the strides in elements; raise where the array is not what the kernel was compiled
+    for."""
     if array.ndim != len(parameter.shape):
         text = f"'{parameter.name}' has {len(parameter.shape)} dimensions"
         raise ArgumentError(f"{text}, not {array.ndim}")
@@ -115,11 +165,12 @@ def _of_array(parameter: ArrayParameter, value: Any) -> Iterator[Any]:
             if not _fits(number, extent):
                 text = f"{word} {axis} of '{parameter.name}' is {number}"
                 raise ArgumentError(f"{text}; the kernel was compiled for {_said(extent)}")
+            if number >> (parameter.index_bits - 1) > 0:
+                text = f"{word} {axis} of '{parameter.name}' is {number}, more than"
+                raise ArgumentError(f"{text} indices of {parameter.index_bits} bits reach")
     if any(stride < 0 for stride in strides):
         raise ArgumentError(f"'{parameter.name}' runs backwards; kernels count strides upwards")
-    yield value
-    yield from array.shape
-    yield from strides
+    return strides
 
 
 def in_memory(value: Any) -> Any:
@@ -128,20 +179,21 @@ def in_memory(value: Any) -> Any:
     The span reaches from the first to the last element, gaps included; unsigned ones are viewed
     signed.
     """
+    if isinstance(value, AddressTable):
+        return AddressTable([in_memory(array) for array in value.arrays], value.words)
     if not isinstance(value, np.ndarray):
         return value
     array = held = cast("Array", value)
-    if array.ndim and not array.flags.c_contiguous:
+    if not array.flags.c_contiguous or not array.ndim:
         held = as_strided(array, (_span(array),), (array.itemsize,), writeable=False)
-    is_unsigned = array.ndim and array.dtype.kind == "u"
-    return held.view(f"i{array.itemsize}") if is_unsigned else held
+    return held.view(f"i{array.itemsize}") if array.dtype.kind == "u" else held
 
 
 def _as_given(given: Array, left: Array) -> Array:
     """Return the memory that a run left, with the shape and type of the given array."""
     left = left.view(given.dtype) if left.dtype != given.dtype else left
     if given.flags.c_contiguous:
-        return left
+        return left if left.shape == given.shape else left.reshape(given.shape)
     return as_strided(left, given.shape, given.strides)
 
 

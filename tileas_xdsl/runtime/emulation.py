@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tileas_xdsl.backend.host import HostCodeError
 from tileas_xdsl.backend.ptx.abi import ARENA, TENSOR_MAP, BoundTensorMap, KernelAbi
 from tileas_xdsl.interpreters.ptx import (
+    AddressTableArg,
     Finding,
     LateArg,
     LaunchError,
@@ -23,6 +24,7 @@ from tileas_xdsl.interpreters.ptx import (
 )
 from tileas_xdsl.interpreters.ptx.execution.state import Order
 from tileas_xdsl.interpreters.ptx.launch import Progress, Shape
+from tileas_xdsl.interpreters.tile.memory.argument_arrays import AddressTable
 from tileas_xdsl.runtime.host_code import HostCode, scalar_word
 from tileas_xdsl.runtime.subbyte_packing import packed, unpacked
 from tileas_xdsl.target.errors import TargetError
@@ -63,12 +65,12 @@ def emulate(
 ) -> Emulation:
     """Run PTX that was compiled from a tile kernel; the arrays are not modified.
 
-    Each argument has its own memory, even if one array is passed twice; 4-bit elements are packed
-    two to a byte there.  `order` says when asynchronous operations complete: eager, lazy, or random
-    by `seed`.  A run is aborted when a cluster has executed `limit` instructions.  `host_code`, an
-    object, encodes the tensor maps from the addresses of the arrays.  Raises `LaunchError` for
-    arguments and sizes that do not fit, `PtxError` for unsupported instructions, `HostCodeError`
-    where host code cannot be loaded.
+    Arrays that overlap, as one that is passed twice, share memory as on a GPU; 4-bit elements are
+    packed two to a byte there.  `order` says when asynchronous operations complete: eager, lazy, or
+    random by `seed`.  A run is aborted when a cluster has executed `limit` instructions.
+    `host_code`, an object, encodes the tensor maps from the addresses of the arrays.  Raises
+    `LaunchError` for arguments and sizes that do not fit, `PtxError` for unsupported instructions,
+    `HostCodeError` where host code cannot be loaded.
     """
     own = _Arguments.of(args)
     values = _values(abi, own, None if host_code is None else HostCode(host_code, abi.name))
@@ -100,9 +102,12 @@ class _Arguments:
 
     @staticmethod
     def of(args: Sequence[Any]) -> _Arguments:
-        """Return the arguments with contiguous arrays, none of them shared."""
-        own = _apart(args)
-        return _Arguments(own, [packed(a, f"argument {n}") for n, a in enumerate(own)])
+        """Return the arguments with contiguous arrays."""
+        own = [_contiguous(value) for value in args]
+        known: dict[int, Any] = {}
+        for number, value in enumerate(own):
+            known.setdefault(id(value), _in_memory(value, f"argument {number}"))
+        return _Arguments(own, [known[id(value)] for value in own])
 
     def in_memory(self, value: Any) -> Any:
         """Return the memory form of an array; a value that is no argument is returned unchanged."""
@@ -110,16 +115,17 @@ class _Arguments:
         return next((memory for tile, memory in pairs if tile is value), value)
 
 
-def _apart(args: Sequence[Any]) -> list[Any]:
-    """Return contiguous arrays; an array that is passed twice is copied."""
-    found: list[Any] = []
-    for value in args:
-        own = value
-        if isinstance(value, np.ndarray):
-            own = np.ascontiguousarray(cast("Array", value))
-            own = own.copy() if any(own is other for other in found) else own
-        found.append(own)
-    return found
+def _contiguous(value: Any) -> Any:
+    is_array = isinstance(value, np.ndarray)
+    return np.ascontiguousarray(cast("Array", value)) if is_array else value
+
+
+def _in_memory(value: Any, what: str) -> Any:
+    """Return an argument as memory has it: 4-bit elements packed, addresses in a table."""
+    if isinstance(value, AddressTable):
+        arrays = [packed(array, what) for array in value.arrays]
+        return AddressTableArg(arrays, value.words)
+    return packed(value, what)
 
 
 def _arena(abi: KernelAbi, grid: Shape) -> Array:
@@ -182,7 +188,9 @@ def _arrays(report: Report, abi: KernelAbi, args: _Arguments) -> Sequence[Any]:
     found = list(args.tiles)
     for name, array in zip(abi.parameters, report.arrays, strict=True):
         kind, position, *_ = [*name.split(), ""]
-        if kind == "ptr" and array is not None:
+        if isinstance(array, list):
+            found[int(position)] = array
+        elif kind == "ptr" and array is not None:
             is_packed = args.memory[int(position)] is not args.tiles[int(position)]
             found[int(position)] = unpacked(array) if is_packed else array
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, Float32Type, IntegerType, MemRefType
@@ -10,17 +10,26 @@ from xdsl.ir import Attribute
 
 from tileas_xdsl.dialects.nv_tileas.element_names import canonical_name
 from tileas_xdsl.frontend import signature as cutile
-from tileas_xdsl.frontend.signature import ArrayParameter, ConstantParameter, ScalarParameter
+from tileas_xdsl.frontend.signature import (
+    ArrayParameter,
+    ConstantParameter,
+    ListParameter,
+    ScalarParameter,
+    TupleParameter,
+    leaves,
+)
 from tileas_xdsl.interpreters.tile.arguments import Parameter
-from tileas_xdsl.tools.arguments import ELEMENTS, Spec, bind_arguments
+from tileas_xdsl.tools.arguments import ELEMENTS, BindingError, Spec, bind_arguments
 
 _NAMES: Mapping[str, str] = {name: ours for ours, name in cutile.ELEMENTS.items()}
 """Our names by those of `cuda.tile`."""
 
 
-def shown(parameter: cutile.Parameter) -> Parameter:
+def shown(parameter: cutile.Leaf) -> Parameter:
     """A parameter with the type that `--arg` has to fit."""
     match parameter:
+        case ListParameter(name=name):
+            raise BindingError(f"'{name}' is a list of arrays, which is launched from Python alone")
         case ArrayParameter(name=name, element=word, shape=shape):
             element = element_of(word)
             extents = [DYNAMIC_INDEX if n.constant is None else n.constant for n in shape]
@@ -44,12 +53,18 @@ def bound(parameters: Sequence[cutile.Parameter], specs: Sequence[Spec]) -> Sequ
 
     Raises `BindingError` where they do not fit.
     """
-    given = [p for p in parameters if not isinstance(p, ConstantParameter)]
+    given = [p for p in leaves(parameters) if not isinstance(p, ConstantParameter)]
     values = iter(bind_arguments(specs, [shown(parameter) for parameter in given]))
-    return [
-        parameter.value if isinstance(parameter, ConstantParameter) else _plain(next(values))
-        for parameter in parameters
-    ]
+    return [_value(parameter, values) for parameter in parameters]
+
+
+def _value(parameter: cutile.Parameter, values: Iterator[Any]) -> Any:
+    """The value of a parameter: constants are known, others the next of `values`."""
+    if isinstance(parameter, TupleParameter):
+        return tuple(_value(item, values) for item in parameter.items)
+    if isinstance(parameter, ConstantParameter):
+        return parameter.value
+    return _plain(next(values))
 
 
 def _plain(value: Any) -> Any:

@@ -108,7 +108,7 @@ def prepare(
         parameters = parameters_of(found)
         args = bind_arguments(specs, parameters)
     else:
-        parameters = [shown(parameter) for parameter in signature]
+        parameters = [shown(parameter) for parameter in cutile.leaves(signature)]
         args = bound(signature, specs)
     name = found.sym_name.data
     return Launch(name, parameters, args, grid, target, cluster, jobs, signature)

@@ -88,7 +88,7 @@ def test_windows_are_where_host_code_says() -> None:
 def test_a_window_needs_host_code() -> None:
     module = attached(window_kernel(WINDOW))
     a = np.zeros((20, 40), np.float16)
-    text = r"descriptor argument 2 \(%of_a\) describes a part of %a; only host code knows where"
+    text = r"argument 2 \(%of_a\) describes a part of %a and %b; only host code knows where"
     with pytest.raises(SimulationError, match=text) as raised:
         simulate(module, [a, a])
     assert raised.value.diagnostics[0].location is not None

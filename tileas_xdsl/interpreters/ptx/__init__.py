@@ -4,7 +4,7 @@
 of the code of this project that emits PTX, since it judges that code.
 """
 
-from tileas_xdsl.interpreters.ptx.arguments import LateArg, TensorMapArg
+from tileas_xdsl.interpreters.ptx.arguments import AddressTableArg, LateArg, TensorMapArg
 from tileas_xdsl.interpreters.ptx.checking.findings import KINDS, Finding, FindingsError
 from tileas_xdsl.interpreters.ptx.errors import LaunchError, PtxError
 from tileas_xdsl.interpreters.ptx.launch import Report, load, run
@@ -12,6 +12,7 @@ from tileas_xdsl.interpreters.ptx.parsing.syntax import PtxModule
 
 __all__ = [
     "KINDS",
+    "AddressTableArg",
     "Finding",
     "FindingsError",
     "LateArg",

@@ -14,9 +14,13 @@ from tileas_xdsl.interpreters.ptx.errors import LaunchError
 from tileas_xdsl.interpreters.ptx.memory.global_memory import Buffer
 from tileas_xdsl.interpreters.ptx.numerics.float_formats import FORMATS, encode_value
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Kernel, Parameter
+from tileas_xdsl.layout.intervals import connected
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.tensor_map import TensorMap
 from tileas_xdsl.target.tensor_map_bytes import SIZE
+
+ALIGNMENT = 16
+"""The alignment in bytes that arrays which share a buffer keep."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,14 @@ class LateArg:
     make: Callable[[Sequence[int]], bytes]
 
 
+@dataclass(frozen=True)
+class AddressTableArg:
+    """A pointer to rows of 64-bit words, the first of each the address of an array."""
+
+    arrays: Sequence[NDArray[Any]]
+    words: NDArray[np.int64]
+
+
 class ArrayMemory(Protocol):
     """The memory that arrays are allocated in, with its encoder of tensor maps."""
 
@@ -53,68 +65,136 @@ class ArrayMemory(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class ArrayRoom:
+    """Where an array is in a buffer, which holds the arrays that overlap it too."""
+
+    buffer: Buffer
+    offset: int
+    array: NDArray[Any]
+
+    @property
+    def address(self) -> int:
+        """The address of the first byte."""
+        return self.buffer.base + self.offset
+
+    def contents(self) -> NDArray[Any]:
+        """Return a copy of the elements as they are now."""
+        data = self.buffer.data[self.offset :][: self.array.nbytes].copy()
+        return data.view(self.array.dtype).reshape(self.array.shape)
+
+
 @dataclass
 class Arguments:
-    """The bytes of all parameters; by argument, the buffer and the array, None for scalars."""
+    """The bytes of all parameters; by argument, its array, its list of arrays, None for scalars."""
 
     parameters: dict[str, bytes] = field(default_factory=dict[str, bytes])
-    buffers: list[Buffer | None] = field(default_factory=list[Buffer | None])
-    arrays: list[NDArray[Any] | None] = field(default_factory=list[NDArray[Any] | None])
-    _known: dict[int, Buffer] = field(default_factory=dict[int, Buffer])
+    rooms: list[ArrayRoom | Sequence[ArrayRoom] | None] = field(
+        default_factory=list["ArrayRoom | Sequence[ArrayRoom] | None"]
+    )
+    _known: dict[int, ArrayRoom] = field(default_factory=dict[int, ArrayRoom])
 
-    def results(self) -> list[NDArray[Any] | None]:
+    def results(self) -> list[Any]:
         """Return the contents of the arrays after the run; None for scalars."""
-        found: list[NDArray[Any] | None] = []
-        for buffer, array in zip(self.buffers, self.arrays, strict=True):
-            if buffer is None or array is None:
-                found.append(None)
-                continue
-            data = buffer.data[: array.nbytes].copy()
-            found.append(data.view(array.dtype).reshape(array.shape))
-        return found
+        return [_contents(room) for room in self.rooms]
+
+
+def _contents(room: ArrayRoom | Sequence[ArrayRoom] | None) -> Any:
+    if isinstance(room, Sequence):
+        return [one.contents() for one in room]
+    return None if room is None else room.contents()
 
 
 def bind(kernel: Kernel, values: Sequence[Any], memory: ArrayMemory) -> Arguments:
-    """Allocate arrays and encode parameters; raise `LaunchError` for arguments that do not fit."""
+    """Allocate arrays and encode parameters; raise `LaunchError` for arguments that do not fit.
+
+    Arrays that overlap in memory, as one that is given twice, share a buffer.
+    """
     if len(values) != len(kernel.parameters):
         raise LaunchError(
             f"kernel '{kernel.name}' takes {len(kernel.parameters)} arguments, not {len(values)}"
         )
     found = Arguments()
-    for number, (parameter, value) in enumerate(zip(kernel.parameters, values, strict=True)):
+    pairs = list(zip(kernel.parameters, values, strict=True))
+    named = [
+        (f"argument {number} ('{parameter.name}')", array)
+        for number, (parameter, value) in enumerate(pairs)
+        for array in _arrays_of(value)
+    ]
+    _allocate(found, named, memory)
+    for number, (parameter, value) in enumerate(pairs):
         _bind_one(found, parameter, value, number, memory)
     return found
+
+
+def _arrays_of(value: Any) -> Sequence[NDArray[Any]]:
+    """Return the arrays that an argument needs in memory."""
+    if isinstance(value, TensorMapArg):
+        return [value.array]
+    if isinstance(value, LateArg | AddressTableArg):
+        return value.arrays
+    is_array = value.__class__ is np.ndarray and value.ndim > 0
+    return [value] if is_array else []
+
+
+def _allocate(
+    found: Arguments, named: Sequence[tuple[str, NDArray[Any]]], memory: ArrayMemory
+) -> None:
+    """Allocate the arrays, those of a group of overlapping ones together."""
+    known = found._known  # pyright: ignore[reportPrivateUsage]
+    distinct = {id(array): (what, array) for what, array in reversed(named)}
+    unique = list(reversed(distinct.values()))
+    packed = [np.ascontiguousarray(array) for _, array in unique]
+    for what, array in unique:
+        if array.dtype.hasobject:
+            raise LaunchError(f"{what} is an array of objects")
+    spans = [_span(array) for array in packed]
+    for group in connected(spans):
+        low, high = min(spans[p][0] for p in group), max(spans[p][1] for p in group)
+        low -= low % ALIGNMENT if len(group) > 1 else 0
+        cells = np.zeros(high - low, np.uint8)
+        for p in group:
+            begin = spans[p][0] - low
+            cells[begin : begin + packed[p].nbytes] = np.frombuffer(packed[p].tobytes(), np.uint8)
+        buffer = memory.add(f"the array of {unique[group[0]][0]}", cells)
+        for p in group:
+            known[id(unique[p][1])] = ArrayRoom(buffer, spans[p][0] - low, unique[p][1])
+
+
+def _span(array: NDArray[Any]) -> tuple[int, int]:
+    begin: int = array.__array_interface__["data"][0]
+    return begin, begin + array.nbytes
 
 
 def _bind_one(
     found: Arguments, parameter: Parameter, value: Any, number: int, memory: ArrayMemory
 ) -> None:
     what = f"argument {number} ('{parameter.name}')"
-    buffer: Buffer | None = None
-    array: NDArray[Any] | None = None
+    room: ArrayRoom | Sequence[ArrayRoom] | None = None
+    known = found._known  # pyright: ignore[reportPrivateUsage]
     number_like = isinstance(value, np.generic) or getattr(value, "ndim", 0) == 0
     if isinstance(value, TensorMapArg):
-        array = value.array
-        buffer = _buffer(found, array, what, memory)
-        data = _map_bytes(value, buffer, what, memory)
+        room = known[id(value.array)]
+        data = _map_bytes(value, room.address, what, memory)
+    elif isinstance(value, AddressTableArg):
+        room = [known[id(array)] for array in value.arrays]
+        data = struct.pack("<Q", _table(value, room, what, memory))
     elif isinstance(value, LateArg):
-        bases = [_buffer(found, given, what, memory).base for given in value.arrays]
-        data = value.make(bases)
+        data = value.make([known[id(given)].address for given in value.arrays])
     elif isinstance(value, bytes | bytearray):
         data = bytes(value)
     elif not number_like:
         array = _array(value, what)
         if parameter.size != 8:
             raise LaunchError(f"{what} is an array; the parameter takes {parameter.size} bytes")
-        buffer = _buffer(found, array, what, memory)
-        data = struct.pack("<Q", buffer.base)
+        room = known[id(array)]
+        data = struct.pack("<Q", room.address)
     else:
         data = scalar_bytes(parameter, value, what)
     if len(data) != parameter.size:
         raise LaunchError(f"{what} has {len(data)} bytes; the parameter takes {parameter.size}")
     found.parameters[parameter.name] = data
-    found.buffers.append(buffer)
-    found.arrays.append(array)
+    found.rooms.append(room)
 
 
 def _array(value: Any, what: str) -> NDArray[Any]:
@@ -123,20 +203,18 @@ def _array(value: Any, what: str) -> NDArray[Any]:
     return value
 
 
-def _buffer(found: Arguments, array: NDArray[Any], what: str, memory: ArrayMemory) -> Buffer:
-    """Return the buffer of an array; an array given twice has one buffer."""
-    known = found._known.get(id(array))  # pyright: ignore[reportPrivateUsage]
-    if known is None:
-        if array.dtype.hasobject:
-            raise LaunchError(f"{what} is an array of objects")
-        cells = np.frombuffer(np.ascontiguousarray(array).tobytes(), np.uint8).copy()
-        known = memory.add(f"the array of {what}", cells)
-        found._known[id(array)] = known  # pyright: ignore[reportPrivateUsage]
-    return known
+def _table(
+    value: AddressTableArg, rooms: Sequence[ArrayRoom], what: str, memory: ArrayMemory
+) -> int:
+    """Write a table of addresses to memory; return its own."""
+    words = value.words.copy()
+    words[:, 0] = [room.address for room in rooms]
+    cells = np.frombuffer(words.tobytes(), np.uint8).copy()
+    return memory.add(f"the addresses of {what}", cells).base
 
 
-def _map_bytes(value: TensorMapArg, buffer: Buffer, what: str, memory: ArrayMemory) -> bytes:
-    address = buffer.base + value.tensor_map.address
+def _map_bytes(value: TensorMapArg, base: int, what: str, memory: ArrayMemory) -> bytes:
+    address = base + value.tensor_map.address
     try:
         return memory.encode(replace(value.tensor_map, address=address))
     except TargetError as error:

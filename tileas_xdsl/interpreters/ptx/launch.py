@@ -10,7 +10,6 @@ from math import inf, prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tileas_xdsl.interpreters.ptx.arguments import Arguments, bind
 from tileas_xdsl.interpreters.ptx.checking.checker import Checker
@@ -47,10 +46,10 @@ MAX_CLUSTER = 16
 
 @dataclass
 class Report:
-    """The result of a run: arrays afterwards (None for scalars), findings, executed
-    instructions."""
+    """The result of a run: arrays afterwards (of an address table its arrays, None for scalars),
+    findings, executed instructions."""
 
-    arrays: list[NDArray[Any] | None]
+    arrays: list[Any]
     findings: list[Finding]
     instructions: int
     """Executed steps: an instruction that a warpgroup executes convergently counts once."""

@@ -6,7 +6,7 @@ which array they describe.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,8 +29,15 @@ from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType, MemTokenType, T
 from tileas_xdsl.interpreters.tile.execution.machine import Block
 from tileas_xdsl.interpreters.tile.faults import fault
 from tileas_xdsl.interpreters.tile.launch_descriptors import HostMaps, bound_descriptors
+from tileas_xdsl.interpreters.tile.memory.argument_arrays import (
+    AddressTable,
+    BoundArray,
+    BoundTable,
+    Copier,
+    bind_arrays,
+)
 from tileas_xdsl.interpreters.tile.memory.tracked_memory import Memory
-from tileas_xdsl.interpreters.tile.memory.views import View, row_major
+from tileas_xdsl.interpreters.tile.memory.views import View, contiguous, row_major
 from tileas_xdsl.interpreters.tile.numerics.element_types import (
     ElementError,
     cast,
@@ -118,8 +125,7 @@ class Arguments:
 
     parameters: Sequence[Parameter]
     given: Sequence[Any]
-    """A memory for each array, a value for each scalar."""
-    shapes: Sequence[tuple[int, ...] | None]
+    """A `BoundArray` or `BoundTable` for each array, a value for each scalar."""
     descriptors: Mapping[int, Descriptor]
     """Descriptors by the position of their parameter."""
 
@@ -140,15 +146,32 @@ class Arguments:
 
     @property
     def memories(self) -> Sequence[Memory]:
-        """Return the memories of the arrays."""
-        return [value for value in self.given if isinstance(value, Memory)]
+        """Return the memories of the arrays, each once."""
+        return list(dict.fromkeys(array.memory for array in self._arrays()))
+
+    def _arrays(self) -> Iterator[BoundArray]:
+        for value in self.given:
+            if isinstance(value, BoundTable):
+                yield from value.items
+                yield value.table
+            elif isinstance(value, BoundArray):
+                yield value
+
+    def fill_tables(self) -> None:
+        """Write the addresses of arrays to the tables that hold them."""
+        for value in self.given:
+            if isinstance(value, BoundTable):
+                value.fill()
 
     def results(self) -> Sequence[Any]:
-        """Return the arguments after the run."""
-        return [
-            value if shape is None else value.data.reshape(shape)
-            for value, shape in zip(self.given, self.shapes, strict=True)
-        ]
+        """Return the arguments after the run; of an address table, its arrays."""
+        return [_result(value) for value in self.given]
+
+
+def _result(value: Any) -> Any:
+    if isinstance(value, BoundTable):
+        return [item.data for item in value.items]
+    return value.data if isinstance(value, BoundArray) else value
 
 
 def _scratch(kernel: func.FuncOp, block: Block, argument: Any) -> View:
@@ -161,11 +184,13 @@ def _scratch(kernel: func.FuncOp, block: Block, argument: Any) -> View:
 
 
 def _value(parameter: Parameter, given: Any) -> Any:
-    if not isinstance(given, Memory):
+    if isinstance(given, BoundTable):
+        return given.table.address
+    if not isinstance(given, BoundArray):
         return given
     if isinstance(parameter.type, PtrType):
         return given.address
-    view = View.whole(given, parameter.element)
+    view = contiguous(given.memory, given.offset, given.shape, parameter.element)
     if isinstance(parameter.type, TensorType):
         return given.data
     if parameter.fixes_extents:
@@ -198,7 +223,7 @@ def check(kernel: func.FuncOp, args: Sequence[Any]) -> Sequence[Any]:
 def bind(
     kernel: func.FuncOp,
     args: Sequence[Any],
-    make: Callable[[Any], Any] = np.array,
+    make: Copier = np.array,
     host_maps: HostMaps | None = None,
 ) -> Arguments:
     """Bind arguments, in the order of the parameters that take one; `ArgumentError` on mismatch.
@@ -207,20 +232,40 @@ def bind(
     """
     parameters = parameters_of(kernel)
     checked = check(kernel, args)
-    given: list[Any] = []
-    shapes: list[tuple[int, ...] | None] = []
-    for number, (parameter, value) in enumerate(zip(parameters, checked, strict=True)):
-        if parameter.shape is None:
-            given.append(value)
-            shapes.append(None)
-        else:
-            name = f"%{parameter.name}" if parameter.name else f"argument {number}"
-            data = make(np.ascontiguousarray(value))
-            given.append(Memory(name, Space.GMEM, data, is_initialised=True))
-            shapes.append(value.shape)
+    names = [
+        f"%{parameter.name}" if parameter.name else f"argument {number}"
+        for number, parameter in enumerate(parameters)
+    ]
+    arrays = [
+        (name, array)
+        for parameter, name, value in zip(parameters, names, checked, strict=True)
+        for array in _arrays_of(parameter, value)
+    ]
+    bound = iter(bind_arrays(arrays, make))
+    given = [
+        _bound(parameter, name, value, bound, make)
+        for parameter, name, value in zip(parameters, names, checked, strict=True)
+    ]
     places = zip(_taking(kernel), given, strict=True)
     values = {argument.index: value for argument, value in places}
-    return Arguments(parameters, given, shapes, bound_descriptors(kernel, values, host_maps))
+    return Arguments(parameters, given, bound_descriptors(kernel, values, host_maps))
+
+
+def _arrays_of(parameter: Parameter, value: Any) -> Sequence[Any]:
+    if isinstance(value, AddressTable):
+        return value.arrays
+    return [] if parameter.shape is None else [value]
+
+
+def _bound(
+    parameter: Parameter, name: str, value: Any, arrays: Iterator[BoundArray], make: Copier
+) -> Any:
+    """Return an argument with its arrays, the next ones, in memory."""
+    if isinstance(value, AddressTable):
+        items = [next(arrays) for _ in value.arrays]
+        [table] = bind_arrays([(name, np.array(value.words))], make)
+        return BoundTable(table, items)
+    return value if parameter.shape is None else next(arrays)
 
 
 def _scalar(number: int, parameter: Parameter, value: Any) -> Any:
@@ -243,8 +288,10 @@ def _is_whole(value: Any) -> bool:
     return isinstance(value, int | np.integer | np.bool_)
 
 
-def _array(number: int, parameter: Parameter, value: Any) -> np.ndarray[Any, Any]:
+def _array(number: int, parameter: Parameter, value: Any) -> np.ndarray[Any, Any] | AddressTable:
     assert parameter.shape is not None
+    if isinstance(value, AddressTable) and isinstance(parameter.type, PtrType):
+        return value
     if not is_array(value) and not np.isscalar(value):
         raise _misfit(number, parameter, f"a {type(value).__name__}")
     if not is_array(value) or (value.ndim == 0 and parameter.shape):

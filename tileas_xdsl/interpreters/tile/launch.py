@@ -195,6 +195,7 @@ class Launch:
         self.traces = traces
         self.globals = global_memories(module)
         give_addresses([*arguments.memories, *self.globals])
+        arguments.fill_tables()
         self.is_shared = bool(self.globals) or _waits_for_others(kernel)
         self.clusters = self._clusters()
         at_once = self.latencies.multiprocessors // prod(self.cluster)

@@ -16,8 +16,9 @@ from xdsl.ir import Attribute, BlockArgument, Operation
 
 from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import TensorMapRecipe, recipes_of
 from tileas_xdsl.interpreters.tile.faults import fault
+from tileas_xdsl.interpreters.tile.memory.argument_arrays import BoundArray
 from tileas_xdsl.interpreters.tile.memory.tracked_memory import Memory
-from tileas_xdsl.interpreters.tile.memory.views import View
+from tileas_xdsl.interpreters.tile.memory.views import View, contiguous
 from tileas_xdsl.interpreters.tile.numerics.element_sizes import bits_of_element
 from tileas_xdsl.interpreters.tile.numerics.element_types import dtype_of
 from tileas_xdsl.interpreters.tile.semantics.tma.descriptors import Descriptor, Modes, tensor_map_of
@@ -44,17 +45,17 @@ def bound_descriptors(
     for number, (position, recipe) in enumerate(recipes.items()):
         argument = kernel.body.blocks[0].args[position]
         at = _first_use(kernel, argument)
-        memory = values.get(recipe.argument)
-        if not isinstance(memory, Memory):
+        array = values.get(recipe.argument)
+        if not isinstance(array, BoundArray):
             raise fault(at, f"{_title(argument)} is of argument {recipe.argument}, no array")
-        element = _element(at, recipe, memory)
+        element = _element(at, recipe, array)
         if recipe.extents is None:
-            view = View.whole(memory, element)
+            view = contiguous(array.memory, array.offset, array.shape, element)
         else:
-            view = _pointed(at, memory, element, *recipe.extents.of_launch(values))
+            view = _pointed(at, array, element, *recipe.extents.of_launch(values))
         if recipe.is_window:
             if maps is None:
-                raise fault(at, _unknown(argument, memory))
+                raise fault(at, _unknown(argument, array.memory))
             view = _window(view, maps[number])
         box = tuple(reversed(recipe.box))
         tensor_map = tensor_map_of(at, view, recipe.box, _modes(recipe))
@@ -78,13 +79,13 @@ def _unknown(argument: BlockArgument, memory: Memory) -> str:
     return f"{text}; only host code knows where it begins, and there is none"
 
 
-def _element(at: Operation, recipe: TensorMapRecipe, memory: Memory) -> Attribute:
+def _element(at: Operation, recipe: TensorMapRecipe, array: BoundArray) -> Attribute:
     """Return the element type of a transfer: signedness is the map's."""
     element = recipe.element
     if isinstance(element, IntegerType):
         element = IntegerType(bits_of_element(cast("Attribute", element)))
-    if dtype_of(element).itemsize != memory.data.dtype.itemsize:
-        raise fault(at, f"moves elements {element}, not as wide as those of {memory.name}")
+    if dtype_of(element).itemsize != array.dtype.itemsize:
+        raise fault(at, f"moves elements {element}, not as wide as those of {array.memory.name}")
     return element
 
 
@@ -96,19 +97,19 @@ def _modes(recipe: TensorMapRecipe) -> Modes:
 
 def _pointed(
     at: Operation,
-    memory: Memory,
+    array: BoundArray,
     element: Attribute,
     shape: Sequence[int],
     strides: Sequence[int],
 ) -> View:
     """Return the array behind a pointer; raise a fault if its memory is too small."""
-    itemsize = memory.data.dtype.itemsize
+    memory, itemsize = array.memory, array.dtype.itemsize
     last = sum((n - 1) * step for n, step in zip(shape, strides, strict=True))
-    if prod(shape) and (last + 1) * itemsize > memory.size:
+    if prod(shape) and array.offset + (last + 1) * itemsize > memory.size:
         text = f"describes {'x'.join(map(str, shape))} elements, the last of which is element"
         raise fault(at, f"{text} {last} of {memory.name}, out of bounds")
     steps = tuple(step * itemsize for step in strides)
-    return View(memory, 0, tuple(shape), steps, element, tuple((0, n) for n in shape))
+    return View(memory, array.offset, tuple(shape), steps, element, tuple((0, n) for n in shape))
 
 
 def _window(whole: View, tensor_map: TensorMap) -> View:
@@ -118,7 +119,7 @@ def _window(whole: View, tensor_map: TensorMap) -> View:
     outer = [stride * 8 // bits * itemsize for stride in reversed(tensor_map.strides)]
     return View(
         whole.memory,
-        tensor_map.address * 8 // bits * itemsize,
+        whole.offset + tensor_map.address * 8 // bits * itemsize,
         dims,
         (*outer, itemsize),
         whole.element,

@@ -10,12 +10,12 @@ from weakref import WeakKeyDictionary
 
 from tileas_xdsl.compiler import CompiledKernel, compile_cutile
 from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.frontend.cutile import parameters_of
 from tileas_xdsl.frontend.signature import Parameter
 from tileas_xdsl.interpreters.tile.numerics.element_types import Array
 from tileas_xdsl.runtime.cutile.host_arrays import host_array, is_tensor, write_back
 from tileas_xdsl.runtime.cutile.settings import Settings
 from tileas_xdsl.runtime.cutile.source_lines import SourceLines
-from tileas_xdsl.runtime.cutile.specialisation import parameters_for
 from tileas_xdsl.runtime.gpu.device import gpu
 from tileas_xdsl.runtime.gpu.device_arrays import DeviceArray, device_array
 from tileas_xdsl.runtime.kernel_launcher import stream_handle, target_of
@@ -103,7 +103,7 @@ def grid_of(grid: Any) -> Grid:
 
 
 def _compiled(kernel: Any, target: str, described: Sequence[Any]) -> CompiledKernel:
-    parameters = parameters_for(kernel, described)
+    parameters = parameters_of(kernel, described, is_dispatched=True)
     with _tables_lock:
         table = _tables.setdefault(kernel, _Kernels())
     return table.of(kernel, target, parameters)

@@ -6,18 +6,17 @@ An array is read by the interface it has: `data_ptr` (torch, whose bf16 no proto
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from math import prod
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 
+from tileas_xdsl.frontend.dlpack import CPU, read_dlpack
 from tileas_xdsl.interpreters.tile.arguments import ArgumentError
 from tileas_xdsl.interpreters.tile.numerics.element_types import Array
-from tileas_xdsl.runtime.gpu.driver import INSTALL
 
 _NARROW = ("bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu")
 """Narrow element types whose names torch and ml_dtypes share."""
@@ -37,6 +36,17 @@ class DeviceArray:
     read_only: bool
     owner: Any
     """The object that keeps the memory alive."""
+
+    @property
+    def __cuda_array_interface__(self) -> Mapping[str, Any]:
+        """The array by CUDA's array interface."""
+        return {
+            "version": 3,
+            "shape": self.shape,
+            "strides": self.strides,
+            "typestr": self.dtype.str,
+            "data": (self.pointer, self.read_only),
+        }
 
     @property
     def shadow(self) -> Array:
@@ -77,8 +87,6 @@ def _of_torch(tensor: Any, name: str) -> DeviceArray:
             f"'{name}' is a tensor on '{tensor.device}': move it with .cuda(), or give an array of "
             "numpy's, which is copied"
         )
-    if tensor.requires_grad:
-        raise ArgumentError(f"'{name}' records gradients, which a kernel knows nothing of: detach")
     word = str(tensor.dtype).removeprefix("torch.")
     dtype = _named(word, name)
     strides = tuple(stride * dtype.itemsize for stride in tensor.stride())
@@ -107,22 +115,16 @@ def _of_interface(value: Any, name: str) -> DeviceArray:
     return DeviceArray(int(pointer), shape, tuple(strides), dtype, number, bool(read_only), value)
 
 
-def _of_dlpack(value: Any, name: str) -> DeviceArray | None:
+def _of_dlpack(value: Any, name: str) -> DeviceArray:
     try:
-        memory_view: Any = import_module("cuda.core.utils").StridedMemoryView
-    except ImportError:
-        text = f"'{name}' is given by DLPack, which the package cuda-core reads: {INSTALL}"
-        raise ArgumentError(text) from None
-    try:
-        found: Any = memory_view.from_dlpack(value, stream_ptr=-1)
+        found = read_dlpack(value)
     except BufferError as error:
         raise ArgumentError(f"'{name}' cannot be read by DLPack: {error}") from error
-    if not found.is_device_accessible:
+    if found.device_type == CPU:
         raise ArgumentError(
             f"'{name}' is an array in the memory of the host: give one of numpy's, which is copied"
         )
-    dtype, shape = np.dtype(found.dtype), tuple(found.shape)
-    strides = tuple(stride * dtype.itemsize for stride in found.strides or ())
-    strides = strides or row_major_strides(shape, dtype.itemsize)
-    number, read_only = int(found.device_id), bool(found.readonly)
-    return DeviceArray(int(found.ptr), shape, strides, dtype, number, read_only, found)
+    dtype = _named(found.element, name)
+    strides = tuple(stride * dtype.itemsize for stride in found.strides)
+    place = found.address, found.shape, strides, dtype
+    return DeviceArray(*place, found.device, False, found.owner)

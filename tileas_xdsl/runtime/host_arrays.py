@@ -1,0 +1,53 @@
+"""Arrays of any library in the memory of the host, seen as numpy arrays of the same memory."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any, cast
+
+import ml_dtypes
+import numpy as np
+
+from tileas_xdsl.frontend.array_arguments import ArrayFacts, ArrayReadError, array_facts
+from tileas_xdsl.interpreters.tile.arguments import ArgumentError
+from tileas_xdsl.interpreters.tile.numerics.element_types import Array
+
+HOST_DEVICES = (1, 3)
+"""`DLDeviceType` of memory that the host reads: its own, and pinned."""
+
+
+def host_array(value: Any, name: str) -> Array:
+    """Return the numpy array of an array argument, which shares its memory.
+
+    Raises `ArgumentError` for what is no array, and for arrays in the memory of a GPU.
+    """
+    if isinstance(value, np.ndarray | np.generic):
+        return np.asarray(cast("Array", value))
+    try:
+        facts = array_facts(value)
+    except ArrayReadError as error:
+        raise ArgumentError(f"'{name}': {error}") from error
+    if facts is None:
+        raise ArgumentError(f"'{name}' is an array, not a value of type {type(value).__name__}")
+    if not _is_on_host(value):
+        raise ArgumentError(f"'{name}' is in the memory of a GPU; interpreters read the host's")
+    return _view(facts)
+
+
+def _is_on_host(value: Any) -> bool:
+    if hasattr(value, "__dlpack_device__"):
+        return value.__dlpack_device__()[0] in HOST_DEVICES
+    return not hasattr(value, "__cuda_array_interface__")
+
+
+def _view(facts: ArrayFacts) -> Array:
+    """Return the memory at an address as an array; who gave it keeps it alive."""
+    dtype = np.dtype(getattr(ml_dtypes, facts.element, facts.element))
+    if 0 in facts.shape:
+        return np.empty(facts.shape, dtype)
+    pairs = zip(facts.shape, facts.strides, strict=True)
+    span = 1 + sum((extent - 1) * stride for extent, stride in pairs)
+    memory: Any = (ctypes.c_uint8 * (span * dtype.itemsize)).from_address(facts.address)
+    flat: Array = np.frombuffer(memory, np.uint8).view(dtype)
+    strides = [stride * dtype.itemsize for stride in facts.strides]
+    return np.lib.stride_tricks.as_strided(flat, facts.shape, strides)
