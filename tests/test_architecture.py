@@ -30,6 +30,7 @@ MAY_IMPORT = {
     "interpreters": set(),
     "interpreters/pure": IR | {"interpreters/tile"},
     "interpreters/tile": IR,
+    "interpreters/cuda_tile": {"diagnostics", "dialects", "target"},
     "interpreters/ptx": {"layout", "target"},
     "backend": IR,
     "backend/host": set(),
@@ -180,6 +181,15 @@ def test_parts_without_ir_need_numpy_only(part: str) -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
     )
     assert set(result.stdout.split()) <= {"numpy"}
+
+
+def test_the_oracle_knows_no_other_level() -> None:
+    """What Tile IR means is said without the dialects and the code below it."""
+    own = ("tileas_xdsl.dialects.cuda_tile", "tileas_xdsl.interpreters.cuda_tile")
+    helpers = ("tileas_xdsl.diagnostics", "tileas_xdsl.target.printf")
+    for path in (PACKAGE / "interpreters" / "cuda_tile").rglob("*.py"):
+        ours = [name for name in imported(path) if name.startswith("tileas_xdsl.")]
+        assert [name for name in ours if not name.startswith((*own, *helpers))] == []
 
 
 def test_no_import_cycle() -> None:

@@ -42,6 +42,7 @@ from tileas_xdsl.printing import module_text
 if TYPE_CHECKING:
     from tileas_xdsl.backend.ptx.abi import KernelAbi
     from tileas_xdsl.backend.ptxas import Assembled
+    from tileas_xdsl.interpreters.cuda_tile.launch import Meaning
     from tileas_xdsl.interpreters.tile.launch import Simulation
     from tileas_xdsl.interpreters.tile.launch_descriptors import HostMaps
     from tileas_xdsl.runtime.emulation import Emulation
@@ -97,6 +98,8 @@ class CompiledKernel:
     """The object that encodes the tensor maps of the kernel, where its passes make one."""
     parameters: Sequence[Parameter] | None = None
     """Those of a kernel of cuTile, which takes whole arrays."""
+    tile_ir: ModuleOp | None = None
+    """The Tile IR that the tiles were made of, if they were."""
     _launchers: dict[int, Launcher] = field(default_factory=dict[int, "Launcher"])
     """By the number of the GPU."""
 
@@ -173,6 +176,19 @@ class CompiledKernel:
         flat = self._held(args)
         options.setdefault("host_maps", self._host_maps(flat))
         found = simulate(self.source, flat, kernel=self.name, grid=grid, **options)
+        return replace(found, arrays=self._restored(args, found.arrays))
+
+    def evaluate(self, *args: Any, grid: int | Sequence[int] = 1, **options: Any) -> Meaning:
+        """What Tile IR says that the kernel computes, whatever the passes make of it.
+
+        The options are those of `interpreters.cuda_tile`.  Raises `UndefinedError` at what Tile IR
+        leaves undefined, `DiagnosticError` if the kernel is not made of Tile IR.
+        """
+        from tileas_xdsl.interpreters.cuda_tile.launch import evaluate
+
+        if self.tile_ir is None:
+            raise op_error(self.function, "the kernel is not made of Tile IR", prefix=False)
+        found = evaluate(self.tile_ir, self._held(args), kernel=self.name, grid=grid, **options)
         return replace(found, arrays=self._restored(args, found.arrays))
 
     def emulate(self, *args: Any, grid: int | Sequence[int] = 1, **options: Any) -> Emulation:
@@ -363,6 +379,7 @@ def compile_module(
         stages.append(Stage(spec.name, time.perf_counter() - start))
         after_pass(stages[-1], working)
 
+    tile_ir = module if _is_tile_ir(module) else None
     module = tiles_of(module, arch, run)
     function = _kernel(module, kernel)
     specs = passes or _passes_of(function)
@@ -376,7 +393,9 @@ def compile_module(
             abi = _abi(working)
         run(spec, working)
     host_code = _host_code(working)
-    return CompiledKernel(source, working, arch, specs, stages, ctx, abi, host_code)
+    return CompiledKernel(
+        source, working, arch, specs, stages, ctx, abi, host_code, tile_ir=tile_ir
+    )
 
 
 def tiles_of(module: ModuleOp, target: str, run: Callable[[ArgSpec, ModuleOp], None]) -> ModuleOp:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 
-from kernels.cutile.problem import Judged, Problem, emulated, simulated
+from kernels.cutile.problem import Judged, Problem, emulated, evaluated, simulated
 
-__all__ = ["MODULES", "Judged", "Problem", "emulated", "problems", "simulated"]
+__all__ = ["MODULES", "Judged", "Problem", "emulated", "evaluated", "problems", "simulated"]
 
 MODULES: Sequence[str] = (
     *("vector_add", "saxpy", "activations", "softmax", "rms_norm", "layer_norm", "transpose"),

@@ -69,6 +69,13 @@ class Judged:
         return "; ".join(map(str, self.findings)) or str(self.deviation)
 
 
+def evaluated(problem: Problem, kernel: CompiledKernel, seed: int = 0) -> Judged:
+    """A problem by the meaning of its Tile IR, which raises errors for what is undefined."""
+    arguments = problem.arguments(seed)
+    run = kernel.evaluate(*arguments, grid=problem.grid)
+    return Judged(problem.check(arguments, run.arrays))
+
+
 def simulated(problem: Problem, kernel: CompiledKernel, seed: int = 0) -> Judged:
     """A problem on the interpreter of tiles, which raises errors for what is wrong."""
     arguments = problem.arguments(seed)

@@ -1,4 +1,4 @@
-"""Kernels of cuTile Python on the interpreter, on the emulator and against numpy."""
+"""Kernels of cuTile Python by their meaning, as tiles and on the emulator, against numpy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("cuda.tile")
 
-from kernels.cutile import MODULES, Problem, emulated, problems, simulated
+from kernels.cutile import MODULES, Problem, emulated, evaluated, problems, simulated
 from tileas_xdsl.backend.nvidia_tools import find_tool
 
 PROBLEMS = list(problems())
@@ -24,8 +24,9 @@ def test_meaning_and_code_are_right(number: int, problem: Problem) -> None:
     """The first problem of each file, for one target and the next for the other."""
     target = problem.targets[number % len(problem.targets)]
     kernel = problem.compiled(target)
-    meant = simulated(problem, kernel, seed=1)
-    assert meant.is_right, str(meant)
+    for run in (evaluated, simulated):
+        meant = run(problem, kernel, seed=1)
+        assert meant.is_right, (run.__name__, str(meant))
     found = emulated(problem, kernel, seed=2, order="random")
     assert found.is_right, str(found)
     if find_tool("ptxas"):
@@ -38,7 +39,7 @@ def test_code_and_meaning_are_right_on_other_data(problem: Problem) -> None:
     for target in problem.targets:
         kernel = problem.compiled(target)
         for seed in range(SEEDS):
-            for run in (simulated, emulated):
+            for run in (evaluated, simulated, emulated):
                 found = run(problem, kernel, seed)
                 assert found.is_right, (target, run.__name__, seed, str(found))
         if find_tool("ptxas"):

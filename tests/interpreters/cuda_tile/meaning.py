@@ -1,0 +1,18 @@
+"""Tile IR kernels, run by their meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tests.support.tile_ir import context
+from tileas_xdsl.diagnostics.located_parser import parse_module
+from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.interpreters.cuda_tile.launch import Meaning, evaluate
+
+
+def meaning(text: str, *arguments: Any, grid: int | Sequence[int] = 1) -> Meaning:
+    """Parse, verify and run a kernel."""
+    module = parse_module(context(), text)
+    verify_module(module)
+    return evaluate(module, arguments, grid=grid)

@@ -1,0 +1,190 @@
+"""Launches of a Tile IR kernel: bind arguments, run the blocks of the grid one after another."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute
+
+from tileas_xdsl.dialects.cuda_tile.constants import Dense
+from tileas_xdsl.dialects.cuda_tile.module import EntryOp, GlobalOp
+from tileas_xdsl.dialects.cuda_tile.module import ModuleOp as TileModuleOp
+from tileas_xdsl.dialects.cuda_tile.scalars import is_integer
+from tileas_xdsl.dialects.cuda_tile.types import PtrType, element_of
+from tileas_xdsl.interpreters.cuda_tile.block import Block
+from tileas_xdsl.interpreters.cuda_tile.execution import run_region
+from tileas_xdsl.interpreters.cuda_tile.faults import UndefinedError, undefined
+from tileas_xdsl.interpreters.cuda_tile.memory import Bound, Memory, bind
+from tileas_xdsl.interpreters.cuda_tile.numerics.conversions import literal, memory_bytes
+from tileas_xdsl.interpreters.cuda_tile.numerics.elements import (
+    Array,
+    dtype_of,
+    width_of,
+    word_of,
+)
+from tileas_xdsl.interpreters.cuda_tile.numerics.integers import wrap
+
+Grid: TypeAlias = tuple[int, int, int]
+Progress: TypeAlias = Callable[[int, int], None]
+"""Called with the blocks done and all blocks."""
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What a launch computes."""
+
+    arrays: Sequence[Any]
+    """The arguments after the run."""
+    operations: int
+    blocks: int
+    printed: str
+
+
+def evaluate(
+    module: ModuleOp,
+    args: Sequence[Any],
+    *,
+    kernel: str | None = None,
+    grid: int | Sequence[int] = 1,
+    progress: Progress | None = None,
+) -> Meaning:
+    """Run a kernel of a Tile IR module on arrays and scalars, which are not modified.
+
+    A pointer takes an array, a number a scalar.  Arrays that share memory keep sharing it.  Raises
+    `UndefinedError` for what Tile IR leaves undefined and for arguments that do not fit.
+    """
+    entry = find_entry(module, kernel)
+    return _Launch(module, entry, args, _grid_of(entry, grid)).run(progress)
+
+
+def entries_of(module: ModuleOp) -> Sequence[EntryOp]:
+    """The kernels of a Tile IR module."""
+    return [op for op in module.walk() if isinstance(op, EntryOp)]
+
+
+def find_entry(module: ModuleOp, name: str | None = None) -> EntryOp:
+    """The kernel of this name, or the only one; the error otherwise lists them."""
+    kernels = entries_of(module)
+    found = [kernel for kernel in kernels if name in (None, kernel.sym_name.data)]
+    if len(found) == 1:
+        return found[0]
+    names = ", ".join(f"@{kernel.sym_name.data}" for kernel in kernels) or "none"
+    wanted = "one kernel, say which one" if name is None else f"a kernel @{name}"
+    raise undefined(module, f"is to have {wanted}; it has {names}")
+
+
+def _grid_of(entry: EntryOp, grid: int | Sequence[int]) -> Grid:
+    extents = [operator.index(n) for n in (grid if isinstance(grid, Iterable) else (grid,))]
+    if not 1 <= len(extents) <= 3 or any(n < 1 for n in extents):
+        raise undefined(entry, f"has a grid of one to three extents of at least 1, not {extents}")
+    x, y, z = (*extents, 1, 1)[:3]
+    return x, y, z
+
+
+class _Launch:
+    """A kernel, its arguments in memory, and its grid."""
+
+    def __init__(self, module: ModuleOp, entry: EntryOp, args: Sequence[Any], grid: Grid) -> None:
+        self.entry, self.grid = entry, grid
+        self.memory = Memory()
+        self.globals = {op.sym_name.data: _placed(self.memory, op) for op in _globals_of(module)}
+        self.bound, self.values = _bound(self.memory, entry, args)
+        self.args = args
+        self.printed: list[str] = []
+
+    def run(self, progress: Progress | None) -> Meaning:
+        """Run all blocks, x fastest."""
+        x, y, z = self.grid
+        operations = done = 0
+        for k in range(z):
+            for j in range(y):
+                for i in range(x):
+                    operations += self._run_block((i, j, k))
+                    done += 1
+                    if progress is not None:
+                        progress(done, x * y * z)
+        arrays = [
+            self.bound[n].result() if n in self.bound else value
+            for n, value in enumerate(self.args)
+        ]
+        return Meaning(arrays, operations, done, "".join(self.printed))
+
+    def _run_block(self, index: Grid) -> int:
+        block = Block(self.memory, self.globals, index, self.grid, self.printed)
+        try:
+            run_region(block, self.entry.body, self.values)
+        except UndefinedError as error:
+            error.printed = "".join(self.printed)
+            raise
+        return block.operations
+
+
+def _globals_of(module: ModuleOp) -> Sequence[GlobalOp]:
+    inside = (op for op in module.walk() if isinstance(op, TileModuleOp))
+    return [op for each in inside for op in each.body.block.ops if isinstance(op, GlobalOp)]
+
+
+def _placed(memory: Memory, op: GlobalOp) -> int:
+    """Place a global in memory; gives its address in bytes."""
+    value = cast("Dense", op.value)
+    element: Attribute = value.get_element_type()
+    (count,) = value.get_shape()
+    elements = literal(value, element)
+    elements = np.broadcast_to(elements, (count,)) if elements.size == 1 else elements
+    alignment = 1 if op.alignment is None else op.alignment.value.data
+    data = memory_bytes(elements, element).copy()
+    return memory.place(f"@{op.sym_name.data}", data, alignment).address
+
+
+def _bound(
+    memory: Memory, entry: EntryOp, args: Sequence[Any]
+) -> tuple[dict[int, Bound], Sequence[Array]]:
+    """The arrays by position, and the values of the parameters."""
+    parameters = entry.body.block.args
+    if len(parameters) != len(args):
+        raise undefined(entry, f"takes {len(parameters)} arguments, but got {len(args)}")
+    arrays: dict[int, tuple[str, Array, Attribute]] = {}
+    for n, (parameter, value) in enumerate(zip(parameters, args, strict=True)):
+        element = element_of(parameter.type)
+        if isinstance(element, PtrType):
+            name = f"%{parameter.name_hint or n}"
+            arrays[n] = name, _array(entry, n, element.pointee, value), element.pointee
+    bound = dict(zip(arrays, bind(memory, list(arrays.values())), strict=True))
+    values = [
+        bound[n].address if n in bound else _scalar(entry, n, parameter.type, args[n])
+        for n, parameter in enumerate(parameters)
+    ]
+    return bound, values
+
+
+def _array(entry: EntryOp, number: int, element: Attribute, value: Any) -> Array:
+    """An array for a pointer; unsigned elements are bits."""
+    if not isinstance(value, np.ndarray):
+        raise undefined(entry, f"takes an array as argument {number}, not {value!r}")
+    array = cast("Array", value)
+    array = array if array.flags.c_contiguous else np.ascontiguousarray(array)
+    wanted = dtype_of(element)
+    if array.dtype.kind == "u" and wanted.kind == "i":
+        array = array.view(f"i{array.itemsize}")
+    if array.dtype != wanted:
+        text = f"takes an array of {wanted} as argument {number}, not of {array.dtype}"
+        raise undefined(entry, text)
+    return array
+
+
+def _scalar(entry: EntryOp, number: int, type_: Attribute, value: Any) -> Array:
+    """A number of the type of a parameter."""
+    element = element_of(type_)
+    if np.ndim(value):
+        raise undefined(entry, f"takes a {word_of(type_)} as argument {number}, not an array")
+    if not is_integer(element):
+        return np.asarray(value).astype(dtype_of(element))
+    width = width_of(type_)
+    if int(value) != value or not -(1 << (width - 1)) <= value < 1 << width:
+        raise undefined(entry, f"takes a {word_of(type_)} as argument {number}, not {value!r}")
+    return wrap(np.asarray(int(value), object), width)

@@ -1,0 +1,1 @@
+"""Numbers of tiles as numpy arrays: element types, rounding, arithmetic, conversions."""
