@@ -24,7 +24,10 @@ pytest.importorskip("cuda.tile")
 
 from support import cutile_products as kernels
 
+from kernels.cutile.attention import Attention
+from kernels.cutile.batched_matmul import batched_matmul
 from kernels.cutile.matmul import matmul
+from kernels.cutile.problem import emulated
 
 TARGETS = ("sm_90a", "sm_100a")
 COPIES = r"cp\.async\.bulk\.tensor"
@@ -155,3 +158,27 @@ def test_descriptors_that_a_launch_passes_mean_the_same() -> None:
     left_by_run = simulate(module, flat).arrays
     found = restored(kernel.parameters or (), arguments, left_by_run)
     assert np.abs(found[2] - exact(left, top)).max() < 1e-4
+
+
+@needs_ptxas
+def test_attention_on_arrays_of_four_dimensions_loads_by_tma_alone() -> None:
+    """Two warpgroups read stages that a producer fills; nothing spills, no thread loads."""
+    problem = Attention(1, 1, 128, 300, 128, tm=128, tn=128).problem()
+    kernel = problem.compiled("sm_90a")
+    assert "not_pipelined" not in kernel.ir("tileas-pipeline-loads")
+    assert "max_regs = array<i32: 40, 232>" in kernel.ir("tileas-pipeline-loads")
+    assert len(re.findall(COPIES, kernel.ptx)) == 6
+    assert "ld.global" not in kernel.ptx
+    assert kernel.assemble().spills == 0
+    assert emulated(problem, kernel, order="random").is_right
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_batches_of_matrices_are_loaded_by_tma_alone(target: str) -> None:
+    rng = np.random.default_rng(7)
+    a, b = (rng.standard_normal(shape).astype(np.float16) for shape in ((2, 70, 72), (2, 72, 136)))
+    c = np.full((2, 70, 136), np.nan, np.float32)
+    kernel = tileas.compile(batched_matmul, a, b, c, 64, 64, 32, target=target)
+    assert "agent_switch" in kernel.ir("tileas-pipeline-loads")
+    assert "ld.global" not in kernel.ptx
+    check(kernel.emulate(a, b, c, 64, 64, 32, grid=(2, 3, 2)), exact(a, b))

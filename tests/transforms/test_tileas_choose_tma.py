@@ -144,7 +144,7 @@ def test_what_comes_after_a_store_is_not_loaded_by_tma() -> None:
     assert load.attributes[NOT_BY_TMA] == StringAttr("it comes after other accesses to memory")
 
 
-def test_tiles_that_are_used_in_registers_are_left_alone() -> None:
+def test_tiles_that_are_used_in_registers_say_so() -> None:
     use = (
         LOAD
         + """
@@ -153,4 +153,4 @@ def test_tiles_that_are_used_in_registers_are_left_alone() -> None:
     )
     found = chosen(use=use)
     assert found.atom.data.family == "ldg"
-    assert NOT_BY_TMA not in found.attributes
+    assert found.attributes[NOT_BY_TMA] == StringAttr("it is read in registers")

@@ -9,14 +9,17 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from xdsl.context import Context
+from xdsl.dialects import func, scf
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from tests.support.ir import parse
+from tileas_xdsl.analysis.shared_memory import tile_bytes
 from tileas_xdsl.diagnostics.verify import verify_module
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
 from tileas_xdsl.interpreters.tile.launch import Schedule, simulate
+from tileas_xdsl.transforms.pipeline_loads.fewer_stages import STAGES_ARE_A_HINT, take_stages
 from tileas_xdsl.transforms.tileas_choose_tma import TileasChooseTma
 from tileas_xdsl.transforms.tileas_pipeline_loads import NOT_PIPELINED, TileasPipelineLoads
 
@@ -185,10 +188,33 @@ def test_why_not_is_said(changes: Mapping[str, object], reason: str) -> None:
     assert not any(isinstance(op, AgentSwitchOp) for op in module.walk())
 
 
-def test_kernels_without_loads_of_tma_are_left_alone() -> None:
+def test_loops_without_loads_of_tma_say_so_and_stay() -> None:
     text = str(program()).replace("tma_load_2d", "ldg")
     module = parse(text.replace(", #nv_tileas<space smem>", ""))
     before = str(module)
     TileasChooseTma().apply(Context(), module)
     TileasPipelineLoads().apply(Context(), module)
+    (loop,) = (op for op in module.walk() if isinstance(op, scf.ForOp))
+    assert loop.attributes.pop(NOT_PIPELINED) == StringAttr("some of its loads are not done by TMA")
     assert str(module) == before
+
+
+@pytest.mark.parametrize(("slots", "more", "stages"), [(0, 1, 3), (3, 0, 1), (3, 1, None)])
+def test_stages_that_do_not_fit_are_taken(slots: int, more: int, stages: int | None) -> None:
+    module = piped()
+    (function,) = (op for op in module.walk() if isinstance(op, func.FuncOp))
+    (pipeline,) = (op for op in module.walk() if isinstance(op, CreatePipelineOp))
+    slot = tile_bytes(pipeline.view.type) // pipeline.stages
+    assert pipeline.stages == 4
+    assert take_stages(function, slots * slot + more) is (stages is not None)
+    assert pipeline.stages == (stages or 4)
+    verify_module(module)
+    assert f", {pipeline.stages}, smem>" in str(module)
+
+
+def test_stages_that_the_program_asks_for_are_not_taken() -> None:
+    module = piped()
+    (function,) = (op for op in module.walk() if isinstance(op, func.FuncOp))
+    (pipeline,) = (op for op in module.walk() if isinstance(op, CreatePipelineOp))
+    del pipeline.attributes[STAGES_ARE_A_HINT]
+    assert not take_stages(function, 1)

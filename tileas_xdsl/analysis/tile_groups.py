@@ -29,6 +29,7 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.token_chain import TokenFault, inflows, pipelines_of
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import FutureWaitOp, WaitOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp, ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.same_rows import keeps_rows
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp, InsertSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
@@ -79,7 +80,7 @@ class TileGroups:
         """Operations that are `apart` join nothing."""
         self._nodes: dict[Node, TileGroup | None] = {}
         self.parts: dict[SSAValue, ExtractSliceOp | ViewOp] = {}
-        """Slices, transposes and scales, by the operation that cuts them out of another tile."""
+        """Slices, transposes, scales and renamed rows, by the operation that cuts them out."""
         joins: list[tuple[Node, Node]] = []
         for op in root.walk():
             self._nodes.update(dict.fromkeys(_placed_values(op)))
@@ -151,9 +152,15 @@ def _placed_values(op: Operation) -> Iterator[SSAValue]:
 def _part(op: Operation) -> ExtractSliceOp | ViewOp | None:
     if isinstance(op, ExtractSliceOp):
         return op
-    if isinstance(op, ViewOp) and is_rearranged(op.result.type):
+    if isinstance(op, ViewOp) and (is_rearranged(op.result.type) or _is_renamed(op)):
         return op
     return None
+
+
+def _is_renamed(op: ViewOp) -> bool:
+    """Whether a view shows the rows of a tile in shared memory under another shape."""
+    is_shared = space_of(op.result.type) is Space.SMEM and as_tile(op.result.type) is not None
+    return is_shared and keeps_rows(op) and shape_of(op.source.type) != shape_of(op.result.type)
 
 
 def _joins(op: Operation) -> Iterator[tuple[Node, Node]]:

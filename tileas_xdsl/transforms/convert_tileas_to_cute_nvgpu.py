@@ -16,9 +16,12 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from tileas_xdsl.dialects.target_attribute import module_target
+from tileas_xdsl.target.arch import Target
 from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
+from tileas_xdsl.threads.smem.smem_layout import SharedMemoryError
 from tileas_xdsl.transforms.extension import apply_added
 from tileas_xdsl.transforms.lower_tiles.kernel import lower_kernel
+from tileas_xdsl.transforms.pipeline_loads.fewer_stages import take_stages
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,16 @@ class ConvertTileasToCuteNvgpu(ModulePass):
         apply_added(ConvertTileasToCuteNvgpu.name, op)
         target = module_target(op, self.target)
         kernels = [f for f in op.ops if isinstance(f, func.FuncOp) and not f.is_declaration]
-        lowered = [lower_kernel(KernelPlan.of(kernel, target)) for kernel in kernels]
+        lowered = [_lowered(kernel, target) for kernel in kernels]
         for kernel, made in zip(kernels, lowered, strict=True):
             Rewriter.replace_op(kernel, made)
+
+
+def _lowered(kernel: func.FuncOp, target: Target) -> func.FuncOp:
+    """Lower a kernel, with fewer stages where its shared memory is more than a block has."""
+    while True:
+        try:
+            return lower_kernel(KernelPlan.of(kernel, target))
+        except SharedMemoryError as error:
+            if not take_stages(kernel, error.excess):
+                raise

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue, Use
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
@@ -16,7 +15,8 @@ from tileas_xdsl.dialects.nv_tileaa.views import MakeMemrefOp
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreOp
-from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.same_rows import keeps_rows
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.transforms.choose_tma.accumulator_stores import store_by_tma, stores_accumulator
 from tileas_xdsl.transforms.choose_tma.legality import load_problem, store_problem
@@ -37,8 +37,9 @@ class LoadByTma(RewritePattern):
     def match_and_rewrite(self, op: TiledLoadOp, rewriter: PatternRewriter) -> None:
         if not _is_undecided(op):
             return
-        if (conversions := _into_memory(op)) and _is_legal(op, load_problem(op)):
-            _load_by_tma(op, conversions, rewriter)
+        problem = load_problem(op) if _is_in_memory(op) else "it is read in registers"
+        if _is_legal(op, problem):
+            _load_by_tma(op, rewriter)
 
 
 class StoreByTma(RewritePattern):
@@ -94,17 +95,19 @@ def _is_legal(op: TiledLoadOp | TiledStoreOp, problem: str | None) -> bool:
     return problem is None
 
 
-def _into_memory(load: TiledLoadOp) -> Sequence[ConvertLayoutOp]:
-    """Return the conversions to shared memory of a tile, if they are its only users."""
-    users = [use.operation for use in load.result.uses]
-    found = [user for user in users if isinstance(user, ConvertLayoutOp)]
-    is_only_there = all(space_of(user.result.type) is Space.SMEM for user in found)
-    return found if is_only_there and len(found) == len(users) else ()
+def _is_in_memory(load: TiledLoadOp) -> bool:
+    """Whether all that is done with a tile is to put it, or its rows, into shared memory."""
+    return any(load.result.uses) and all(map(_is_converted, load.result.uses))
 
 
-def _load_by_tma(
-    load: TiledLoadOp, conversions: Sequence[ConvertLayoutOp], rewriter: PatternRewriter
-) -> None:
+def _is_converted(use: Use) -> bool:
+    user = use.operation
+    if isinstance(user, ConvertLayoutOp):
+        return space_of(user.result.type) is Space.SMEM
+    return keeps_rows(user) and all(map(_is_converted, user.results[0].uses))
+
+
+def _load_by_tma(load: TiledLoadOp, rewriter: PatternRewriter) -> None:
     made = TiledLoadOp(
         load.view,
         load.coords,
@@ -115,9 +118,19 @@ def _load_by_tma(
         allow_tma=True,
     )
     made.attributes |= load.attributes
-    for conversion in conversions:
-        rewriter.replace(conversion, [], [load.result])
     rewriter.replace(load, made)
+    _read_in_memory(made.result, rewriter)
+
+
+def _read_in_memory(tile: SSAValue, rewriter: PatternRewriter) -> None:
+    """Read a tile in shared memory where its users have put it there, and view its rows there."""
+    for user in [use.operation for use in tile.uses]:
+        if isinstance(user, ConvertLayoutOp):
+            rewriter.replace(user, [], [tile])
+        else:
+            view = ViewOp(tile, _in_shared_memory(user.results[0].type))
+            rewriter.replace(user, view)
+            _read_in_memory(view.result, rewriter)
 
 
 def _in_shared_memory(tile: Attribute) -> TensorType[Attribute]:

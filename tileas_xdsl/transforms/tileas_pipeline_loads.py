@@ -10,12 +10,18 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.passes import ModulePass
 
 from tileas_xdsl.dialects.target_attribute import module_target
+from tileas_xdsl.target.arch import Target
 from tileas_xdsl.transforms.pipeline_loads.agent_split import divide
-from tileas_xdsl.transforms.pipeline_loads.candidate_loop import load_loop
-from tileas_xdsl.transforms.pipeline_loads.resources import resources_of
+from tileas_xdsl.transforms.pipeline_loads.candidate_loop import (
+    LoadLoop,
+    is_divided,
+    load_loop,
+    loop_problems,
+)
+from tileas_xdsl.transforms.pipeline_loads.resources import Resources, resources_of
 
 NOT_PIPELINED = "nv_tileas.not_pipelined"
-"""On a kernel: why its loads are not pipelined."""
+"""On a kernel, and on each of its loops that load tiles: why its loads are not pipelined."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +36,7 @@ class TileasPipelineLoads(ModulePass):
     asks for and shared memory has; an agent of one warpgroup whose loop fills them; an agent whose
     loop reads them, with all else that the kernel does.  Numbers that both need are computed in
     front of the agents, by all threads.  Where that cannot be, the kernel stays, with the reason as
-    an attribute.
+    an attribute; so has every loop that loads tiles and is not divided.
 
     Idempotent; it has no diagnostics and never stops a pipeline.
     """
@@ -43,10 +49,19 @@ class TileasPipelineLoads(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = module_target(op, self.target)
         for function in [f for f in op.walk() if isinstance(f, func.FuncOp)]:
-            if function.is_declaration or (found := load_loop(function)) is None:
-                continue
-            needed = found if isinstance(found, str) else resources_of(found, target)
-            if isinstance(found, str) or isinstance(needed, str):
-                function.attributes[NOT_PIPELINED] = StringAttr(str(needed))
-                continue
-            divide(found, needed)
+            if not function.is_declaration:
+                _pipeline_loads(function, target)
+
+
+def _pipeline_loads(function: func.FuncOp, target: Target) -> None:
+    """Divide the first loop of a kernel that can be; say of all others why they are not."""
+    found = load_loop(function)
+    needed = resources_of(found, target) if isinstance(found, LoadLoop) else found
+    divided = found.loop if isinstance(found, LoadLoop) and isinstance(needed, Resources) else None
+    if not is_divided(function):
+        for loop, problem in loop_problems(function, divided).items():
+            loop.attributes[NOT_PIPELINED] = StringAttr(problem)
+    if isinstance(needed, str):
+        function.attributes[NOT_PIPELINED] = StringAttr(needed)
+    elif isinstance(found, LoadLoop) and needed is not None:
+        divide(found, needed)

@@ -69,3 +69,23 @@ func.func @pieces(%a: tensor<128x32xf16, #nv_tileas<space smem>>, %b: tensor<32x
 // CHECK-NEXT:      nv_tileas.copy %[[LESS]], %staging
 // CHECK-NEXT:      %[[PLACE:.*]] = arith.addi %[[FIRST]], %[[PIECE]] : index
 // CHECK-NEXT:      nv_tileas.tiled_store %staging, %[[VIEW]][%row, %[[PLACE]]] {atom = #nv_tileas<atom tma_store_2d>, allow_tma = true}
+
+// -----
+
+// A view that drops unit dimensions, and so keeps the rows of a tile, shows it where TMA has put it.
+
+func.func @batched(%a: !nv_tileaa.ptr<f16, 1>, %i: index, %b: tensor<64x64xf16, #nv_tileas<space smem>>, %c: tensor<64x64xf32>) -> tensor<64x64xf32> attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %pa = nv_tileaa.assume %a, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<f16, 1>
+  %ma = nv_tileaa.make_memref %pa, sizes[], strides[] : !nv_tileaa.ptr<f16, 1> -> memref<8x64x64xf16, strided<[4096, 64, 1]>>
+  %va = nv_tileas.view %ma : memref<8x64x64xf16, strided<[4096, 64, 1]>> -> !nv_tileas.tiled_view<1x64x64xf16, gmem>
+  %x = nv_tileas.tiled_load %va[%i, %i, %i] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<1x64x64xf16, gmem> -> tensor<1x64x64xf16>
+  %matrix = nv_tileas.view %x : tensor<1x64x64xf16> -> tensor<64x64xf16>
+  %s = nv_tileas.convert_layout %matrix : tensor<64x64xf16> -> tensor<64x64xf16, #nv_tileas<space smem>>
+  %sum = nv_tileas.dot %s, %b, %c {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x64xf16, #nv_tileas<space smem>>, tensor<64x64xf16, #nv_tileas<space smem>>, tensor<64x64xf32> -> tensor<64x64xf32>
+  func.return %sum : tensor<64x64xf32>
+}
+
+// CHECK-LABEL: func.func @batched
+// CHECK:         %x = nv_tileas.tiled_load %va[%i, %i, %i] {atom = #nv_tileas<atom tma_load_3d>, allow_tma = true} : !nv_tileas.tiled_view<1x64x64xf16, gmem> -> tensor<1x64x64xf16, #nv_tileas<space smem>>
+// CHECK-NEXT:    %matrix = nv_tileas.view %x : tensor<1x64x64xf16, #nv_tileas<space smem>> -> tensor<64x64xf16, #nv_tileas<space smem>>
+// CHECK-NEXT:    %sum = nv_tileas.dot %matrix, %b, %c

@@ -14,7 +14,7 @@ from math import prod
 import numpy as np
 from xdsl.ir import Operation
 
-from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.diagnostics.emission import OpError, op_error
 from tileas_xdsl.layout.access import Ints
 from tileas_xdsl.layout.elements import element_type
 from tileas_xdsl.layout.int_tuple import product_each
@@ -174,6 +174,13 @@ class Allocation:
     what: str
 
 
+class SharedMemoryError(OpError):
+    """A kernel needs more shared memory than a block has."""
+
+    excess: int = 0
+    """The bytes that it needs too many, all allocations together."""
+
+
 @dataclass
 class SharedMap:
     """The shared-memory allocations of a block."""
@@ -181,20 +188,27 @@ class SharedMap:
     target: Target
     parts: list[Allocation] = field(default_factory=list[Allocation])
     bytes: int = 0
+    first_excess: SharedMemoryError | None = None
+    """The error at the first operation for which there was no room."""
 
     def allocate(
         self, op: Operation, name: str, size: int, what: str, alignment: int = ALIGNMENT
     ) -> int:
-        """Return the offset of a new allocation; raise where capacity is exceeded."""
+        """Return the offset of a new allocation; `check` raises where capacity is exceeded."""
         offset = -(-self.bytes // alignment) * alignment
         self.bytes = offset + size
         most = self.target.shared_memory_per_block
-        if self.bytes > most:
-            raise op_error(
-                op, f"a block needs {self.bytes} bytes of shared memory with it; it has {most}"
-            )
+        if self.bytes > most and self.first_excess is None:
+            text = f"a block needs {self.bytes} bytes of shared memory with it; it has {most}"
+            self.first_excess = SharedMemoryError(*op_error(op, text).diagnostics)
         self.parts.append(Allocation(name, offset, size, what))
         return offset
+
+    def check(self) -> None:
+        """Raise a `SharedMemoryError` if a block has not as much shared memory."""
+        if self.first_excess is not None:
+            self.first_excess.excess = self.bytes - self.target.shared_memory_per_block
+            raise self.first_excess
 
     def table(self) -> str:
         """The map as text, a line for each part."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -22,9 +22,10 @@ from tileas_xdsl.dialects.nv_tileas.compute.scale_tiles import scale_tile
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadBase, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.same_rows import keeps_rows
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.shapes.transposed import is_transposed
-from tileas_xdsl.dialects.nv_tileas.spaces import element_of
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.nv_tileas.tma.descriptor import descriptor_of
 from tileas_xdsl.dialects.nv_tileas.tma.layout import shared_layout as written_layout
@@ -245,8 +246,11 @@ def _other_side(op: Operation, value: SSAValue) -> SSAValue | None:
             return None
 
 
-Cut: TypeAlias = tuple[tuple[int, int, int], ...]
-"""The begin, end and stride of each dimension; an empty one turns a tile round."""
+Bounds: TypeAlias = tuple[int, int, int]
+"""Begin, end and stride."""
+
+Cut: TypeAlias = tuple[Bounds, ...] | tuple[int, ...]
+"""Bounds of each dimension, or other extents of the same rows; an empty one turns a tile round."""
 
 
 @dataclass(frozen=True)
@@ -262,8 +266,17 @@ class Window:
         """The byte address of each element, by column-major index."""
         found = self.layout.addresses(self.bits).reshape(self.shape, order="F")
         for cut in self.cuts:
-            found = found[tuple(slice(*part) for part in cut)] if cut else found.T
+            found = _step(found, cut)
         return found.ravel(order="F")
+
+
+def _step(addresses: Ints, cut: Cut) -> Ints:
+    """The addresses of the part that a step leaves."""
+    if not cut:
+        return addresses.T
+    if isinstance(cut[0], int):
+        return addresses.reshape(cast("tuple[int, ...]", cut))
+    return addresses[tuple(slice(*bounds) for bounds in cast("tuple[Bounds, ...]", cut))]
 
 
 @lru_cache(maxsize=1024)
@@ -279,7 +292,7 @@ def _cuts(a: Assignment, value: SSAValue) -> list[Cut]:
         return []
     before = _cuts(a, cut.source)
     if not isinstance(cut, ExtractSliceOp):
-        return [*before, ()]
+        return [*before, (shape_of(cut.result.type) or ()) if keeps_rows(cut) else ()]
     sizes, strides = cut.static_sizes.get_values(), cut.static_strides.get_values()
     starts = [0 if n == DYNAMIC_INDEX else n for n in cut.static_offsets.get_values()]
     parts = [

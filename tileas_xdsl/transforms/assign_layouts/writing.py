@@ -23,16 +23,21 @@ from tileas_xdsl.dialects.nv_tileas.attributes import (
 from tileas_xdsl.dialects.nv_tileas.compute.scale_tiles import scale_tile
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadBase, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.same_rows import keeps_rows
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
-from tileas_xdsl.dialects.nv_tileas.spaces import shape_of, space_of
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaTransferOp
 from tileas_xdsl.layout.int_tuple import product_each
 from tileas_xdsl.layout.layout import Layout, make_layout
 from tileas_xdsl.layout.memory import MemoryLayout
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.tensor_memory import accumulator
+from tileas_xdsl.threads.smem.smem_layout import panels_of
 from tileas_xdsl.transforms.assign_layouts.candidates import Choice
 from tileas_xdsl.transforms.assign_layouts.copied_tiles import views_of_copied
+from tileas_xdsl.transforms.assign_layouts.memory import memory_layout
 from tileas_xdsl.transforms.assign_layouts.rematerialization import rematerialize_free_tiles
 from tileas_xdsl.transforms.assign_layouts.request import Assignment
 from tileas_xdsl.transforms.assign_layouts.space_requirements import UNDECIDED
@@ -95,11 +100,24 @@ def _retype_parts(a: Assignment, value: SSAValue, layout: MemoryLayout) -> None:
         part = next((r for r in use.operation.results if r in a.groups.parts), None)
         if part is None or scale_tile(part.type) is not None:
             continue
-        cut = a.groups.parts[part]
-        mine = _rows_of(layout, cut) if isinstance(cut, ExtractSliceOp) else _turned(layout)
+        mine = _layout_of_part(layout, a.groups.parts[part])
         if mine is not None:
             retype(part, SharedEncoding(mine))
             _retype_parts(a, part, mine)
+
+
+def _layout_of_part(layout: MemoryLayout, cut: ExtractSliceOp | ViewOp) -> MemoryLayout | None:
+    """The layout of a part of a tile; None where the tile's says nothing of it."""
+    if isinstance(cut, ExtractSliceOp):
+        return _rows_of(layout, cut)
+    return _renamed(layout, cut) if keeps_rows(cut) else _turned(layout)
+
+
+def _renamed(layout: MemoryLayout, cut: ViewOp) -> MemoryLayout | None:
+    """The layout of the same rows under another shape."""
+    shape = shape_of(cut.result.type) or ()
+    found = panels_of(layout, product_each(layout.shape), bits_of(element_of(cut.result.type)))
+    return None if isinstance(found, str) else memory_layout(replace(found, shape=shape))
 
 
 def _retype_slices(a: Assignment, value: SSAValue) -> None:

@@ -11,7 +11,7 @@ from xdsl.ir import Block
 from xdsl.rewriter import InsertPoint
 
 from tileas_xdsl.analysis.accumulators import sums_of
-from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.diagnostics.emission import OpError, op_error
 from tileas_xdsl.dialects.cute_nvgpu import (
     ClusterArriveOp,
     ClusterWaitOp,
@@ -33,7 +33,18 @@ DEFAULT_SHARED_BYTES = 48 * 1024
 
 
 def lower_kernel(plan: KernelPlan) -> func.FuncOp:
-    """Return the function that every thread of a block runs."""
+    """Return the function that every thread of a block runs.
+
+    Raises a `SharedMemoryError` where shared memory does not suffice, whatever else is wrong.
+    """
+    try:
+        return _lowered(plan)
+    except OpError:
+        plan.shared.check()
+        raise
+
+
+def _lowered(plan: KernelPlan) -> func.FuncOp:
     block = Block()
     facts = TileFacts.of(plan.kernel)
     emitter = ThreadBuilder(
@@ -64,6 +75,7 @@ def lower_kernel(plan: KernelPlan) -> func.FuncOp:
 
 def _check_shared(plan: KernelPlan) -> None:
     """Check that the kernel may request the dynamic shared memory that it needs."""
+    plan.shared.check()
     allowed = plan.kernel.attributes.get(EXTENDED_SMEM)
     extended = not isinstance(allowed, IntegerAttr) or allowed.value.data != 0
     if not extended and plan.shared.bytes > DEFAULT_SHARED_BYTES:

@@ -102,6 +102,7 @@ def lower_kernel(function: func.FuncOp, program: KernelOp, target: Target) -> fu
         if not isinstance(op, func.ReturnOp):
             state.lower(op)
     e.insert(func.ReturnOp())
+    plan.shared.check()
     return kernel_function(plan, block, parameters)
 
 

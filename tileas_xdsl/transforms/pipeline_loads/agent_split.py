@@ -25,7 +25,7 @@ from math import prod
 
 from xdsl.builder import Builder
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import ArrayAttr, TensorType, TupleType, i8
+from xdsl.dialects.builtin import ArrayAttr, TensorType, TupleType, UnitAttr, i8
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -48,6 +48,7 @@ from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.nv_tileas.types import IteratorType, TiledViewType
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop
+from tileas_xdsl.transforms.pipeline_loads.fewer_stages import STAGES_ARE_A_HINT
 from tileas_xdsl.transforms.pipeline_loads.resources import PRODUCER_WARPS, Resources, spec_of
 
 CONSUMER = 0
@@ -107,7 +108,9 @@ class _Division:
         buffer = builder.insert(AllocTensorOp(TensorType(element, shape, SpaceAttr(Space.SMEM))))
         buffer.result.name_hint = "stages"
         slots = builder.insert(ViewOp(buffer.result, TiledViewType(shape, element, Space.SMEM)))
-        return builder.insert(CreatePipelineOp(slots.result, self.resources.stages))
+        made = builder.insert(CreatePipelineOp(slots.result, self.resources.stages))
+        made.attributes[STAGES_ARE_A_HINT] = UnitAttr()
+        return made
 
     # the agent that loads
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import func, gpu, memref, scf
@@ -40,7 +40,7 @@ def load_loop(function: func.FuncOp) -> LoadLoop | str | None:
     if body is None or body.next_block is not None:
         return None
     loads = [op for op in function.walk() if _is_brought(op)]
-    if not loads or any(isinstance(op, AgentSwitchOp | CreatePipelineOp) for op in function.walk()):
+    if not loads or is_divided(function):
         return None
     loops = [op for op in body.ops if isinstance(op, scf.ForOp)]
     found = [_divided(function, body, loop) for loop in loops]
@@ -49,6 +49,35 @@ def load_loop(function: func.FuncOp) -> LoadLoop | str | None:
         return divided
     problem = next((one for one in found if isinstance(one, str)), None)
     return problem or "no loop of the kernel itself loads what it multiplies"
+
+
+def is_divided(function: func.FuncOp) -> bool:
+    """Whether a kernel has agents or pipelines already."""
+    return any(isinstance(op, AgentSwitchOp | CreatePipelineOp) for op in function.walk())
+
+
+def loop_problems(function: func.FuncOp, divided: scf.ForOp | None) -> Mapping[scf.ForOp, str]:
+    """Return why each other loop that loads tiles is not divided into agents."""
+    loops = [op for op in function.walk() if isinstance(op, scf.ForOp) and op is not divided]
+    return {
+        loop: _loop_problem(function, loop, divided)
+        for loop in loops
+        if any(isinstance(op, TiledLoadOp) for op in loop.body.block.ops)
+    }
+
+
+def _loop_problem(function: func.FuncOp, loop: scf.ForOp, divided: scf.ForOp | None) -> str:
+    inside = loop.body.block
+    if any(isinstance(op, TiledLoadOp) and not _is_brought(op) for op in inside.ops):
+        return "some of its loads are not done by TMA"
+    if not any(isinstance(op, DotOp) for op in inside.walk()):
+        return "it multiplies nothing"
+    if loop.parent_op() is not function:
+        return "it is inside of other control flow"
+    if divided is not None:
+        return "another loop of the kernel is divided into agents"
+    found = _divided(function, function.body.block, loop)
+    return found if isinstance(found, str) else "the resources of a block do not suffice"
 
 
 def _is_brought(op: Operation) -> bool:

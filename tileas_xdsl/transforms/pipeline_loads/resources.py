@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from math import prod
 
 from xdsl.dialects.builtin import IntegerAttr
-from xdsl.ir import Attribute, Operation
 
+from tileas_xdsl.analysis.shared_memory import aligned_bytes, allocated_tiles
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
-from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom, TmaAtom
+from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
-from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreOp
-from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
-from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
+from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.matrix_units import MATRIX_UNITS, MatrixUnit
 from tileas_xdsl.threads.pipeline.warp_allocation import blocks_together, registers_at_entry
@@ -31,9 +29,6 @@ MOST_REGISTERS = 232
 
 LEAST_SPARE = 40
 """Registers beside the sums that a thread needs for addresses, descriptors and loops."""
-
-STAGE_ALIGNMENT = 1024
-"""Bytes that tiles of stages begin at, where swizzles repeat."""
 
 RESERVED = 1024
 """Bytes of shared memory for barriers."""
@@ -75,7 +70,7 @@ def resources_of(found: LoadLoop, target: Target) -> Resources | str:
     if per_thread < _sums(found) // (warps * WARP) + LEAST_SPARE:
         return f"the sums of a tile do not fit {per_thread} registers of each of its threads"
     room = target.shared_memory_per_block // spec.occupancy - RESERVED - _other_bytes(found)
-    slot = sum(_aligned(_bytes(load.result.type)) for load in found.loads)
+    slot = sum(aligned_bytes(load.result.type) for load in found.loads)
     stages = min(_wanted_stages(found), room // slot)
     if stages < 2:
         return f"two stages of {slot} bytes do not fit; a block has {max(room, 0)} for them"
@@ -138,34 +133,6 @@ def _latency(load: TiledLoadOp) -> int | None:
 
 
 def _other_bytes(found: LoadLoop) -> int:
-    """The shared memory that the kernel uses beside the stages, as far as it is known yet."""
-    made = (value for op in found.function.walk() for value in _in_memory(op, found))
-    return sum(made)
-
-
-def _in_memory(op: Operation, found: LoadLoop) -> list[int]:
-    if op in found.loads:
-        return []
-    if isinstance(op, TiledStoreOp) and _is_staged(op):
-        return [_aligned(_bytes(op.value.type))]
-    if op.name in _THROUGH_MEMORY:
-        return [_aligned(_bytes(value.type)) for value in op.results if shape_of(value.type)]
-    return [_aligned(_bytes(v.type)) for v in op.results if space_of(v.type) is Space.SMEM]
-
-
-def _is_staged(store: TiledStoreOp) -> bool:
-    """Whether TMA stores registers, which are put into shared memory first."""
-    return isinstance(store.atom.data, TmaAtom) and space_of(store.value.type) is not Space.SMEM
-
-
-_THROUGH_MEMORY = ("nv_tileas.generate", "nv_tileas.scan", "nv_tileas.reduce")
-"""Operations whose tiles may go from thread to thread by way of shared memory."""
-
-
-def _bytes(type_: Attribute) -> int:
-    shape, element = shape_of(type_), element_of(type_)
-    return -(-prod(shape or ()) * bits_of(element) // 8)
-
-
-def _aligned(size: int) -> int:
-    return -(-size // STAGE_ALIGNMENT) * STAGE_ALIGNMENT
+    """The shared memory that the kernel's tiles take beside the stages."""
+    tiles = allocated_tiles(found.function)
+    return sum(aligned_bytes(type_) for op, type_ in tiles if op not in found.loads)

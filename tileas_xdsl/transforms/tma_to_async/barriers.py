@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import prod
 
 from xdsl.dialects import func, scf
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from tileas_xdsl.analysis.shared_memory import allocated_tiles, tile_bytes
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import OpError, note, op_error
 from tileas_xdsl.dialects.nv_tileas.enums import Space
@@ -21,8 +21,7 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import PipelineYieldOp, StageOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp
-from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
-from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.transforms.tma_to_async.candidates import Request
 
@@ -32,6 +31,9 @@ MOST_BYTES = 2**20 - 1
 
 _KNOWN = (func.FuncOp, scf.ForOp, scf.IfOp, scf.WhileOp, AgentSwitchOp, StageOp)
 """Operations of which it is known who runs their regions."""
+
+_ALLOCATED = (AllocTensorOp, ConvertLayoutOp)
+"""What has its memory already; that of loads and stores is asked for one by one."""
 
 
 @dataclass
@@ -44,23 +46,13 @@ class Arena:
     @staticmethod
     def of(function: func.FuncOp, target: Target) -> Arena:
         """What it asks for already."""
-        made = (op for op in function.walk() if isinstance(op, AllocTensorOp | ConvertLayoutOp))
-        tiles = (op.result.type for op in made)
-        return Arena(target, sum(map(bytes_of, filter(_is_shared, tiles))))
+        made = (t for op, t in allocated_tiles(function) if isinstance(op, _ALLOCATED))
+        return Arena(target, sum(map(tile_bytes, made)))
 
     def reserve(self, size: int) -> bool:
         """Whether there is room for so many bytes more, which are taken."""
         self.used += size
         return self.used <= self.target.shared_memory_per_block
-
-
-def _is_shared(type_: Attribute) -> bool:
-    return space_of(type_) is Space.SMEM
-
-
-def bytes_of(type_: Attribute) -> int:
-    """The bytes of a tile."""
-    return -(-prod(shape_of(type_) or ()) * bits_of(element_of(type_)) // 8)
 
 
 def stage_tile(request: Request) -> SSAValue | None:

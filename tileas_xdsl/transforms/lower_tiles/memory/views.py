@@ -20,6 +20,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.tiled import (
 )
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.same_rows import keeps_rows
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp, ExtractSliceOp, part_of
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import constant_of
@@ -92,9 +93,7 @@ def view(e: ThreadBuilder, op: ViewOp) -> Sequence[Lowered]:
     if isinstance(source, RegisterTile | Splat):
         return [reshaped(e, op, source)]
     if isinstance(source, PendingTile | SharedTile):
-        if not op.is_whole or shape_of(op.result.type) != source.shape:
-            raise op_error(op, "shows a part of a tile, which is not lowered to threads yet")
-        return [source]
+        return [_shared_view(e, op, source)]
     if not isinstance(source, GlobalView) or op.offset is not None:
         raise op_error(op, "shows memory in a way that is not lowered to threads yet")
     shape = shape_of(op.result.type) or ()
@@ -102,6 +101,20 @@ def view(e: ThreadBuilder, op: ViewOp) -> Sequence[Lowered]:
     if len(starts) != len(source.extents) or DYNAMIC_INDEX in shape:
         raise op_error(op, "shows memory in a way that is not lowered to threads yet")
     return [replace(source, starts=_moved(e, source, starts), shape=shape)]
+
+
+def _shared_view(
+    e: ThreadBuilder, op: ViewOp, source: PendingTile | SharedTile
+) -> PendingTile | SharedTile:
+    """The same tile in shared memory, maybe with its rows counted in other dimensions."""
+    shape = shape_of(op.result.type) or ()
+    if op.is_whole and shape == source.shape:
+        return source
+    if not keeps_rows(op) or (isinstance(source, SharedTile) and source.rows):
+        raise op_error(op, "shows a part of a tile, which is not lowered to threads yet")
+    if isinstance(source, PendingTile):
+        shared_tile(e, op.source)
+    return replace(source, layout=replace(source.layout, shape=shape))
 
 
 def _moved(

@@ -1,0 +1,63 @@
+"""Shared memory that the tiles of a kernel take, before it is lowered to threads.
+
+A tile is allocated where it is made: views of it, slices, and loops that carry it take nothing.
+Scratch for exchanges between threads is not counted: it depends on layouts, and where the lowering
+finds that it does not fit, it gives up stages of pipelines (`convert-tileas-to-cute-nvgpu`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+from xdsl.ir import Attribute, Operation
+
+from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
+from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.interfaces import Producer
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadBase, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.ops import PipelineYieldOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+
+TILE_ALIGNMENT = 1024
+"""Bytes that tiles begin at multiples of: where every swizzle repeats."""
+
+_MAKERS = (AllocTensorOp, ConvertLayoutOp, TiledLoadBase)
+"""Operations whose result in shared memory is a tile of its own."""
+
+
+def allocated_tiles(root: Operation) -> Iterator[tuple[Operation, Attribute]]:
+    """Yield each operation that allocates a tile in shared memory, with the type of that tile."""
+    for op in root.walk():
+        if isinstance(op, _MAKERS) and space_of(op.results[0].type) is Space.SMEM:
+            if not _is_of_stage(op):
+                yield op, op.results[0].type
+        elif isinstance(op, TiledStoreOp) and _is_staged(op):
+            yield op, op.value.type
+
+
+def _is_of_stage(op: Operation) -> bool:
+    """Whether a tile is what a producer fills a stage with, which has its memory already."""
+    users = [use.operation for use in op.results[0].uses]
+    return bool(users) and all(
+        isinstance(user, PipelineYieldOp) and isinstance(user.parent_op(), Producer)
+        for user in users
+    )
+
+
+def _is_staged(store: TiledStoreOp) -> bool:
+    """Whether TMA stores registers, which are put into shared memory first."""
+    return isinstance(store.atom.data, TmaAtom) and space_of(store.value.type) is not Space.SMEM
+
+
+def tile_bytes(type_: Attribute) -> int:
+    """Return the bytes of a tile."""
+    return -(-prod(shape_of(type_) or ()) * bits_of(element_of(type_)) // 8)
+
+
+def aligned_bytes(type_: Attribute) -> int:
+    """Return the bytes of a tile with what is lost to the alignment of the next one."""
+    return -(-tile_bytes(type_) // TILE_ALIGNMENT) * TILE_ALIGNMENT

@@ -1,0 +1,72 @@
+"""Take stages from a pipeline whose count is a hint, where shared memory has no room for all.
+
+Before layouts are chosen nobody knows what threads exchange through shared memory, so
+`tileas-pipeline-loads` asks for as many stages as tiles leave room for.  The lowering to threads
+knows what it has allocated; where that is too much, it takes stages back:
+
+    create_pipeline %slots {numStages = 3, nv_tileas.stages_are_a_hint}   ->   numStages = 2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import IntAttr, IntegerAttr, TensorType
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.utils.hints import isa
+
+from tileas_xdsl.analysis.shared_memory import tile_bytes
+from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.types import IteratorType, TiledViewType
+from tileas_xdsl.transforms.assign_layouts.tile_encodings import set_type
+
+STAGES_ARE_A_HINT = "nv_tileas.stages_are_a_hint"
+"""On a pipeline: a pass chose how many stages it has, and fewer will do."""
+
+MIN_STAGES = 1
+"""With one stage loads do not overlap with what reads them, but the kernel runs."""
+
+
+def take_stages(function: func.FuncOp, excess: int) -> bool:
+    """Take as many stages as have `excess` bytes; return False where too few would be left."""
+    pipelines = [op for op in function.walk() if isinstance(op, CreatePipelineOp)]
+    if len(pipelines) != 1 or STAGES_ARE_A_HINT not in pipelines[0].attributes:
+        return False
+    (pipeline,) = pipelines
+    slot = tile_bytes(pipeline.view.type) // pipeline.stages
+    stages = pipeline.stages - max(-(-excess // slot), 1)
+    if stages < MIN_STAGES:
+        return False
+    pipeline.num_stages = IntegerAttr(stages, pipeline.num_stages.type)
+    for buffer in _buffers(pipeline.view):
+        set_type(buffer, _of_stages(buffer.type, stages))
+    for value in _values(function):
+        if isinstance(type_ := value.type, IteratorType):
+            set_type(value, IteratorType.new([type_.payload, IntAttr(stages), type_.space]))
+    return True
+
+
+def _buffers(view: SSAValue) -> Iterator[SSAValue]:
+    """The view of the stages, and the memory that it is of."""
+    yield view
+    while isinstance(made := view.owner, ViewOp):
+        view = made.source
+        yield view
+
+
+def _of_stages(type_: Attribute, stages: int) -> Attribute:
+    """The type of a buffer of so many stages."""
+    if isa(type_, TensorType[Attribute]):
+        return TensorType(type_.element_type, (stages, *type_.get_shape()[1:]), type_.encoding)
+    assert isinstance(type_, TiledViewType)
+    return TiledViewType((stages, *type_.get_shape()[1:]), type_.element_type, type_.residency)
+
+
+def _values(root: Operation) -> Iterator[SSAValue]:
+    for op in root.walk():
+        yield from op.results
+        for region in op.regions:
+            for block in region.blocks:
+                yield from block.args
