@@ -97,7 +97,7 @@ def test_extract_and_insert() -> None:
 
 def _combined(kind: str, dims: str, types: str, body: str) -> str:
     identities = "identities=[0.0 : f32]"
-    return f"""%r0 = {kind} %a0 {dims} {identities} : {types} (%next: tile<f32>, %before: tile<f32>) {{
+    return f"""%r0 = {kind} %a0 {dims} {identities} : {types} (%before: tile<f32>, %next: tile<f32>) {{
       {body}
       yield %s : tile<f32>
     }}"""  # noqa: E501
@@ -121,7 +121,7 @@ def test_reductions(axis: int, name: str, of: Any) -> None:
 def test_a_reduction_to_a_scalar() -> None:
     a = random(64)
     body = """%s = reduce %a0 dim=0 identities=[0.0 : f32] : tile<64xf32> -> tile<f32>
-      (%next: tile<f32>, %before: tile<f32>) {
+      (%before: tile<f32>, %next: tile<f32>) {
       %t = addf %next, %before : tile<f32>
       yield %t : tile<f32>
     }
@@ -144,7 +144,7 @@ def test_scans(axis: int, *, reverse: bool) -> None:
     check(text, [a], np.flip(wanted, axis) if reverse else wanted, tolerance=1e-5)
 
 
-PAIRS = """(%n0: tile<f32>, %b0: tile<f32>, %n1: tile<{1}>, %b1: tile<{1}>) {{
+PAIRS = """(%b0: tile<f32>, %n0: tile<f32>, %b1: tile<{1}>, %n1: tile<{1}>) {{
       {0}
       yield %s0, %s1 : tile<f32>, tile<{1}>
     }}"""

@@ -126,7 +126,7 @@ cuda_tile.module @kernels {
     // CHECK-NEXT: ^bb0(%before: f32, %next: f32):
     // CHECK-NEXT:   %s = arith.subf %before, %next : f32
     // CHECK-NEXT:   nv_tileaa.yield %s : f32
-    %r = reduce %a dim=1 identities=[0.0 : f32] : tile<4x8xf32> -> tile<4xf32> (%next: tile<f32>, %before: tile<f32>) {
+    %r = reduce %a dim=1 identities=[0.0 : f32] : tile<4x8xf32> -> tile<4xf32> (%before: tile<f32>, %next: tile<f32>) {
       %s = subf %before, %next : tile<f32>
       yield %s : tile<f32>
     }

@@ -104,6 +104,24 @@ func.func @through_memory(%x: !a, %y: tensor<16x16xf32>) -> (!a, !b, !a) {
 // CHECK-NEXT:    func.return %1, %2, %3 : !a, !b, !a
 // CHECK-NEXT:  }
 
+// Not: what is computed in registers of two tiles of memory, and goes to memory, stays computed there.
+
+func.func @computed(%x: !rows, %y: !rows) -> !rows {
+  %0 = nv_tileas.convert_layout %x : !rows -> !b
+  %1 = nv_tileas.convert_layout %y : !rows -> !b
+  %2 = arith.addf %0, %1 : !b
+  %3 = nv_tileas.convert_layout %2 : !b -> !rows
+  func.return %3 : !rows
+}
+
+// CHECK-LABEL: func.func @computed(%x: !rows, %y: !rows) -> !rows {
+// CHECK-NEXT:    %0 = nv_tileas.convert_layout %x : !rows -> !b
+// CHECK-NEXT:    %1 = nv_tileas.convert_layout %y : !rows -> !b
+// CHECK-NEXT:    %2 = arith.addf %0, %1 : !b
+// CHECK-NEXT:    %3 = nv_tileas.convert_layout %2 : !b -> !rows
+// CHECK-NEXT:    func.return %3 : !rows
+// CHECK-NEXT:  }
+
 // Not: a conversion that another pass has planned with.
 
 func.func @planned(%x: !a) -> (!a, !a) {

@@ -37,7 +37,7 @@ def space_of(type_: Attribute) -> Space | None:
         case TiledViewType():
             return type_.space
         case TensorType():
-            return _space_of_encoding(type_.encoding)
+            return space_of_encoding(type_.encoding)
         case MemRefType():
             space = type_.memory_space
             if isinstance(space, SpaceAttr):
@@ -47,7 +47,8 @@ def space_of(type_: Attribute) -> Space | None:
             return None
 
 
-def _space_of_encoding(encoding: Attribute) -> Space | None:
+def space_of_encoding(encoding: Attribute) -> Space | None:
+    """Return the memory space that the encoding of a tile type implies; None if it implies none."""
     match encoding:
         case SpaceAttr():
             return encoding.data

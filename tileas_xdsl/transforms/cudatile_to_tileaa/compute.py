@@ -41,14 +41,16 @@ def scaled_product(c: Converter, op: matmul.MmaFScaledOp) -> Sequence[SSAValue]:
 
 
 def _body(c: Converter, op: Any) -> Block:
-    """Of pairs of a next element and what came before, first all that came before."""
+    """Return the body on all accumulated values first, then all next elements.
+
+    Tile IR has them in pairs, the accumulated value first: `result[j] = f(result[j - 1], x[j])`.
+    """
     (block,) = op.body.blocks
     sources = [element_of(c.type(value)) for value in op.values]
     made = Block(arg_types=[*sources, *sources])
     count = len(sources)
     for k in range(count):
-        nexts, before = block.args[2 * k], block.args[2 * k + 1]
-        c.bind([before, nexts], [made.args[k], made.args[count + k]])
+        c.bind(block.args[2 * k : 2 * k + 2], [made.args[k], made.args[count + k]])
     with c.at_end(made):
         for inner in block.ops:
             if isinstance(inner, YieldOp):

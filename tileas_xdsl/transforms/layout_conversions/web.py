@@ -36,7 +36,7 @@ from tileas_xdsl.analysis.layout_flow import (
 from tileas_xdsl.analysis.uses import uses_in_order
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, GenerateOp
-from tileas_xdsl.dialects.nv_tileas.spaces import space_of
+from tileas_xdsl.dialects.nv_tileas.spaces import space_of, space_of_encoding
 from tileas_xdsl.transforms.layout_conversions.failures import Failures
 from tileas_xdsl.transforms.layout_conversions.retype import Retyping
 from tileas_xdsl.transforms.layout_conversions.tied_values import (
@@ -134,6 +134,9 @@ class Web:
     def _takes(self, tied: TiedValues, inner: Attribute, outer: Attribute) -> bool:
         values = [*(slot.value for slot in tied.slots), *tied.outputs]
         if any(not _is_register_tile(value) for value in values):
+            return False
+        # What computes a tile in registers never makes it in another memory.
+        if any(space_of_encoding(made) is not Space.RMEM for made in (inner, outer)):
             return False
         if any(encoding_of(value.type) == outer for value in tied.outputs):
             return False

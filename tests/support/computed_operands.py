@@ -1,0 +1,108 @@
+# pyright: basic
+"""Products whose operands are computed in registers, in cuTile; needs the package cuda-tile."""
+
+import cuda.tile as ct
+
+ZERO = ct.PaddingMode.ZERO
+Size = ct.Constant[int]
+
+
+@ct.kernel
+def dequantized_b(a, w, scales, c, tm: Size, tn: Size, tk: Size):
+    """C = A (W * scales): weights of 8 bits, one scale for each column."""
+    i, j = ct.bid(0), ct.bid(1)
+    acc = ct.zeros((tm, tn), ct.float32)
+    for k in range(ct.num_tiles(a, axis=1, shape=(tm, tk))):
+        x = ct.load(a, (i, k), (tm, tk), padding_mode=ZERO)
+        y = ct.load(w, (k, j), (tk, tn), padding_mode=ZERO)
+        scale = ct.load(scales, (0, j), (1, tn), padding_mode=ZERO)
+        acc = ct.mma(x, ct.astype(y, ct.float16) * scale, acc)
+    ct.store(c, (i, j), acc)
+
+
+@ct.kernel
+def shifted_a(w, b, c, tm: Size, tn: Size, tk: Size):
+    """C = (W - 8) B: weights of 8 bits with a zero point."""
+    i, j = ct.bid(0), ct.bid(1)
+    acc = ct.zeros((tm, tn), ct.float32)
+    for k in range(ct.num_tiles(w, axis=1, shape=(tm, tk))):
+        x = ct.load(w, (i, k), (tm, tk), padding_mode=ZERO)
+        y = ct.load(b, (k, j), (tk, tn), padding_mode=ZERO)
+        acc = ct.mma(ct.astype(x, ct.float16) - 8, y, acc)
+    ct.store(c, (i, j), acc)
+
+
+@ct.kernel
+def transposed_b(a, w, c, tm: Size, tn: Size, tk: Size):
+    """C = A (W - 8)^T."""
+    i, j = ct.bid(0), ct.bid(1)
+    acc = ct.zeros((tm, tn), ct.float32)
+    for k in range(ct.num_tiles(a, axis=1, shape=(tm, tk))):
+        x = ct.load(a, (i, k), (tm, tk), padding_mode=ZERO)
+        y = ct.load(w, (j, k), (tn, tk), padding_mode=ZERO)
+        acc = ct.mma(x, ct.transpose(ct.astype(y, ct.float16) - 8), acc)
+    ct.store(c, (i, j), acc)
+
+
+@ct.kernel
+def one_hot_b(a, chosen, c, tm: Size, tn: Size, tk: Size):
+    """C = the chosen columns of A."""
+    columns = ct.expand_dims(ct.load(chosen, (0,), (tn,)), 0)
+    picks = ct.expand_dims(ct.arange(tk, dtype=ct.int32), 1) == columns
+    x = ct.load(a, (0, 0), (tm, tk))
+    ct.store(c, (0, 0), ct.mma(x, ct.astype(picks, ct.float16), ct.zeros((tm, tn), ct.float32)))
+
+
+@ct.kernel
+def triangle_a(b, c, tm: Size, tn: Size):
+    """C = the running sums of the rows of B."""
+    rows = ct.expand_dims(ct.arange(tm, dtype=ct.int32), 1)
+    columns = ct.expand_dims(ct.arange(tm, dtype=ct.int32), 0)
+    triangle = ct.astype(ct.where(rows >= columns, 1.0, 0.0), ct.float16)
+    y = ct.load(b, (0, 0), (tm, tn))
+    ct.store(c, (0, 0), ct.mma(triangle, y, ct.zeros((tm, tn), ct.float32)))
+
+
+@ct.kernel
+def chained_a(a, b, c, t: Size, n: Size):
+    """C = exp(A B / 8) B: an accumulator becomes A."""
+    x, y = ct.load(a, (0, 0), (t, n)), ct.load(b, (0, 0), (n, n))
+    p = ct.exp(ct.mma(x, y, ct.zeros((t, n), ct.float32)) * 0.125)
+    ct.store(c, (0, 0), ct.mma(ct.astype(p, ct.float16), y, ct.zeros((t, n), ct.float32)))
+
+
+@ct.kernel
+def chained_b(a, b, c, t: Size, n: Size):
+    """C = A^T (A B): an accumulator becomes B."""
+    x, y = ct.load(a, (0, 0), (t, n)), ct.load(b, (0, 0), (n, n))
+    p = ct.mma(x, y, ct.zeros((t, n), ct.float32))
+    q = ct.mma(ct.transpose(x), ct.astype(p, ct.float16), ct.zeros((n, n), ct.float32))
+    ct.store(c, (0, 0), q)
+
+
+@ct.kernel
+def chained_transposed(a, b, c, t: Size, n: Size):
+    """C = (A B)^T A: an accumulator becomes A, transposed."""
+    x, y = ct.load(a, (0, 0), (t, n)), ct.load(b, (0, 0), (n, n))
+    p = ct.mma(x, y, ct.zeros((t, n), ct.float32))
+    q = ct.mma(ct.transpose(ct.astype(p, ct.float16)), x, ct.zeros((n, n), ct.float32))
+    ct.store(c, (0, 0), q)
+
+
+@ct.kernel
+def chained_reshaped(a, b, c, t: Size, n: Size):
+    """C = reshape(A B) B: an accumulator becomes A of twice the rows."""
+    x, y = ct.load(a, (0, 0), (t, n)), ct.load(b, (0, 0), (n, n))
+    p = ct.astype(ct.mma(x, y, ct.zeros((t, n), ct.float32)), ct.float16)
+    half = ct.load(b, (0, 0), (n // 2, n))
+    q = ct.mma(ct.reshape(p, (2 * t, n // 2)), half, ct.zeros((2 * t, n), ct.float32))
+    ct.store(c, (0, 0), q)
+
+
+@ct.kernel
+def chained_tf32(a, b, c, t: Size, n: Size):
+    """C = exp(A B / 8) B in tf32, whose A is in shared memory."""
+    x = ct.astype(ct.load(a, (0, 0), (t, n)), ct.tfloat32)
+    y = ct.astype(ct.load(b, (0, 0), (n, n)), ct.tfloat32)
+    p = ct.exp(ct.mma(x, y, ct.zeros((t, n), ct.float32)) * 0.125)
+    ct.store(c, (0, 0), ct.mma(ct.astype(p, ct.tfloat32), y, ct.zeros((t, n), ct.float32)))

@@ -1,0 +1,105 @@
+# pyright: basic
+"""Products whose operands are computed in registers: they go to shared memory behind the work."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("cuda.tile")
+
+from support import computed_operands as kernels
+from support.assembling import needs_ptxas
+
+import tileas_xdsl as tileas
+
+RNG = np.random.default_rng(11)
+TARGETS = pytest.mark.parametrize("target", ["sm_90a", "sm_100a"])
+
+
+def halves(*shape: int) -> np.ndarray:
+    return RNG.standard_normal(shape).astype(np.float16)
+
+
+def singles(*shape: int) -> np.ndarray:
+    return RNG.standard_normal(shape).astype(np.float32)
+
+
+def weights(*shape: int) -> np.ndarray:
+    return RNG.integers(-8, 8, shape).astype(np.int8)
+
+
+def exact(array: np.ndarray) -> np.ndarray:
+    return array.astype(np.float64)
+
+
+def check(kernel, inputs, constants, expected, target: str, *, tolerance=1e-2, grid=1) -> None:
+    """Emulate a kernel with its findings; its last argument is what it computes."""
+    out = np.full(expected.shape, np.nan, np.float32)
+    compiled = tileas.compile(kernel, *inputs, out, *constants, target=target)
+    unit = {"sm_90a": "wgmma.", "sm_100a": "tcgen05.mma."}[target]
+    assert unit in compiled.ptx
+    found = compiled.emulate(*inputs, out, *constants, grid=grid, order="lazy")
+    assert [str(finding) for finding in found.findings] == []
+    limit = tolerance * np.abs(expected).max()
+    np.testing.assert_allclose(found.arrays[len(inputs)], expected, atol=limit, rtol=0)
+
+
+@TARGETS
+def test_weights_that_are_dequantized_are_b(target: str) -> None:
+    a, w, scales = halves(64, 64), weights(64, 128), halves(1, 128)
+    expected = exact(a) @ (exact(w) * exact(scales))
+    check(kernels.dequantized_b, (a, w, scales), (64, 64, 32), expected, target, grid=(1, 2))
+
+
+@TARGETS
+def test_weights_with_a_zero_point_are_a(target: str) -> None:
+    w, b = weights(128, 64), halves(64, 64)
+    check(kernels.shifted_a, (w, b), (128, 64, 32), (exact(w) - 8) @ exact(b), target)
+
+
+@TARGETS
+def test_weights_are_b_transposed(target: str) -> None:
+    a, w = halves(64, 64), weights(64, 64)
+    check(kernels.transposed_b, (a, w), (64, 64, 32), exact(a) @ (exact(w) - 8).T, target)
+
+
+@TARGETS
+def test_rows_that_are_picked_are_b(target: str) -> None:
+    a, chosen = halves(64, 64), RNG.integers(0, 64, 64).astype(np.int32)
+    check(kernels.one_hot_b, (a, chosen), (64, 64, 64), exact(a)[:, chosen], target)
+
+
+@TARGETS
+def test_a_triangle_is_a(target: str) -> None:
+    b = halves(64, 64)
+    check(kernels.triangle_a, (b,), (64, 64), np.cumsum(exact(b), axis=0), target)
+
+
+@TARGETS
+@pytest.mark.parametrize(
+    ("kernel", "reference"),
+    [
+        (kernels.chained_a, lambda a, b: np.exp(a @ b / 8) @ b),
+        (kernels.chained_b, lambda a, b: a.T @ (a @ b)),
+        (kernels.chained_transposed, lambda a, b: (a @ b).T @ a),
+        (kernels.chained_reshaped, lambda a, b: (a @ b).reshape(128, 32) @ b[:32]),
+    ],
+)
+def test_accumulators_become_operands(kernel, reference, target: str) -> None:
+    a, b = halves(64, 64), halves(64, 64)
+    check(kernel, (a, b), (64, 64), reference(exact(a), exact(b)), target)
+
+
+@TARGETS
+def test_accumulators_become_operands_of_tf32(target: str) -> None:
+    a, b = singles(64, 32), singles(32, 32)
+    expected = np.exp(exact(a) @ exact(b) / 8) @ exact(b)
+    check(kernels.chained_tf32, (a, b), (64, 32), expected, target)
+
+
+@needs_ptxas
+@TARGETS
+def test_ptxas_takes_them(target: str) -> None:
+    inputs = halves(64, 64), weights(64, 64), halves(1, 64), np.zeros((64, 64), np.float32)
+    tileas.compile(kernels.dequantized_b, *inputs, 64, 64, 32, target=target).assemble()
