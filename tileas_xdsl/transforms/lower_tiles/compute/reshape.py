@@ -7,8 +7,7 @@ from dataclasses import replace
 from math import prod
 
 import numpy as np
-from xdsl.dialects import tensor, vector
-from xdsl.dialects.builtin import VectorType
+from xdsl.dialects import tensor
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.enums import Space
@@ -37,7 +36,8 @@ from tileas_xdsl.threads.gmem.coalesced_access import put_shared
 from tileas_xdsl.threads.registers.layout_from_encoding import encoded_layout
 from tileas_xdsl.threads.registers.register_gather import rearranged
 from tileas_xdsl.threads.registers.register_tile import in_registers, layout_of
-from tileas_xdsl.threads.registers.vector_values import length, strip
+from tileas_xdsl.threads.registers.reinterpret_bits import reinterpreted
+from tileas_xdsl.threads.registers.vector_values import strip
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.smem.smem_encoding import layout_of_buffer
 
@@ -66,28 +66,24 @@ def convert_layout(e: ThreadBuilder, op: ConvertLayoutOp | ShuffleOp) -> Sequenc
 
 
 def reinterpret(e: ThreadBuilder, op: ReinterpretOp) -> Sequence[Lowered]:
-    """Reinterpret the same registers or memory as other elements of equal total width."""
+    """Read the same bits, in registers or in shared memory, as other elements."""
     found, element = e.get(op.source), element_of(op.result.type)
-    before = element_of(op.source.type)
+    before, shape = element_of(op.source.type), shape_of(op.result.type)
     assert element is not None
-    alike = shape_of(op.source.type) == shape_of(op.result.type)
-    if not alike or bits_of(element) != bits_of(before):
+    assert shape is not None
+    alike = shape_of(op.source.type) == shape and bits_of(element) == bits_of(before)
+    if isinstance(found, SharedTile | PendingTile) and not alike:
         raise op_error(
             op,
-            f"reads {op.source.type} as {op.result.type}; only elements of as many "
-            "bits in the same places are lowered to threads yet",
+            f"reads {op.source.type} as {op.result.type}; in shared memory only elements "
+            "of as many bits in the same places are lowered to threads: load the tile first",
         )
     if isinstance(found, SharedTile):
         return [replace(found, element=element)]
     if isinstance(found, PendingTile):
         shared_tile(e, op.source)
         return [replace(found, element=element, visible_to=None)]
-    tile = in_registers(e, op, op.source)
-    parts = [
-        e.insert(vector.BitcastOp(part, VectorType(element, [length(part)]))).result
-        for part in tile.parts
-    ]
-    return [RegisterTile(tile.layout, element, tuple(parts))]
+    return [reinterpreted(e, op, in_registers(e, op, op.source), shape, element)]
 
 
 def _in_shared_memory(e: ThreadBuilder, op: ConvertLayoutOp | ShuffleOp) -> PendingTile:
