@@ -1,0 +1,1 @@
+"""Runs public test suites of cuTile through our drop-in, and says what passes and why not."""

@@ -1,0 +1,126 @@
+"""What runs the kernels of a suite: our drop-in, on a GPU or on the emulator.
+
+The suites ask cuTile's own compiler for its path and version before anything else; here they are
+told what our reader of bytecode takes.  That compiler is not needed, and tests that call it are
+told apart by `NoAssemblerError`.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import cuda.tile as ct
+import cuda.tile._cext as extension
+import cuda.tile._compile as original
+import cuda.tile._execution as execution
+import cuda.tile.compilation._signature as signatures
+import pytest
+import torch
+from cuda.tile._bytecode.version import BytecodeVersion
+
+import tileas_xdsl.cutile
+from benchmarks.conformance.judging import Exceptions, NoAssemblerError
+from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.frontend.bytecode.layout import LATEST
+from tileas_xdsl.frontend.cutile import MissingPackageError
+from tileas_xdsl.frontend.signature import SignatureError
+from tileas_xdsl.interpreters.ptx import FindingsError
+from tileas_xdsl.interpreters.ptx.errors import LaunchError, PtxError
+
+MODULES = ("torch", "torch.testing", "cuda.tile", "tileas_xdsl.cutile", "pytest")
+"""What takes long to import, and starts nothing on a GPU."""
+
+GPU = "gpu"
+
+
+class _NoCompiler:
+    """Cutile's own compiler, which is not there."""
+
+    path = "none"
+    bin_path = ld_path = ""
+    pass_cuda_home_var = False
+
+    def run(self, arguments: object, flags: object = (), timeout_sec: object = None) -> None:
+        """Refuse."""
+        raise NoAssemblerError("the test runs tileiras")
+
+
+class DropInEnvironment:
+    """The drop-in, installed for good."""
+
+    exceptions = Exceptions(
+        (DiagnosticError, LaunchError, MissingPackageError, SignatureError),
+        (FindingsError, PtxError),
+    )
+
+    def __init__(self, device: str) -> None:
+        self._is_gpu = device == GPU
+        self._count = 0
+        _describe_compiler()
+        if self._is_gpu:
+            tileas_xdsl.cutile.install("gpu")
+        else:
+            _emulate(device)
+            tileas_xdsl.cutile.install("emulator", target=device)
+        counter = itertools.count(1)
+
+        def counted(*args: Any, **options: Any) -> None:
+            launch(*args, **options)
+            self._count = next(counter)
+
+        launch = _without_mode(ct.launch)
+        ct.launch = extension.launch = functools.wraps(ct.launch)(counted)
+
+    def launches(self) -> int:
+        """Return how many launches have returned."""
+        return self._count
+
+    def check_device(self) -> None:
+        """Raise what a kernel did to the GPU."""
+        if self._is_gpu and torch.cuda.is_initialized():
+            torch.cuda.synchronize()
+
+
+def prepare(device: str) -> DropInEnvironment:
+    """Install the drop-in for `gpu`, or for the emulator of a target."""
+    return DropInEnvironment(device)
+
+
+def _describe_compiler() -> None:
+    version = BytecodeVersion[f"V_{LATEST.major}_{LATEST.minor}"]
+
+    @functools.cache
+    def newest(temp_dir: str, allow_dev: bool = False) -> BytecodeVersion:
+        return version
+
+    original._find_compiler_bin = _NoCompiler
+    original._get_max_supported_bytecode_version = newest
+
+
+def _emulate(target: str) -> None:
+    """Let torch and cuTile see a GPU of the target."""
+    from benchmarks.conformance import cuda_on_cpu
+    from tileas_xdsl.target.arch import TARGETS
+
+    capability = divmod(TARGETS[target].capability, 10)
+    for module in (extension, original, execution):
+        module.get_compute_capability = lambda device_id=0: capability
+    signatures.get_parameter_constraints_from_pyargs = _needs_driver
+    cuda_on_cpu.install(capability)
+
+
+def _needs_driver(*_: object) -> None:
+    pytest.skip("cuTile asks the driver about arguments of `from_kernel_args`")
+
+
+def _without_mode(launch: Callable[..., None]) -> Callable[..., None]:
+    """Return the launcher that sees tensors as they are, on the CPU."""
+
+    def plain(*args: Any, **options: Any) -> None:
+        with torch._C.DisableTorchFunction():
+            launch(*args, **options)
+
+    return plain
