@@ -154,6 +154,34 @@ BODIES: Mapping[str, str] = {
     %g = nv_tileas.async.wait %t : !sum -> !c
     scf.yield %g : !c
   }""",
+    "read on the way": """  %e = nv_tileas.dot %x, %y, %nothing {atom = #mma} : !as, !bs, !c -> !c
+  %f = arith.addf %e, %e : !c
+  %g = nv_tileas.dot %x, %y, %e {atom = #mma} : !as, !bs, !c -> !c
+  %d = arith.addf %f, %g : !c""",
+    "changed in a branch": """  %minus = arith.constant dense<-1.0> : !c
+  %d = scf.for %k = %zero to %count step %one
+      iter_args(%s = %nothing) -> (!c) {
+    %first = arith.cmpi eq, %k, %zero : index
+    %e = nv_tileas.dot %x, %y, %s {atom = #mma} : !as, !bs, !c -> !c
+    %g = scf.if %first -> (!c) {
+      %f = arith.mulf %e, %minus : !c
+      %h = nv_tileas.dot %x, %y, %f {atom = #mma} : !as, !bs, !c -> !c
+      %i = nv_tileas.dot %x, %y, %h {atom = #mma} : !as, !bs, !c -> !c
+      scf.yield %i : !c
+    } else {
+      scf.yield %e : !c
+    }
+    scf.yield %g : !c
+  }""",
+    "while": """  %k, %d = scf.while (%i = %zero, %s = %nothing) : (index, !c) -> (index, !c) {
+    %goes = arith.cmpi slt, %i, %count : index
+    scf.condition(%goes) %i, %s : index, !c
+  } do {
+  ^bb0(%i: index, %s: !c):
+    %e = nv_tileas.dot %x, %y, %s {atom = #mma} : !as, !bs, !c -> !c
+    %j = arith.addi %i, %one : index
+    scf.yield %j, %e : index, !c
+  }""",
 }
 
 LOAD_C = """  %given = nv_tileas.tiled_load %vc[%zero, %zero]
@@ -175,6 +203,9 @@ PRODUCTS: Mapping[str, Callable[[int], int]] = {
     "C of registers": lambda n: 1,
     "a loop from C of registers": lambda n: n * n,
     "scaled each round": lambda n: 2**n - 1,
+    "read on the way": lambda n: 4,
+    "changed in a branch": lambda n: n,
+    "while": lambda n: n,
 }
 """How often the result has A * B in it."""
 
@@ -187,7 +218,10 @@ def _text(name: str, warps: int) -> str:
     return text.replace("ROWS", rows)
 
 
-ONE_GROUP = ("loop after loop", *BEGIN_WITH_C, "scaled each round")
+IN_REGISTERS = ("read on the way", "changed in a branch", "while")
+"""Sums that do not stay in tensor memory from one product to the next."""
+
+ONE_GROUP = ("loop after loop", *BEGIN_WITH_C, "scaled each round", *IN_REGISTERS)
 CASES = [
     (name, warps) for name in BODIES for warps in (4, 8) if warps == 4 or name not in ONE_GROUP
 ]
@@ -340,13 +374,6 @@ REFUSED = {
         "  %e = nv_tileas.dot %x, %y, %v {atom = #mma} : !as, !bs, !tm -> !tm\n"
         "  %d = nv_tileas.convert_layout %e : !tm -> !c",
         "begins sums in tensor memory with a tile from elsewhere",
-    ),
-    "sums that are read on the way": (
-        "  %e = nv_tileas.dot %x, %y, %nothing {atom = #mma} : !as, !bs, !c -> !c\n"
-        "  %f = arith.addf %e, %e : !c\n"
-        "  %g = nv_tileas.dot %x, %y, %e {atom = #mma} : !as, !bs, !c -> !c\n"
-        "  %d = arith.addf %f, %g : !c",
-        "reads sums in tensor memory that",
     ),
     "sums of 16 bits": (
         "  %z = arith.constant dense<0.0> : !a\n"

@@ -141,6 +141,15 @@ def await_product(e: ThreadBuilder, op: Operation) -> None:
         await_phase(e, op)
 
 
+def is_awaited_in(e: ThreadBuilder, product: Operation, op: Operation) -> bool:
+    """Whether all threads wait inside an operation for an MMA that is issued there."""
+    if product in e.plan.waited:
+        return True
+    assert e.tensor is not None
+    ring = e.tensor.of_value[product.results[0]].ring
+    return ring is not None and op.is_ancestor(ring.sums.ready_at)
+
+
 def reset_rings(e: ThreadBuilder) -> None:
     """Begin with the first copy of each accumulator of the agent, at phase parity 0."""
     if e.tensor is None:

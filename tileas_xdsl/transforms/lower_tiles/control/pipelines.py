@@ -83,12 +83,13 @@ from tileas_xdsl.threads.pipeline.stage_consumers import (
     BY_THREADS,
     Reader,
     is_read_by_threads,
+    products_of,
 )
 from tileas_xdsl.threads.pipeline.staged_tiles import staged_tiles
 from tileas_xdsl.threads.smem.smem_layout import (
     ALIGNMENT,
 )
-from tileas_xdsl.threads.tmem.accumulator_barriers import commit
+from tileas_xdsl.threads.tmem.accumulator_barriers import commit, is_awaited_in
 
 
 def create_pipeline(e: ThreadBuilder, op: CreatePipelineOp) -> Sequence[Lowered]:
@@ -327,16 +328,22 @@ def consumer_release(e: ThreadBuilder, op: ConsumerReleaseOp) -> Sequence[Lowere
     return [Ghost(token.stages)]
 
 
-def _release(e: ThreadBuilder, stages: Stages, index: StageIndex) -> None:
+def _release(e: ThreadBuilder, stages: Stages, index: StageIndex, *, done: bool = False) -> None:
+    """Release a stage; `done` says that its tcgen05 MMAs are complete, and need no commit."""
     barrier, reader = advance(e, stages.empty, index.stage), _reader(e, stages)
     if reader.by_pair:
         commit(e, barrier)
+    elif reader.by_tensor_core and done:
+        _arrive(e, barrier, stages, is_mma_issuer(e))
     elif reader.by_tensor_core:
         mask = None if stages.group == 1 else cta_mask(e, (1 << stages.group) - 1)
         e.insert(UmmaCommitOp(barrier, mask, is_mma_issuer(e)))
-    if not reader.by_threads:
-        return
-    elected = is_elected_in_warp(e)
+    if reader.by_threads:
+        _arrive(e, barrier, stages, is_elected_in_warp(e))
+
+
+def _arrive(e: ThreadBuilder, barrier: SSAValue, stages: Stages, elected: SSAValue | None) -> None:
+    """Arrive at a barrier of a stage, in every block that loads into the stage."""
     if stages.group == 1:
         e.insert(MbarrierArriveOp(barrier, elected))
         return
@@ -348,5 +355,7 @@ def consume_one(e: ThreadBuilder, op: ConsumeOneOp) -> Sequence[Lowered]:
     """Wait, run the body, release."""
     stages, index = _await_full(e, op.token, op.iterator)
     payload = _read(e, op, stages, index)
-    _release(e, stages, index)
+    tiles = op.regions[0].block.args if op.regions else ()
+    products = [product for tile in tiles for product in products_of(tile)]
+    _release(e, stages, index, done=all(is_awaited_in(e, product, op) for product in products))
     return [Ghost(stages), *payload]
