@@ -154,6 +154,33 @@ def _conversions() -> Iterator[Case]:
         yield conversion("arith.bitcast", other, one, vectors=True)
 
 
+def _roundings() -> Iterator[Case]:
+    """Conversions of floats otherwise than to nearest even."""
+    for source in ("f32", "f64"):
+        for target in ("f16", "bf16"):
+            for rounding in ("rz", "rm", "rp", "rna"):
+                yield _rounded("truncf", source, target, rounding)
+        for rounding in ("rn", "rz", "rna"):
+            body = (
+                f'%a = arith.truncf %e0 {{nv_tileas.rounding = "{rounding}"}} : {source} to tf32\n'
+                "%o = arith.extf %a : tf32 to f32"
+            )
+            yield Case(f"arith.truncf {rounding} {source} tf32", (source,), "f32", body)
+    for rounding in ("rz", "rm", "rp"):
+        yield _rounded("truncf", "f64", "f32", rounding)
+    for rounding in ("rz", "rp"):
+        for source in ("bf16", "f32", "f64"):
+            yield _rounded("truncf", source, "f8E8M0FNU", rounding)
+    for target in ("bf16", "f32", "f64"):
+        yield conversion("arith.extf", "f8E8M0FNU", target, vectors=True)
+    yield _rounded("extf", "f8E8M0FNU", "f16", "rp")
+
+
+def _rounded(op: str, source: str, target: str, rounding: str) -> Case:
+    body = f'%o = arith.{op} %e0 {{nv_tileas.rounding = "{rounding}"}} : {source} to {target}'
+    return Case(f"arith.{op} {rounding} {source} {target}", (source,), target, body, vectors=True)
+
+
 def _bits_and_floats() -> Iterator[Case]:
     """Single bits to and from floats."""
     for real in FLOATS:
@@ -191,5 +218,6 @@ CASES = (
     *_floats(),
     *_functions(),
     *_conversions(),
+    *_roundings(),
     *_bits_and_floats(),
 )

@@ -36,6 +36,7 @@ DTYPES: dict[str, Any] = {
     "f64": np.float64,
     "f8E4M3FN": ml_dtypes.float8_e4m3fn,
     "f8E5M2": ml_dtypes.float8_e5m2,
+    "f8E8M0FNU": ml_dtypes.float8_e8m0fnu,
 }
 INTEGERS = ("i8", "i16", "i32", "i64")
 FLOATS = ("f16", "bf16", "f32", "f64", "f8E4M3FN", "f8E5M2")
@@ -118,9 +119,21 @@ def _random(rng: np.random.Generator, name: str, size: int) -> Array:
             near = (rng.standard_normal(size) * 10.0 ** rng.integers(-2, 3, size)).astype(dtype)
             edges = np.array(SPECIAL, np.float64).astype(dtype)
         values = np.where(rng.random(size) < 0.4, bits, near)
+        if dtype.itemsize >= 4:
+            values = np.where(rng.random(size) < 0.3, _short(rng, values), values)
     where = rng.permutation(size)[: edges.size]
     values[where] = edges[: where.size]
     return values
+
+
+def _short(rng: np.random.Generator, values: Array) -> Array:
+    """The values with few significant bits, so that many are halfway between narrower floats."""
+    mantissa = np.finfo(values.dtype).nmant
+    kept = rng.choice([7, 8, 10, 11, 23, 24], values.size)
+    dropped = np.maximum(mantissa - kept, 0).astype(np.uint64)
+    word = np.dtype(f"u{values.dtype.itemsize}")
+    masks = (~((np.uint64(1) << dropped) - np.uint64(1))).astype(word)
+    return (values.view(word) & masks).view(values.dtype)
 
 
 def expected(case: Case, arrays: Sequence[Array]) -> Array:

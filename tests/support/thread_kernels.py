@@ -19,7 +19,7 @@ from tileas_xdsl.diagnostics.located_parser import parse_module
 THREADS = 32
 BYTES = {
     "i8": 1, "i16": 2, "i32": 4, "i64": 8, "f16": 2, "bf16": 2, "f32": 4, "f64": 8,
-    "f8E4M3FN": 1, "f8E5M2": 1, "index": 4,
+    "f8E4M3FN": 1, "f8E5M2": 1, "f8E8M0FNU": 1, "index": 4,
 }  # fmt: skip
 
 

@@ -29,16 +29,6 @@ REFUSED = {
         "sqrt",
         "rounds f16 by 'negative_inf'; only f32 and f64 are",
     ),
-    "cast": (
-        f"{HELD}%r = ftof %t rounding<zero> : {F32} -> tile<f16>",
-        "ftof",
-        "rounds by 'zero'",
-    ),
-    "scale": (
-        f"{HELD}%r = ftof %t rounding<zero> : {F32} -> tile<f8E8M0FNU>",
-        "ftof",
-        "powers of two",
-    ),
     "acquire": (
         f"{TILES}%r, %u = load_view_tko acquire device %w[%x] : {VIEW}, tile<i32> -> {TILE}, token",
         "load_view_tko",

@@ -11,6 +11,7 @@ from xdsl.utils.hints import isa
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileaa.base import Value, check_shape, element_of, shape_of
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
+from tileas_xdsl.dialects.nv_tileas.compute.float_modes import float_mode
 from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
 
 
@@ -39,11 +40,12 @@ class ConversionOp(TileasOp):
 
 @tileas_op
 class FpToFpOp(ConversionOp):
-    """The nearest number of another float type, a tie to the even one."""
+    """A number of another float type: to nearest even, or as `nv_tileas.rounding` says."""
 
     name = "nv_tileaa.fp_to_fp"
 
     def check_elements(self, source: Attribute, result: Attribute) -> str | None:
+        float_mode(self)
         if isa(source, AnyFloat) and isa(result, AnyFloat) and source != result:
             return None
         return f"converts floats to floats of another type, not {source} to {result}"

@@ -6,18 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import Float8E8M0FNUType
+from xdsl.dialects.builtin import FloatAttr, StringAttr, f32, f64, i1
 from xdsl.ir import Operation, SSAValue
 
-from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cuda_tile import conversions as ct
 from tileas_xdsl.dialects.cuda_tile.enums import RoundingMode
-from tileas_xdsl.dialects.cuda_tile.scalars import widens
+from tileas_xdsl.dialects.cuda_tile.scalars import bit_width, widens
 from tileas_xdsl.dialects.nv_tileaa import conversions as aa
-from tileas_xdsl.dialects.nv_tileaa.base import element_of
+from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of, tile_of
+from tileas_xdsl.dialects.nv_tileas.compute.float_modes import ROUNDING
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ReinterpretOp
 from tileas_xdsl.transforms.cudatile_to_tileaa.converter import Converter, Rule
-from tileas_xdsl.transforms.cudatile_to_tileaa.floats import rounding_of
+from tileas_xdsl.transforms.cudatile_to_tileaa.floats import KEYWORDS, rounding_of
 from tileas_xdsl.transforms.cudatile_to_tileaa.integers import is_unsigned
 
 Make = Callable[..., Any]
@@ -48,7 +48,23 @@ def _element_by_element(c: Converter, op: Operation, make: Make) -> Sequence[SSA
 
 def by_sign(c: Converter, op: Any) -> Sequence[SSAValue]:
     """One of two operations; floats become integers that saturate, whether asked for or not."""
+    if isinstance(op, ct.FToIOp) and element_of(c.type(op.to)) == i1:
+        return [is_nonzero(c, c.get(op.from_))]
     return _element_by_element(c, op, _BY_SIGN[type(op)][is_unsigned(op)])
+
+
+def is_nonzero(c: Converter, operand: SSAValue) -> SSAValue:
+    """Floats as booleans: whatever is not zero is true, NaN too (cuTile, as numpy and torch)."""
+    if bit_width(element_of(operand.type)) < 32:
+        # Scales have no zero to compare with.
+        operand = c.insert(aa.FpToFpOp(operand, tile_of(f32, shape_of(operand.type)))).result
+    type_ = f64 if element_of(operand.type) == f64 else f32
+
+    def body(value: SSAValue) -> SSAValue:
+        zero = c.insert(arith.ConstantOp(FloatAttr(0.0, type_))).result
+        return c.insert(arith.CmpfOp(value, zero, "une")).result
+
+    return c.by_element(i1, [operand], body)
 
 
 def truncated(c: Converter, op: ct.TruncIOp) -> Sequence[SSAValue]:
@@ -57,14 +73,13 @@ def truncated(c: Converter, op: ct.TruncIOp) -> Sequence[SSAValue]:
 
 
 def float_to_float(c: Converter, op: ct.FToFOp) -> Sequence[SSAValue]:
-    """The nearest number; where all numbers are there anyway, how it is rounded is no matter."""
+    """Another float type; where all numbers are there anyway, how it is rounded is no matter."""
     source, target = (element_of(c.type(value)) for value in (op.from_, op.to))
+    made = aa.FpToFpOp(c.get(op.from_), c.type(op.to))
     mode = rounding_of(op)
-    if isinstance(target, Float8E8M0FNUType):
-        raise op_error(op, "rounds to powers of two, which is not converted yet")
     if mode is not RoundingMode.NEAREST_EVEN and not widens(source, target):
-        raise op_error(op, f"rounds by '{mode.value}', which is not converted yet")
-    return [c.insert(aa.FpToFpOp(c.get(op.from_), c.type(op.to))).result]
+        made.attributes[ROUNDING] = StringAttr(KEYWORDS[mode])
+    return [c.insert(made).result]
 
 
 def bits(c: Converter, op: ct.BitcastOp) -> Sequence[SSAValue]:

@@ -18,7 +18,7 @@ from tileas_xdsl.dialects.cuda_tile.enums import (
     RoundingMode,
 )
 from tileas_xdsl.dialects.nv_tileaa.base import element_of
-from tileas_xdsl.dialects.nv_tileas.compute.float_modes import DIRECTED, FLUSH, ROUNDING
+from tileas_xdsl.dialects.nv_tileas.compute.float_modes import AWAY, DIRECTED, FLUSH, ROUNDING
 from tileas_xdsl.transforms.cudatile_to_tileaa.converter import Converter, Rule
 from tileas_xdsl.transforms.math_functions.expression_builder import Scope
 from tileas_xdsl.transforms.math_functions.remainder import remf
@@ -59,9 +59,10 @@ _EXTREMES: Mapping[type[Operation], tuple[Make, Make]] = {
 }
 """The operation that prefers numbers to NaN, and the one that does not."""
 
-_WORDS: Mapping[RoundingMode, str] = {
+KEYWORDS: Mapping[RoundingMode, str] = {
     RoundingMode.APPROX: "approx",
     RoundingMode.FULL: "full",
+    RoundingMode.NEAREST_AWAY: AWAY,
     RoundingMode.NEGATIVE_INF: "rm",
     RoundingMode.POSITIVE_INF: "rp",
     RoundingMode.ZERO: "rz",
@@ -97,7 +98,7 @@ def _modes(c: Converter, op: Operation) -> dict[str, Attribute]:
     if mode is RoundingMode.NEAREST_EVEN:
         return modes
     element = element_of(c.type(op.results[0]))
-    word = _WORDS[mode]
+    word = KEYWORDS[mode]
     if word in DIRECTED and not isinstance(element, Float32Type | Float64Type):
         raise op_error(op, f"rounds {element} by '{mode.value}'; only f32 and f64 are, below")
     return {**modes, ROUNDING: StringAttr(word)}

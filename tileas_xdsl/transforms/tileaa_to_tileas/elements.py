@@ -35,13 +35,18 @@ def _bits(type_: Attribute) -> int:
 
 
 def fp_to_fp(op: conversions.FpToFpOp, insert: Insert) -> Sequence[SSAValue]:
-    """Wider, or narrower; between types of one width by way of `f32`, which has both exactly."""
+    """Wider, or narrower; between types of one width by way of `f32`, which has both exactly.
+
+    The last step has the rounding; those before are exact.
+    """
     value, target = op.source, element_of(op.result.type)
     if _bits(element_of(value.type)) == _bits(target):
         value = insert(arith.ExtFOp(value, tile_of(f32, shape_of(value.type)))).result
     widens = _bits(element_of(value.type)) < _bits(target)
     convert = arith.ExtFOp if widens else arith.TruncFOp
-    return [insert(convert(value, op.result.type)).result]
+    made = convert(value, op.result.type)
+    made.attributes.update(op.attributes)
+    return [insert(made).result]
 
 
 ELEMENTS: Mapping[type[Operation], Rule] = {

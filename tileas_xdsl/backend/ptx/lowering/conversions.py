@@ -12,6 +12,7 @@ from tileas_xdsl.backend.ptx.lowering.forms import Form
 from tileas_xdsl.backend.ptx.lowering.integers import register_bits
 from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering
 from tileas_xdsl.dialects import ptx
+from tileas_xdsl.dialects.nv_tileas.compute.float_modes import NEAREST, float_mode
 
 Extension = arith.ExtSIOp | arith.ExtUIOp
 FromInteger = arith.SIToFPOp | arith.UIToFPOp
@@ -24,20 +25,24 @@ def _extend_float(op: arith.ExtFOp, low: Lowering) -> None:
     if result.element == "f64":
         wide = low.emit(ptx.CvtOp(wide, "f64", "f32"))
     elif result.element != "f32":
-        wide = narrow(low, wide, result)
+        wide = narrow(low, wide, result, _rounding(op))
     low.define(op.result, wide)
+
+
+def _rounding(op: arith.ExtFOp | arith.TruncFOp) -> str:
+    return float_mode(op).rounding or NEAREST
 
 
 def _truncate_float(op: arith.TruncFOp, low: Lowering) -> None:
     source, result = low.form(op.input), low.form(op.result)
     value = low.value(op.input)
     if source.element != "f64":
-        low.define(op.result, narrow(low, widen(low, value, source), result))
+        low.define(op.result, narrow(low, widen(low, value, source), result, _rounding(op)))
     elif result.element == "f32":
-        low.define(op.result, low.emit(ptx.CvtOp(value, "f32", "f64", rounding="rn")))
+        low.define(op.result, low.emit(ptx.CvtOp(value, "f32", "f64", rounding=_rounding(op))))
     else:
         odd = _to_odd(low, value, "f64", "f64")
-        low.define(op.result, narrow(low, odd, result))
+        low.define(op.result, narrow(low, odd, result, _rounding(op)))
 
 
 def _to_odd(low: Lowering, value: SSAValue, type_: str, back: str) -> SSAValue:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import math
+
 from xdsl.ir import SSAValue
 
 from tileas_xdsl.backend.ptx.lowering.forms import Form
 from tileas_xdsl.backend.ptx.lowering.lowering import Lowering
 from tileas_xdsl.dialects import ptx
+from tileas_xdsl.dialects.nv_tileas.compute.float_modes import AWAY, NEAREST
 from tileas_xdsl.dialects.ptx.base import count_of
+from tileas_xdsl.target.isa.views import CONVERSIONS, PACKINGS
 
 BYTES = ("e4m3", "e5m2")
 """Floats of 8 bits, which PTX converts in pairs only."""
+
+SCALE = "ue8m0"
+"""Powers of two of 8 bits."""
 
 
 def separate(low: Lowering, value: SSAValue, form: Form) -> SSAValue:
@@ -63,6 +70,8 @@ def widen(low: Lowering, value: SSAValue, form: Form) -> SSAValue:
         return low.emit(ptx.MovOp(value, "b32", kind="f32"))
     if form.element in BYTES:
         return _widen_bytes(low, value, form)
+    if form.element == SCALE:
+        return _of_scales(low, value, form)
     return low.emit(ptx.CvtOp(separate(low, value, form), "f32", form.element))
 
 
@@ -78,20 +87,68 @@ def _widen_bytes(low: Lowering, value: SSAValue, form: Form) -> SSAValue:
     return lower[0] if len(lower) == 1 else low.emit(ptx.PackOp(lower))
 
 
-def narrow(low: Lowering, value: SSAValue, form: Form) -> SSAValue:
-    """Floats of f32 as elements of `form`, rounded to nearest even; f64 is left as it is.
+def narrow(low: Lowering, value: SSAValue, form: Form, rounding: str = NEAREST) -> SSAValue:
+    """Floats of f32 as elements of `form`; f64 is left as it is.
 
     8-bit floats saturate, as the hardware does (PTX ISA 9.7.9.21, `satfinite`).
     """
     if form.element in ("f32", "f64"):
         return value
-    if form.element == "tf32":
-        return low.emit(ptx.CvtOp(value, "tf32", "f32", rounding="rna"))
+    if form.element == SCALE:
+        return _to_scales(low, value, form, rounding)
     if form.element in BYTES:
         return _narrow_bytes(low, value, form)
-    if form.packed:
-        return low.emit(ptx.CvtPackOp(value, f"{form.element}x2"))
-    return low.emit(ptx.CvtOp(value, form.element, "f32", rounding="rn"))
+    single = CONVERSIONS[form.element, "f32"]
+    if rounding == AWAY and AWAY not in single.roundings:
+        value, rounding = _ties_to_odd(low, value), NEAREST
+    if form.packed and rounding in PACKINGS[f"{form.element}x2"].roundings:
+        return low.emit(ptx.CvtPackOp(value, f"{form.element}x2", rounding=rounding))
+    return gather(low, low.emit(ptx.CvtOp(value, form.element, "f32", rounding=rounding)), form)
+
+
+def _ties_to_odd(low: Lowering, value: SSAValue) -> SSAValue:
+    """Set the last bit of finite f32: what was halfway between narrower floats is past it.
+
+    So rounding to nearest takes ties away from zero and all other numbers to where they went.
+    """
+    bits = low.emit(ptx.MovOp(value, "b32", kind="b32"))
+    odd = low.emit(ptx.OrOp(bits, low.constant(1), "b32"))
+    size = low.emit(ptx.AbsOp(value, "f32"))
+    finite = low.emit(ptx.SetpOp(size, low.constant(math.inf, "f32"), "lt", "f32"))
+    return low.emit(ptx.MovOp(low.emit(ptx.SelpOp(odd, bits, finite, "b32")), "b32", kind="f32"))
+
+
+def _of_scales(low: Lowering, value: SSAValue, form: Form) -> SSAValue:
+    """Powers of two as f32: the exponent in its place, 0 and 255 with the first mantissa bit.
+
+    Byte 0 is 2**-127, a subnormal f32; 255 is NaN (OCP MX, E8M0).
+    """
+    byte = low.emit(ptx.CvtOp(spread(low, value, form), "u32", "u16"))
+    next_ = low.emit(ptx.AddOp(byte, low.constant(1), "u32"))
+    next_ = low.emit(ptx.AndOp(next_, low.constant(0xFF), "b32"))
+    is_end = low.emit(ptx.SetpOp(next_, low.constant(2), "lt", "u32"))
+    mantissa = low.emit(ptx.SelpOp(low.constant(1 << 22), low.constant(0), is_end, "b32"))
+    exponent = low.emit(ptx.ShlOp(byte, low.constant(23), "b32"))
+    return low.emit(ptx.MovOp(low.emit(ptx.OrOp(exponent, mantissa, "b32")), "b32", kind="f32"))
+
+
+def _to_scales(low: Lowering, value: SSAValue, form: Form, rounding: str) -> SSAValue:
+    """The powers of two next to the magnitudes of f32, at most 2**127; NaN becomes 255.
+
+    Up, everything but the last number before the next exponent is carried into it; numbers below
+    2**-127, which have no exponent field of their own, become that.  By integers, since sm_90 has
+    no conversion of scales.
+    """
+    bits = low.emit(ptx.MovOp(value, "b32", kind="b32"))
+    size = carried = low.emit(ptx.AndOp(bits, low.constant(0x7FFFFFFF), "b32"))
+    if rounding == "rp":
+        carried = low.emit(ptx.AddOp(size, low.constant(0x7FFFFF), "u32"))
+    exponent = low.emit(ptx.ShrOp(carried, low.constant(23), "u32"))
+    exponent = low.emit(ptx.MinOp(exponent, low.constant(254), "u32"))
+    for limit, relation, special in ((1 << 22, "le", 0), (0x7F800000, "gt", 255)):
+        holds = low.emit(ptx.SetpOp(size, low.constant(limit), relation, "u32"))
+        exponent = low.emit(ptx.SelpOp(low.constant(special), exponent, holds, "b32"))
+    return gather(low, low.emit(ptx.CvtOp(exponent, "u16", "u32")), form)
 
 
 def _narrow_bytes(low: Lowering, value: SSAValue, form: Form) -> SSAValue:

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import (
     BFloat16Type,
     Float8E4M3FNType,
     Float8E5M2Type,
+    Float8E8M0FNUType,
     Float16Type,
     Float32Type,
     Float64Type,
@@ -34,6 +35,7 @@ _FLOATS: Mapping[type[Attribute], tuple[str, int]] = {
     FloatTF32Type: ("tf32", 32),
     Float8E4M3FNType: ("e4m3", 8),
     Float8E5M2Type: ("e5m2", 8),
+    Float8E8M0FNUType: ("ue8m0", 8),
 }
 """PTX's name of a float and its bits."""
 

@@ -8,12 +8,22 @@ and `nv_tileas.sat` (the result is clamped to [0, 1], NaN is 0).  The keywords a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
 from xdsl.dialects.arith import FastMathFlagsAttr
-from xdsl.dialects.builtin import Float32Type, Float64Type, StringAttr, TensorType, VectorType
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    Float8E8M0FNUType,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    FloatTF32Type,
+    StringAttr,
+    TensorType,
+    VectorType,
+)
 from xdsl.ir import Attribute, Operation
 
 from tileas_xdsl.diagnostics.emission import op_error
@@ -28,6 +38,8 @@ DIRECTED = ("rz", "rm", "rp")
 """Towards zero, minus infinity, infinity."""
 APPROXIMATE = ("approx", "full")
 """Not rounded: some units off; `full` over the whole range."""
+AWAY = "rna"
+"""To nearest, ties away from zero: of conversions only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +49,25 @@ class Modes:
     roundings: tuple[str, ...] = ()
     flushes: bool = True
     saturates: bool = False
+    exact: Mapping[type[Attribute], tuple[str, ...]] = field(
+        default_factory=lambda: dict.fromkeys((Float32Type, Float64Type), DIRECTED)
+    )
+    """By element type the correct roundings other than to nearest even."""
 
 
 _ARITHMETIC = Modes((NEAREST, *DIRECTED), saturates=True)
+_CONVERSION = Modes(
+    (NEAREST, AWAY, *DIRECTED),
+    flushes=False,
+    exact={
+        BFloat16Type: (AWAY, *DIRECTED),
+        Float16Type: (AWAY, *DIRECTED),
+        Float32Type: DIRECTED,
+        FloatTF32Type: (AWAY, "rz"),
+        Float8E8M0FNUType: ("rz", "rp"),
+    },
+)
+"""What a float may be rounded to; 8-bit numbers go to nearest even only (PTX ISA, `cvt`)."""
 _FLUSHES = Modes()
 
 MODES: Mapping[str, Modes] = MappingProxyType(
@@ -48,6 +76,9 @@ MODES: Mapping[str, Modes] = MappingProxyType(
         "arith.subf": _ARITHMETIC,
         "arith.mulf": _ARITHMETIC,
         "math.fma": _ARITHMETIC,
+        "arith.extf": _CONVERSION,
+        "arith.truncf": _CONVERSION,
+        "nv_tileaa.fp_to_fp": _CONVERSION,
         "arith.divf": Modes((NEAREST, *DIRECTED, *APPROXIMATE)),
         "math.sqrt": Modes((NEAREST, *DIRECTED, "approx")),
         "arith.minimumf": _FLUSHES,
@@ -128,8 +159,10 @@ def _check(op: Operation, rounding: str, ftz: bool, sat: bool) -> None:
     element = _element(op.results[0].type)
     if (ftz or sat) and not isinstance(element, Float32Type):
         raise op_error(op, f"flushes and saturates f32 only, not {element}")
-    if rounding in DIRECTED and not isinstance(element, Float32Type | Float64Type):
-        raise op_error(op, f"rounds {element} to nearest only, not by {rounding}")
+    exact = modes.exact.get(type(element), ())
+    if rounding in (AWAY, *DIRECTED) and rounding not in exact:
+        others = f" or {', '.join(exact)}" if exact else " only"
+        raise op_error(op, f"rounds {element} to nearest{others}, not by {rounding}")
 
 
 def _element(type_: Attribute) -> Attribute:

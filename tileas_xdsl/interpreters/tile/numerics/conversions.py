@@ -13,8 +13,15 @@ import numpy as np
 from xdsl.dialects import arith
 from xdsl.ir import Attribute, Operation
 
+from tileas_xdsl.dialects.nv_tileas.compute.float_modes import float_mode
 from tileas_xdsl.interpreters.tile.faults import fault
-from tileas_xdsl.interpreters.tile.numerics.element_types import Array, cast, dtype_of
+from tileas_xdsl.interpreters.tile.numerics.directed_rounding import rounded_to
+from tileas_xdsl.interpreters.tile.numerics.element_types import (
+    Array,
+    cast,
+    dtype_of,
+    float_format,
+)
 from tileas_xdsl.interpreters.tile.numerics.floats import wide_of
 from tileas_xdsl.interpreters.tile.numerics.integers import (
     Value,
@@ -114,6 +121,10 @@ CONVERSIONS: Mapping[type[Operation], Convert] = {
 def convert(op: Operation, value: Value) -> Value:
     """Return the result of an operation of `CONVERSIONS`."""
     source, target = op.operands[0].type, op.results[0].type
+    if isinstance(op, arith.ExtFOp | arith.TruncFOp) and (mode := float_mode(op).rounding):
+        known = float_format(element_of_type(target))
+        assert known is not None
+        return rounded_to(np.asarray(value), known, mode)
     if isinstance(op, arith.BitcastOp) and _stored_bits(source) != _stored_bits(target):
         raise fault(op, f"elements of {source} and {target} do not have the same bits")
     return CONVERSIONS[type(op)](value, source, target)

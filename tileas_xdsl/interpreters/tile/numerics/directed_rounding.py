@@ -1,7 +1,7 @@
-"""Directed rounding, flushing and saturation of floats, element by element and exact.
+"""Directed rounding, flushing and saturation of floats, exact.
 
 Operands are floats, so that sums, products and quotients are fractions; a square root is compared
-with a number by squares.
+with a number by squares.  A conversion goes to the nearest number and from there to a neighbour.
 """
 
 from __future__ import annotations
@@ -10,12 +10,18 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+import ml_dtypes
 import numpy as np
 from xdsl.dialects import arith, math
 from xdsl.ir import Operation
 
-from tileas_xdsl.dialects.nv_tileas.compute.float_modes import DIRECTED, FloatMode
-from tileas_xdsl.interpreters.tile.numerics.element_types import Array
+from tileas_xdsl.dialects.nv_tileas.compute.float_modes import AWAY, DIRECTED, FloatMode
+from tileas_xdsl.interpreters.tile.numerics.element_types import (
+    TF32_DROPPED_BITS,
+    Array,
+    FloatFormat,
+    to_float,
+)
 
 Exact: TypeAlias = Callable[..., Fraction]
 
@@ -43,8 +49,53 @@ def each_exactly(exact: Exact, plain: Array, where: Array, *operands: Array) -> 
     spread = np.broadcast_arrays(plain, where, *operands)
     for place in zip(*np.nonzero(np.atleast_1d(spread[1])), strict=True):
         at = place if result.ndim else ()
-        result[at] = float(exact(*(Fraction(float(v[at])) for v in spread[2:])))
+        result[at] = _nearest(exact(*(Fraction(float(v[at])) for v in spread[2:])), result[at])
     return result
+
+
+def _nearest(exact: Fraction, zero: Any) -> float:
+    """Return the nearest f64; an exact zero has the sign of `zero`."""
+    if exact == 0:
+        return float(zero)
+    try:
+        return float(exact)
+    except OverflowError:
+        return np.inf if exact > 0 else -np.inf
+
+
+def rounded_to(values: Array, target: FloatFormat, rounding: str) -> Array:
+    """Convert floats to another format by any rounding of `nv_tileas.rounding`."""
+    exact = values.astype(np.float64)
+    if target.is_scale:
+        return _to_scale(exact, rounding)
+    nearest = to_float(values, target)
+    with np.errstate(invalid="ignore", over="ignore"):
+        size, found = np.abs(exact), np.abs(nearest.astype(np.float64))
+        above = np.abs(_neighbour(nearest, target, 1).astype(np.float64))
+        is_tie = (found < size) & (size - found == above - size)
+    if rounding == AWAY:
+        return _neighbour(nearest, target, np.where(is_tie, 1, 0))
+    if rounding not in DIRECTED:
+        return nearest
+    up = np.signbit(exact) == (rounding == "rm") if rounding != "rz" else np.bool_(False)
+    steps = np.where(up & (found < size), 1, np.where(~up & (found > size), -1, 0))
+    return _neighbour(nearest, target, steps)
+
+
+def _neighbour(values: Array, format_: FloatFormat, steps: Array | int) -> Array:
+    """Return the numbers of a format some steps away from zero: sign and magnitude count up."""
+    bits = np.dtype(f"int{8 * values.dtype.itemsize}")
+    last = 1 << TF32_DROPPED_BITS if format_.is_tf32 else 1
+    return (values.view(bits) + np.asarray(steps * last).astype(bits)).view(values.dtype)
+
+
+def _to_scale(exact: Array, rounding: str) -> Array:
+    """Round magnitudes to powers of two, up (`rp`) or down; the largest one is 2**127, NaN 255."""
+    fraction, exponent = np.frexp(np.abs(exact))
+    power = exponent - 1 + ((fraction > 0.5) & (rounding == "rp"))
+    code = np.where(exact == 0, 0, np.clip(power + 127, 0, 254))
+    code = np.where(np.isinf(exact), 254, np.where(np.isnan(exact), 255, code))
+    return code.astype(np.uint8).view(ml_dtypes.float8_e8m0fnu)
 
 
 def in_mode(

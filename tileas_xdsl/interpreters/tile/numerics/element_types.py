@@ -52,6 +52,11 @@ class FloatFormat:
     packed_bits: int | None = None
     """Bits in a packed array where the storage type has more."""
 
+    @property
+    def is_scale(self) -> bool:
+        """Whether the numbers are the powers of two."""
+        return self.dtype == ml_dtypes.float8_e8m0fnu
+
 
 def _format(dtype: Any, saturates: bool = False, bits: int | None = None) -> FloatFormat:
     return FloatFormat(np.dtype(dtype), saturates, packed_bits=bits)

@@ -87,12 +87,17 @@ def _fma(a: Array, b: Array, c: Array) -> Array:
     result = total + _sum_to_odd(low, lost)
     # An exact zero has the sign that the sum of both parts has.
     plain = np.where(np.isfinite(result) & (result != 0), result, a * b + c)
-    tiny = (np.abs(product) < _SMALLEST_PRODUCT) & (a != 0) & (b != 0) & np.isfinite(c)
-    return each_exactly(exact_fma, plain, tiny, a, b, c) if tiny.any() else plain
+    # A product of finite numbers is finite, however large.
+    finite = np.isfinite(a) & np.isfinite(b)
+    plain = np.where(finite & np.isinf(c), c, plain)
+    largest = np.maximum(np.abs(product), np.maximum(np.abs(a), np.abs(b)))
+    edge = (np.abs(product) < _SMALLEST_PRODUCT) | (largest > 1 / _SMALLEST_PRODUCT)
+    edge &= (a != 0) & (b != 0) & finite & np.isfinite(c)
+    return each_exactly(exact_fma, plain, edge, a, b, c) if edge.any() else plain
 
 
 _SMALLEST_PRODUCT = 2.0**-900
-"""The magnitude above which the rounding error of a product is a double."""
+"""The magnitude above which, up to its inverse, the rounding error of a product is a double."""
 
 
 def _exact_sum(a: Array, b: Array) -> tuple[Array, Array]:
