@@ -628,7 +628,7 @@ def _(mo):
     ## Machine code
 
     `ptxas` makes machine code of PTX. It may spill registers to memory, or wait between products
-    because it does not trust the registers of a sum; `kernel.assemble()` makes errors of both.
+    because it does not trust the registers of a sum; `kernel.assemble()` warns of the first and makes errors of the second.
     """)
     return
 

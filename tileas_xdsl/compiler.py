@@ -156,14 +156,15 @@ class CompiledKernel:
             _make(spec).apply(self.ctx, module)
         return module
 
-    def assemble(self) -> Assembled:
+    def assemble(self, *, strict: bool = True) -> Assembled:
         """The machine code and its facts.
 
-        Raises `DiagnosticError` for what ptxas refuses or makes slow, `MissingToolError`.
+        Raises `DiagnosticError` for what ptxas refuses and, if `strict`, for products that it
+        serialises (spills are warnings among its messages), `MissingToolError`.
         """
         from tileas_xdsl.backend.ptxas import assemble
 
-        return assemble(self.ptx, self.target, name=f"{self.name}.ptx")
+        return assemble(self.ptx, self.target, name=f"{self.name}.ptx", strict=strict)
 
     def cubin(self) -> bytes:
         """The machine code; raises as `assemble`."""
@@ -323,6 +324,14 @@ def _of_cutile(
     else:
         parameters = in_order(kernel, parse_signature(signature))
     return kernel_module(kernel, parameters), parameters
+
+
+def tile_ir_module(content: bytes, name: str) -> ModuleOp:
+    """Return the verified module of Tile IR bytecode; raises `DiagnosticError`, in `name`."""
+    ctx = _context()
+    module = parse_input(ctx, content, name).module
+    verify_module(module)
+    return module
 
 
 def compile_cutile(kernel: Any, parameters: Sequence[Parameter], target: str) -> CompiledKernel:

@@ -128,6 +128,14 @@ _ALL = (
         (*_LAID_OUT, *_plain(*_HOST_TMA, *_TO_THREADS)),
     ),
     Pipeline(
+        "tileas-to-standalone-ptx",
+        "as tileas-to-ptx, without TMA: the kernel has the parameters of the program alone",
+        (
+            *(spec for spec in _LAID_OUT if spec.name != "tileas-choose-tma"),
+            *_plain(*_TO_THREADS),
+        ),
+    ),
+    Pipeline(
         "tl-to-ptx",
         "lay out block programs over buffers, lower them to the threads of a block, those to PTX",
         _plain("tl-layout-inference", "tl-lower", *_TO_THREADS[1:]),

@@ -1,5 +1,7 @@
 """ptxas: properties, and its log as diagnostics at the location of the operation."""
 
+import re
+
 import pytest
 from support.assembling import Body, module_of, needs_ptxas
 from support.ptx_gemm import one_tile_gemm
@@ -161,7 +163,7 @@ def test_ignored_setmaxnreg_is_an_error():
 
 
 @needs_ptxas
-def test_spills_are_errors():
+def test_spills_are_warnings():
     def fill(body, place):
         values = [
             body(LdOp(place, "f32", "global", offset=4 * i, semantics="volatile"))
@@ -179,8 +181,9 @@ def test_spills_are_errors():
                 )
             )
 
-    with pytest.raises(DiagnosticError, match=r"entry 'k' spills registers: \d+ bytes of stores"):
-        assemble(entry_with(fill, maxntid=(128,), maxnreg=32))
+    done = assemble(entry_with(fill, maxntid=(128,), maxnreg=32))
+    assert re.match(r"entry 'k' spills registers: \d+ bytes of stores", done.warnings[0].message)
+    assert done.spills > 0
 
 
 @needs_ptxas
@@ -192,3 +195,5 @@ def test_an_accumulator_touched_in_flight_is_an_error():
     )
     with pytest.raises(DiagnosticError, match="C7517"):
         assemble(late)
+    (warning,) = assemble(late, strict=False).warnings
+    assert "C7517" in warning.message

@@ -22,8 +22,8 @@ from support.recording_driver import RecordingApi, recording_driver
 import tileas_xdsl as tileas
 from kernels import Gemm, VectorAdd
 from kernels.compiled import compiled
+from tileas_xdsl.backend.ptxas import Assembled
 from tileas_xdsl.compiler import CompiledKernel
-from tileas_xdsl.diagnostics.emission import DiagnosticError
 from tileas_xdsl.diagnostics.report import Severity, diagnostic
 from tileas_xdsl.interpreters.ptx import LaunchError
 from tileas_xdsl.interpreters.tile.arguments import ArgumentError
@@ -247,12 +247,13 @@ def test_errors_of_the_driver_are_sentences_with_its_log() -> None:
 
 
 def test_slow_code_is_launched_with_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(kernel: CompiledKernel) -> bytes:
-        raise DiagnosticError(diagnostic(Severity.ERROR, "it spills"))
+    def spilling(kernel: CompiledKernel, *, strict: bool) -> Assembled:
+        assert not strict
+        return Assembled(b"\x7fELF", {}, (diagnostic(Severity.WARNING, "it spills"),), "")
 
     monkeypatch.setattr(launching, "find_tool", lambda name: Path(name))
-    monkeypatch.setattr(CompiledKernel, "cubin", refused)
-    with pytest.warns(SlowCodeWarning, match="the driver translates the PTX: .*it spills"):
+    monkeypatch.setattr(CompiledKernel, "assemble", spilling)
+    with pytest.warns(SlowCodeWarning, match="it spills"):
         made, api = launcher()
     made.launch(gemm_tensors(), GEMM.grid(SIZES))
     assert len(api.launches) == 1

@@ -1,8 +1,8 @@
 """`ptxas`: PTX text to machine code, its log as diagnostics, its facts as numbers.
 
-What costs a kernel its speed is an error here, though `ptxas` only mentions it: messages with a
-code (C7508: `setmaxnreg` ignored, C7510 and C7514: products serialised, C7517: a wait injected),
-and spills.
+What costs a kernel its speed is more here than the remark that `ptxas` makes of it: spills are
+warnings, and messages with a code (C7508: `setmaxnreg` ignored, C7510 and C7514: products
+serialised, C7517: a wait injected) are errors, or warnings where the caller asks for the code.
 """
 
 from __future__ import annotations
@@ -82,6 +82,11 @@ class Assembled:
     log: str
 
     @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """What makes the code slow."""
+        return tuple(m for m in self.messages if m.severity is Severity.WARNING)
+
+    @property
     def registers(self) -> int:
         """The most that an entry uses per thread."""
         return max((facts.registers for facts in self.entries.values()), default=0)
@@ -103,12 +108,18 @@ class Assembled:
 
 
 def assemble(
-    text: str, target: str = "sm_90a", *, options: Sequence[str] = (), name: str = "kernel.ptx"
+    text: str,
+    target: str = "sm_90a",
+    *,
+    options: Sequence[str] = (),
+    name: str = "kernel.ptx",
+    strict: bool = True,
 ) -> Assembled:
     """Assemble PTX for a target; `name` is what messages call the text.
 
-    Raises `DiagnosticError` for what `ptxas` rejects and for its performance warnings (see above),
-    at the source that `.loc` lines give, else in the text; `MissingToolError` without `ptxas`.
+    Raises `DiagnosticError` for what `ptxas` rejects and, if `strict`, for messages with a code
+    (see above), at the source that `.loc` lines give, else in the text; `MissingToolError` without
+    `ptxas`.
     """
     program = need_tool("ptxas")
     arch = get_target(target).name
@@ -120,7 +131,10 @@ def assemble(
         log = run.stdout + run.stderr
         code = cubin.read_bytes() if cubin.exists() else b""
     entries = entry_facts(log)
-    reports = (*log_messages(log, text, name), *_spills(entries, _Places(text, name)))
+    reports = (
+        *log_messages(log, text, name, strict=strict),
+        *_spills(entries, _Places(text, name)),
+    )
     errors = [report for report in reports if report.severity is Severity.ERROR]
     if run.returncode and not errors:
         last = log.strip().splitlines()[-1:] or [f"exit code {run.returncode}"]
@@ -130,18 +144,24 @@ def assemble(
     return Assembled(code, entries, reports, log)
 
 
-def log_messages(log: str, text: str, name: str = "kernel.ptx") -> tuple[Diagnostic, ...]:
-    """Return the messages in a log of `ptxas` about `text`, in order, without statistics."""
+def log_messages(
+    log: str, text: str, name: str = "kernel.ptx", *, strict: bool = True
+) -> tuple[Diagnostic, ...]:
+    """Return the messages in a log of `ptxas` about `text`, in order, without statistics.
+
+    Those with a code are errors if `strict`, else warnings.
+    """
     places = _Places(text, name)
     found = (_MESSAGE.match(line) for line in log.splitlines())
     kept = [m for m in found if m and not any(chatter in m["text"] for chatter in _CHATTER)]
-    return tuple(_report(match, places) for match in kept)
+    slow = Severity.ERROR if strict else Severity.WARNING
+    return tuple(_report(match, places, slow) for match in kept)
 
 
-def _report(match: re.Match[str], places: _Places) -> Diagnostic:
+def _report(match: re.Match[str], places: _Places, slow: Severity) -> Diagnostic:
     severity, text = _SEVERITIES[match["severity"]], match["text"].strip()
     if _CODE.match(text) and _ASKED_FOR not in text:
-        severity = Severity.ERROR
+        severity = slow
     mentioned = _LINE.search(text)
     number = match["line"] or (mentioned and mentioned[1])
     line = int(number) if number else None
@@ -190,7 +210,7 @@ def _spills(entries: Mapping[str, EntryFacts], places: _Places) -> Iterator[Diag
             f"entry '{entry}' spills registers: {facts.spill_stores} bytes of stores, "
             f"{facts.spill_loads} of loads"
         )
-        yield places.report(Severity.ERROR, message, places.line_of_entry(entry))
+        yield places.report(Severity.WARNING, message, places.line_of_entry(entry))
 
 
 def entry_facts(log: str) -> Mapping[str, EntryFacts]:

@@ -20,7 +20,6 @@ from xdsl.dialects import func
 
 from tileas_xdsl.backend.nvidia_tools import find_tool
 from tileas_xdsl.backend.ptx.abi import ARENA, TENSOR_MAP, BoundTensorMap, KernelAbi
-from tileas_xdsl.diagnostics.emission import DiagnosticError
 from tileas_xdsl.frontend.signature import ArrayParameter, Parameter
 from tileas_xdsl.interpreters.ptx import LaunchError, load
 from tileas_xdsl.interpreters.ptx.arguments import scalar_bytes
@@ -403,14 +402,14 @@ def from_device(array: DeviceArray) -> Array:
 def _image(kernel: CompiledKernel) -> bytes:
     """Return machine code where ptxas is installed, else PTX for the driver to compile.
 
-    Code that ptxas makes slow, for example by spills, is replaced by PTX too, with a warning.
+    What ptxas makes slow, by spills or serialised products, is a warning.
     """
-    if find_tool("ptxas") is not None:
-        try:
-            return kernel.cubin()
-        except DiagnosticError as error:
-            warnings.warn(f"the driver translates the PTX: {error}", SlowCodeWarning, stacklevel=5)
-    return kernel.ptx.encode() + b"\0"
+    if find_tool("ptxas") is None:
+        return kernel.ptx.encode() + b"\0"
+    assembled = kernel.assemble(strict=False)
+    for slow in assembled.warnings:
+        warnings.warn(str(slow), SlowCodeWarning, stacklevel=5)
+    return assembled.cubin
 
 
 def _word(number: int) -> ctypes.c_uint64:

@@ -94,12 +94,13 @@ def compile(
     """Compile a kernel of tiles for a GPU.
 
     What is not lowered is an error at the operation, and nothing is written.  With ptxas (the extra
-    'ptxas') cubins can be written, and spills and products that ptxas serialises are errors.
+    'ptxas') cubins can be written, and products that ptxas serialises are errors,
+    and spills are warnings.
     """
     from tileas_xdsl.backend.nvidia_tools import MissingToolError
     from tileas_xdsl.compiler import default_passes
     from tileas_xdsl.tools.deep_stack import with_deep_stack
-    from tileas_xdsl.tools.programs import load_input, reported_errors
+    from tileas_xdsl.tools.programs import load_input, print_diagnostics, reported_errors
 
     if emit in _BINARIES and out == "-" and sys.stdout.isatty():
         fail(f"a {emit} is no text for a terminal: name a file with -o", 2)
@@ -132,6 +133,7 @@ def compile(
             _print_times(compiled)
         try:
             assembled = compiled.assemble() if facts or emit is Emit.CUBIN else None
+            print_diagnostics(() if assembled is None else assembled.warnings)
             if facts and assembled is not None:
                 _print_facts(compiled, assembled)
         except MissingToolError as error:

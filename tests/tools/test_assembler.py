@@ -1,0 +1,100 @@
+"""`tileas-as`: the public command line of Tile IR assemblers, its exit codes and errors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.assembling import needs_ptxas
+from support.tile_programs import PROGRAM, program_bytecode
+
+from kernels.cutile.matmul import PROBLEMS
+from tileas_xdsl.backend.ptx.printer import ptx_text
+from tileas_xdsl.backend.ptx.standalone import hidden_parameters, merged
+from tileas_xdsl.compiler import compile
+from tileas_xdsl.frontend.bytecode.layout import VERSIONS
+from tileas_xdsl.pipelines import PIPELINES
+from tileas_xdsl.tools.assembler import main, run
+
+ELF = b"\x7fELF"
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    path = tmp_path / "program.tileirbc"
+    path.write_bytes(program_bytecode())
+    return path
+
+
+@needs_ptxas
+def test_bytecode_becomes_a_cubin(program: Path, tmp_path: Path) -> None:
+    out = tmp_path / "program.cubin"
+    assert run([str(program), "-o", str(out), "--gpu-name", "sm_90", "-O3", "--lineinfo"]) == 0
+    assert out.read_bytes().startswith(ELF)
+    assert sorted(tmp_path.iterdir()) == [out, program]
+
+
+@needs_ptxas
+@pytest.mark.parametrize("version", VERSIONS[:1] + VERSIONS[-1:], ids=str)
+def test_an_empty_module_is_a_probe_for_its_version(
+    version: tuple[int, int], tmp_path: Path
+) -> None:
+    cuda_tile = pytest.importorskip("cuda.tile._bytecode")
+    content = bytearray()
+    known = {str(v.as_string()): v for v in cuda_tile.BytecodeVersion}
+    with cuda_tile.write_bytecode(num_functions=0, buf=content, version=known[str(version)]):
+        pass
+    (tmp_path / "empty").write_bytes(content)
+    out = tmp_path / "empty.cubin"
+    assert run([str(tmp_path / "empty"), "-o", str(out), "--gpu-name", "sm_120"]) == 0
+    content[8:10] = b"\x63\x00"
+    (tmp_path / "empty").write_bytes(content)
+    out.unlink()
+    assert run([str(tmp_path / "empty"), "-o", str(out), "--gpu-name", "sm_120"]) == 1
+    assert not out.exists()
+
+
+def test_a_standalone_kernel_has_the_parameters_of_its_entry() -> None:
+    problem = PROBLEMS[0]
+    passes = PIPELINES["tileas-to-standalone-ptx"].passes
+    kernel = compile(problem.kernel, *problem.arguments(), target="sm_90a", passes=passes)
+    assert hidden_parameters(problem.compiled("sm_90a").abi)
+    assert not hidden_parameters(kernel.abi)
+    text = ptx_text(merged([kernel.module], kernel.abi.shared_bytes), "sm_90a")
+    assert f".shared .align 1024 .b8 dynamic_shared[{kernel.abi.shared_bytes}];" in text
+    assert ".extern" not in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "text"),
+    [
+        (("FILE",), 2, "error: an input file and an output file (-o) are needed"),
+        (("FILE", "-o", "OUT"), 2, "error: --gpu-name is one of sm_90, sm_100, sm_120, not 'None'"),
+        (("NONE", "-o", "OUT", "--arch=sm_90"), 1, "error: unable to read input file 'NONE'"),
+        (("TEXT", "-o", "OUT", "--arch=sm_90"), 3, "error: input does not correspond to Tile IR"),
+        (("CUT", "-o", "OUT", "--arch=sm_90"), 1, 'loc("'),
+    ],
+)
+def test_wrong_input(
+    arguments: tuple[str, ...],
+    code: int,
+    text: str,
+    program: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    wrong, cut, out = tmp_path / "wrong", tmp_path / "cut", tmp_path / "out"
+    wrong.write_text(PROGRAM)
+    cut.write_bytes(program.read_bytes()[:-7])
+    names = {"FILE": str(program), "OUT": str(out), "TEXT": str(wrong), "CUT": str(cut)}
+    assert run([names.get(argument, argument) for argument in arguments]) == code
+    assert capsys.readouterr().err.startswith(text)
+    assert not out.exists()
+
+
+def test_versions_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--list-versions"]) == 0
+    assert capsys.readouterr().out.split() == [str(version) for version in VERSIONS]
+    with pytest.raises(SystemExit, match="0"):
+        main(["--version"])
+    assert "release" in capsys.readouterr().out
