@@ -20,6 +20,7 @@ from xdsl.dialects import func
 
 from tileas_xdsl.backend.nvidia_tools import find_tool
 from tileas_xdsl.backend.ptx.abi import ARENA, TENSOR_MAP, BoundTensorMap, KernelAbi
+from tileas_xdsl.backend.ptxas import Assembled
 from tileas_xdsl.frontend.signature import ArrayParameter, Parameter
 from tileas_xdsl.interpreters.ptx import LaunchError, load
 from tileas_xdsl.interpreters.ptx.arguments import scalar_bytes
@@ -86,8 +87,8 @@ class CompiledKernel(Protocol):
         """Whether the kernel is thread-level IR."""
         ...
 
-    def cubin(self) -> bytes:
-        """Return the machine code."""
+    def assemble(self, *, strict: bool) -> Assembled:
+        """The machine code and its facts; slow code is a warning unless `strict`."""
         ...
 
     def flattened(self, args: Sequence[Any]) -> Sequence[Any]:
