@@ -146,8 +146,10 @@ def test_rows_anywhere() -> None:
     %os = broadcast %o1 : tile<1xptr<i32>> -> tile<4xptr<i32>>
     %op = offset %os, %io : tile<4xptr<i32>>, tile<4xi32> -> tile<4xptr<i32>>
     %rows, %t0 = load_ptr_tko weak %op : tile<4xptr<i32>> -> tile<4xi32>, token
-    %t, %k = load_view_tko weak %a[%rows, %x] : {view}, tile<4xi32>, tile<i32> -> tile<4x8xf32>, token
-    %l = store_view_tko weak %t, %b[%io, %x] : tile<4x8xf32>, {view}, tile<4xi32>, tile<i32> -> token""",  # noqa: E501
+    %e = constant <i32: 8> : tile<i32>
+    %first = muli %x, %e : tile<i32>
+    %t, %k = load_view_tko weak %a[%rows, %first] : {view}, tile<4xi32>, tile<i32> -> tile<4x8xf32>, token
+    %l = store_view_tko weak %t, %b[%io, %first] : tile<4x8xf32>, {view}, tile<4xi32>, tile<i32> -> token""",  # noqa: E501
     )
     a, rows = random(9, 13), np.array([7, 0, 12, 3], np.int32)
     b = np.full((9, 13), 5, np.float32)

@@ -190,6 +190,7 @@ class TiledAtomicRmwOp(TiledOp):
     view = view_operand()
     value = operand_def(TensorType)
     coords = var_operand_def(IndexType)
+    offsets = var_operand_def(IndexType)
     token = opt_operand_def(AAMemTokenType)
     rmw_mode = prop_def(RmwModeAttr)
     result = result_def(TensorType)
@@ -197,8 +198,7 @@ class TiledAtomicRmwOp(TiledOp):
 
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     assembly_format = (
-        "$rmw_mode $value `,` $view `` custom<Coordinates>($coords, type($coords))"
-        f" custom<Ordering>($mem_semantic, $mem_scope) {_AFTER} attr-dict"
+        f"$rmw_mode $value `,` $view {_PLACE} {_AFTER} attr-dict"
         " `:` type($value) `,` type($view) `->` type($result) (`,` type($out_token)^)?"
     )
 
@@ -209,17 +209,18 @@ class TiledAtomicRmwOp(TiledOp):
         view: Value,
         coords: Sequence[Value],
         *,
+        offsets: Sequence[Value] = (),
         token: Value | None = None,
         order: Order = WEAK,
     ) -> None:
         super().__init__(
-            operands=[view, value, coords, token],
+            operands=[view, value, coords, offsets, token],
             result_types=[SSAValue.get(value).type, token_types(token)],
             properties={"rmw_mode": RmwModeAttr(mode), **order_properties(order)},
         )
 
     def verify_(self) -> None:
-        self.check_tile(self.view.type, self.value.type, self.coords, ())
+        self.check_tile(self.view.type, self.value.type, self.coords, self.offsets)
         self.check_token_pair(self.token, self.out_token)
         check_ordering(self, ATOMIC, self.mem_semantic, self.mem_scope)
 

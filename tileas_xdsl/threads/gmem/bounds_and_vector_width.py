@@ -180,7 +180,7 @@ def _start(
 ) -> SSAValue:
     """Coordinates count tiles from where the view begins, offsets count elements."""
     start = multiply(e, e.scalar(op.coords[axis]), shape[axis])
-    if not isinstance(op, TiledAtomicRmwOp) and op.offsets:
+    if op.offsets:
         start = add(e, start, e.scalar(op.offsets[axis]))
     begin = view.starts[axis]
     return add(e, start, begin if isinstance(begin, int) else cast_index(e, begin, IndexType()))

@@ -128,13 +128,16 @@ def index_space(c: Converter, op: ct.GetIndexSpaceShapeOp) -> Sequence[SSAValue]
 
 
 def _steps(view: TileView) -> Sequence[int]:
-    """By dimension, how many elements are between the first ones of two tiles."""
+    """By dimension, how many elements are between the first ones of two tiles.
+
+    Gather/scatter views are indexed by elements: by one for each slice along the sparse dimension,
+    by the first element of the tile along the others.
+    """
     if isinstance(view, StridedViewType):
         return [step.data for step in view.traversal_strides]
-    steps = list(view.get_tile_shape())
     if isinstance(view, GatherScatterViewType):
-        steps[view.sparse_dim.data] = 1
-    return steps
+        return [1] * view.index_rank
+    return view.get_tile_shape()
 
 
 def _place(
@@ -164,8 +167,7 @@ def _scattered(
             if axis == sparse:
                 position = c.as_index(c.taken(value, [here]))
             else:
-                first = c.insert(arith.MuliOp(c.as_index(value), c.index(shape[axis]))).result
-                position = c.insert(arith.AddiOp(first, here)).result
+                position = c.insert(arith.AddiOp(c.as_index(value), here)).result
             c.insert(YieldOp(position))
         places.append(c.insert(shapes.GenerateOp(TensorType(INDEX, shape), block)).result)
     return places
@@ -229,14 +231,13 @@ def store(c: Converter, op: ct.StoreViewTkoOp) -> Sequence[SSAValue]:
 def update(c: Converter, op: AtomicRedViewTkoOp) -> Sequence[SSAValue]:
     """Combines a tile of a view with values; what was there is not asked for."""
     view, token = _view_type(op.view), token_before(c, op)
-    if isinstance(view, StridedViewType) and _steps(view) != list(view.get_tile_shape()):
-        raise op_error(op, "updates tiles that are not side by side, which is not converted yet")
-    coords = [c.as_index(value) for value in c.get_all(op.index)]
+    coords, offsets = _place(c, view, op.index)
     made = tiled_memory.TiledAtomicRmwOp(
         rmw_mode(op.mode.data),
         c.get(op.value),
         c.get(op.view),
         coords,
+        offsets=offsets,
         token=token,
         order=order_of(op),
     )

@@ -170,6 +170,7 @@ def tiled_atomic_rmw(op: tiled_memory.TiledAtomicRmwOp, insert: Insert) -> Seque
         op.view,
         op.coords,
         atom=UPDATES,
+        offsets=op.offsets,
         token=op.token,
         **_semantics(op),
     )

@@ -214,7 +214,7 @@ class Transfer:
         """Coordinates, which count tiles, with the tiles that offsets come to."""
         op = self.request.op
         coords = list(op.coords)
-        if not isinstance(op, TiledLoadOp | TiledStoreOp):
+        if not isinstance(op, TiledLoadOp | TiledStoreOp | TiledAtomicRmwOp):
             return coords
         for axis in range(len(op.offsets)):
             if tiles := offset_of(self.request, axis):

@@ -70,14 +70,14 @@ def _check_semantics(request: Request) -> None:
 def offset_of(request: Request, axis: int) -> int | None:
     """The tiles that an offset of elements comes to; None where that is not known."""
     op = request.op
-    assert isinstance(op, TiledLoadOp | TiledStoreOp)
+    assert isinstance(op, TiledLoadOp | TiledStoreOp | TiledAtomicRmwOp)
     number, extent = constant_of(op.offsets[axis]), request.tile.get_shape()[axis]
     return None if number is None or number % extent else number // extent
 
 
 def _check_offsets(request: Request) -> None:
     op = request.op
-    if not isinstance(op, TiledLoadOp | TiledStoreOp):
+    if not isinstance(op, TiledLoadOp | TiledStoreOp | TiledAtomicRmwOp):
         return
     for axis in range(len(op.offsets)):
         if offset_of(request, axis) is None:

@@ -299,14 +299,21 @@ class TiledStoreOp(MemoryOp):
 
 @memory_op
 class TiledAtomicRmwOp(MemoryOp):
-    """Updates a tile of a view atomically, element by element; the result is the tile before."""
+    """Updates a tile of a view atomically, element by element; the result is the tile before.
+
+    `operandSegmentSizes` is `{view, value, coords, token, offsets}`; without offsets, four of them
+    will do.
+    """
 
     name = "nv_tileas.tiled_atomic_rmw"
+
+    LAST_SEGMENT_MAY_LACK: ClassVar[bool] = True
 
     view = operand_def()
     value = operand_def()
     coords = var_operand_def()
     token = opt_operand_def()
+    offsets = var_operand_def()
     result = result_def()
     out_token = opt_result_def()
 
@@ -323,8 +330,7 @@ class TiledAtomicRmwOp(MemoryOp):
     custom_directives = (Coordinates, Ordering)
 
     assembly_format = (
-        "$rmw_mode $value `,` $view `` custom<Coordinates>($coords, type($coords))"
-        f" custom<Ordering>($mem_semantic, $mem_scope) {_AFTER} attr-dict"
+        f"$rmw_mode $value `,` $view {_PLACE} {_AFTER} attr-dict"
         " `:` type($value) `,` type($view) `->` type($result) (`,` type($out_token)^)?"
     )
 
@@ -336,6 +342,7 @@ class TiledAtomicRmwOp(MemoryOp):
         coords: Sequence[Value],
         *,
         atom: AtomAttr | str,
+        offsets: Sequence[Value] = (),
         token: Value | None = None,
         semantic: MemSemantic | str | None = None,
         scope: MemScope | str | None = None,
@@ -343,7 +350,7 @@ class TiledAtomicRmwOp(MemoryOp):
         allow_tma: bool | None = None,
     ) -> None:
         super().__init__(
-            operands=[view, value, coords, token],
+            operands=[view, value, coords, token, offsets],
             result_types=[SSAValue.get(value).type, token_type(token)],
             properties={
                 "rmw_mode": mode_attribute(mode),
@@ -365,6 +372,7 @@ class TiledAtomicRmwOp(MemoryOp):
         check_tiled_atom(self, self.atom, view)
         check_tile_size(self, view, self.atom, tile)
         check_coordinates(self, self.coords, coordinate_count(view, self.atom))
+        check_offsets(self, self.offsets, len(self.coords))
         check_elements(self, view, tile)
         check_tile_dimensions(self, tile_size(view, self.atom))
         check_ordering(self, ATOMIC, self.mem_semantic, self.mem_scope)

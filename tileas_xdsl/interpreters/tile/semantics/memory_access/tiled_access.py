@@ -102,7 +102,7 @@ def _window(
     refuse_images(op, op.atom)
     shape, element = tile_type(tile)
     view = agent.view(op, agent.value_of(op.view), element, Space.GMEM)
-    offsets = () if isinstance(op, TiledAtomicRmwOp) else agent.get_values(op.offsets)
+    offsets = agent.get_values(op.offsets)
     window = tile_window(op, view, shape, agent.get_values(op.coords), offsets)
     check_in_bounds(op, window, op.in_bounds)
     return window
