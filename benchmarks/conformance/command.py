@@ -53,21 +53,22 @@ def parser_of(description: str) -> argparse.ArgumentParser:
 class _Progress:
     """Keeps results, and says now and then how far the run is."""
 
-    suite: str
+    suite: Suite
     writer: Writer
     total: int = 0
     _said: float = field(default_factory=time.monotonic)
 
     def choose(self, names: Sequence[str], options: argparse.Namespace) -> Sequence[str]:
         """Return the tests that run."""
-        chosen = sampled([name for name in names if _is_wanted(name, options)], options.sample)
+        tests = [name for name in names if not any(text in name for text in self.suite.ignored)]
+        chosen = sampled([name for name in tests if _is_wanted(name, options)], options.sample)
         self.total = len(chosen)
         print(f"{len(chosen)} of {len(names)} tests", flush=True)
         return chosen
 
     def add(self, result: Result) -> None:
         """Keep a result, of a test or of a file that cannot be imported."""
-        self.writer.add(as_private(self.suite, result))
+        self.writer.add(as_private(self.suite.name, result))
         if time.monotonic() - self._said > PROGRESS:
             self._said = time.monotonic()
             print(f"of {self.total}: {summary(self.writer.results)}", flush=True)
@@ -87,7 +88,7 @@ def run_suite(
     device = "gpu" if options.on == "gpu" else options.target
     with ExitStack() as stack:
         file = options.json and stack.enter_context(options.json.open("w", encoding="utf-8"))
-        progress = _Progress(suite.name, Writer(file or None))
+        progress = _Progress(suite, Writer(file or None))
         progress.writer.begin(facts)
         scheduler = Scheduler(
             Task(suite, environment, device, limit),

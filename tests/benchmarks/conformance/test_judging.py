@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 from collections.abc import Callable
 from pathlib import Path
@@ -27,7 +28,7 @@ class FindingError(Exception):
     """Of a checker."""
 
 
-SPECIAL = Exceptions((RefusalError,), (FindingError,))
+SPECIAL = Exceptions((RefusalError,), (FindingError,), re.compile("for 'CPU'"))
 
 
 def _caused_by(error: BaseException, cause: BaseException) -> BaseException:
@@ -44,6 +45,8 @@ def _caused_by(error: BaseException, cause: BaseException) -> BaseException:
         (FindingError("race"), (Outcome.FAILED, "finding of the checker", "race")),
         (TimeLimitError("slow"), (Outcome.FAILED, "time limit", "slow")),
         (NoAssemblerError("tileiras"), (Outcome.PRIVATE, "needs tileiras", "tileiras")),
+        (TypeError("no mm for 'CPU'"), (Outcome.SKIPPED, "not there", "no mm for 'CPU'")),
+        (AssertionError("for 'CPU'"), (Outcome.FAILED, "wrong result", "for 'CPU'")),
         (KeyError("k"), (Outcome.FAILED, "exception: KeyError", "'k'")),
         (ModuleNotFoundError("no m", name="m"), (Outcome.SKIPPED, "not importable", "no m")),
         (
