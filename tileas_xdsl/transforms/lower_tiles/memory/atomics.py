@@ -19,7 +19,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.atomics import (
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledAtomicRmwOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of
 from tileas_xdsl.layout.register_layout import RegisterLayout
-from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import (
     GlobalView,
     Lowered,
@@ -122,3 +122,10 @@ def tiled_atomic_rmw(e: ThreadBuilder, op: TiledAtomicRmwOp) -> Sequence[Lowered
     found = _result(e, op, layout, rows)
     ordering.end(e)
     return [found, *token_of(op)]
+
+
+HANDLERS: Handlers = {
+    AtomicCasOp: atomic_cas,
+    AtomicRmwOp: atomic_rmw,
+    TiledAtomicRmwOp: tiled_atomic_rmw,
+}
