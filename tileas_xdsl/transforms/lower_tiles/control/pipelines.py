@@ -109,6 +109,7 @@ def create_pipeline(e: ThreadBuilder, op: CreatePipelineOp) -> Sequence[Lowered]
     stages = Stages(
         name,
         op.stages,
+        slots,
         e.insert(GetDynSmemOp(slots, i8, ALIGNMENT)).result,
         slot_bytes,
         tiles,
