@@ -21,6 +21,7 @@ from xdsl.ir import Operation
 from tileas_xdsl.threads.codegen.builder import Handler, ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import Lowered
 from tileas_xdsl.threads.registers.register_tile import laid_out
+from tileas_xdsl.transforms.extension import note_handler
 from tileas_xdsl.transforms.lower_tiles.compute import (
     arithmetic,
     generate,
@@ -57,7 +58,11 @@ HANDLERS: dict[type[Operation], Handler] = {}
 
 def add_handler(kind: type[Operation], handler: Handler) -> None:
     """Register a handler of a class of operations; result tiles get their types' layouts."""
+    _register(kind, handler)
+    note_handler()
 
+
+def _register(kind: type[Operation], handler: Handler) -> None:
     def handle(e: ThreadBuilder, op: Operation) -> Sequence[Lowered]:
         found = handler(e, op)
         return [
@@ -96,4 +101,4 @@ FAMILIES = (
 
 for _family in FAMILIES:
     for _kind, _handler in _family.HANDLERS.items():
-        add_handler(_kind, _handler)
+        _register(_kind, _handler)
