@@ -17,6 +17,8 @@ DETAIL = 3000
 
 _OURS = "tileas_xdsl"
 _CUTILE = "cuda/tile"
+_ERRORS = "cuda.tile._exception"
+"""Where cuTile's exceptions are; those that its own front end raises are no refusals of ours."""
 
 
 class TimeLimitError(BaseException):
@@ -56,8 +58,9 @@ def judged(error: BaseException, special: Exceptions) -> Verdict:
     'wrong result'
     """
     chain = list(_chain(error))
+    is_originals = any(type(one).__module__ == _ERRORS and _origin(one) == _CUTILE for one in chain)
     for one in chain:
-        if isinstance(one, special.refusals):
+        if isinstance(one, special.refusals) and not is_originals:
             headline = first_lines(one).partition("\n")[0]
             return Verdict(Outcome.REFUSED, type(one).__name__, headline)
     if any(isinstance(one, NoAssemblerError) for one in chain):

@@ -83,6 +83,18 @@ def test_an_exception_of_cutile_is_none(tmp_path: Path) -> None:
     assert _raised_in(theirs, "1 / 0").kind == "exception: ZeroDivisionError"
 
 
+def test_errors_of_cutiles_front_end_are_no_refusals(tmp_path: Path) -> None:
+    path = tmp_path / "cuda" / "tile" / "module.py"
+    path.parent.mkdir(parents=True)
+    path.write_text("class TileTypeError(Exception): pass\ndef refuse(): raise TileTypeError('x')")
+    found = runpy.run_path(str(path), run_name="cuda.tile._exception")
+    with pytest.raises(found["TileTypeError"]) as caught:
+        found["refuse"]()
+    refusal = _caused_by(RefusalError("not a tile"), caught.value)
+    assert judged(refusal, SPECIAL).outcome == Outcome.FAILED
+    assert judged(_caused_by(refusal, found["TileTypeError"]()), SPECIAL).outcome == Outcome.REFUSED
+
+
 def test_reasons_are_the_first_paragraph() -> None:
     assert first_lines(ValueError("\na\nb\n\nmore")) == "a\nb"
     assert first_lines(ValueError()) == "ValueError"
