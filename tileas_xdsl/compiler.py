@@ -40,13 +40,13 @@ from tileas_xdsl.pipelines import PIPELINES
 from tileas_xdsl.printing import module_text
 
 if TYPE_CHECKING:
+    from tileas_xdsl.backend.ptx.abi import KernelAbi
     from tileas_xdsl.backend.ptxas import Assembled
     from tileas_xdsl.interpreters.cuda_tile.launch import Meaning
     from tileas_xdsl.interpreters.tile.launch import Simulation
     from tileas_xdsl.interpreters.tile.launch_descriptors import HostMaps
     from tileas_xdsl.runtime.emulation import Emulation
     from tileas_xdsl.runtime.kernel_launcher import Launcher
-    from tileas_xdsl.target.kernel_abi import KernelAbi
 
 TO_PTX = "tileas-to-ptx"
 """The pipeline of `compile`."""
@@ -185,11 +185,16 @@ class CompiledKernel:
         The options are those of `interpreters.cuda_tile`.  Raises `UndefinedError` at what Tile IR
         leaves undefined, `DiagnosticError` if the kernel is not made of Tile IR.
         """
-        from tileas_xdsl.interpreters.cuda_tile.launch import evaluate
+        from tileas_xdsl.interpreters.cuda_tile.launch import ArrayTable, evaluate
+        from tileas_xdsl.interpreters.tile.memory.argument_arrays import AddressTable
 
         if self.tile_ir is None:
             raise op_error(self.function, "the kernel is not made of Tile IR", prefix=False)
-        found = evaluate(self.tile_ir, self._held(args), kernel=self.name, grid=grid, **options)
+        flat = [
+            ArrayTable(value.arrays, value.words) if isinstance(value, AddressTable) else value
+            for value in self._held(args)
+        ]
+        found = evaluate(self.tile_ir, flat, kernel=self.name, grid=grid, **options)
         return replace(found, arrays=self._restored(args, found.arrays))
 
     def emulate(self, *args: Any, grid: int | Sequence[int] = 1, **options: Any) -> Emulation:
@@ -334,15 +339,15 @@ def tile_ir_module(content: bytes, name: str) -> ModuleOp:
     return module
 
 
-def compile_bytecode(kernel: Any, content: bytes, target: str) -> CompiledKernel:
-    """Compile the Tile IR bytecode of a cuTile kernel; raises as `compile`."""
-    from tileas_xdsl.frontend.cutile import bytecode_module
+def compile_cutile(kernel: Any, parameters: Sequence[Parameter], target: str) -> CompiledKernel:
+    """Compile a cuTile kernel for parameters in its order; raises as `compile`."""
+    from tileas_xdsl.frontend.cutile import kernel_module
 
     ctx = _context()
-    module = bytecode_module(kernel, content)
+    module = kernel_module(kernel, parameters)
     load_tile_ir(ctx)
     verify_module(module)
-    return compile_module(module, ctx, target)
+    return replace(compile_module(module, ctx, target), parameters=parameters)
 
 
 def passes_to_ptx(host_code: bool = False) -> Sequence[ArgSpec]:
@@ -461,9 +466,9 @@ def _kernel(module: ModuleOp, name: str | None) -> func.FuncOp:
 
 
 def _abi(module: ModuleOp) -> KernelAbi:
-    from tileas_xdsl.backend.ptx.abi import abi_of
+    from tileas_xdsl.backend.ptx.abi import KernelAbi
 
-    return abi_of(_kernel(module, None))
+    return KernelAbi.of(_kernel(module, None))
 
 
 def apply_pass(spec: ArgSpec, ctx: Context, module: ModuleOp, *, verify_each: bool = False) -> None:

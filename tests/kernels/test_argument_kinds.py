@@ -83,6 +83,7 @@ def runs(kernel: Any, *args: Any) -> Iterator[Sequence[Any]]:
     """The arguments after a run at each level, for each target."""
     for target in TARGETS:
         compiled = tileas.compile(kernel, *args, target=target)
+        yield compiled.evaluate(*args).arrays
         yield compiled.simulate(*args).arrays
         emulated = compiled.emulate(*args)
         assert not emulated.findings

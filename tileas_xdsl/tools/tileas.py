@@ -11,7 +11,6 @@ from collections.abc import Sequence
 
 import typer
 
-from tileas_xdsl.tools.commands.cache import cache
 from tileas_xdsl.tools.commands.compile import compile
 from tileas_xdsl.tools.commands.doctor import doctor
 from tileas_xdsl.tools.commands.explain import explain
@@ -62,7 +61,6 @@ COMMANDS = (
     passes,
     pipelines,
     diagnostics,
-    cache,
     doctor,
 )
 for command in COMMANDS:

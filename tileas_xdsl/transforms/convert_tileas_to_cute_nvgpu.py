@@ -47,12 +47,10 @@ class ConvertTileasToCuteNvgpu(ModulePass):
 
 
 def _lowered(kernel: func.FuncOp, target: Target) -> func.FuncOp:
-    """Lower a kernel; where a block has too little shared memory, reuse more, then take stages."""
-    is_thrifty = False
+    """Lower a kernel, with fewer stages where its shared memory is more than a block has."""
     while True:
         try:
-            return lower_kernel(KernelPlan.of(kernel, target, is_thrifty=is_thrifty))
+            return lower_kernel(KernelPlan.of(kernel, target))
         except SharedMemoryError as error:
-            if is_thrifty and not take_stages(kernel, error.excess):
+            if not take_stages(kernel, error.excess):
                 raise
-            is_thrifty = True

@@ -138,6 +138,25 @@ def test_directions_at_the_ends() -> None:
         assert (found == np.finfo(float).max) == (large is most)
 
 
+@pytest.mark.parametrize("word", ["f16", "f32", "f64"])
+def test_sums_that_cancel_are_negative_if_rounded_down(word: str) -> None:
+    """Unless both terms are +0 (IEEE 754, 6.3)."""
+    dtype = dtype_of(ELEMENTS[word])
+    a = np.array([1.5, 0.0, -0.0, 0.0, -0.0]).astype(dtype)
+    b = np.array([-1.5, 0.0, -0.0, -0.0, 0.0]).astype(dtype)
+    for mode, wanted in (
+        (RoundingMode.NEGATIVE_INF, [True, False, True, True, True]),
+        (RoundingMode.NEAREST_EVEN, [False, False, True, False, False]),
+    ):
+        for found in (
+            calculated("add", (a, b), ELEMENTS[word], mode),
+            calculated("sub", (a, -b), ELEMENTS[word], mode),
+            calculated("fma", (a, np.ones_like(a), b), ELEMENTS[word], mode),
+        ):
+            assert not found.any()
+            np.testing.assert_array_equal(np.signbit(found), wanted)
+
+
 def test_flushing_keeps_signs() -> None:
     given = np.float32([1e-40, -1e-40, 1.2e-38, 0.0, -0.0])
     found = flush(given)

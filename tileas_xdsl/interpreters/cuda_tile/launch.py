@@ -24,6 +24,7 @@ from tileas_xdsl.interpreters.cuda_tile.numerics.conversions import literal, mem
 from tileas_xdsl.interpreters.cuda_tile.numerics.elements import (
     Array,
     dtype_of,
+    element_of_dtype,
     width_of,
     word_of,
 )
@@ -35,11 +36,20 @@ Progress: TypeAlias = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
+class ArrayTable:
+    """A list of arrays as an argument: a row of 64-bit words for each, the first its address."""
+
+    arrays: Sequence[Array]
+    words: Array
+    """Row by row, with a placeholder for the address."""
+
+
+@dataclass(frozen=True)
 class Meaning:
     """What a launch computes."""
 
     arrays: Sequence[Any]
-    """The arguments after the run."""
+    """The arguments after the run; of a table, its arrays."""
     operations: int
     blocks: int
     printed: str
@@ -55,8 +65,9 @@ def evaluate(
 ) -> Meaning:
     """Run a kernel of a Tile IR module on arrays and scalars, which are not modified.
 
-    A pointer takes an array, a number a scalar.  Arrays that share memory keep sharing it.  Raises
-    `UndefinedError` for what Tile IR leaves undefined and for arguments that do not fit.
+    A pointer takes an array or a table of arrays, a number a scalar.  Arrays that share memory keep
+    sharing it.  Raises `UndefinedError` for what Tile IR leaves undefined and for arguments that do
+    not fit.
     """
     entry = find_entry(module, kernel)
     return _Launch(module, entry, args, _grid_of(entry, grid)).run(progress)
@@ -108,11 +119,13 @@ class _Launch:
                     done += 1
                     if progress is not None:
                         progress(done, x * y * z)
-        arrays = [
-            self.bound[n].result() if n in self.bound else value
-            for n, value in enumerate(self.args)
-        ]
+        arrays = [self._result(n, value) for n, value in enumerate(self.args)]
         return Meaning(arrays, operations, done, "".join(self.printed))
+
+    def _result(self, number: int, value: Any) -> Any:
+        if isinstance(value, ArrayTable):
+            return [self.bound[number, n].result() for n in range(len(value.arrays))]
+        return self.bound[number, 0].result() if (number, 0) in self.bound else value
 
     def _run_block(self, index: Grid) -> int:
         block = Block(self.memory, self.globals, index, self.grid, self.printed)
@@ -143,23 +156,38 @@ def _placed(memory: Memory, op: GlobalOp) -> int:
 
 def _bound(
     memory: Memory, entry: EntryOp, args: Sequence[Any]
-) -> tuple[dict[int, Bound], Sequence[Array]]:
-    """The arrays by position, and the values of the parameters."""
+) -> tuple[dict[tuple[int, int], Bound], Sequence[Array]]:
+    """The arrays by position and place in a table, and the values of the parameters."""
     parameters = entry.body.block.args
     if len(parameters) != len(args):
         raise undefined(entry, f"takes {len(parameters)} arguments, but got {len(args)}")
-    arrays: dict[int, tuple[str, Array, Attribute]] = {}
+    arrays: dict[tuple[int, int], tuple[str, Array, Attribute]] = {}
     for n, (parameter, value) in enumerate(zip(parameters, args, strict=True)):
-        element = element_of(parameter.type)
-        if isinstance(element, PtrType):
-            name = f"%{parameter.name_hint or n}"
-            arrays[n] = name, _array(entry, n, element.pointee, value), element.pointee
+        element, name = element_of(parameter.type), f"%{parameter.name_hint or n}"
+        if isinstance(value, ArrayTable):
+            for place, array in enumerate(value.arrays):
+                held = element_of_dtype(array.dtype)
+                arrays[n, place] = f"{name}[{place}]", _array(entry, n, held, array), held
+        elif isinstance(element, PtrType):
+            arrays[n, 0] = name, _array(entry, n, element.pointee, value), element.pointee
     bound = dict(zip(arrays, bind(memory, list(arrays.values())), strict=True))
-    values = [
-        bound[n].address if n in bound else _scalar(entry, n, parameter.type, args[n])
-        for n, parameter in enumerate(parameters)
-    ]
+    values: list[Array] = []
+    for n, parameter in enumerate(parameters):
+        if isinstance(args[n], ArrayTable):
+            values.append(_table(memory, args[n], [bound[key] for key in bound if key[0] == n]))
+        elif (n, 0) in bound:
+            values.append(bound[n, 0].address)
+        else:
+            values.append(_scalar(entry, n, parameter.type, args[n]))
     return bound, values
+
+
+def _table(memory: Memory, table: ArrayTable, arrays: Sequence[Bound]) -> Array:
+    """Place a table with the addresses of its arrays; gives its own in bits."""
+    words = table.words.astype(np.int64)
+    words[:, 0] = [int(bound.address) // 8 for bound in arrays]
+    region = memory.place("the table of a list", words.reshape(-1).view(np.uint8))
+    return np.asarray(region.address * 8, np.uint64)
 
 
 def _array(entry: EntryOp, number: int, element: Attribute, value: Any) -> Array:

@@ -23,6 +23,7 @@ from tileas_xdsl.interpreters.cuda_tile.numerics.elements import (
     from_bits,
     stored_bits,
 )
+from tileas_xdsl.layout.intervals import connected
 
 _FIRST = 1 << 32
 _GAP = 1 << 20
@@ -166,7 +167,7 @@ def bind(memory: Memory, given: Sequence[tuple[str, Array, Attribute]]) -> Seque
     """Copy arrays into memory; those that overlap keep their places relative to one another."""
     spans = [_span(array) for _, array, _ in given]
     found: dict[int, Bound] = {}
-    for group in _overlapping(spans):
+    for group in connected(spans):
         low = min(spans[n][0] for n in group)
         pieces = {n: memory_bytes(given[n][1], given[n][2]) for n in group}
         size = max(spans[n][0] - low + pieces[n].size for n in group)
@@ -184,17 +185,3 @@ def _span(array: Array) -> tuple[int, int]:
     """The bytes of numpy's memory that an array lies in."""
     begin = int(array.__array_interface__["data"][0])
     return begin, begin + array.nbytes
-
-
-def _overlapping(spans: Sequence[tuple[int, int]]) -> Sequence[Sequence[int]]:
-    """The positions of spans that share bytes, chain by chain."""
-    groups: list[list[int]] = []
-    end = -1
-    for n in sorted(range(len(spans)), key=lambda n: spans[n]):
-        if groups and spans[n][0] < end:
-            groups[-1].append(n)
-        else:
-            groups.append([n])
-            end = -1
-        end = max(end, spans[n][1])
-    return groups

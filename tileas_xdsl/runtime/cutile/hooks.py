@@ -8,9 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from tileas_xdsl.frontend.cutile import need_cutile
-from tileas_xdsl.runtime.cutile import settings
-from tileas_xdsl.runtime.cutile.dispatch import launch
-from tileas_xdsl.runtime.cutile.kernel_table import compile_here
+from tileas_xdsl.runtime.cutile import dispatch
 from tileas_xdsl.runtime.cutile.settings import EMULATED_TARGET, OnFindings, Settings, Where
 
 _replaced: list[tuple[Any, str, Any]] = []
@@ -26,14 +24,13 @@ def install(
     `Settings`; a second call changes them.
     """
     ct = need_cutile()
-    settings.current = Settings(on, target, findings, is_installed=True)
+    dispatch.settings = Settings(on, target, findings)
     if _replaced:
         return
     original = ct.launch
     for module in [*sys.modules.values()]:
         for name in _names_of(module, original):
-            _replace(module, name, launch)
-    _replace(ct.kernel, "_compile", compile_here)
+            _replace(module, name, dispatch.launch)
 
 
 def uninstall() -> None:
@@ -41,7 +38,7 @@ def uninstall() -> None:
     while _replaced:
         module, name, original = _replaced.pop()
         setattr(module, name, original)
-    settings.current = Settings()
+    dispatch.settings = Settings()
 
 
 @contextmanager
@@ -49,13 +46,13 @@ def installed(
     on: Where = "auto", *, target: str = EMULATED_TARGET, findings: OnFindings = "raise"
 ) -> Generator[None]:
     """Install within the context; the state before it is restored."""
-    before, was_installed = settings.current, bool(_replaced)
+    before, was_installed = dispatch.settings, bool(_replaced)
     install(on, target=target, findings=findings)
     try:
         yield
     finally:
         if was_installed:
-            settings.current = before
+            dispatch.settings = before
         else:
             uninstall()
 

@@ -174,8 +174,6 @@ class Stages:
 
     name: str
     count: int
-    offset: int
-    """Of the first slot in shared memory."""
     slots: SSAValue
     """Pointer to the bytes of the first slot."""
     slot_bytes: int
@@ -291,8 +289,8 @@ class ScratchAllocation:
 
     offset: int
     bytes: int
-    owner: Operation | None
-    """The operation that uses it, None after its last read."""
+    owner: Operation
+    """The operation that used it last."""
     is_kept: bool
     """Whether no other operation may use it."""
 

@@ -21,23 +21,23 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import Attribute
 
-from tileas_xdsl.dialects.cuda_tile.scalars import bit_width, name_of_scalar
+from tileas_xdsl.dialects.cuda_tile.scalars import ELEMENTS, bit_width, name_of_scalar
 from tileas_xdsl.dialects.cuda_tile.types import PtrType, TileType, element_of
 
 Array: TypeAlias = NDArray[Any]
 
 _DTYPES: Mapping[str, type[Any]] = {
     "i1": np.bool_,
-    "i4": np.int8,
     "i8": np.int8,
+    "i4": np.int8,
     "i16": np.int16,
     "i32": np.int32,
     "i64": np.int64,
     "f16": np.float16,
     "bf16": ml_dtypes.bfloat16,
     "f32": np.float32,
-    "tf32": np.float32,
     "f64": np.float64,
+    "tf32": np.float32,
     "f8E4M3FN": ml_dtypes.float8_e4m3fn,
     "f8E5M2": ml_dtypes.float8_e5m2,
     "f8E8M0FNU": ml_dtypes.float8_e8m0fnu,
@@ -51,6 +51,12 @@ def dtype_of(element: Attribute) -> np.dtype[Any]:
     if isinstance(element, PtrType):
         return np.dtype(np.uint64)
     return np.dtype(_DTYPES[name_of_scalar(element)])
+
+
+def element_of_dtype(dtype: np.dtype[Any]) -> Attribute:
+    """The elements that an array of this type holds; unsigned integers are bits."""
+    signed = np.dtype(f"i{dtype.itemsize}") if dtype.kind == "u" else dtype
+    return ELEMENTS[next(name for name, own in _DTYPES.items() if np.dtype(own) == signed)]
 
 
 def word_of(type_: Attribute) -> str:

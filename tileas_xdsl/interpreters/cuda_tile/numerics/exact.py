@@ -7,7 +7,7 @@ the available precision", 1971).  f64 itself is computed with fractions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from math import isfinite, isqrt
 
@@ -67,6 +67,19 @@ def _halves(values: Reals) -> tuple[Reals, Reals]:
     bits = np.ascontiguousarray(values).view(np.int64).reshape(values.shape)
     high = (bits & ~np.int64((1 << 27) - 1)).view(np.float64)
     return high, np.where(np.isfinite(values), values - high, 0.0)
+
+
+def with_signed_zeros(
+    name: str, found: Reals, operands: Sequence[Reals], mode: RoundingMode
+) -> Reals:
+    """Sums that cancel are -0 if rounded down, but for that of two +0 (IEEE 754, 6.3)."""
+    if mode is not RoundingMode.NEGATIVE_INF or name not in ("add", "sub", "fma"):
+        return found
+    *factors, last = operands
+    first = factors[0] if len(factors) == 1 else factors[0] * factors[1]
+    last = -last if name == "sub" else last
+    stays = (found != 0) | (first == 0) & (last == 0) & ~np.signbit(first) & ~np.signbit(last)
+    return np.where(stays, found, -0.0)
 
 
 def wide(

@@ -59,8 +59,10 @@ def calculated(
         operands = tuple(map(flush, operands))
     wide = [values.astype(np.float64) for values in operands]
     if operands[0].dtype == np.float64:
-        return exact.wide(*exact.WIDE[name], mode)(*wide)
-    return rounded(exact.NARROW[name](*wide), element, mode, flushed=flushed)
+        found = exact.wide(*exact.WIDE[name], mode)(*wide)
+        return exact.with_signed_zeros(name, found, wide, mode)
+    found = exact.with_signed_zeros(name, exact.NARROW[name](*wide), wide, mode)
+    return rounded(found, element, mode, flushed=flushed)
 
 
 def _function(compute: Callable[..., Reals]) -> Elementwise:

@@ -51,9 +51,20 @@ class View:
     type: TileView
 
 
-def unsigned(value: Array, type_: Attribute) -> Array:
-    """Integers read as unsigned, in Python's numbers where there are 64 bits of them."""
+def _unsigned(value: Array, type_: Attribute) -> Array:
+    """Integers read as unsigned, as numbers that do not wrap around."""
     return read(value, width_of(type_), Signedness.UNSIGNED).astype(object)
+
+
+def _index(view: TileView, value: Array, type_: Attribute) -> Array:
+    """An index: the number of a tile is unsigned, an element of a gather may lie before the first.
+
+    So a slice that begins before the array has the elements that are in it, as it would if unsigned
+    coordinates wrapped around, and as tensor maps have it.
+    """
+    if isinstance(view, GatherScatterViewType):
+        return read(value, width_of(type_), Signedness.SIGNED).astype(object)
+    return _unsigned(value, type_)
 
 
 def _tensor(block: Block, op: tensor_views.MakeTensorViewOp) -> Sequence[Any]:
@@ -67,7 +78,7 @@ def _tensor(block: Block, op: tensor_views.MakeTensorViewOp) -> Sequence[Any]:
 
 def _numbers(block: Block, known: Sequence[int], given: Sequence[Any]) -> tuple[int, ...]:
     """Extents or strides: those that the type leaves open are operands."""
-    values = (int(unsigned(block.value(value), value.type)) for value in given)
+    values = (int(_unsigned(block.value(value), value.type)) for value in given)
     return tuple(next(values) if number == DYNAMIC_INDEX else number for number in known)
 
 
@@ -117,12 +128,12 @@ def _selected(block: Block, view: View, op: Any) -> _Selected:
     sparse = view.type.sparse_dim.data if isinstance(view.type, GatherScatterViewType) else None
     along = zip(op.index, _map_of(view.type), _steps(view.type), strict=True)
     for axis, (index, dim, step) in enumerate(along):
-        begin = unsigned(block.value(index), index.type)
+        begin = _index(view.type, block.value(index), index.type)
         own = (
             np.zeros(tile[axis], object) if axis == sparse else np.arange(tile[axis]).astype(object)
         )
         places = begin * step + own
-        fits = (places < tensor.shape[dim]).astype(bool)
+        fits = ((places >= 0) & (places < tensor.shape[dim])).astype(bool)
         _check_promise(op, axis, fits)
         shape = tuple(-1 if n == axis else 1 for n in range(len(tile)))
         inside = inside & fits.reshape(shape)

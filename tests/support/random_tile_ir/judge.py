@@ -1,0 +1,142 @@
+"""A program on every level: what it means, as tiles, and as PTX for each target."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+
+from tests.support.random_tile_ir.program import Program, Written, written
+from tileas_xdsl.compiler import compile
+from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.interpreters.cuda_tile.faults import UndefinedError
+from tileas_xdsl.interpreters.cuda_tile.launch import evaluate
+from tileas_xdsl.interpreters.ptx import LaunchError, PtxError
+from tileas_xdsl.interpreters.tile.arguments import ArgumentError
+
+TARGETS = ("sm_90a", "sm_100a")
+
+
+class Kind(StrEnum):
+    """What became of a program."""
+
+    RIGHT = "right"
+    UNDEFINED = "undefined"
+    REFUSED = "refused"
+    WRONG = "wrong"
+    BROKEN = "broken"
+    """No Tile IR: a mistake of the generator."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of a program, where, and why."""
+
+    kind: Kind
+    level: str = ""
+    detail: str = ""
+
+    @property
+    def reason(self) -> str:
+        """The detail without the numbers and names of one program."""
+        line = self.detail.splitlines()[0] if self.detail else ""
+        line = re.sub(r"^\S*:\d+:\d+: (error: )?", "", line)
+        return re.sub(r"\d+", "N", re.sub(r"[%@][\w]+", "%_", line))[:140]
+
+
+_COARSE = {"float16": 2e-2, "bfloat16": 1e-1, "float8_e4m3fn": 0.3, "float8_e5m2": 0.5}
+
+
+def difference(expected: Any, found: Any, *, exact: bool) -> str:
+    """How two arrays differ; nothing if they do not."""
+    x, y = (np.asarray(array) for array in (expected, found))
+    if x.dtype.kind in "iub":
+        wrong = x != y
+    else:
+        a, b = x.astype(np.float64), y.astype(np.float64)
+        with np.errstate(all="ignore"):
+            if exact:
+                wrong = (a != b) | (np.signbit(a) != np.signbit(b))
+            else:
+                limit = _COARSE.get(x.dtype.name, 2e-4) * np.maximum(1, np.abs(a))
+                wrong = ~((np.abs(a - b) <= limit) | (a == b))
+        wrong &= ~(np.isnan(a) & np.isnan(b))
+    if not wrong.any():
+        return ""
+    first = tuple(int(n) for n in np.unravel_index(int(np.argmax(wrong)), wrong.shape))
+    count = f"{int(wrong.sum())} of {wrong.size}"
+    return f"{count} elements, at {list(first)} {x[first]!r} became {y[first]!r}"
+
+
+def judge(program: Program, targets: Sequence[str] = TARGETS, *, emulate: bool = True) -> Verdict:
+    """Run a program on every level; the first that differs or refuses it is told."""
+    text = written(program)
+    try:
+        made = {target: compile(text.text, target) for target in targets[:1]}
+    except UndefinedError:
+        raise
+    except DiagnosticError as error:
+        if _is_invalid(text):
+            return Verdict(Kind.BROKEN, "", str(error))
+        made, refused = {}, Verdict(Kind.REFUSED, targets[0], str(error))
+    else:
+        refused = None
+    try:
+        wanted = evaluate(_module(text), text.arguments, grid=program.blocks).arrays
+    except UndefinedError as error:
+        return Verdict(Kind.UNDEFINED, "", str(error))
+    if refused is not None:
+        return refused
+    for target in targets:
+        found = _judge_target(program, text, wanted, made.get(target), target, emulate=emulate)
+        if found is not None:
+            return found
+    return Verdict(Kind.RIGHT)
+
+
+def _module(text: Written) -> Any:
+    from tests.support.tile_ir import context
+    from tileas_xdsl.diagnostics.located_parser import parse_module
+
+    return parse_module(context(), text.text)
+
+
+def _is_invalid(text: Written) -> bool:
+    from tileas_xdsl.diagnostics.verify import verify_module
+
+    try:
+        verify_module(_module(text))
+    except DiagnosticError:
+        return True
+    return False
+
+
+def _judge_target(
+    program: Program, text: Written, wanted: Sequence[Any], made: Any, target: str, *, emulate: bool
+) -> Verdict | None:
+    """What is wrong on a target, if anything is."""
+    try:
+        kernel = made or compile(text.text, target)
+        _ = kernel.ptx
+    except DiagnosticError as error:
+        return Verdict(Kind.REFUSED, target, str(error))
+    runs = [("tile", lambda: kernel.simulate(*text.arguments, grid=program.blocks))]
+    if emulate:
+        runs.append(("ptx", lambda: kernel.emulate(*text.arguments, grid=program.blocks)))
+    for name, run in runs:
+        level = f"{name} {target}"
+        try:
+            found = run()
+        except (DiagnosticError, PtxError, LaunchError, ArgumentError) as error:
+            return Verdict(Kind.WRONG, level, f"fails: {error}")
+        if findings := getattr(found, "findings", ()):
+            return Verdict(Kind.WRONG, level, f"finding: {findings[0]}")
+        for number, (old, new) in enumerate(zip(wanted, found.arrays, strict=True)):
+            said = difference(old, new, exact=number not in text.inexact)
+            if said:
+                return Verdict(Kind.WRONG, level, said)
+    return None
