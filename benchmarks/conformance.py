@@ -1,7 +1,7 @@
 """Run a public test suite through the drop-in, and rank the reasons of what does not pass.
 
-    python benchmarks/conformance.py SUITE [--on gpu|emulator] [--sample N] [--only TEXT]... [-j N]
-        [--test-limit SECONDS] [--time-limit SECONDS] [--json FILE] [--compare OLD.json]
+    python benchmarks/conformance.py SUITE [--on gpu|emulator] [--sample N] [--only TEXT]... [--again OLD.json]
+        [-j N] [--test-limit SECONDS] [--time-limit SECONDS] [--json FILE] [--compare OLD.json]
 
 SUITE is a checkout of NVIDIA/cutile-python (its test/ and samples/) or NVIDIA/TileGym (its
 tests/ops/).  Needs cuda-tile, torch and pytest; neither the closed assembler nor, on the emulator,

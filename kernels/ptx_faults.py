@@ -20,11 +20,11 @@ from kernels.ptx_mutations import NUMBERS, REFUSED, Call, PtxFault
 from kernels.ptx_wrong_data import COPIES, PRODUCTS
 from kernels.ptx_wrong_order import FENCES, PIPELINES
 from kernels.ptx_wrong_scales import SCALES
-from tileas_xdsl.backend.ptx.abi import KernelAbi
 from tileas_xdsl.interpreters.ptx import Finding
 from tileas_xdsl.interpreters.ptx.errors import LaunchError
 from tileas_xdsl.interpreters.ptx.execution.state import Order
 from tileas_xdsl.runtime.emulation import emulate
+from tileas_xdsl.target.kernel_abi import KernelAbi
 from tileas_xdsl.tools.failures import ends_with_its_reader
 
 PTX_FAULTS: Sequence[PtxFault] = (*FENCES, *PIPELINES, *COPIES, *PRODUCTS, *SCALES)

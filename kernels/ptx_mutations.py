@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from kernels import Gemm, ScaledGemm, Sizes
 from kernels.mutations import Edit, EditError
-from tileas_xdsl.backend.ptx.abi import KernelAbi
+from tileas_xdsl.target.kernel_abi import KernelAbi
 
 Call: TypeAlias = Callable[[KernelAbi], KernelAbi]
 """A change of how the host calls a kernel."""

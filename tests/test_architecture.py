@@ -40,6 +40,7 @@ MAY_IMPORT = {
     "universe": None,
     "compiler": None,
     "cutile": None,
+    "cache": set(),
     "runtime": None,
     "tools": None,
     "__init__": None,

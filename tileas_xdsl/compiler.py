@@ -40,13 +40,13 @@ from tileas_xdsl.pipelines import PIPELINES
 from tileas_xdsl.printing import module_text
 
 if TYPE_CHECKING:
-    from tileas_xdsl.backend.ptx.abi import KernelAbi
     from tileas_xdsl.backend.ptxas import Assembled
     from tileas_xdsl.interpreters.cuda_tile.launch import Meaning
     from tileas_xdsl.interpreters.tile.launch import Simulation
     from tileas_xdsl.interpreters.tile.launch_descriptors import HostMaps
     from tileas_xdsl.runtime.emulation import Emulation
     from tileas_xdsl.runtime.kernel_launcher import Launcher
+    from tileas_xdsl.target.kernel_abi import KernelAbi
 
 TO_PTX = "tileas-to-ptx"
 """The pipeline of `compile`."""
@@ -339,15 +339,15 @@ def tile_ir_module(content: bytes, name: str) -> ModuleOp:
     return module
 
 
-def compile_cutile(kernel: Any, parameters: Sequence[Parameter], target: str) -> CompiledKernel:
-    """Compile a cuTile kernel for parameters in its order; raises as `compile`."""
-    from tileas_xdsl.frontend.cutile import kernel_module
+def compile_bytecode(kernel: Any, content: bytes, target: str) -> CompiledKernel:
+    """Compile the Tile IR bytecode of a cuTile kernel; raises as `compile`."""
+    from tileas_xdsl.frontend.cutile import bytecode_module
 
     ctx = _context()
-    module = kernel_module(kernel, parameters)
+    module = bytecode_module(kernel, content)
     load_tile_ir(ctx)
     verify_module(module)
-    return replace(compile_module(module, ctx, target), parameters=parameters)
+    return compile_module(module, ctx, target)
 
 
 def passes_to_ptx(host_code: bool = False) -> Sequence[ArgSpec]:
@@ -466,9 +466,9 @@ def _kernel(module: ModuleOp, name: str | None) -> func.FuncOp:
 
 
 def _abi(module: ModuleOp) -> KernelAbi:
-    from tileas_xdsl.backend.ptx.abi import KernelAbi
+    from tileas_xdsl.backend.ptx.abi import abi_of
 
-    return KernelAbi.of(_kernel(module, None))
+    return abi_of(_kernel(module, None))
 
 
 def apply_pass(spec: ArgSpec, ctx: Context, module: ModuleOp, *, verify_each: bool = False) -> None:

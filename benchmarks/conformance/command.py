@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.conformance.outcomes import Result, Run, Writer
+from benchmarks.conformance.outcomes import Outcome, Result, Run, Writer
 from benchmarks.conformance.private_tests import as_private
 from benchmarks.conformance.sampling import sampled
 from benchmarks.conformance.scheduler import Scheduler, default_jobs
@@ -39,6 +39,7 @@ def parser_of(description: str) -> argparse.ArgumentParser:
     add("--target", default="sm_90a", help="of the emulator (sm_90a)")
     add("--sample", type=int, metavar="N", help="run N tests of each file, always the same")
     add("--only", action="append", default=[], metavar="TEXT", help="tests with TEXT in their ids")
+    add("--again", type=Path, metavar="OLD.json", help="tests that failed or were refused there")
     add("-j", "--jobs", type=int, default=default_jobs(), metavar="N", help="processes")
     add("--test-limit", type=float, metavar="SECONDS", help="of each test (60, emulator 120)")
     add("--time-limit", type=float, metavar="SECONDS", help="of all; what is left is counted")
@@ -53,28 +54,36 @@ def parser_of(description: str) -> argparse.ArgumentParser:
 class _Progress:
     """Keeps results, and says now and then how far the run is."""
 
-    suite: str
+    suite: Suite
     writer: Writer
     total: int = 0
     _said: float = field(default_factory=time.monotonic)
 
     def choose(self, names: Sequence[str], options: argparse.Namespace) -> Sequence[str]:
         """Return the tests that run."""
-        chosen = sampled([name for name in names if _is_wanted(name, options)], options.sample)
+        tests = [name for name in names if not any(text in name for text in self.suite.ignored)]
+        chosen = sampled([name for name in tests if _is_wanted(name, options)], options.sample)
         self.total = len(chosen)
         print(f"{len(chosen)} of {len(names)} tests", flush=True)
         return chosen
 
     def add(self, result: Result) -> None:
         """Keep a result, of a test or of a file that cannot be imported."""
-        self.writer.add(as_private(self.suite, result))
+        self.writer.add(as_private(self.suite.name, result))
         if time.monotonic() - self._said > PROGRESS:
             self._said = time.monotonic()
             print(f"of {self.total}: {summary(self.writer.results)}", flush=True)
 
 
 def _is_wanted(name: str, options: argparse.Namespace) -> bool:
-    return not options.only or any(text in name for text in options.only)
+    is_named = not options.only or any(text in name for text in options.only)
+    return is_named and (options.again is None or name in options.again)
+
+
+def _not_passed(path: Path) -> frozenset[str]:
+    """Return the tests that failed or were refused in an older run."""
+    wanted = (Outcome.FAILED, Outcome.REFUSED)
+    return frozenset(one.id for one in Run.read(path).results if one.outcome in wanted)
 
 
 def run_suite(
@@ -87,7 +96,7 @@ def run_suite(
     device = "gpu" if options.on == "gpu" else options.target
     with ExitStack() as stack:
         file = options.json and stack.enter_context(options.json.open("w", encoding="utf-8"))
-        progress = _Progress(suite.name, Writer(file or None))
+        progress = _Progress(suite, Writer(file or None))
         progress.writer.begin(facts)
         scheduler = Scheduler(
             Task(suite, environment, device, limit),
@@ -135,6 +144,7 @@ def main(
     os.environ.setdefault("PYTHONHASHSEED", "0")  # ids made from sets are the same in each run
     os.environ.setdefault("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     try:
+        options.again = None if options.again is None else _not_passed(options.again)
         old = None if options.compare is None else Run.read(options.compare)
         run = run_suite(find_suite(options.suite), options, environment, preload)
     except (OSError, ValueError, SuiteError) as error:

@@ -6,6 +6,7 @@ GPU.  Streams do everything at once; graphs are not recorded, and tests of them 
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +22,11 @@ MULTIPROCESSORS = 4
 
 MEMORY = 8 << 30
 """Bytes that the emulated GPU has."""
+
+ABSENT = re.compile(
+    "'CPU' backend|not implemented for '|No viable backend for|torch._C' has no attribute '_cuda"
+)
+"""Messages of torch about what its CPU side lacks."""
 
 
 class CudaOnCpu(TorchFunctionMode):

@@ -8,8 +8,11 @@ told apart by `NoAssemblerError`.
 from __future__ import annotations
 
 import functools
-import itertools
+import os
+import re
+import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import cuda.tile as ct
@@ -35,6 +38,31 @@ MODULES = ("torch", "torch.testing", "cuda.tile", "tileas_xdsl.cutile", "pytest"
 
 GPU = "gpu"
 
+_REFUSALS = (DiagnosticError, LaunchError, MissingPackageError, SignatureError)
+_FINDINGS = (FindingsError, PtxError)
+
+_COUNT_FILE = "TILEAS_CONFORMANCE_LAUNCHES"
+"""The environment variable with the file that has a byte for each launch."""
+
+
+class _LaunchCount:
+    """Counts launches of this process and of those that it starts, by the size of a file."""
+
+    def __init__(self) -> None:
+        if _COUNT_FILE not in os.environ:
+            number, os.environ[_COUNT_FILE] = tempfile.mkstemp()
+            os.close(number)
+        self._path = os.environ[_COUNT_FILE]
+        self._file = os.open(self._path, os.O_WRONLY | os.O_APPEND)
+
+    def add(self) -> None:
+        """Count a launch."""
+        os.write(self._file, b".")
+
+    def total(self) -> int:
+        """Return how many there were."""
+        return os.stat(self._path).st_size
+
 
 class _NoCompiler:
     """Cutile's own compiler, which is not there."""
@@ -51,32 +79,27 @@ class _NoCompiler:
 class DropInEnvironment:
     """The drop-in, installed for good."""
 
-    exceptions = Exceptions(
-        (DiagnosticError, LaunchError, MissingPackageError, SignatureError),
-        (FindingsError, PtxError),
-    )
-
     def __init__(self, device: str) -> None:
         self._is_gpu = device == GPU
-        self._count = 0
+        self._launches = _LaunchCount()
+        self.exceptions = Exceptions(_REFUSALS, _FINDINGS)
         _describe_compiler()
         if self._is_gpu:
             tileas_xdsl.cutile.install("gpu")
         else:
-            _emulate(device)
+            self.exceptions = replace(self.exceptions, absent=_emulate(device))
             tileas_xdsl.cutile.install("emulator", target=device)
-        counter = itertools.count(1)
 
         def counted(*args: Any, **options: Any) -> None:
             launch(*args, **options)
-            self._count = next(counter)
+            self._launches.add()
 
         launch = _without_mode(ct.launch)
         ct.launch = extension.launch = functools.wraps(ct.launch)(counted)
 
     def launches(self) -> int:
-        """Return how many launches have returned."""
-        return self._count
+        """Return how many launches have returned, in processes that tests start too."""
+        return self._launches.total()
 
     def check_device(self) -> None:
         """Raise what a kernel did to the GPU."""
@@ -100,8 +123,8 @@ def _describe_compiler() -> None:
     original._get_max_supported_bytecode_version = newest
 
 
-def _emulate(target: str) -> None:
-    """Let torch and cuTile see a GPU of the target."""
+def _emulate(target: str) -> re.Pattern[str]:
+    """Let torch and cuTile see a GPU of the target; return the messages of what it lacks."""
     from benchmarks.conformance import cuda_on_cpu
     from tileas_xdsl.target.arch import TARGETS
 
@@ -110,6 +133,7 @@ def _emulate(target: str) -> None:
         module.get_compute_capability = lambda device_id=0: capability
     signatures.get_parameter_constraints_from_pyargs = _needs_driver
     cuda_on_cpu.install(capability)
+    return cuda_on_cpu.ABSENT
 
 
 def _needs_driver(*_: object) -> None:

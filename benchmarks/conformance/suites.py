@@ -22,6 +22,8 @@ class Suite:
     scripts: Sequence[str] = ()
     """Programs that are tests: they pass if they end without an exception."""
     script_arguments: Sequence[str] = ()
+    ignored: Sequence[str] = ()
+    """Parts of ids of what is no test."""
     import_paths: Sequence[str] = ()
     """Folders for `sys.path`."""
     variables: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -33,7 +35,10 @@ def find_suite(path: Path) -> Suite:
     root = path.resolve()
     if (root / "src" / "tilegym").is_dir():
         return Suite(
-            "TileGym", root, _present(root, "tests/ops"), import_paths=("src",), variables=_TILEGYM
+            *("TileGym", root, _present(root, "tests/ops")),
+            ignored=("::test_perf",),  # measures times, of other back ends too
+            import_paths=("src",),
+            variables=_TILEGYM,
         )
     tests, scripts = _present(root, "test"), _scripts(root / "samples", root)
     if tests or scripts:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -29,9 +30,15 @@ def test_strides_count_elements() -> None:
     assert flattened([parameter], [np.ones((4, 32), np.float16)[:, :8]])[1:] == [4, 8, 32, 1]
 
 
-def test_the_memory_of_an_array_with_gaps_is_passed_and_seen_again() -> None:
-    (parameter,) = parse_signature("a: f16[?, ?; ?, 1]")
-    whole = np.arange(128, dtype=np.float16).reshape(4, 32)
+@pytest.mark.parametrize(
+    ("element", "dtype"),
+    [("f16", np.float16), ("f8E5M2", ml_dtypes.float8_e5m2), ("f8E4M3FN", ml_dtypes.float8_e4m3fn)],
+)
+def test_the_memory_of_an_array_with_gaps_is_passed_and_seen_again(
+    element: str, dtype: type
+) -> None:
+    (parameter,) = parse_signature(f"a: {element}[?, ?; ?, 1]")
+    whole = np.random.default_rng(1).integers(0, 16, 128).astype(dtype).reshape(4, 32)
     part = whole[1:, 4:12]
     memory = in_memory(flattened([parameter], [part])[0])
     np.testing.assert_array_equal(memory, whole.ravel()[36:108])

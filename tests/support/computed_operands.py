@@ -106,3 +106,14 @@ def chained_tf32(a, b, c, t: Size, n: Size):
     y = ct.astype(ct.load(b, (0, 0), (n, n)), ct.tfloat32)
     p = ct.exp(ct.mma(x, y, ct.zeros((t, n), ct.float32)) * 0.125)
     ct.store(c, (0, 0), ct.mma(ct.astype(p, ct.tfloat32), y, ct.zeros((t, n), ct.float32)))
+
+
+@ct.kernel
+def block_scaled(a, sa, b, sb, c, tm: Size, tn: Size, tk: Size, block: Size):
+    """C += (A * scales) (B * scales): row-major scales of blocks along K."""
+    acc = ct.load(c, (0, 0), (tm, tn))
+    for k in range(ct.num_tiles(a, axis=1, shape=(tm, tk))):
+        x, of_x = ct.load(a, (0, k), (tm, tk)), ct.load(sa, (0, k), (tm, tk // block))
+        y, of_y = ct.load(b, (k, 0), (tk, tn)), ct.load(sb, (k, 0), (tk // block, tn))
+        acc = ct.mma_scaled(x, of_x, y, of_y, acc)
+    ct.store(c, (0, 0), acc)

@@ -27,3 +27,21 @@ def shifted(x, y):
     """Reads behind the end of `x`, without a check."""
     index = ct.arange(64, dtype=ct.int32) + 32
     ct.scatter(y, ct.arange(64, dtype=ct.int32), ct.gather(x, index, check_bounds=False))
+
+
+@ct.kernel
+def product(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
+    sums = ct.zeros((tm, tn), ct.float32)
+    for k in range(ct.cdiv(a.shape[1], tk)):
+        x = ct.load(a, (ct.bid(0), k), (tm, tk))
+        y = ct.load(b, (k, ct.bid(1)), (tk, tn))
+        sums = ct.mma(x, y, sums)
+    ct.store(c, (ct.bid(0), ct.bid(1)), sums.astype(ct.float16))
+
+
+@ct.kernel
+def total(arrays, out):
+    sums = ct.zeros((32,), ct.float32)
+    for i in range(len(arrays)):
+        sums = sums + ct.load(arrays[i], (0,), (32,))
+    ct.store(out, (0,), sums)

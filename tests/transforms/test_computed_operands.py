@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -103,3 +104,32 @@ def test_accumulators_become_operands_of_tf32(target: str) -> None:
 def test_ptxas_takes_them(target: str) -> None:
     inputs = halves(64, 64), weights(64, 64), halves(1, 64), np.zeros((64, 64), np.float32)
     tileas.compile(kernels.dequantized_b, *inputs, 64, 64, 32, target=target).assemble()
+
+
+@pytest.mark.parametrize(
+    ("extents", "element", "target", "unit"),
+    [
+        ((16, 16, 64), ml_dtypes.float8_e5m2, "sm_90a", "mma.sync"),
+        ((64, 64, 64), ml_dtypes.float8_e4m3fn, "sm_90a", "wgmma."),
+        ((64, 64, 64), ml_dtypes.float8_e5m2, "sm_100a", "tcgen05.mma."),
+        ((128, 128, 128), ml_dtypes.float8_e4m3fn, "sm_100a", "block_scale"),
+    ],
+)
+def test_products_of_scaled_blocks(extents, element, target: str, unit: str) -> None:
+    """Scales are row-major; powers of two that differ from row to row and block to block."""
+    m, n, k = extents
+    a, b = (singles(*shape).astype(element) for shape in ((m, k), (k, n)))
+    of_a, of_b = (
+        np.exp2(RNG.integers(-3, 4, shape)).astype(ml_dtypes.float8_e8m0fnu)
+        for shape in ((m, k // 32), (k // 32, n))
+    )
+    given = a, of_a, b, of_b, singles(m, n)
+    constants = m, n, k, 32
+    compiled = tileas.compile(kernels.block_scaled, *given, *constants, target=target)
+    assert unit in compiled.ptx
+    found = compiled.emulate(*given, *constants, order="lazy")
+    assert [str(finding) for finding in found.findings] == []
+    left, right = np.repeat(exact(of_a), 32, axis=1), np.repeat(exact(of_b), 32, axis=0)
+    expected = (exact(a) * left) @ (exact(b) * right) + exact(given[4])
+    limit = 1e-6 * np.abs(expected).max()
+    np.testing.assert_allclose(found.arrays[4], expected, atol=limit, rtol=0)

@@ -93,8 +93,15 @@ def test_each_kind_of_product(position: int) -> None:
 
 
 @pytest.mark.parametrize("words", ["unsigned signed", "signed unsigned", "unsigned unsigned"])
-@pytest.mark.parametrize("shape", [(16, 8, 32), (16, 8, 4)])
-def test_bytes_without_a_sign(words: str, shape: Shape) -> None:
+@pytest.mark.parametrize(
+    ("shape", "instruction"),
+    [
+        ((16, 8, 32), "mma.sync.aligned.m16n8k32.row.col.s32."),
+        ((16, 8, 4), "mul.lo.s32"),
+        ((64, 16, 64), "wgmma.mma_async.sync.aligned.m64n16k32.s32."),
+    ],
+)
+def test_bytes_without_a_sign(words: str, shape: Shape, instruction: str) -> None:
     rng = np.random.default_rng(4)
     m, n, k = shape
     a, b = (rng.integers(-128, 128, s).astype(np.int8) for s in ((m, k), (k, n)))
@@ -103,7 +110,9 @@ def test_bytes_without_a_sign(words: str, shape: Shape) -> None:
         one.view(np.uint8) if word == "unsigned" else one
         for one, word in zip((a, b), words.split(), strict=True)
     ]
-    check(product(a, b, c, "sm_90a", words), (a, b, c), wide(read[0]) @ wide(read[1]) + wide(c))
+    kernel = product(a, b, c, "sm_90a", words)
+    assert instruction in kernel.ptx
+    check(kernel, (a, b, c), wide(read[0]) @ wide(read[1]) + wide(c))
 
 
 def test_f32_is_not_rounded_to_tf32() -> None:

@@ -17,9 +17,9 @@ from tileas_xdsl.analysis.shared_memory import tile_bytes
 from tileas_xdsl.diagnostics.verify import verify_module
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
-from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.create import STAGES_ARE_A_HINT, CreatePipelineOp
 from tileas_xdsl.interpreters.tile.launch import Schedule, simulate
-from tileas_xdsl.transforms.pipeline_loads.fewer_stages import STAGES_ARE_A_HINT, take_stages
+from tileas_xdsl.transforms.pipeline_loads.fewer_stages import take_stages
 from tileas_xdsl.transforms.tileas_choose_tma import TileasChooseTma
 from tileas_xdsl.transforms.tileas_pipeline_loads import NOT_PIPELINED, TileasPipelineLoads
 

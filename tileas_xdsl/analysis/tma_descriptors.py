@@ -25,8 +25,8 @@ from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.descriptor import MakeTiledTmaDescOp
 from tileas_xdsl.dialects.nv_tileas.tma.index import check_tma_index, counts_of, has_descriptors
 from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaTransferOp
-from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import Extents, Passed
 from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
+from tileas_xdsl.target.kernel_abi import Extents, Passed
 
 ARITHMETIC = (
     arith.AddiOp,

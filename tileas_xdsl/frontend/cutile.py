@@ -110,11 +110,7 @@ def export_bytecode(
     ordered = in_order(kernel, parameters)
     output = BytesIO()
     try:
-        exported = ct.compilation.KernelSignature(
-            [_constraint(ct, parameter) for parameter in ordered],
-            ct.compilation.CallingConvention.cutile_python_v2(),
-            symbol=_function(kernel).__name__,
-        )
+        exported = kernel_signature(kernel, ordered)
         ct.compilation.export_kernel(
             kernel,
             [exported],
@@ -130,6 +126,16 @@ def export_bytecode(
     return output.getvalue()
 
 
+def kernel_signature(kernel: Any, parameters: Sequence[Parameter]) -> Any:
+    """Return the package's `KernelSignature` of a kernel for parameters in its order."""
+    ct = need_cutile()
+    return ct.compilation.KernelSignature(
+        [_constraint(ct, parameter) for parameter in parameters],
+        ct.compilation.CallingConvention.cutile_python_v2(),
+        symbol=_function(kernel).__name__,
+    )
+
+
 def kernel_module(
     kernel: Any,
     signature: str | Sequence[Parameter],
@@ -137,11 +143,12 @@ def kernel_module(
     version: Version = LATEST,
     gpu: str | None = None,
 ) -> ModuleOp:
-    """Return the unverified `cuda_tile` module of a kernel; parameters as `export_bytecode`.
+    """Return the unverified `cuda_tile` module of a kernel; parameters as `export_bytecode`."""
+    return bytecode_module(kernel, export_bytecode(kernel, signature, version=version, gpu=gpu))
 
-    Locations are in the user's Python source, not in the package.
-    """
-    content = export_bytecode(kernel, signature, version=version, gpu=gpu)
+
+def bytecode_module(kernel: Any, content: bytes) -> ModuleOp:
+    """Return the unverified module of a kernel's bytecode, with locations in the user's source."""
     module = read_bytecode(content, _place(kernel).file, first_column=_FIRST_COLUMN)
     folder = _folder()
     for op in module.walk():

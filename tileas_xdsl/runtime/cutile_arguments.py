@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from tileas_xdsl.frontend.argument_parameters import constant_value
@@ -27,6 +26,7 @@ from tileas_xdsl.frontend.signature import (
 from tileas_xdsl.interpreters.tile.arguments import ArgumentError
 from tileas_xdsl.interpreters.tile.memory.argument_arrays import AddressTable
 from tileas_xdsl.runtime.host_arrays import host_array
+from tileas_xdsl.runtime.strided_views import strided_view
 
 Array: TypeAlias = NDArray[Any]
 
@@ -185,7 +185,7 @@ def in_memory(value: Any) -> Any:
         return value
     array = held = cast("Array", value)
     if not array.flags.c_contiguous or not array.ndim:
-        held = as_strided(array, (_span(array),), (array.itemsize,), writeable=False)
+        held = strided_view(array, (_span(array),), (array.itemsize,))
     return held.view(f"i{array.itemsize}") if array.dtype.kind == "u" else held
 
 
@@ -194,7 +194,7 @@ def _as_given(given: Array, left: Array) -> Array:
     left = left.view(given.dtype) if left.dtype != given.dtype else left
     if given.flags.c_contiguous:
         return left if left.shape == given.shape else left.reshape(given.shape)
-    return as_strided(left, given.shape, given.strides)
+    return strided_view(left, given.shape, given.strides)
 
 
 def _span(array: Array) -> int:

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tileas_xdsl.backend.host import HostCodeError
-from tileas_xdsl.backend.ptx.abi import ARENA, TENSOR_MAP, BoundTensorMap, KernelAbi
 from tileas_xdsl.interpreters.ptx import (
     AddressTableArg,
     Finding,
@@ -28,6 +27,7 @@ from tileas_xdsl.interpreters.tile.memory.argument_arrays import AddressTable
 from tileas_xdsl.runtime.host_code import HostCode, scalar_word
 from tileas_xdsl.runtime.subbyte_packing import packed, unpacked
 from tileas_xdsl.target.errors import TargetError
+from tileas_xdsl.target.kernel_abi import ARENA, TENSOR_MAP, BoundTensorMap, KernelAbi
 from tileas_xdsl.target.tensor_map_bytes import SIZE
 
 Array: TypeAlias = NDArray[Any]

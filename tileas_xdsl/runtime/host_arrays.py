@@ -11,6 +11,7 @@ import numpy as np
 from tileas_xdsl.frontend.array_arguments import ArrayFacts, ArrayReadError, array_facts
 from tileas_xdsl.interpreters.tile.arguments import ArgumentError
 from tileas_xdsl.interpreters.tile.numerics.element_types import Array
+from tileas_xdsl.runtime.strided_views import strided_view
 
 HOST_DEVICES = (1, 3)
 """`DLDeviceType` of memory that the host reads: its own, and pinned."""
@@ -50,4 +51,4 @@ def _view(facts: ArrayFacts) -> Array:
     memory: Any = (ctypes.c_uint8 * (span * dtype.itemsize)).from_address(facts.address)
     flat: Array = np.frombuffer(memory, np.uint8).view(dtype)
     strides = [stride * dtype.itemsize for stride in facts.strides]
-    return np.lib.stride_tricks.as_strided(flat, facts.shape, strides)
+    return strided_view(flat, facts.shape, strides)

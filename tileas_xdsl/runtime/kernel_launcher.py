@@ -19,7 +19,6 @@ import numpy as np
 from xdsl.dialects import func
 
 from tileas_xdsl.backend.nvidia_tools import find_tool
-from tileas_xdsl.backend.ptx.abi import ARENA, TENSOR_MAP, BoundTensorMap, KernelAbi
 from tileas_xdsl.backend.ptxas import Assembled
 from tileas_xdsl.frontend.signature import ArrayParameter, Parameter
 from tileas_xdsl.interpreters.ptx import LaunchError, load
@@ -36,6 +35,7 @@ from tileas_xdsl.runtime.subbyte_packing import packed, unpacked
 from tileas_xdsl.runtime.view_arguments import check_views
 from tileas_xdsl.target.arch import TARGETS, get_target, target_of_capability
 from tileas_xdsl.target.errors import TargetError
+from tileas_xdsl.target.kernel_abi import ARENA, TENSOR_MAP, BoundTensorMap, KernelAbi
 from tileas_xdsl.target.tensor_map_bytes import SIZE
 from tileas_xdsl.target.tensor_map_rules import check_tensor_map
 

@@ -14,7 +14,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute
 
-from tileas_xdsl.backend.ptx.abi import PARAMETERS, Array
+from tileas_xdsl.backend.ptx.abi import PARAMETERS
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute.types.pointers import PtrType
 from tileas_xdsl.dialects.cute.types.views import MemRefType
@@ -24,6 +24,7 @@ from tileas_xdsl.interpreters.tile.numerics.element_types import dtype_of
 from tileas_xdsl.layout import Layout
 from tileas_xdsl.layout.expr.expression import Expression, divisor_of
 from tileas_xdsl.layout.int_tuple import flat
+from tileas_xdsl.target.kernel_abi import Array
 
 
 def parameters_of(kernel: func.FuncOp) -> Sequence[Parameter]:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import typer
 
+from tileas_xdsl.tools.commands.cache import cache
 from tileas_xdsl.tools.commands.compile import compile
 from tileas_xdsl.tools.commands.doctor import doctor
 from tileas_xdsl.tools.commands.explain import explain
@@ -61,6 +62,7 @@ COMMANDS = (
     passes,
     pipelines,
     diagnostics,
+    cache,
     doctor,
 )
 for command in COMMANDS:

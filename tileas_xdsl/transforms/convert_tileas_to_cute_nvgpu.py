@@ -47,10 +47,12 @@ class ConvertTileasToCuteNvgpu(ModulePass):
 
 
 def _lowered(kernel: func.FuncOp, target: Target) -> func.FuncOp:
-    """Lower a kernel, with fewer stages where its shared memory is more than a block has."""
+    """Lower a kernel; where a block has too little shared memory, reuse more, then take stages."""
+    is_thrifty = False
     while True:
         try:
-            return lower_kernel(KernelPlan.of(kernel, target))
+            return lower_kernel(KernelPlan.of(kernel, target, is_thrifty=is_thrifty))
         except SharedMemoryError as error:
-            if not take_stages(kernel, error.excess):
+            if is_thrifty and not take_stages(kernel, error.excess):
                 raise
+            is_thrifty = True

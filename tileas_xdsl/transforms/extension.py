@@ -64,6 +64,7 @@ EXTENSIBLE_PASSES = (*PATTERN_SETS, *CONVERSIONS)
 """The passes that patterns can be added to."""
 
 _added: defaultdict[str, list[PatternFactory]] = defaultdict(list)
+_added_handlers: list[bool] = []
 
 
 def add_patterns(pass_name: str, *factories: PatternFactory) -> None:
@@ -75,6 +76,16 @@ def add_patterns(pass_name: str, *factories: PatternFactory) -> None:
         known = ", ".join(EXTENSIBLE_PASSES)
         raise ValueError(f"'{pass_name}' takes no patterns; these passes do: {known}")
     _added[pass_name] += factories
+
+
+def note_handler() -> None:
+    """Note that a handler was added to the table of a conversion."""
+    _added_handlers.append(True)
+
+
+def is_extended() -> bool:
+    """Return whether something was added, so that others would compile to something else."""
+    return bool(_added_handlers) or any(_added.values())
 
 
 @contextmanager

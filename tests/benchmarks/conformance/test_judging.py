@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 from collections.abc import Callable
 from pathlib import Path
@@ -27,7 +28,7 @@ class FindingError(Exception):
     """Of a checker."""
 
 
-SPECIAL = Exceptions((RefusalError,), (FindingError,))
+SPECIAL = Exceptions((RefusalError,), (FindingError,), re.compile("for 'CPU'"))
 
 
 def _caused_by(error: BaseException, cause: BaseException) -> BaseException:
@@ -44,6 +45,8 @@ def _caused_by(error: BaseException, cause: BaseException) -> BaseException:
         (FindingError("race"), (Outcome.FAILED, "finding of the checker", "race")),
         (TimeLimitError("slow"), (Outcome.FAILED, "time limit", "slow")),
         (NoAssemblerError("tileiras"), (Outcome.PRIVATE, "needs tileiras", "tileiras")),
+        (TypeError("no mm for 'CPU'"), (Outcome.SKIPPED, "not there", "no mm for 'CPU'")),
+        (AssertionError("for 'CPU'"), (Outcome.FAILED, "wrong result", "for 'CPU'")),
         (KeyError("k"), (Outcome.FAILED, "exception: KeyError", "'k'")),
         (ModuleNotFoundError("no m", name="m"), (Outcome.SKIPPED, "not importable", "no m")),
         (
@@ -78,6 +81,18 @@ def test_an_exception_out_of_our_package_is_an_internal_error(tmp_path: Path) ->
 def test_an_exception_of_cutile_is_none(tmp_path: Path) -> None:
     theirs = tmp_path / "cuda" / "tile" / "module.py"
     assert _raised_in(theirs, "1 / 0").kind == "exception: ZeroDivisionError"
+
+
+def test_errors_of_cutiles_front_end_are_no_refusals(tmp_path: Path) -> None:
+    path = tmp_path / "cuda" / "tile" / "module.py"
+    path.parent.mkdir(parents=True)
+    path.write_text("class TileTypeError(Exception): pass\ndef refuse(): raise TileTypeError('x')")
+    found = runpy.run_path(str(path), run_name="cuda.tile._exception")
+    with pytest.raises(found["TileTypeError"]) as caught:
+        found["refuse"]()
+    refusal = _caused_by(RefusalError("not a tile"), caught.value)
+    assert judged(refusal, SPECIAL).outcome == Outcome.FAILED
+    assert judged(_caused_by(refusal, found["TileTypeError"]()), SPECIAL).outcome == Outcome.REFUSED
 
 
 def test_reasons_are_the_first_paragraph() -> None:

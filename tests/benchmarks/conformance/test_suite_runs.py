@@ -147,6 +147,8 @@ def test_a_sample_is_compared_with_a_run(
     _, run = _run(suite, tmp_path, *words)
     assert len(run.results) == 2
     assert "2 tests of both runs: 1 pass now, 0 no more" in capfd.readouterr().out
+    _, run = _run(suite, tmp_path, "-j", "1", "--again", str(old))
+    assert [result.id for result in run.results] == ["test/test_all.py::test_a"]
 
 
 def test_a_run_ends_at_its_limit(

@@ -19,14 +19,6 @@ func.func @numbers(%a: f32) {
 
 // -----
 
-func.func @scales(%a: tensor<16x32xf8E4M3FN>, %b: tensor<32x8xf8E4M3FN>, %c: tensor<16x8xf32>, %s: tensor<16x1xf8E8M0FNU>, %t: tensor<1x8xf8E8M0FNU>) {
-  // expected-error@+1 {{'nv_tileaa.dot' op mma block scale is not supported by compute capability < sm100}}
-  %0 = nv_tileaa.dot %a, %b, %c scales(%s : tensor<16x1xf8E8M0FNU>, %t : tensor<1x8xf8E8M0FNU>) : tensor<16x32xf8E4M3FN>, tensor<32x8xf8E4M3FN>, tensor<16x8xf32> -> tensor<16x8xf32>
-  func.return
-}
-
-// -----
-
 func.func @factors(%a: tensor<16x16xf8E8M0FNU>, %c: tensor<16x16xf32>) {
   // expected-error@+1 {{'nv_tileaa.dot' op has factors of f8e8m0; mma multiplies f16, bf16, tf32, f8e4m3, f8e5m2, i8,}}
   %0 = nv_tileaa.dot %a, %a, %c : tensor<16x16xf8E8M0FNU>, tensor<16x16xf8E8M0FNU>, tensor<16x16xf32> -> tensor<16x16xf32>

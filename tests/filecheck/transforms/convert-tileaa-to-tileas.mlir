@@ -110,3 +110,20 @@ func.func @scalars(%t: tensor<8xf32>, %m: tensor<8xi1>) {
   nv_tileaa.assert %m, "all" : tensor<8xi1>
   func.return
 }
+
+// -----
+
+// Block-scaled products that no tcgen05 takes multiply dequantised operands of bf16.
+// CHECK-LABEL: @scales
+func.func @scales(%a: tensor<16x64xf8E4M3FN>, %b: tensor<64x8xf8E4M3FN>, %c: tensor<16x8xf32>, %s: tensor<16x2xf8E8M0FNU>, %t: tensor<2x8xf8E8M0FNU>) {
+  // CHECK: %[[WIDE:.*]] = arith.extf %a : tensor<16x64xf8E4M3FN> to tensor<16x64xbf16>
+  // CHECK: %[[OF:.*]] = arith.extf %s : tensor<16x2xf8E8M0FNU> to tensor<16x2xbf16>
+  // CHECK: %[[SPREAD:.*]] = nv_tileas.generate : tensor<16x64xbf16> {
+  // CHECK: %[[BLOCK:.*]] = arith.divui %{{.*}}, %{{.*}} : index
+  // CHECK: tensor.extract %[[OF]][%{{.*}}, %[[BLOCK]]] : tensor<16x2xbf16>
+  // CHECK: %[[A:.*]] = arith.mulf %[[WIDE]], %[[SPREAD]] : tensor<16x64xbf16>
+  // CHECK: %[[B:.*]] = arith.mulf %{{.*}}, %{{.*}} : tensor<64x8xbf16>
+  // CHECK: nv_tileas.dot %[[A]], %[[B]], %c {atom = #nv_tileas<atom mma_bf16_bf16_f32>}
+  %0 = nv_tileaa.dot %a, %b, %c scales(%s : tensor<16x2xf8E8M0FNU>, %t : tensor<2x8xf8E8M0FNU>) : tensor<16x64xf8E4M3FN>, tensor<64x8xf8E4M3FN>, tensor<16x8xf32> -> tensor<16x8xf32>
+  func.return
+}

@@ -17,7 +17,7 @@ from support.cutile_programs import add, increment, row_sums, shifted
 import tileas_xdsl as tileas
 import tileas_xdsl.cutile
 from tileas_xdsl.interpreters.ptx import FindingsError
-from tileas_xdsl.runtime.cutile import dispatch
+from tileas_xdsl.runtime.cutile import kernel_table
 
 RNG = np.random.default_rng(31)
 
@@ -27,16 +27,16 @@ def numbers(*shape: int) -> Any:
 
 
 @pytest.fixture
-def compilations(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The targets of compilations that happen."""
-    found: list[str] = []
-    compile_cutile = dispatch.compile_cutile
+def compilations(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The signatures of compilations that happen."""
+    found: list[Any] = []
+    compile_signature = kernel_table.compile_signature
 
-    def counted(kernel: Any, parameters: Any, target: str) -> Any:
-        found.append(target)
-        return compile_cutile(kernel, parameters, target)
+    def counted(kernel: Any, signature: Any, *rest: Any, **options: Any) -> Any:
+        found.append(signature)
+        return compile_signature(kernel, signature, *rest, **options)
 
-    monkeypatch.setattr(dispatch, "compile_cutile", counted)
+    monkeypatch.setattr(kernel_table, "compile_signature", counted)
     return found
 
 
@@ -74,7 +74,7 @@ def test_strided_arrays_are_written_in_place() -> None:
 
 
 def test_a_kernel_is_compiled_once_for_what_its_arguments_have_in_common(
-    compilations: list[str],
+    compilations: list[Any],
 ) -> None:
     """The rules are cuTile's: strides of 1, multiples of 16, constants."""
     kernel = ct.kernel(increment._pyfunc)
@@ -92,7 +92,7 @@ def test_a_kernel_is_compiled_once_for_what_its_arguments_have_in_common(
     assert len(compilations) == 4, "constants"
 
 
-def test_threads_compile_once(compilations: list[str]) -> None:
+def test_threads_compile_once(compilations: list[Any]) -> None:
     kernel = ct.kernel(increment._pyfunc)
     arrays = [np.zeros(32, np.float32) for _ in range(4)]
 

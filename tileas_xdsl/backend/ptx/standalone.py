@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from tileas_xdsl.backend.ptx.abi import ARENA, TENSOR_MAP, KernelAbi
 from tileas_xdsl.dialects.ptx import FunctionOp, GlobalOp, SharedOp
+from tileas_xdsl.target.kernel_abi import ARENA, TENSOR_MAP, KernelAbi
 
 
 def hidden_parameters(abi: KernelAbi) -> tuple[str, ...]:

@@ -8,7 +8,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from tileas_xdsl.frontend.cutile import need_cutile
-from tileas_xdsl.runtime.cutile import dispatch
+from tileas_xdsl.runtime.cutile import settings
+from tileas_xdsl.runtime.cutile.dispatch import launch
+from tileas_xdsl.runtime.cutile.kernel_table import compile_here
 from tileas_xdsl.runtime.cutile.settings import EMULATED_TARGET, OnFindings, Settings, Where
 
 _replaced: list[tuple[Any, str, Any]] = []
@@ -24,13 +26,14 @@ def install(
     `Settings`; a second call changes them.
     """
     ct = need_cutile()
-    dispatch.settings = Settings(on, target, findings)
+    settings.current = Settings(on, target, findings, is_installed=True)
     if _replaced:
         return
     original = ct.launch
     for module in [*sys.modules.values()]:
         for name in _names_of(module, original):
-            _replace(module, name, dispatch.launch)
+            _replace(module, name, launch)
+    _replace(ct.kernel, "_compile", compile_here)
 
 
 def uninstall() -> None:
@@ -38,7 +41,7 @@ def uninstall() -> None:
     while _replaced:
         module, name, original = _replaced.pop()
         setattr(module, name, original)
-    dispatch.settings = Settings()
+    settings.current = Settings()
 
 
 @contextmanager
@@ -46,13 +49,13 @@ def installed(
     on: Where = "auto", *, target: str = EMULATED_TARGET, findings: OnFindings = "raise"
 ) -> Generator[None]:
     """Install within the context; the state before it is restored."""
-    before, was_installed = dispatch.settings, bool(_replaced)
+    before, was_installed = settings.current, bool(_replaced)
     install(on, target=target, findings=findings)
     try:
         yield
     finally:
         if was_installed:
-            dispatch.settings = before
+            settings.current = before
         else:
             uninstall()
 

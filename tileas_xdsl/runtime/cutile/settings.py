@@ -34,6 +34,9 @@ class Settings:
     findings: OnFindings = "raise"
     """What happens after an emulated launch with findings; the results are written before."""
 
+    is_installed: bool = False
+    """Whether cuTile's own launcher is replaced."""
+
     @property
     def emulates(self) -> bool:
         """Whether kernels run on the emulator."""
@@ -46,6 +49,10 @@ class Settings:
         if self.findings == "raise":
             raise FindingsError(findings)
         warnings.warn("\n".join(map(str, findings)), FindingsWarning, stacklevel=4)
+
+
+current = Settings()
+"""What `install` was asked for last."""
 
 
 @cache

@@ -17,6 +17,7 @@ import numpy as np
 from tileas_xdsl.frontend.dlpack import CPU, read_dlpack
 from tileas_xdsl.interpreters.tile.arguments import ArgumentError
 from tileas_xdsl.interpreters.tile.numerics.element_types import Array
+from tileas_xdsl.runtime.strided_views import strided_view
 
 _NARROW = ("bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu")
 """Narrow element types whose names torch and ml_dtypes share."""
@@ -52,7 +53,7 @@ class DeviceArray:
     def shadow(self) -> Array:
         """Return a numpy array of this shape, strides and elements; its data is invalid."""
         one = np.empty(1, self.dtype)
-        return np.lib.stride_tricks.as_strided(one, self.shape, self.strides)
+        return strided_view(one, self.shape, self.strides)
 
     @property
     def is_row_major(self) -> bool:

@@ -36,6 +36,9 @@ from tileas_xdsl.threads.tmem.tmem_layout import AccumulatorRing, TensorMemory
 Handler: TypeAlias = "Callable[[ThreadBuilder, Any], Sequence[Lowered]]"
 """Lowers one operation; returns a lowered value for each of its results."""
 
+Handlers: TypeAlias = Mapping[type[Operation], Handler]
+"""The handlers of a family of operations."""
+
 T = TypeVar("T", bound=Operation)
 
 

@@ -174,6 +174,8 @@ class Stages:
 
     name: str
     count: int
+    offset: int
+    """Of the first slot in shared memory."""
     slots: SSAValue
     """Pointer to the bytes of the first slot."""
     slot_bytes: int
@@ -289,8 +291,8 @@ class ScratchAllocation:
 
     offset: int
     bytes: int
-    owner: Operation
-    """The operation that used it last."""
+    owner: Operation | None
+    """The operation that uses it, None after its last read."""
     is_kept: bool
     """Whether no other operation may use it."""
 

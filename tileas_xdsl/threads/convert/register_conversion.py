@@ -48,7 +48,7 @@ from tileas_xdsl.threads.registers.vector_values import (
     element_type,
     length,
 )
-from tileas_xdsl.threads.smem.scratch_allocation import allocate_scratch
+from tileas_xdsl.threads.smem.scratch_allocation import allocate_scratch, release_scratch
 from tileas_xdsl.threads.smem.table_driven_copy import (
     Moves,
     digits_of,
@@ -177,7 +177,10 @@ def _through_buffer(
     else:
         synchronize_agent(e)
     moves = Moves(plan.load, plan.alias.tolist())
-    return load_places(e, pointer, moves, tile.element, digits)
+    loaded = load_places(e, pointer, moves, tile.element, digits)
+    if not by_warp:
+        release_scratch(e, offset)
+    return loaded
 
 
 def carried(e: ThreadBuilder, tile: RegisterTile) -> RegisterTile:

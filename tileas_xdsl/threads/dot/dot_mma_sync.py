@@ -22,15 +22,11 @@ from tileas_xdsl.analysis.dot_layouts import (
     least_depth,
 )
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute_nvgpu.mma.wgmma_kinds import ptx_element
-from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
-from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp
-from tileas_xdsl.dialects.nv_tileas.enums import Signedness, SignednessAttr
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.convert.register_conversion import cast
-from tileas_xdsl.threads.dot.mma_accumulate import Cell, mma_sync
+from tileas_xdsl.threads.dot.mma_accumulate import Cell, mma_sync, operand_types
 from tileas_xdsl.threads.dot.register_operands import (
     Operand,
     Slice,
@@ -48,7 +44,7 @@ _BYTES = ("e4m3", "e5m2")
 
 def warp_product(e: ThreadBuilder, op: DotOp | AsyncDotOp, tiling: Tiling) -> RegisterTile:
     """Lower a product to `mma.sync`."""
-    types = _types(op)
+    types = operand_types(op)
     _check(op, tiling, types)
     start = in_registers(e, op, op.c, tiling.sums)
     is_widened = types[0] in _BYTES and start.element == Float16Type()
@@ -56,27 +52,6 @@ def warp_product(e: ThreadBuilder, op: DotOp | AsyncDotOp, tiling: Tiling) -> Re
     left, right = operands_of(e, op, tiling)
     found = _multiplied(e, _Cells(tiling), sums, (left, right), types)
     return cast(e, found, arith.TruncFOp, start.element) if is_widened else found
-
-
-def _types(op: DotOp | AsyncDotOp) -> tuple[str, str]:
-    """Return the PTX element types of A and B."""
-    atom = atom_of(op.atom)
-    assert isinstance(atom, MmaAtom)
-    return (
-        _type(op.a.type.element_type, op.signedness_a, atom.a),
-        _type(op.b.type.element_type, op.signedness_b, atom.b),
-    )
-
-
-def _type(element: Attribute, given: SignednessAttr | None, of_atom: str) -> str:
-    name = ptx_element(element)
-    if name == "f32":
-        return of_atom
-    if name != "s8":
-        return name
-    if given is None:
-        return of_atom
-    return "u8" if given.data is Signedness.UNSIGNED else "s8"
 
 
 def _check(op: DotOp | AsyncDotOp, tiling: Tiling, types: tuple[str, str]) -> None:

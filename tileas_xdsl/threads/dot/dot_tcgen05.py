@@ -27,6 +27,7 @@ from tileas_xdsl.threads.codegen.lowered_values import (
 from tileas_xdsl.threads.codegen.structured_control_flow import predicated
 from tileas_xdsl.threads.codegen.thread_ids import is_mma_issuer, is_mma_warp
 from tileas_xdsl.threads.dot.cta_pair_checks import check_pair
+from tileas_xdsl.threads.dot.mma_accumulate import operand_types
 from tileas_xdsl.threads.dot.smem_descriptors import step_descriptor, tcgen05_descriptor
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.tmem.accumulator_barriers import (
@@ -52,6 +53,7 @@ def issue(e: ThreadBuilder, op: Product) -> TensorTile:
     first, other = tcgen05_descriptor(e, a, left), tcgen05_descriptor(e, b, right)
     place, steps = address(e, sums), a.layout.columns * a.layout.bits // INSTRUCTION_K_BITS
     rows, columns = sums.shape
+    a_type, b_type = operand_types(op)
     with predicated(e, is_mma_issuer(e)):
         for k in range(steps):
             product = UmmaOp(
@@ -60,8 +62,8 @@ def issue(e: ThreadBuilder, op: Product) -> TensorTile:
                 step_descriptor(e, other, right, k),
                 i1_constant(e, True) if k else sums.full,
                 shape=(blocks * rows, columns, INSTRUCTION_K_BITS // a.layout.bits),
-                a_type=a.element,
-                b_type=b.element,
+                a_type=a_type,
+                b_type=b_type,
                 d_type=sums.element,
                 a_major="k",
                 b_major="mn" if is_mn_major else "k",

@@ -33,6 +33,7 @@ from tileas_xdsl.threads.dot.mma_accumulate import (
     WGMMA_ROWS,
     WgmmaInstruction,
     await_wgmma,
+    operand_types,
     undefined_accumulators,
     wgmma_group,
 )
@@ -97,7 +98,7 @@ def issue_wgmma(
         return a.operand(e, row, k), b_steps[k]
 
     depth, b_major = a.columns // steps, "mn" if is_mn_major else "k"
-    instruction = WgmmaInstruction(columns, depth, a.element, b.element, "k", b_major)
+    instruction = WgmmaInstruction(columns, depth, *operand_types(op), "k", b_major)
     accumulators = list(start.parts)
     wgmma_group(e, instruction, accumulators, steps, 1, operands, from_zero=zero is not None)
     return start.of(accumulators), a.kept

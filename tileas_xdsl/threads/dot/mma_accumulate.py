@@ -27,6 +27,11 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     WgmmaWaitOp,
 )
 from tileas_xdsl.dialects.cute_nvgpu.mma.mma_sync import FP8
+from tileas_xdsl.dialects.cute_nvgpu.mma.wgmma_kinds import ptx_element
+from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
+from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
+from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.enums import Signedness, SignednessAttr
 from tileas_xdsl.target.canonical import Major
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import i1_constant
@@ -56,6 +61,27 @@ def mma_sync(
             a[batch, row], b[batch, column], start, shape=shape, a_type=types[0], b_type=types[1]
         )
         accumulators[batch, row, column] = e.insert(product).result
+
+
+def operand_types(op: DotOp | AsyncDotOp) -> tuple[str, str]:
+    """Return the PTX element types of A and B: integers with their signs, f32 as in the atom."""
+    atom = atom_of(op.atom)
+    assert isinstance(atom, MmaAtom)
+    return (
+        _operand_type(op.a.type.element_type, op.signedness_a, atom.a),
+        _operand_type(op.b.type.element_type, op.signedness_b, atom.b),
+    )
+
+
+def _operand_type(element: Attribute, given: SignednessAttr | None, of_atom: str) -> str:
+    name = ptx_element(element)
+    if name == "f32":
+        return of_atom
+    if name != "s8":
+        return name
+    if given is None:
+        return of_atom
+    return "u8" if given.data is Signedness.UNSIGNED else "s8"
 
 
 @dataclass(frozen=True)

@@ -58,13 +58,16 @@ class KernelPlan:
     """The argument that points to the arena for tensor maps built on the device."""
     device_maps: int = 0
     """How many maps each block makes."""
+    is_thrifty: bool = False
+    """Whether shared memory is reused wherever it can be, at the cost of barriers."""
     waited: Sequence[Operation] = ()
     """MMAs into tensor memory that are awaited right after their issue."""
 
     @staticmethod
-    def of(kernel: func.FuncOp, target: Target) -> KernelPlan:
+    def of(kernel: func.FuncOp, target: Target, *, is_thrifty: bool = False) -> KernelPlan:
         """The plan of a kernel before any code is made."""
-        return KernelPlan(kernel, target, KernelFacts(kernel), SharedMap(target))
+        shared = SharedMap(target)
+        return KernelPlan(kernel, target, KernelFacts(kernel), shared, is_thrifty=is_thrifty)
 
     @property
     def block(self) -> Agent:

@@ -18,6 +18,7 @@ from tileas_xdsl.dialects.nv_tileas.attributes import (
     DotOperandEncoding,
     LinearEncoding,
 )
+from tileas_xdsl.dialects.nv_tileas.spaces import Tile
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.blocked import ACCESS_BYTES, blocked_layout
@@ -31,6 +32,13 @@ from tileas_xdsl.threads.pipeline.warp_allocation import Agent
 from tileas_xdsl.threads.registers.vector_split import vectors_of
 
 REGISTER_BITS = 32
+
+MAX_SPILLED = 4
+"""How many times its registers a tile may take of a thread: ptxas spills the others.
+
+Operands and accumulators of products are not, for an instruction needs them all; nor are tiles in
+one vector.
+"""
 
 WIDTHS = (1, 2, 4, 8, 16)
 """Bytes of the widest elements that layouts may have been made for."""
@@ -59,14 +67,22 @@ def encoded_layout(e: ThreadBuilder, op: Operation, type_: Attribute) -> Registe
         raise op_error(
             op, f"{e.agent.name} of {e.agent.threads} threads cannot hold {tile}: {error}"
         ) from error
-    needed = vectors_of(found).elements * bits_of(tile.element_type) // REGISTER_BITS
-    if needed > e.plan.target.registers_per_thread:
+    _check_registers(e, op, tile, found)
+    return found
+
+
+def _check_registers(e: ThreadBuilder, op: Operation, tile: Tile, layout: RegisterLayout) -> None:
+    """Check that the registers of a thread suffice, or that ptxas can spill some of them."""
+    vectors, most = vectors_of(layout), e.plan.target.registers_per_thread
+    bits = bits_of(tile.element_type)
+    needed = vectors.elements * bits // REGISTER_BITS
+    is_whole = isinstance(tile.encoding, DotOperandEncoding) or vectors.length == vectors.elements
+    if needed > (most if is_whole else MAX_SPILLED * most):
         raise op_error(
             op,
-            f"{tile} takes {needed} registers of a thread, which has at most "
-            f"{e.plan.target.registers_per_thread}",
+            f"{tile} takes {needed} registers of a thread, which has at most {most}: use a smaller "
+            "tile, or more warps",
         )
-    return found
 
 
 def _is_plain(shape: tuple[int, ...]) -> bool:

@@ -26,7 +26,7 @@ from tileas_xdsl.threads.convert.register_conversion import converted
 from tileas_xdsl.threads.registers.layout_from_encoding import encoded_layout
 from tileas_xdsl.threads.registers.vector_split import has_closed_form
 from tileas_xdsl.threads.registers.vector_values import splat
-from tileas_xdsl.threads.smem.scratch_buffer import read_back, spilled
+from tileas_xdsl.threads.smem.scratch_buffer import exchanged
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.smem.swizzled_tile_access import read_shared
 from tileas_xdsl.threads.tmem.tmem_copy import load
@@ -84,7 +84,7 @@ def _moved(
     by_formula = has_closed_form(tile.layout) and has_closed_form(layout)
     if tile.element in CARRIERS or not by_formula:
         return converted(e, op, tile, layout)
-    return read_back(e, spilled(e, op, tile), layout)
+    return exchanged(e, op, tile, layout)
 
 
 def common_layout(

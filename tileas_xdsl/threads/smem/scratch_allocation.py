@@ -8,9 +8,14 @@ from tileas_xdsl.threads.codegen.barriers import synchronize_agent, synchronize_
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import ScratchAllocation
 from tileas_xdsl.threads.pipeline.tile_properties import runs_again
+from tileas_xdsl.threads.smem.dead_memory import dead_memory
+from tileas_xdsl.threads.smem.smem_layout import ALIGNMENT
 
 REUSE_THRESHOLD = 32 * 1024
 """Bytes of scratch per agent above which buffers are reused, at the cost of a barrier."""
+
+SMALL_PART = 8
+"""A buffer this many times smaller than a free one does not take a part of it."""
 
 
 def allocate_scratch(
@@ -24,7 +29,9 @@ def allocate_scratch(
     """
     owner, again = e.source or op, runs_again(op)
     mine = e.rooms.setdefault(e.agent.number, [])
-    if sum(room.bytes for room in mine) + size > REUSE_THRESHOLD:
+    if e.plan.is_thrifty:
+        _add_dead_memory(e, op, mine)
+    if e.plan.is_thrifty or sum(room.bytes for room in mine) + size > REUSE_THRESHOLD:
         fits = [
             room
             for room in mine
@@ -32,10 +39,13 @@ def allocate_scratch(
             and room.owner is not owner
             and not room.is_kept
             and room.offset % alignment == 0
+            and not (e.plan.is_thrifty and _is_better_kept(e, room, size))
         ]
         if fits:
             room = min(fits, key=lambda room: room.bytes)
             room.owner = owner
+            if e.plan.is_thrifty:
+                _split(room, size, mine)
             synchronize_agent(e)
             return room.offset
     offset = e.plan.shared.allocate(op, "exchange", size, f"of {op.name}", alignment)
@@ -43,3 +53,34 @@ def allocate_scratch(
     if again:
         synchronize_warp(e) if by_warp else synchronize_agent(e)
     return offset
+
+
+def release_scratch(e: ThreadBuilder, offset: int) -> None:
+    """Let the operation being lowered reuse a buffer that it has read, where memory is scarce."""
+    if e.plan.is_thrifty:
+        for room in e.rooms[e.agent.number]:
+            if room.offset == offset:
+                room.owner = None
+
+
+def _add_dead_memory(e: ThreadBuilder, op: Operation, rooms: list[ScratchAllocation]) -> None:
+    """Add what tiles and stages have left, once each."""
+    known = [(room.offset, room.offset + room.bytes) for room in rooms]
+    for offset, size in dead_memory(e, op):
+        if not any(begin < offset + size and offset < end for begin, end in known):
+            rooms.append(ScratchAllocation(offset, size, None, is_kept=False))
+
+
+def _is_better_kept(e: ThreadBuilder, room: ScratchAllocation, size: int) -> bool:
+    """Whether a small buffer would cut a large one, and there is other memory for it."""
+    has_memory = e.plan.shared.bytes + size <= e.plan.target.shared_memory_per_block
+    return has_memory and SMALL_PART * size < room.bytes
+
+
+def _split(room: ScratchAllocation, size: int, rooms: list[ScratchAllocation]) -> None:
+    """Leave what a buffer does not need to others."""
+    used = -(-size // ALIGNMENT) * ALIGNMENT
+    if room.bytes > used:
+        rest = ScratchAllocation(room.offset + used, room.bytes - used, None, is_kept=False)
+        rooms.append(rest)
+        room.bytes = used

@@ -24,7 +24,7 @@ from tileas_xdsl.threads.codegen.thread_ids import is_first_thread
 from tileas_xdsl.threads.registers.access_chunk import Piece
 from tileas_xdsl.threads.registers.coordinates import is_first_holder, pieces
 from tileas_xdsl.threads.registers.vector_values import assembled, strip
-from tileas_xdsl.threads.smem.scratch_allocation import allocate_scratch
+from tileas_xdsl.threads.smem.scratch_allocation import allocate_scratch, release_scratch
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,8 @@ class Scratch:
     element: Attribute
     size: int
     """Bytes of an element."""
+    offset: int
+    """In shared memory."""
 
 
 def scratch(e: ThreadBuilder, op: Operation, count: int, element: Attribute) -> Scratch:
@@ -45,7 +47,7 @@ def scratch(e: ThreadBuilder, op: Operation, count: int, element: Attribute) -> 
     size = bits // 8
     offset = allocate_scratch(e, op, count * size, ACCESS_BYTES)
     pointer = e.insert(GetDynSmemOp(offset, element, ACCESS_BYTES)).result
-    return Scratch(pointer, element, size)
+    return Scratch(pointer, element, size, offset)
 
 
 def spilled(e: ThreadBuilder, op: Operation, tile: RegisterTile) -> Scratch:
@@ -70,6 +72,16 @@ def read_back(e: ThreadBuilder, room: Scratch, layout: RegisterLayout) -> Regist
         return e.insert(LoadOp(pointer, type_, piece.exists, offset=piece.shift)).result
 
     return assembled(e, layout, room.element, load)
+
+
+def exchanged(
+    e: ThreadBuilder, op: Operation, tile: RegisterTile, layout: RegisterLayout
+) -> RegisterTile:
+    """Convert a tile to another register layout through row-major scratch."""
+    room = spilled(e, op, tile)
+    moved = read_back(e, room, layout)
+    release_scratch(e, room.offset)
+    return moved
 
 
 def columns_of(layout: RegisterLayout) -> int:

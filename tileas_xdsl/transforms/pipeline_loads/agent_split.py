@@ -33,7 +33,7 @@ from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAtt
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
-from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.create import STAGES_ARE_A_HINT, CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import (
     ConsumeOneOp,
     CreateIteratorOp,
@@ -48,7 +48,6 @@ from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.nv_tileas.types import IteratorType, TiledViewType
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop
-from tileas_xdsl.transforms.pipeline_loads.fewer_stages import STAGES_ARE_A_HINT
 from tileas_xdsl.transforms.pipeline_loads.resources import PRODUCER_WARPS, Resources, spec_of
 
 CONSUMER = 0

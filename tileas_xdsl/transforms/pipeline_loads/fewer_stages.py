@@ -17,13 +17,10 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from tileas_xdsl.analysis.shared_memory import tile_bytes
-from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.create import STAGES_ARE_A_HINT, CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.types import IteratorType, TiledViewType
 from tileas_xdsl.transforms.assign_layouts.tile_encodings import set_type
-
-STAGES_ARE_A_HINT = "nv_tileas.stages_are_a_hint"
-"""On a pipeline: a pass chose how many stages it has, and fewer will do."""
 
 MIN_STAGES = 1
 """With one stage loads do not overlap with what reads them, but the kernel runs."""

@@ -12,7 +12,6 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.analysis.dot_layouts import least_depth
-from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of
@@ -28,13 +27,14 @@ from tileas_xdsl.dialects.target_attribute import target_of
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.memory import MemoryLayout
 from tileas_xdsl.target.arch import Target, target_of_capability
-from tileas_xdsl.target.features import Feature
 from tileas_xdsl.target.matrix_units import MATRIX_UNITS
 from tileas_xdsl.target.tiers import tier
 from tileas_xdsl.transforms.tileaa_to_tileas.rules import Insert, generated
-
-FIRST_WITH_SCALES = 100
-"""The first compute capability whose instructions scale blocks of operands."""
+from tileas_xdsl.transforms.tileaa_to_tileas.scaled_products import (
+    dequantized,
+    scales_in_atoms,
+    takes_scales,
+)
 
 AS_THEY_LIE = ("f16", "bf16")
 """Elements whose columns of B may lie apart, as B lies in memory: others are turned on the way.
@@ -53,32 +53,30 @@ def dot(op: DotOp, insert: Insert) -> Sequence[SSAValue]:
     """A product; the units of wgmma and tcgen05 take its factors from shared memory."""
     if op.sfa is not None and op.sfb is not None:
         return [_scaled(op, op.sfa, op.sfb, insert)]
-    a, b, family = op.a, op.b, _family(op)
+    return [_product(op, op.a, op.b, insert)]
+
+
+def _product(op: DotOp, a: SSAValue, b: SSAValue, insert: Insert) -> SSAValue:
+    """The product of operands that take the place of those of an operation."""
+    family = _family(op, a, b)
+    atom = _atom(op, family, a, b)
     if family in MATRIX_UNITS and MATRIX_UNITS[family].reads_shared_memory:
         turns = element_name(element_of(b.type)) not in AS_THEY_LIE
         a, b = _shared(insert, a), _turned(insert, b) if turns else _shared(insert, b)
-    made = compute.DotOp(
-        a,
-        b,
-        op.c,
-        _atom(op, family),
-        signedness_a=op.signedness_a,
-        signedness_b=op.signedness_b,
-    )
-    return [insert(made).result]
+    signs = {"signedness_a": op.signedness_a, "signedness_b": op.signedness_b}
+    return insert(compute.DotOp(a, b, op.c, atom, **signs)).result
 
 
 def _scaled(op: DotOp, sfa: SSAValue, sfb: SSAValue, insert: Insert) -> SSAValue:
-    """A product of scaled blocks, which tcgen05 alone makes."""
-    target = _target_around(op)
-    if target is None or target.capability < FIRST_WITH_SCALES:
-        key = "nv_tileas.block_scaled_mma.needs_sm100"
-        raise op_error(op, message(key))
-    if (reason := target.lacks(Feature.TCGEN05, "a product with block scales")) is not None:
-        raise op_error(op, reason)
-    atom = _atom(op, "tcgen05")
-    made = compute.BlockScaledMmaOp(op.a, op.b, op.c, sfa, sfb, atom)
-    return insert(made).result
+    """A product of scaled blocks: of tcgen05 where it takes them, else of dequantised operands."""
+    if not takes_scales(_target_around(op), op, (sfa, sfb)):
+        of_a, of_b = dequantized(insert, op.a, sfa, -1), dequantized(insert, op.b, sfb, -2)
+        return _product(op, of_a, of_b, insert)
+    of_a = scales_in_atoms(insert, sfa, is_of_b=False)
+    of_b = scales_in_atoms(insert, sfb, is_of_b=True)
+    a, b = _shared(insert, op.a), _turned(insert, op.b)
+    atom = _atom(op, "tcgen05", op.a, op.b)
+    return insert(compute.BlockScaledMmaOp(a, b, op.c, of_a, of_b, atom)).result
 
 
 def _shared(insert: Insert, factor: SSAValue) -> SSAValue:
@@ -102,8 +100,8 @@ def _turned(insert: Insert, factor: SSAValue) -> SSAValue:
     ).result
 
 
-def _atom(op: DotOp, family: str) -> AtomAttr:
-    words = [element_name(element_of(value.type)) for value in (op.a, op.b, op.c)]
+def _atom(op: DotOp, family: str, a: SSAValue, b: SSAValue) -> AtomAttr:
+    words = [element_name(element_of(value.type)) for value in (a, b, op.c)]
     known = ATOM_ELEMENTS[family]
     for word in words[:2]:
         if word not in known:
@@ -112,17 +110,17 @@ def _atom(op: DotOp, family: str) -> AtomAttr:
     return AtomAttr.of("_".join((family, *words)))
 
 
-def _family(op: DotOp) -> str:
+def _family(op: DotOp, a: SSAValue, b: SSAValue) -> str:
     """The family of instructions: those of the matrix unit, else of warps, else none."""
-    a, b = shape_of(op.a.type), shape_of(op.b.type)
-    words = [element_name(element_of(value.type)) for value in (op.a, op.b, op.c)]
+    (*batch, m, k), (*_, n) = shape_of(a.type), shape_of(b.type)
+    words = [element_name(element_of(value.type)) for value in (a, b, op.c)]
     target = _target_around(op)
-    if target is not None and target.matrix_unit.reads_shared_memory and len(a) == len("mk"):
+    if target is not None and target.matrix_unit.reads_shared_memory and not batch:
         unit = target.matrix_unit
         groups, rest = divmod(_warps(op), GROUP)
-        if unit.takes(words, a[0], b[1], a[1], 0 if rest else groups):
+        if unit.takes(words, m, n, k, 0 if rest else groups):
             return unit.instruction
-    is_deep = a[-1] >= least_depth(bits_of(element_of(op.a.type)))
+    is_deep = k >= least_depth(bits_of(element_of(a.type)))
     return "mma" if is_deep and words[0] not in ELEMENT_BY_ELEMENT else "fma"
 
 

@@ -91,10 +91,16 @@ class Lowering:
     _last_shared: Operation | None = None
 
     def lower(self, ops: Iterable[Operation]) -> None:
-        """Lower operations one after the other; the block may change on the way."""
+        """Lower operations one after the other; the block may change on the way.
+
+        An instruction without registers may be there already: it stays as it is.
+        """
         for op in ops:
             handler = self.handlers.get(type(op))
             self.op, self.location = op, op.location
+            if handler is None and isinstance(op, PtxOp) and not op.operands and not op.results:
+                self.act(op.clone())
+                continue
             if handler is None:
                 raise self.error("is not lowered to PTX")
             handler(op, self)

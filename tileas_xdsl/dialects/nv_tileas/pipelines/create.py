@@ -15,6 +15,9 @@ from tileas_xdsl.dialects.nv_tileas.spaces import View, space_of
 from tileas_xdsl.dialects.nv_tileas.syntax.ops import tileas_op
 from tileas_xdsl.dialects.nv_tileas.types import ConsumerTokenType, ProducerTokenType
 
+STAGES_ARE_A_HINT = "nv_tileas.stages_are_a_hint"
+"""On a pipeline between two agents: a pass chose how many stages it has, and fewer will do."""
+
 
 @tileas_op
 class CreatePipelineOp(PipelineOp):

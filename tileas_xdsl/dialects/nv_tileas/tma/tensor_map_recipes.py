@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import (
@@ -28,44 +28,10 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from tileas_xdsl.dialects.nv_tileas.tma.im2col import NAMES, Pixels
+from tileas_xdsl.target.kernel_abi import SCALAR, Count, Extents, Passed
 
 RECIPE = "nv_tileas.tensor_map"
 """On a descriptor argument."""
-
-SCALAR = "scalar"
-"""Prefix of a number that the launch passes; the index of its argument follows."""
-
-
-@dataclass(frozen=True)
-class Passed:
-    """The number that a launch passes for an argument."""
-
-    argument: int
-
-    def __str__(self) -> str:
-        return f"{SCALAR} {self.argument}"
-
-
-Count: TypeAlias = int | Passed
-"""Elements: a constant, or what a launch passes."""
-
-
-@dataclass(frozen=True)
-class Extents:
-    """Sizes and strides, in elements and in the order of the dimensions."""
-
-    sizes: tuple[Count, ...]
-    strides: tuple[Count, ...]
-
-    def of_launch(
-        self, args: Sequence[Any] | Mapping[int, Any]
-    ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Both as numbers, for the arguments of a launch."""
-        known = [
-            tuple(n if isinstance(n, int) else int(args[n.argument]) for n in counts)
-            for counts in (self.sizes, self.strides)
-        ]
-        return known[0], known[1]
 
 
 @dataclass

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
-from xdsl.dialects import arith, gpu, memref
+from xdsl.dialects import arith, gpu, math, memref
 from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     FloatAttr,
@@ -20,7 +20,7 @@ from xdsl.utils.hints import isa
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import BlockIdxOp, GridDimOp
 from tileas_xdsl.dialects.nv_tileas.tma.checks import constant_of
-from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.elementwise_ops import on_scalars, on_vectors, recreate
 from tileas_xdsl.threads.codegen.integer_ops import cast_index, index_constant
 from tileas_xdsl.threads.codegen.lowered_values import (
@@ -103,3 +103,12 @@ def dim(e: ThreadBuilder, op: memref.DimOp) -> Sequence[Lowered]:
         raise op_error(op, "asks for a constant dimension of an argument of the kernel")
     extent = source.extents[axis]
     return [Scalar(index_constant(e, extent) if isinstance(extent, int) else extent)]
+
+
+HANDLERS: Handlers = {
+    **dict.fromkeys((*arith.Arith.operations, *math.Math.operations), elementwise),
+    arith.ConstantOp: constant,
+    gpu.BlockIdOp: block_id,
+    gpu.GridDimOp: grid_dim,
+    memref.DimOp: dim,
+}

@@ -10,7 +10,7 @@ from xdsl.ir import Operation
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
-from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import Lowered, RegisterTile, Scalar, Splat, held_as
 from tileas_xdsl.threads.convert.register_conversion import carried
 from tileas_xdsl.threads.index.generate import (
@@ -71,3 +71,9 @@ def _is_in_body(op: Operation) -> bool:
     while parent is not None and not isinstance(parent, GenerateOp):
         parent = parent.parent_op()
     return parent is not None
+
+
+HANDLERS: Handlers = {
+    GenerateOp: generate,
+    tensor.ExtractOp: extract,
+}

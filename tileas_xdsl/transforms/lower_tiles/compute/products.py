@@ -11,14 +11,19 @@ from tileas_xdsl.analysis.dot_layouts import Tiling, tiling_of
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
-from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp, MatrixProduct
+from tileas_xdsl.dialects.nv_tileas.compute.dot import (
+    AsyncDotOp,
+    BlockScaledMmaOp,
+    DotOp,
+    MatrixProduct,
+)
 from tileas_xdsl.dialects.nv_tileas.compute.scale_tiles import scale_tile
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import FutureWaitOp, WaitOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.transposed import is_transposed
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaTransferOp
-from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import (
     BulkToken,
     DotToken,
@@ -28,6 +33,7 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     RegisterTile,
     StoreToken,
 )
+from tileas_xdsl.threads.dot.dot_block_scaled import block_scaled_mma
 from tileas_xdsl.threads.dot.dot_fma import thread_product
 from tileas_xdsl.threads.dot.dot_mma_sync import warp_product
 from tileas_xdsl.threads.dot.dot_tcgen05 import issue
@@ -112,3 +118,13 @@ def _delivered(op: WaitOp | FutureWaitOp) -> Sequence[SSAValue]:
     """Return the destination tile of an awaited load, if its value is used."""
     load = op.token.owner
     return [load.operands[1]] if op.values and isinstance(load, TmaTransferOp) else []
+
+
+HANDLERS: Handlers = {
+    AsyncDotOp: async_dot,
+    BlockScaledMmaOp: block_scaled_mma,
+    DotOp: dot,
+    FutureWaitOp: wait,
+    ViewOp: operand,
+    WaitOp: wait,
+}

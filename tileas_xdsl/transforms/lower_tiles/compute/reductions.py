@@ -9,7 +9,7 @@ from tileas_xdsl.dialects.nv_tileas.spaces import element_of
 from tileas_xdsl.layout.blocked import blocked
 from tileas_xdsl.layout.register_layout import RegisterLayout
 from tileas_xdsl.target.warp_tiles import is_accumulator
-from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import DotToken, Lowered, RegisterTile
 from tileas_xdsl.threads.convert.element_conversion import CARRIERS
 from tileas_xdsl.threads.reduce.accumulator_row_reduce import Spread, reduce_spread_rows
@@ -115,3 +115,9 @@ def scan(e: ThreadBuilder, op: ScanOp) -> Sequence[Lowered]:
         fragment_of_rows(e, tile, work.split.layout, [row[k] for row in rows])
         for k, tile in enumerate(work.tiles)
     ]
+
+
+HANDLERS: Handlers = {
+    ReduceOp: reduce_tile,
+    ScanOp: scan,
+}

@@ -21,7 +21,7 @@ from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp, InsertS
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.layout.register_layout import RegisterLayout
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
-from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import add, cast_index, i32_constant, multiply
 from tileas_xdsl.threads.codegen.known_integers import constant_value
 from tileas_xdsl.threads.codegen.lowered_values import (
@@ -273,3 +273,8 @@ def _first(e: ThreadBuilder, op: ViewOp, whole: Sequence[int]) -> Number:
     if all(isinstance(n, int) for n in numbers):
         return sum(n * p for n, p in zip(numbers, pitches, strict=False) if isinstance(n, int))
     return _start(e, numbers, whole if len(numbers) > 1 else (1,))
+
+
+HANDLERS: Handlers = {
+    InsertSliceOp: insert_slice,
+}

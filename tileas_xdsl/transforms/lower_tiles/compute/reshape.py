@@ -21,7 +21,7 @@ from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.blocked import blocked, row_values_layout
 from tileas_xdsl.layout.convert.plan import Kind
-from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import (
     Lowered,
     PendingTile,
@@ -115,3 +115,12 @@ def splat(e: ThreadBuilder, op: tensor.SplatOp) -> Sequence[Lowered]:
     if op.dynamicSizes:
         raise op_error(op, f"fills tiles of constant extents, not {type_}")
     return [Splat(tuple(type_.get_shape()), held_as(type_.element_type), e.scalar(op.input))]
+
+
+HANDLERS: Handlers = {
+    ConvertLayoutOp: convert_layout,
+    ExpandDimsOp: expand_dims,
+    ReinterpretOp: reinterpret,
+    ShuffleOp: convert_layout,
+    tensor.SplatOp: splat,
+}

@@ -15,7 +15,7 @@ from tileas_xdsl.dialects.cute_nvgpu import SetMaxRegisterOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.agent_checks import captures
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.checks import note_at
-from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import i32_constant, is_equal, is_less, logical_and
 from tileas_xdsl.threads.codegen.lowered_values import (
     DotToken,
@@ -129,3 +129,8 @@ def _set_registers(e: ThreadBuilder) -> None:
     entry = registers_at_entry(plan.block.threads, plan.target, plan.blocks_together)
     if wanted != entry:
         e.insert(SetMaxRegisterOp(wanted, wanted > entry))
+
+
+HANDLERS: Handlers = {
+    AgentSwitchOp: agent_switch,
+}

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Region
 from xdsl.utils.hints import isa
 
-from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import (
     Lowered,
     RegisterTile,
@@ -60,3 +60,8 @@ def _model(e: ThreadBuilder, op: scf.IfOp, position: int, given: Sequence[Lowere
         return given[0]
     layout = common_layout(e, op, type_, given)
     return RegisterTile(layout, held_as(type_.element_type), ())
+
+
+HANDLERS: Handlers = {
+    scf.IfOp: branch,
+}

@@ -12,7 +12,7 @@ from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import constant_of
-from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import Lowered, Scalar, flatten, unflatten
 from tileas_xdsl.threads.dot.dot_tcgen05 import products_only
 from tileas_xdsl.threads.dot.mma_issuer_warp import only_multiplies
@@ -117,3 +117,8 @@ def _unrolled(e: ThreadBuilder, op: scf.ForOp, rounds: int) -> Sequence[Lowered]
         e.values.update(zip(op.body.block.args[1:], values, strict=True))
         values = list(like_models(e, op, e.run(op.body.block), values))
     return values
+
+
+HANDLERS: Handlers = {
+    scf.ForOp: loop,
+}

@@ -9,7 +9,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.dialects.nv_tileaa.messages import PrintOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
-from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import Lowered
 from tileas_xdsl.threads.codegen.print_assert import Shown, Text
 from tileas_xdsl.threads.codegen.structured_control_flow import predicated
@@ -46,3 +46,9 @@ def assert_(e: ThreadBuilder, op: cf.AssertOp) -> Sequence[Lowered]:
     """Lower an assertion, checked by all threads of the agent so that none continues."""
     e.insert(cf.AssertOp(e.scalar(op.arg), op.msg.data))
     return []
+
+
+HANDLERS: Handlers = {
+    PrintOp: print_,
+    cf.AssertOp: assert_,
+}

@@ -48,7 +48,7 @@ from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of, number_of
 from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaLoadBase
 from tileas_xdsl.dialects.nv_tileas.types import IteratorType
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
-from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
     cta_mask,
     i32_constant,
@@ -109,6 +109,7 @@ def create_pipeline(e: ThreadBuilder, op: CreatePipelineOp) -> Sequence[Lowered]
     stages = Stages(
         name,
         op.stages,
+        slots,
         e.insert(GetDynSmemOp(slots, i8, ALIGNMENT)).result,
         slot_bytes,
         tiles,
@@ -359,3 +360,19 @@ def consume_one(e: ThreadBuilder, op: ConsumeOneOp) -> Sequence[Lowered]:
     products = [product for tile in tiles for product in products_of(tile)]
     _release(e, stages, index, done=all(is_awaited_in(e, product, op) for product in products))
     return [Ghost(stages), *payload]
+
+
+HANDLERS: Handlers = {
+    ConsumeOneOp: consume_one,
+    ConsumerReadOp: consumer_read,
+    ConsumerReleaseOp: consumer_release,
+    ConsumerWaitOp: consumer_wait,
+    CreateIteratorOp: create_iterator,
+    CreatePipelineOp: create_pipeline,
+    IncIterOp: increment,
+    ProduceOneAsyncOp: produce_one_async,
+    ProduceOneOp: produce_one,
+    ProducerAcquireOp: producer_acquire,
+    ProducerCommitOp: producer_commit,
+    ProducerWriteOp: producer_write,
+}

@@ -13,7 +13,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
-from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import (
     Lowered,
     PendingTile,
@@ -86,3 +86,8 @@ def _carriable(e: ThreadBuilder, op: Operation, value: SSAValue) -> Lowered:
     if isinstance(found, PendingTile | SharedTile):
         return in_registers(e, op, value)
     return found
+
+
+HANDLERS: Handlers = {
+    scf.WhileOp: while_loop,
+}

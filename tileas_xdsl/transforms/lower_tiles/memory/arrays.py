@@ -20,16 +20,14 @@ from tileas_xdsl.dialects.nv_tileaa.conversions import BitcastOp, IntToPtrOp, Pt
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp, DivByAttr
 from tileas_xdsl.dialects.nv_tileaa.globals import GetGlobalOp, GlobalOp
 from tileas_xdsl.dialects.nv_tileaa.pointers import AddPtrOp, pointer_of
-from tileas_xdsl.dialects.nv_tileaa.tokens import JoinMemTokenOp
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileaa.views import MakeMemrefOp
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
-from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import add, cast_index
 from tileas_xdsl.threads.codegen.known_integers import divisor_of
 from tileas_xdsl.threads.codegen.lowered_values import (
     ARRAY_ALIGNMENT,
-    Ghost,
     GlobalView,
     Lowered,
     RegisterTile,
@@ -99,11 +97,6 @@ def same(e: ThreadBuilder, op: BitcastOp | IntToPtrOp | PtrToIntOp) -> Sequence[
     return [e.get(op.source)]
 
 
-def join(e: ThreadBuilder, op: JoinMemTokenOp) -> Sequence[Lowered]:
-    """Emit nothing: threads access memory in program order."""
-    return [Ghost()]
-
-
 def add_pointer(e: ThreadBuilder, op: AddPtrOp) -> Sequence[Lowered]:
     """Advance each address by a number of elements."""
     pointer = pointer_of(op.base.type)
@@ -127,3 +120,14 @@ def get_global(e: ThreadBuilder, op: GetGlobalOp) -> Sequence[Lowered]:
         raise op_error(op, f"asks for the address of @{name}, and the module has no such global")
     pointer = e.insert(cute.AddressOfOp(op.global_name.data, type_)).result
     return [Scalar(e.insert(cute.PtrToIntOp(pointer)).result)]
+
+
+HANDLERS: Handlers = {
+    AddPtrOp: add_pointer,
+    AssumeOp: assume,
+    BitcastOp: same,
+    GetGlobalOp: get_global,
+    IntToPtrOp: same,
+    MakeMemrefOp: make_memref,
+    PtrToIntOp: same,
+}

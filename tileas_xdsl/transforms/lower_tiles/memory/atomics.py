@@ -19,7 +19,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.atomics import (
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledAtomicRmwOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of
 from tileas_xdsl.layout.register_layout import RegisterLayout
-from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import (
     GlobalView,
     Lowered,
@@ -39,7 +39,7 @@ from tileas_xdsl.threads.registers.register_tile import (
 )
 from tileas_xdsl.threads.registers.vector_split import vectors_of
 from tileas_xdsl.threads.registers.vector_values import element, filled
-from tileas_xdsl.threads.smem.scratch_buffer import read_back, spilled
+from tileas_xdsl.threads.smem.scratch_buffer import exchanged
 from tileas_xdsl.transforms.lower_tiles.memory.tokens import token_of
 
 
@@ -97,7 +97,7 @@ def _result(
     old = RegisterTile(layout, type_, parts)
     if not any(op.result.uses) or is_held_once(e, layout):
         return old
-    return read_back(e, spilled(e, op, old), layout)
+    return exchanged(e, op, old, layout)
 
 
 def tiled_atomic_rmw(e: ThreadBuilder, op: TiledAtomicRmwOp) -> Sequence[Lowered]:
@@ -122,3 +122,10 @@ def tiled_atomic_rmw(e: ThreadBuilder, op: TiledAtomicRmwOp) -> Sequence[Lowered
     found = _result(e, op, layout, rows)
     ordering.end(e)
     return [found, *token_of(op)]
+
+
+HANDLERS: Handlers = {
+    AtomicCasOp: atomic_cas,
+    AtomicRmwOp: atomic_rmw,
+    TiledAtomicRmwOp: tiled_atomic_rmw,
+}

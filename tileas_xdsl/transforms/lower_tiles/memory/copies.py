@@ -14,7 +14,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
-from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import (
     Lowered,
     PendingTile,
@@ -78,3 +78,9 @@ def barrier(e: ThreadBuilder, op: gpu.BarrierOp) -> Sequence[Lowered]:
         raise op_error(op, "waits for all threads of the block, but only one of its agent is here")
     e.insert(BarrierOp(0))
     return []
+
+
+HANDLERS: Handlers = {
+    CopyOp: copy,
+    gpu.BarrierOp: barrier,
+}

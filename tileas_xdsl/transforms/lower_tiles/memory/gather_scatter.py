@@ -20,7 +20,7 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import GatherLoadOp, ScatterStoreOp
 from tileas_xdsl.layout.register_layout import RegisterLayout
-from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
     add,
     bit_width,
@@ -156,3 +156,9 @@ def scatter(e: ThreadBuilder, op: ScatterStoreOp) -> Sequence[Lowered]:
         single = element(e, value.parts[cell.block], cell.register)
         e.insert(StoreOp(single, pointer, exists))
     return token_of(op)
+
+
+HANDLERS: Handlers = {
+    GatherLoadOp: gather,
+    ScatterStoreOp: scatter,
+}

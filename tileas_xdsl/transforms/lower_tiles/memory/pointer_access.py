@@ -19,7 +19,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.element_access import (
 )
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
-from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
     add,
     cast_index,
@@ -185,3 +185,10 @@ def _element_at(e: ThreadBuilder, view: GlobalView, coords: Sequence[SSAValue]) 
 def _mask(e: ThreadBuilder, op: LoadBase | StoreOp) -> SSAValue | None:
     """Return the mask of a single element, if there is one."""
     return None if op.mask is None else e.scalar(op.mask)
+
+
+HANDLERS: Handlers = {
+    AsyncLoadOp: async_load,
+    LoadOp: load,
+    StoreOp: store,
+}

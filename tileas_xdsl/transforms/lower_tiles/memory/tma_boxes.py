@@ -16,7 +16,7 @@ from tileas_xdsl.dialects.nv_tileas.tma.descriptor import MakeTiledTmaDescOp
 from tileas_xdsl.dialects.nv_tileas.tma.index import tma_counts
 from tileas_xdsl.dialects.nv_tileas.tma.ops import AsyncTiledTmaLoadOp, AsyncTiledTmaStoreOp
 from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import TensorMapRecipe
-from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import Descriptor, Lowered
 from tileas_xdsl.threads.tma.boxes import load_for_pair, panels
 from tileas_xdsl.threads.tma.bulk_load import load_by
@@ -77,3 +77,9 @@ def load_boxes(e: ThreadBuilder, op: AsyncTiledTmaLoadOp) -> Sequence[Lowered]:
 def store_boxes(e: ThreadBuilder, op: AsyncTiledTmaStoreOp) -> Sequence[Lowered]:
     """Fence and synchronise the writers; then one thread stores and commits."""
     return [commit(e, op, TmaStoreOp)]
+
+
+HANDLERS: Handlers = {
+    AsyncTiledTmaStoreOp: store_boxes,
+    MakeTiledTmaDescOp: make_descriptor,
+}

@@ -14,7 +14,7 @@ from tileas_xdsl.dialects.cute_nvgpu import TmaLoadOp
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
 from tileas_xdsl.dialects.nv_tileas.tma.im2col import PIXEL_MODE, Pixels
 from tileas_xdsl.dialects.nv_tileas.tma.ops import AsyncTiledTmaLoadOp
-from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import add, cast_index, divide, modulo, multiply
 from tileas_xdsl.threads.codegen.lowered_values import Lowered
 from tileas_xdsl.threads.codegen.pointer_ops import advance
@@ -68,3 +68,8 @@ def _offsets(e: ThreadBuilder, tap: SSAValue, pixels: Pixels) -> list[SSAValue]:
         found.append(modulo(e, tap, extent))
         tap = divide(e, tap, extent)
     return [e.insert(arith.TruncIOp(value, i16)).result for value in (*found, tap)]
+
+
+HANDLERS: Handlers = {
+    AsyncTiledTmaLoadOp: tma_load,
+}

@@ -13,7 +13,7 @@ from tileas_xdsl.dialects.nv_tileas.enums import RmwMode
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.nv_tileas.tma.ops import AsyncTiledAtomicRmwOp
 from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import TensorMapRecipe
-from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import (
     Descriptor,
     Lowered,
@@ -49,3 +49,8 @@ def _check_sign(op: Operation, recipe: TensorMapRecipe, mode: RmwMode) -> None:
     recipe.sign = sign
     if mode in UNSIGNED_REDUCTIONS:
         recipe.element = IntegerType(bits_of(recipe.element), sign)
+
+
+HANDLERS: Handlers = {
+    AsyncTiledAtomicRmwOp: reduce,
+}

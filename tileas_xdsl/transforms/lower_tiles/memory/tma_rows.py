@@ -24,7 +24,7 @@ from tileas_xdsl.dialects.nv_tileas.tma.checks import ROWS_OF_AN_INSTRUCTION
 from tileas_xdsl.dialects.nv_tileas.tma.ops import AsyncGatherTmaLoadOp, AsyncScatterTmaStoreOp
 from tileas_xdsl.target.features import Feature
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
-from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import add, cast_index, i1_constant, multiply
 from tileas_xdsl.threads.codegen.lowered_values import (
     Lowered,
@@ -135,3 +135,9 @@ def _by_one_thread(e: ThreadBuilder, elected: SSAValue | None, act: Callable[[],
     with e.within(block):
         act()
     run_if(e, elected, block)
+
+
+HANDLERS: Handlers = {
+    AsyncGatherTmaLoadOp: gather,
+    AsyncScatterTmaStoreOp: scatter,
+}

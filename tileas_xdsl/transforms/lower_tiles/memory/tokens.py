@@ -1,4 +1,4 @@
-"""What memory operations have in common: their tokens and their ordering."""
+"""Memory tokens, and what memory operations have in common: their tokens and their ordering."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from typing import Any
 from xdsl.ir import Operation
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.nv_tileaa.tokens import JoinMemTokenOp
 from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic, MemSemanticAttr
+from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp
+from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import Ghost, Lowered
 
 
@@ -21,3 +24,11 @@ def check_weak(op: Operation, semantic: MemSemanticAttr | None) -> None:
 def token_of(op: Any) -> Sequence[Lowered]:
     """The token of an access that is done in order."""
     return [Ghost()] if op.out_token is not None else []
+
+
+def no_code(e: ThreadBuilder, op: CreateNoneOp | JoinMemTokenOp) -> Sequence[Lowered]:
+    """Emit nothing for a token: threads access memory in program order."""
+    return [Ghost()]
+
+
+HANDLERS: Handlers = {CreateNoneOp: no_code, JoinMemTokenOp: no_code}

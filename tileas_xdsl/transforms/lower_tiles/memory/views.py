@@ -18,14 +18,13 @@ from tileas_xdsl.dialects.nv_tileas.memory.tiled import (
     TiledLoadOp,
     TiledStoreOp,
 )
-from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.same_rows import keeps_rows
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp, ExtractSliceOp, part_of
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import constant_of
 from tileas_xdsl.target.warp_tiles import accumulator_layout, is_accumulator, warpgroups_of
-from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
     add,
     cast_index,
@@ -353,6 +352,10 @@ def _store_shared(
     write_accumulators(e, fragment, tile)
 
 
-def create_none(e: ThreadBuilder, op: CreateNoneOp) -> Sequence[Lowered]:
-    """A token of nothing."""
-    return [Ghost()]
+HANDLERS: Handlers = {
+    AllocTensorOp: alloc_tensor,
+    AsyncTiledLoadOp: async_tiled_load,
+    ExtractSliceOp: extract_slice,
+    TiledLoadOp: tiled_load,
+    TiledStoreOp: tiled_store,
+}

@@ -1,0 +1,142 @@
+"""Compiled kernels in the disk cache: a second process compiles nothing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("cuda.tile")
+
+import cuda.tile as ct
+from support.cutile_programs import add, product
+from xdsl.pattern_rewriter import RewritePattern
+
+import tileas_xdsl as tileas
+from tileas_xdsl.cache import disk_cache
+from tileas_xdsl.runtime.cutile import compilation
+from tileas_xdsl.runtime.cutile.executable import Executable
+from tileas_xdsl.target.kernel_abi import Extents, KernelAbi, Passed, TensorMapRecipe
+from tileas_xdsl.target.tensor_map import PixelBox
+from tileas_xdsl.transforms.extension import added_patterns
+
+A, B = (np.arange(64, dtype=np.float32) + n for n in (0, 100))
+
+
+@pytest.fixture(autouse=True)
+def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """The folder of the cache."""
+    monkeypatch.setenv("TILEAS_CACHE_DIR", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The targets of kernels that are compiled."""
+    found: list[str] = []
+    compile_ = compilation._compile
+
+    def counted(kernel: Any, content: bytes, target: str, for_gpu: bool) -> Executable:
+        found.append(target)
+        return compile_(kernel, content, target, for_gpu)
+
+    monkeypatch.setattr(compilation, "_compile", counted)
+    return found
+
+
+def run_add() -> None:
+    """Launch a kernel object that no launch has seen."""
+    c = np.zeros_like(A)
+    tileas.launch(0, (2,), ct.kernel(add._pyfunc), (A, B, c, 32))
+    np.testing.assert_array_equal(c, A + B)
+
+
+def test_kernels_are_taken_from_the_cache(compiled: list[str]) -> None:
+    run_add()
+    run_add()
+    assert compiled == ["sm_90a"]
+
+
+def test_kernels_with_tensor_maps_are_too(compiled: list[str]) -> None:
+    a, b = (np.random.default_rng(n).random((64, 64)).astype(np.float16) for n in (1, 2))
+    for _ in range(2):
+        c = np.zeros((64, 64), np.float16)
+        tileas.launch(0, (1, 1), ct.kernel(product._pyfunc), (a, b, c, 64, 64, 32))
+        np.testing.assert_allclose(c, a.astype(np.float32) @ b.astype(np.float32), rtol=1e-2)
+    assert len(compiled) == 1
+
+
+def test_entries_that_hold_something_else_are_written_anew(compiled: list[str]) -> None:
+    run_add()
+    store = disk_cache()
+    assert store is not None
+    (entry,) = store.entries()
+    for content in (b"", b"something else", bytes(12), store.get(entry.path.stem) or b""):
+        store.put(entry.path.stem, content[:-1] if len(content) > 100 else content)
+        run_add()
+    assert len(compiled) == 5
+
+
+def test_an_extended_compiler_takes_and_leaves_nothing(compiled: list[str]) -> None:
+    class Nothing(RewritePattern):
+        def match_and_rewrite(self, op: Any, rewriter: Any) -> None:
+            pass
+
+    with added_patterns("tileas-canonicalize", Nothing):
+        run_add()
+    run_add()
+    with added_patterns("tileas-canonicalize", Nothing):
+        run_add()
+    assert len(compiled) == 3
+    store = disk_cache()
+    assert store is not None
+    assert len(store.entries()) == 1
+
+
+PROGRAM = """
+import sys
+import numpy as np
+import cuda.tile as ct
+sys.path.insert(0, {tests!r})
+from support.cutile_programs import add
+import tileas_xdsl.cutile
+
+tileas_xdsl.cutile.install(on="emulator")
+a = np.ones(64, np.float32)
+c = np.zeros(64, np.float32)
+ct.launch(0, (2,), add, (a, a, c, 32))
+assert (c == 2).all()
+print("tileas_xdsl.compiler" in sys.modules)
+"""
+
+
+def test_a_second_process_does_not_load_the_compiler() -> None:
+    tests = str(Path(__file__).parents[2])
+    command = [sys.executable, "-c", PROGRAM.format(tests=tests)]
+    found = [
+        subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+        for _ in range(2)
+    ]
+    assert found == [["True"], ["False"]]
+
+
+def test_an_executable_is_the_same_after_it_was_written() -> None:
+    maps = (
+        TensorMapRecipe(
+            0, (32, 64), "f16", 16, "64B", False, False, None, Extents((Passed(1), 7), (64, 1))
+        ),
+        TensorMapRecipe(5, (8,), "f32", 32, "none", True, True, PixelBox((1, 2), (3, 4))),
+    )
+    abi = KernelAbi("k", 128, (2, 1, 1), 4096, ("ptr 0", "scalar 1"), maps, 3, "map")
+    ptx = ".entry k(\n    .param .u64 p0,\n    .param .align 64 .b8 p1[128])\n{}"
+    made = Executable("sm_90a", abi, ptx, b"\0code")
+    found = Executable.from_bytes(made.to_bytes())
+    assert (found.target, found.abi, found.ptx, found.cubin) == ("sm_90a", abi, ptx, b"\0code")
+    assert found.parameter_types == ["u64", "b8[128]"]
+    for data in (b"", made.to_bytes()[:-1], made.to_bytes() + b"x", bytes(40)):
+        with pytest.raises(ValueError, match=r"."):
+            Executable.from_bytes(data)

@@ -1,0 +1,144 @@
+"""Launches on a GPU that records them: parameters, grids, streams, tensor maps."""
+
+from __future__ import annotations
+
+import struct
+import threading
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+pytest.importorskip("cuda.tile")
+
+import cuda.tile as ct
+from support.cutile_programs import add, increment, product, total
+from support.launches import RecordingGpu, Tensor
+
+import tileas_xdsl as tileas
+from tileas_xdsl.runtime.cutile import gpu_backend, settings
+from tileas_xdsl.runtime.cutile.settings import Settings
+from tileas_xdsl.target.tensor_map_bytes import decode
+
+
+@pytest.fixture
+def gpu(monkeypatch: pytest.MonkeyPatch) -> RecordingGpu:
+    """The GPU that kernels are launched on."""
+    found = RecordingGpu()
+    monkeypatch.setattr(gpu_backend, "gpu_device", lambda number: found)
+    monkeypatch.setattr(gpu_backend, "capability_of", lambda number: (9, 0))
+    monkeypatch.setattr(settings, "current", Settings("gpu"))
+    return found
+
+
+def test_what_the_driver_is_given(gpu: RecordingGpu) -> None:
+    a, b, c = (Tensor(0x10000 * n, (300,)) for n in (1, 2, 3))
+    tileas.launch(5, (3,), add, (a, b, c, 128))
+    (found,) = gpu.launches
+    assert (found.grid, found.stream, found.attributes) == ((3, 1, 1), 5, 0)
+    assert found.numbers() == [0x10000, 300, 1, 0x20000, 300, 1, 0x30000, 300, 1]
+
+
+def test_a_second_launch_changes_addresses_numbers_grid_and_stream(gpu: RecordingGpu) -> None:
+    kernel = ct.kernel(increment._pyfunc)
+    stream = SimpleNamespace(cuda_stream=9)
+    tileas.launch(0, (1,), kernel, (Tensor(0x10000, (64,)), 64, 1.5))
+    tileas.launch(stream, (2, 3), kernel, (Tensor(0x20000, (64,)), 64, -0.0))
+    first, second = gpu.launches
+    assert (first.grid, first.stream) == ((1, 1, 1), 0)
+    assert (second.grid, second.stream) == ((2, 3, 1), 9)
+    assert first.numbers()[0] == 0x10000
+    assert second.numbers()[0] == 0x20000
+    floats = [struct.unpack("<f", one.parameters[-1])[0] for one in gpu.launches]
+    assert [str(number) for number in floats] == ["1.5", "-0.0"]
+
+
+def test_tensor_maps_are_encoded_once_for_each_address(gpu: RecordingGpu) -> None:
+    def launch(*addresses: int) -> None:
+        arrays = [Tensor(address, (256, 256), "float16") for address in addresses]
+        tileas.launch(0, (4, 4), product, (*arrays, 64, 64, 32))
+
+    launch(0x10000, 0x40000, 0x80000)
+    launch(0x20000, 0x40000, 0x80000)
+    launch(0x10000, 0x40000, 0x80000)
+    maps = [[decode(p).address for p in one.parameters if len(p) == 128] for one in gpu.launches]
+    others = [0x40000, 0x80000]
+    assert maps == [[0x10000, *others], [0x20000, *others], [0x10000, *others]]
+    assert len(gpu.encoded) == 4
+
+
+def test_a_list_is_a_table_of_addresses_extents_and_strides(gpu: RecordingGpu) -> None:
+    arrays = [Tensor(0x10000 * n, (32,)) for n in (1, 2, 3)]
+    tileas.launch(0, (1,), total, (arrays, Tensor(0x90000, (32,))))
+    (rows,) = gpu.tables
+    assert rows == ((0x10000, 32, 1), (0x20000, 32, 1), (0x30000, 32, 1))
+    assert gpu.launches[0].numbers()[:2] == [0x7000, 3]
+
+
+def test_tensors_on_another_gpu_or_none_take_another_plan(gpu: RecordingGpu) -> None:
+    kernel = ct.kernel(increment._pyfunc)
+    tileas.launch(0, (1,), kernel, (Tensor(0x10000, (64,)), 64, 1.5))
+    with pytest.raises(ValueError, match="Input array is not on a CUDA device"):
+        tileas.launch(0, (1,), kernel, (Tensor(0x10000, (64,), device=-1), 64, 1.5))
+    assert len(gpu.launches) == 1
+
+
+def test_a_failed_launch_is_repeated_in_the_context_of_the_gpu(gpu: RecordingGpu) -> None:
+    args = (Tensor(0x10000, (64,)), 64, 1.5)
+    tileas.launch(0, (1,), increment, args)
+    gpu.statuses = [201]
+    tileas.launch(3, (1,), increment, args)
+    assert (gpu.retries, len(gpu.launches), gpu.launches[-1].stream) == (1, 2, 3)
+    gpu.statuses = [1, 1]
+    with pytest.raises(RuntimeError, match="Failed to launch cuTile kernel"):
+        tileas.launch(3, (1,), increment, args)
+
+
+def test_programmatic_dependent_launches_have_an_attribute(gpu: RecordingGpu) -> None:
+    args = (Tensor(0x10000, (64,)), 64, 1.5)
+    tileas.launch(0, (1,), increment, args, programmatic_dependent_launch=True)
+    tileas.launch(0, (1,), increment, args)
+    assert [one.attributes for one in gpu.launches] == [1, 0]
+
+
+def test_threads_do_not_mix_their_parameters(gpu: RecordingGpu) -> None:
+    def run(address: int) -> None:
+        for _ in range(200):
+            tileas.launch(address, (1,), increment, (Tensor(address, (64,)), 64, 1.5))
+
+    tileas.launch(0, (1,), increment, (Tensor(0, (64,)), 64, 1.5))
+    threads = [threading.Thread(target=run, args=(16 * n,)) for n in range(1, 5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(gpu.launches) == 801
+    assert all(one.stream == one.numbers()[0] for one in gpu.launches)
+
+
+@pytest.mark.parametrize(
+    ("stream", "text"),
+    [(None, "Stream is required, got None"), ("s", "Unsupported stream type 'str'")],
+)
+def test_what_is_no_stream_is_refused(gpu: RecordingGpu, stream: Any, text: str) -> None:
+    with pytest.raises(TypeError, match=text):
+        tileas.launch(stream, (1,), increment, (Tensor(0x10000, (64,)), 64, 1.5))
+
+
+@pytest.mark.parametrize(
+    ("grid", "error", "text"),
+    [
+        ([1], TypeError, "Grid must be a tuple"),
+        ((1, 1, 1, 1), ValueError, "Grid dimensions must be at most 3, got length 4"),
+        ((-1,), OverflowError, "can't convert negative value"),
+        ((1, 1 << 24), ValueError, r"Grid\[1\] exceeds 24-bit limit: max=16777215, got=16777216"),
+    ],
+)
+def test_what_is_no_grid_is_refused(
+    gpu: RecordingGpu, grid: Any, error: type[Exception], text: str
+) -> None:
+    args = (Tensor(0x10000, (64,)), 64, 1.5)
+    for _ in range(2):
+        with pytest.raises(error, match=text):
+            tileas.launch(0, grid, increment, args)
+        tileas.launch(0, (1,), increment, args)

@@ -1,0 +1,119 @@
+"""A GPU that records launches: it reads what the driver would read."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tileas_xdsl.runtime.cutile.executable import Executable
+from tileas_xdsl.runtime.gpu.driver import TensorMapMemory
+from tileas_xdsl.runtime.gpu.launch_api import CONFIG
+from tileas_xdsl.target.tensor_map import TensorMap
+from tileas_xdsl.target.tensor_map_bytes import encode
+
+SIZES = {"8": 1, "16": 2, "32": 4, "64": 8}
+
+
+@dataclass
+class Launched:
+    """What the driver was given."""
+
+    grid: tuple[int, ...]
+    threads: int
+    shared: int
+    stream: int
+    attributes: int
+    parameters: Sequence[bytes]
+
+    def numbers(self) -> Sequence[int]:
+        """The parameters that are no tensor maps, as integers."""
+        return [int.from_bytes(p, "little") for p in self.parameters if len(p) <= 8]
+
+
+@dataclass
+class RecordingGpu:
+    """A GPU that launches nothing; `statuses` are what its next launches return."""
+
+    types: Sequence[str] = ()
+    launches: list[Launched] = field(default_factory=list[Launched])
+    encoded: list[TensorMap] = field(default_factory=list[TensorMap])
+    tables: list[Any] = field(default_factory=list[Any])
+    statuses: list[int] = field(default_factory=list[int])
+    retries: int = 0
+
+    def function(self, executable: Executable) -> int:
+        self.types = executable.parameter_types
+        return 77
+
+    def launch(self, config: int, function: int, parameters: int, extra: int, /) -> int:
+        assert (function, extra) == (77, 0)
+        if self.statuses and (status := self.statuses.pop(0)):
+            return status
+        found = CONFIG.unpack(ctypes.string_at(config, CONFIG.size))
+        cells = (ctypes.c_void_p * len(self.types)).from_address(parameters)
+        data = [
+            ctypes.string_at(at or 0, _size(kind))
+            for at, kind in zip(cells, self.types, strict=True)
+        ]
+        stream, attributes = found[7], found[9]
+        self.launches.append(Launched(found[:3], found[3], found[6], stream, attributes, data))
+        return 0
+
+    def encode(self, tensor_map: TensorMap) -> TensorMapMemory:
+        self.encoded.append(tensor_map)
+        return TensorMapMemory(encode(tensor_map))
+
+    def arena(self, size: int, stream: int) -> int:
+        return size
+
+    def table(self, rows: Any, stream: int) -> int:
+        self.tables.append(rows)
+        return 0x7000
+
+    def retry(self, launch: Callable[[], int], status: int) -> None:
+        self.retries += 1
+        if launch():
+            raise RuntimeError(f"Failed to launch cuTile kernel: {status}")
+
+
+def _size(kind: str) -> int:
+    if kind.endswith("]"):
+        return int(kind.partition("[")[2][:-1])
+    return SIZES[kind.lstrip("usbf")]
+
+
+class Tensor:
+    """As much of a tensor of torch on a GPU as launches read."""
+
+    requires_grad = True
+
+    def __init__(
+        self, address: int, shape: Sequence[int], dtype: str = "float32", device: int = 0
+    ) -> None:
+        self.address, self.shape, self.device_index = address, tuple(shape), device
+        self.dtype = f"torch.{dtype}"
+        self.strides = tuple(_packed(shape))
+
+    def data_ptr(self) -> int:
+        return self.address
+
+    def stride(self) -> tuple[int, ...]:
+        return self.strides
+
+    def element_size(self) -> int:
+        return {"float32": 4, "float16": 2, "int32": 4}[self.dtype.removeprefix("torch.")]
+
+    def get_device(self) -> int:
+        return self.device_index
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0) if self.device_index < 0 else (2, self.device_index)
+
+
+def _packed(shape: Sequence[int]) -> Sequence[int]:
+    found = [1]
+    for extent in reversed(shape[1:]):
+        found.insert(0, found[0] * extent)
+    return found[: len(shape)]

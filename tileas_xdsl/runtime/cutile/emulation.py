@@ -1,0 +1,89 @@
+"""cuTile kernels on the emulator: arrays of numpy and tensors of torch, written in place."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from tileas_xdsl.frontend.array_arguments import ArrayFacts, array_facts
+from tileas_xdsl.frontend.cutile import parameters_of
+from tileas_xdsl.frontend.signature import ConstantParameter, Parameter, ScalarParameter
+from tileas_xdsl.runtime.cutile.executable import Executable
+from tileas_xdsl.runtime.cutile.host_copies import on_host, write_back
+from tileas_xdsl.runtime.cutile.kernel_table import KernelTable
+from tileas_xdsl.runtime.cutile.launch_plan import checked_grid
+from tileas_xdsl.runtime.cutile.settings import Settings
+from tileas_xdsl.runtime.cutile.source_lines import SourceLines
+from tileas_xdsl.runtime.cutile_arguments import held, restored
+from tileas_xdsl.runtime.emulation import emulate
+from tileas_xdsl.target.arch import get_target
+
+
+class EmulatorBackend:
+    """Launches on the emulator, which checks them."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    def read_array(self, value: Any) -> tuple[ArrayFacts, int | None]:
+        """Describe an array; raises `TypeError` for anything else."""
+        facts = array_facts(value)
+        if facts is None:
+            raise TypeError(f"Objects of type '{type(value).__name__}' are not supported.")
+        return facts, None
+
+    def stream_reader(self, stream: Any) -> Callable[[Any], Any]:
+        """Return a function that ignores streams, which run in order."""
+        del stream
+        return lambda stream: None
+
+    def parameters(self, table: KernelTable, args: tuple[Any, ...]) -> tuple[Parameter, ...]:
+        """Return what a kernel is compiled for."""
+        return parameters_of(table.kernel, args, is_dispatched=True)
+
+    def plan(
+        self,
+        table: KernelTable,
+        parameters: tuple[Parameter, ...],
+        args: tuple[Any, ...],
+        *,
+        dependent: bool,
+    ) -> EmulatedPlan:
+        """Compile for these arguments, if that has not been done."""
+        del args, dependent
+        capability = divmod(get_target(self._settings.target).capability, 10)
+        executable = table.executable(parameters, capability)
+        return EmulatedPlan(executable, parameters, self._settings)
+
+
+@dataclass
+class EmulatedPlan:
+    """A kernel on the emulator."""
+
+    executable: Executable
+    parameters: Sequence[Parameter]
+    settings: Settings
+
+    def start(
+        self, grid: tuple[int, ...], stream: Any, values: tuple[Any, ...], args: tuple[Any, ...]
+    ) -> None:
+        """Run the kernel, write what it changed, and report what the checker found."""
+        del stream, values
+        blocks = checked_grid(grid)
+        if not prod(blocks):
+            raise RuntimeError("Failed to launch cuTile kernel: invalid argument")
+        own = tuple(on_host(value) for value in args)
+        ptx, abi = self.executable.ptx, self.executable.abi
+        found = emulate(ptx, abi, held(self.parameters, own), blocks)
+        after = restored(self.parameters, own, found.arrays)
+        for parameter, value, read, left in zip(self.parameters, args, own, after, strict=True):
+            if not isinstance(parameter, ScalarParameter | ConstantParameter):
+                write_back(value, read, left)
+        if found.printed:
+            sys.stdout.write(found.printed)
+        if found.findings:
+            source = SourceLines.of(ptx)
+            self.settings.report([source.moved(finding) for finding in found.findings])

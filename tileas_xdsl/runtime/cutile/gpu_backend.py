@@ -1,0 +1,101 @@
+"""cuTile kernels on a GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from operator import attrgetter
+from typing import Any
+
+from tileas_xdsl.frontend.array_arguments import ArrayFacts, array_facts
+from tileas_xdsl.frontend.cutile import parameters_of
+from tileas_xdsl.frontend.signature import ArrayParameter, ListParameter, Parameter
+from tileas_xdsl.runtime.cutile.flat_arguments import flat_values
+from tileas_xdsl.runtime.cutile.kernel_table import KernelTable
+from tileas_xdsl.runtime.cutile.launch_plan import LaunchPlan
+from tileas_xdsl.runtime.cutile_arguments import leaf_values
+from tileas_xdsl.runtime.gpu.launch_device import capability_of, gpu_device
+from tileas_xdsl.runtime.host_arrays import HOST_DEVICES
+
+_STREAM_ATTRIBUTES = ("cuda_stream", "ptr")
+"""Of streams of torch and of cupy: the handle."""
+
+
+class GpuBackend:
+    """Launches on the GPU that the arrays are on."""
+
+    def read_array(self, value: Any) -> tuple[ArrayFacts, int | None]:
+        """Describe an array; raises as cuTile for one that is not in the memory of a GPU."""
+        facts = array_facts(value)
+        if facts is None:
+            raise TypeError(f"Objects of type '{type(value).__name__}' are not supported.")
+        return facts, device_of(value)
+
+    def stream_reader(self, stream: Any) -> Callable[[Any], int]:
+        """Return how the handle of a stream is read."""
+        if isinstance(stream, int):
+            return int
+        for name in _STREAM_ATTRIBUTES:
+            if isinstance(getattr(stream, name, None), int):
+                return attrgetter(name)
+        if hasattr(stream, "handle"):
+            return _handle_of_numba
+        if hasattr(stream, "__cuda_stream__"):
+            return _handle_by_protocol
+        if stream is None:
+            raise TypeError("Stream is required, got None")
+        raise TypeError(f"Unsupported stream type '{type(stream).__name__}'.")
+
+    def parameters(self, table: KernelTable, args: tuple[Any, ...]) -> tuple[Parameter, ...]:
+        """Return what a kernel is compiled for."""
+        found = parameters_of(table.kernel, args, is_dispatched=True)
+        for value in _arrays(found, args):
+            device_of(value)
+        return found
+
+    def plan(
+        self,
+        table: KernelTable,
+        parameters: tuple[Parameter, ...],
+        args: tuple[Any, ...],
+        *,
+        dependent: bool,
+    ) -> LaunchPlan:
+        """Compile for these arguments, if that has not been done, and prepare launches."""
+        devices = [device_of(value) for value in _arrays(parameters, args)]
+        number = next((device for device in devices if device is not None), 0)
+        executable = table.executable(parameters, capability_of(number))
+        flat = flat_values(parameters, args)
+        return LaunchPlan(executable, gpu_device(number), flat, programmatic=dependent)
+
+
+def _arrays(parameters: Sequence[Parameter], args: Sequence[Any]) -> Iterator[Any]:
+    """Yield the arrays among the arguments, and those in lists."""
+    for parameter, value in leaf_values(parameters, args):
+        if isinstance(parameter, ArrayParameter):
+            yield value
+        elif isinstance(parameter, ListParameter):
+            yield from value
+
+
+def device_of(array: Any) -> int | None:
+    """Return the number of the GPU whose memory an array is in, None if it does not say.
+
+    Raises `ValueError` for an array in the memory of the host.
+    """
+    if hasattr(array, "__dlpack_device__"):
+        kind, number = array.__dlpack_device__()
+        if kind in HOST_DEVICES:
+            raise ValueError("Input array is not on a CUDA device")
+        return int(number)
+    if not hasattr(array, "__cuda_array_interface__"):
+        raise ValueError("Input array is not on a CUDA device")
+    return getattr(getattr(array, "device", None), "id", None)
+
+
+def _handle_of_numba(stream: Any) -> int:
+    handle = stream.handle
+    return int(getattr(handle, "value", handle) or 0)
+
+
+def _handle_by_protocol(stream: Any) -> int:
+    return int(stream.__cuda_stream__()[1])

@@ -1,0 +1,135 @@
+"""What has been compiled and planned for a kernel, and the interface of what runs it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any, Protocol, TypeAlias, cast
+
+from tileas_xdsl.frontend.signature import Parameter
+from tileas_xdsl.runtime.cutile import settings
+from tileas_xdsl.runtime.cutile.argument_keys import Key, Read, ReadArray, reader, type_tree
+from tileas_xdsl.runtime.cutile.compilation import compile_signature
+from tileas_xdsl.runtime.cutile.executable import Executable
+from tileas_xdsl.runtime.cutile.settings import Settings
+
+StreamReader: TypeAlias = Callable[[Any], Any]
+"""Returns what a launch needs of a stream."""
+
+
+class Plan(Protocol):
+    """A kernel that is ready for arguments with one key."""
+
+    def start(
+        self, grid: tuple[int, ...], stream: Any, values: tuple[Any, ...], args: tuple[Any, ...]
+    ) -> None:
+        """Launch."""
+        ...
+
+
+class Backend(Protocol):
+    """Where kernels run."""
+
+    read_array: ReadArray
+
+    def stream_reader(self, stream: Any) -> StreamReader:
+        """Return the function for streams of this type; raises `TypeError` as cuTile does."""
+        ...
+
+    def parameters(self, table: KernelTable, args: tuple[Any, ...]) -> tuple[Parameter, ...]:
+        """Return what a kernel is compiled for; raises as cuTile for what it does not take."""
+        ...
+
+    def plan(
+        self,
+        table: KernelTable,
+        parameters: tuple[Parameter, ...],
+        args: tuple[Any, ...],
+        *,
+        dependent: bool,
+    ) -> Plan:
+        """Compile for these arguments, if that has not been done, and prepare launches."""
+        ...
+
+
+Profile: TypeAlias = tuple[Read, dict[Key, Plan]]
+"""How arguments of certain types are read, and the plans by key."""
+
+
+@dataclass
+class KernelTable:
+    """What has been compiled and planned for a kernel."""
+
+    kernel: Any
+    settings: Settings
+    backend: Backend
+    profiles: dict[Any, Profile] = field(default_factory=dict[Any, Profile])
+    dependent: dict[Any, Profile] = field(default_factory=dict[Any, Profile])
+    """Those of programmatic dependent launches."""
+    streams: dict[type, StreamReader] = field(default_factory=dict[type, StreamReader])
+    executables: dict[Any, Executable] = field(default_factory=dict[Any, Executable])
+    lock: threading.RLock = field(default_factory=threading.RLock)
+
+    @property
+    def annotations(self) -> tuple[Any, ...]:
+        """What the kernel says of its parameters."""
+        return tuple(self.kernel._annotated_function.parameter_annotations)
+
+    def executable(
+        self, parameters: tuple[Parameter, ...], capability: tuple[int, int]
+    ) -> Executable:
+        """Return the code for these parameters, compiled once."""
+        key = parameters, capability
+        with self.lock:
+            found = self.executables.get(key)
+            if found is None:
+                found = self.executables[key] = self._compile(parameters, capability)
+        return found
+
+    def _compile(
+        self, parameters: tuple[Parameter, ...], capability: tuple[int, int]
+    ) -> Executable:
+        from tileas_xdsl.frontend.cutile import kernel_signature
+
+        context: Any = import_module("cuda.tile._cext").default_tile_context
+        signature = kernel_signature(self.kernel, parameters)
+        if self.settings.is_installed:  # then a method that programs may override or observe
+            return cast("Executable", self.kernel._compile(signature, context, capability))
+        return compile_here(self.kernel, signature, context, capability)
+
+    def profile(self, args: tuple[Any, ...], dependent: bool) -> Profile:
+        """Return the profile of arguments of these types, made once."""
+        profiles = self.dependent if dependent else self.profiles
+        types = tuple(map(type, args))
+        with self.lock:
+            if types not in profiles:
+                is_nested = tuple in types
+                profiles[types] = (self._nested_reader() if is_nested else self._reader(args), {})
+            return profiles[types]
+
+    def _reader(self, args: tuple[Any, ...]) -> Read:
+        return reader(args, self.annotations, self.backend.read_array)
+
+    def _nested_reader(self) -> Read:
+        """Return a reader of arguments with tuples, which looks at the types of their items."""
+        readers: dict[Any, Read] = {}
+
+        def read(args: tuple[Any, ...]) -> tuple[Key, tuple[Any, ...]]:
+            tree = type_tree(args)
+            found = readers.get(tree)
+            if found is None:
+                found = readers[tree] = self._reader(args)
+            key, values = found(args)
+            return (tree, key), values
+
+        return read
+
+
+def compile_here(
+    kernel: Any, signature: Any, context: Any, compute_capability: tuple[int, int]
+) -> Executable:
+    """Compile a kernel where launches run: `cuda.tile.kernel._compile` while installed."""
+    on_gpu = not settings.current.emulates
+    return compile_signature(kernel, signature, context, compute_capability, for_gpu=on_gpu)

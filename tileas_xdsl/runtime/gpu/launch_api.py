@@ -1,0 +1,67 @@
+"""Kernel launches through the driver with as little work as possible for each.
+
+The functions are called by `ctypes` with prepared memory: a `CUlaunchConfig` and an array of
+pointers to the parameters.  Source: CUDA driver API, cuLaunchKernelEx, CUlaunchConfig,
+CUlaunchAttribute.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from functools import cache
+from typing import Any, Protocol
+
+from tileas_xdsl.runtime.gpu.driver import DriverError, MissingDriverError, installed_driver
+
+CONFIG = struct.Struct("<7I4xQQI4x")
+"""Blocks and threads along x, y, z, dynamic shared bytes, stream, attributes and their number."""
+
+_ATTRIBUTE = struct.Struct("<I4xi60x")
+_PROGRAMMATIC_STREAM_SERIALIZATION = 6
+
+_LIBRARIES = ("libcuda.so.1", "nvcuda.dll")
+
+
+class LaunchError(DriverError, RuntimeError):
+    """A launch that the driver refused, as cuTile reports it."""
+
+
+class LaunchFunction(Protocol):
+    """`cuLaunchKernelEx` on addresses; returns the driver's status."""
+
+    def __call__(self, config: int, function: int, parameters: int, extra: int, /) -> int:
+        """Launch."""
+        ...
+
+
+@cache
+def launch_function() -> LaunchFunction:
+    """Return `cuLaunchKernelEx`; raises `MissingDriverError` without a driver."""
+    for name in _LIBRARIES:
+        try:
+            library = ctypes.CDLL(name)
+        except OSError:
+            continue
+        return typed(library.cuLaunchKernelEx)
+    raise MissingDriverError("there is no GPU to be used: the driver (libcuda) was not found")
+
+
+def typed(function: Any) -> LaunchFunction:
+    """Return a C function with the types of `cuLaunchKernelEx`."""
+    function.argtypes = [ctypes.c_void_p] * 4
+    function.restype = ctypes.c_int
+    return function
+
+
+def failure(status: int) -> LaunchError:
+    """Return the exception for a status of a launch."""
+    driver = installed_driver()
+    sentence = driver.sentence("cuLaunchKernelEx", driver.api.CUresult(status))
+    return LaunchError(f"Failed to launch cuTile kernel: {sentence}")
+
+
+def programmatic_attribute() -> Any:
+    """Return memory with the attribute of a programmatic dependent launch."""
+    data = _ATTRIBUTE.pack(_PROGRAMMATIC_STREAM_SERIALIZATION, 1)
+    return ctypes.create_string_buffer(data, len(data))

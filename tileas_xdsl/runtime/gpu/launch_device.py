@@ -1,0 +1,135 @@
+"""What launch plans need of a GPU: loaded code, tensor maps, memory that kernels write or read.
+
+Loading and allocating are allowed while a CUDA graph is captured: this thread's capture mode is
+relaxed for them.  Source: CUDA driver API, cuThreadExchangeStreamCaptureMode.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from tileas_xdsl.runtime.cutile.executable import Executable
+from tileas_xdsl.runtime.gpu.device import Device, Memory, Module, gpu
+from tileas_xdsl.runtime.gpu.driver import TensorMapMemory
+from tileas_xdsl.runtime.gpu.launch_api import LaunchFunction, failure, launch_function
+from tileas_xdsl.target.tensor_map import TensorMap
+from tileas_xdsl.target.tensor_map_rules import check_tensor_map
+
+MAX_TABLES = 256
+"""Maximal number of lists of arrays whose tables stay in the memory of a GPU."""
+
+Rows = tuple[tuple[int, ...], ...]
+"""A list of arrays: address, extents and strides of each."""
+
+
+class GpuDevice:
+    """One GPU."""
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self.launch: LaunchFunction = launch_function()
+        self._modules: dict[Executable, tuple[Module, int]] = {}
+        self._arenas: dict[int, Memory] = {}
+        self._captured: list[Memory] = []
+        self._tables: OrderedDict[Rows, Memory] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def function(self, executable: Executable) -> int:
+        """Load the code; return the handle of the kernel."""
+        with self._lock:
+            found = self._modules.get(executable)
+            if found is None:
+                found = self._modules[executable] = self._load(executable)
+        return found[1]
+
+    def _load(self, executable: Executable) -> tuple[Module, int]:
+        abi = executable.abi
+        with self._relaxed():
+            module = self.device.load(executable.cubin or executable.ptx.encode() + b"\0")
+            return module, int(module.function(abi.name, abi.shared_bytes, abi.cluster))
+
+    def encode(self, tensor_map: TensorMap) -> TensorMapMemory:
+        """Encode a tensor map; raises `LaunchError` for what no tensor map can describe."""
+        check_tensor_map(tensor_map)
+        return self.device.encode(tensor_map)
+
+    def arena(self, size: int, stream: int) -> int:
+        """Return the address of memory for tensor maps that blocks of a launch write.
+
+        Launches of a stream follow one another and share it.  A captured graph may run beside
+        them, so each captured launch has its own.
+        """
+        if self.is_capturing(stream):
+            self._captured.append(self._memory(size))
+            return self._captured[-1].pointer
+        with self._lock:
+            found = self._arenas.get(stream)
+            if found is None or found.size < size:
+                found = self._arenas[stream] = self._memory(size)
+        return found.pointer
+
+    def table(self, rows: Rows, stream: int) -> int:
+        """Return the address of a table of arrays in the memory of the GPU, written once.
+
+        Raises `RuntimeError` while a graph is captured, as cuTile does.
+        """
+        if self.is_capturing(stream):
+            raise RuntimeError("List argument in CUDAGraph isn't supported yet")
+        with self._lock:
+            found = self._tables.get(rows)
+            if found is None:
+                words = np.array([word for row in rows for word in row], np.int64)
+                found = self._tables[rows] = self._memory(words.nbytes)
+                found.write(words, stream)
+                self.device.synchronize(stream)
+            self._tables.move_to_end(rows)
+            while len(self._tables) > MAX_TABLES:
+                self._tables.popitem(last=False)
+        return found.pointer
+
+    def retry(self, launch: Callable[[], int], status: int) -> None:
+        """Repeat a launch that failed in the context of this GPU; raise if it fails again."""
+        with self.device.current():
+            again = launch()
+        if again:
+            raise failure(again or status)
+
+    def is_capturing(self, stream: int) -> bool:
+        """Whether launches on a stream are recorded for a graph."""
+        api = self.device.driver.api
+        with self.device.current():
+            status: Any = self.device.driver("cuStreamIsCapturing", stream)
+        return int(status) != int(api.CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE)
+
+    def _memory(self, size: int) -> Memory:
+        with self._relaxed():
+            return self.device.memory(size)
+
+    @contextmanager
+    def _relaxed(self) -> Generator[None]:
+        """Allow what a capture of this thread's would forbid."""
+        driver = self.device.driver
+        mode = driver.api.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
+        before: Any = driver("cuThreadExchangeStreamCaptureMode", mode)
+        try:
+            yield
+        finally:
+            driver("cuThreadExchangeStreamCaptureMode", before)
+
+
+@cache
+def gpu_device(number: int) -> GpuDevice:
+    """Return a GPU by its ordinal; raises as `runtime.gpu.device.gpu`."""
+    return GpuDevice(gpu(number))
+
+
+def capability_of(number: int) -> tuple[int, int]:
+    """Return the compute capability of a GPU."""
+    return gpu(number).capability

@@ -1,0 +1,155 @@
+"""How a compiled kernel is called: its parameters in order, tensor maps, threads, shared memory.
+
+The array parameters of the tile kernel become a pointer, the sizes and strides that its type leaves
+open, and hidden tensor maps at the end.  `backend.ptx.abi` reads this off a lowered kernel; a
+launch needs nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tileas_xdsl.target.errors import TargetError
+from tileas_xdsl.target.tensor_map import PixelBox, TensorMap
+
+Array: TypeAlias = NDArray[Any]
+
+TENSOR_MAP = "tensor map"
+"""How the names of parameters begin that are tensor maps; their number follows."""
+
+ARENA = "tma arena"
+"""The parameter that points to the arena for tensor maps built on the device."""
+
+SCALAR = "scalar"
+"""Prefix of a number that the launch passes; the index of its argument follows."""
+
+
+@dataclass(frozen=True)
+class Passed:
+    """The number that a launch passes for an argument."""
+
+    argument: int
+
+    def __str__(self) -> str:
+        return f"{SCALAR} {self.argument}"
+
+
+Count: TypeAlias = int | Passed
+"""Elements: a constant, or what a launch passes."""
+
+
+@dataclass(frozen=True)
+class Extents:
+    """Sizes and strides, in elements and in the order of the dimensions."""
+
+    sizes: tuple[Count, ...]
+    strides: tuple[Count, ...]
+
+    def of_launch(
+        self, args: Sequence[Any] | Mapping[int, Any]
+    ) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Both as numbers, for the arguments of a launch."""
+        known = [
+            tuple(n if isinstance(n, int) else int(args[n.argument]) for n in counts)
+            for counts in (self.sizes, self.strides)
+        ]
+        return known[0], known[1]
+
+
+@dataclass(frozen=True)
+class TensorMapRecipe:
+    """How the host makes a tensor map of an array argument."""
+
+    argument: int
+    box: tuple[int, ...]
+    """Innermost first, elements."""
+    element: str
+    """As tensor maps call it."""
+    bits: int
+    swizzle: str
+    nan_fill: bool
+    is_window: bool = False
+    """Whether it begins elsewhere than its array: only host code makes such a map."""
+    pixels: PixelBox | None = None
+    extents: Extents | None = None
+    """Of the array behind a pointer; None where the argument is the array."""
+
+    def described(self, args: Sequence[Any]) -> TensorMap:
+        """The tensor map for the arguments of a launch, from address 0 on."""
+        array = np.asarray(args[self.argument])
+        if self.extents is None:
+            return self.tensor_map(array)
+        sizes, strides = self.extents.of_launch(args)
+        return self._tensor_map(sizes, strides, 0)
+
+    def tensor_map(self, array: Array, address: int = 0) -> TensorMap:
+        """The tensor map of a row-major array at an address."""
+        strides = [stride // array.dtype.itemsize for stride in array.strides]
+        return self._tensor_map(array.shape, strides, address)
+
+    def _tensor_map(self, sizes: Sequence[int], strides: Sequence[int], address: int) -> TensorMap:
+        """Sizes and strides count elements."""
+        return TensorMap(
+            self.element,
+            address,
+            tuple(reversed(sizes)),
+            tuple(stride * self.bits // 8 for stride in reversed(strides[:-1])),
+            self.box,
+            swizzle=self.swizzle,
+            nan_fill=self.nan_fill,
+            pixels=self.pixels,
+        )
+
+
+@dataclass(frozen=True)
+class BoundTensorMap:
+    """A tensor map that a launch passes, and the argument whose memory it describes."""
+
+    argument: int
+    tensor_map: TensorMap
+
+
+@dataclass(frozen=True)
+class KernelAbi:
+    """What a launch must know of a compiled kernel."""
+
+    name: str
+    threads: int
+    cluster: tuple[int, int, int]
+    shared_bytes: int
+    parameters: tuple[str, ...]
+    tensor_maps: tuple[TensorMapRecipe, ...]
+    device_maps: int
+    """How many tensor maps each block makes, in 128 bytes of the arena each."""
+    shared_map: str
+    """The shared-memory allocations, as text."""
+
+    def bind(self, args: Sequence[Any]) -> list[Any]:
+        """The values of the parameters: arrays, integers, scalars and bound tensor maps."""
+        return [self.value(name, args) for name in self.parameters]
+
+    def value(self, name: str, args: Sequence[Any]) -> Any:
+        """The value of one parameter."""
+        match words := name.split():
+            case ["ptr" | "scalar", position]:
+                return args[int(position)]
+            case ["size", position, axis]:
+                return int(args[int(position)].shape[int(axis)])
+            case ["stride", position, axis]:
+                array = cast("Array", args[int(position)])
+                return int(array.strides[int(axis)]) // array.dtype.itemsize
+            case ["tma", "arena"]:
+                return None
+            case _:
+                recipe = self.tensor_maps[int(words[-1])]
+                if recipe.is_window:
+                    raise TargetError(
+                        f"tensor map {words[-1]} describes a part of argument {recipe.argument}: "
+                        "only host code makes it, compile with host code"
+                    )
+                return BoundTensorMap(recipe.argument, recipe.described(args))

@@ -1,0 +1,98 @@
+"""Shared memory that nothing reads any more: tiles after their last use, stages after their loop.
+
+    %q = alloc_tensor            ; a tile of its own
+    create_pipeline %stages      ; filled by a producer
+    scf.for { consume_one ... dot %q, %stage ... }
+    convert_layout %sum          ; may exchange through the memory of %q and of the stages
+
+What runs again could be read again, so nothing in a loop counts; bulk stores read their tile until
+somebody waits for them, so their sources do not count either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.create import STAGES_ARE_A_HINT, CreatePipelineOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ReinterpretOp, ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp, ExtractSliceOp
+from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaLoadBase, TmaTransferOp
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.lowered_values import Ghost, PendingTile
+from tileas_xdsl.threads.pipeline.stage_consumers import users_of
+from tileas_xdsl.threads.pipeline.tile_properties import runs_again
+
+_MAKERS = (AllocTensorOp, ConvertLayoutOp)
+_VIEWS = (ExtractSliceOp, ReinterpretOp, ViewOp)
+
+
+def dead_memory(e: ThreadBuilder, op: Operation) -> Iterator[tuple[int, int]]:
+    """Yield offset and bytes of memory that no thread of the block reads from `op` on."""
+    for value, found in e.values.items():
+        if isinstance(found, PendingTile) and found.place is not None and _is_dead(value, op):
+            yield found.place, found.layout.bytes
+        elif isinstance(found, Ghost) and found.stages is not None and _is_drained(value, op):
+            yield found.stages.offset, found.stages.count * found.stages.slot_bytes
+
+
+def _is_dead(tile: SSAValue, op: Operation) -> bool:
+    made = tile.owner
+    if not isinstance(made, _MAKERS) or runs_again(made):
+        return False
+    return all(_is_over(user, made.parent, op) for user in _users(tile))
+
+
+def _users(tile: SSAValue) -> Iterator[Operation]:
+    """The operations that use a tile, or what shows it."""
+    for use in tile.uses:
+        yield use.operation
+        if isinstance(use.operation, _VIEWS):
+            yield from _users(use.operation.results[0])
+
+
+def _is_over(user: Operation, block: Block | None, op: Operation) -> bool:
+    """Whether an operation has read its tile in all threads when they have come to `op`."""
+    is_late = isinstance(user, AsyncDotOp | TmaTransferOp) and not isinstance(user, TmaLoadBase)
+    before, here = _ancestor(user, block), _ancestor(op, block)
+    if is_late or before is None or here is None:
+        return False
+    return before.is_before_in_block(here)
+
+
+def _is_drained(token: SSAValue, op: Operation) -> bool:
+    """Whether all stages of a pipeline are filled and read, by the agent that `op` is of alone."""
+    pipeline = token.owner
+    if not isinstance(pipeline, CreatePipelineOp) or token is not pipeline.producer:
+        return False
+    if STAGES_ARE_A_HINT not in pipeline.attributes or runs_again(pipeline):
+        return False
+    block = _agent_body(op)
+    readers = [user for user in users_of(pipeline) if _reads(user)]
+    return bool(readers) and all(_is_over(reader, block, op) for reader in readers)
+
+
+def _reads(user: StageOp) -> bool:
+    return "consumer_idx" in user.properties
+
+
+def _agent_body(op: Operation) -> Block | None:
+    """The body of the agent around an operation."""
+    inner: Operation | None = op
+    while inner is not None:
+        if isinstance(inner.parent_op(), AgentSwitchOp):
+            return inner.parent
+        inner = inner.parent_op()
+    return None
+
+
+def _ancestor(op: Operation, block: Block | None) -> Operation | None:
+    """The operation of a block that another one is, or is inside of."""
+    inner: Operation | None = op
+    while inner is not None and inner.parent is not block:
+        inner = inner.parent_op()
+    return inner
