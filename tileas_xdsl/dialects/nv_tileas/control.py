@@ -1,4 +1,4 @@
-"""Control and metadata: the end of a tile body, optimiser directives, the next piece of work."""
+"""Control and metadata: ends of tile bodies, optimiser directives, the next block and grid."""
 
 from __future__ import annotations
 
@@ -9,17 +9,22 @@ from xdsl.dialects.builtin import ArrayAttr, StringAttr, i1, i32
 from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.irdl import (
     ParsePropInAttrDict,
+    opt_operand_def,
     opt_prop_def,
     opt_region_def,
+    opt_result_def,
+    prop_def,
     result_def,
     traits_def,
     var_operand_def,
     var_result_def,
 )
-from xdsl.traits import IsTerminator, Pure
+from xdsl.traits import IsTerminator, MemoryReadEffect, MemoryWriteEffect, Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.locations import name_of
+from tileas_xdsl.dialects.nv_tileas.interfaces import MemoryConsistency
+from tileas_xdsl.dialects.nv_tileas.memory.checks import check_tokens
 from tileas_xdsl.dialects.nv_tileas.pipelines.base import Operand, types_text
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import delivered_types, expect_async_token
 from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
@@ -205,4 +210,47 @@ def _check_claim(op: TileasOp, types: Sequence[Attribute]) -> None:
         raise op_error(op, f"{text}, but got ({types_text(types)})")
 
 
-OPERATIONS = (YieldOp, PragmaOp, CancelNextProgramIdOp, AsyncCancelNextProgramIdOp)
+GRID_ACTIONS = ("wait", "launch_dependents")
+
+
+@tileas_op
+class GridDependencyOp(TileasOp):
+    """Order the grids of a stream where a launch lets the next one start early.
+
+    `wait` ends when the grids that this one depends on have completed and all that they wrote is
+    visible.  After `launch_dependents` in all of its blocks, grids that depend on this one may
+    start; what this one wrote is not visible to them yet.
+    """
+
+    name = "nv_tileas.grid_dependency"
+
+    action = prop_def(StringAttr)
+    token = opt_operand_def()
+    out_token = opt_result_def()
+
+    traits = traits_def(MemoryConsistency(), MemoryReadEffect(), MemoryWriteEffect())
+    assembly_format = (
+        "$action (`after` $token^ `:` type($token))? attr-dict (`->` type($out_token)^)?"
+    )
+
+    def __init__(self, action: str, token: SSAValue | None = None) -> None:
+        super().__init__(
+            operands=[token],
+            result_types=[[] if token is None else [token.type]],
+            properties={"action": StringAttr(action)},
+        )
+
+    def verify_(self) -> None:
+        if self.action.data not in GRID_ACTIONS:
+            known = ", ".join(GRID_ACTIONS)
+            raise op_error(self, f"has no action '{self.action.data}'; there are {known}")
+        check_tokens(self, self.token, self.out_token)
+
+
+OPERATIONS = (
+    YieldOp,
+    PragmaOp,
+    CancelNextProgramIdOp,
+    AsyncCancelNextProgramIdOp,
+    GridDependencyOp,
+)

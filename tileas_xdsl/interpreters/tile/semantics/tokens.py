@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tileas_xdsl.dialects.nv_tileas.control import GridDependencyOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import (
     CreateNoneOp,
     FutureWaitOp,
@@ -14,6 +15,7 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import (
 )
 from tileas_xdsl.interpreters.tile.execution.agent import Language, Steps
 from tileas_xdsl.interpreters.tile.execution.machine import TileAgent
+from tileas_xdsl.interpreters.tile.semantics.memory_access.tiled_access import after, token_of
 from tileas_xdsl.interpreters.tile.synchronization.async_tokens import AsyncToken, finished
 from tileas_xdsl.interpreters.tile.synchronization.pipelines import published
 
@@ -43,7 +45,13 @@ def wait(agent: TileAgent, op: WaitOp | FutureWaitOp, inputs: Sequence[Any]) -> 
     return token.values if op.values else ()
 
 
+def grid_dependency(agent: TileAgent, op: GridDependencyOp, inputs: Sequence[Any]) -> Steps:
+    """Wait for nothing: grids run one after the other here, and the next one starts at the end."""
+    yield from after(agent, op, op.token)
+    return token_of(agent, op.out_token)
+
+
 TOKENS = Language(
     effects={CreateNoneOp: create_none, ToAsyncOp: to_async, TokenToAsyncOp: token_to_async},
-    behaviours={FutureWaitOp: wait, WaitOp: wait},
+    behaviours={FutureWaitOp: wait, GridDependencyOp: grid_dependency, WaitOp: wait},
 )

@@ -9,8 +9,10 @@ from xdsl.ir import Operation
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileaa.tokens import JoinMemTokenOp
+from tileas_xdsl.dialects.nv_tileas.control import GridDependencyOp
 from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic, MemSemanticAttr
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp
+from tileas_xdsl.dialects.ptx.warp import GriddepcontrolOp
 from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import Ghost, Lowered
 
@@ -31,4 +33,14 @@ def no_code(e: ThreadBuilder, op: CreateNoneOp | JoinMemTokenOp) -> Sequence[Low
     return [Ghost()]
 
 
-HANDLERS: Handlers = {CreateNoneOp: no_code, JoinMemTokenOp: no_code}
+def grid_dependency(e: ThreadBuilder, op: GridDependencyOp) -> Sequence[Lowered]:
+    """Every thread waits for itself; that one of a block lets dependents start is enough."""
+    e.insert(GriddepcontrolOp(op.action.data))
+    return token_of(op)
+
+
+HANDLERS: Handlers = {
+    CreateNoneOp: no_code,
+    GridDependencyOp: grid_dependency,
+    JoinMemTokenOp: no_code,
+}

@@ -77,3 +77,15 @@ nv_tileas.pragma {ocgEnterDirectives = "one"} {
 
 %x, %y, %z, %valid = nv_tileas.cancel_next_program_id : i32, i32, i32, i1
 %t = nv_tileas.async.cancel_next_program_id : !nv_tileas.token<tuple<i32, i1>>
+
+// -----
+
+// A grid waits for those before it, or lets those after it start.
+
+func.func @grids(%t: !nv_tileas.mem_token) {
+  // expected-error@+1 {{'nv_tileas.grid_dependency' op has no action 'launch'; there are wait, launch_dependents}}
+  nv_tileas.grid_dependency "launch"
+  // expected-error@+1 {{'nv_tileas.grid_dependency' op gives a token iff it takes one, but takes 1 and gives 0}}
+  nv_tileas.grid_dependency "wait" after %t : !nv_tileas.mem_token
+  func.return
+}

@@ -71,3 +71,17 @@ func.func @async_cancel() {
 // CHECK-NEXT:    %id, %valid = nv_tileas.async.future_wait %answer : !nv_tileas.token<tuple<i32, i1>> -> i32, i1
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
+
+// Grids of a stream whose launch lets the next one start early.
+
+func.func @grids(%before: !nv_tileas.mem_token) {
+  nv_tileas.grid_dependency "launch_dependents"
+  %after = nv_tileas.grid_dependency "wait" after %before : !nv_tileas.mem_token -> !nv_tileas.mem_token
+  func.return
+}
+
+// CHECK-LABEL: func.func @grids(%before: !nv_tileas.mem_token) {
+// CHECK-NEXT:    nv_tileas.grid_dependency "launch_dependents"
+// CHECK-NEXT:    %after = nv_tileas.grid_dependency "wait" after %before : !nv_tileas.mem_token -> !nv_tileas.mem_token
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
