@@ -205,7 +205,7 @@ class MemoryFenceAliasTkoOp(CudaTileOp):
     assembly_format = "$token attr-dict custom<ImplicitTokens>(type($token), type($result_token))"
 
 
-class _GridDependencyOp(CudaTileOp):
+class GridDependencyOp(CudaTileOp):
     """The order of this kernel and another one of the same stream."""
 
     token = opt_operand_def(TOKEN)
@@ -220,7 +220,7 @@ _DEPENDENCY = (
 
 
 @cuda_tile_op
-class GdcLaunchDependentsTkoOp(_GridDependencyOp):
+class GdcLaunchDependentsTkoOp(GridDependencyOp):
     """Kernels that depend on this one may be launched once all blocks came here."""
 
     name = "cuda_tile.gdc_launch_dependents_tko"
@@ -228,7 +228,7 @@ class GdcLaunchDependentsTkoOp(_GridDependencyOp):
 
 
 @cuda_tile_op
-class GdcWaitTkoOp(_GridDependencyOp):
+class GdcWaitTkoOp(GridDependencyOp):
     """Wait until the previous kernel in the stream has completed and its stores are visible."""
 
     name = "cuda_tile.gdc_wait_tko"

@@ -14,6 +14,7 @@ from tileas_xdsl.analysis.pointer_base_arrays import promised_divisor, without_p
 from tileas_xdsl.analysis.tma_descriptors import window_of
 from tileas_xdsl.dialects.nv_tileaa.tokens import JoinMemTokenOp
 from tileas_xdsl.dialects.nv_tileaa.views import MakeMemrefOp
+from tileas_xdsl.dialects.nv_tileas.control import GridDependencyOp
 from tileas_xdsl.dialects.nv_tileas.element_names import element_name
 from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic
 from tileas_xdsl.dialects.nv_tileas.memory.atoms import is_zero
@@ -70,8 +71,13 @@ def _is_run_by_all(op: Operation) -> bool:
 
 
 def _comes_first(token: SSAValue) -> bool:
-    """Whether a token orders its operation behind nothing."""
+    """Whether a token orders its operation behind nothing but the grids before.
+
+    What those wrote is visible to TMA, too, behind the wait.
+    """
     made = token.owner
+    if isinstance(made, GridDependencyOp):
+        return made.token is None or _comes_first(made.token)
     if isinstance(made, JoinMemTokenOp):
         return all(_comes_first(value) for value in made.operands)
     return isinstance(made, CreateNoneOp)

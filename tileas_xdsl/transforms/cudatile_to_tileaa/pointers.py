@@ -13,6 +13,7 @@ from tileas_xdsl.dialects.nv_tileaa import memory as aa
 from tileas_xdsl.dialects.nv_tileaa.globals import GetGlobalOp as AAGetGlobalOp
 from tileas_xdsl.dialects.nv_tileaa.pointers import AddPtrOp
 from tileas_xdsl.dialects.nv_tileaa.tokens import CreateMemTokenOp, JoinMemTokenOp
+from tileas_xdsl.dialects.nv_tileas.control import GridDependencyOp
 from tileas_xdsl.dialects.nv_tileas.enums import RmwMode
 from tileas_xdsl.transforms.cudatile_to_tileaa.access_attributes import (
     hinted,
@@ -97,8 +98,19 @@ def get_global(c: Converter, op: GetGlobalOp) -> Sequence[SSAValue]:
     return [c.insert(AAGetGlobalOp(op.symbol.string_value(), c.type(op.result))).result]
 
 
+def grid_dependency(action: str) -> Rule:
+    """Order the grids of a stream by an action."""
+
+    def ordered(c: Converter, op: pointers.GridDependencyOp) -> Sequence[SSAValue]:
+        return c.insert(GridDependencyOp(action, token_before(c, op))).results
+
+    return ordered
+
+
 POINTERS: Mapping[type[Operation], Rule] = {
     atomics.AtomicCasTkoOp: exchange,
+    pointers.GdcLaunchDependentsTkoOp: grid_dependency("launch_dependents"),
+    pointers.GdcWaitTkoOp: grid_dependency("wait"),
     GetGlobalOp: get_global,
     atomics.AtomicRmwTkoOp: update,
     pointers.JoinTokensOp: join_tokens,

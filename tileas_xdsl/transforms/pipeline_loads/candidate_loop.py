@@ -13,6 +13,7 @@ from xdsl.traits import MemoryWriteEffect, is_side_effect_free
 from tileas_xdsl.dialects.nv_tileaa.types import AAMemTokenType
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
+from tileas_xdsl.dialects.nv_tileas.control import GridDependencyOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
@@ -139,12 +140,13 @@ def is_of_scalars(op: Operation) -> bool:
 
 
 def _used_outside(loop: scf.ForOp, inside: Sequence[Operation]) -> Iterator[SSAValue]:
-    """The values from outside of the loop by which a producer finds its tiles."""
+    """The values from outside of the loop by which a producer finds its tiles, and when."""
     yield from (loop.lb, loop.ub, loop.step)
     for op in inside:
         if isinstance(op, TiledLoadOp):
             yield op.view
             yield from op.coords
+            yield from () if op.token is None else (op.token,)
         else:
             yield from op.operands
 
@@ -165,14 +167,17 @@ def _writes_unordered(op: Operation) -> bool:
 
 
 def _staying(body: Block, loop: scf.ForOp) -> Sequence[Operation]:
-    """The operations in front of a loop that compute numbers from numbers."""
+    """The operations in front of a loop that all threads run: on numbers, or on grids.
+
+    What a grid waits for has to be there before any agent loads.
+    """
     moved: set[Operation] = set()
     staying: list[Operation] = []
     for op in body.ops:
         if op is loop:
             break
         depends = any(value.owner in moved for value in op.operands)
-        if depends or not is_of_scalars(op):
+        if depends or not (is_of_scalars(op) or isinstance(op, GridDependencyOp)):
             moved.add(op)
         else:
             staying.append(op)
