@@ -60,6 +60,15 @@ def added(x: Any, y: Any, steps: ct.Constant[tuple]) -> None:
             target.atomic_store_add((i, j), source.load((i, j)))
 
 
+@ct.kernel
+def sliced(x: Any, y: Any) -> None:
+    """Copies a slice of 6 to 8 elements, which is smaller than the tile along one axis."""
+    source = x.slice(axis=0, start=2, stop=8).slice(axis=1, start=8, stop=16)
+    target = y.slice(axis=0, start=1, stop=7)
+    tile = ct.load(source, (0, 0), (8, 16), padding_mode=ct.PaddingMode.ZERO)
+    ct.store(target, (0, 0), tile)
+
+
 def runs(kernel: Any, *args: Any) -> Iterator[Sequence[Any]]:
     """The arguments after a run at each level, for each target."""
     for target in TARGETS:
@@ -124,3 +133,14 @@ def test_tiles_a_traversal_step_apart_are_updated(steps: tuple[int, int]) -> Non
         wanted[part] += x[part]
     for after in runs(added, x, np.ones_like(x), steps):
         np.testing.assert_array_equal(after[1], wanted)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.int64])
+def test_arrays_of_known_extents_may_be_smaller_than_tiles(dtype: type) -> None:
+    x = np.random.default_rng(5).integers(1, 90, (12, 16)).astype(dtype)
+    y = np.full((9, 16), 7, dtype)
+    expected = y.copy()
+    expected[1:7] = 0
+    expected[1:7, :8] = x[2:8, 8:]
+    for arrays in runs(sliced, x, y):
+        np.testing.assert_array_equal(arrays[1], expected)

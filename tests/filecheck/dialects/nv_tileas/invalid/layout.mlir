@@ -45,6 +45,8 @@
 %2 = nv_tileas.view %t : tensor<16x16xf16, #nv_tileas<space smem>> -> tensor<32x16xf16, #nv_tileas<space smem>>
 
 %3 = nv_tileas.view %t : tensor<16x16xf16, #nv_tileas<space smem>> -> !nv_tileas.tiled_view<32x8xf16, smem>
+// expected-error@+1 {{'nv_tileas.view' op shows 512 elements of a buffer of 256}}
+%4 = nv_tileas.view %t : tensor<16x16xf16, #nv_tileas<space smem>> -> !nv_tileas.tiled_view<32x16xf16, smem>
 
 // -----
 
