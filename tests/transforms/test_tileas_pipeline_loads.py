@@ -113,9 +113,11 @@ AT_TWICE = "%at = arith.muli %i, %twice : index"
 @pytest.mark.parametrize(
     ("changes", "stages", "warps", "registers"),
     [
-        ({}, 4, (4, 4), (40, 232)),
-        ({"hint": "latency = 1 : i32,"}, 2, (4, 4), (40, 232)),
-        ({"hint": "latency = 10 : i32,"}, 8, (4, 4), (40, 232)),
+        ({}, 4, (4, 4), (40, 216)),
+        ({"hint": "latency = 1 : i32,"}, 2, (4, 4), (40, 216)),
+        ({"hint": "latency = 10 : i32,"}, 8, (4, 4), (40, 216)),
+        ({"k": 128}, 3, (4, 4), (40, 216)),
+        ({"k": 256}, 3, (4, 4), (40, 232)),
         ({"m": 128, "n": 128, "k": 64}, 4, (4, 8), (40, 232)),
         ({"m": 128, "n": 256, "k": 64}, 4, (4, 8), (40, 232)),
         ({"m": 128, "n": 128, "k": 64, "unit": "tcgen05"}, 4, (4, 8), (40, 232)),
@@ -138,6 +140,7 @@ def test_what_the_agents_get(
     assert switch.max_regs.get_values() == registers
     spec = next(iter(module.ops)).attributes[KERNEL_SPEC]
     assert isinstance(spec, KernelSpecAttr)
+    assert spec.data.occupancy == (2 if registers == (40, 216) else 1)
     assert spec.data.num_warps == sum(warps)
 
 

@@ -89,7 +89,9 @@ class _Division:
             )
         )
         Rewriter.erase_op(self.loop)
-        spec = replace(spec_of(self.found), num_warps=resources.all_warps)
+        spec = replace(
+            spec_of(self.found), num_warps=resources.all_warps, occupancy=resources.blocks
+        )
         self.found.function.attributes[KERNEL_SPEC] = KernelSpecAttr(spec)
 
     def _moved(self) -> tuple[Sequence[Operation], Sequence[Operation]]:

@@ -5,14 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from xdsl.dialects.builtin import IntegerAttr
+from xdsl.dialects.builtin import IntegerAttr, TensorType
+from xdsl.ir import SSAValue
 
+from tileas_xdsl.analysis.live_tiles import peak_registers
 from tileas_xdsl.analysis.shared_memory import aligned_bytes, allocated_tiles
+from tileas_xdsl.analysis.tile_groups import FREE_TILES
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
-from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.matrix_units import MATRIX_UNITS, MatrixUnit
 from tileas_xdsl.threads.pipeline.warp_allocation import blocks_together, registers_at_entry
@@ -33,6 +37,12 @@ LEAST_SPARE = 40
 RESERVED = 1024
 """Bytes of shared memory for barriers."""
 
+BLOCKS_OF_SMALL_TILES, STAGES_OF_SMALL_TILES = 2, 3
+"""Blocks that share a multiprocessor where their tiles are small, and the least stages of each."""
+
+MIN_STAGES = 2
+"""One that is read while another one is filled."""
+
 USUAL_STAGES, MOST_STAGES = 4, 8
 """Stages where no `latency` is given, and at most."""
 
@@ -41,6 +51,9 @@ GROUP_ROWS, WARPS_OF_GROUP, WARP = 64, 4, 32
 
 MANY_SUMS = 128 * 128
 """Sums of a tile from which on two warpgroups share its rows."""
+
+MANY_REGISTERS = 128
+"""Registers of live tiles in a thread of one warpgroup from which on two share their rows."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +65,8 @@ class Resources:
     """Of the agent that multiplies."""
     registers: tuple[int, int]
     """Of a thread of each agent."""
+    blocks: int
+    """That share a multiprocessor."""
 
     @property
     def all_warps(self) -> int:
@@ -66,15 +81,53 @@ def resources_of(found: LoadLoop, target: Target) -> Resources | str:
     threads = (PRODUCER_WARPS + warps) * WARP
     if blocks_together(threads, spec.occupancy, target) < spec.occupancy:
         return f"{threads} threads have not registers enough for {spec.occupancy} blocks together"
+    slot = sum(aligned_bytes(load.result.type) for load in found.loads)
+    if spec.occupancy < BLOCKS_OF_SMALL_TILES and _fits_twice(found, warps, slot, target):
+        wanted = min(_wanted_stages(found), _room(found, BLOCKS_OF_SMALL_TILES, target) // slot)
+        registers = _registers(warps, BLOCKS_OF_SMALL_TILES, target)
+        return Resources(wanted, warps, (PRODUCER_REGISTERS, registers), BLOCKS_OF_SMALL_TILES)
     per_thread = _registers(warps, spec.occupancy, target)
     if per_thread < _sums(found) // (warps * WARP) + LEAST_SPARE:
         return f"the sums of a tile do not fit {per_thread} registers of each of its threads"
-    room = target.shared_memory_per_block // spec.occupancy - RESERVED - _other_bytes(found)
-    slot = sum(aligned_bytes(load.result.type) for load in found.loads)
+    room = _room(found, spec.occupancy, target)
     stages = min(_wanted_stages(found), room // slot)
-    if stages < 2:
+    if stages < MIN_STAGES:
         return f"two stages of {slot} bytes do not fit; a block has {max(room, 0)} for them"
-    return Resources(stages, warps, (PRODUCER_REGISTERS, per_thread))
+    return Resources(stages, warps, (PRODUCER_REGISTERS, per_thread), spec.occupancy)
+
+
+def _room(found: LoadLoop, blocks: int, target: Target) -> int:
+    """The shared memory that a block has for stages, if some share a multiprocessor."""
+    return target.shared_memory_per_block // blocks - RESERVED - _other_bytes(found)
+
+
+def _fits_twice(found: LoadLoop, warps: int, slot: int, target: Target) -> bool:
+    """Whether two blocks have registers and stages enough, so that one computes as the other waits.
+
+    A producer of four warps beside four that multiply would else leave half of the multiprocessor
+    idle while sums are stored.
+    """
+    blocks, threads = BLOCKS_OF_SMALL_TILES, (PRODUCER_WARPS + warps) * WARP
+    if blocks_together(threads, blocks, target) < blocks:
+        return False
+    if _registers(warps, blocks, target) < _live_registers(found, warps) + LEAST_SPARE:
+        return False
+    stages = min(_wanted_stages(found), STAGES_OF_SMALL_TILES)
+    return _room(found, blocks, target) >= stages * slot
+
+
+def _live_registers(found: LoadLoop, warps: int) -> int:
+    """The registers of a thread, of so many warps, that hold tiles at once."""
+    return peak_registers(found.function.body, _words) // (warps * WARP)
+
+
+def _words(value: SSAValue) -> int:
+    """The 32-bit registers of a tile in all threads; none of one in memory, or of one number."""
+    shape, element = shape_of(value.type), element_of(value.type)
+    is_free = isinstance(value.owner, FREE_TILES) or space_of(value.type) is not None
+    if is_free or shape is None or not isinstance(value.type, TensorType):
+        return 0
+    return -(-prod(shape) * bits_of(element) // 32)
 
 
 def spec_of(found: LoadLoop) -> KernelSpec:
@@ -84,11 +137,12 @@ def spec_of(found: LoadLoop) -> KernelSpec:
 
 
 def _warps(found: LoadLoop, spec: KernelSpec) -> int:
-    """Two warpgroups share the sums of large tiles, where the matrix unit lets them."""
+    """Two warpgroups share the rows of large tiles, where the matrix unit lets them."""
     usual = -(-spec.num_warps // WARPS_OF_GROUP) * WARPS_OF_GROUP
     products = [op for op in found.loop.walk() if isinstance(op, DotOp)]
     shapes = [shape_of(op.c.type) or (1,) for op in products]
-    is_large = max(map(prod, shapes)) >= MANY_SUMS
+    live = _live_registers(found, usual)
+    is_large = max(map(prod, shapes)) >= MANY_SUMS or live > MANY_REGISTERS
     can_share = all(unit is not None and unit.reads_shared_memory for unit in map(_unit, products))
     if is_large and can_share and all(shape[0] % (2 * GROUP_ROWS) == 0 for shape in shapes):
         return max(usual, 2 * WARPS_OF_GROUP)
