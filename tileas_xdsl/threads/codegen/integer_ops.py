@@ -108,6 +108,13 @@ def extend_to_i64(e: ThreadBuilder, value: SSAValue) -> SSAValue:
     return e.insert(arith.ExtSIOp(value, i64)).result
 
 
+def as_int64(e: ThreadBuilder, value: SSAValue) -> SSAValue:
+    """Return an `index` or integer, sign-extended, for addresses in global memory."""
+    if value.type == i64:
+        return value
+    return extend_to_i64(e, cast_index(e, value, i32))
+
+
 def cast_index(e: ThreadBuilder, value: SSAValue, type_: Attribute) -> SSAValue:
     """Return an `index` or integer as the other type."""
     if value.type == type_:

@@ -31,7 +31,7 @@ from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import attribute_of, recipe_from
 from tileas_xdsl.dialects.nv_tileas.types import TmaDescType
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
-from tileas_xdsl.threads.codegen.integer_ops import multiply
+from tileas_xdsl.threads.codegen.integer_ops import as_int64, multiply
 from tileas_xdsl.threads.codegen.lowered_values import (
     Descriptor,
     GlobalView,
@@ -136,9 +136,16 @@ def _strides(
     return tuple(strides)
 
 
-def _product(e: ThreadBuilder, a: SSAValue | int, b: SSAValue | int) -> SSAValue | int:
+def _product(e: ThreadBuilder, stride: SSAValue | int, extent: SSAValue | int) -> SSAValue | int:
+    """Return a stride times the extent along it, in 64 bits unless it is an extent itself."""
+    if isinstance(stride, int) and isinstance(extent, int):
+        return stride * extent
+    if stride == 1 or extent == 1:
+        return extent if stride == 1 else stride
+    a, b = (n if isinstance(n, int) else as_int64(e, n) for n in (stride, extent))
     if isinstance(a, int):
-        return a * b if isinstance(b, int) else multiply(e, b, a)
+        a, b = b, a
+    assert isinstance(a, SSAValue)
     return multiply(e, a, b)
 
 

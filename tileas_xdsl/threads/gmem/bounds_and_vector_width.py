@@ -22,6 +22,7 @@ from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
     add,
+    as_int64,
     cast_index,
     extend_to_i64,
     i32_constant,
@@ -200,4 +201,4 @@ def as_int32(e: ThreadBuilder, number: Number) -> SSAValue:
 
 
 def _as_int64(e: ThreadBuilder, number: Number) -> Number:
-    return number if isinstance(number, int) else extend_to_i64(e, as_int32(e, number))
+    return number if isinstance(number, int) else as_int64(e, number)

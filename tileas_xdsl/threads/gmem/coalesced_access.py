@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from xdsl.dialects import arith, gpu, scf
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, VectorType, i32
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, VectorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.hints import isa
 
@@ -34,7 +34,7 @@ from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
     add,
-    cast_index,
+    as_int64,
     divide,
     logical_and,
     modulo,
@@ -158,7 +158,7 @@ class Accesses:
         if isinstance(stride, int):
             pointer = advance(e, first, offset * stride)
         else:
-            pointer = advance(e, first, multiply(e, cast_index(e, stride, i32), offset))
+            pointer = advance(e, first, multiply(e, as_int64(e, stride), offset))
         exists = logical_and(e, row.exists, self._has(row, offset))
         exists = logical_and(e, exists, piece.exists)
         if self.mask is not None:

@@ -108,15 +108,15 @@ class AffineWriter:
     def _plus(self, a: SSAValue | None, b: SSAValue) -> SSAValue:
         if a is None:
             return b
-        return self._once(("+", a, b), lambda: add(self.e, a, b))
+        return self.once(("+", a, b), lambda: add(self.e, a, b))
 
     def _product(self, value: SSAValue, factors: Table, valid: Flags, hints: Hints) -> SSAValue:
-        value = self._once(("index", value), lambda: cast_index(self.e, value, INDEX))
+        value = self.once(("index", value), lambda: cast_index(self.e, value, INDEX))
         mine, constant = self._thread_part(factors, valid, hints)
         if mine is None:
-            return self._once(("*", value, constant), lambda: multiply(self.e, value, constant))
-        factor = self._once(("+", mine, constant), lambda: add(self.e, mine, constant))
-        return self._once(("*", value, factor), lambda: multiply(self.e, value, factor))
+            return self.once(("*", value, constant), lambda: multiply(self.e, value, constant))
+        factor = self.once(("+", mine, constant), lambda: add(self.e, mine, constant))
+        return self.once(("*", value, factor), lambda: multiply(self.e, value, factor))
 
     def _thread_part(
         self, entries: Table, valid: Flags, hints: Hints
@@ -144,17 +144,17 @@ class AffineWriter:
         assert hints.linear is not None
         value, constant = self._thread_part(hints.linear, valid, Hints(hints.digits))
         assert value is not None
-        number = self._once(("+", value, constant), lambda: add(e, value, constant))
+        number = self.once(("+", value, constant), lambda: add(e, value, constant))
         *multiples, rest = factors
         for axis, factor in enumerate(multiples):
             if factor:
-                term = self._once(
+                term = self.once(
                     ("coordinate", number, hints.shape, axis),
                     lambda axis=axis: self._coordinate(number, hints.shape, axis),
                 )
                 total = self._plus(
                     total,
-                    self._once(("*", term, factor), lambda t=term, f=factor: multiply(e, t, f)),
+                    self.once(("*", term, factor), lambda t=term, f=factor: multiply(e, t, f)),
                 )
         assert total is not None
         return total, rest
@@ -163,7 +163,8 @@ class AffineWriter:
         quotient = divide(self.e, number, prod(shape[axis + 1 :]))
         return quotient if axis == 0 else modulo(self.e, quotient, shape[axis])
 
-    def _once(self, key: tuple[object, ...], make: Callable[[], SSAValue]) -> SSAValue:
+    def once(self, key: tuple[object, ...], make: Callable[[], SSAValue]) -> SSAValue:
+        """Return what `make` gives, made once for a key in each block."""
         block: Block | None = self.e.builder.insertion_point.block
         found = (block, *key)
         if found not in self.made:

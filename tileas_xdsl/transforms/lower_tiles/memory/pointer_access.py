@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import IndexType, i32, i64
+from xdsl.dialects.builtin import IndexType, i64
 from xdsl.ir import SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
@@ -22,8 +22,8 @@ from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
     add,
+    as_int64,
     cast_index,
-    extend_to_i64,
     logical_and,
     multiply,
 )
@@ -176,8 +176,8 @@ def _element_at(e: ThreadBuilder, view: GlobalView, coords: Sequence[SSAValue]) 
     pointer = view.pointer
     for index, start, stride in zip(coords, view.starts, view.strides, strict=True):
         begin = start if isinstance(start, int) else cast_index(e, start, IndexType())
-        here = extend_to_i64(e, cast_index(e, add(e, index, begin), i32))
-        factor = stride if isinstance(stride, int) else extend_to_i64(e, cast_index(e, stride, i32))
+        here = as_int64(e, add(e, index, begin))
+        factor = stride if isinstance(stride, int) else as_int64(e, stride)
         pointer = advance(e, pointer, multiply(e, here, factor))
     return pointer
 

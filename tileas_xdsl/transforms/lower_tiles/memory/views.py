@@ -27,9 +27,11 @@ from tileas_xdsl.target.warp_tiles import accumulator_layout, is_accumulator, wa
 from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
     add,
+    as_int64,
     cast_index,
     extend_to_i64,
     i32_constant,
+    i64_constant,
     is_less,
     multiply,
     subtract,
@@ -289,7 +291,8 @@ def _store_global(
         add(e, column_of_accumulator(e), starts[1]),
     )
     rows, columns = [_as_int32(e, extent) for extent in target.extents]
-    stride = extend_to_i64(e, _as_int32(e, target.strides[0]))
+    step = target.strides[0]
+    stride = i64_constant(e, step) if isinstance(step, int) else as_int64(e, step)
     left = subtract(e, columns, column)
     inside = [
         (offset, is_less(e, i32_constant(e, offset), left))

@@ -48,6 +48,7 @@ from tileas_xdsl.threads.registers.vector_values import (
 )
 from tileas_xdsl.transforms.lower_tl.buffer_locations import SharedPlace
 from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import Work
+from tileas_xdsl.transforms.lower_tl.memory.global_addresses import WideAddress, has_32_bit_offsets
 from tileas_xdsl.transforms.lower_tl.memory.smem_offsets import shared_offset
 
 ACCESS_BYTES = 16
@@ -91,6 +92,8 @@ class Access:
     """Extents and strides of the array that only run time knows."""
     chosen: Sequence[Piece] | None = None
     """The pieces, where they are chosen already."""
+    wide: WideAddress | None = None
+    """How addresses are computed where offsets are not proven to have 32 bits."""
 
     @staticmethod
     def of(
@@ -116,7 +119,10 @@ class Access:
         offset = _linear(work, indices, place)
         sizes = tuple(v for v in (*place.extents, *place.strides) if isinstance(v, SSAValue))
         flags = flags & known
-        return Access(work, op, pointer, kept, offset, flags, bounds, most, sizes)
+        found = Access(work, op, pointer, kept, offset, flags, bounds, most, sizes)
+        if not has_32_bit_offsets(place):
+            found.wide = WideAddress.of(work, pointer, indices, place)
+        return found
 
     @property
     def size(self) -> int:
@@ -244,8 +250,11 @@ class Access:
         """A pointer, and how many elements further on the piece begins."""
         work, e = self.work, self.work.e
         mine = column(self.flags, piece.first)[:, 0]
+        hints = work.steps.hints(piece.first)
+        if self.wide is not None:
+            return self.wide.at(piece.first, mine, hints, self.size, piece.count)
         step = at_iteration(self.offset, piece.first)
-        value, constant = work.state.writer.split(step, mine, work.steps.hints(piece.first))
+        value, constant = work.state.writer.split(step, mine, hints)
         if value is None:
             return self._constant_place(constant, piece)
         if constant < 0 or constant % piece.count:
