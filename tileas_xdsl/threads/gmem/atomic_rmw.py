@@ -102,11 +102,14 @@ class Updater:
     def compare_and_set(
         self, compare: SSAValue, value: SSAValue, pointer: SSAValue, exists: SSAValue | None
     ) -> SSAValue:
-        """Put a value where memory has the bits of another; what was there, else zero."""
+        """Put a value where memory has the bits of `compare`; what was there, else `compare`."""
         here = recast(self.e, pointer, self._bits)
-        return self._as_element(
+        old = self._as_element(
             self._cas(self._as_bits(compare), self._as_bits(value), here, exists)
         )
+        if exists is None:
+            return old
+        return self.e.insert(arith.SelectOp(exists, old, compare)).result
 
     def _rmw(
         self, kind: str, value: SSAValue, pointer: SSAValue, exists: SSAValue | None

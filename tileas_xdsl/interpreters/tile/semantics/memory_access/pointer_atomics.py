@@ -16,7 +16,7 @@ from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.interpreters.tile.execution.agent import Language, Steps
 from tileas_xdsl.interpreters.tile.execution.machine import TileAgent
 from tileas_xdsl.interpreters.tile.memory.views import as_tile
-from tileas_xdsl.interpreters.tile.numerics.element_sizes import bytes_of_tile, unspecified
+from tileas_xdsl.interpreters.tile.numerics.element_sizes import bytes_of_tile
 from tileas_xdsl.interpreters.tile.numerics.element_types import Array, dtype_of
 from tileas_xdsl.interpreters.tile.semantics.memory_access.atomic_update import updated
 from tileas_xdsl.interpreters.tile.semantics.memory_access.gather_scatter import (
@@ -39,24 +39,24 @@ Update = Callable[[Array, Array], Array]
 
 
 def atomic_rmw(agent: TileAgent, op: AtomicRmwOp, inputs: Sequence[Any]) -> Steps:
-    """Update elements by a value."""
+    """Update elements by a value; what is masked out gives zero, as in threads."""
     values = _array(agent, op, op.value)
     mode, element = op.rmw_mode.data, op.element
-    return (
-        yield from _update(
-            agent, op, lambda old, chosen: updated(mode, old, values[chosen], element)
-        )
-    )
+
+    def update(old: Array, chosen: Array) -> Array:
+        return updated(mode, old, values[chosen], element)
+
+    return (yield from _update(agent, op, update, np.zeros_like(values)))
 
 
 def atomic_cas(agent: TileAgent, op: AtomicCasOp, inputs: Sequence[Any]) -> Steps:
-    """Compare and swap, by bits."""
+    """Compare and swap, by bits; what is masked out gives what it would be compared with."""
     values, compare = _array(agent, op, op.value), _array(agent, op, op.compare)
 
     def update(old: Array, chosen: Array) -> Array:
         return np.where(_bits(old) == _bits(compare[chosen]), values[chosen], old)
 
-    return (yield from _update(agent, op, update))
+    return (yield from _update(agent, op, update, compare))
 
 
 def _bits(values: Array) -> Array:
@@ -69,7 +69,8 @@ def _array(agent: TileAgent, op: PointedAtomicOp, value: Any) -> Array:
     return found.reshape(-1)
 
 
-def _update(agent: TileAgent, op: PointedAtomicOp, update: Update) -> Steps:
+def _update(agent: TileAgent, op: PointedAtomicOp, update: Update, masked: Array) -> Steps:
+    """Update elements one after the other; `masked` has the results of those that are not."""
     yield from after(agent, op, op.token)
     shape = shape_of(op.value.type) or ()
     mask = value_of(agent, op.mask)
@@ -77,7 +78,7 @@ def _update(agent: TileAgent, op: PointedAtomicOp, update: Update) -> Steps:
     places = pointed(agent, op, agent.value_of(op.base), op.element, wanted)
     access = atomic_access(op.mem_semantic)
     yield from before_polling(op, access, places.name, places.seen)
-    old, actor = np.array(unspecified(shape, op.element)).reshape(-1), agent.actor(op)
+    old, actor = np.array(masked), agent.actor(op)
     for place in places.parts:
         for chosen, positions in _rounds(place):
             before = place.view.read_at(positions, actor, access)

@@ -1,0 +1,58 @@
+"""Compare-and-swap of cuTile where an element is masked out or out of bounds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tileas_xdsl as tileas
+
+ct = pytest.importorskip("cuda.tile")
+
+
+@ct.kernel
+def swap_where_masked(x: Any, expected: Any, desired: Any, out: Any, limit: Any) -> None:
+    offset = ct.arange(64, dtype=ct.int64) + ct.bid(0) * 64
+    old = x.get_raw_memory().atomic_cas_offset(
+        offset, ct.gather(expected, offset), ct.gather(desired, offset), mask=offset < limit
+    )
+    ct.scatter(out, offset, old)
+
+
+@ct.kernel
+def swap_in_bounds(x: Any, expected: Any, desired: Any, out: Any, limit: Any) -> None:
+    """The array has `limit` elements."""
+    index = ct.arange(64, dtype=ct.int32) + ct.bid(0) * 64
+    old = ct.atomic_cas(x, index, ct.gather(expected, index), ct.gather(desired, index))
+    ct.scatter(out, index, old)
+
+
+@ct.kernel
+def swap_one(x: Any, expected: Any, desired: Any, out: Any, limit: Any) -> None:
+    index = ct.bid(0)
+    old = ct.atomic_cas(x, index, ct.gather(expected, index), ct.gather(desired, index))
+    ct.scatter(out, index, old)
+
+
+@pytest.mark.parametrize("target", ["sm_90a", "sm_100a"])
+@pytest.mark.parametrize("dtype", [np.int32, np.uint64, np.float32])
+@pytest.mark.parametrize("kernel", [swap_where_masked, swap_in_bounds, swap_one])
+def test_what_is_not_updated_gives_what_was_expected(
+    kernel: Any, dtype: type[Any], target: str
+) -> None:
+    rng = np.random.default_rng(5)
+    grid, count, limit = (8, 8, 5) if kernel is swap_one else (2, 128, 70)
+    length = count if kernel is swap_where_masked else limit
+    x, expected, desired = (rng.integers(1, 9, count).astype(dtype) for _ in range(3))
+    expected[::2] = x[::2]
+    inside = np.arange(count) < limit
+    new = np.where(inside & (x == expected), desired, x)
+    old = np.where(inside, x, expected)
+    arguments = (x[:length].copy(), expected, desired, np.zeros(count, dtype), limit)
+    compiled = tileas.compile(kernel, *arguments, target=target)
+    for run in (compiled.simulate, compiled.emulate):
+        found = run(*arguments, grid=grid).arrays
+        np.testing.assert_array_equal(found[0], new[:length])
+        np.testing.assert_array_equal(found[3], old)
