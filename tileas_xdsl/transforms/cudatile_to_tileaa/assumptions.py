@@ -12,6 +12,7 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cuda_tile import predicates
 from tileas_xdsl.dialects.cuda_tile.control import AssertOp
 from tileas_xdsl.dialects.cuda_tile.misc import AssumeOp, PrintTkoOp
+from tileas_xdsl.dialects.cuda_tile.unit_strides import is_unit_stride
 from tileas_xdsl.dialects.nv_tileaa import facts, messages
 from tileas_xdsl.transforms.cudatile_to_tileaa.access_attributes import token_before
 from tileas_xdsl.transforms.cudatile_to_tileaa.converter import Converter, Rule
@@ -36,8 +37,10 @@ def fact_of(op: AssumeOp) -> Attribute:
 
 
 def assume(c: Converter, op: AssumeOp) -> Sequence[SSAValue]:
-    """The same value; of scalars nothing can be said about neighbours."""
+    """The same value; of unread strides nothing is said, of scalars nothing about neighbours."""
     value, fact = c.get(op.value), fact_of(op)
+    if is_unit_stride(op.result):
+        return [value]
     if isinstance(fact, facts.SameElementsAttr) and not fact.chunk.get_values():
         return [value]
     return [c.insert(facts.AssumeOp(value, fact)).result]

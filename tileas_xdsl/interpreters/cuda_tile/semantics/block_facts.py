@@ -13,6 +13,7 @@ from tileas_xdsl.dialects.cuda_tile.enums import Signedness
 from tileas_xdsl.dialects.cuda_tile.predicates import BoundedAttr, DivByAttr, SameElementsAttr
 from tileas_xdsl.dialects.cuda_tile.scalars import is_integer
 from tileas_xdsl.dialects.cuda_tile.types import element_of
+from tileas_xdsl.dialects.cuda_tile.unit_strides import is_unit_stride
 from tileas_xdsl.interpreters.cuda_tile.block import Block
 from tileas_xdsl.interpreters.cuda_tile.faults import Undefined
 from tileas_xdsl.interpreters.cuda_tile.numerics.elements import (
@@ -78,8 +79,10 @@ def _passed(conversion: Conversion, values: Array, type_: Any) -> Array:
 
 
 def _assumed(block: Block, op: misc.AssumeOp) -> Sequence[Any]:
-    """The value itself; a promise that is broken makes the behavior undefined."""
+    """The value itself; a broken promise makes the behavior undefined, if anyone can tell."""
     value, predicate = block.value(op.value), op.predicate
+    if is_unit_stride(op.result):
+        return (value,)
     match predicate:
         case DivByAttr():
             holds = _is_divisible(op, value, predicate)

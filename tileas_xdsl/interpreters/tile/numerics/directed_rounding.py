@@ -121,7 +121,7 @@ def _flushed(values: Array) -> Array:
 
 def _directed(kind: type[Operation], rounding: str, nearest: Array, operands: list[Array]) -> Array:
     """Return the neighbour of the nearest number on the required side of the exact result."""
-    result = np.array(nearest)
+    result = np.array(nearest, order="C")
     arrays = np.broadcast_arrays(result, *operands)
     flat = [array.reshape(-1) for array in arrays[1:]]
     out = result.reshape(-1)

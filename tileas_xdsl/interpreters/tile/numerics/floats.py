@@ -181,6 +181,12 @@ SIGNS = (arith.NegfOp, math.AbsFOp, math.CopySignOp)
 """Operations on sign bits: nothing is rounded, and infinity stays where a type has it."""
 
 
+def has_mode(op: Operation) -> bool:
+    """Return whether an operation has a mode that changes its result: a direction, ftz or sat."""
+    mode = float_mode(op)
+    return mode.sat or mode.rounding in DIRECTED or FLUSH in op.attributes
+
+
 def float_op(op: Operation, operands: Sequence[Value]) -> Array:
     """Return the rounded result of an operation of `FLOAT_RULES`; specials follow IEEE 754."""
     type_ = op.results[0].type
@@ -188,7 +194,7 @@ def float_op(op: Operation, operands: Sequence[Value]) -> Array:
     if type(op) in SIGNS:
         return np.asarray(FLOAT_RULES[type(op)](*operands), np.asarray(operands[0]).dtype)
     wide = [wide_of(operand, type_) for operand in operands]
-    if mode.exact or not (mode.sat or mode.rounding in DIRECTED or FLUSH in op.attributes):
+    if not has_mode(op):
         with np.errstate(all="ignore"):
             result = FLOAT_RULES[type(op)](*wide)
         return np.asarray(cast(np.asarray(result), element_of_type(type_)))

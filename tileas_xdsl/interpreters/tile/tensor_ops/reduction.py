@@ -27,6 +27,7 @@ from tileas_xdsl.interpreters.tile.numerics.element_types import (
     to_float,
     widened,
 )
+from tileas_xdsl.interpreters.tile.numerics.floats import float_op, has_mode
 from tileas_xdsl.interpreters.tile.numerics.integers import signed_of, unsigned_of, width_of, wrap
 from tileas_xdsl.interpreters.tile.tensor_ops.vectorized_body import (
     RunBody,
@@ -109,9 +110,9 @@ def _reduced(op: ReduceOp, kind: type[Operation], source: Array) -> Array:
     axis = op.axis.value.data
     if kind in INTEGER_COMBINERS:
         return _combined_integers(op, kind, source, np.ufunc.reduce)
-    if kind in EXTREMES:
+    if kind in EXTREMES and not _has_mode(op):
         return _extreme(EXTREMES[kind], source, axis, np.ufunc.reduce)
-    return _halved(op, ROUNDING[kind], np.moveaxis(source, axis, 0))
+    return _halved(_step(op, kind), np.moveaxis(source, axis, 0))
 
 
 def scan_tiles(
@@ -132,6 +133,8 @@ def _scanned(
     axis, kind, source = op.axis.value.data, combiner_of(op.body.block), sources[0]
     if kind is not None and kind in INTEGER_COMBINERS:
         return [_combined_integers(op, kind, source, np.ufunc.accumulate)]
+    if _has_mode(op):
+        kind = None
     if kind is not None and kind in EXTREMES:
         return [_extreme(EXTREMES[kind], source, axis, np.ufunc.accumulate)]
     if kind is not None and kind in ROUNDING and _rounds_itself(op):
@@ -171,17 +174,31 @@ def _extreme(extreme: Extreme, source: Array, axis: int, along: Along) -> Array:
     return result.astype(source.dtype)
 
 
-def _halved(op: ReduceOp, ufunc: np.ufunc, lines: Array) -> Array:
+def _has_mode(op: ReduceOp | ScanOp) -> bool:
+    """Whether the body is one operation on floats that rounds in a direction or flushes."""
+    inner = op.body.block.first_op
+    return inner is not None and type(inner) in (*ROUNDING, *EXTREMES) and has_mode(inner)
+
+
+def _halved(step: Step, lines: Array) -> Array:
     """Reduce the first dimension as a tree: the halves combined until one line is left."""
-    known = float_format(op.source.type.element_type)
-    assert known is not None
-    step = ufunc if _rounds_itself(op) else _rounded_step(ufunc, known)
     with np.errstate(all="ignore"):
         while (count := len(lines)) > 1:
             half = count // 2
             combined = step(lines[:half], lines[half : 2 * half])
             lines = combined if count % 2 == 0 else np.concatenate([combined, lines[2 * half :]])
     return np.asarray(lines[0])
+
+
+def _step(op: ReduceOp, kind: type[Operation]) -> Step:
+    """Return what combines two arrays as the body does, every result rounded."""
+    inner = op.body.block.first_op
+    known = float_format(op.source.type.element_type)
+    assert inner is not None
+    assert known is not None
+    if _has_mode(op):
+        return lambda a, b: float_op(inner, [a, b])
+    return ROUNDING[kind] if _rounds_itself(op) else _rounded_step(ROUNDING[kind], known)
 
 
 def _rounds_itself(op: ReduceOp | ScanOp) -> bool:
