@@ -46,10 +46,29 @@ class CudaOnCpu(TorchFunctionMode):
             return args[0]
         named = {name: _on_host(value) for name, value in (kwargs or {}).items()}
         named.pop("pin_memory", None)
-        return func(*(_on_host(value) for value in args), **named)
+        given = [_on_host(value) for value in args]
+        if func in _MATRIX_PRODUCTS and torch.backends.cuda.matmul.fp32_precision == "tf32":
+            given = [_rounded_to_tf32(value) for value in given]
+        return func(*given, **named)
 
 
 _IS_CUDA: Any = torch.Tensor.is_cuda.__get__  # pyright: ignore[reportAttributeAccessIssue]
+
+
+_MATRIX_PRODUCTS = (
+    *(torch.matmul, torch.mm, torch.bmm, torch.addmm, torch.baddbmm, torch.nn.functional.linear),
+    *(torch.Tensor.matmul, torch.Tensor.__matmul__, torch.Tensor.mm, torch.Tensor.bmm),
+)
+"""What rounds f32 operands on a GPU where a program allows it."""
+
+
+def _rounded_to_tf32(value: Any) -> Any:
+    """Return a tensor of f32 with 10 bits of mantissa, rounded to nearest even."""
+    if not isinstance(value, torch.Tensor) or value.dtype is not torch.float32:
+        return value
+    bits = value.detach().view(torch.int32)
+    rounded = (bits + 0xFFF + ((bits >> 13) & 1)) & ~0x1FFF
+    return torch.where(torch.isfinite(value), rounded.view(torch.float32), value)
 
 
 def _on_host(value: Any) -> Any:

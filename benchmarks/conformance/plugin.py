@@ -32,6 +32,10 @@ class Environment(Protocol):
 
     exceptions: Exceptions
 
+    def begin_test(self) -> None:
+        """Make what a test draws at random the same in each run."""
+        ...
+
     def launches(self) -> int:
         """Return how many kernels of ours have run so far."""
         ...
@@ -139,6 +143,7 @@ class SuitePlugin:
 
     def _run(self, name: str, item: pytest.Item) -> Finished:
         self._verdict = None
+        self.environment.begin_test()
         before, start = self.environment.launches(), time.perf_counter()
         with _Alarm(self.limit):
             runtestprotocol(item, log=False, nextitem=None)

@@ -15,11 +15,13 @@ from benchmarks.conformance.suites import SuiteError, find_suite
 ENVIRONMENT = "tests.benchmarks.conformance.fake_environment"
 
 TESTS = """
-import os, signal, time
+import os, random, signal, time
 import pytest
 
 def test_launched(): environment.launch()
 def test_unlaunched(): pass
+@pytest.mark.parametrize("run", [1, 2])
+def test_seeded(run): assert random.randrange(10**9) == 906691059
 def test_wrong(): assert 5 == 6
 def test_refused():
     try:
@@ -103,6 +105,8 @@ def test_every_test_gets_its_outcome(
     assert found == {
         "test_launched": (Outcome.LAUNCHED, "", ""),
         "test_unlaunched": (Outcome.UNLAUNCHED, "", ""),
+        "test_seeded[1]": (Outcome.UNLAUNCHED, "", ""),
+        "test_seeded[2]": (Outcome.UNLAUNCHED, "", ""),
         "test_wrong": (Outcome.FAILED, "wrong result", "assert 5 == 6"),
         "test_refused": (Outcome.REFUSED, "UnsupportedError", "no such tile"),
         "test_skipped[1]": (Outcome.SKIPPED, "by the test", "not today"),
@@ -122,7 +126,7 @@ def test_every_test_gets_its_outcome(
         ),
     }
     said = capfd.readouterr().out
-    assert "16 tests: 1 passed, 1 passed without launch, 7 failed, 2 refused, 5 skipped" in said
+    assert "18 tests: 1 passed, 3 passed without launch, 7 failed, 2 refused, 5 skipped" in said
 
 
 def test_programs_are_tests(suite: Path, tmp_path: Path) -> None:
