@@ -99,6 +99,39 @@ def test_accumulators_become_operands_of_tf32(target: str) -> None:
     check(kernels.chained_tf32, (a, b), (64, 32), expected, target)
 
 
+TILES = """
+!va = !nv_tileas.tiled_view<64x64xf32, gmem>
+!vb = !nv_tileas.tiled_view<64x64xf16, gmem>
+func.func @k(%a: memref<64x64xf32>, %b: memref<64x64xf16>, %c: memref<64x64xf32>)
+    attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %zero = arith.constant 0 : index
+  %nothing = arith.constant dense<0.0> : tensor<64x64xf32>
+  %va = nv_tileas.view %a : memref<64x64xf32> -> !va
+  %vb = nv_tileas.view %b : memref<64x64xf16> -> !vb
+  %vc = nv_tileas.view %c : memref<64x64xf32> -> !va
+  %x = nv_tileas.tiled_load %va[%zero, %zero] {atom = #any} : !va -> tensor<64x64xf32>
+  %left = arith.truncf %x : tensor<64x64xf32> to tensor<64x64xf16>
+  %y = nv_tileas.tiled_load %vb[%zero, %zero] {atom = #any} : !vb -> tensor<64x64xf16>
+  %right = arith.addf %y, %left : tensor<64x64xf16>
+  %d = nv_tileas.dot %left, %right, %nothing
+    : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32> -> tensor<64x64xf32>
+  nv_tileas.tiled_store %d, %vc[%zero, %zero] {atom = #any} : tensor<64x64xf32>, !va
+  func.return
+}
+""".replace("#any", "#nv_tileas<atom unknown_copy>")
+
+
+@TARGETS
+def test_tiles_without_memory_go_where_products_read_them(target: str) -> None:
+    """Written as tiles that nothing lays out: what computes and what multiplies disagree."""
+    a, b, c = singles(64, 64), halves(64, 64), singles(64, 64)
+    kernel = tileas.compile(TILES, target)
+    left = a.astype(np.float16)
+    expected = exact(left) @ exact((b + left).astype(np.float16))
+    for run in (kernel.simulate(a, b, c), kernel.emulate(a, b, c, order="lazy")):
+        np.testing.assert_allclose(run.arrays[2], expected, atol=1e-4, rtol=0)
+
+
 @needs_ptxas
 @TARGETS
 def test_ptxas_takes_them(target: str) -> None:

@@ -162,18 +162,28 @@ def test_the_explanation_is_a_table() -> None:
 
 
 def test_the_message_is_exact_to_the_byte() -> None:
+    """Its notes name the operations, the values and where each has them."""
     text = """
-func.func @k(%a: !nv_tileas.tiled_view<64x64xf16, gmem>, %c: tensor<64x64xf32>) {
-  %zero = arith.constant 0 : index
-  %x = nv_tileas.tiled_load %a[%zero, %zero] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<64x64xf16, gmem> -> tensor<64x64xf16>
-  %dot = nv_tileas.dot %x, %x, %c {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32> -> tensor<64x64xf32>
+func.func @k(%slots: !nv_tileas.tiled_view<2x12288xf16, smem>) {
+  %p, %c = nv_tileas.async.pipeline.create_pipeline %slots {numStages = 2 : i32, producerGroupId = 0 : i8, consumerGroupId = 1 : i8} : !nv_tileas.tiled_view<2x12288xf16, smem> -> !nv_tileas.async.pipeline.producer_token, !nv_tileas.async.pipeline.consumer_token
+  %j = nv_tileas.async.pipeline.create_iterator %c : !nv_tileas.async.pipeline.consumer_token -> !nv_tileas.async.pipeline.iterator<tuple<tensor<64x64xf16>, tensor<64x64xf32>>, 2, smem>
+  %c1, %sums = nv_tileas.async.pipeline.consume_one %c, %j {consumer_idx = 0 : i32, consumer_types = [tensor<64x64xf16>, tensor<64x64xf32>]} : (!nv_tileas.async.pipeline.consumer_token, !nv_tileas.async.pipeline.iterator<tuple<tensor<64x64xf16>, tensor<64x64xf32>>, 2, smem>) -> (!nv_tileas.async.pipeline.consumer_token, tensor<64x64xf32>) {
+  ^bb0(%sa: tensor<64x64xf16>, %sc: tensor<64x64xf32>):
+    %dot = nv_tileas.dot %sa, %sa, %sc {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32> -> tensor<64x64xf32>
+    nv_tileas.async.pipeline.yield %dot : tensor<64x64xf32>
+  }
   func.return
 }
 """  # noqa: E501
     with pytest.raises(OpError) as caught:
         assigned(text)
-    message = caught.value.diagnostics[0].message
-    assert message == " can not find common memKind among pipeline alias group\n"
+    (found,) = caught.value.diagnostics
+    assert found.message == " can not find common memKind among pipeline alias group\n"
+    assert [note.message for note in found.notes] == [
+        "'nv_tileas.async.pipeline.consume_one' has %sc in smem",
+        "'nv_tileas.dot' has %sc in rmem",
+        "'nv_tileas.dot' has %dot in rmem",
+    ]
 
 
 SMALL = """

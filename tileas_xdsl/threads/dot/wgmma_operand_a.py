@@ -13,7 +13,7 @@ from typing import TypeAlias
 from xdsl.ir import Attribute, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp, MatrixProduct
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.register_layout import RegisterLayout
@@ -115,6 +115,16 @@ class RegisterOperandA:
 
 
 OperandA: TypeAlias = RegisterOperandA | SmemOperandA
+
+
+def takes_registers(op: MatrixProduct) -> bool:
+    """Whether wgmma reads A of a product from registers as threads have it; else it is stored.
+
+    An asynchronous product would have to keep the registers unchanged until it is waited for.
+    """
+    columns, bits = (shape_of(op.a.type) or (0,))[-1], bits_of(element_of(op.a.type))
+    is_whole = bits == REGISTER_BITS and columns % (2 * INSTRUCTION_REGISTERS) == 0
+    return is_whole and not isinstance(op, AsyncDotOp)
 
 
 def operand_a(e: ThreadBuilder, op: AsyncDotOp | DotOp, groups: int) -> OperandA:

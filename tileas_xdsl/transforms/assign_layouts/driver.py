@@ -25,6 +25,7 @@ from tileas_xdsl.transforms.assign_layouts.required_conversions import (
     load_into_registers,
     put_into_stages,
     separate_agents,
+    store_computed_operands,
 )
 from tileas_xdsl.transforms.assign_layouts.tensor_memory import tensor_candidates
 from tileas_xdsl.transforms.assign_layouts.tma_preference import prefer_tma
@@ -42,6 +43,7 @@ def assign_layouts(
         prefer_tma(function)
     separate_agents(function)
     put_into_stages(function)
+    store_computed_operands(function)
     load_into_registers(function)
     groups = TileGroups(function)
     a = Assignment(plan, groups, common_spaces(function, groups), preferences)

@@ -16,13 +16,19 @@ from tileas_xdsl.analysis.tile_groups import (
     payload_results,
     placed_tile,
 )
+from tileas_xdsl.dialects.nv_tileas.compute.dot import MatrixProduct
+from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, GenerateOp
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile, space_of
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
-from tileas_xdsl.transforms.assign_layouts.memory_spaces import residents
-from tileas_xdsl.transforms.assign_layouts.space_requirements import reads_registers, values_of
+from tileas_xdsl.transforms.assign_layouts.memory_spaces import in_registers, residents
+from tileas_xdsl.transforms.assign_layouts.space_requirements import (
+    reads_registers,
+    space_requirements,
+    values_of,
+)
 
 
 def put_into_stages(root: Operation) -> None:
@@ -82,6 +88,27 @@ def _is_inside(value: SSAValue, body: Region) -> bool:
         parent = inner.parent_op()
         inner = None if parent is None else parent.parent_region()
     return inner is body
+
+
+def store_computed_operands(root: Operation) -> None:
+    """Convert operands of products that are in registers and that the instruction reads elsewhere.
+
+    Each operation that computes is apart: a tile that is loaded for one may stay in memory.
+    """
+    groups = TileGroups(root, apart=reads_registers)
+    computed = in_registers(root, groups)
+    for op in list(root.walk()):
+        if not isinstance(op, MatrixProduct):
+            continue
+        read_from = dict(space_requirements(op))
+        for index, value in enumerate((op.a, op.b)):
+            tile = placed_tile(value.type)
+            if tile is None or space_of(tile) is not None or value not in read_from:
+                continue
+            if Space.RMEM in read_from[value]:
+                continue
+            if isinstance(value.owner, FREE_TILES) or groups.of(value) in computed:
+                _convert(op, index, TensorType(tile.element_type, tile.get_shape()))
 
 
 def load_into_registers(root: Operation) -> None:

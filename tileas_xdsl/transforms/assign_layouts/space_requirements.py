@@ -47,6 +47,7 @@ from tileas_xdsl.dialects.nv_tileas.shapes.slices import InsertSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaTransferOp
 from tileas_xdsl.dialects.nv_tileas.types import IteratorType
+from tileas_xdsl.threads.dot.wgmma_operand_a import takes_registers
 
 SpaceRequirement = tuple[SSAValue, frozenset[Space]]
 """A tile, and the places where an operation can work on it."""
@@ -126,6 +127,8 @@ def _of_product(op: MatrixProduct) -> Iterator[SpaceRequirement]:
     if not isinstance(atom, MmaAtom):
         return
     a, b, c = (frozenset(spaces) for spaces in OPERAND_SPACES[atom.instruction])
+    if atom.instruction == "wgmma" and not takes_registers(op):
+        a -= _REGISTERS
     yield from ((op.a, a), (op.b, b), (op.c, c), (op.result, c))
     if isinstance(op, BlockScaledMmaOp):
         yield from ((scales, _SHARED) for scales in (op.sfa, op.sfb) if scales is not None)
