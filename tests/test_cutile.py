@@ -97,3 +97,11 @@ def test_arrays_of_truth_values() -> None:
     for run in (kernel.simulate, kernel.emulate):
         found = run(mask, x, y, np.zeros_like(mask)).arrays[3]
         np.testing.assert_array_equal(found, np.where(mask, x, y) > 0)
+
+
+@pytest.mark.parametrize("dtype", [np.bool_, np.int8, np.int16, np.int64])
+def test_absolute_values_of_every_width(dtype: type[np.generic]) -> None:
+    x = RNG.integers(-100, 100, 16).astype(dtype)
+    kernel = tileas.compile(kernels.magnitudes, x, np.zeros_like(x))
+    for run in (kernel.evaluate, kernel.simulate, kernel.emulate):
+        np.testing.assert_array_equal(run(x, np.zeros_like(x)).arrays[1], np.abs(x))

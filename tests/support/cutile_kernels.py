@@ -239,6 +239,11 @@ def remainders(x, y, z):
 
 
 @ct.kernel
+def magnitudes(x, y):
+    ct.store(y, (0,), ct.abs(ct.load(x, (0,), (16,))))
+
+
+@ct.kernel
 def chosen(mask, x, y, positive):
     here = ct.load(mask, (0,), (64,))
     tile = ct.where(here, ct.load(x, (0,), (64,)), ct.load(y, (0,), (64,)))

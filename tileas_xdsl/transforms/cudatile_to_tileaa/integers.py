@@ -11,6 +11,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.dialects.cuda_tile import integers as ct
 from tileas_xdsl.dialects.cuda_tile.enums import ComparisonPredicate, RoundingMode, Signedness
+from tileas_xdsl.dialects.nv_tileas.spaces import scalar_type_of
 from tileas_xdsl.transforms.cudatile_to_tileaa.converter import Converter, Rule
 from tileas_xdsl.transforms.cudatile_to_tileaa.shapes import zeros
 
@@ -90,8 +91,11 @@ def negated(c: Converter, op: ct.NegIOp) -> Sequence[SSAValue]:
 
 
 def absolute(c: Converter, op: ct.AbsIOp) -> Sequence[SSAValue]:
-    """The absolute value; the smallest integer stays what it is."""
-    return [c.insert(math.AbsIOp(c.get(op.source))).result]
+    """The absolute value; the smallest integer stays what it is, and i1 has only that and zero."""
+    source = c.get(op.source)
+    if scalar_type_of(source.type) == i1:
+        return [source]
+    return [c.insert(math.AbsIOp(source)).result]
 
 
 def compared(c: Converter, op: ct.CmpIOp) -> Sequence[SSAValue]:
