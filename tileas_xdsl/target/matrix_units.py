@@ -46,6 +46,8 @@ class MatrixUnit:
     """By element of A and B: K of one instruction."""
     layout_types: Mapping[str, int] = field(default_factory=dict[str, int])
     """The swizzle modes of its shared-memory descriptors and their codes."""
+    accumulates_coarsely: frozenset[str] = frozenset()
+    """Elements of A whose products it adds in fewer bits than its f32 accumulators have."""
 
     def takes_extents(self, m: int, n: int, warpgroups: int) -> bool:
         """Whether a tile of M x N is made of whole instructions; 0 warpgroups: no whole ones."""
@@ -73,6 +75,8 @@ WGMMA = MatrixUnit(
     repeats_rows=True,
     depths={**_FLOAT_DEPTHS, "i8": 32},
     layout_types={"none": 0, "128B": 1, "64B": 2, "32B": 3},
+    # Source: DeepSeek-V3 technical report, 3.3.2: about 14 bits on Hopper.
+    accumulates_coarsely=frozenset({"f8e4m3", "f8e5m2"}),
 )
 
 TCGEN05 = MatrixUnit(

@@ -54,6 +54,7 @@ class DotOp(TileasOp):
     sfb = opt_operand_def(TensorType)
     signedness_a = opt_prop_def(SignednessAttr)
     signedness_b = opt_prop_def(SignednessAttr)
+    fast_acc = opt_prop_def(UnitAttr)
     result = result_def(TensorType)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
@@ -71,12 +72,17 @@ class DotOp(TileasOp):
         *,
         scales: tuple[Value, Value] | None = None,
         signedness: tuple[Signedness, Signedness] | None = None,
+        fast_acc: bool = False,
     ) -> None:
+        """`fast_acc` allows sums in fewer bits than the accumulator has."""
         sfa, sfb = scales or (None, None)
         names = dict(zip(("signedness_a", "signedness_b"), signedness or (), strict=False))
         super().__init__(
             operands=[a, b, c, sfa, sfb],
-            properties={name: SignednessAttr(word) for name, word in names.items()},
+            properties={
+                **{name: SignednessAttr(word) for name, word in names.items()},
+                "fast_acc": UnitAttr() if fast_acc else None,
+            },
             result_types=[SSAValue.get(c).type],
         )
 

@@ -6,11 +6,14 @@ Source: PTX ISA, wgmma.  The accumulators stay in the same registers through a l
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute import MakeFragmentOp, SliceFragmentOp
 from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import (
     AsyncDotOp,
@@ -20,11 +23,13 @@ from tileas_xdsl.dialects.nv_tileas.shapes.transposed import is_transposed
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.register_layout import RegisterLayout
+from tileas_xdsl.target.canonical import CanonicalLayout
 from tileas_xdsl.target.features import Feature
 from tileas_xdsl.target.warp_tiles import accumulator_layout
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import (
     RegisterTile,
+    SharedTile,
     Splat,
     TensorTile,
 )
@@ -38,9 +43,7 @@ from tileas_xdsl.threads.dot.mma_accumulate import (
     wgmma_group,
 )
 from tileas_xdsl.threads.dot.smem_descriptors import step_descriptor, wgmma_descriptor
-from tileas_xdsl.threads.dot.wgmma_operand_a import (
-    operand_a,
-)
+from tileas_xdsl.threads.dot.wgmma_operand_a import OperandA, operand_a
 from tileas_xdsl.threads.registers.register_tile import in_registers
 from tileas_xdsl.threads.registers.vector_split import vectors_of
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
@@ -71,37 +74,104 @@ def issue_wgmma(
     e: ThreadBuilder, op: DotOp | AsyncDotOp
 ) -> tuple[RegisterTile, Sequence[SSAValue]]:
     """Emit the wgmma group of a product; return it with the registers of A that it reads."""
-    _check_atom(e, op)
-    rows, columns = shape_of(op.result.type if isinstance(op, DotOp) else op.c.type) or (0, 0)
-    _check_shape(e, op, rows, columns)
-    layout = accumulator_layout(rows, columns, e.agent.groups)
-    a, b = operand_a(e, op, e.agent.groups), shared_tile(e, op.b)
-    is_mn_major = not is_transposed(op.b.type)
+    layout = _accumulator_layout_of(e, op)
     zero = zero_accumulator(e, op)
     start = in_registers(e, op, op.c, layout) if zero is None else _undefined(e, zero, layout)
     _check_registers(e, op, start)
-    if is_mn_major and b.layout.bits != TRANSPOSED_BITS:
-        raise op_error(
-            op,
-            f"wgmma reads elements of {b.layout.bits} bits K-major only, and B lies with its "
-            f"columns adjacent",
-        )
-    right = b.layout.canonical(op, b.height, e.plan.target, transposed=is_mn_major)
-    a.begin(e, layout)
-    first = wgmma_descriptor(e, advance(e, b.pointer, b.first_row * b.layout.row_bytes), right)
-    steps = a.columns * bits_of(a.element) // INSTRUCTION_K_BITS
-    b_steps: dict[int, SSAValue] = {}
-
-    def operands(k: int, row: int, column: int) -> tuple[SSAValue, SSAValue]:
-        if k not in b_steps:
-            b_steps[k] = step_descriptor(e, first, right, k)
-        return a.operand(e, row, k), b_steps[k]
-
-    depth, b_major = a.columns // steps, "mn" if is_mn_major else "k"
-    instruction = WgmmaInstruction(columns, depth, *operand_types(op), "k", b_major)
+    factors = _Factors.of(e, op, layout)
     accumulators = list(start.parts)
-    wgmma_group(e, instruction, accumulators, steps, 1, operands, from_zero=zero is not None)
-    return start.of(accumulators), a.kept
+    columns = layout.shape[1]
+    factors.multiply(e, op, accumulators, 0, columns, from_zero=zero is not None)
+    return start.of(accumulators), factors.a.kept
+
+
+PROMOTED_COLUMNS = 128
+"""Columns that are multiplied at once where sums are promoted: 64 registers beside those of C."""
+
+
+def promoted_wgmma(e: ThreadBuilder, op: DotOp) -> RegisterTile:
+    """Multiply from zero and add to C in f32, some columns at a time; return what C became.
+
+        d = wgmma(a, b[:, :128], zero); wait; c[:, :128] += d; ...
+
+    Source: CUTLASS, promotion of FP8 accumulators (sm90 mainloops `FP8FastAccum` lack it).
+    """
+    layout = _accumulator_layout_of(e, op)
+    start = in_registers(e, op, op.c, layout)
+    _check_registers(e, op, start)
+    factors, columns = _Factors.of(e, op, layout), layout.shape[1]
+    width = max(w for w in range(8, PROMOTED_COLUMNS + 1, 8) if columns % w == 0)
+    registers = width * vectors_of(layout).length // columns
+    sums: list[list[SSAValue]] = [[] for _ in start.parts]
+    for first in range(0, columns, width):
+        products = undefined_accumulators(e, start.element, registers, len(start.parts))
+        factors.multiply(e, op, products, first, width, from_zero=True)
+        for row, product in enumerate(await_wgmma(e, products, factors.a.kept)):
+            offset = first * registers // width
+            before = e.insert(SliceFragmentOp(start.parts[row], offset, registers)).result
+            sums[row].append(e.insert(arith.AddfOp(before, product)).result)
+    return start.of([e.insert(MakeFragmentOp(row)).result for row in sums])
+
+
+def _accumulator_layout_of(e: ThreadBuilder, op: DotOp | AsyncDotOp) -> RegisterLayout:
+    """Return the layout of C; raise for an atom or a shape that wgmma does not have."""
+    _check_atom(e, op)
+    rows, columns = shape_of(op.result.type if isinstance(op, DotOp) else op.c.type) or (0, 0)
+    _check_shape(e, op, rows, columns)
+    return accumulator_layout(rows, columns, e.agent.groups)
+
+
+@dataclass(frozen=True)
+class _Factors:
+    """A and B of a product, as wgmma reads them."""
+
+    a: OperandA
+    b: SharedTile
+    canonical: CanonicalLayout
+    is_mn_major: bool
+    steps: int
+    """Instructions along K."""
+
+    @staticmethod
+    def of(e: ThreadBuilder, op: DotOp | AsyncDotOp, layout: RegisterLayout) -> _Factors:
+        """Make what is made before the instructions; raise where B lies as wgmma does not read."""
+        a, b = operand_a(e, op, e.agent.groups), shared_tile(e, op.b)
+        is_mn_major = not is_transposed(op.b.type)
+        if is_mn_major and b.layout.bits != TRANSPOSED_BITS:
+            raise op_error(
+                op,
+                f"wgmma reads elements of {b.layout.bits} bits K-major only, and B lies with its "
+                f"columns adjacent",
+            )
+        right = b.layout.canonical(op, b.height, e.plan.target, transposed=is_mn_major)
+        a.begin(e, layout)
+        steps = a.columns * bits_of(a.element) // INSTRUCTION_K_BITS
+        return _Factors(a, b, right, is_mn_major, steps)
+
+    def multiply(
+        self,
+        e: ThreadBuilder,
+        op: DotOp | AsyncDotOp,
+        accumulators: list[SSAValue],
+        first: int,
+        width: int,
+        *,
+        from_zero: bool,
+    ) -> None:
+        """Emit the group for `width` columns from column `first` on, 0 unless B is K-major."""
+        row = self.b.first_row + first
+        start = advance(e, self.b.pointer, row * self.b.layout.row_bytes)
+        descriptor = wgmma_descriptor(e, start, self.canonical)
+        b_steps: dict[int, SSAValue] = {}
+
+        def operands(k: int, row: int, column: int) -> tuple[SSAValue, SSAValue]:
+            if k not in b_steps:
+                b_steps[k] = step_descriptor(e, descriptor, self.canonical, k)
+            return self.a.operand(e, row, k), b_steps[k]
+
+        depth, b_major = self.a.columns // self.steps, "mn" if self.is_mn_major else "k"
+        instruction = WgmmaInstruction(width, depth, *operand_types(op), "k", b_major)
+        wgmma_group(e, instruction, accumulators, self.steps, 1, operands, from_zero=from_zero)
 
 
 def zero_accumulator(e: ThreadBuilder, op: DotOp | AsyncDotOp) -> Splat | None:

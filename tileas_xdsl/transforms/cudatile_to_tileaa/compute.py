@@ -18,8 +18,9 @@ from tileas_xdsl.transforms.cudatile_to_tileaa.converter import Converter, Rule
 
 
 def float_product(c: Converter, op: matmul.MmaFOp) -> Sequence[SSAValue]:
-    """A product of floats; sums in fewer bits are allowed, not asked for."""
-    return [c.insert(aa.DotOp(c.get(op.lhs), c.get(op.rhs), c.get(op.acc))).result]
+    """A product of floats; `fast_acc` allows sums in fewer bits."""
+    operands = c.get_all(op.operands[:3])
+    return [c.insert(aa.DotOp(*operands, fast_acc=op.fast_acc is not None)).result]
 
 
 def integer_product(c: Converter, op: matmul.MmaIOp) -> Sequence[SSAValue]:

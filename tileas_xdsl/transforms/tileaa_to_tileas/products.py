@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from xdsl.dialects import tensor
 from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.analysis.dot_layouts import least_depth
 from tileas_xdsl.diagnostics.emission import op_error
@@ -63,8 +63,19 @@ def _product(op: DotOp, a: SSAValue, b: SSAValue, insert: Insert) -> SSAValue:
     if family in MATRIX_UNITS and MATRIX_UNITS[family].reads_shared_memory:
         turns = element_name(element_of(b.type)) not in AS_THEY_LIE
         a, b = _shared(insert, a), _turned(insert, b) if turns else _shared(insert, b)
-    signs = {"signedness_a": op.signedness_a, "signedness_b": op.signedness_b}
-    return insert(compute.DotOp(a, b, op.c, atom, **signs)).result
+    made = compute.DotOp(
+        *(a, b, op.c, atom),
+        signedness_a=op.signedness_a,
+        signedness_b=op.signedness_b,
+        promote=op.fast_acc is None and _accumulates_coarsely(family, element_of(a.type)),
+    )
+    return insert(made).result
+
+
+def _accumulates_coarsely(family: str, element: Attribute) -> bool:
+    """Whether instructions add products of an element in fewer bits than f32 has."""
+    unit = MATRIX_UNITS.get(family)
+    return unit is not None and element_name(element) in unit.accumulates_coarsely
 
 
 def _scaled(op: DotOp, sfa: SSAValue, sfb: SSAValue, insert: Insert) -> SSAValue:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from xdsl.dialects.builtin import IntegerAttr, i32
+from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -84,7 +84,8 @@ class DotOp(TileasOp):
     """D = A * B + C on tiles, A of [LxM]xK, B of [LxK]xN; the atom is the instruction.
 
     Without an atom the instruction is not chosen yet.  `signedness_a` and `signedness_b` (or the
-    atom) tell signed integers from unsigned ones.
+    atom) tell signed integers from unsigned ones.  With `promote`, the sums along K are added to C
+    by f32 instructions: matrix units accumulate 8-bit floats in fewer bits (promotion, CUTLASS).
     """
 
     name = "nv_tileas.dot"
@@ -95,6 +96,7 @@ class DotOp(TileasOp):
     atom = opt_prop_def(AtomAttr)
     signedness_a = opt_prop_def(SignednessAttr)
     signedness_b = opt_prop_def(SignednessAttr)
+    promote = opt_prop_def(UnitAttr)
     result = result_def(TILE)
 
     irdl_options = (ParsePropInAttrDict(),)
@@ -113,6 +115,7 @@ class DotOp(TileasOp):
         *,
         signedness_a: SignednessAttr | Signedness | str | None = None,
         signedness_b: SignednessAttr | Signedness | str | None = None,
+        promote: bool = False,
         result_type: Attribute | None = None,
     ) -> None:
         """Without `result_type`, the result has the type of `c`."""
@@ -122,6 +125,7 @@ class DotOp(TileasOp):
                 "atom": _optional_atom(atom),
                 "signedness_a": as_signedness(signedness_a),
                 "signedness_b": as_signedness(signedness_b),
+                "promote": UnitAttr() if promote else None,
             },
             result_types=[SSAValue.get(c).type if result_type is None else result_type],
         )

@@ -37,7 +37,12 @@ from tileas_xdsl.threads.dot.dot_block_scaled import block_scaled_mma
 from tileas_xdsl.threads.dot.dot_fma import thread_product
 from tileas_xdsl.threads.dot.dot_mma_sync import warp_product
 from tileas_xdsl.threads.dot.dot_tcgen05 import issue
-from tileas_xdsl.threads.dot.dot_wgmma import delivered, issue_wgmma
+from tileas_xdsl.threads.dot.dot_wgmma import (
+    delivered,
+    issue_wgmma,
+    promoted_wgmma,
+    zero_accumulator,
+)
 from tileas_xdsl.threads.registers.register_tile import laid_out
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.tma.bulk_load import wait_for_load
@@ -61,6 +66,8 @@ def dot(e: ThreadBuilder, op: DotOp) -> Sequence[Lowered]:
         return [issue(e, op)]
     if (tiling := tiling_of(op, e.agent.warps)) is not None:
         return [laid_out(e, op, _by_threads(e, op, tiling), op.result.type)]
+    if op.promote is not None and zero_accumulator(e, op) is None:
+        return [promoted_wgmma(e, op)]
     return [delivered(e, *issue_wgmma(e, op))]
 
 
