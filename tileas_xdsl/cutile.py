@@ -10,8 +10,17 @@ arrays of numpy or tensors of torch on the CPU.
 
 from __future__ import annotations
 
+from tileas_xdsl.runtime.cutile.custom_ops import custom_op
 from tileas_xdsl.runtime.cutile.dispatch import launch
 from tileas_xdsl.runtime.cutile.hooks import install, installed, uninstall
 from tileas_xdsl.runtime.cutile.settings import FindingsWarning, Settings
 
-__all__ = ["FindingsWarning", "Settings", "install", "installed", "launch", "uninstall"]
+__all__ = [
+    "FindingsWarning",
+    "Settings",
+    "custom_op",
+    "install",
+    "installed",
+    "launch",
+    "uninstall",
+]

@@ -153,7 +153,7 @@ def _constant(argument: _Argument, value: Any) -> Any:
     found = constant_value(value)
     if found is None and value is not None:
         kind = type(value).__name__
-        argument.reject(f"Could not interpret object of type '{kind}' as a constant")
+        argument.reject(f"Could not interpret object of type '{kind}' as a constant.")
     return found
 
 

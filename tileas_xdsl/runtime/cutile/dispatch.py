@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from tileas_xdsl.runtime.cutile import settings
-from tileas_xdsl.runtime.cutile.kernel_table import Backend, KernelTable
+from tileas_xdsl.runtime.cutile.kernel_table import Backend, KernelTable, Plan
 from tileas_xdsl.runtime.cutile.launch_plan import checked_grid
 from tileas_xdsl.runtime.cutile.settings import Settings
 
@@ -46,13 +46,29 @@ def launch(
         if table.settings is not settings.current or type(kernel_args) is not tuple:
             raise KeyError(key)
     except (AttributeError, KeyError, TypeError, ValueError):
-        _first_launch(stream, grid, kernel, kernel_args, programmatic_dependent_launch)
-        return
+        dependent = programmatic_dependent_launch
+        plan, handle, values = _prepared(stream, grid, kernel, kernel_args, dependent)
     plan.start(grid, handle, values, kernel_args)  # pyright: ignore[reportUnknownArgumentType]
 
 
-def _first_launch(stream: Any, grid: Any, kernel: Any, args: Any, dependent: bool) -> None:
-    """Launch with arguments of a new kind; wrong ones are refused here."""
+def measure(
+    stream: Any, grid: Any, kernel: Any, kernel_args: Any, flush_l2: bool = True, /
+) -> float:
+    """Launch and return the microseconds, as `cuda.tile.tune` asks its own launcher to.
+
+    On the emulator an instruction takes a nanosecond: configurations are ranked by their work.
+    """
+    plan, handle, values = _prepared(stream, grid, kernel, kernel_args, False)
+    return plan.measure(grid, handle, values, kernel_args, flush=flush_l2)
+
+
+def _prepared(
+    stream: Any, grid: Any, kernel: Any, args: Any, dependent: bool
+) -> tuple[Plan, Any, tuple[Any, ...]]:
+    """Return the plan for arguments of any kind, the stream's handle and the values that it takes.
+
+    Wrong arguments are refused here.
+    """
     table = table_of(kernel)
     if type(stream) not in table.streams:
         table.streams[type(stream)] = table.backend.stream_reader(stream)
@@ -72,7 +88,7 @@ def _first_launch(stream: Any, grid: Any, kernel: Any, args: Any, dependent: boo
                 plans.clear()
             plan = table.backend.plan(table, parameters, given, dependent=dependent)
             plans[key] = plan
-    plan.start(grid, table.streams[type(stream)](stream), values, given)
+    return plan, table.streams[type(stream)](stream), values
 
 
 def _check_count(wanted: int, given: int) -> None:

@@ -72,6 +72,23 @@ class EmulatedPlan:
     ) -> None:
         """Run the kernel, write what it changed, and report what the checker found."""
         del stream, values
+        self._run(grid, args)
+
+    def measure(
+        self,
+        grid: tuple[int, ...],
+        stream: Any,
+        values: tuple[Any, ...],
+        args: tuple[Any, ...],
+        *,
+        flush: bool,
+    ) -> float:
+        """Run the kernel; return the microseconds if each instruction takes a nanosecond."""
+        del stream, values, flush
+        return self._run(grid, args) / 1000
+
+    def _run(self, grid: tuple[int, ...], args: tuple[Any, ...]) -> int:
+        """Run the kernel as `start`; return the number of instructions."""
         blocks = checked_grid(grid)
         if not prod(blocks):
             raise RuntimeError("Failed to launch cuTile kernel: invalid argument")
@@ -87,3 +104,4 @@ class EmulatedPlan:
         if found.findings:
             source = SourceLines.of(ptx)
             self.settings.report([source.moved(finding) for finding in found.findings])
+        return found.instructions

@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any
 
 from tileas_xdsl.frontend.cutile import need_cutile
 from tileas_xdsl.runtime.cutile import settings
-from tileas_xdsl.runtime.cutile.dispatch import launch
+from tileas_xdsl.runtime.cutile.dispatch import launch, measure
 from tileas_xdsl.runtime.cutile.kernel_table import compile_here
 from tileas_xdsl.runtime.cutile.settings import EMULATED_TARGET, OnFindings, Settings, Where
 
@@ -29,11 +30,20 @@ def install(
     settings.current = Settings(on, target, findings, is_installed=True)
     if _replaced:
         return
-    original = ct.launch
-    for module in [*sys.modules.values()]:
-        for name in _names_of(module, original):
-            _replace(module, name, launch)
+    extension: Any = import_module("cuda.tile._cext")
+    for original, ours in (
+        (ct.launch, launch),
+        (extension._benchmark, measure),
+        (extension._export_ipc_benchmark_payload, _no_payload),
+    ):
+        for module in [*sys.modules.values()]:
+            for name in _names_of(module, original):
+                _replace(module, name, ours)
     _replace(ct.kernel, "_compile", compile_here)
+
+
+def _no_payload(*_args: object) -> None:
+    """Return no launch for another process: `cuda.tile.tune` then measures in this one."""
 
 
 def uninstall() -> None:

@@ -28,6 +28,18 @@ class Plan(Protocol):
         """Launch."""
         ...
 
+    def measure(
+        self,
+        grid: tuple[int, ...],
+        stream: Any,
+        values: tuple[Any, ...],
+        args: tuple[Any, ...],
+        *,
+        flush: bool,
+    ) -> float:
+        """Launch and wait; return the microseconds, with a cold L2 cache if it is flushed."""
+        ...
+
 
 class Backend(Protocol):
     """Where kernels run."""

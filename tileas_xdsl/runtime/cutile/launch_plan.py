@@ -89,6 +89,10 @@ class PlanDevice(Protocol):
         """Return the address of memory for tensor maps that blocks of a launch write."""
         ...
 
+    def measure(self, launch: Callable[[], None], stream: int, flush: bool) -> float:
+        """Return the microseconds that a launch takes."""
+        ...
+
     def retry(self, launch: Callable[[], int], status: int) -> None:
         """Repeat a launch that failed in the context of the GPU; raise if it fails again."""
         ...
@@ -192,6 +196,18 @@ class LaunchPlan:
             status = self._launch(self._config_address, self._function, self._pointers_address, 0)
         if status:
             self._repeat(grid, stream, values, status)
+
+    def measure(
+        self,
+        grid: tuple[int, ...],
+        stream: int,
+        values: tuple[Any, ...],
+        args: tuple[Any, ...],
+        *,
+        flush: bool,
+    ) -> float:
+        """Launch and wait; return the microseconds between two events."""
+        return self._device.measure(lambda: self.start(grid, stream, values, args), stream, flush)
 
     def _with_tables(self, values: tuple[Any, ...], stream: int) -> tuple[Any, ...]:
         """Replace the rows of lists of arrays by the addresses of their tables."""

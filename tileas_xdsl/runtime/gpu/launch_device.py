@@ -19,6 +19,7 @@ from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.runtime.gpu.device import Device, Memory, Module, gpu
 from tileas_xdsl.runtime.gpu.driver import TensorMapMemory
 from tileas_xdsl.runtime.gpu.launch_api import LaunchFunction, failure, launch_function
+from tileas_xdsl.runtime.gpu.timing import CACHE_BYTES
 from tileas_xdsl.target.tensor_map import TensorMap
 from tileas_xdsl.target.tensor_map_rules import check_tensor_map
 
@@ -39,6 +40,7 @@ class GpuDevice:
         self._arenas: dict[int, Memory] = {}
         self._captured: list[Memory] = []
         self._tables: OrderedDict[Rows, Memory] = OrderedDict()
+        self._flood: Memory | None = None
         self._lock = threading.Lock()
 
     def function(self, executable: Executable) -> int:
@@ -100,6 +102,19 @@ class GpuDevice:
             again = launch()
         if again:
             raise failure(again or status)
+
+    def measure(self, launch: Callable[[], None], stream: int, flush: bool) -> float:
+        """Return the microseconds that a launch takes, after writing more than the L2 if asked."""
+        device = self.device
+        start, end = device.event(), device.event()
+        if flush:
+            if self._flood is None:
+                self._flood = self._memory(CACHE_BYTES)
+            self._flood.clear(stream)
+        start.record(stream)
+        launch()
+        end.record(stream)
+        return 1000 * end.milliseconds_since(start)
 
     def is_capturing(self, stream: int) -> bool:
         """Whether launches on a stream are recorded for a graph."""

@@ -1,0 +1,197 @@
+"""CPU time of a cached launch: ours beside Triton, torch.add and cuTile's own launcher.
+
+    python benchmarks/launch.py [--json FILE]
+
+With a GPU, launches of small kernels are enqueued back to back, and the time until `launch` returns
+is measured.  Without one the driver's function is replaced by one that does nothing, and
+arrays by objects with the interface of torch's tensors (by torch's own on the CPU, if it is
+installed); what is left is our own work.  The least of several rounds is reported.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import json
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import cuda.tile as ct
+
+import tileas_xdsl as tileas
+from tileas_xdsl.runtime.cutile import dispatch, gpu_backend, settings
+from tileas_xdsl.runtime.cutile.settings import Settings, has_gpu
+from tileas_xdsl.runtime.gpu.driver import TensorMapMemory
+from tileas_xdsl.runtime.gpu.launch_api import typed
+
+ROUNDS, LAUNCHES = 15, 2000
+ELEMENTS, TILE = 1 << 12, 256
+MATRIX, BLOCK, STEP = 256, 64, 32
+
+
+@ct.kernel
+def add(a, b, c, tile: ct.Constant[int]):
+    i = ct.bid(0)
+    ct.store(c, (i,), ct.load(a, (i,), (tile,)) + ct.load(b, (i,), (tile,)))
+
+
+@ct.kernel
+def matmul(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
+    sums = ct.zeros((tm, tn), ct.float32)
+    for k in range(ct.cdiv(a.shape[1], tk)):
+        x = ct.load(a, (ct.bid(0), k), (tm, tk))
+        y = ct.load(b, (k, ct.bid(1)), (tk, tn))
+        sums = ct.mma(x, y, sums)
+    ct.store(c, (ct.bid(0), ct.bid(1)), sums.astype(ct.float16))
+
+
+class NoGpu:
+    """A GPU whose launches are a C function that does nothing: it compares two numbers."""
+
+    launch = typed(ctypes.CDLL(None).pthread_equal)
+
+    def function(self, executable: Any) -> int:
+        return 1
+
+    def encode(self, tensor_map: Any) -> TensorMapMemory:
+        return TensorMapMemory()
+
+
+class Tensor:
+    """The interface of torch's tensors, where there is no torch."""
+
+    def __init__(self, address: int, shape: tuple[int, ...], dtype: str) -> None:
+        self.address, self.shape, self.dtype = address, shape, f"torch.{dtype}"
+        self._strides = (*shape[1:], 1)
+
+    def data_ptr(self) -> int:
+        return self.address
+
+    def stride(self) -> tuple[int, ...]:
+        return self._strides
+
+    def get_device(self) -> int:
+        return 0
+
+    def element_size(self) -> int:
+        return 4 if self.dtype == "torch.float32" else 2
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 2, 0
+
+
+def tensors(on_gpu: bool) -> tuple[list[Any], list[Any]]:
+    """Three vectors of f32 and three matrices of f16."""
+    shapes = [((ELEMENTS,), "float32"), ((MATRIX, MATRIX), "float16")]
+    try:
+        import torch
+    except ImportError:
+        made = [[Tensor(0x10000 * n, *shape) for n in (1, 2, 3)] for shape in shapes]
+        return made[0], made[1]
+    device = "cuda" if on_gpu else "cpu"
+    found = [
+        [torch.zeros(shape, dtype=getattr(torch, dtype), device=device) for _ in range(3)]
+        for shape, dtype in shapes
+    ]
+    return found[0], found[1]
+
+
+def microseconds(run: Callable[[], object], settle: Callable[[], object]) -> float:
+    """The least time of a call, in rounds that each begin with an empty queue."""
+    best = float("inf")
+    for _ in range(ROUNDS):
+        settle()
+        start = time.perf_counter()
+        for _ in range(LAUNCHES):
+            run()
+        best = min(best, (time.perf_counter() - start) / LAUNCHES)
+    settle()
+    return best * 1e6
+
+
+def ours(on_gpu: bool, stream: Any) -> dict[str, Callable[[], object]]:
+    """Launches by `tileas.launch`, and the parts of one."""
+    vectors, matrices = tensors(on_gpu)
+    few, many = (*vectors, TILE), (*matrices, BLOCK, BLOCK, STEP)
+    grid, grid_2d = (ELEMENTS // TILE,), (MATRIX // BLOCK, MATRIX // BLOCK)
+    launch = tileas.launch
+    launch(stream, grid, add, few)
+    launch(stream, grid_2d, matmul, many)
+    read, plans = next(iter(dispatch.table_of(add).profiles.values()))
+    key, values = read(few)
+    plan = plans[key]
+    handle = 0 if isinstance(stream, int) else stream.cuda_stream
+    return {
+        "tileas.launch, 3 vectors": lambda: launch(stream, grid, add, few),
+        "tileas.launch, 3 matrices by TMA": lambda: launch(stream, grid_2d, matmul, many),
+        "  reading the arguments": lambda: read(few),
+        "  finding the plan": lambda: plans[key],
+        "  starting it": lambda: plan.start(grid, handle, values, few),
+    }
+
+
+def others(stream: Any) -> dict[str, Callable[[], object]]:
+    """Launches of other packages, those that are installed."""
+    import torch
+
+    (a, b, c), _ = tensors(True)
+    found: dict[str, Callable[[], object]] = {"torch.add": lambda: torch.add(a, b, out=c)}
+    with suppress(ImportError):
+        found["Triton"] = _triton(a, b, c)
+    own = _own_launcher()
+    try:
+        own(stream, (ELEMENTS // TILE,), add, (a, b, c, TILE))
+    except Exception as error:
+        print(f"cuTile's own launcher: {type(error).__name__}: {str(error).splitlines()[0]}")
+        return found
+    found["cuTile"] = lambda: own(stream, (ELEMENTS // TILE,), add, (a, b, c, TILE))
+    return found
+
+
+def _own_launcher() -> Callable[..., object]:
+    from cuda.tile._cext import launch
+
+    return launch
+
+
+def _triton(a: Any, b: Any, c: Any) -> Callable[[], object]:
+    from benchmarks.triton_kernels import vector_add
+
+    grid = (ELEMENTS // TILE,)
+    return lambda: vector_add[grid](a, b, c, ELEMENTS, TILE)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers there")
+    options = parser.parse_args()
+    on_gpu = has_gpu()
+    stream: Any = 0
+    settle: Callable[[], object] = list
+    settings.current = Settings("gpu")
+    if on_gpu:
+        import torch
+
+        stream, settle = torch.cuda.current_stream(), torch.cuda.synchronize
+    else:
+        stub = NoGpu()
+        gpu_backend.gpu_device = lambda number: stub
+        gpu_backend.capability_of = lambda number: (9, 0)
+        gpu_backend.device_of = lambda array: 0
+    runs = ours(on_gpu, stream)
+    found = {name: microseconds(run, settle) for name, run in runs.items()}
+    if on_gpu:
+        found |= {name: microseconds(run, settle) for name, run in others(stream).items()}
+    print(f"CPU time of a launch in us, {'GPU' if on_gpu else 'no GPU: the driver is a stub'}")
+    for name, value in found.items():
+        print(f"{name:36}{value:8.2f}")
+    if options.json:
+        options.json.write_text(json.dumps(found, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
