@@ -45,3 +45,13 @@ def total(arrays, out):
     for i in range(len(arrays)):
         sums = sums + ct.load(arrays[i], (0,), (32,))
     ct.store(out, (0,), sums)
+
+
+@ct.kernel
+def histogram(values, counts):
+    """Without atomics: blocks overwrite what others have added."""
+    hits = ct.reshape(ct.load(values, (ct.bid(0),), (64,)), (64, 1)) == ct.reshape(
+        ct.arange(8, dtype=ct.int32), (1, 8)
+    )
+    so_far = ct.load(counts, (0,), (8,))
+    ct.store(counts, (0,), so_far + ct.sum(hits.astype(ct.int32), 0))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ import pytest
 pytest.importorskip("cuda.tile")
 
 import cuda.tile as ct
-from support.cutile_programs import add, increment, row_sums, shifted
+from support import cutile_programs
+from support.cutile_programs import add, histogram, increment, row_sums, shifted
 
 import tileas_xdsl as tileas
 import tileas_xdsl.cutile
@@ -128,3 +130,23 @@ def test_errors_are_those_of_cutile() -> None:
         tileas.launch(0, (1,), increment, (object(), 32, 1.0))
     with pytest.raises(ct.TileTypeError):
         tileas.launch(0, (1,), increment, (x, 32.5, 1.0))
+
+
+def test_blocks_that_race_are_found_at_the_lines_of_the_program() -> None:
+    """Blocks follow one another on the emulator, so the result looks right."""
+    values, counts = np.arange(256, dtype=np.int32) % 8, np.zeros(8, np.int32)
+    with pytest.raises(FindingsError) as caught:
+        tileas.launch(0, (4,), histogram, (values, counts))
+    found = {finding.kind: finding for finding in caught.value.findings}
+    assert {"race-RAW", "race-WAW"} <= set(found)
+    lines = Path(cutile_programs.__file__).read_text().splitlines()
+    assert "so_far = ct.load(counts" in lines[found["race-RAW"].line - 1]
+    assert "ct.store(counts" in lines[found["race-WAW"].line - 1]
+    assert (counts == 32).all(), "results are written all the same"
+    with (
+        tileas_xdsl.cutile.installed(on="emulator", findings="warn"),
+        pytest.warns(tileas_xdsl.cutile.FindingsWarning, match="nothing orders the two"),
+    ):
+        ct.launch(0, (4,), histogram, (values, counts))
+    with tileas_xdsl.cutile.installed(on="emulator", findings="ignore"):
+        ct.launch(0, (4,), histogram, (values, counts))

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from tileas_xdsl.interpreters.ptx.arguments import Arguments, bind
+from tileas_xdsl.interpreters.ptx.checking.block_races import BlockRaces, may_order_blocks
 from tileas_xdsl.interpreters.ptx.checking.checker import Checker
 from tileas_xdsl.interpreters.ptx.checking.findings import Finding, Findings, FindingsError
 from tileas_xdsl.interpreters.ptx.errors import LaunchError
@@ -79,10 +80,14 @@ class Launch:
     checks: bool
     limit: float
     findings: Findings = field(init=False)
+    block_races: BlockRaces | None = None
+    """Of a launch of several clusters that nothing orders."""
     printed: list[str] = field(default_factory=list[str])
 
     def __post_init__(self) -> None:
         self.findings = Findings(self.module, self.kernel.code, self.kernel.location)
+        if self.checks and self.clusters > 1 and not may_order_blocks(self.kernel.code):
+            self.block_races = BlockRaces(self.findings)
 
     @property
     def clusters(self) -> int:
@@ -118,7 +123,8 @@ class Launch:
             granules = SharedMemory(self.program.variables.shared_size).data.size // 16
             checker = Checker(warps * size, size, granules, self.findings)
         cluster = Cluster(self.program, self.memory, self.order, rng, checker)
-        cluster.printed = self.printed
+        cluster.printed, cluster.number = self.printed, number
+        cluster.block_races = self.block_races
         cluster.barrier = ClusterBarrier(threads * size)
         counts = [g // c for g, c in zip(shape.grid, shape.cluster, strict=True)]
         at = (number % counts[0], number // counts[0] % counts[1], number // counts[0] // counts[1])

@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
+from tileas_xdsl.interpreters.ptx.checking.block_races import BlockRaces
 from tileas_xdsl.interpreters.ptx.checking.checker import Checker
 from tileas_xdsl.interpreters.ptx.checking.conflicts import CheckedProgram
 from tileas_xdsl.interpreters.ptx.errors import Fault
@@ -263,6 +264,9 @@ class Cluster:
         """Count of events that a waiting thread may have waited for."""
         self.printed: list[str] = []
         """Text that threads of the launch have printed."""
+        self.number = 0
+        """Its linear index in the grid."""
+        self.block_races: BlockRaces | None = None
 
     def cta_of(self, address: int) -> Cta:
         """Return the CTA of a `.shared::cluster` address."""

@@ -132,6 +132,9 @@ def load(f: ConvergenceGroup, group: Group, size: int, count: int, *, check: boo
     """Return `count` elements of `size` bytes for each lane, an array (lanes, count)."""
     cluster = f.warpgroup.cta.cluster
     if group.space == "global":
+        if cluster.block_races is not None:
+            place = (cluster.number, group.addresses, size, count, f.pc)
+            cluster.block_races.read(cluster.memory, *place)
         return cluster.memory.load(group.addresses, size, count)
     if group.space == "local":
         return _local(f, group, size, count)
@@ -150,6 +153,9 @@ def store(f: ConvergenceGroup, group: Group, values: Array, size: int) -> None:
     cluster = f.warpgroup.cta.cluster
     cluster.events += 1
     if group.space == "global":
+        if cluster.block_races is not None:
+            place = (cluster.number, group.addresses, values, size, f.pc)
+            cluster.block_races.write(cluster.memory, *place)
         cluster.memory.store(group.addresses, values, size)
         return
     if group.space == "local":

@@ -101,11 +101,12 @@ class GlobalMemory:
     def load(self, addresses: Array, size: int, count: int) -> Array:
         """Return `count` elements of `size` bytes from each address, an array (addresses,
         count)."""
-        found = self._one_buffer(addresses, size * count)
-        if found is None:
+        place = self.locate(addresses, size, count)
+        if place is None:
             parts = [self.load(addresses[i : i + 1], size, count) for i in range(len(addresses))]
             return np.concatenate(parts)
-        return found.views[size][self._locations(found, addresses, size, count)]
+        buffer, locations = place
+        return buffer.views[size][locations]
 
     def store(self, addresses: Array, values: Array, size: int) -> None:
         """Store the rows of `values` (addresses, count) at the addresses; the last lane wins."""
@@ -119,6 +120,11 @@ class GlobalMemory:
         if found.read_only:
             raise Fault("illegal-address", f"{found.name} cannot be written")
         found.views[size][self._locations(found, addresses, size, count)] = values
+
+    def locate(self, addresses: Array, size: int, count: int) -> tuple[Buffer, Array] | None:
+        """Return the buffer of accesses, and their elements in its view; None for several."""
+        found = self._one_buffer(addresses, size * count)
+        return None if found is None else (found, self._locations(found, addresses, size, count))
 
     def _one_buffer(self, addresses: Array, size: int) -> Buffer | None:
         """Return the buffer that holds all accesses; None where there are several."""
