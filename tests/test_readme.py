@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+import tileas_xdsl.cutile
 from tileas_xdsl.tools.tileas import app
 
 ROOT = Path(__file__).parents[1]
@@ -49,13 +50,18 @@ def test_python_examples_run() -> None:
 
 def test_the_first_example_is_right(tmp_path: Path) -> None:
     pytest.importorskip("cuda.tile")
-    (example,) = re.findall(r"```python\n(import cuda[^`]*)```", README)
+    program, compiled = re.findall(r"```python\n([^`]*)```", README)[:2]
     path = tmp_path / "example.py"
-    path.write_text(re.sub(r"(?m)^kernel\.launch.*$", "", example), encoding="utf-8")
-    found = runpy.run_path(str(path))
+    example = re.sub(r"(?m)^kernel\.launch.*$", "", program + compiled)
+    path.write_text(example.replace("install()", 'install("emulator")'), encoding="utf-8")
+    try:
+        found = runpy.run_path(str(path))
+    finally:
+        tileas_xdsl.cutile.uninstall()
     kernel, x, y = found["kernel"], found["x"], found["y"]
     exponentials = np.exp(x - x.max(axis=1, keepdims=True))
     expected = exponentials / exponentials.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(y, expected, 1e-5)
     np.testing.assert_allclose(kernel.simulate(x, y, grid=64).arrays[1], expected, 1e-5)
 
 

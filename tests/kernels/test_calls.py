@@ -42,7 +42,7 @@ def call(level: str, kernel: CompiledKernel, *args: Any, grid: Any = 2) -> Seque
         lambda: (A, A, C),
         lambda: (MANY[::3], B, C),
         lambda: (A[::-1], MANY[50:150], C),
-        lambda: (MANY[:SIZE], MANY[50 : 50 + SIZE], MANY[SIZE : 2 * SIZE]),
+        lambda: (MANY[:SIZE], MANY[50 : 50 + SIZE], MANY[2 * SIZE :]),
         lambda: (A[:0], B[:0], C[:0]),
     ],
     ids=["plain", "one array twice", "strides", "backwards", "overlapping views", "empty"],
@@ -56,9 +56,9 @@ def test_arrays_may_lie_anyhow(level: str, given: Callable[[], Sequence[Any]]) -
 
 
 @levels
-def test_an_array_given_twice_is_two_arrays(level: str) -> None:
+def test_an_array_given_twice_is_one_array(level: str) -> None:
     found = call(level, compiled(VectorAdd()), A, B, A)
-    np.testing.assert_array_equal(found[0], A)
+    np.testing.assert_array_equal(found[0], A + B)
     np.testing.assert_array_equal(found[2], A + B)
 
 
