@@ -28,7 +28,7 @@ from tileas_xdsl.dialects.nv_tileas.compute.dot_checks import OPERAND_SPACES
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp, ScanOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.memory.atomics import PointedAtomicOp
-from tileas_xdsl.dialects.nv_tileas.memory.atoms import LEGAL_PAIRS
+from tileas_xdsl.dialects.nv_tileas.memory.atoms import LEGAL_PAIRS, is_zero
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyBase
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import (
     GatherLoadOp,
@@ -118,7 +118,8 @@ def _may_stay_in_memory(op: TiledLoadBase) -> bool:
     if op.atom != UNDECIDED:
         return False
     if space_of(op.view.type) is not Space.SMEM:
-        return True
+        # TMA moves whole boxes, and fills them up with zeros.
+        return op.mask is None and is_zero(op.padding_value)
     return all(isinstance(use.operation, ConvertLayoutOp) for use in op.result.uses)
 
 
