@@ -117,3 +117,25 @@ def block_scaled(a, sa, b, sb, c, tm: Size, tn: Size, tk: Size, block: Size):
         y, of_y = ct.load(b, (k, 0), (tk, tn)), ct.load(sb, (k, 0), (tk // block, tn))
         acc = ct.mma_scaled(x, of_x, y, of_y, acc)
     ct.store(c, (0, 0), acc)
+
+
+@ct.kernel
+def taking_turns(a, b, c, count: Size, tm: Size, tn: Size, tk: Size):
+    """C = the sum of max(k A B, 0): accumulators that are never alive together."""
+    x, y = ct.load(a, (0, 0), (tm, tk)), ct.load(b, (0, 0), (tk, tn))
+    total = ct.zeros((tm, tn), ct.float32)
+    for k in ct.static_iter(range(count)):
+        product = ct.mma(x, y * (k / 8), ct.zeros((tm, tn), ct.float32))
+        total = total + ct.maximum(product, 0.0)
+    ct.store(c, (0, 0), total)
+
+
+@ct.kernel
+def alive_together(a, b, c, tm: Size, tn: Size, tk: Size):
+    """C = 3 A B: three accumulators that one loop carries."""
+    zeros = ct.zeros((tm, tn), ct.float32)
+    p, q, r = zeros, zeros, zeros
+    for k in range(ct.num_tiles(a, axis=1, shape=(tm, tk))):
+        x, y = ct.load(a, (0, k), (tm, tk)), ct.load(b, (k, 0), (tk, tn))
+        p, q, r = ct.mma(x, y, p), ct.mma(x, y, q), ct.mma(x, y, r)
+    ct.store(c, (0, 0), p + q + r)

@@ -13,6 +13,7 @@ from support import computed_operands as kernels
 from support.assembling import needs_ptxas
 
 import tileas_xdsl as tileas
+from tileas_xdsl.diagnostics.emission import DiagnosticError
 
 RNG = np.random.default_rng(11)
 TARGETS = pytest.mark.parametrize("target", ["sm_90a", "sm_100a"])
@@ -166,3 +167,24 @@ def test_products_of_scaled_blocks(extents, element, target: str, unit: str) -> 
     expected = (exact(a) * left) @ (exact(b) * right) + exact(given[4])
     limit = 1e-6 * np.abs(expected).max()
     np.testing.assert_allclose(found.arrays[4], expected, atol=limit, rtol=0)
+
+
+def test_accumulators_take_turns_in_tensor_memory() -> None:
+    """Three of 256 columns need 768; one is read before the next begins."""
+    a, b, out = halves(64, 16), halves(16, 256), np.full((64, 256), np.nan, np.float32)
+    kernel = tileas.compile(kernels.taking_turns, a, b, out, 3, 64, 256, 16, target="sm_100a")
+    found = kernel.emulate(a, b, out, 3, 64, 256, 16, order="lazy")
+    assert [str(finding) for finding in found.findings] == []
+    right = [(b * np.float16(k / 8)).astype(np.float64) for k in range(3)]
+    expected = sum(np.maximum(exact(a) @ one, 0) for one in right)
+    np.testing.assert_allclose(found.arrays[2], expected, atol=1e-4, rtol=0)
+
+
+def test_accumulators_that_do_not_fit_together_are_named() -> None:
+    a, b, out = halves(64, 32), halves(32, 256), singles(64, 256)
+    with pytest.raises(
+        DiagnosticError, match="allocated tmem out of resource: 768 vs 512"
+    ) as found:
+        tileas.compile(kernels.alive_together, a, b, out, 64, 256, 16, target="sm_100a")
+    (error,) = found.value.diagnostics
+    assert [note.message.split("x256")[1] for note in error.notes] == [" takes 256 columns"] * 3

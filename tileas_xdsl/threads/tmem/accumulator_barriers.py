@@ -62,13 +62,44 @@ from tileas_xdsl.threads.tmem.tmem_copy import clear_unless_full
 from tileas_xdsl.threads.tmem.tmem_layout import AccumulatorRing
 
 
-def copies_of(e: ThreadBuilder, sums: KernelSums, room: int) -> Sequence[tuple[Sums, int]]:
-    """Return the copies of each accumulator: two for overlapped reads if columns suffice."""
+def turns_of(e: ThreadBuilder, sums: KernelSums, room: int) -> Sequence[tuple[Sequence[Sums], int]]:
+    """Return the accumulators of each ring, and its copies: two for overlapped reads if they fit.
+
+    Where one copy of each does not fit, accumulators of disjoint lifetimes take turns.
+    """
     beside = {number for op in e.plan.kernel.walk() for number in _split_agents(e, op)}
-    wanted = [(one, _wanted_copies(e, one, beside)) for one in sums.places]
-    if sum(copies * one.shape[1] for one, copies in wanted) <= room:
+    wanted = [([one], _wanted_copies(e, one, beside)) for one in sums.places]
+    if sum(copies * one.shape[1] for (one,), copies in wanted) <= room:
         return wanted
-    return [(one, 1) for one in sums.places]
+    if sum(one.shape[1] for one in sums.places) <= room:
+        return [([one], 1) for one in sums.places]
+    return [(turns, 1) for turns in _by_lifetimes(e, sums)]
+
+
+def _by_lifetimes(e: ThreadBuilder, sums: KernelSums) -> Sequence[Sequence[Sums]]:
+    """Return accumulators that take turns: linear-scan allocation, closest widths first.
+
+    Lifetimes are intervals of operations in program order; one that a loop carries spans the loop.
+    """
+    order = {op: k for k, op in enumerate(e.plan.kernel.walk())}
+    rings: list[list[Sums]] = []
+    for one in sorted(sums.places, key=lambda place: order[place.opens]):
+        free = [
+            turns
+            for turns in rings
+            if max(order[op] for op in turns[-1].closes_at.walk()) < order[one.opens]
+            and e.plan.agent_around(turns[-1].opens) == e.plan.agent_around(one.opens)
+        ]
+        if free:
+            min(free, key=lambda turns: abs(columns_of(turns) - one.shape[1])).append(one)
+        else:
+            rings.append([one])
+    return rings
+
+
+def columns_of(turns: Sequence[Sums]) -> int:
+    """Return the columns of one copy of accumulators that take turns."""
+    return max(one.shape[1] for one in turns)
 
 
 def _wanted_copies(e: ThreadBuilder, sums: Sums, beside: set[int]) -> int:
@@ -83,12 +114,14 @@ def _split_agents(e: ThreadBuilder, op: Operation) -> Sequence[int]:
     return [issuer.agent.number for issuer in issuers(e.plan, op).values()]
 
 
-def ring_of(e: ThreadBuilder, sums: Sums, copies: int, number: int) -> AccumulatorRing:
-    """Allocate the mbarriers of an accumulator; one thread initialises them before a barrier."""
-    agent = e.plan.agent_around(sums.opens)
-    _check(e, sums)
+def ring_of(e: ThreadBuilder, sums: Sequence[Sums], copies: int, number: int) -> AccumulatorRing:
+    """Allocate the mbarriers of accumulators; one thread initialises them before a barrier."""
+    first = sums[0].opens
+    agent = e.plan.agent_around(first)
+    for one in sums:
+        _check(e, one)
     full, empty = (
-        allocate_mbarriers(e, sums.opens, f"{what} of sums {number}", copies)
+        allocate_mbarriers(e, first, f"{what} of sums {number}", copies)
         for what in ("full", "empty")
     )
     with predicated(e, is_equal(e, thread_id(e), 0)):
@@ -147,7 +180,10 @@ def is_awaited_in(e: ThreadBuilder, product: Operation, op: Operation) -> bool:
         return True
     assert e.tensor is not None
     ring = e.tensor.of_value[product.results[0]].ring
-    return ring is not None and op.is_ancestor(ring.sums.ready_at)
+    if ring is None:
+        return False
+    mine = next(one for one in ring.sums if product in one.products)
+    return op.is_ancestor(mine.ready_at)
 
 
 def reset_rings(e: ThreadBuilder) -> None:
@@ -173,7 +209,11 @@ def set_ring_stages(
 
 def rings_closed_in(e: ThreadBuilder, op: Operation) -> Sequence[AccumulatorRing]:
     """Return the accumulators whose ring advances inside an operation."""
-    return [one for one in e.accumulator_stages if _is_inside(one.sums.closes_at, op)]
+    return [
+        ring
+        for ring in e.accumulator_stages
+        if any(_is_inside(one.closes_at, op) for one in ring.sums)
+    ]
 
 
 def _is_inside(inner: Operation, op: Operation) -> bool:
@@ -216,7 +256,8 @@ def _barrier(
 def before(e: ThreadBuilder, op: Operation) -> None:
     """Wait for the MMAs of an accumulator if `op` is the first that reads it."""
     for ring, index in e.accumulator_stages.items():
-        if ring.sums.ready_at is not op:
+        ready = next((one for one in ring.sums if one.ready_at is op), None)
+        if ready is None:
             continue
         barrier = _barrier(e, ring.full, index, ring)
         if e.issues:
@@ -224,7 +265,7 @@ def before(e: ThreadBuilder, op: Operation) -> None:
         if e.reads:
             e.insert(MbarrierWaitOp(barrier, index.phase))
             e.insert(TmemFenceOp("after"))
-            final = e.get(ring.sums.final)
+            final = e.get(ready.final)
             assert isinstance(final, TensorTile)
             clear_unless_full(e, final)
 
@@ -232,7 +273,7 @@ def before(e: ThreadBuilder, op: Operation) -> None:
 def after(e: ThreadBuilder, op: Operation) -> None:
     """Release an accumulator if `op` is the last that reads it."""
     for ring, index in list(e.accumulator_stages.items()):
-        if ring.sums.closes_at is not op:
+        if all(one.closes_at is not op for one in ring.sums):
             continue
         if e.reads:
             e.insert(TmemFenceOp("before"))

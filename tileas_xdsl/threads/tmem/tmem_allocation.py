@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.dialects.builtin import i32
 from xdsl.ir import Operation, SSAValue
 
-from tileas_xdsl.analysis.accumulators import KernelSums, in_tensor_memory
+from tileas_xdsl.analysis.accumulators import KernelSums, Sums, in_tensor_memory
 from tileas_xdsl.analysis.rewritten_operands import waited_products
 from tileas_xdsl.analysis.tensor_registers import CELL_BITS
 from tileas_xdsl.diagnostics.catalogue import message
-from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.diagnostics.emission import note, op_error
 from tileas_xdsl.dialects.cute_nvgpu import (
     AllocTmemOp,
     BarrierOp,
@@ -35,9 +37,10 @@ from tileas_xdsl.threads.codegen.thread_ids import warp_id
 from tileas_xdsl.threads.smem.smem_layout import BARRIER_BYTES
 from tileas_xdsl.threads.tmem.accumulator_barriers import (
     blocks_of,
-    copies_of,
+    columns_of,
     reserve_product_barriers,
     ring_of,
+    turns_of,
 )
 from tileas_xdsl.threads.tmem.tmem_layout import Place, TensorMemory
 from tileas_xdsl.threads.tmem.tmem_scales import columns_of_scales
@@ -55,12 +58,12 @@ def allocate(e: ThreadBuilder, sums: KernelSums) -> None:
     used = 0
     of_value: dict[SSAValue, Place] = {}
     places: list[Place] = []
-    for one, copies in copies_of(e, sums, COLUMNS - sum(scales.values())):
-        columns = one.shape[1]
-        places.append(Place(used, columns, ring_of(e, one, copies, len(places))))
-        of_value.update({value: places[-1] for value, s in sums.of_value.items() if s is one})
+    for turns, copies in turns_of(e, sums, COLUMNS - sum(scales.values())):
+        columns = columns_of(turns)
+        places.append(Place(used, columns, ring_of(e, turns, copies, len(places))))
+        of_value.update({value: places[-1] for value, s in sums.of_value.items() if s in turns})
         used += copies * columns
-        _check_size(one.opens, used)
+        _check_size(turns[0].opens, used, places)
     for op in tiles:
         columns = _columns(e, op)
         of_value[op.results[0]] = Place(used, columns)
@@ -89,9 +92,19 @@ def _is_tile(op: Operation) -> bool:
     return isinstance(op, AllocTensorOp) and in_tensor_memory(op.result.type)
 
 
-def _check_size(op: Operation, used: int) -> None:
-    if used > COLUMNS:
-        raise op_error(op, message("tmem.out_of_columns", used=used, capacity=COLUMNS))
+def _check_size(op: Operation, used: int, places: Sequence[Place] = ()) -> None:
+    """Raise where columns run out; notes name the accumulators that are alive together."""
+    if used <= COLUMNS:
+        return
+    rings = [place.ring for place in places if place.ring is not None]
+    notes = [note(ring.sums[0].opens, _described(ring.sums[0])) for ring in rings]
+    raise op_error(op, message("tmem.out_of_columns", used=used, capacity=COLUMNS), notes)
+
+
+def _described(sums: Sums) -> str:
+    hint = sums.final.name_hint
+    name = "an accumulator" if hint is None else f"accumulator %{hint}"
+    return f"{name} of {'x'.join(map(str, sums.shape))} takes {sums.shape[1]} columns"
 
 
 def _columns(e: ThreadBuilder, op: Operation) -> int:

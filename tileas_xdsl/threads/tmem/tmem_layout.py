@@ -12,9 +12,12 @@ from tileas_xdsl.analysis.accumulators import Sums
 
 @dataclass(eq=False)
 class AccumulatorRing:
-    """The copies of an accumulator, each filled by products, then read by an agent."""
+    """The copies of an accumulator, each filled by products, then read by an agent.
 
-    sums: Sums
+    Accumulators that are never alive together may have one ring, and take turns.
+    """
+
+    sums: Sequence[Sums]
     agent: int
     """The number of the agent that reads them."""
     copies: int

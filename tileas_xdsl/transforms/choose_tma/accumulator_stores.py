@@ -18,6 +18,7 @@ from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.rewriter import InsertPoint
 
 from tileas_xdsl.analysis.layout_flow import LayoutRole, layout_role
+from tileas_xdsl.dialects.nv_tileaa.base import shape_of
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
@@ -29,6 +30,7 @@ from tileas_xdsl.dialects.nv_tileas.spaces import Tile
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
+from tileas_xdsl.target.tensor_memory import COLUMNS
 from tileas_xdsl.transforms.tma_to_async.global_arrays import array_of
 
 STAGING_BYTES = 32 * 1024
@@ -40,9 +42,14 @@ COPY = "unknown_copy"
 
 
 def stores_accumulator(store: TiledStoreOp) -> bool:
-    """Whether all that is stored is computed, element by element, from sums of products."""
-    roots = [*_element_wise_roots(store.value)]
-    return bool(roots) and all(_is_accumulator(root) for root in roots)
+    """Whether all that is stored is computed, element by element, from sums of products.
+
+    They are alive together then, until they are stored: tensor memory has to have columns for all.
+    """
+    roots = {*_element_wise_roots(store.value)}
+    if not roots or not all(map(_is_accumulator, roots)):
+        return False
+    return sum(shape_of(root.type)[-1] for root in roots) <= COLUMNS
 
 
 def _element_wise_roots(value: SSAValue) -> Iterator[SSAValue]:
