@@ -134,7 +134,12 @@ def test_tiles_any_distance_apart(steps: tuple[int, int]) -> None:
     np.testing.assert_array_equal(found, wanted)
 
 
-def test_rows_anywhere() -> None:
+@pytest.mark.parametrize("bits", [32, 64])
+def test_rows_anywhere(bits: int) -> None:
+    cast = "%wide = exti %rows signed : tile<4xi32> -> tile<4xi64>" if bits == 64 else ""
+    named = "%wide" if bits == 64 else "%rows"
+    first = "%far" if bits == 64 else "%first"
+    column = "%far = exti %first signed : tile<i32> -> tile<i64>" if bits == 64 else ""
     view = f"gather_scatter_view<tile=(4x8), padding_value = zero, {MATRIX}, sparse_dim=0>"
     text = entry(
         OPEN + ", %o: tile<ptr<i32>>",
@@ -148,7 +153,9 @@ def test_rows_anywhere() -> None:
     %rows, %t0 = load_ptr_tko weak %op : tile<4xptr<i32>> -> tile<4xi32>, token
     %e = constant <i32: 8> : tile<i32>
     %first = muli %x, %e : tile<i32>
-    %t, %k = load_view_tko weak %a[%rows, %first] : {view}, tile<4xi32>, tile<i32> -> tile<4x8xf32>, token
+    {cast}
+    {column}
+    %t, %k = load_view_tko weak %a[{named}, {first}] : {view}, tile<4xi{bits}>, tile<i{bits}> -> tile<4x8xf32>, token
     %l = store_view_tko weak %t, %b[%io, %first] : tile<4x8xf32>, {view}, tile<4xi32>, tile<i32> -> token""",  # noqa: E501
     )
     a, rows = random(9, 13), np.array([7, 0, 12, 3], np.int32)

@@ -142,3 +142,59 @@ def test_tl_programs_at_the_end_of_large_arrays(
     array = far(part.reshape(-1), shape, strides, place)
     found = emulated(kernel, [array, np.zeros((16, 32), np.float32)])
     np.testing.assert_array_equal(found, part[:, :32])
+
+
+# Arrays with indices of 64 bits.
+
+
+@ct.kernel
+def wide_tile(
+    x: ct.IndexedWithInt64, y: ct.IndexedWithInt64, count: ct.IndexedWithInt64, i: ct.ScalarInt64
+) -> None:
+    """Loads a tile of an array of more than 2^32 elements, and stores how many there are."""
+    ct.store(y, (0,), ct.load(x, (i,), (128,), padding_mode=ct.PaddingMode.ZERO))
+    ct.store(count, (0,), ct.full((1,), x.shape[0], ct.int64))
+
+
+@ct.kernel
+def wide_matmul(
+    a: ct.IndexedWithInt64, b: ct.IndexedWithInt64, c: ct.IndexedWithInt64, n: ct.IndexedWithInt64
+) -> None:
+    """Multiplies matrices, and counts blocks."""
+    sums = ct.zeros((64, 64), ct.float32)
+    for k in range(ct.num_tiles(a, axis=1, shape=(64, 32))):
+        x = ct.load(a, (ct.bid(0), k), (64, 32), padding_mode=ct.PaddingMode.ZERO)
+        y = ct.load(b, (k, ct.bid(1)), (32, 64), padding_mode=ct.PaddingMode.ZERO)
+        sums = ct.mma(x, y, sums)
+    ct.store(c, (ct.bid(0), ct.bid(1)), sums)
+    ct.atomic_add(n, (ct.bid(0),), 1)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_more_than_2_to_the_32_elements(target: str) -> None:
+    text = "x: i8[?] by i64, y: i8[?] by i64, count: i64[?] by i64, i: i64"
+    kernel = tileas.compile(wide_tile, signature=text, target=target)
+    extent, place = (1 << 32) + 77, (1 << 32) // 128
+    part = np.random.default_rng(0).integers(1, 100, 177).astype(np.int8)
+    array = far(part, (extent,), (1,), (place * 128,))
+    y, count = np.ones(128, np.int8), np.zeros(1, np.int64)
+    found = emulate(kernel.ptx, kernel.abi, [array, extent, 1, y, 128, 1, count, 1, 1, place], 1)
+    assert not found.findings
+    y, count = (value for value in found.arrays if isinstance(value, np.ndarray))
+    np.testing.assert_array_equal(y, np.where(np.arange(128) < 77, part[:128], 0))
+    assert count[0] == extent
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_kernels_of_wide_arrays_compute_what_others_do(target: str) -> None:
+    rng = np.random.default_rng(0)
+    a, b = (rng.integers(-3, 4, shape).astype(np.float16) for shape in ((100, 80), (80, 72)))
+    c, n = np.zeros((100, 72), np.float32), np.zeros(2, np.int32)
+    kernel = tileas.compile(wide_matmul, a, b, c, n, target=target)
+    assert kernel.assemble().cubin
+    wanted = a.astype(np.float32) @ b.astype(np.float32)
+    emulated_ = kernel.emulate(a, b, c, n, grid=(2, 2))
+    assert not emulated_.findings
+    for found in (kernel.simulate(a, b, c, n, grid=(2, 2)).arrays, emulated_.arrays):
+        np.testing.assert_array_equal(found[2], wanted)
+        assert found[3].tolist() == [2, 2]

@@ -11,6 +11,7 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from tileas_xdsl.backend.ptx.lowering.globals import lower_global
+from tileas_xdsl.backend.ptx.lowering.index_width import set_index_width
 from tileas_xdsl.backend.ptx.lowering.kernel import (
     LoweredKernel,
     is_kernel,
@@ -55,4 +56,5 @@ class ConvertCuteNvgpuToPtx(ModulePass):
 def _lowered(kernel: Operation, target: Target) -> LoweredKernel:
     if not isinstance(kernel, func.FuncOp) or not is_kernel(kernel):
         raise op_error(kernel, "is no kernel: functions marked cute.kernel become entries")
+    set_index_width(kernel)
     return lower_kernel(kernel, target)

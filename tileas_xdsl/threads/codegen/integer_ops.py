@@ -116,10 +116,14 @@ def as_int64(e: ThreadBuilder, value: SSAValue) -> SSAValue:
 
 
 def cast_index(e: ThreadBuilder, value: SSAValue, type_: Attribute) -> SSAValue:
-    """Return an `index` or integer as the other type."""
+    """Return an `index` or integer as the other type, sign-extended or truncated."""
     if value.type == type_:
         return value
-    return e.insert(arith.IndexCastOp(value, type_)).result
+    if isinstance(value.type, IndexType) or isinstance(type_, IndexType):
+        return e.insert(arith.IndexCastOp(value, type_)).result
+    bits = bit_width(type_)
+    kind = arith.ExtSIOp if bits > bit_width(value.type) else arith.TruncIOp
+    return e.insert(kind(value, IntegerType(bits))).result
 
 
 def bit_width(type_: Attribute) -> int:

@@ -18,8 +18,9 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     i8,
     i32,
+    i64,
 )
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.hints import isa
 
 from tileas_xdsl.diagnostics.emission import op_error
@@ -27,6 +28,7 @@ from tileas_xdsl.dialects.cute import PtrToIntOp
 from tileas_xdsl.dialects.cute import PtrType as MemoryPointer
 from tileas_xdsl.dialects.cute_nvgpu import TmaDescriptorTiledType
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
+from tileas_xdsl.dialects.nv_tileaa.views import MakeMemrefOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import attribute_of, recipe_from
 from tileas_xdsl.dialects.nv_tileas.types import TmaDescType
@@ -158,6 +160,14 @@ def kernel_function(plan: KernelPlan, block: Block, parameters: Sequence[str]) -
     return made
 
 
+def _has_wide_extents(op: Operation) -> bool:
+    """Return whether an operation makes an array whose extents have 64 bits."""
+    if not isinstance(op, MakeMemrefOp):
+        return False
+    extents = map(op.extent, range(op.array.get_num_dims()))
+    return any(isinstance(extent, SSAValue) and extent.type == i64 for extent in extents)
+
+
 def attributes_of(plan: KernelPlan, parameters: Sequence[str]) -> dict[str, Attribute]:
     """Return the launch attributes of a kernel."""
     threads, cluster = plan.block.threads, plan.facts.cluster
@@ -170,6 +180,8 @@ def attributes_of(plan: KernelPlan, parameters: Sequence[str]) -> dict[str, Attr
         TENSOR_MAPS: ArrayAttr([attribute_of(recipe) for recipe in plan.recipes]),
         "tileas.smem_map": StringAttr(plan.shared.table()),
     }
+    if any(map(_has_wide_extents, plan.kernel.walk())):
+        found["tileas.index_bits"] = IntegerAttr(64, 32)
     if plan.device_maps:
         found["tileas.device_maps"] = IntegerAttr(plan.device_maps, 32)
     if any(extent > 1 for extent in cluster):

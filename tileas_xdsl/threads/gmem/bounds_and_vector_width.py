@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType, i32
+from xdsl.dialects.builtin import IndexType, IntegerType, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
@@ -24,7 +24,7 @@ from tileas_xdsl.threads.codegen.integer_ops import (
     add,
     as_int64,
     cast_index,
-    extend_to_i64,
+    constant_like,
     i32_constant,
     is_equal,
     logical_and,
@@ -37,6 +37,9 @@ from tileas_xdsl.threads.codegen.lowered_values import GlobalView
 TiledOp = TiledAtomicRmwOp | TiledLoadBase | TiledStoreOp
 
 Number = SSAValue | int
+
+MAX_EXTENT = 1 << 31
+"""Extents below it have indices of 32 bits."""
 
 
 def is_packed(element: Attribute) -> bool:
@@ -59,11 +62,13 @@ class Window:
     strides: tuple[SSAValue | int, ...]
     """In elements, `i64`."""
     starts: tuple[SSAValue, ...]
-    """By dimension, the element of the array that the tile begins at, `i32`; maybe outside."""
+    """By dimension, the element of the array that the tile begins at; maybe outside."""
     factors: tuple[int, ...]
     """Known divisors of `starts`."""
     limits: tuple[SSAValue | None, ...]
-    """By dimension the extent, `i32`; None where no element is out of bounds."""
+    """By dimension the extent; None where no element is out of bounds."""
+    index: Attribute
+    """The type of coordinates: `i32`, or `i64` where extents may have more bits."""
 
     @staticmethod
     def of(e: ThreadBuilder, op: TiledOp, view: GlobalView, shape: tuple[int, ...]) -> Window:
@@ -79,9 +84,10 @@ class Window:
             view,
             shape,
             tuple(_as_int64(e, stride) for stride in view.strides),
-            tuple(cast_index(e, start, i32) for start in starts),
+            tuple(cast_index(e, start, coordinate_type(view)) for start in starts),
             tuple(divisor_of(e, start) for start in starts),
             _limits(e, op, view),
+            coordinate_type(view),
         )
 
     @staticmethod
@@ -105,9 +111,10 @@ class Window:
             view,
             shape,
             tuple(_as_int64(e, stride) for stride in view.strides),
-            tuple(cast_index(e, start, i32) for start in starts),
+            tuple(cast_index(e, start, coordinate_type(view)) for start in starts),
             tuple(divisor_of(e, start) for start in starts),
             (None,) * len(shape),
+            coordinate_type(view),
         )
 
     def has(self, e: ThreadBuilder, axis: int, coordinate: SSAValue) -> SSAValue | None:
@@ -117,7 +124,11 @@ class Window:
 
     def scaled(self, e: ThreadBuilder, axis: int, coordinate: SSAValue) -> SSAValue:
         """Return the offset of an index in elements, `i64`."""
-        return multiply(e, extend_to_i64(e, coordinate), self.strides[axis])
+        return multiply(e, as_int64(e, coordinate), self.strides[axis])
+
+    def coordinate(self, e: ThreadBuilder, axis: int, position: SSAValue) -> SSAValue:
+        """Return the index in the array of a position in the tile."""
+        return add(e, self.starts[axis], cast_index(e, position, self.index))
 
     def is_aligned(self, e: ThreadBuilder, count: int) -> bool | SSAValue:
         """Return whether aligned groups of `count` row elements allow one vector access each.
@@ -158,7 +169,7 @@ class Window:
         start = self.starts[-1]
         end = add(e, start, self.shape[-1])
         below = e.insert(arith.CmpiOp(end, limit, "sle")).result
-        above = e.insert(arith.CmpiOp(start, i32_constant(e, 0), "sge")).result
+        above = e.insert(arith.CmpiOp(start, constant_like(e, start, 0), "sge")).result
         whole = e.insert(arith.AndIOp(above, below)).result
         if isinstance(extent, int):
             return whole
@@ -190,9 +201,22 @@ def _start(
 def _limits(e: ThreadBuilder, op: TiledOp, view: GlobalView) -> tuple[SSAValue | None, ...]:
     inside = (False,) * len(view.extents) if op.in_bounds is None else op.in_bounds.get_values()
     return tuple(
-        None if flag else as_int32(e, extent)
+        None if flag else _limit(e, extent, coordinate_type(view))
         for flag, extent in zip(inside, view.extents, strict=True)
     )
+
+
+def coordinate_type(view: GlobalView) -> IntegerType:
+    """Return the integer that holds every index of an array: its extents decide."""
+    for extent in view.extents:
+        bound = extent >= MAX_EXTENT if isinstance(extent, int) else extent.type == i64
+        if bound:
+            return i64
+    return i32
+
+
+def _limit(e: ThreadBuilder, extent: Number, type_: IntegerType) -> SSAValue:
+    return e.constant(extent, type_) if isinstance(extent, int) else cast_index(e, extent, type_)
 
 
 def as_int32(e: ThreadBuilder, number: Number) -> SSAValue:

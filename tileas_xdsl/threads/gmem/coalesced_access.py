@@ -125,7 +125,7 @@ class Accesses:
             if piece.line in rows:
                 continue
             if piece.column not in columns:
-                column = add(e, window.starts[-1], piece.column)
+                column = window.coordinate(e, -1, piece.column)
                 columns[piece.column] = (column, window.scaled(e, -1, column))
             rows[piece.line] = _row(e, window, piece, columns[piece.column], guard)
         return Accesses(e, window, layout, rows, mask)
@@ -204,7 +204,7 @@ def _row(
         assert left is not None
         position = left if axis == 0 else modulo(e, left, window.shape[axis])
         left = divide(e, left, window.shape[axis]) if axis else None
-        coordinate = add(e, window.starts[axis], position)
+        coordinate = window.coordinate(e, axis, position)
         exists = logical_and(e, exists, window.has(e, axis, coordinate))
         offset = add(e, offset, window.scaled(e, axis, coordinate))
     return Row(offset, column, exists)

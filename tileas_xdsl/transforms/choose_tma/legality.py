@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import func, scf
+from xdsl.dialects.builtin import i64
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.analysis.pointer_base_arrays import promised_divisor, without_promises
@@ -109,6 +110,9 @@ def _array_problem(view: SSAValue) -> str | None:
     if (problem := _divided(made.pointer, 1, "its array begins at")) is not None:
         return problem
     axes = range(len(window.pointed.sizes))
+    extents = [made.extent(axis) for axis in axes]
+    if any(isinstance(extent, SSAValue) and extent.type == i64 for extent in extents):
+        return "its extents have 64 bits, and coordinates of TMA have 32"
     return _strides_problem(
         [made.stride(axis) for axis in axes], bits_of(window.type.element_type) // 8
     )

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     TensorType,
+    i64,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
@@ -29,6 +30,7 @@ from tileas_xdsl.dialects.cuda_tile.view_types import (
     TileView,
 )
 from tileas_xdsl.dialects.nv_tileaa import shapes, tiled_memory
+from tileas_xdsl.dialects.nv_tileaa.base import element_of
 from tileas_xdsl.dialects.nv_tileaa.bodies import YieldOp
 from tileas_xdsl.dialects.nv_tileaa.views import BlockTileOp, GetDimSizeOp, MakeMemrefOp
 from tileas_xdsl.dialects.nv_tileas.enums import SpecialPadding, SpecialPaddingAttr
@@ -162,14 +164,18 @@ def _scattered(
     places = list[SSAValue]()
     for axis, value in enumerate(c.get_all(index)):
         block = Block(arg_types=[INDEX] * len(shape))
+        type_ = i64 if element_of(value.type) == i64 else INDEX
         with c.at_end(block):
-            here = block.args[axis]
+            here: SSAValue = block.args[axis]
             if axis == sparse:
-                position = c.as_index(c.taken(value, [here]))
+                position = c.taken(value, [here])
+                position = position if type_ == i64 else c.as_index(position)
             else:
-                position = c.insert(arith.AddiOp(c.as_index(value), here)).result
+                first = value if type_ == i64 else c.as_index(value)
+                here = c.insert(arith.IndexCastOp(here, i64)).result if type_ == i64 else here
+                position = c.insert(arith.AddiOp(first, here)).result
             c.insert(YieldOp(position))
-        places.append(c.insert(shapes.GenerateOp(TensorType(INDEX, shape), block)).result)
+        places.append(c.insert(shapes.GenerateOp(TensorType(type_, shape), block)).result)
     return places
 
 

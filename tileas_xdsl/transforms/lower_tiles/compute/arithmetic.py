@@ -102,7 +102,9 @@ def dim(e: ThreadBuilder, op: memref.DimOp) -> Sequence[Lowered]:
     if not isinstance(source, GlobalView) or axis is None or axis >= len(source.extents):
         raise op_error(op, "asks for a constant dimension of an argument of the kernel")
     extent = source.extents[axis]
-    return [Scalar(index_constant(e, extent) if isinstance(extent, int) else extent)]
+    if isinstance(extent, int):
+        return [Scalar(index_constant(e, extent))]
+    return [Scalar(cast_index(e, extent, IndexType()))]
 
 
 HANDLERS: Handlers = {

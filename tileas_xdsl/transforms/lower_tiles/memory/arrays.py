@@ -65,12 +65,12 @@ def make_memref(e: ThreadBuilder, op: MakeMemrefOp) -> Sequence[Lowered]:
 
 
 def _count(e: ThreadBuilder, number: SSAValue | int) -> SSAValue | int:
-    """Return an element count as `i32` or `index`; narrow integers are zero-extended."""
+    """Return an element count as `i32`, `i64` or `index`; narrow integers are zero-extended."""
     if isinstance(number, int):
         return number
     value = e.scalar(number)
     type_: Attribute = value.type
-    if not isinstance(type_, FixedBitwidthType) or type_ == i32:
+    if not isinstance(type_, FixedBitwidthType) or type_ in (i32, i64):
         return value
     if type_.bitwidth < i32.bitwidth:
         return e.insert(arith.ExtUIOp(value, i32)).result

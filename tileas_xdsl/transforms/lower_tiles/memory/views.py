@@ -53,6 +53,7 @@ from tileas_xdsl.threads.codegen.lowered_values import (
 )
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.codegen.structured_control_flow import run_if
+from tileas_xdsl.threads.gmem.bounds_and_vector_width import coordinate_type
 from tileas_xdsl.threads.gmem.coalesced_access import load_tile, order, store_tile
 from tileas_xdsl.threads.registers.coordinates import (
     column_of_accumulator,
@@ -271,7 +272,9 @@ def tiled_store(e: ThreadBuilder, op: TiledStoreOp) -> Sequence[Lowered]:
         store_tile(e, op)
         return _token(op)
     target = e.get(op.view)
-    if isinstance(target, GlobalView):
+    if isinstance(target, GlobalView) and coordinate_type(target) != i32:
+        store_tile(e, op)
+    elif isinstance(target, GlobalView):
         order(e, op)
         _store_global(e, op, fragment, target)
     else:
