@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from tileas_xdsl.interpreters.tile.launch_descriptors import HostMaps
     from tileas_xdsl.runtime.emulation import Emulation
     from tileas_xdsl.runtime.kernel_launcher import Launcher
+    from tileas_xdsl.runtime.levels import LevelResult
     from tileas_xdsl.target.kernel_abi import KernelAbi
 
 TO_PTX = "tileas-to-ptx"
@@ -185,17 +186,22 @@ class CompiledKernel:
         The options are those of `interpreters.cuda_tile`.  Raises `UndefinedError` at what Tile IR
         leaves undefined, `DiagnosticError` if the kernel is not made of Tile IR.
         """
-        from tileas_xdsl.interpreters.cuda_tile.launch import ArrayTable, evaluate
-        from tileas_xdsl.interpreters.tile.memory.argument_arrays import AddressTable
+        from tileas_xdsl.interpreters.cuda_tile.launch import evaluate
+        from tileas_xdsl.runtime.cutile_arguments import with_tables
 
         if self.tile_ir is None:
             raise op_error(self.function, "the kernel is not made of Tile IR", prefix=False)
-        flat = [
-            ArrayTable(value.arrays, value.words) if isinstance(value, AddressTable) else value
-            for value in self._held(args)
-        ]
+        flat = with_tables(self._held(args))
         found = evaluate(self.tile_ir, flat, kernel=self.name, grid=grid, **options)
         return replace(found, arrays=self._restored(args, found.arrays))
+
+    def validate(
+        self, *args: Any, grid: int | Sequence[int] = 1, tolerance: float | None = None
+    ) -> Sequence[LevelResult]:
+        """Run the kernel on every level, and compare each with the first (`runtime.levels`)."""
+        from tileas_xdsl.runtime.levels import compare_levels
+
+        return list(compare_levels(self, args, grid, tolerance))
 
     def emulate(self, *args: Any, grid: int | Sequence[int] = 1, **options: Any) -> Emulation:
         """Run the PTX on the emulator; the options are those of `runtime.emulation.emulate`.

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
 
+from tileas_xdsl.tools.level_validation import TARGETS
 from tileas_xdsl.tools.tileas import app
 
 pytest.importorskip("cuda.tile")
@@ -41,7 +42,7 @@ def run(command: str, *args: str) -> Result:
     return result
 
 
-@pytest.mark.parametrize("level", ["tile", "ptx"])
+@pytest.mark.parametrize("level", ["tileir", "tile", "ptx"])
 def test_arrays_are_given_whole(level: str, folder: Path) -> None:
     scalar = ("--arg", "f32:2.5")
     result = run("simulate", "--sig", SIGNATURE, *ARGS, *scalar, "--level", level, "--out", "out")
@@ -50,6 +51,23 @@ def test_arrays_are_given_whole(level: str, folder: Path) -> None:
     x, y = (np.load(folder / "out" / f"arg{n}.npy") for n in (0, 1))
     assert y.tolist() == (x * np.float32(2.5)).astype(np.float16).tolist()
     assert "arg1   y     memref<?x12xf16>" in result.stdout
+
+
+def test_what_tile_ir_means_is_asserted_in_the_source() -> None:
+    scalar = ("--arg", "f32:0", "--level", "tileir")
+    result = run("simulate", "--sig", SIGNATURE, *ARGS, *scalar)
+    assert result.exit_code == 1
+    assert result.stdout == "block 0\n"
+    assert (
+        "k.py:9:5: error: 'cuda_tile.assert' op does not hold in block (0, 0, 0)" in result.stderr
+    )
+
+
+@pytest.mark.parametrize("option", ["--schedules=2", "--target=sm_90a", "--trace=t.json"])
+def test_options_of_other_levels_are_refused(option: str) -> None:
+    result = run("simulate", "--sig", SIGNATURE, *ARGS, "--arg", "f32:1", "--level=tileir", option)
+    assert result.exit_code == 2
+    assert f"{option.partition('=')[0]} has no meaning with --level tileir" in result.stderr
 
 
 @pytest.mark.parametrize("level", ["tile", "ptx"])
@@ -66,7 +84,16 @@ def test_passes_are_validated() -> None:
     passes = ("-p", "tileas-to-ptx")
     result = run("validate", "--sig", SIGNATURE, *ARGS, "--arg", "f32:3", *passes)
     assert result.exit_code == 0, result.output
+    assert "(Tile IR)                          yes" in result.stdout
     assert "(input)                            yes" in result.stdout
+
+
+def test_levels_are_validated_for_both_targets() -> None:
+    result = run("validate", "--sig", SIGNATURE, *ARGS, "--arg", "f32:3")
+    assert result.exit_code == 0, result.output
+    rows = [line.split() for line in result.stdout.splitlines() if line.startswith("sm_")]
+    levels = ("tileir", "tile", "ptx")
+    assert rows == [[target, level, "yes"] for target in TARGETS for level in levels]
 
 
 @pytest.mark.parametrize(

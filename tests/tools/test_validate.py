@@ -335,7 +335,7 @@ def test_the_kernel_is_named_where_there_are_several() -> None:
 @pytest.mark.parametrize(
     ("args", "code", "message"),
     [
-        (["add.mlir", "--grid", "1"], 2, "Missing option '-p'"),
+        (["add.mlir"], 2, "Missing option '--grid'"),
         (["add.mlir", "-p", "cse"], 2, "Missing option '--grid'"),
         (["add.mlir", "-p", "canonicalise", "--grid", "1"], 2, "did you mean canonicalize"),
         (["add.mlir", "-p", "cse{", "--grid", "1"], 2, "Expected argument name here"),

@@ -23,6 +23,7 @@ from tileas_xdsl.frontend.signature import (
     ScalarParameter,
     TupleParameter,
 )
+from tileas_xdsl.interpreters.cuda_tile.launch import ArrayTable
 from tileas_xdsl.interpreters.tile.arguments import ArgumentError
 from tileas_xdsl.interpreters.tile.memory.argument_arrays import AddressTable
 from tileas_xdsl.runtime.host_arrays import host_array
@@ -63,6 +64,14 @@ def flattened(parameters: Sequence[Parameter], values: Sequence[Any]) -> Sequenc
 def held(parameters: Sequence[Parameter], values: Sequence[Any]) -> Sequence[Any]:
     """Return the same with arrays as their memory; raises `ArgumentError` as `flattened`."""
     return [in_memory(value) for value in flattened(parameters, values)]
+
+
+def with_tables(flat: Sequence[Any]) -> Sequence[Any]:
+    """Return arguments with tables of arrays as the interpreter of Tile IR takes them."""
+    return [
+        ArrayTable(value.arrays, value.words) if isinstance(value, AddressTable) else value
+        for value in flat
+    ]
 
 
 def restored(

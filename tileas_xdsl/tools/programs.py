@@ -37,6 +37,8 @@ class Program:
     aliases: Mapping[str, Attribute]
     parameters: Sequence[Parameter] | None = None
     """Those of a kernel of cuTile, which takes whole arrays."""
+    tile_ir: ModuleOp | None = None
+    """The Tile IR that the tiles were made of, if they were."""
 
     def text(self) -> str:
         """The module as MLIR."""
@@ -61,7 +63,9 @@ def load_tiles(path: str, target: str | None, signature: str | None = None) -> P
         module_target(program.module, target).name,
         lambda spec, module: apply_pass(spec, program.ctx, module),
     )
-    return program if tiles is program.module else replace(program, module=tiles, aliases={})
+    if tiles is program.module:
+        return program
+    return replace(program, module=tiles, aliases={}, tile_ir=program.module)
 
 
 def load_input(

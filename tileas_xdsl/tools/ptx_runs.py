@@ -14,6 +14,7 @@ from tileas_xdsl.diagnostics.inputs import read_input
 from tileas_xdsl.diagnostics.report import Diagnostic, Location, Severity, diagnostic
 from tileas_xdsl.diagnostics.sources import SourceText, remember_source
 from tileas_xdsl.dialects.nv_tileas.element_names import canonical_name
+from tileas_xdsl.frontend.signature import leaves
 from tileas_xdsl.interpreters.ptx import (
     Finding,
     LaunchError,
@@ -153,7 +154,7 @@ def compiled_program(path: str, specs: Sequence[str], launch: PtxLaunch) -> Comp
         parameters = parameters_of(find_kernel(program.module, launch.kernel))
         values = bind_arguments(given, parameters)
     else:
-        parameters, values = [shown(p) for p in signature], bound(signature, given)
+        parameters, values = [shown(p) for p in leaves(signature)], bound(signature, given)
     made = compile_module(
         program.module,
         program.ctx,
@@ -165,7 +166,9 @@ def compiled_program(path: str, specs: Sequence[str], launch: PtxLaunch) -> Comp
         Argument(parameter.name, str(parameter.type), value)
         for parameter, value in zip(parameters, values, strict=True)
     ]
-    return CompiledProgram(replace(made, parameters=signature), launch.grid, arguments)
+    return CompiledProgram(
+        replace(made, parameters=signature, tile_ir=program.tile_ir), launch.grid, arguments
+    )
 
 
 # PTX text.

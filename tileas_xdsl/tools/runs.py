@@ -20,6 +20,7 @@ from tileas_xdsl.tools.comparison import Difference, first_difference
 from tileas_xdsl.tools.cutile_parameters import bound, shown
 
 if TYPE_CHECKING:
+    from tileas_xdsl.interpreters.cuda_tile.launch import Meaning
     from tileas_xdsl.tools.programs import Program
 
 Extents: TypeAlias = tuple[int, int, int]
@@ -67,6 +68,18 @@ class Launch:
             progress=progress,
             host_maps=self._host_maps(module, args),
         )
+        if self.signature is None:
+            return found
+        from tileas_xdsl.runtime.cutile_arguments import restored
+
+        return replace(found, arrays=restored(self.signature, self.args, found.arrays))
+
+    def evaluate(self, tile_ir: ModuleOp) -> Meaning:
+        """What the Tile IR of the kernel means; raises `UndefinedError`."""
+        from tileas_xdsl.interpreters.cuda_tile.launch import evaluate
+        from tileas_xdsl.runtime.cutile_arguments import with_tables
+
+        found = evaluate(tile_ir, with_tables(self._held()), kernel=self.kernel, grid=self.grid)
         if self.signature is None:
             return found
         from tileas_xdsl.runtime.cutile_arguments import restored

@@ -8,7 +8,7 @@ are applied and their IR is verified, but there is nothing left to run.
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
@@ -18,13 +18,19 @@ from tileas_xdsl.diagnostics.locations import locate_lost
 from tileas_xdsl.diagnostics.pass_errors import located_failures
 from tileas_xdsl.diagnostics.report import Diagnostic
 from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.interpreters.cuda_tile.faults import UndefinedError
+from tileas_xdsl.interpreters.cuda_tile.launch import Meaning
 from tileas_xdsl.interpreters.tile.arguments import ArgumentError
 from tileas_xdsl.interpreters.tile.launch import Simulation
+from tileas_xdsl.runtime.levels import difference_of
 from tileas_xdsl.tools.programs import Program
 from tileas_xdsl.tools.runs import Bar, FailedRunError, Trial, UnequalRunError, options_of
 
 INPUT = "(input)"
 """The name of the step before all passes."""
+
+TILE_IR = "(Tile IR)"
+"""That of what the input means, where it is Tile IR."""
 
 _OF_THREADS = ("cute", "cute_nvgpu", "ptx")
 """Dialects of kernels that are no longer of tiles."""
@@ -47,11 +53,13 @@ class Step:
     complaint: Complaint | None = None
     reports: Sequence[Diagnostic] = ()
     """Warnings and remarks of the pass."""
+    is_meaning: bool = False
+    """Whether it is what Tile IR means, which has no cycles."""
 
     @property
     def is_of_threads(self) -> bool:
         """Whether the kernel is valid, but no longer one of tiles, which could be run."""
-        return self.complaint is None and self.cycles is None
+        return self.complaint is None and self.cycles is None and not self.is_meaning
 
 
 class _PassError(Exception):
@@ -65,14 +73,43 @@ class _PassError(Exception):
 def validate(
     program: Program, passes: Sequence[ModulePass], trial: Trial, bar: Bar
 ) -> Generator[Step]:
-    """The program as it is and after each pass; the first step with a complaint is the last."""
+    """The program as it is and after each pass; the first step with a complaint is the last.
+
+    The tiles that Tile IR became are compared with what it means, as far as rounding allows.
+    """
+    meaning: Meaning | None = None
+    if program.tile_ir is not None:
+        step, meaning = _meaning(program.tile_ir, trial)
+        yield step
+        if step.complaint is not None:
+            return
     reference: Simulation | None = None
     for module_pass in (None, *passes):
         step, found = _step(program, module_pass, trial, bar, reference)
+        if meaning is not None and reference is None and found is not None:
+            step = _as_it_means(step, found, meaning, trial)
         yield step
         if step.complaint is not None:
             return
         reference = reference or found
+
+
+def _meaning(tile_ir: ModuleOp, trial: Trial) -> tuple[Step, Meaning | None]:
+    try:
+        found = trial.launch.evaluate(tile_ir)
+    except UndefinedError as error:
+        complaint = Complaint("what the kernel does is undefined in Tile IR", error.diagnostics)
+        return Step(TILE_IR, None, complaint, is_meaning=True), None
+    return Step(TILE_IR, None, is_meaning=True), found
+
+
+def _as_it_means(step: Step, found: Simulation, meaning: Meaning, trial: Trial) -> Step:
+    """The step of the input, with a complaint where its tiles do not compute what it means."""
+    difference = difference_of(meaning.arrays, found.arrays, trial.tolerance or None)
+    if difference is None:
+        return step
+    what = f"{trial.launch.parameter(difference.argument)}: {difference}"
+    return replace(step, complaint=Complaint(f"the lowering of Tile IR changes {what}"))
 
 
 def _step(

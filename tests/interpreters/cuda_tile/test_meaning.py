@@ -264,6 +264,13 @@ def test_blocks_count_and_print() -> None:
     assert found.blocks == 4
 
 
+def test_constants_of_tf32() -> None:
+    body = """%c = constant <tf32: [1.5, -2.0, 0.25, 3.0]> : tile<4xtf32>
+    %r = ftof %c : tile<4xtf32> -> tile<4xf32>"""
+    found = computed(body, result="4xf32", count=4)
+    np.testing.assert_array_equal(found, np.float32([1.5, -2, 0.25, 3]))
+
+
 UNDEFINED = {
     "divides by zero": "%r = divi %n, %zero signed : tile<i32>",
     "divides -2147483648 by -1": "%r = divi %least, %minus signed : tile<i32>",

@@ -211,7 +211,7 @@ def conversion(m: Maker) -> Node:
     sign = rng.choice(("signed", "unsigned"))
     is_bits = source != "i1" and result != "i1" and WIDTHS[source] == WIDTHS[result]
     if is_bits and rng.random() < 0.5:
-        return m.add("@r = bitcast @0 : @t0 -> @t", to, a)
+        return _same_bits(m, a, to)
     if source[0] == "i" and result[0] == "i":
         if WIDTHS[source] == WIDTHS[result]:
             return a
@@ -224,6 +224,16 @@ def conversion(m: Maker) -> Node:
         return _to_integer(m, a, to, sign)
     modes = _float_modes(source, result)
     return m.add(f"@r = ftof @0 rounding<{rng.choice(modes)}> : @t0 -> @t", to, a)
+
+
+def _same_bits(m: Maker, a: Node, to: Tile) -> Node:
+    """The bits of numbers: those of a NaN are not specified, and `maxf` leaves NaN out."""
+    if a.type.element[0] == "i":
+        return m.add("@r = bitcast @0 : @t0 -> @t", to, a)
+    text = f"""@r_l = constant <{a.type.element}: -3.0> : @t0
+@r_a = maxf @0, @r_l : @t0
+@r = bitcast @r_a : @t0 -> @t"""
+    return m.add(text, to, a)
 
 
 def _float_modes(source: str, result: str) -> Sequence[str]:
@@ -302,20 +312,21 @@ def movement(m: Maker) -> Node:
 
 
 BODIES: dict[str, tuple[str, str, str]] = {
-    "addi": ("@r_s = addi %p@r, %n@r : tile<@e>", "0", "i"),
-    "maxi": ("@r_s = maxi %p@r, %n@r signed : tile<@e>", "-128", "i"),
-    "xori": ("@r_s = xori %p@r, %n@r : tile<@e>", "0", "i"),
+    "addi": ("@r_s = addi %pre@q, %now@q : tile<@e>", "0", "i"),
+    "maxi": ("@r_s = maxi %pre@q, %now@q signed : tile<@e>", "least", "i"),
+    "xori": ("@r_s = xori %pre@q, %now@q : tile<@e>", "0", "i"),
     "last": (
         "@r_z = constant <@e: 0> : tile<@e>\n"
-        "@r_c = cmpi equal %n@r, @r_z, signed : tile<@e> -> tile<i1>\n"
-        "@r_s = select @r_c, %p@r, %n@r : tile<i1>, tile<@e>",
+        "@r_c = cmpi equal %now@q, @r_z, signed : tile<@e> -> tile<i1>\n"
+        "@r_s = select @r_c, %pre@q, %now@q : tile<i1>, tile<@e>",
         "0",
         "i",
     ),
-    "maxf": ("@r_s = maxf %p@r, %n@r : tile<@e>", "-1.0e30", "f"),
-    "addf": ("@r_s = addf %p@r, %n@r : tile<@e>", "0.0", "f"),
+    "maxf": ("@r_s = maxf %pre@q, %now@q : tile<@e>", "-6.0e4", "f"),
+    "addf": ("@r_s = addf %pre@q, %now@q : tile<@e>", "0.0", "f"),
 }
-"""Bodies of reductions and scans: what combines, the identity, and which elements they take.
+"""Bodies of reductions and scans: what combines `%pre@q`, all before, and `%now@q`; the identity
+(`least`: the least integer), and which elements they take.
 
 `last` is the last element that is not zero: it is associative and does not commute.
 """
@@ -328,12 +339,14 @@ def aggregate(m: Maker) -> Node:
     body, identity, kind = BODIES[name]
     a = m.any(INTEGERS if kind == "i" else ("f32", "f64", "f16"))
     if name == "maxf":
-        identity = "-6.0e4"
+        # Nothing is below the identity, not even a NaN.
+        text = f"@r_l = constant <@e: {identity}> : @t\n@r = maxf @0, @r_l : @t"
+        a = m.add(text, a.type, a)
+    if name == "maxi":
+        identity = str(-(1 << (WIDTHS[a.type.element] - 1)))
     element, axis = a.type.element, rng.randrange(len(a.type.shape))
     identities = f"identities=[{identity} : {element}]"
-    arguments = f"(%p@r_: tile<{element}>, %n@r_: tile<{element}>)"
-    inside = body.replace("@e", element).replace("%p@r", "%p@r_").replace("%n@r", "%n@r_")
-    inside = inside.replace("%p@r_", "%pre@q").replace("%n@r_", "%now@q")
+    inside = body.replace("@e", element)
     arguments = f"(%pre@q: tile<{element}>, %now@q: tile<{element}>)"
     if rng.random() < 0.5:
         reverse = rng.choice(("true", "false"))

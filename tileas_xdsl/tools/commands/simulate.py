@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 class Level(StrEnum):
     """Which IR is run."""
 
+    TILE_IR = "tileir"
     TILE = "tile"
     PTX = "ptx"
 
@@ -122,7 +123,10 @@ def simulate(
     sig: SignatureOption = None,
     level: Annotated[
         Level | None,
-        typer.Option(help="Run the tiles, or the PTX that they are compiled to; .ptx files: ptx."),
+        typer.Option(
+            help="Run the tiles, or the PTX that they are compiled to; of Tile IR and cuTile also "
+            "what they mean themselves, before any lowering. .ptx files: ptx."
+        ),
     ] = None,
     target: TargetOption = None,
     cluster: ClusterOption = None,
@@ -189,6 +193,29 @@ def simulate(
     from tileas_xdsl.tools.ptx_simulation import run_ptx
 
     outputs = _Outputs(out, trace, timeline)
+    if level is Level.TILE_IR:
+        with reported_errors():
+            _check_outputs(outputs)
+            _refuse(
+                "--level tileir",
+                {
+                    "--policy": policy is not None,
+                    "--schedules": schedules is not None,
+                    "--seed": seed is not None,
+                    "--order": order is not None,
+                    "--trace": trace is not None,
+                    "--timeline": timeline is not None,
+                    "--block": block is not None,
+                    "--cluster": cluster is not None,
+                    "--target": target is not None,
+                    "--shared": shared > 0,
+                    "--host-code": host_code,
+                    "--tolerance": tolerance > 0,
+                    "--jobs": jobs > 1,
+                },
+            )
+            _simulate_meaning(input_file, arg, kernel, sig, grid, out)
+        return
     is_text = input_file.endswith(".ptx")
     with reported_errors():
         _check_outputs(outputs)
@@ -226,6 +253,19 @@ def simulate(
             input_file, arg, grid, cluster, kernel, target, jobs, tolerance, chosen, outputs, sig
         )
         _simulate(request)
+
+
+def _simulate_meaning(
+    path: str,
+    specs: Sequence[str],
+    kernel: str | None,
+    signature: str | None,
+    grid: Grid,
+    folder: Path | None,
+) -> None:
+    from tileas_xdsl.tools.meaning_simulation import run_tile_ir
+
+    run_tile_ir(path, specs, kernel, signature, grid, folder)
 
 
 def _refuse(level: str, given: Mapping[str, bool]) -> None:

@@ -33,17 +33,17 @@ if TYPE_CHECKING:
 
 def validate(
     input_file: CompilableInput,
+    grid: GridOption,
     passes: Annotated[
-        str,
+        str | None,
         typer.Option(
             "-p",
             "--passes",
             metavar="PASSES",
             help="The name of a pipeline, or passes separated by commas; 'tileas pipelines' and "
-            "'tileas passes --all' list both.",
+            "'tileas passes --all' list both. Without: on every level, for both targets.",
         ),
-    ],
-    grid: GridOption,
+    ] = None,
     arg: ArgOption = [],  # noqa: B006
     kernel: KernelOption = None,
     sig: SignatureOption = None,
@@ -58,10 +58,17 @@ def validate(
 ) -> None:
     """Run a kernel before and after each pass, and name the first pass that changes a result.
 
+    Without passes it runs on every level, and must compute the same on each: Tile IR by its own
+    meaning, tiles on the interpreter, PTX on the emulator. With them, tiles that were made of Tile
+    IR are compared with its meaning first, within the errors of rounding.
+
     The kernel is not run any more once it is thread-level IR.  A pass that fails, leaves a module
     that does not verify, or after which the simulation finds a race, a deadlock or a broken
     protocol is named too.
     """
+    if passes is None:
+        _validate_levels(input_file, arg, kernel, sig, grid, target, tolerance)
+        return
     from tileas_xdsl.tools.deep_stack import with_deep_stack
     from tileas_xdsl.tools.programs import load_tiles, reported_errors
     from tileas_xdsl.tools.runs import Trial, prepare, progress_bar, schedules_of
@@ -79,6 +86,22 @@ def validate(
         with progress_bar() as bar:
             stages = with_deep_stack(lambda: work(bar))
         _tell(stages, print_ir)
+
+
+def _validate_levels(
+    path: str,
+    specs: Sequence[str],
+    kernel: str | None,
+    signature: str | None,
+    grid: tuple[int, int, int],
+    target: str | None,
+    tolerance: float,
+) -> None:
+    from tileas_xdsl.tools.level_validation import validate_levels
+    from tileas_xdsl.tools.programs import reported_errors
+
+    with reported_errors():
+        validate_levels(path, specs, kernel, signature, grid, target, tolerance)
 
 
 @dataclass(frozen=True)

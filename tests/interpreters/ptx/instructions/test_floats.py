@@ -110,6 +110,12 @@ def test_sums_and_products(name: str, mode: str) -> None:
         assert same(int(alike[0]), int(found[0]), name)
 
 
+def test_sums_with_an_immediate_cancel_to_negative_zero_if_rounded_down() -> None:
+    a = np.float32([1.0, 2.0]).view(np.uint32)
+    (found,) = apply("add.rm.f32 {x}, {a}, 0fBF800000;", [a], [a.dtype])
+    assert found.tolist() == [0x80000000, 0x3F800000]
+
+
 @pytest.mark.parametrize("mode", ["rn", "rz", "rm", "rp"])
 @pytest.mark.parametrize("name", ["f16", "bf16"])
 def test_halves_added_to_singles(name: str, mode: str) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Attribute
 
 from tileas_xdsl.dialects.cuda_tile.enums import RoundingMode, Signedness
@@ -134,4 +135,8 @@ def from_memory_bytes(data: Array, element: Attribute) -> Array:
 def literal(value: Any, element: Attribute) -> Array:
     """The elements of a literal, in row-major order; one of them if all are the same."""
     data = np.frombuffer(value.data.data, np.uint8)
+    if name_of_scalar(element) == "tf32":
+        # xDSL gives them 3 bytes.
+        packed = cast("AnyFloat", element)
+        return np.array(packed.unpack(data.tobytes(), data.size // packed.size), np.float32)
     return from_bits(data.view(f"u{dtype_of(element).itemsize}"), element)

@@ -151,7 +151,8 @@ def _negative_zero(result: tuple[Array, Array], values: list[Array]) -> Array:
     """Fix zero sums under rounding down: -0 unless both addends are +0 (IEEE 754)."""
     value, lost = result
     parts = values if len(values) == 2 else [values[0] * values[1], values[2]]
-    whole = np.all([(v == 0) & ~np.signbit(v) for v in parts], axis=0)
+    first, second = ((part == 0) & ~np.signbit(part) for part in parts)
+    whole = first & second
     return np.where((value == 0) & (lost == 0) & ~whole, -0.0, value)
 
 
