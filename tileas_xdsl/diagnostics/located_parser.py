@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
     AnyFloat,
     ComplexType,
     FileLineColLoc,
+    FloatAttr,
     FusedLoc,
     IndexType,
     IntAttr,
@@ -51,6 +52,8 @@ from tileas_xdsl.diagnostics.parse_errors import (
 from tileas_xdsl.diagnostics.sources import SourceText, remember_source
 from tileas_xdsl.diagnostics.suggest import did_you_mean
 
+_HEXADECIMAL = re.compile(r"-?\s*0[xX][0-9a-fA-F]+")
+_NEGATIVE_BITS = "hexadecimal float literal should not have a leading minus"
 _UNDEFINED_VALUES = "values used but not defined"
 _UNKNOWN_NAME = re.compile(r"^undefined symbol alias |' is not registered$")
 
@@ -224,11 +227,24 @@ class LocatedParser(Parser):
             raise placed from error
 
     def _parse_tensor_literal_element(self) -> Parser._TensorLiteralElement:
-        is_hexadecimal = self._current_token.text[:2] in ("0x", "0X")
+        is_hexadecimal = self._hexadecimal() is not None
         element = super()._parse_tensor_literal_element()
         if is_hexadecimal and isinstance(element.value, int):
             return _HexadecimalElement(element.is_negative, element.value, element.span)
         return element
+
+    def parse_optional_builtin_int_or_float_attr(self) -> Any:
+        literal = self._hexadecimal()
+        found = super().parse_optional_builtin_int_or_float_attr()
+        if isinstance(found, FloatAttr) and literal is not None and literal.text[0] == "-":
+            self.raise_error(_NEGATIVE_BITS, at_position=literal)
+        return found
+
+    def _hexadecimal(self) -> Span[str] | None:
+        """Return the hexadecimal literal that comes next, with its minus sign, if one does."""
+        token = self._current_token
+        found = _HEXADECIMAL.match(token.span.input.content, token.span.start)
+        return None if found is None else Span(*found.span(), token.span.input)
 
     def parse_optional_region(
         self, arguments: Iterable[Parser.Argument] | None = None
@@ -279,6 +295,8 @@ class _HexadecimalElement(Parser._TensorLiteralElement):  # pyright: ignore[repo
         if not isinstance(type, AnyFloat):
             return super().to_type(parser, type)
         assert isinstance(self.value, int)
+        if self.is_negative:
+            parser.raise_error(_NEGATIVE_BITS, at_position=self.span)
         bits = self.value.to_bytes(type.compile_time_size, "little")
         return next(iter(type.iter_unpack(bits)))
 

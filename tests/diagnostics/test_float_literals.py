@@ -1,0 +1,84 @@
+"""Hexadecimal float literals are bit patterns, as in MLIR, and text parses back to the same bits.
+
+xDSL keeps 8- and 16-bit floats as Python's, where the payload of NaN and its sign get lost.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from support.ir import parse
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr
+
+from tileas_xdsl.diagnostics.emission import DiagnosticError
+
+BITS: dict[str, tuple[int, list[int]]] = {
+    "f64": (16, [0x7FF0000000000000, 0xFFF0000000000000, 0x7FF8000000000000, 0xFFF8000000000001]),
+    "f32": (8, [0x7F800000, 0xFF800000, 0x7FC00000, 0xFFC00123, 0x7F7FFFFF, 0x00000001]),
+    "f16": (4, [0x7C00, 0xFC00, 0x7E00, 0xFE00, 0x7BFF, 0x0001]),
+    "bf16": (4, [0x7F80, 0xFF80, 0x7FC0, 0xFFC0, 0x7F7F, 0x0001]),
+    "tf32": (5, [0x3FC00, 0x7FC00, 0x3FE00, 0x3FBFF, 0x00001]),
+    "f8E4M3FN": (2, [0x7F, 0x7E, 0xFE, 0x01]),
+    "f8E5M2": (2, [0x7C, 0xFC, 0x7E, 0x7B, 0x01]),
+    "f8E8M0FNU": (2, [0x00, 0x7F, 0xFE, 0xFF]),
+    "f4E2M1FN": (1, [0x0, 0x7, 0x8, 0xF]),
+}
+"""By type the digits of a literal, and infinities, NaN, the largest and the smallest numbers."""
+
+CASES = [(name, digits, bits) for name, (digits, every) in BITS.items() for bits in every]
+
+
+def packed(attribute: Any) -> bytes:
+    """The bytes of the first element."""
+    if isinstance(attribute, FloatAttr):
+        return bytes(attribute.type.pack((attribute.value.data,)))
+    assert isinstance(attribute, DenseIntOrFPElementsAttr)
+    size = attribute.get_element_type().compile_time_size
+    return attribute.data.data[:size]
+
+
+@pytest.mark.parametrize(("name", "digits", "bits"), CASES)
+@pytest.mark.parametrize(
+    "form", ["{0} : {1}", "dense<{0}> : tensor<4x{1}>", "dense<[{0}, 1.0]> : tensor<2x{1}>"]
+)
+def test_bits_stay(form: str, name: str, digits: int, bits: int) -> None:
+    text = form.format(f"0x{bits:0{digits}X}", name)
+    module = parse(f'"test.op"() {{a = {text}}} : () -> ()')
+    first = module.body.block.first_op
+    assert first is not None
+    found = packed(first.attributes["a"])
+    assert int.from_bytes(found, "little") == bits
+    again = parse(str(module)).body.block.first_op
+    assert again is not None
+    assert packed(again.attributes["a"]) == found
+
+
+@pytest.mark.parametrize("bits", BITS["f32"][1])
+@pytest.mark.parametrize("name", ["f32", "f64", "f16"])
+def test_constants_of_tile_ir(name: str, bits: int) -> None:
+    digits, every = BITS[name]
+    bits = every[BITS["f32"][1].index(bits) % len(every)]
+    literal = f"0x{bits:0{digits}X}"
+    text = f"""cuda_tile.module @m {{ entry @k() {{
+      %0 = constant <{name}: {literal}> : tile<4x{name}>
+      %1 = constant <{name}: [{literal}, 1.0]> : tile<2x{name}>
+      return
+    }} }}"""
+    module = parse(text)
+    ops = [op for op in module.walk() if op.name == "cuda_tile.constant"]
+    for op in [*ops, *(o for o in parse(str(module)).walk() if o.name == "cuda_tile.constant")]:
+        value = op.properties["value"]
+        assert int.from_bytes(packed(value), "little") == bits
+
+
+@pytest.mark.parametrize("literal", ["0x1FF800000", "-0xFF800000"])
+@pytest.mark.parametrize("form", ["{} : f32", "dense<{}> : tensor<4xf32>"])
+def test_a_literal_has_the_bits_of_its_type(form: str, literal: str) -> None:
+    with pytest.raises(DiagnosticError):
+        parse(f'"test.op"() {{a = {form.format(literal)}}} : () -> ()')
+
+
+def test_integers_may_be_negative() -> None:
+    op = parse('"test.op"() {a = -0x10 : i32, b = dense<-0x10> : tensor<2xi32>} : () -> ()')
+    assert "a = -16 : i32, b = dense<-16>" in str(op)
