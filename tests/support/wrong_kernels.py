@@ -30,12 +30,6 @@ def too_large(x):
 
 
 @ct.kernel
-def wide_sine(x):
-    tile = ct.astype(ct.load(x, (0,), (16,)), ct.float64)
-    ct.store(x, (0,), ct.astype(ct.sinh(tile), ct.float32))  # HERE
-
-
-@ct.kernel
 def directed_quotient(x):
     tile = ct.astype(ct.load(x, (0,), (16,)), ct.float16)
     quotient = ct.truediv(tile, tile, rounding_mode=ct.RoundingMode.RP)  # HERE

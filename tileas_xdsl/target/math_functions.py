@@ -72,6 +72,9 @@ MATH_FUNCTIONS: Mapping[str, MathFunction] = MappingProxyType(
 """By the name of the operation."""
 
 BOUNDS_F64: Mapping[str, int] = MappingProxyType(
-    dict.fromkeys(("exp", "exp2", "log", "log10", "log2", "tanh"), 1)
+    {
+        **dict.fromkeys(("cos", "exp", "exp2", "log", "log10", "log2", "sin", "tanh"), 1),
+        **dict.fromkeys(("atan2", "cosh", "fpowi", "powf", "sinh", "tan"), 2),
+    }
 )
 """Maximum error in ulp of the expanded f64 functions."""

@@ -22,6 +22,7 @@ from tileas_xdsl.transforms.math_functions.expansions import (
     IN_F32,
     IN_F64,
     WHOLE_IN_F32,
+    WHOLE_IN_F64,
     Expansion,
 )
 from tileas_xdsl.transforms.math_functions.expression_builder import (
@@ -64,6 +65,9 @@ def _expansion(op: Operation) -> Callable[[Scope, list[Value]], Value] | None:
 
 def _of_f64(op: Operation) -> Callable[[Scope, list[Value]], Value] | None:
     """The function of f64, which nothing approximates."""
+    if (whole := WHOLE_IN_F64.get(type(op))) is not None:
+        float_mode(op)
+        return lambda _, operands: whole(*operands)
     if (found := IN_F64.get(type(op))) is None:
         return None
     float_mode(op)

@@ -1,4 +1,4 @@
-"""exp, exp2, tanh, log, log2 and log10 in f64.
+"""exp, exp2, sinh, cosh, tanh, log, log2 and log10 in f64.
 
 As in f32: multiples of log(2) are cut off, and a polynomial does the rest.  That of the logarithm,
 and its sums of two parts, are those of FreeBSD's msun (e_log.c, e_log2.c, e_log10.c).
@@ -60,13 +60,21 @@ def _of_tanh(count: int) -> tuple[float, ...]:
 TANH = Polynomial(low=0, high=0.3025, error=1e-17, coefficients=_of_tanh(19))
 """(tanh(x) - x) / x**3 of x**2: a Taylor polynomial."""
 
+SINH = Polynomial(
+    low=0,
+    high=1,
+    error=1e-19,
+    coefficients=tuple(1 / numbers.factorial(k) for k in range(3, 22, 2)),
+)
+"""(sinh(x) - x) / x**3 of x**2: a Taylor polynomial."""
+
 _FRACTION = 52
 _SQRT_HALF_BITS = 0x3FE6A09E667F3BCD
 _EXPONENT = -(1 << _FRACTION)
 _UPPER_HALF = -(1 << 32)
 
 
-def _scaled(x: Value, exponent: Value) -> Value:
+def scaled(x: Value, exponent: Value) -> Value:
     """`x` times 2 to the power of an i32, in two steps: each factor is a normal number."""
     half = exponent.halved()
     return x * _power_of_two(half) * _power_of_two(exponent - half)
@@ -86,7 +94,7 @@ def _cut(x: Value) -> tuple[Value, Value]:
 def exp(x: Value) -> Value:
     """The exponential."""
     n, rest = _cut(x.at_least(SMALLEST).at_most(LARGEST))
-    return _scaled(rest + 1.0, n.cast("fptosi", i32))
+    return scaled(rest + 1.0, n.cast("fptosi", i32))
 
 
 def exp2(x: Value) -> Value:
@@ -97,7 +105,7 @@ def exp2(x: Value) -> Value:
     r = f * LN2
     lost = f.fma(LN2, -r) + f * LN2_REST
     rest = r + r.polynomial(EXP).fma(r * r, lost)
-    return _scaled(rest + 1.0, n.cast("fptosi", i32))
+    return scaled(rest + 1.0, n.cast("fptosi", i32))
 
 
 def tanh(x: Value) -> Value:
@@ -105,16 +113,36 @@ def tanh(x: Value) -> Value:
     large = 1.0 - 2.0 / (exp((abs(x) * 2.0).at_most(45.0)) + 1.0)
     square = x * x
     small = square.polynomial(TANH).fma(square * x, x)
-    return _signed_like(abs(x).compare("lt", 0.55).then(small, large), x)
+    return signed_like(abs(x).compare("lt", 0.55).then(small, large), x)
 
 
-def _signed_like(x: Value, other: Value) -> Value:
+def _half_exp(a: Value) -> Value:
+    """Half of the exponential of a number that is not negative; it overflows as cosh does."""
+    n, rest = _cut(a.at_most(711.0))
+    return scaled(rest + 1.0, n.cast("fptosi", i32) - 1)
+
+
+def cosh(x: Value) -> Value:
+    """`e + 1 / (4 e)` of half an exponential."""
+    e = _half_exp(abs(x))
+    return e + 0.25 / e
+
+
+def sinh(x: Value) -> Value:
+    """A polynomial up to 1, then `e - 1 / (4 e)` of half an exponential."""
+    e = _half_exp(abs(x))
+    square = x * x
+    small = square.polynomial(SINH).fma(square * x, x)
+    return signed_like(abs(x).compare("lt", 1.0).then(small, e - 0.25 / e), x)
+
+
+def signed_like(x: Value, other: Value) -> Value:
     sign = -(1 << 63)
     bits = (x.cast("bitcast", i64) & ~sign) | (other.cast("bitcast", i64) & sign)
     return bits.cast("bitcast", f64)
 
 
-def _exponent(x: Value) -> tuple[Value, Value]:
+def exponent_of(x: Value) -> tuple[Value, Value]:
     """`(k, f)` with `x = 2**k * (1 + f)`, 1 + f between the square roots of 1/2 and 2."""
     small = x.compare("lt", 2.0**-1022)
     bits = small.then(x * 2.0**54, x).cast("bitcast", i64)
@@ -139,7 +167,7 @@ def _of_positive(x: Value, result: Value) -> Value:
 
 def log(x: Value) -> Value:
     """The natural logarithm."""
-    k, f = _exponent(x)
+    k, f = exponent_of(x)
     half = f * f * 0.5
     low = k.fma(LN2_LOW, _rest(f, half))
     return _of_positive(x, k * LN2_HIGH - ((half - low) - f))
@@ -147,14 +175,14 @@ def log(x: Value) -> Value:
 
 def log2(x: Value) -> Value:
     """The logarithm to base 2."""
-    k, f = _exponent(x)
+    k, f = exponent_of(x)
     high, low = _based(f, 1.44269504072144627571e00, 1.67517131648865118353e-10)
     return _of_positive(x, _sum(k, high, low))
 
 
 def log10(x: Value) -> Value:
     """The logarithm to base 10."""
-    k, f = _exponent(x)
+    k, f = exponent_of(x)
     high, low = _based(f, 4.34294481878168880939e-01, 2.50829467116452752298e-11)
     whole, rest = k * 3.01029995663611771306e-01, k * 3.69423907715893078616e-13
     return _of_positive(x, _sum(whole, high, low + rest))

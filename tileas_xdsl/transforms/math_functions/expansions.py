@@ -8,6 +8,8 @@ from xdsl.dialects import math
 from xdsl.ir import Operation
 
 from tileas_xdsl.transforms.math_functions import (
+    double_powers,
+    double_trigonometry,
     doubles,
     error_function,
     exponentials,
@@ -46,14 +48,26 @@ IN_F32: Mapping[type[Operation], Expansion] = {
 """Functions of f32, element by element; narrower floats are extended before and rounded behind."""
 
 IN_F64: Mapping[type[Operation], Expansion] = {
+    math.Atan2Op: double_powers.atan2,
+    math.CoshOp: doubles.cosh,
     math.Exp2Op: doubles.exp2,
     math.ExpOp: doubles.exp,
     math.Log10Op: doubles.log10,
     math.Log2Op: doubles.log2,
     math.LogOp: doubles.log,
+    math.FPowIOp: double_powers.fpowi,
+    math.PowFOp: double_powers.powf,
+    math.SinhOp: doubles.sinh,
     math.TanhOp: doubles.tanh,
 }
 """Functions of f64, element by element."""
+
+WHOLE_IN_F64: Mapping[type[Operation], Expansion] = {
+    math.CosOp: double_trigonometry.cos,
+    math.SinOp: double_trigonometry.sin,
+    math.TanOp: double_trigonometry.tan,
+}
+"""Functions of f64 that look at a fragment as a whole."""
 
 WHOLE_IN_F32: Mapping[type[Operation], Expansion] = {
     math.CosOp: trigonometry.cos,

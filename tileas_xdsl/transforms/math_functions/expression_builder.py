@@ -186,7 +186,11 @@ class Value:
 
     def halved(self) -> Value:
         """An integer shifted right by one, with its sign."""
-        return self._binary(">>s", 1)
+        return self.shifted(1)
+
+    def shifted(self, count: int) -> Value:
+        """An integer shifted right, with its sign."""
+        return self._binary(">>s", count)
 
     def __neg__(self) -> Value:
         if is_integer(self.element):

@@ -7,7 +7,7 @@ their error is below half a unit of f32.
 from __future__ import annotations
 
 from xdsl.dialects import arith, math, scf
-from xdsl.dialects.builtin import IndexType, IntegerAttr, f32, f64, i1, i32
+from xdsl.dialects.builtin import IndexType, IntegerAttr, f32, f64, i1, i32, i64
 from xdsl.ir import Block, Region, SSAValue
 
 from tileas_xdsl.dialects.cute.types.elements import integer_bits
@@ -16,7 +16,6 @@ from tileas_xdsl.transforms.math_functions.exponentials import scaled
 from tileas_xdsl.transforms.math_functions.expression_builder import (
     INFINITY,
     NAN,
-    SIGN,
     Scope,
     Value,
 )
@@ -41,43 +40,53 @@ def _exp2_wide(t: Value) -> Value:
     return scaled(rest.polynomial(coefficients.EXP2), n.cast("fptosi", i32))
 
 
-def _magnitude(a: Value, y: Value) -> Value:
-    """`a**y` of a = |x| in f32 and an exponent in f64."""
-    finite = _exp2_wide(y * _log2_wide(a))
+def magnitude(a: Value, y: Value, finite: Value) -> Value:
+    """`a**y` of a = |x|: `finite`, or what zero, one and infinity give."""
+    element = a.element
     zero = a.compare("eq", 0.0)
     edge = zero | a.compare("eq", INFINITY)
     becomes_zero = y.compare("lt", 0.0) ^ zero
-    found = edge.then(becomes_zero.then(0.0, INFINITY), finite)
+    found = edge.then(becomes_zero.then(0.0, INFINITY, element), finite)
     nothing = y.compare("eq", 0.0) | a.compare("eq", 1.0)
-    return nothing.then(1.0, found)
+    return nothing.then(1.0, found, element)
 
 
-def _odd_sign(x: Value, odd: Value) -> Value:
-    """The sign bit of `x` where the exponent is odd."""
-    return odd.then(x.bits(), 0, i32) & SIGN
+def _wide_power(a: Value, y: Value) -> Value:
+    """`a**y` of a = |x| in f32 and an exponent in f64."""
+    return magnitude(a, y, _exp2_wide(y * _log2_wide(a)))
+
+
+def _signed(found: Value, x: Value, odd: Value) -> Value:
+    """A power with the sign bit of `x` where the exponent is odd."""
+    word = i64 if x.element == f64 else i32
+    sign = odd.then(x.cast("bitcast", word), 0, word) & -(1 << (integer_bits(word) - 1))
+    return (found.cast("bitcast", word) ^ sign).cast("bitcast", x.element)
 
 
 def powf(x: Value, y: Value) -> Value:
-    """`x**y`, specials as in C: negative numbers have whole powers only, and 1 is 1**NaN."""
+    """`x**y` in f32."""
+    return power_of(x, y, _wide_power(abs(x), y.wide()))
+
+
+def power_of(x: Value, y: Value, found: Value) -> Value:
+    """`x**y` by `|x|**y`, specials as in C: negative numbers have whole powers only."""
     a = abs(x)
     whole = y.function(math.TruncOp).compare("eq", y)
     half = y * 0.5
     odd = whole & half.function(math.TruncOp).compare("eq", half).then(0, 1, i1)
-    found = _magnitude(a, y.wide())
-    signed = (found.bits() ^ _odd_sign(x, odd)).as_float()
+    signed = _signed(found, x, odd)
     negative = x.compare("lt", 0.0) & a.compare("lt", INFINITY)
     fraction = negative & whole.then(0, 1, i1)
-    plain = fraction.then(NAN, signed)
+    plain = fraction.then(NAN, signed, x.element)
     unordered = (x.is_nan() | y.is_nan()) & y.compare("eq", 0.0).then(0, 1, i1)
-    return (unordered & x.compare("eq", 1.0).then(0, 1, i1)).then(NAN, plain)
+    return (unordered & x.compare("eq", 1.0).then(0, 1, i1)).then(NAN, plain, x.element)
 
 
 def fpowi(x: Value, n: Value) -> Value:
     """`x**n` with an integer."""
     zero = n.scope.constant(0, n.element)
     odd = (n & 1).compare("ne", 0)
-    found = _magnitude(abs(x), n.cast("sitofp", f64))
-    signed = (found.bits() ^ _odd_sign(x, odd)).as_float()
+    signed = _signed(_wide_power(abs(x), n.cast("sitofp", f64)), x, odd)
     return (x.is_nan() & n.compare("ne", zero)).then(NAN, signed)
 
 

@@ -8,6 +8,7 @@ reduction for trigonometric functions").
 from __future__ import annotations
 
 import math as numbers
+from collections.abc import Callable, Sequence
 
 from xdsl.dialects import arith, math, scf, vector
 from xdsl.dialects.builtin import f32, f64, i1, i32, i64
@@ -41,20 +42,30 @@ def far(x: Value, r: Value, quadrant: Value, large: Value) -> tuple[Value, Value
 
 def reduced(x: Value) -> tuple[Value, Value]:
     """`(r, q)` of any finite number, a float and an i32; large ones are a branch if they can."""
+    r, quadrant = branched(x, near, far)
+    return r, quadrant
+
+
+def branched(
+    x: Value, near: Callable[..., Sequence[Value]], far: Callable[..., Sequence[Value]]
+) -> Sequence[Value]:
+    """The results of `near`, whose last one says for which elements `far` replaces the others.
+
+    `far` takes the argument and all results of `near`; it runs only where an element needs it.
+    """
     scope = x.scope
     if scope.straight:
         return far(x, *near(x))
-    r, quadrant, large = scope.stage(near, x)
+    *found, large = scope.stage(near, x)
     blocks = (Block(), Block())
     inner = Scope(blocks[0].add_op, scope.length)
-    operands = [Value(inner, value.ssa, value.element) for value in (x, r, quadrant, large)]
-    found = inner.stage(far, *operands)
-    for block, results in zip(blocks, (found, (r, quadrant)), strict=True):
+    operands = [Value(inner, value.ssa, value.element) for value in (x, *found, large)]
+    for block, results in zip(blocks, (inner.stage(far, *operands), found), strict=True):
         block.add_op(scf.YieldOp(*(value.ssa for value in results)))
-    types = [value.ssa.type for value in (r, quadrant)]
+    types = [value.ssa.type for value in found]
     op = scf.IfOp(_any(scope, large), types, Region(blocks[0]), Region(blocks[1]))
     scope.insert(op)
-    return scope.take(op.results[0]), scope.take(op.results[1])
+    return [scope.take(result) for result in op.results]
 
 
 def _any(scope: Scope, mask: Value) -> SSAValue:
