@@ -25,3 +25,15 @@ def running_sums(x, y, rows: Extent, columns: Extent):
 def largest(x, y, rows: Extent, columns: Extent):
     tile = ct.load(x, index=(0, 0), shape=(rows, columns))
     ct.store(y, index=(0, 0), tile=ct.max(tile, axis=None, keepdims=True))
+
+
+@ct.kernel
+def four_products(a, b, c):
+    """C = A (B[0] + ... + B[3]), a tile of each after another: 288 KiB of operands in a round."""
+    sums = ct.zeros((64, 128), dtype=ct.float32)
+    for k in range(ct.num_tiles(a, axis=1, shape=(64, 256))):
+        x = ct.load(a, index=(0, k), shape=(64, 256))
+        for which in ct.static_iter(range(4)):
+            y = ct.load(b, index=(which, k, 0), shape=(1, 256, 128))
+            sums = ct.mma(x, ct.reshape(y, (256, 128)), sums)
+    ct.store(c, index=(0, 0), tile=sums)

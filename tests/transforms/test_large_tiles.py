@@ -56,3 +56,18 @@ def test_a_long_row_spills_nothing() -> None:
     x = np.zeros((1, 32768), np.float32)
     kernel = tileas.compile(kernels.softmax, x, x, *x.shape, target="sm_90a")
     assert kernel.assemble().spills == 0
+
+
+@pytest.mark.parametrize("target", ["sm_90a", "sm_100a"])
+def test_operands_of_one_round_share_memory(target: str) -> None:
+    """Two tiles that products have read make room for the next two; TMA loads all of them."""
+    rng = np.random.default_rng(4)
+    a, b = (rng.standard_normal(s).astype(np.float16) for s in ((64, 512), (4, 512, 128)))
+    c = np.full((64, 128), np.nan, np.float32)
+    kernel = tileas.compile(kernels.four_products, a, b, c, target=target)
+    assert kernel.abi.shared_bytes < 227 * 1024
+    for order in ("eager", "lazy"):
+        found = kernel.emulate(a, b, c, order=order)
+        assert [str(finding) for finding in found.findings] == []
+        wanted = a.astype(np.float64) @ b.astype(np.float64).sum(axis=0)
+        np.testing.assert_allclose(found.arrays[2], wanted, atol=1e-2)

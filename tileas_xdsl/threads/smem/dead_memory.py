@@ -5,8 +5,10 @@
     scf.for { consume_one ... dot %q, %stage ... }
     convert_layout %sum          ; may exchange through the memory of %q and of the stages
 
-What runs again could be read again, so nothing in a loop counts; bulk stores read their tile until
-somebody waits for them, so their sources do not count either.
+Of two tiles in one round of a loop, the second may have the memory of the first if products read
+both: threads meet before they or TMA fill a tile in a loop.  Otherwise what runs again could be
+read again, so that nothing in a loop counts.  Bulk stores read their tile until somebody waits for
+them, so their sources never count.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from collections.abc import Iterator
 
 from xdsl.ir import Block, Operation, SSAValue
 
-from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp
+from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, MatrixProduct
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import STAGES_ARE_A_HINT, CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
@@ -25,7 +27,7 @@ from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaLoadBase, TmaTransferOp
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import Ghost, PendingTile
 from tileas_xdsl.threads.pipeline.stage_consumers import users_of
-from tileas_xdsl.threads.pipeline.tile_properties import runs_again
+from tileas_xdsl.threads.pipeline.tile_properties import LOOPS, runs_again
 
 _MAKERS = (AllocTensorOp, ConvertLayoutOp)
 _VIEWS = (ExtractSliceOp, ReinterpretOp, ViewOp)
@@ -40,11 +42,70 @@ def dead_memory(e: ThreadBuilder, op: Operation) -> Iterator[tuple[int, int]]:
             yield found.stages.offset, found.stages.count * found.stages.slot_bytes
 
 
+def memory_for_operand(e: ThreadBuilder, tile: SSAValue, size: int) -> int | None:
+    """Return the offset of dead memory that holds an operand of products; None without any."""
+    made = tile.owner
+    if not isinstance(made, _MAKERS) or not _is_operand(tile):
+        return None
+    for offset, available in dead_memory(e, made):
+        if available >= size and _is_free(e, offset, size, made):
+            _forget_scratch(e, offset, size)
+            return offset
+    return None
+
+
+def _is_free(e: ThreadBuilder, offset: int, size: int, op: Operation) -> bool:
+    """Whether all other tiles with a part of the memory are dead too."""
+    return all(
+        _is_dead(value, op)
+        for value, found in e.values.items()
+        if isinstance(found, PendingTile)
+        and found.place is not None
+        and isinstance(value.owner, _MAKERS)
+        and offset < found.place + found.layout.bytes
+        and found.place < offset + size
+    )
+
+
+def _forget_scratch(e: ThreadBuilder, offset: int, size: int) -> None:
+    """Exchange nothing any more through memory that a tile has now."""
+    for rooms in e.rooms.values():
+        rooms[:] = [
+            room
+            for room in rooms
+            if room.offset + room.bytes <= offset or offset + size <= room.offset
+        ]
+
+
+def _is_operand(tile: SSAValue) -> bool:
+    """Whether TMA fills a tile, or threads in a loop, and only products read it."""
+    users, made = [*_users(tile)], tile.owner
+    is_put = isinstance(made, ConvertLayoutOp) and runs_again(made)
+    is_filled = is_put or any(isinstance(user, TmaLoadBase) for user in users)
+    reads = (MatrixProduct, TmaLoadBase, *_VIEWS)
+    return is_filled and all(isinstance(user, reads) for user in users)
+
+
 def _is_dead(tile: SSAValue, op: Operation) -> bool:
     made = tile.owner
-    if not isinstance(made, _MAKERS) or runs_again(made):
+    if not isinstance(made, _MAKERS) or (block := _common_block(made, op)) is None:
         return False
-    return all(_is_over(user, made.parent, op) for user in _users(tile))
+    parent = block.parent_op()
+    in_loop = parent is not None and (isinstance(parent, LOOPS) or runs_again(parent))
+    if in_loop and not (
+        _is_operand(tile) and isinstance(op, _MAKERS) and _is_operand(op.results[0])
+    ):
+        return False
+    return all(_is_over(user, block, op) for user in _users(tile))
+
+
+def _common_block(first: Operation, second: Operation) -> Block | None:
+    """The innermost block that has both operations, or what they are inside of."""
+    block = second.parent
+    while block is not None and _ancestor(first, block) is None:
+        parent = block.parent_op()
+        block = None if parent is None else parent.parent
+    return block
 
 
 def _users(tile: SSAValue) -> Iterator[Operation]:

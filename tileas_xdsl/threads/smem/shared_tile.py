@@ -11,7 +11,11 @@ from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import divide, modulo, multiply
 from tileas_xdsl.threads.codegen.lowered_values import PendingTile, SharedTile
+from tileas_xdsl.threads.smem.dead_memory import memory_for_operand
 from tileas_xdsl.threads.smem.smem_layout import ALIGNMENT
+
+NOBODY = -1
+"""The agent for which memory is visible that had another tile: its loads wait for all readers."""
 
 
 def shared_tile(e: ThreadBuilder, value: SSAValue) -> SharedTile:
@@ -23,6 +27,10 @@ def shared_tile(e: ThreadBuilder, value: SSAValue) -> SharedTile:
     if not isinstance(found, PendingTile):
         raise op_error(op, "is used as a tile in shared memory, but lives elsewhere")
     layout = found.layout
+    if found.place is None and e.plan.is_thrifty:
+        found.place = memory_for_operand(e, value, layout.bytes)
+        if found.place is not None:
+            found.visible_to = NOBODY
     if found.place is None:
         found.place = e.plan.shared.allocate(op, found.name, layout.bytes, layout.describe())
     pointer = e.insert(GetDynSmemOp(found.place, i8, ALIGNMENT)).result

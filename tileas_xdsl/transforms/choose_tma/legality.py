@@ -25,6 +25,7 @@ from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.target.tensor_map import tensor_map_element
 from tileas_xdsl.target.tensor_map_rules import BOX_LIMIT
+from tileas_xdsl.threads.smem.smem_layout import SPANS
 from tileas_xdsl.transforms.tma_to_async.global_arrays import array_of
 
 ALIGNMENT = 16
@@ -90,13 +91,20 @@ def _tile_problem(op: TiledLoadOp | TiledStoreOp) -> str | None:
     bits = bits_of(element)
     if not shape or len(shape) > MAX_TENSOR_MAP_RANK:
         return f"its tile has {len(shape)} dimensions, and tensor maps 1 to {MAX_TENSOR_MAP_RANK}"
-    if max(shape) > BOX_LIMIT:
-        return f"an extent of its tile is {max(shape)}, and of boxes at most {BOX_LIMIT}"
+    longest = max((*shape[:-1], _panel(shape[-1], bits)))
+    if longest > BOX_LIMIT:
+        return f"an extent of its tile is {longest}, and of boxes at most {BOX_LIMIT}"
     if element is None or tensor_map_element(element_name(element), bits) is None or bits % 8:
         return f"tensor maps have no elements {element}"
     if shape[-1] * bits % (8 * ALIGNMENT):
         return f"rows of its tile have {shape[-1] * bits // 8} bytes, no multiple of {ALIGNMENT}"
     return None
+
+
+def _panel(columns: int, bits: int) -> int:
+    """The columns of a panel: what the widest swizzle spans of a row, where that divides it."""
+    widest = SPANS[0][1] * 8 // bits if bits else columns
+    return widest if columns % widest == 0 else columns
 
 
 def _array_problem(view: SSAValue) -> str | None:

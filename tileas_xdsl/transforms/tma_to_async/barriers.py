@@ -32,9 +32,6 @@ MOST_BYTES = 2**20 - 1
 _KNOWN = (func.FuncOp, scf.ForOp, scf.IfOp, scf.WhileOp, AgentSwitchOp, StageOp)
 """Operations of which it is known who runs their regions."""
 
-_ALLOCATED = (AllocTensorOp, ConvertLayoutOp)
-"""What has its memory already; that of loads and stores is asked for one by one."""
-
 
 @dataclass
 class Arena:
@@ -42,17 +39,22 @@ class Arena:
 
     target: Target
     used: int
+    asked: int = 0
+    """What the last load would have come to."""
 
     @staticmethod
     def of(function: func.FuncOp, target: Target) -> Arena:
-        """What it asks for already."""
-        made = (t for op, t in allocated_tiles(function) if isinstance(op, _ALLOCATED))
+        """What it asks for already; tiles of conversions may be dead when a load needs memory."""
+        made = (t for op, t in allocated_tiles(function) if isinstance(op, AllocTensorOp))
         return Arena(target, sum(map(tile_bytes, made)))
 
     def reserve(self, size: int) -> bool:
-        """Whether there is room for so many bytes more, which are taken."""
-        self.used += size
-        return self.used <= self.target.shared_memory_per_block
+        """Whether a block has room for a tile beside what is allocated already.
+
+        Tiles of other loads may be dead by then: the lowering to threads knows, and reuses them.
+        """
+        self.asked = self.used + size
+        return self.asked <= self.target.shared_memory_per_block
 
 
 def stage_tile(request: Request) -> SSAValue | None:
@@ -93,7 +95,7 @@ def barrier_problem(request: Request, arena: Arena) -> OpError | None:
         reason = note(producer, "the barrier of a stage waits for the tiles that it yields")
         return op_error(request.op, message("tma_to_async.mbarrier_object"), [reason])
     if not arena.reserve(request.bits // 8 + BARRIER_BYTES):
-        text = f"a block needs {arena.used} bytes of shared memory with tile and barrier; it has"
+        text = f"a block needs {arena.asked} bytes of shared memory with tile and barrier; it has"
         reason = note(request.op, f"{text} {arena.target.shared_memory_per_block}")
         text = message("tma_to_async.mbarrier_address")
         return op_error(request.op, text, [reason])
