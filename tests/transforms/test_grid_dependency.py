@@ -72,3 +72,27 @@ def test_the_producer_of_a_pipeline_waits_too(target: str) -> None:
         found = run(*arguments, grid=1)
         np.testing.assert_allclose(found.arrays[2], wanted, 1e-3, 1e-2)
     assert kernel.assemble().spills == 0
+
+
+ALIASED = """
+cuda_tile.module @m {
+  entry @k(%p: tile<ptr<i32>>, %q: tile<ptr<i32>>) {
+    %t = make_token : token
+    %v, %loaded = load_ptr_tko weak %p token=%t : tile<ptr<i32>> -> tile<i32>, token
+    %fenced = memory_fence_alias_tko %loaded
+    %s = store_ptr_tko weak %q, %v token=%fenced : tile<ptr<i32>>, tile<i32> -> token
+    return
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_fence_between_aliases(target: str) -> None:
+    kernel = tileas.compile(ALIASED, target=target)
+    load, fence, store = map(kernel.ptx.index, ("ld.global", "fence.proxy.alias", "st.global"))
+    assert load < fence < store
+    numbers, zeros = np.array([77], np.int32), np.zeros(1, np.int32)
+    for run in (kernel.simulate, kernel.emulate):
+        assert run(numbers, zeros, grid=1).arrays[1] == 77
+    assert kernel.assemble().spills == 0

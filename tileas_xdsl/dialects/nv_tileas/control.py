@@ -247,10 +247,30 @@ class GridDependencyOp(TileasOp):
         check_tokens(self, self.token, self.out_token)
 
 
+@tileas_op
+class FenceAliasOp(TileasOp):
+    """Order accesses to memory that is mapped at several addresses: those before have completed."""
+
+    name = "nv_tileas.fence_alias"
+
+    token = opt_operand_def()
+    out_token = opt_result_def()
+
+    traits = traits_def(MemoryConsistency(), MemoryReadEffect(), MemoryWriteEffect())
+    assembly_format = "(`after` $token^ `:` type($token))? attr-dict (`->` type($out_token)^)?"
+
+    def __init__(self, token: SSAValue | None = None) -> None:
+        super().__init__(operands=[token], result_types=[[] if token is None else [token.type]])
+
+    def verify_(self) -> None:
+        check_tokens(self, self.token, self.out_token)
+
+
 OPERATIONS = (
     YieldOp,
     PragmaOp,
     CancelNextProgramIdOp,
     AsyncCancelNextProgramIdOp,
     GridDependencyOp,
+    FenceAliasOp,
 )

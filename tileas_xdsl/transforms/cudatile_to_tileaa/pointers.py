@@ -13,7 +13,7 @@ from tileas_xdsl.dialects.nv_tileaa import memory as aa
 from tileas_xdsl.dialects.nv_tileaa.globals import GetGlobalOp as AAGetGlobalOp
 from tileas_xdsl.dialects.nv_tileaa.pointers import AddPtrOp
 from tileas_xdsl.dialects.nv_tileaa.tokens import CreateMemTokenOp, JoinMemTokenOp
-from tileas_xdsl.dialects.nv_tileas.control import GridDependencyOp
+from tileas_xdsl.dialects.nv_tileas.control import FenceAliasOp, GridDependencyOp
 from tileas_xdsl.dialects.nv_tileas.enums import RmwMode
 from tileas_xdsl.transforms.cudatile_to_tileaa.access_attributes import (
     hinted,
@@ -107,6 +107,11 @@ def grid_dependency(action: str) -> Rule:
     return ordered
 
 
+def fence_alias(c: Converter, op: pointers.MemoryFenceAliasTkoOp) -> Sequence[SSAValue]:
+    """Order accesses by several addresses of one memory."""
+    return c.insert(FenceAliasOp(c.get(op.token))).results
+
+
 POINTERS: Mapping[type[Operation], Rule] = {
     atomics.AtomicCasTkoOp: exchange,
     pointers.GdcLaunchDependentsTkoOp: grid_dependency("launch_dependents"),
@@ -115,6 +120,7 @@ POINTERS: Mapping[type[Operation], Rule] = {
     atomics.AtomicRmwTkoOp: update,
     pointers.JoinTokensOp: join_tokens,
     pointers.LoadPtrTkoOp: load,
+    pointers.MemoryFenceAliasTkoOp: fence_alias,
     pointers.MakeTokenOp: make_token,
     pointers.OffsetOp: offset,
     pointers.StorePtrTkoOp: store,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tileas_xdsl.dialects.nv_tileas.control import GridDependencyOp
+from tileas_xdsl.dialects.nv_tileas.control import FenceAliasOp, GridDependencyOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import (
     CreateNoneOp,
     FutureWaitOp,
@@ -51,7 +51,18 @@ def grid_dependency(agent: TileAgent, op: GridDependencyOp, inputs: Sequence[Any
     return token_of(agent, op.out_token)
 
 
+def fence_alias(agent: TileAgent, op: FenceAliasOp, inputs: Sequence[Any]) -> Steps:
+    """Wait for what comes before: every array has one address here."""
+    yield from after(agent, op, op.token)
+    return token_of(agent, op.out_token)
+
+
 TOKENS = Language(
     effects={CreateNoneOp: create_none, ToAsyncOp: to_async, TokenToAsyncOp: token_to_async},
-    behaviours={FutureWaitOp: wait, GridDependencyOp: grid_dependency, WaitOp: wait},
+    behaviours={
+        FenceAliasOp: fence_alias,
+        FutureWaitOp: wait,
+        GridDependencyOp: grid_dependency,
+        WaitOp: wait,
+    },
 )

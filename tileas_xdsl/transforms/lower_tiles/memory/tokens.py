@@ -9,10 +9,12 @@ from xdsl.ir import Operation
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileaa.tokens import JoinMemTokenOp
-from tileas_xdsl.dialects.nv_tileas.control import GridDependencyOp
+from tileas_xdsl.dialects.nv_tileas.control import FenceAliasOp, GridDependencyOp
 from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic, MemSemanticAttr
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp
+from tileas_xdsl.dialects.ptx.barriers import FenceProxyOp
 from tileas_xdsl.dialects.ptx.warp import GriddepcontrolOp
+from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import Ghost, Lowered
 
@@ -39,8 +41,16 @@ def grid_dependency(e: ThreadBuilder, op: GridDependencyOp) -> Sequence[Lowered]
     return token_of(op)
 
 
+def fence_alias(e: ThreadBuilder, op: FenceAliasOp) -> Sequence[Lowered]:
+    """Every thread fences what all threads of the agent have accessed."""
+    synchronize_agent(e)
+    e.insert(FenceProxyOp(proxy="alias"))
+    return token_of(op)
+
+
 HANDLERS: Handlers = {
     CreateNoneOp: no_code,
+    FenceAliasOp: fence_alias,
     GridDependencyOp: grid_dependency,
     JoinMemTokenOp: no_code,
 }

@@ -85,3 +85,17 @@ func.func @grids(%before: !nv_tileas.mem_token) {
 // CHECK-NEXT:    %after = nv_tileas.grid_dependency "wait" after %before : !nv_tileas.mem_token -> !nv_tileas.mem_token
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
+
+// Memory that is mapped at several addresses.
+
+func.func @aliases(%before: !nv_tileas.mem_token) {
+  nv_tileas.fence_alias
+  %after = nv_tileas.fence_alias after %before : !nv_tileas.mem_token -> !nv_tileas.mem_token
+  func.return
+}
+
+// CHECK-LABEL: func.func @aliases(%before: !nv_tileas.mem_token) {
+// CHECK-NEXT:    nv_tileas.fence_alias
+// CHECK-NEXT:    %after = nv_tileas.fence_alias after %before : !nv_tileas.mem_token -> !nv_tileas.mem_token
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
