@@ -157,6 +157,16 @@ def test_sums_that_cancel_are_negative_if_rounded_down(word: str) -> None:
             np.testing.assert_array_equal(np.signbit(found), wanted)
 
 
+@pytest.mark.parametrize("word", ["f32", "f64"])
+@pytest.mark.parametrize("mode", MODES)
+def test_quotients_by_zero_are_infinite_in_every_mode(mode: RoundingMode, word: str) -> None:
+    dtype = dtype_of(ELEMENTS[word])
+    a, b = np.array([1.5, -1.5]).astype(dtype), np.array([-0.0, -0.0]).astype(dtype)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = calculated("div", (a, b), ELEMENTS[word], mode)
+    np.testing.assert_array_equal(found, [-np.inf, np.inf])
+
+
 def test_flushing_keeps_signs() -> None:
     given = np.float32([1e-40, -1e-40, 1.2e-38, 0.0, -0.0])
     found = flush(given)

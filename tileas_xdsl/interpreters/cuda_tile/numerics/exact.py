@@ -106,9 +106,9 @@ def _directed(
     """The neighbour of a nearest result that the mode wants."""
     if not all(map(isfinite, operands)) or found != found:
         return found
+    if exactly is _divided and operands[1] == 0:
+        return found
     if isfinite(found):
-        if exactly is _divided and operands[1] == 0:
-            return found
         error = exactly(*map(Fraction, operands)) - Fraction(found)
     else:
         error = Fraction(-1 if found > 0 else 1)
