@@ -22,7 +22,6 @@ from tileas_xdsl.diagnostics.locations import file_location
 from tileas_xdsl.diagnostics.report import Diagnostic, Location, Severity, diagnostic
 from tileas_xdsl.frontend.argument_parameters import infer_parameters
 from tileas_xdsl.frontend.bytecode.layout import LATEST, V13_3, Version
-from tileas_xdsl.frontend.bytecode.reader import read_bytecode
 from tileas_xdsl.frontend.kernel_files import find_name, run_file, split_reference
 from tileas_xdsl.frontend.signature import (
     ArrayParameter,
@@ -149,6 +148,8 @@ def kernel_module(
 
 def bytecode_module(kernel: Any, content: bytes) -> ModuleOp:
     """Return the unverified module of a kernel's bytecode, with locations in the user's source."""
+    from tileas_xdsl.frontend.bytecode.reader import read_bytecode
+
     module = read_bytecode(content, _place(kernel).file, first_column=_FIRST_COLUMN)
     folder = _folder()
     for op in module.walk():

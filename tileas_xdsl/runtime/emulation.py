@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, prod
-from typing import Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tileas_xdsl.backend.host import HostCodeError
 from tileas_xdsl.interpreters.ptx import (
     AddressTableArg,
     Finding,
@@ -24,11 +23,13 @@ from tileas_xdsl.interpreters.ptx import (
 from tileas_xdsl.interpreters.ptx.execution.state import Order
 from tileas_xdsl.interpreters.ptx.launch import Progress, Shape
 from tileas_xdsl.interpreters.tile.memory.argument_arrays import AddressTable
-from tileas_xdsl.runtime.host_code import HostCode, scalar_word
 from tileas_xdsl.runtime.subbyte_packing import packed, unpacked
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.kernel_abi import ARENA, TENSOR_MAP, BoundTensorMap, KernelAbi
 from tileas_xdsl.target.tensor_map_bytes import SIZE
+
+if TYPE_CHECKING:
+    from tileas_xdsl.runtime.host_code import HostCode
 
 Array: TypeAlias = NDArray[Any]
 
@@ -73,7 +74,7 @@ def emulate(
     `HostCodeError` where host code cannot be loaded.
     """
     own = _Arguments.of(args)
-    values = _values(abi, own, None if host_code is None else HostCode(host_code, abi.name))
+    values = _values(abi, own, _loaded(host_code, abi.name))
     if ARENA in abi.parameters:
         values[abi.parameters.index(ARENA)] = _arena(abi, grid)
     report = run(
@@ -91,6 +92,15 @@ def emulate(
     )
     arrays = _arrays(report, abi, own)
     return Emulation(arrays, report.findings, report.instructions, report.finished, report.printed)
+
+
+def _loaded(host_code: bytes | None, name: str) -> HostCode | None:
+    """Load the host code of a kernel, and what runs it, where there is some."""
+    if host_code is None:
+        return None
+    from tileas_xdsl.runtime.host_code import HostCode
+
+    return HostCode(host_code, name)
 
 
 @dataclass(frozen=True)
@@ -171,6 +181,9 @@ class _MapsOfHost:
 
     def _encode(self, bases: Sequence[int]) -> Sequence[bytes]:
         if self._encoded is None:
+            from tileas_xdsl.backend.host import HostCodeError
+            from tileas_xdsl.runtime.host_code import scalar_word
+
             places = iter(bases)
             words = [
                 next(places) if name.startswith("ptr") else scalar_word(value)

@@ -6,11 +6,13 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from tileas_xdsl.interpreters.ptx import Finding, FindingsError
 from tileas_xdsl.runtime.gpu.device import gpu
 from tileas_xdsl.runtime.gpu.driver import DriverError
+
+if TYPE_CHECKING:
+    from tileas_xdsl.interpreters.ptx import Finding
 
 Where: TypeAlias = Literal["auto", "gpu", "emulator"]
 OnFindings: TypeAlias = Literal["raise", "warn", "ignore"]
@@ -47,6 +49,8 @@ class Settings:
         if not findings or self.findings == "ignore":
             return
         if self.findings == "raise":
+            from tileas_xdsl.interpreters.ptx import FindingsError
+
             raise FindingsError(findings)
         warnings.warn("\n".join(map(str, findings)), FindingsWarning, stacklevel=4)
 
