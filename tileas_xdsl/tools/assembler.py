@@ -20,6 +20,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import DiagnosticError, op_error
 from tileas_xdsl.diagnostics.report import Diagnostic
 
@@ -90,7 +91,7 @@ def _assemble(options: Namespace) -> int:
     except OSError as error:
         return _fail(f"unable to read input file '{options.input}': {error.strerror}", UNREADABLE)
     if not is_bytecode(content):
-        return _fail("input does not correspond to Tile IR bytecode", NO_BYTECODE)
+        return _fail(message("driver.input_not_correspond_tile"), NO_BYTECODE)
     try:
         cubin = with_deep_stack(lambda: assembled(content, options.input, options))
         _write(Path(options.output), cubin)
