@@ -87,7 +87,7 @@ func.func @turned(%a: tensor<64x32xf8E4M3FN>, %b: tensor<32x16xf8E4M3FN>, %c: te
   // CHECK: %[[T:.*]] = nv_tileas.generate
   // CHECK: %[[R:.*]] = nv_tileas.convert_layout %[[T]] : tensor<16x32xf8E4M3FN> -> tensor<16x32xf8E4M3FN, #nv_tileas<space smem>>
   // CHECK: %[[B:.*]] = nv_tileas.view %[[R]] : tensor<16x32xf8E4M3FN, #nv_tileas<space smem>> -> tensor<32x16xf8E4M3FN, #nv_tileas.shared<(32,16),(1,32)>>
-  // CHECK: %d = nv_tileas.dot %[[A]], %[[B]], %c {atom = #nv_tileas<atom wgmma_f8e4m3_f8e4m3_f32>}
+  // CHECK: %d = nv_tileas.dot %[[A]], %[[B]], %c {atom = #nv_tileas<atom wgmma_f8e4m3_f8e4m3_f32>, promote}
   %d = nv_tileaa.dot %a, %b, %c : tensor<64x32xf8E4M3FN>, tensor<32x16xf8E4M3FN>, tensor<64x16xf32> -> tensor<64x16xf32>
   func.return
 }

@@ -220,11 +220,11 @@ func.func @agents(%m: memref<?x?xf16>, %end: index) attributes {nv_tileaa.kernel
 #smem = #nv_tileas<space smem>
 
 func.func @room() {
-  %a = nv_tileas.alloc_tensor : tensor<256x256xf16, #smem>
-  %b = nv_tileas.alloc_tensor : tensor<256x256xf16, #smem>
-  %c = arith.constant dense<0.0> : tensor<256x256xf32>
-  // expected-error@-2 {{'nv_tileas.alloc_tensor' op a block needs 262144 bytes of shared memory with it; it has 232448}}
-  %d = nv_tileas.dot %a, %b, %c {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<256x256xf16, #smem>, tensor<256x256xf16, #smem>, tensor<256x256xf32> -> tensor<256x256xf32>
+  %a = nv_tileas.alloc_tensor : tensor<64x512xf16, #smem>
+  %b = nv_tileas.alloc_tensor : tensor<512x256xf16, #smem>
+  %c = arith.constant dense<0.0> : tensor<64x256xf32>
+  // expected-error@-2 {{'nv_tileas.alloc_tensor' op a block needs 327680 bytes of shared memory with it; it has 232448}}
+  %d = nv_tileas.dot %a, %b, %c {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x512xf16, #smem>, tensor<512x256xf16, #smem>, tensor<64x256xf32> -> tensor<64x256xf32>
   func.return
 }
 
