@@ -74,7 +74,7 @@ def test_what_is_no_kernel_is_refused() -> None:
 
 
 def test_arguments_that_do_not_fit_are_refused_at_the_kernel() -> None:
-    with pytest.raises(DiagnosticError, match="2 arguments; the kernel's parameters are a, b, c"):
+    with pytest.raises(DiagnosticError, match="3 arguments but 2 were given: a, b, c"):
         tileas.compile(kernels.vector_add, A, B)
 
 

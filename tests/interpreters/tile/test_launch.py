@@ -202,7 +202,7 @@ def test_blocks_that_write_one_tile_race(options: dict[str, Any]) -> None:
 def test_blocks_that_read_what_others_write_race() -> None:
     a, _ = matrices(1)
     text = SHARED_TILE.replace("%b[%zero, %zero]", "%a[%zero, %zero]")
-    refuses(text, r"race on %a\[0, 0\]", a, a, grid=2)
+    refuses(text, r"race on %a\[0, 0\]", a, a.copy(), grid=2)
 
 
 WAITING = kernel(

@@ -157,3 +157,16 @@ def test_what_is_in_flight_comes_after_what_is_in_flight() -> None:
     np.testing.assert_array_equal(found[1], a + np.float32(5))
     for after in ("%t1", "%t2"):
         refuses(text.replace(f"after {after} :", "after %none :"), "race on %a", a, b)
+
+
+def test_waits_for_grids_and_fences_of_aliases_change_no_values() -> None:
+    a, b = numbers(np.random.default_rng(4), (4, 8), np.float32), np.zeros((4, 8), np.float32)
+    body = """
+  nv_tileas.grid_dependency "launch_dependents"
+  %before = nv_tileas.create_none : !mem
+  %after = nv_tileas.grid_dependency "wait" after %before : !mem -> !mem
+  nv_tileas.fence_alias
+  %x = nv_tileas.tiled_load %a[%zero, %zero] {atom = #ldg} : !view -> !tile
+  nv_tileas.tiled_store %x, %b[%zero, %zero] {atom = #stg} : !tile, !view
+"""
+    np.testing.assert_array_equal(run(kernel("%a: !view, %b: !view", body, types=TYPES), a, b)[1], a)
