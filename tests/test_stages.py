@@ -23,18 +23,22 @@ REPRESENTATIVE = (
     "cutile-attention 1x1x130x130x64 bf16 causal 128x64.sm_90a",
     "cutile-embedding 37 of 50x100 f16.sm_90a",
     "cutile-matmul_at 100x72x80 f16, tiles 64x64x32.sm_100a",
-    "cutile-matmul_at 100x72x80 f16, tiles 64x64x32.sm_90a",
     "cutile-softmax_online 5x333 bf16.sm_90a",
     "gemm-gemm b=nk bm=128 bn=128 bk=64.sm_90a",
-    "permute-permute.sm_100a",
     "scaled_gemm-gemm_nvf4.sm_100a",
     "softmax-softmax.sm_90a",
     "streamk_gemm-streamk_gemm.sm_90a",
     "tl-attention.sm_90a",
-    "tl-gemm.sm_90a",
     "windows-windows born=host.sm_90a",
 )
 """Kernels of every input level, with every kind of operation that passes leave."""
+
+OTHERS = (
+    "cutile-matmul_at 100x72x80 f16, tiles 64x64x32.sm_90a",
+    "permute-permute.sm_100a",
+    "tl-gemm.sm_90a",
+)
+"""More of them, in the sweep."""
 
 
 def ptx_by_way_of_texts(kernel: CompiledKernel) -> str:
@@ -52,7 +56,9 @@ def ptx_by_way_of_texts(kernel: CompiledKernel) -> str:
     return ptx_text(module, kernel.target)
 
 
-@pytest.mark.parametrize("name", REPRESENTATIVE)
+@pytest.mark.parametrize(
+    "name", [*REPRESENTATIVE, *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS)]
+)
 def test_every_stage_parses_back_and_gives_the_same_ptx(name):
     if name.startswith("cutile-"):
         pytest.importorskip("cuda.tile")

@@ -359,7 +359,11 @@ BAD = "func.func @f(%a: i32) -> i64 {\n  func.return %a : i32\n}\n"
         (["k.txt", "--grid", "1"], 2, "'k.txt' is no .mlir file"),
         (["add.mlir", "--grid", "1", "--order", "lazy"], 2, "--order has no meaning with --level"),
         (["add.mlir", "--grid", "1", "--shared", "64"], 2, "--shared has no meaning with --level"),
-        (["add.mlir", "--grid", "1", "--level", "sass"], 2, "'sass' is not one of 'tileir', 'tile', 'ptx'"),
+        (
+            ["add.mlir", "--grid", "1", "--level", "sass"],
+            2,
+            "'sass' is not one of 'tileir', 'tile', 'ptx'",
+        ),
         (["add.mlir", "--grid", "0"], 2, "'0' are no extents: that is X, X,Y or X,Y,Z"),
         (["add.mlir", "--grid", "1,2,3,4"], 2, "'1,2,3,4' are no extents"),
         (["add.mlir", "--grid", "-1"], 2, "'-1' are no extents"),

@@ -128,7 +128,7 @@ def test_the_caret_stands_under_the_fault() -> None:
     assert lines[2].index("^") == lines[1].index("swizzle")
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.one_of(
         st.text(max_size=40),

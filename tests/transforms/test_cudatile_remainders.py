@@ -63,7 +63,7 @@ def test_interpreted(dtype: Any) -> None:
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_emulated(dtype: Any) -> None:
-    body, inputs = remainders(dtype, (8, 64))
+    body, inputs = remainders(dtype, (2, 64))
     out = np.zeros_like(inputs[0])
     run = compile(text_of_tiles(body, inputs, [out])).emulate(*inputs, out)
     assert not run.findings

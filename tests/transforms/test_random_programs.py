@@ -45,7 +45,7 @@ PASSES: Sequence[str] = (
 )
 """The passes that are checked, as `-p` strings; a pipeline is all of its passes."""
 
-EXAMPLES = 12
+EXAMPLES = 8
 SWEEP = 1000
 
 COMMON: dict[str, Any] = {

@@ -43,8 +43,8 @@ def _check(drawn: TlProgram) -> bool:
 
 def test_random_programs_run_as_they_say() -> None:
     """Few of them are refused, and those for want of registers."""
-    ran = sum(_check(program(seed)) for seed in range(200, 208))
-    assert ran >= 6
+    ran = sum(_check(program(seed)) for seed in range(200, 204))
+    assert ran >= 3
 
 
 @pytest.mark.slow

@@ -169,4 +169,6 @@ def test_waits_for_grids_and_fences_of_aliases_change_no_values() -> None:
   %x = nv_tileas.tiled_load %a[%zero, %zero] {atom = #ldg} : !view -> !tile
   nv_tileas.tiled_store %x, %b[%zero, %zero] {atom = #stg} : !tile, !view
 """
-    np.testing.assert_array_equal(run(kernel("%a: !view, %b: !view", body, types=TYPES), a, b)[1], a)
+    np.testing.assert_array_equal(
+        run(kernel("%a: !view, %b: !view", body, types=TYPES), a, b)[1], a
+    )
