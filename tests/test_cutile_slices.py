@@ -1,4 +1,4 @@
-"""Slices of arrays whose promises are about strides that nobody reads."""
+"""Slices along unit dimensions: assumptions about a stride that no access multiplies hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reasons of many tests brought to one wording, so that they can be counted."""
+"""Normalisation of failure messages, so that equal reasons of many tests can be counted."""
 
 from __future__ import annotations
 

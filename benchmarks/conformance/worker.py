@@ -30,7 +30,7 @@ class Task:
 
 
 def run_worker(task: Task, connection: Connection, log: Path) -> None:
-    """Collect the suite and run tests until told to end; what they print goes to a file."""
+    """Collect the suite and run the tests that the scheduler sends; their output goes to a file."""
     os.setsid()  # the processes that tests start end with it
     _print_to(log)
     _set_paths(task.suite)

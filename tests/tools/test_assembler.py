@@ -14,6 +14,7 @@ from tileas_xdsl.backend.ptx.standalone import hidden_parameters, merged
 from tileas_xdsl.compiler import compile
 from tileas_xdsl.frontend.bytecode.layout import VERSIONS
 from tileas_xdsl.pipelines import PIPELINES
+from tileas_xdsl.tools import assembler
 from tileas_xdsl.tools.assembler import main, run
 
 ELF = b"\x7fELF"
@@ -90,6 +91,24 @@ def test_wrong_input(
     assert run([names.get(argument, argument) for argument in arguments]) == code
     assert capsys.readouterr().err.startswith(text)
     assert not out.exists()
+
+
+def test_what_cannot_be_finished_is_one_sentence(
+    program: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    arguments = [str(program), "-o", str(tmp_path / "no" / "out"), "--gpu-name", "sm_90"]
+    monkeypatch.setattr(assembler, "assembled", lambda *_: ELF)
+    assert run(arguments) == 1
+    assert "unable to write" in capsys.readouterr().err
+    monkeypatch.undo()
+    monkeypatch.setattr("tileas_xdsl.backend.nvidia_tools.find_tool", lambda _: None)
+    assert run(arguments) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("error: ptxas") or "pip install" in line
+    assert sorted(tmp_path.iterdir()) == [program]
 
 
 def test_versions_are_listed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,18 +11,19 @@ Source: `tileiras --help`, CUDA 13.5; how cuda-tile calls it.
 
 from __future__ import annotations
 
-import os
 import sys
-import tempfile
 from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tileas_xdsl.backend.nvidia_tools import MissingToolError
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import DiagnosticError, op_error
 from tileas_xdsl.diagnostics.report import Diagnostic
+from tileas_xdsl.tools.array_files import Drafts
+from tileas_xdsl.tools.failures import end_of_failure
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -94,10 +95,15 @@ def _assemble(options: Namespace) -> int:
         return _fail(message("driver.input_not_correspond_tile"), NO_BYTECODE)
     try:
         cubin = with_deep_stack(lambda: assembled(content, options.input, options))
-        _write(Path(options.output), cubin)
     except DiagnosticError as error:
         sys.stderr.write("".join(f"{_located(found)}\n" for found in error.diagnostics))
         return 1
+    except MissingToolError as error:
+        return _fail(str(error), 1)
+    except Exception as error:
+        return end_of_failure(PROGRAM, error)
+    try:
+        _write(Path(options.output), cubin)
     except OSError as error:
         return _fail(f"unable to write '{options.output}': {error.strerror}", 1)
     return 0
@@ -136,16 +142,8 @@ def _ptx(module: ModuleOp, target: str) -> str:
 
 def _write(path: Path, content: bytes) -> None:
     """Write all of a file or nothing: a reader never sees half of it."""
-    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-        file.write(content)
-    Path(file.name).chmod(0o666 & ~_umask())
-    Path(file.name).replace(path)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    with Drafts() as drafts:
+        drafts.bytes(path, content)
 
 
 def _located(found: Diagnostic) -> str:

@@ -13,7 +13,7 @@ class UnsupportedError(Exception):
 
 
 class FakeEnvironment:
-    """Counts launches, and loses its device when told to."""
+    """Count launches; lose the device when a test asks for it."""
 
     exceptions = Exceptions((UnsupportedError,))
 

@@ -108,7 +108,7 @@ class Maker:
 
 
 def compared(m: Maker, shape: tuple[int, ...]) -> Node:
-    """A tile of truth values."""
+    """A tile of i1."""
     rng = m.rng
     relation = rng.choice(("equal", "not_equal", "less_than", "less_than_or_equal", "greater_than"))
     element = rng.choice(("i32", "f32", "f16", "i8"))

@@ -73,7 +73,7 @@ def difference(expected: Any, found: Any, *, exact: bool) -> str:
 
 
 def judge(program: Program, targets: Sequence[str] = TARGETS, *, emulate: bool = True) -> Verdict:
-    """Run a program on every level; the first that differs or refuses it is told."""
+    """Run a program on every level; return the first that differs or refuses it."""
     text = written(program)
     try:
         made = {target: compile(text.text, target) for target in targets[:1]}

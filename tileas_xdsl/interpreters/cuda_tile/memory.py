@@ -27,7 +27,7 @@ from tileas_xdsl.layout.intervals import connected
 
 _FIRST = 1 << 32
 _GAP = 1 << 20
-"""Bytes between two arrays at least, so that an index a little out of bounds meets none."""
+"""Minimal gap between two arrays, in bytes: an index slightly out of bounds hits neither."""
 _ALIGNMENT = 1 << 12
 _BYTE = 8
 
@@ -182,6 +182,6 @@ def bind(memory: Memory, given: Sequence[tuple[str, Array, Attribute]]) -> Seque
 
 
 def _span(array: Array) -> tuple[int, int]:
-    """The bytes of numpy's memory that an array lies in."""
+    """Return the host addresses, first and behind the last byte, that an array spans."""
     begin = int(array.__array_interface__["data"][0])
     return begin, begin + array.nbytes

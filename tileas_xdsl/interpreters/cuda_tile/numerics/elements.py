@@ -65,12 +65,12 @@ def word_of(type_: Attribute) -> str:
 
 
 def width_of(type_: Attribute) -> int:
-    """Bits of an element as a number: 1 of a truth value, 19 of tf32."""
+    """Bits of an element as a number: 1 of i1, 19 of tf32."""
     return bit_width(element_of(type_))
 
 
 def stored_bits(element: Attribute) -> int:
-    """Bits of an element in memory: 8 of a truth value, 32 of tf32."""
+    """Bits of an element in memory: 8 of i1, 32 of tf32."""
     return {"i1": 8, "tf32": 32}.get(name_of_scalar(element)) or bit_width(element)
 
 
