@@ -7,6 +7,7 @@ import threading
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 pytest.importorskip("cuda.tile")
@@ -51,6 +52,17 @@ def test_a_second_launch_changes_addresses_numbers_grid_and_stream(gpu: Recordin
     assert second.numbers()[0] == 0x20000
     floats = [struct.unpack("<f", one.parameters[-1])[0] for one in gpu.launches]
     assert [str(number) for number in floats] == ["1.5", "-0.0"]
+
+
+@pytest.mark.parametrize(
+    "number",
+    [np.uint32(3_000_000_000), np.uint8(200), np.int16(-3), np.uint64(1 << 63), np.True_],
+    ids=repr,
+)
+def test_numbers_of_numpy_are_passed_by_their_bits(gpu: RecordingGpu, number: np.generic) -> None:
+    tileas.launch(0, (1,), ct.kernel(increment._pyfunc), (Tensor(0x10000, (64,)), 64, number))
+    passed = gpu.launches[0].parameters[-1]
+    assert passed[: number.itemsize] == number.tobytes()
 
 
 def test_tensor_maps_are_encoded_once_for_each_address(gpu: RecordingGpu) -> None:

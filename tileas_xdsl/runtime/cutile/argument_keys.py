@@ -87,7 +87,7 @@ class _Writer:
         if getattr(annotation, "constant", False):
             self.key.append(f"float_bits({name})" if isinstance(value, float) else name)
         elif isinstance(value, bool | int | float | np.generic):
-            self.values.append(name)
+            self.values.append(_packed(name, value))
         elif isinstance(value, list):
             self._call("list_key", name, at)
         elif is_tensor_type(cast("type[Any]", type(value))):
@@ -108,6 +108,15 @@ class _Writer:
         self.lines.append(f"{key}, {at} = {function}({name})")
         self.key.append(key)
         self.values.append(at)
+
+
+def _packed(name: str, value: Any) -> str:
+    """Return the expression of a number as `struct` packs it: integers of numpy signed, by bits."""
+    if isinstance(value, np.bool_):
+        return f"int({name})"
+    if isinstance(value, np.unsignedinteger):
+        return f"{name}.view('i{cast('np.generic', value).itemsize}')"
+    return name
 
 
 def item_annotations(annotation: Any, count: int) -> Sequence[Any]:
