@@ -2,7 +2,7 @@
 # requires-python = ">=3.11"
 # dependencies = ["marimo", "tileas-xdsl[cutile]"]
 # ///
-"""A user's cuTile program on a laptop: one added line, and the checker's findings at its lines."""
+"""A user's cuTile program on a laptop: one added call, and the checker's findings at its lines."""
 
 import marimo
 
@@ -61,7 +61,7 @@ def _(mo):
 
     Below is a program as its author wrote it for a GPU, with arrays of numpy. It counts how often
     each of eight values occurs: every block counts 64 of them and adds what it found.
-    **One line is added**, `install`: `ct.launch` now compiles with this compiler, and runs the
+    **An import and a call are added**: after `install`, `ct.launch` compiles with this compiler and runs the
     kernel on a GPU if there is one, else its PTX on the emulator. With
     `install(on="emulator")` it does so anywhere, as here.
     """)
@@ -74,7 +74,7 @@ def _():
 import numpy as np
 import tileas_xdsl.cutile
 
-tileas_xdsl.cutile.install(on="emulator")  # the added line
+tileas_xdsl.cutile.install(on="emulator")  # the added call
 
 
 @ct.kernel
@@ -146,7 +146,7 @@ def _():
 import numpy as np
 import tileas_xdsl.cutile
 
-tileas_xdsl.cutile.install(on="emulator")  # the added line
+tileas_xdsl.cutile.install(on="emulator")  # the added call
 
 
 @ct.kernel
