@@ -133,10 +133,6 @@ CYCLES_THAT_XDSL_REQUIRES = {"transforms.canonicalization"}
 """Packages whose patterns an operation's trait names; it imports them when a pass asks for them."""
 
 
-CYCLES_TO_BREAK = {"layout"}
-"""Parts with imports inside functions that close a cycle; the list only gets shorter."""
-
-
 @cache
 def _tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
@@ -213,8 +209,8 @@ def _imported_modules(path: Path) -> Iterator[str]:
         for alias in node.names:
             name = f"{node.module}.{alias.name}"
             module = name if name in MODULES else node.module
-            known = CYCLES_THAT_XDSL_REQUIRES | CYCLES_TO_BREAK
-            allowed = any(module.startswith(f"tileas_xdsl.{part}") for part in known)
+            required = CYCLES_THAT_XDSL_REQUIRES
+            allowed = any(module.startswith(f"tileas_xdsl.{part}") for part in required)
             if module in MODULES and not allowed and MODULES[module] != path:
                 yield module
 

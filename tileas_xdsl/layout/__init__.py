@@ -12,8 +12,8 @@ from tileas_xdsl.layout.cute import *  # noqa: F403
 from tileas_xdsl.layout.elements import ELEMENT_TYPES, ElementType, element_type
 from tileas_xdsl.layout.errors import CompositionError, LayoutError, LayoutSyntaxError
 from tileas_xdsl.layout.inverse import Digit, Section, invert
-from tileas_xdsl.layout.memory import MemoryLayout, memory_from_addresses
-from tileas_xdsl.layout.recovery import recover, recover_swizzled
+from tileas_xdsl.layout.memory import MemoryLayout
+from tileas_xdsl.layout.recovery import memory_from_addresses, recover, recover_swizzled
 from tileas_xdsl.layout.register_layout import (
     RegisterLayout,
     register_layout_from_table,

@@ -250,18 +250,3 @@ def domain_distribute(shape: IntTuple, count: int) -> Layout:
         result.append(part)
         count //= part
     return coalesce(Layout(tuple(result), int_tuple.escan(flat_shape)))
-
-
-def max_alignment(layout: AnyLayout | IntTuple) -> int:
-    """The largest N by which every offset of `layout` can be counted in vectors of N elements.
-
-    1 for a composed layout, as in CuTe: what is composed outside may move single elements.
-    """
-    from tileas_xdsl.layout.tiling import logical_divide
-
-    if isinstance(layout, ComposedLayout):
-        return 1
-    flat_layout = coalesce(layout)
-    permuted = logical_divide(flat_layout, right_inverse(flat_layout))
-    strides = [abs(d) for d in int_tuple.flat(permuted[1].stride) if isinstance(d, int)]
-    return gcd(permuted[0].size(), *strides)

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 from tileas_xdsl.layout import int_tuple
 from tileas_xdsl.layout.axes import AxisSum, mode_path
-from tileas_xdsl.layout.composed import ComposedLayout
+from tileas_xdsl.layout.composed import AnyLayout, ComposedLayout
 from tileas_xdsl.layout.errors import CompositionError, LayoutError
-from tileas_xdsl.layout.int_tuple import is_tuple, show
+from tileas_xdsl.layout.int_tuple import IntTuple, is_tuple, show
 from tileas_xdsl.layout.layout import Layout, as_layout, make_layout
 from tileas_xdsl.layout.simplify import Mode, extended, from_modes, merged
 from tileas_xdsl.layout.swizzle import Swizzle
@@ -199,3 +199,8 @@ class _Walk:
         }[condition]
         message = f"cannot compose {self.left} with {self.right}: {reason}"
         return CompositionError(message, condition, mode, numbers)
+
+
+def with_shape(layout: AnyLayout, shape: IntTuple) -> Any:
+    """`layout` read with the coordinates of another shape of the same size."""
+    return composition(layout, Layout(shape))

@@ -7,14 +7,14 @@ from tileas_xdsl.layout.algebra import (
     complement,
     domain_distribute,
     left_inverse,
-    max_alignment,
     max_common_layout,
     max_common_vector,
     nullspace,
     right_inverse,
 )
 from tileas_xdsl.layout.axes import AxisSum, E
-from tileas_xdsl.layout.compose import composition
+from tileas_xdsl.layout.compact import make_fragment_like, make_layout_like
+from tileas_xdsl.layout.compose import composition, with_shape
 from tileas_xdsl.layout.composed import (
     ComposedLayout,
     get_nonswizzle_portion,
@@ -64,10 +64,8 @@ from tileas_xdsl.layout.layout import (
     cosize,
     depth,
     is_layout,
-    make_fragment_like,
     make_identity_layout,
     make_layout,
-    make_layout_like,
     make_ordered_layout,
     rank,
     size,
@@ -90,7 +88,6 @@ from tileas_xdsl.layout.modes import (
     slice_and_offset,
     take,
     unflatten,
-    with_shape,
     zip2_by,
     zip_modes,
 )
@@ -105,6 +102,7 @@ from tileas_xdsl.layout.tiling import (
     hier_unzip,
     logical_divide,
     logical_product,
+    max_alignment,
     raked_product,
     tile_to_shape,
     tile_unzip,

@@ -104,7 +104,7 @@ class Layout(LayoutBase):
 
     def along(self, axis: str) -> Layout:
         """The integer layout of this layout's component on one axis."""
-        return Layout(self.shape, _map_leaves(lambda d: coefficient_of(d, axis), self.stride))
+        return Layout(self.shape, map_leaves(lambda d: coefficient_of(d, axis), self.stride))
 
     # Where it maps
 
@@ -195,8 +195,8 @@ def _checked_stride(stride: Any, shape: IntTuple) -> Stride:
     return tuple([_checked_stride(d, s) for d, s in zip(stride, shape, strict=True)])
 
 
-def _map_leaves(f: Callable[[Any], Any], t: Any) -> Any:
-    return tuple(_map_leaves(f, x) for x in t) if is_tuple(t) else f(t)
+def map_leaves(f: Callable[[Any], Any], t: Any) -> Any:
+    return tuple(map_leaves(f, x) for x in t) if is_tuple(t) else f(t)
 
 
 # Construction
@@ -252,58 +252,6 @@ def make_identity_layout(shape: IntTuple) -> Layout:
     return Layout(shape, basis(shape, ""))
 
 
-def make_layout_like(layout: Layout) -> Layout:
-    """A compact layout of the same shape whose modes keep their order; stride-0 modes stay 0."""
-    layout = layout_for(layout, "make_layout_like")
-    filtered = int_tuple.filter_zeros(layout.stride, layout.shape)
-    flat_shape = int_tuple.flat(filtered)
-    flat_stride = [abs(_plain(d)) for d in int_tuple.flat(layout.stride)]
-    strides = [0] * len(flat_shape)
-    current = 1
-    for k in sorted(range(len(flat_shape)), key=lambda k: flat_stride[k]):
-        if flat_shape[k] > 1:
-            strides[k] = current
-            current *= flat_shape[k]
-    remaining = iter(strides)
-    return Layout(layout.shape, _map_leaves(lambda _: next(remaining), layout.stride))
-
-
-def make_fragment_like(layout: Any) -> Layout:
-    """A compact layout for a register copy of `layout`: mode 0 is contiguous, the rest in order.
-
-    What is composed outside stays in memory: registers are not swizzled.
-    """
-    from tileas_xdsl.layout.composed import innermost
-
-    layout = as_layout(innermost(layout))
-    if layout.rank <= 1 or layout.depth == 0:
-        return make_layout_like(layout)
-    first, *others = layout
-    kept = Layout(int_tuple.filter_zeros(first.stride, first.shape))
-    head = Layout(first.shape, _zero_where(first.stride, kept.stride))
-    rest = make_layout_like(make_layout(others))
-    return make_layout(head, *(_scaled(mode, kept.size()) for mode in rest))
-
-
-def _scaled(layout: Layout, factor: int) -> Layout:
-    return Layout(layout.shape, _map_leaves(lambda d: d * factor, layout.stride))
-
-
-def _zero_where(stride: Any, replacement: Any) -> Any:
-    if is_tuple(stride):
-        return tuple(_zero_where(d, r) for d, r in zip(stride, replacement, strict=True))
-    return 0 if stride == 0 else replacement
-
-
-def _plain(d: Offset) -> int:
-    if isinstance(d, AxisSum):
-        raise LayoutError(f"stride {d} has named axes where an integer is needed")
-    return d
-
-
-# Queries under CuTe's names: of layouts as of shapes
-
-
 def _shape_of(x: Any) -> Any:
     return x.shape if isinstance(x, LayoutBase) else x  # pyright: ignore[reportUnknownVariableType, reportAttributeAccessIssue, reportUnknownMemberType]
 
@@ -356,7 +304,7 @@ def coshape(layout: Layout) -> Any:
 
 def coprofile(layout: Layout) -> Any:
     """0 in the profile of the codomain: an integer, or one 0 for each coordinate mode."""
-    return _map_leaves(lambda _: 0, coshape(layout))
+    return map_leaves(lambda _: 0, coshape(layout))
 
 
 def transform_layout(a: Layout, b: Any, f: Any) -> Layout:

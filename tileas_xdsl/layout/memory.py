@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from tileas_xdsl.layout.axes import AxisSum
 from tileas_xdsl.layout.composed import ComposedLayout
 from tileas_xdsl.layout.elements import ElementType, element_type
@@ -114,17 +112,3 @@ def check_byte_swizzle(swizzle: Swizzle) -> None:
         f"swizzle<{swizzle.bits},{swizzle.base},{swizzle.shift}> is no swizzle of shared memory: "
         f"the modes are {known}"
     )
-
-
-def memory_from_addresses(addresses: Table, shape: IntTuple, bits: int) -> MemoryLayout | None:
-    """The memory layout with these byte addresses, or None; certified by evaluating it again."""
-    from tileas_xdsl.layout.recovery import recover
-
-    for swizzle in sorted(set(BYTE_SWIZZLES.values()), key=lambda s: s.bits):
-        offsets = swizzle(addresses) * 8
-        if np.any(offsets % bits):
-            continue
-        found = recover(offsets // bits, shape)
-        if found is not None and found[1] == 0:
-            return MemoryLayout(found[0], swizzle if swizzle.bits else None)
-    return None

@@ -155,13 +155,6 @@ def zip2_by(t: Any, guide: Any) -> Any:
     )
 
 
-def with_shape(layout: AnyLayout, shape: IntTuple) -> Any:
-    """`layout` read with the coordinates of another shape of the same size."""
-    from tileas_xdsl.layout.compose import composition
-
-    return composition(layout, Layout(shape))
-
-
 def slice_and_offset(crd: Coord, layout: AnyLayout) -> tuple[Any, Any]:
     """The sub-layout under the `None`s of `crd`, and the offset of its first element.
 

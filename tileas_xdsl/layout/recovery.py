@@ -18,6 +18,7 @@ from tileas_xdsl.layout.composed import AnyLayout, ComposedLayout
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.int_tuple import IntTuple, product_each
 from tileas_xdsl.layout.layout import Layout, make_layout
+from tileas_xdsl.layout.memory import MemoryLayout
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES, Swizzle
 from tileas_xdsl.layout.tables import Table, table
 
@@ -98,3 +99,15 @@ def _composed(swizzle: Swizzle, offset: int, layout: Layout) -> AnyLayout:
     if swizzle.bits == 0 and offset == 0:
         return layout
     return ComposedLayout(swizzle, offset, layout)
+
+
+def memory_from_addresses(addresses: Table, shape: IntTuple, bits: int) -> MemoryLayout | None:
+    """The memory layout with these byte addresses, or None; certified by evaluating it again."""
+    for swizzle in sorted(set(BYTE_SWIZZLES.values()), key=lambda s: s.bits):
+        offsets = swizzle(addresses) * 8
+        if np.any(offsets % bits):
+            continue
+        found = recover(offsets // bits, shape)
+        if found is not None and found[1] == 0:
+            return MemoryLayout(found[0], swizzle if swizzle.bits else None)
+    return None

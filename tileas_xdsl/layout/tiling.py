@@ -7,11 +7,13 @@ Source: CUTLASS include/cute/layout.hpp.
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import gcd
 from typing import Any
 
-from tileas_xdsl.layout.algebra import complement
+from tileas_xdsl.layout import int_tuple
+from tileas_xdsl.layout.algebra import complement, right_inverse
 from tileas_xdsl.layout.compose import composition
-from tileas_xdsl.layout.composed import AnyLayout, lift_domain, lifted
+from tileas_xdsl.layout.composed import AnyLayout, ComposedLayout, lift_domain, lifted
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.int_tuple import (
     IntTuple,
@@ -187,3 +189,16 @@ def tile_to_shape(block: Layout, target: IntTuple, order: IntTuple | None = None
 def ceil_divide(target: Any, tiler: Layout) -> IntTuple:
     """How many tiles of `tiler` cover `target`: the shape of the rest mode of `logical_divide`."""
     return complement(tiler, as_layout(target).shape).shape
+
+
+def max_alignment(layout: AnyLayout | IntTuple) -> int:
+    """The largest N by which every offset of `layout` can be counted in vectors of N elements.
+
+    1 for a composed layout, as in CuTe: what is composed outside may move single elements.
+    """
+    if isinstance(layout, ComposedLayout):
+        return 1
+    flat_layout = coalesce(layout)
+    permuted = logical_divide(flat_layout, right_inverse(flat_layout))
+    strides = [abs(d) for d in int_tuple.flat(permuted[1].stride) if isinstance(d, int)]
+    return gcd(permuted[0].size(), *strides)

@@ -8,18 +8,15 @@ from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.improved.cost_model import registers_of
 from tileas_xdsl.inference.improved.work_items import WorkItem
 from tileas_xdsl.inference.program import Buffer
-
-REGISTERS_OF_BLOCK = 65536
-"""32-bit registers of a multiprocessor (CUDA C++ Programming Guide, compute capabilities)."""
-
-REGISTERS_OF_THREAD = 255
+from tileas_xdsl.target.arch import Target
 
 NO_CROWDS: Mapping[int, int] = {}
 
 
 def limit_of(threads: int) -> int:
-    """The most registers that each thread of a block can have."""
-    return min(REGISTERS_OF_THREAD, REGISTERS_OF_BLOCK // max(1, threads))
+    """The most registers that each thread of a block can have, on every target."""
+    of_block = Target.registers_per_multiprocessor
+    return min(Target.registers_per_thread, of_block // max(1, threads))
 
 
 def pressure(

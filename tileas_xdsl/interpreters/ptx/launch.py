@@ -35,13 +35,14 @@ from tileas_xdsl.interpreters.ptx.parallel_launch import execute
 from tileas_xdsl.interpreters.ptx.parsing.parser import parse
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Kernel, PtxModule
 from tileas_xdsl.interpreters.ptx.synchronization.hardware_barriers import ClusterBarrier
+from tileas_xdsl.target.arch import Target
 
 Shape = int | Sequence[int]
 Progress = Callable[[int, int], None]
 """Called with the number of finished CTAs and that of all."""
 
-MAX_THREADS = 1024
-REGISTERS = 65_536
+MAX_THREADS = Target.threads_per_block
+REGISTERS = Target.registers_per_multiprocessor
 MAX_CLUSTER = 16
 
 
