@@ -23,9 +23,11 @@ MAY_IMPORT = {
     "dialects": FOUNDATION | {"inference", "transforms/canonicalization"},
     "analysis": IR,
     "inference": {"layout", "target"},
+    "scheduling": IR | {"analysis"},
     "threads": IR | {"analysis"},
     "transforms": IR
-    | {"analysis", "inference", "threads", "backend/host", "transforms/canonicalization"},
+    | {"analysis", "inference", "scheduling", "threads", "backend/host"}
+    | {"transforms/canonicalization"},
     "transforms/canonicalization": IR,
     "interpreters": set(),
     "interpreters/pure": IR | {"interpreters/tile"},
