@@ -29,11 +29,6 @@ REFUSED = {
         "sqrt",
         "rounds f16 by 'negative_inf'; only f32 and f64 are",
     ),
-    "acquire": (
-        f"{TILES}%r, %u = load_view_tko acquire device %w[%x] : {VIEW}, tile<i32> -> {TILE}, token",
-        "load_view_tko",
-        "memory order 'acquire'",
-    ),
     "alloca": (
         "%r = alloca num_elem = 4, alignment = 16 : tile<ptr<f32>>",
         "alloca",

@@ -21,12 +21,20 @@ from xdsl.irdl import (
 )
 from xdsl.traits import IsTerminator, MemoryReadEffect, MemoryWriteEffect, Pure
 
+from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.locations import name_of
+from tileas_xdsl.dialects.nv_tileas.enums import (
+    MemScope,
+    MemScopeAttr,
+    MemSemantic,
+    MemSemanticAttr,
+)
 from tileas_xdsl.dialects.nv_tileas.interfaces import MemoryConsistency
 from tileas_xdsl.dialects.nv_tileas.memory.checks import check_tokens
 from tileas_xdsl.dialects.nv_tileas.pipelines.base import Operand, types_text
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import delivered_types, expect_async_token
+from tileas_xdsl.dialects.nv_tileas.syntax.directives import Ordering
 from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
 from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType
 
@@ -266,6 +274,56 @@ class FenceAliasOp(TileasOp):
         check_tokens(self, self.token, self.out_token)
 
 
+FENCES = (MemSemantic.ACQUIRE, MemSemantic.RELEASE, MemSemantic.ACQ_REL)
+
+
+@tileas_op
+class FenceOp(TileasOp):
+    """Order relaxed accesses to tiles against others of the block: PTX's fence patterns.
+
+    Relaxed stores behind a fence that releases publish what is before it; a fence that acquires
+    has behind it what the relaxed loads before it saw published:
+
+        nv_tileas.fence release gpu             %x = nv_tileas.tiled_load %flags[%i] relaxed gpu
+        nv_tileas.tiled_store ... relaxed gpu   nv_tileas.fence acquire gpu
+    """
+
+    name = "nv_tileas.fence"
+
+    mem_semantic = prop_def(MemSemanticAttr)
+    mem_scope = opt_prop_def(MemScopeAttr)
+    token = opt_operand_def()
+    out_token = opt_result_def()
+
+    traits = traits_def(MemoryConsistency(), MemoryReadEffect(), MemoryWriteEffect())
+    custom_directives = (Ordering,)
+    assembly_format = (
+        "custom<Ordering>($mem_semantic, $mem_scope) (`after` $token^ `:` type($token))?"
+        " attr-dict (`->` type($out_token)^)?"
+    )
+
+    def __init__(
+        self, semantic: MemSemantic, scope: MemScope, token: SSAValue | None = None
+    ) -> None:
+        super().__init__(
+            operands=[token],
+            result_types=[[] if token is None else [token.type]],
+            properties={
+                "mem_semantic": MemSemanticAttr(semantic),
+                "mem_scope": MemScopeAttr(scope),
+            },
+        )
+
+    def verify_(self) -> None:
+        if self.mem_semantic.data not in FENCES:
+            listed = ", ".join(semantic.value for semantic in FENCES)
+            text = f"orders nothing as {self.mem_semantic.data.value}; there are {listed}"
+            raise op_error(self, text)
+        if self.mem_scope is None:
+            raise op_error(self, message("nv_tileas.mem_scope.missing"))
+        check_tokens(self, self.token, self.out_token)
+
+
 OPERATIONS = (
     YieldOp,
     PragmaOp,
@@ -273,4 +331,5 @@ OPERATIONS = (
     AsyncCancelNextProgramIdOp,
     GridDependencyOp,
     FenceAliasOp,
+    FenceOp,
 )

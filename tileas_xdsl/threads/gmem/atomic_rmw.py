@@ -14,63 +14,15 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import LoadOp
 from tileas_xdsl.dialects.cute_nvgpu import AtomicCasOp, AtomicRmwOp
 from tileas_xdsl.dialects.cute_nvgpu.threads.atomics import has_update
-from tileas_xdsl.dialects.nv_tileas.enums import (
-    MemScope,
-    MemScopeAttr,
-    MemSemantic,
-    MemSemanticAttr,
-    RmwMode,
-)
+from tileas_xdsl.dialects.nv_tileas.enums import RmwMode
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
-from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.pointer_ops import recast
+from tileas_xdsl.threads.gmem.memory_order import Order
 from tileas_xdsl.threads.registers.vector_values import zero
-
-SCOPES: Mapping[MemScope, str] = {
-    MemScope.TL_BLK: "cta",
-    MemScope.CTA: "cta",
-    MemScope.CLUSTER: "cluster",
-    MemScope.GPU: "gpu",
-    MemScope.SYS: "sys",
-}
-
-RELEASES = (MemSemantic.RELEASE, MemSemantic.ACQ_REL)
-ACQUIRES = (MemSemantic.ACQUIRE, MemSemantic.ACQ_REL)
 
 FLOAT_LOOPS: Mapping[RmwMode, Any] = {RmwMode.MAX: arith.MaxnumfOp, RmwMode.MIN: arith.MinnumfOp}
 """What no instruction does to floats in memory: a number wins over NaN."""
-
-
-@dataclass(frozen=True)
-class Order:
-    """How updates are ordered against other accesses."""
-
-    semantic: MemSemantic
-    scope: str | None
-
-    @staticmethod
-    def of(semantic: MemSemanticAttr | None, scope: MemScopeAttr | None) -> Order:
-        """Return the memory order of the attributes; weak without them, scope `gpu` by default."""
-        known = MemSemantic.WEAK if semantic is None else semantic.data
-        if known is MemSemantic.WEAK:
-            return Order(known, None)
-        return Order(known, SCOPES[MemScope.GPU if scope is None else scope.data])
-
-    @property
-    def word(self) -> str | None:
-        """PTX's name; None for the usual one."""
-        return None if self.semantic is MemSemantic.WEAK else self.semantic.value
-
-    def begin(self, e: ThreadBuilder) -> None:
-        """What all threads of the agent did before is released with the update."""
-        if self.semantic in RELEASES:
-            synchronize_agent(e)
-
-    def end(self, e: ThreadBuilder) -> None:
-        """What the update acquires is known to all threads of the agent."""
-        if self.semantic in ACQUIRES:
-            synchronize_agent(e)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import PtrToIntOp
 from tileas_xdsl.dialects.nv_tileas.element_names import FP4, element_name
-from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import (
     TiledAtomicRmwOp,
     TiledLoadBase,
@@ -73,7 +72,6 @@ class Window:
     @staticmethod
     def of(e: ThreadBuilder, op: TiledOp, view: GlobalView, shape: tuple[int, ...]) -> Window:
         """Return the tile that an operation accesses; raise where it cannot be addressed."""
-        _check_semantic(op)
         check_whole_bytes(op, view)
         if not shape or len(shape) != len(view.extents):
             raise op_error(
@@ -174,13 +172,6 @@ class Window:
         if isinstance(extent, int):
             return whole
         return e.insert(arith.OrIOp(whole, _is_multiple(e, limit, count))).result
-
-
-def _check_semantic(op: TiledOp) -> None:
-    """Reject memory orderings on loads and stores other than `weak`."""
-    semantic = None if isinstance(op, TiledAtomicRmwOp) else op.mem_semantic
-    if semantic is not None and semantic.data is not MemSemantic.WEAK:
-        raise op_error(op, f"is {semantic.data.value}; only weak accesses are lowered yet")
 
 
 def _is_multiple(e: ThreadBuilder, value: SSAValue, count: int) -> SSAValue:

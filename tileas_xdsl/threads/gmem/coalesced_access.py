@@ -49,6 +49,7 @@ from tileas_xdsl.threads.codegen.lowered_values import (
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.gmem.base_arrays import origins, place_of_access
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import Window
+from tileas_xdsl.threads.gmem.memory_order import WEAK, Order
 from tileas_xdsl.threads.pipeline.tile_properties import runs_again
 from tileas_xdsl.threads.registers.access_chunk import Piece
 from tileas_xdsl.threads.registers.coordinates import (
@@ -56,6 +57,7 @@ from tileas_xdsl.threads.registers.coordinates import (
     is_holding_warp,
     pieces,
 )
+from tileas_xdsl.threads.registers.element_iterator import is_held_once
 from tileas_xdsl.threads.registers.encoded_chunks import chunk_elements
 from tileas_xdsl.threads.registers.layout_from_encoding import encoded_layout
 from tileas_xdsl.threads.registers.register_tile import (
@@ -72,6 +74,7 @@ from tileas_xdsl.threads.registers.vector_values import (
     strip,
     vector_type,
 )
+from tileas_xdsl.threads.smem.scratch_buffer import exchanged
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.smem.swizzled_tile_access import write_shared
 
@@ -106,6 +109,7 @@ class Accesses:
     rows: Mapping[int, Row]
     """Rows by the `line` of their chunks."""
     mask: RegisterTile | None = None
+    order: Order = WEAK
 
     @staticmethod
     def of(
@@ -117,6 +121,7 @@ class Accesses:
         guard: SSAValue | None,
         mask: RegisterTile | None = None,
         bits: int = 0,
+        order: Order = WEAK,
     ) -> Accesses:
         """Accesses where `guard` holds; `bits` are those of pieces if not those of elements."""
         columns: dict[SSAValue, tuple[SSAValue, SSAValue]] = {}
@@ -128,7 +133,7 @@ class Accesses:
                 column = window.coordinate(e, -1, piece.column)
                 columns[piece.column] = (column, window.scaled(e, -1, column))
             rows[piece.line] = _row(e, window, piece, columns[piece.column], guard)
-        return Accesses(e, window, layout, rows, mask)
+        return Accesses(e, window, layout, rows, mask, order)
 
     @property
     def aligned(self) -> int:
@@ -174,9 +179,13 @@ class Accesses:
         wide: Callable[[], list[SSAValue]],
         single: Callable[[], list[SSAValue]],
     ) -> list[SSAValue]:
-        """Access by chunks where rows allow it, else by elements; return the results of either."""
+        """Access by chunks where rows allow it, else by elements; return the results of either.
+
+        Ordered accesses are by elements.
+        """
         e = self.e
-        aligned = self.mask is None and self.window.is_aligned(e, self.aligned)
+        whole = self.mask is None and self.order.word is None
+        aligned = whole and self.window.is_aligned(e, self.aligned)
         if isinstance(aligned, bool):
             return wide() if aligned else single()
         blocks = (Block(), Block())
@@ -236,9 +245,10 @@ def load_window(
     """Load a tile of a global array into the registers of a layout."""
     source = window.view
     mask = None if op.mask is None else in_registers(e, op, op.mask, layout)
-    form = blocked(layout)
-    guard = is_holding_warp(e, form) if form is not None and form.is_by_rows else None
-    accesses = Accesses.of(e, op, window, layout, guard=guard, mask=mask)
+    ordering = Order.of(op.mem_semantic, op.mem_scope)
+    alone = ordering.word is not None and not is_held_once(e, layout)
+    guard = is_first_holder(e, layout) if alone else _is_holder(e, layout)
+    accesses = Accesses.of(e, op, window, layout, guard=guard, mask=mask, order=ordering)
     padding = padding_of(op.padding_value, source.element)
 
     def wide() -> list[SSAValue]:
@@ -255,13 +265,24 @@ def load_window(
             found: list[SSAValue] = []
             for k in range(piece.count):
                 pointer, exists = accesses.single(piece, k)
-                value = e.insert(LoadOp(pointer, source.element, exists)).result
+                value = e.insert(
+                    LoadOp(
+                        pointer, source.element, exists, order=ordering.word, scope=ordering.scope
+                    )
+                ).result
                 found.append(padded(e, value, exists, padding))
             return joined(e, found)
 
         return list(assembled(e, layout, source.element, load).parts)
 
-    return RegisterTile(layout, source.element, tuple(accesses.chosen(wide, single)))
+    tile = RegisterTile(layout, source.element, tuple(accesses.chosen(wide, single)))
+    return exchanged(e, op, tile, layout) if alone else tile
+
+
+def _is_holder(e: ThreadBuilder, layout: RegisterLayout) -> SSAValue | None:
+    """Return whether the thread has elements of the tile; None where all threads have."""
+    form = blocked(layout)
+    return is_holding_warp(e, form) if form is not None and form.is_by_rows else None
 
 
 def store_tile(e: ThreadBuilder, op: TiledStoreOp) -> None:
@@ -288,7 +309,8 @@ def store_window(
     """Store a register tile to a global array."""
     target, layout = window.view, tile.layout
     guard = is_first_holder(e, layout)
-    accesses = Accesses.of(e, op, window, layout, guard=guard, mask=mask)
+    ordering = Order.of(op.mem_semantic, op.mem_scope)
+    accesses = Accesses.of(e, op, window, layout, guard=guard, mask=mask, order=ordering)
 
     def wide() -> list[SSAValue]:
         for piece in pieces(e, layout, bits_of(target.element), stored=True):
@@ -302,7 +324,8 @@ def store_window(
             for k in range(piece.count):
                 pointer, exists = accesses.single(piece, k)
                 value = element(e, tile.parts[piece.block], piece.register + k)
-                e.insert(StoreOp(value, pointer, exists))
+                order_, scope = ordering.word, ordering.scope
+                e.insert(StoreOp(value, pointer, exists, order=order_, scope=scope))
         return []
 
     accesses.chosen(wide, single)

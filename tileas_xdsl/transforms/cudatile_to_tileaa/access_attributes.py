@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects.builtin import IntegerAttr, i32
@@ -12,6 +13,7 @@ from tileas_xdsl.dialects.cuda_tile.enums import MemoryScope
 from tileas_xdsl.dialects.cuda_tile.hints import OptimizationHintsAttr
 from tileas_xdsl.dialects.nv_tileaa.memory import AccessOp, Order
 from tileas_xdsl.dialects.nv_tileaa.tokens import CreateMemTokenOp
+from tileas_xdsl.dialects.nv_tileas.control import FenceOp
 from tileas_xdsl.dialects.nv_tileas.enums import (
     MemScope,
     MemScopeAttr,
@@ -33,6 +35,55 @@ def order_of(op: Any) -> Order:
     if semantic is MemSemantic.WEAK:
         return None, None
     return MemSemanticAttr(semantic), MemScopeAttr(_SCOPES[op.memory_scope.data])
+
+
+RELEASES = (MemSemantic.RELEASE, MemSemantic.ACQ_REL)
+ACQUIRES = (MemSemantic.ACQUIRE, MemSemantic.ACQ_REL)
+
+
+@dataclass(frozen=True)
+class FencedAccess:
+    """The order of an access to tiles of a view, which is relaxed and fenced.
+
+        store_view_tko release device   ->   nv_tileas.fence release gpu
+                                             nv_tileaa.tiled_store ... relaxed gpu
+
+    Source: PTX ISA, memory consistency model, release and acquire patterns.
+    """
+
+    c: Converter
+    order: Order
+    """That of the access itself."""
+    semantic: MemSemantic
+    scope: MemScope | None
+
+    @staticmethod
+    def of(c: Converter, op: Any) -> FencedAccess:
+        """Return the order of a view load, store or update."""
+        semantic, scope = order_of(op)
+        if semantic is None or scope is None:
+            return FencedAccess(c, (None, None), MemSemantic.WEAK, None)
+        relaxed = (MemSemanticAttr(MemSemantic.RELAXED), scope)
+        return FencedAccess(c, relaxed, semantic.data, scope.data)
+
+    def before(self, token: SSAValue | None) -> SSAValue | None:
+        """Fence in front of the access if it releases; gives the token that it comes after."""
+        if self.semantic not in RELEASES or self.scope is None:
+            return token
+        return self._fenced(MemSemantic.RELEASE, self.scope, token)
+
+    def after(self, results: Sequence[SSAValue], has_token: bool) -> Sequence[SSAValue]:
+        """Fence behind the access if it acquires; `results` end with its token, if it has one."""
+        if self.semantic not in ACQUIRES or self.scope is None:
+            return results
+        values, token = (results[:-1], results[-1]) if has_token else (results, None)
+        behind = self._fenced(MemSemantic.ACQUIRE, self.scope, token)
+        return values if behind is None else [*values, behind]
+
+    def _fenced(
+        self, semantic: MemSemantic, scope: MemScope, token: SSAValue | None
+    ) -> SSAValue | None:
+        return self.c.insert(FenceOp(semantic, scope, token)).out_token
 
 
 def token_before(c: Converter, op: Any) -> SSAValue | None:

@@ -16,7 +16,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cuda_tile import views as ct
 from tileas_xdsl.dialects.cuda_tile.atomics import AtomicRedViewTkoOp
 from tileas_xdsl.dialects.cuda_tile.enums import PaddingValue, PaddingValueAttr
@@ -34,8 +33,8 @@ from tileas_xdsl.dialects.nv_tileaa.base import element_of
 from tileas_xdsl.dialects.nv_tileaa.bodies import YieldOp
 from tileas_xdsl.dialects.nv_tileaa.views import BlockTileOp, GetDimSizeOp, MakeMemrefOp
 from tileas_xdsl.dialects.nv_tileas.enums import SpecialPadding, SpecialPaddingAttr
-from tileas_xdsl.dialects.nv_tileas.memory.ordering_checks import TILED
 from tileas_xdsl.transforms.cudatile_to_tileaa.access_attributes import (
+    FencedAccess,
     hinted,
     order_of,
     token_before,
@@ -179,47 +178,37 @@ def _scattered(
     return places
 
 
-def _check_order(op: Any) -> None:
-    """Tiles are accessed weakly or relaxed: there is nothing below for anything else."""
-    semantic = order_of(op)[0]
-    if semantic is not None and semantic.data not in TILED.allowed:
-        text = f"memory order '{semantic.data.value}' of tiles of a view is not converted yet"
-        raise op_error(op, f"{text}; accesses through pointers have it")
-
-
 def load(c: Converter, op: ct.LoadViewTkoOp) -> Sequence[SSAValue]:
     """A tile of a view."""
-    _check_order(op)
     view, source, token = _view_type(op.view), c.get(op.view), token_before(c, op)
-    flags, order, padding = flags_of(op.inbounds), order_of(op), padding_of(view)
+    flags, order, padding = flags_of(op.inbounds), FencedAccess.of(c, op), padding_of(view)
     if isinstance(view, GatherScatterViewType):
         places = _scattered(c, view, op.index)
         shape = view.get_tile_shape()
         gather = tiled_memory.GatherLoadOp(
-            source, places, shape, token=token, order=order, padding=padding
+            source, places, shape, token=token, order=order.order, padding=padding
         )
-        return c.insert(hinted(c, op, gather)).results
+        return order.after(c.insert(hinted(c, op, gather)).results, token is not None)
     coords, offsets = _place(c, view, op.index)
     made = tiled_memory.TiledLoadOp(
         source,
         coords,
         offsets=offsets,
         token=token,
-        order=order,
+        order=order.order,
         in_bounds=flags if any(flags) else None,
         padding=None if all(flags) and flags else padding,
     )
-    return c.insert(hinted(c, op, made)).results
+    return order.after(c.insert(hinted(c, op, made)).results, token is not None)
 
 
 def store(c: Converter, op: ct.StoreViewTkoOp) -> Sequence[SSAValue]:
     """Writes a tile of a view."""
-    _check_order(op)
-    view, source, token = _view_type(op.view), c.get(op.view), token_before(c, op)
-    value, flags, order = c.get(op.tile), flags_of(op.inbounds), order_of(op)
+    view, source, order = _view_type(op.view), c.get(op.view), FencedAccess.of(c, op)
+    value, flags, token = c.get(op.tile), flags_of(op.inbounds), order.before(token_before(c, op))
     if isinstance(view, GatherScatterViewType):
         places = _scattered(c, view, op.index)
-        scatter = tiled_memory.ScatterStoreOp(value, source, places, token=token, order=order)
+        scatter = tiled_memory.ScatterStoreOp(value, source, places, token=token, order=order.order)
         return c.insert(hinted(c, op, scatter)).results
     coords, offsets = _place(c, view, op.index)
     made = tiled_memory.TiledStoreOp(
@@ -228,7 +217,7 @@ def store(c: Converter, op: ct.StoreViewTkoOp) -> Sequence[SSAValue]:
         coords,
         offsets=offsets,
         token=token,
-        order=order,
+        order=order.order,
         in_bounds=flags if any(flags) else None,
     )
     return c.insert(hinted(c, op, made)).results

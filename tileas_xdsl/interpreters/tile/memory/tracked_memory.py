@@ -135,16 +135,14 @@ class Memory:
 
     def check_read(self, region: Region, actor: Actor, access: Access = WEAK) -> None:
         """Check and record a read; raise `AccessError` for a race or an uninitialised read."""
-        if access.acquires:
-            self._acquire(region, actor.clock)
+        self._acquire(region, actor.clock, access)
         self._check_order(self._writes, region, actor, access, "reads what", "wrote")
         self._check_written(region)
         self._record(self._reads, region, actor, access, is_write=False)
 
     def check_write(self, region: Region, actor: Actor, access: Access = WEAK) -> None:
         """Check and record a write; raise `AccessError` for a race."""
-        if access.acquires:
-            self._acquire(region, actor.clock)
+        self._acquire(region, actor.clock, access)
         self._check_order(self._writes, region, actor, access, "overwrites what", "wrote")
         self._check_order(self._reads, region, actor, access, "overwrites what", "read")
         self._writes = self._left(self._writes, region, actor, access)
@@ -250,26 +248,31 @@ class Memory:
             return of[region.low : region.high]
         return of[_index(region)]
 
-    def _acquire(self, region: Region, clock: Clock) -> None:
+    def _acquire(self, region: Region, clock: Clock, access: Access) -> None:
+        """Join what was published here: at once, or at the next fence if the access is relaxed."""
+        if not access.is_strong:
+            return
         for released, snapshot in self._released:
             if region.meets(released):
-                clock.join(snapshot)
+                (clock.join if access.acquires else clock.observe)(snapshot)
 
     def _publish(self, region: Region, clock: Clock, access: Access) -> None:
         """Publish a release to later acquires; a plain write ends earlier releases.
 
         An update continues them, so the clock it has itself acquired need not be kept twice.
+        A relaxed write publishes what a fence before it released.
         """
-        snapshot = clock.snapshot()
+        snapshot = clock.snapshot() if access.releases else clock.fenced
         if self._released:
             self._released = [
                 (released, known)
                 for released, known in self._released
                 if not region.covers(released)
-                or (access.updates and not (access.releases and _contains(snapshot, known)))
+                or (access.updates and not _contains(snapshot, known))
             ]
-        if access.releases:
+        if access.is_strong and snapshot:
             self._released.append((region, snapshot))
+        if access.releases:
             clock.tick()
 
     def place(self, byte: int) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tileas_xdsl.dialects.nv_tileas.control import FenceAliasOp, GridDependencyOp
+from tileas_xdsl.dialects.nv_tileas.control import FenceAliasOp, FenceOp, GridDependencyOp
+from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import (
     CreateNoneOp,
     FutureWaitOp,
@@ -57,10 +58,21 @@ def fence_alias(agent: TileAgent, op: FenceAliasOp, inputs: Sequence[Any]) -> St
     return token_of(agent, op.out_token)
 
 
+def fence(agent: TileAgent, op: FenceOp, inputs: Sequence[Any]) -> Steps:
+    """Order relaxed accesses of the agent on one side of the fence with all on the other."""
+    yield from after(agent, op, op.token)
+    semantic = op.mem_semantic.data
+    agent.clock.fence(
+        acquires=semantic is not MemSemantic.RELEASE, releases=semantic is not MemSemantic.ACQUIRE
+    )
+    return token_of(agent, op.out_token)
+
+
 TOKENS = Language(
     effects={CreateNoneOp: create_none, ToAsyncOp: to_async, TokenToAsyncOp: token_to_async},
     behaviours={
         FenceAliasOp: fence_alias,
+        FenceOp: fence,
         FutureWaitOp: wait,
         GridDependencyOp: grid_dependency,
         WaitOp: wait,

@@ -19,6 +19,10 @@ class Clock:
 
     owner: str
     known: dict[str, int] = field(default_factory=dict[str, int])
+    fenced: dict[str, int] = field(default_factory=dict[str, int])
+    """What a fence has released: relaxed writes behind it publish it."""
+    observed: dict[str, int] = field(default_factory=dict[str, int])
+    """What relaxed reads saw published: a fence behind them acquires it."""
 
     def __post_init__(self) -> None:
         self.known.setdefault(self.owner, 1)
@@ -40,6 +44,18 @@ class Clock:
         for agent, step in other.items():
             if step > self.known.get(agent, 0):
                 self.known[agent] = step
+
+    def fence(self, *, acquires: bool, releases: bool) -> None:
+        """Order relaxed accesses on one side of a fence with all accesses on the other."""
+        if acquires:
+            self.join(self.observed)
+        if releases:
+            self.fenced = self.snapshot()
+            self.tick()
+
+    def observe(self, published: Mapping[str, int]) -> None:
+        """Note what a relaxed read saw published."""
+        self.observed = joined((self.observed, published))
 
     def happens_after(self, event: tuple[str, int]) -> bool:
         """Return whether the current step happens after an event."""

@@ -25,9 +25,10 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     Lowered,
     RegisterTile,
 )
-from tileas_xdsl.threads.gmem.atomic_rmw import Order, Updater
+from tileas_xdsl.threads.gmem.atomic_rmw import Updater
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import Window
 from tileas_xdsl.threads.gmem.coalesced_access import Accesses, in_rows, order
+from tileas_xdsl.threads.gmem.memory_order import Order
 from tileas_xdsl.threads.gmem.pointer_elements import ALONE, PointerElements
 from tileas_xdsl.threads.registers.coordinates import is_first_holder, pieces
 from tileas_xdsl.threads.registers.element_iterator import (

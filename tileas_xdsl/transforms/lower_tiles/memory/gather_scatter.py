@@ -37,16 +37,19 @@ from tileas_xdsl.threads.codegen.lowered_values import (
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import check_whole_bytes
 from tileas_xdsl.threads.gmem.coalesced_access import order, padded, padding_of
+from tileas_xdsl.threads.gmem.memory_order import Order
 from tileas_xdsl.threads.registers.element_iterator import (
     Cell,
     cells_to_load,
     cells_to_store,
+    is_held_once,
     mask_of_cell,
 )
 from tileas_xdsl.threads.registers.register_tile import common_layout, in_registers
 from tileas_xdsl.threads.registers.vector_split import vectors_of
 from tileas_xdsl.threads.registers.vector_values import element, filled
-from tileas_xdsl.transforms.lower_tiles.memory.tokens import check_weak, token_of
+from tileas_xdsl.threads.smem.scratch_buffer import exchanged
+from tileas_xdsl.transforms.lower_tiles.memory.tokens import token_of
 
 ALONE = 128
 """Bits of elements of which no access moves two."""
@@ -72,7 +75,6 @@ class Scatter:
         e: ThreadBuilder, op: ScatteringOp, tile: Attribute, values: Sequence[SSAValue]
     ) -> Scatter:
         """Return the element addresses of an operation, in the register layout of its tile."""
-        check_weak(op, op.mem_semantic)
         view = e.get(op.view)
         if not isinstance(view, GlobalView):
             raise op_error(op, f"reaches {op.view.type}, and threads scatter in global memory only")
@@ -138,23 +140,28 @@ def gather(e: ThreadBuilder, op: GatherLoadOp) -> Sequence[Lowered]:
     work = Scatter.of(e, op, op.result.type, [])
     type_, layout = work.view.element, work.layout
     padding = padding_of(op.padding_value, type_)
+    ordering = Order.of(op.mem_semantic, op.mem_scope)
+    alone = ordering.word is not None and not is_held_once(e, layout)
     rows: list[dict[int, SSAValue]] = [{} for _ in range(vectors_of(layout).count)]
-    for cell in cells_to_load(e, layout, ALONE):
+    for cell in (cells_to_store if alone else cells_to_load)(e, layout, ALONE):
         pointer, exists = work.place(cell)
-        value = e.insert(LoadOp(pointer, type_, exists)).result
+        made = LoadOp(pointer, type_, exists, order=ordering.word, scope=ordering.scope)
+        value = e.insert(made).result
         rows[cell.block][cell.register] = padded(e, value, exists, padding)
     parts = tuple(filled(e, row, vectors_of(layout).length, type_) for row in rows)
-    return [RegisterTile(layout, type_, parts), *token_of(op)]
+    found = RegisterTile(layout, type_, parts)
+    return [exchanged(e, op, found, layout) if alone else found, *token_of(op)]
 
 
 def scatter(e: ThreadBuilder, op: ScatterStoreOp) -> Sequence[Lowered]:
     """Elements to anywhere; nothing is stored out of bounds."""
     work = Scatter.of(e, op, op.value.type, [op.value])
     value = in_registers(e, op, op.value, work.layout)
+    ordering = Order.of(op.mem_semantic, op.mem_scope)
     for cell in cells_to_store(e, work.layout, ALONE):
         pointer, exists = work.place(cell)
         single = element(e, value.parts[cell.block], cell.register)
-        e.insert(StoreOp(single, pointer, exists))
+        e.insert(StoreOp(single, pointer, exists, order=ordering.word, scope=ordering.scope))
     return token_of(op)
 
 

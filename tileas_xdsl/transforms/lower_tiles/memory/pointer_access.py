@@ -36,7 +36,6 @@ from tileas_xdsl.threads.codegen.lowered_values import (
 )
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.codegen.thread_ids import is_first_thread
-from tileas_xdsl.threads.gmem.atomic_rmw import Order
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import Window, check_whole_bytes
 from tileas_xdsl.threads.gmem.coalesced_access import (
     in_rows,
@@ -51,6 +50,7 @@ from tileas_xdsl.threads.gmem.contiguous_pointer_runs import (
     either_loaded,
     either_stored,
 )
+from tileas_xdsl.threads.gmem.memory_order import Order
 from tileas_xdsl.threads.gmem.pointer_elements import PointerElements
 from tileas_xdsl.threads.registers.element_iterator import (
     Cell,

@@ -9,7 +9,7 @@ from xdsl.ir import Operation
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileaa.tokens import JoinMemTokenOp
-from tileas_xdsl.dialects.nv_tileas.control import FenceAliasOp, GridDependencyOp
+from tileas_xdsl.dialects.nv_tileas.control import FenceAliasOp, FenceOp, GridDependencyOp
 from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic, MemSemanticAttr
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp
 from tileas_xdsl.dialects.ptx.barriers import FenceProxyOp
@@ -17,6 +17,7 @@ from tileas_xdsl.dialects.ptx.warp import GriddepcontrolOp
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import Ghost, Lowered
+from tileas_xdsl.threads.gmem.memory_order import Order
 
 
 def check_weak(op: Operation, semantic: MemSemanticAttr | None) -> None:
@@ -48,9 +49,16 @@ def fence_alias(e: ThreadBuilder, op: FenceAliasOp) -> Sequence[Lowered]:
     return token_of(op)
 
 
+def fence(e: ThreadBuilder, op: FenceOp) -> Sequence[Lowered]:
+    """Every thread fences what all threads of the agent have accessed."""
+    Order.of(op.mem_semantic, op.mem_scope).fence(e)
+    return token_of(op)
+
+
 HANDLERS: Handlers = {
     CreateNoneOp: no_code,
     FenceAliasOp: fence_alias,
+    FenceOp: fence,
     GridDependencyOp: grid_dependency,
     JoinMemTokenOp: no_code,
 }

@@ -55,6 +55,7 @@ from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.codegen.structured_control_flow import run_if
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import coordinate_type
 from tileas_xdsl.threads.gmem.coalesced_access import load_tile, order, store_tile
+from tileas_xdsl.threads.gmem.memory_order import WEAK, Order
 from tileas_xdsl.threads.registers.coordinates import (
     column_of_accumulator,
     row_of_accumulator,
@@ -272,7 +273,8 @@ def tiled_store(e: ThreadBuilder, op: TiledStoreOp) -> Sequence[Lowered]:
         store_tile(e, op)
         return _token(op)
     target = e.get(op.view)
-    if isinstance(target, GlobalView) and coordinate_type(target) != i32:
+    is_ordered = Order.of(op.mem_semantic, op.mem_scope) != WEAK
+    if isinstance(target, GlobalView) and (is_ordered or coordinate_type(target) != i32):
         store_tile(e, op)
     elif isinstance(target, GlobalView):
         order(e, op)

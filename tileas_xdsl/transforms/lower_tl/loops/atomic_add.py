@@ -13,7 +13,8 @@ from tileas_xdsl.dialects.tl.compute import AtomicAddOp
 from tileas_xdsl.inference.program import AccessKind
 from tileas_xdsl.threads.codegen.lowered_values import GlobalView
 from tileas_xdsl.threads.codegen.pointer_ops import advance
-from tileas_xdsl.threads.gmem.atomic_rmw import Order, Updater
+from tileas_xdsl.threads.gmem.atomic_rmw import Updater
+from tileas_xdsl.threads.gmem.memory_order import Order
 from tileas_xdsl.threads.registers.vector_values import element
 from tileas_xdsl.transforms.lower_tl.buffer_locations import SharedPlace
 from tileas_xdsl.transforms.lower_tl.loops import loop_body as bodies

@@ -89,3 +89,17 @@ func.func @grids(%t: !nv_tileas.mem_token) {
   nv_tileas.grid_dependency "wait" after %t : !nv_tileas.mem_token
   func.return
 }
+
+// -----
+
+// A fence acquires, releases, or both, for a scope.
+
+func.func @fences(%t: !nv_tileas.mem_token) {
+  // expected-error@+1 {{'nv_tileas.fence' op orders nothing as relaxed; there are acquire, release, acq_rel}}
+  nv_tileas.fence relaxed gpu
+  // expected-error@+1 {{'nv_tileas.fence' op mem_scope required when mem_semantic is not weak}}
+  nv_tileas.fence release
+  // expected-error@+1 {{'nv_tileas.fence' op gives a token iff it takes one, but takes 1 and gives 0}}
+  nv_tileas.fence acquire gpu after %t : !nv_tileas.mem_token
+  func.return
+}

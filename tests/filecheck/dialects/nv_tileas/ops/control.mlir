@@ -99,3 +99,17 @@ func.func @aliases(%before: !nv_tileas.mem_token) {
 // CHECK-NEXT:    %after = nv_tileas.fence_alias after %before : !nv_tileas.mem_token -> !nv_tileas.mem_token
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
+
+// Relaxed accesses of tiles are ordered by fences.
+
+func.func @fences(%before: !nv_tileas.mem_token) {
+  nv_tileas.fence release gpu
+  %after = nv_tileas.fence acquire sys after %before : !nv_tileas.mem_token -> !nv_tileas.mem_token
+  func.return
+}
+
+// CHECK-LABEL: func.func @fences(%before: !nv_tileas.mem_token) {
+// CHECK-NEXT:    nv_tileas.fence release gpu
+// CHECK-NEXT:    %after = nv_tileas.fence acquire sys after %before : !nv_tileas.mem_token -> !nv_tileas.mem_token
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }

@@ -1,0 +1,72 @@
+"""Ordered loads and stores of tiles: what a block releases another one acquires.
+
+Message passing: block 0 stores a tile and releases a flag; block 1 polls the flag, acquires, and
+loads the tile.  Without the order the tile interpreter finds the race.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tileas_xdsl as tileas
+from tests.support.plain_checks import TARGETS
+from tileas_xdsl.interpreters.tile.faults import SimulationError
+
+ct = pytest.importorskip("cuda.tile")
+
+DEVICE = ct.MemoryScope.DEVICE
+ORDERS = {
+    "fenced": (ct.MemoryOrder.RELEASE, ct.MemoryOrder.ACQUIRE),
+    "relaxed": (ct.MemoryOrder.RELAXED, ct.MemoryOrder.RELAXED),
+}
+
+
+def messages(order: str) -> Any:
+    """The kernel with the orders of the flag."""
+    released, acquired = ORDERS[order]
+
+    @ct.kernel
+    def passed(data: Any, flag: Any, out: Any, n: ct.Constant[int]) -> None:
+        if ct.bid(0) == 0:
+            x = ct.load(data, (0, 0), (n, n))
+            ct.store(data, (1, 0), x * 2.0 + 1.0)
+            one = ct.full((1,), 1, ct.int32)
+            ct.store(flag, (0,), one, memory_order=released, memory_scope=DEVICE)
+        else:
+            found = ct.load(flag, (0,), (1,), memory_order=acquired, memory_scope=DEVICE)
+            while found.item() != 1:
+                found = ct.load(flag, (0,), (1,), memory_order=acquired, memory_scope=DEVICE)
+            ct.store(out, (0, 0), ct.load(data, (1, 0), (n, n)))
+
+    return passed
+
+
+def compiled(order: str, target: str) -> tuple[Any, list[Any]]:
+    """The kernel of an order, and its arguments."""
+    data = np.random.default_rng(7).standard_normal((64, 32)).astype(np.float32)
+    arguments = [data, np.zeros(1, np.int32), np.zeros((32, 32), np.float32), 32]
+    return tileas.compile(messages(order), *arguments, target=target), arguments
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_tile_is_passed_from_block_to_block(target: str) -> None:
+    kernel, arguments = compiled("fenced", target)
+    for run in (kernel.simulate, kernel.emulate):
+        found = run(*arguments, grid=2).arrays[2]
+        np.testing.assert_array_equal(found, arguments[0][:32] * 2 + 1)
+    text = kernel.ptx
+    stored, loaded = text.index("st.relaxed.gpu"), text.index("ld.relaxed.gpu")
+    assert text.rindex("bar.sync", 0, stored) < text.rindex("fence.acq_rel.gpu", 0, stored)
+    assert text.index("fence.acq_rel.gpu", loaded) < text.index(
+        "bar.sync", text.index("fence", loaded)
+    )
+    assert kernel.assemble().spills == 0
+
+
+def test_the_race_of_unordered_flags_is_found() -> None:
+    kernel, arguments = compiled("relaxed", TARGETS[0])
+    with pytest.raises(SimulationError, match="race"):
+        kernel.simulate(*arguments, grid=2)
