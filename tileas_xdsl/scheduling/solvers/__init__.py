@@ -1,0 +1,1 @@
+"""Solvers of modulo scheduling problems behind one interface: `search.find_schedule`."""

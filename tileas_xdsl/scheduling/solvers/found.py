@@ -1,0 +1,16 @@
+"""What a solver found at one initiation interval."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Found:
+    """The best starts at an interval, None if there are none, and how far the search went."""
+
+    starts: tuple[int, ...] | None
+    is_complete: bool
+    """Whether no start was left out: then None means that the interval has no schedule."""
+    probes: int = 0
+    """The starts that were tried."""
