@@ -1,4 +1,4 @@
-"""Minimax fits of the polynomials of `tileas_xdsl/transforms/math_functions/coefficients.py`.
+"""Minimax fits of polynomials of `tileas_xdsl/transforms/math_functions/coefficients.py`.
 
     python benchmarks/fit_functions.py
 
@@ -136,16 +136,11 @@ LN2 = np.log(np.longdouble(2))
 FITS = (
     Fit("EXP", -0.3475, 0.3475, 4, lambda r: (np.expm1(r) - r) / r**2,
         lambda r: r**2 / np.exp(r)),
-    Fit("SINH", 0, 1, 3, _odd(np.sinh), _odd_weight(np.sinh)),
-    Fit("TANH", 0, 0.31, 4, _odd(np.tanh), _odd_weight(np.tanh)),
-    Fit("LOG", -0.2930, 0.4145, 8, lambda f: (np.log1p(f) - f) / f**2,
+    Fit("LOG1P", -0.2930, 0.4145, 8, lambda f: (np.log1p(f) - f) / f**2,
         lambda f: f**2 / np.log1p(f)),
     Fit("LOG2_WIDE", -0.2930, 0.4145, 14, lambda f: np.log1p(f) / f / LN2,
         lambda f: f * LN2 / np.log1p(f), np.float64),
     Fit("EXP2", -0.5, 0.5, 6, lambda r: np.exp2(r), lambda r: np.exp2(-r)),
-    Fit("SIN", 0, 0.6169, 3, _odd(np.sin), _odd_weight(np.sin)),
-    Fit("COS", 0, 0.6169, 3, lambda s: (np.cos(np.sqrt(s)) - 1 + s / 2) / s**2,
-        lambda s: s**2 / np.cos(np.sqrt(s))),
     Fit("ASIN", 0, 0.25, 5, _series(_asin_term), _odd_weight(np.arcsin)),
     Fit("ATAN", 0, 1, 8, _odd(np.arctan), _odd_weight(np.arctan)),
     Fit("ERF", 0, 0.851, 6, lambda s: _erf_wide(np.sqrt(s)) / np.sqrt(s) - 1,

@@ -23,7 +23,7 @@ Array: TypeAlias = NDArray[Any]
 
 def _trigonometric(name: str) -> Callable[[Value], Value]:
     def function(x: Value) -> Value:
-        return OF_REDUCED[name](x, *far(x, *near(x)))
+        return OF_REDUCED[name](*far(x, *near(x)))
 
     return function
 

@@ -71,10 +71,13 @@ WHOLE = {
     "SINH": lambda p, x: x + x**3 * p(x * x),
     "TANH": lambda p, x: x + x**3 * p(x * x),
     "LOG": lambda p, x: x + x * x * p(x),
+    "LOG1P": lambda p, x: x + x * x * p(x),
+    "LOG2": lambda p, x: x * np.longdouble(np.float32(1 / numbers.log(2))) + x * x * p(x),
     "LOG2_WIDE": lambda p, x: x * p(x),
     "EXP2": lambda p, x: p(x),
     "SIN": lambda p, x: x + x**3 * p(x * x),
-    "COS": lambda p, x: 1 - x * x / 2 + x**4 * p(x * x),
+    "COS": lambda p, x: 1 + x * x * p(x * x),
+    "TAN": lambda p, x: x + x**3 * p(x * x),
     "ASIN": lambda p, x: x + x**3 * p(x * x),
     "ATAN": lambda p, x: x + x**3 * p(x * x),
 }
@@ -85,14 +88,17 @@ EXACT = {
     "SINH": np.sinh,
     "TANH": np.tanh,
     "LOG": np.log1p,
+    "LOG1P": np.log1p,
+    "LOG2": lambda x: np.log1p(x) / np.log(np.longdouble(2)),
     "LOG2_WIDE": lambda x: np.log1p(x) / np.log(np.longdouble(2)),
     "EXP2": np.exp2,
     "SIN": np.sin,
     "COS": np.cos,
+    "TAN": np.tan,
     "ASIN": np.arcsin,
     "ATAN": np.arctan,
 }
-SQUARED = ("SINH", "TANH", "SIN", "COS", "ASIN", "ATAN")
+SQUARED = ("SINH", "TANH", "SIN", "COS", "TAN", "ASIN", "ATAN")
 
 
 @pytest.mark.parametrize("name", WHOLE)

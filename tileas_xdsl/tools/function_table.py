@@ -29,12 +29,18 @@ the compiler reads.
 ## Functions of `math` on f32
 
 `expand-math` writes functions out as sequences of `arith` that are the same, bit for bit, in the
-interpreter, in the emulator and on a GPU: only sums, products, fused multiply-adds, quotients,
-square roots and integers. Errors are distances from the correctly rounded result in units of the
-last place: what the CUDA math library promises, which is kept, and the largest that was seen
-(`python benchmarks/math_accuracy.py`). f16 and bf16 are computed in f32 and rounded once; 8-bit
-floats too. Of f64 there are `sqrt`, `rsqrt`, `fma`, roundings to integers, `absf` and `copysign`,
-and as sequences, off by {max(BOUNDS_F64.values())} at most, {_DOUBLES}.
+interpreter and in the emulator, and on a GPU where they are only sums, products, fused
+multiply-adds, quotients, square roots and integers. Errors are distances from the correctly rounded
+result in units of the last place: what the CUDA math library promises, which is kept, and the
+largest that was seen (`python benchmarks/math_accuracy.py`). f16 and bf16 are computed in f32 and
+rounded once; 8-bit floats too. Of f64 there are `sqrt`, `rsqrt`, `fma`, roundings to integers,
+`absf` and `copysign`, and as sequences, off by {max(BOUNDS_F64.values())} at most, {_DOUBLES}.
+
+`cos`, `cosh`, `log`, `log2`, `sin`, `sinh`, `tan` and `tanh` are computed as in CUDA's library: on
+a GPU their results are those of `torch`, bit for bit (`benchmarks/math_accuracy.py --torch`).
+`cosh`, `sinh`, `tan` and `tanh` take powers of two and inverses from the approximate instructions;
+interpreter and emulator round these correctly, so that a GPU's results may be the promised error
+away from theirs.
 
 `fastmath<afn>` or `fastmath<fast>` allow the instructions of the last columns, with subnormal
 numbers as zero; `{ROUNDING} = "approx"` asks for them without that. A function

@@ -56,8 +56,9 @@ func.func @cosh(%v: vector<2xbf16>) -> vector<2xbf16> {
 // CHECK-NEXT:    %1 = cute.fragment.map %0 : vector<2xf32> -> vector<2xf32> {
 // CHECK-NEXT:    ^bb0(%2: f32):
 // CHECK-NEXT:      %3 = math.absf %2 : f32
-// CHECK-NEXT:      %4 = arith.constant 9.000000e+01 : f32
-// CHECK-NEXT:      %5 = arith.minimumf %3, %4 : f32
+// CHECK-NEXT:      %4 = arith.constant 1.44269502 : f32
+// CHECK-NEXT:      %5 = arith.mulf %3, %4 : f32
+// CHECK-NEXT:      %6 = math.trunc %5 : f32
 // CHECK:           cute.fragment.yield %{{.*}} : f32
 // CHECK-NEXT:    }
 // CHECK-NEXT:    %{{.*}} = arith.truncf %1 : vector<2xf32> to vector<2xbf16>
@@ -72,7 +73,7 @@ func.func @sin(%x: f32) -> f32 {
 }
 
 // CHECK-LABEL: func.func @sin(%x: f32) -> f32 {
-// CHECK:         %{{.*}} = arith.constant 6.553600e+04 : f32
+// CHECK:         %{{.*}} = arith.constant 1.056150e+05 : f32
 // CHECK-NEXT:    %[[LARGE:.*]] = arith.cmpf oge, %{{.*}}, %{{.*}} : f32
 // CHECK-NEXT:    %{{.*}}, %{{.*}} = scf.if %[[LARGE]] -> (f32, i32) {
 // CHECK:           arith.shrui

@@ -1,7 +1,8 @@
 """Polynomials of the functions that PTX has no accurate instruction for.
 
-Fitted by `benchmarks/fit_functions.py`: minimax, the coefficients rounded one by one from the
-lowest on.  Errors are relative to the function that they are part of.
+SINH, TANH, LOG, LOG2, SIN, COS and TAN are those of CUDA's library, so that results are equal, bit
+for bit.  The others were fitted by `benchmarks/fit_functions.py`: minimax, the coefficients rounded
+one by one from the lowest on.  Errors are relative to the function that they are part of.
 """
 
 from __future__ import annotations
@@ -35,34 +36,7 @@ EXP = Polynomial(
 )
 """(exp(r) - 1 - r) / r**2, beside exp(r)."""
 
-SINH = Polynomial(
-    low=0,
-    high=1,
-    error=3.59e-10,
-    coefficients=(
-        0.1666666716337204,
-        0.008333315141499043,
-        0.00019841665925923735,
-        2.78998413705267e-06,
-    ),
-)
-"""(sinh(x) - x) / x**3 of x**2."""
-
-TANH = Polynomial(
-    low=0,
-    high=0.31,
-    error=1.26e-09,
-    coefficients=(
-        -0.33333316445350647,
-        0.13332533836364746,
-        -0.053845807909965515,
-        0.021041737869381905,
-        -0.006228253711014986,
-    ),
-)
-"""(tanh(x) - x) / x**3 of x**2."""
-
-LOG = Polynomial(
+LOG1P = Polynomial(
     low=-0.293,
     high=0.4145,
     error=4.66e-09,
@@ -119,32 +93,6 @@ EXP2 = Polynomial(
     ),
 )
 """2**r."""
-
-SIN = Polynomial(
-    low=0,
-    high=0.6169,
-    error=1.94e-10,
-    coefficients=(
-        -0.1666666716337204,
-        0.008333372883498669,
-        -0.00019850293756462634,
-        2.804351879603928e-06,
-    ),
-)
-"""(sin(x) - x) / x**3 of x**2."""
-
-COS = Polynomial(
-    low=0,
-    high=0.6169,
-    error=8.56e-12,
-    coefficients=(
-        0.0416666679084301,
-        -0.0013888973044231534,
-        2.4819275495246984e-05,
-        -2.861713142010558e-07,
-    ),
-)
-"""(cos(x) - 1 + x**2 / 2) / x**4 of x**2, beside cos(x)."""
 
 ASIN = Polynomial(
     low=0,
@@ -212,3 +160,106 @@ ERFC = Polynomial(
     ),
 )
 """-log(erfc(x)), weighted by erfc(x)."""
+
+SINH = Polynomial(
+    low=0,
+    high=1,
+    error=5.25e-09,
+    coefficients=(
+        0.1666666716337204,
+        0.008333349600434303,
+        0.0001983615948120132,
+        2.8169511097075883e-06,
+    ),
+)
+"""(sinh(x) - x) / x**3 of x**2."""
+
+TANH = Polynomial(
+    low=0,
+    high=0.36,
+    error=1.36e-07,
+    coefficients=(
+        -0.33332768082618713,
+        0.13315297663211823,
+        -0.05230396240949631,
+        0.01573968306183815,
+    ),
+)
+"""(tanh(x) - x) / x**3 of x**2."""
+
+LOG = Polynomial(
+    low=-0.3333,
+    high=0.3333,
+    error=1.2e-08,
+    coefficients=(
+        -0.5,
+        0.333331823348999,
+        -0.24999669194221497,
+        0.20012299716472626,
+        -0.16684235632419586,
+        0.1398061066865921,
+        -0.12148627638816833,
+        0.1408461034297943,
+        -0.13018856942653656,
+    ),
+)
+"""(log(1 + f) - f) / f**2."""
+
+LOG2 = Polynomial(
+    low=-0.293,
+    high=0.4145,
+    error=1.36e-08,
+    coefficients=(
+        -0.7213475108146667,
+        0.4808982014656067,
+        -0.3606741726398468,
+        0.28857114911079407,
+        -0.24046532809734344,
+        0.20512372255325317,
+        -0.17900948226451874,
+        0.17168870568275452,
+        -0.16845393180847168,
+        0.09702014178037643,
+    ),
+)
+"""log2(1 + f) / f**2 beside f * log2(e), which is rounded to f32."""
+
+SIN = Polynomial(
+    low=0,
+    high=0.6169,
+    error=2.71e-08,
+    coefficients=(
+        -0.16666662693023682,
+        0.00833270326256752,
+        -0.00019574658654164523,
+    ),
+)
+"""(sin(x) - x) / x**3 of x**2."""
+
+COS = Polynomial(
+    low=0,
+    high=0.6169,
+    error=2.5e-08,
+    coefficients=(
+        -0.4999999701976776,
+        0.041666727513074875,
+        -0.0013887860113754869,
+        2.4279579520225525e-05,
+    ),
+)
+"""(cos(x) - 1) / x**2 of x**2."""
+
+TAN = Polynomial(
+    low=0,
+    high=0.6169,
+    error=5.01e-08,
+    coefficients=(
+        0.3333323001861572,
+        0.13337790966033936,
+        0.053466796875,
+        0.0242919921875,
+        0.003265380859375,
+        0.00933837890625,
+    ),
+)
+"""(tan(x) - x) / x**3 of x**2."""

@@ -1,7 +1,9 @@
 """exp, expm1, sinh, cosh and tanh in f32.
 
 The argument is cut into a multiple of log(2) and a rest (Cody and Waite, with fused multiply-adds);
-a polynomial gives the exponential of the rest, and the multiple goes into the exponent.
+a polynomial gives the exponential of the rest, and the multiple goes into the exponent.  sinh, cosh
+and tanh take exponentials and inverses from the instructions, with the cuts and coefficients of
+CUDA's library: their results are its, bit for bit.
 """
 
 from __future__ import annotations
@@ -16,6 +18,12 @@ LOG2_E = 1.4426950408889634
 LN2_HIGH = 0.693145751953125
 """log(2) in 17 bits: its products with exponents are exact."""
 LN2_LOW = 1.4286068203094173e-06
+LN2, LN2_REST = 0.6931471824645996, -1.904654212125934e-09
+"""log(2) as the sum of two f32."""
+LAST_BITS_OF_QUARTER = 1.5 * 2.0**23 + 125
+"""Its sum with n has the exponent of `2**n / 4` in its last bits."""
+ONE_FROM = 9.010913848876953
+"""Where the hyperbolic tangent rounds to 1."""
 
 SMALLEST, LARGEST = -104.0, 89.5
 """Beyond them exp is zero and infinity."""
@@ -39,16 +47,10 @@ def scaled(x: Value, exponent: Value) -> Value:
     return x * power_of_two(half) * power_of_two(exponent - half)
 
 
-def _exp(x: Value, shift: int = 0) -> Value:
-    """exp(x) * 2**shift, for numbers that are not far beyond the limits."""
-    n, rest = _cut(x)
-    exponent = n.cast("fptosi", i32)
-    return scaled(rest + 1.0, exponent + shift if shift else exponent)
-
-
 def exp(x: Value) -> Value:
     """The exponential."""
-    return _exp(x.at_least(SMALLEST).at_most(LARGEST))
+    n, rest = _cut(x.at_least(SMALLEST).at_most(LARGEST))
+    return scaled(rest + 1.0, n.cast("fptosi", i32))
 
 
 def expm1(x: Value) -> Value:
@@ -61,30 +63,38 @@ def expm1(x: Value) -> Value:
     return abs(x).compare("lt", 2.0**-25).then(x, found)
 
 
-def _half_exp(x: Value) -> Value:
-    """`exp(|x|) / 2`."""
-    return _exp(abs(x).at_most(90.0), -1)
+def _quarter_exp(x: Value) -> Value:
+    """`exp(|x|) / 4`, infinity where `exp(|x|) / 2` is.
+
+    The multiple of log(2) is rounded towards zero, and its power ends at 2**126, so that the
+    power of the rest is the one that becomes infinite.
+    """
+    a = abs(x)
+    n = (a * LOG2_E).function(math.TruncOp).at_most(126.0)
+    rest = n.fma(-LN2_REST, n.fma(-LN2, a))
+    return (rest * LOG2_E).exp2() * ((n + LAST_BITS_OF_QUARTER).bits() << 23).as_float()
 
 
 def sinh(x: Value) -> Value:
     """A polynomial up to 1, then half the difference of exponentials."""
-    half = _half_exp(x)
-    large = half - 0.25 / half
+    quarter = _quarter_exp(x)
+    large = quarter.fma(2.0, quarter.reciprocal() * -0.125)
     square = x * x
-    small = square.polynomial(coefficients.SINH).fma(square * x, x)
-    return abs(x).compare("lt", 1.0).then(small, large.signed_like(x))
+    small = x.fma(square * square.polynomial(coefficients.SINH), x)
+    return abs(x).compare("ge", 1.0).then(large.signed_like(x), small)
 
 
 def cosh(x: Value) -> Value:
     """Half the sum of exponentials."""
-    half = _half_exp(x)
-    return half + 0.25 / half
+    quarter = _quarter_exp(x)
+    return quarter.fma(2.0, quarter.reciprocal() * 0.125)
 
 
 def tanh(x: Value) -> Value:
-    """A polynomial up to 0.55, then `1 - 2 / (exp(2 |x|) + 1)`."""
-    double = (abs(x) * 2.0).at_most(40.0)
-    large = 1.0 - 2.0 / (_exp(double) + 1.0)
+    """A polynomial up to 0.6, then `1 - 2 / (exp(2 |x|) + 1)`, which is 1 from 9.01 on."""
+    a = abs(x)
+    inverse = ((a * (2 * LOG2_E)).exp2() + 1.0).reciprocal()
+    large = a.compare("ge", ONE_FROM).then(1.0, inverse.fma(-2.0, 1.0))
     square = x * x
-    small = square.polynomial(coefficients.TANH).fma(square * x, x)
-    return abs(x).compare("lt", 0.55).then(small, large).signed_like(x)
+    small = x.fma(square.polynomial(coefficients.TANH).fma(square, 0.0), x)
+    return a.compare("ge", 0.6).then(large.signed_like(x), small)

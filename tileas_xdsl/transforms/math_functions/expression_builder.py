@@ -7,7 +7,7 @@ comparisons and conversions; what needs these is a `stage`, a body for each of t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -17,6 +17,8 @@ from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     FloatAttr,
     IntegerAttr,
+    StringAttr,
+    UnitAttr,
     VectorType,
     f32,
     f64,
@@ -28,11 +30,13 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tileas_xdsl.dialects.cute import MapFragmentOp, YieldFragmentOp
 from tileas_xdsl.dialects.cute.types.elements import as_vector, element_of, integer_bits
+from tileas_xdsl.dialects.nv_tileas.compute.float_modes import FLUSH, ROUNDING
 from tileas_xdsl.transforms.math_functions.coefficients import Polynomial
 
 Number: TypeAlias = "Value | float"
 
 _EXACT = {"fastmath": FastMathFlagsAttr("none")}
+_APPROXIMATE = {ROUNDING: StringAttr("approx"), FLUSH: UnitAttr()}
 _ORDERED = {"eq": 1, "gt": 2, "ge": 3, "lt": 4, "le": 5}
 """Predicates of `arith.cmpf` that NaN never fulfils."""
 _SIGNED = {"eq": 0, "ne": 1, "lt": 2, "le": 3, "gt": 4, "ge": 5, "ult": 6}
@@ -89,6 +93,8 @@ class Scope:
         kind: type[Operation],
         operands: Sequence[Value],
         element: Attribute,
+        attributes: Mapping[str, Attribute] | None = None,
+        /,
         **properties: Attribute,
     ) -> Value:
         """An operation of one result."""
@@ -96,6 +102,7 @@ class Scope:
             operands=[value.ssa for value in operands],
             result_types=[self.type(element)],
             properties=properties,
+            attributes=dict(attributes or {}),
         )
         return self.take(op.results[0])
 
@@ -212,6 +219,15 @@ class Value:
         """`self * factor + addend`, rounded once."""
         operands = [self, self._other(factor), self._other(addend)]
         return self.scope.make(math.FmaOp, operands, self.element, **_EXACT)
+
+    def exp2(self) -> Value:
+        """2 to the power of an f32 by `ex2.approx.ftz`: 2 ulp off, subnormals are zero."""
+        return self.scope.make(math.Exp2Op, [self], f32, {FLUSH: UnitAttr()}, **_EXACT)
+
+    def reciprocal(self) -> Value:
+        """The inverse of an f32 by `rcp.approx.ftz`: 1 ulp off, subnormals are zero."""
+        operands = [self.scope.constant(1.0, f32), self]
+        return self.scope.make(arith.DivfOp, operands, f32, _APPROXIMATE, **_EXACT)
 
     def compare(self, relation: str, other: Number) -> Value:
         """A bit; false for NaN."""

@@ -1,7 +1,7 @@
 """log, log2, log10, log1p and the inverse hyperbolic functions in f32.
 
-A number is `2**k * (1 + f)` with 1 + f between the square roots of 1/2 and 2; a polynomial gives
-the logarithm of 1 + f.
+A number is `2**k * (1 + f)`; a polynomial gives the logarithm of 1 + f, which is at most twice its
+least value.  log and log2 have the cuts and coefficients of CUDA's library: their results are its.
 """
 
 from __future__ import annotations
@@ -14,23 +14,26 @@ from tileas_xdsl.transforms.math_functions.expression_builder import INFINITY, N
 
 LN_2 = 0.6931471805599453
 SQRT_HALF_BITS = 0x3F3504F3
-"""The square root of 1/2."""
+"""The square root of 1/2, from which 1 + f goes."""
+TWO_THIRDS_BITS = 0x3F2AAAAB
+"""The same of log."""
+INFINITY_BITS = 0x7F800000
 EXPONENT = -(1 << 23)
 """The bits of sign and exponent."""
 SMALLEST_NORMAL = 2.0**-126
 
-LOG2_E = (1.4426950216293335, 1.925963033500011e-08)
+LOG2_E = 1.4426950216293335
 LOG10_E = (0.4342944920063019, -1.0103049952192578e-08)
 """As the sum of two f32."""
 LOG10_2 = (0.3010300099849701, -1.432098883924482e-08)
 """The same of log10(2)."""
 
 
-def cut(x: Value) -> tuple[Value, Value]:
-    """`(k, f)` of a positive number, k a float."""
+def cut(x: Value, lowest: int = SQRT_HALF_BITS) -> tuple[Value, Value]:
+    """`(k, f)` of a positive number, k a float; `lowest` are the bits of the least 1 + f."""
     small = x.compare("lt", SMALLEST_NORMAL)
     normal = small.then(x * 2.0**23, x)
-    shift = (normal.bits() - SQRT_HALF_BITS) & EXPONENT
+    shift = (normal.bits() - lowest) & EXPONENT
     f = (normal.bits() - shift).as_float() - 1.0
     extra = small.then(-23.0, 0.0)
     return shift.cast("sitofp", f32).fma(2.0**-23, extra), f
@@ -38,35 +41,36 @@ def cut(x: Value) -> tuple[Value, Value]:
 
 def _of_positive(x: Value, result: Value) -> Value:
     """Zero has the logarithm minus infinity, infinity itself, negative numbers and NaN none."""
-    positive = x.compare("gt", 0.0)
-    plain = positive.then(x.compare("lt", INFINITY).then(result, x), NAN)
+    other = x.fma(INFINITY, INFINITY)
+    plain = x.bits().compare("ult", INFINITY_BITS).then(result, other)
     return x.compare("eq", 0.0).then(-INFINITY, plain)
 
 
 def log(x: Value) -> Value:
     """The natural logarithm."""
-    k, f = cut(x)
-    near = f.polynomial(coefficients.LOG).fma(f * f, f)
+    k, f = cut(x, TWO_THIRDS_BITS)
+    near = f.fma(f * f.polynomial(coefficients.LOG), f)
     return _of_positive(x, k.fma(LN_2, near))
 
 
 def log2(x: Value) -> Value:
     """The logarithm to base 2."""
     k, f = cut(x)
-    return _of_positive(x, k + _based(f, LOG2_E))
+    square = f * (f * f.polynomial(coefficients.LOG2))
+    return _of_positive(x, f.fma(LOG2_E, square) + k)
 
 
 def log10(x: Value) -> Value:
     """The logarithm to base 10."""
     k, f = cut(x)
     high, low = LOG10_2
-    return _of_positive(x, k.fma(high, k.fma(low, _based(f, LOG10_E))))
+    return _of_positive(x, k.fma(high, k.fma(low, _log10_near(f))))
 
 
-def _based(f: Value, factor: tuple[float, float]) -> Value:
-    """log(1 + f) times a factor of two parts."""
-    high, low = factor
-    rest = f.polynomial(coefficients.LOG) * (f * f)
+def _log10_near(f: Value) -> Value:
+    """log(1 + f) times log10(e), of two parts."""
+    high, low = LOG10_E
+    rest = f.polynomial(coefficients.LOG1P) * (f * f)
     return f.fma(high, f.fma(low, rest * high))
 
 
@@ -75,7 +79,7 @@ def _log1p(x: Value) -> Value:
     shift = ((x + 1.0).bits() - SQRT_HALF_BITS) & EXPONENT
     four = (0x40800000 - shift).as_float()
     f = (x.bits() - shift).as_float() + four.fma(0.25, -1.0)
-    near = f.polynomial(coefficients.LOG).fma(f * f, f)
+    near = f.polynomial(coefficients.LOG1P).fma(f * f, f)
     k = shift.cast("sitofp", f32) * 2.0**-23
     return abs(x).compare("lt", 2.0**-26).then(x, k.fma(LN_2, near))
 

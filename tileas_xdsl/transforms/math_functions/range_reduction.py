@@ -1,6 +1,6 @@
 """Reduce angles modulo pi / 2, for arguments of any size.
 
-Up to 2**16 three parts of pi / 2 are subtracted (Cody and Waite); beyond, the integer that the
+Up to 105615 three parts of pi / 2 are subtracted (Cody and Waite); beyond, the integer that the
 number is times a power of two is multiplied with 96 bits of 2 / pi (Payne and Hanek, "Radian
 reduction for trigonometric functions").
 """
@@ -10,33 +10,41 @@ from __future__ import annotations
 import math as numbers
 from collections.abc import Callable, Sequence
 
-from xdsl.dialects import arith, math, scf, vector
+from xdsl.dialects import arith, scf, vector
 from xdsl.dialects.builtin import f32, f64, i1, i32, i64
 from xdsl.ir import Block, Region, SSAValue
 
-from tileas_xdsl.transforms.math_functions.expression_builder import Scope, Value
+from tileas_xdsl.transforms.math_functions.expression_builder import INFINITY, NAN, Scope, Value
 
-HALF_PI = (1.5707963705062866, -4.371138828673793e-08, -1.7151245100058819e-15)
-"""pi / 2 as the sum of three f32."""
+HALF_PI = (1.570796251296997, 7.549789415861596e-08, 5.390302953474238e-15)
+"""pi / 2 as the sum of three f32, the first of 22 bits: parts and limit of CUDA's library."""
 
-LARGE = 2.0**16
-"""Up to it a quotient has 16 bits."""
+LARGE = 105615.0
+"""Up to it what is left has a relative error of half a unit of f32."""
+
+UNITS = 1.5 * 2.0**23
+"""Numbers near it differ by one."""
 
 TWO_BY_PI = (0x00517CC1, 0xB727220A, 0x94FE13AB, 0xE8FA9A6E, 0xE06DB14A, 0xCC9E21C8, 0x20FF28B1)
 """Bits of 2 / pi behind nine zeros: bit i has the weight 2**(8 - i)."""
 
 
 def near(x: Value) -> tuple[Value, Value, Value]:
-    """`(r, q, large)`: x = r + q * pi / 2 with |r| about pi / 4 at most, unless |x| is large."""
-    q = (x * (2 / numbers.pi)).function(math.RoundEvenOp)
+    """`(r, q, large)`: x = r + q * pi / 2 with |r| about pi / 4 at most, unless |x| is large.
+
+    A sum with `UNITS` rounds to an integer, whose lowest bits are those of the sum.
+    """
+    shifted = x * (2 / numbers.pi) + UNITS
+    q = shifted - UNITS
     high, middle, low = HALF_PI
     r = q.fma(-low, q.fma(-middle, q.fma(-high, x)))
-    return r, q.cast("fptosi", i32), abs(x).compare("ge", LARGE)
+    return r, shifted.bits(), abs(x).compare("ge", LARGE)
 
 
 def far(x: Value, r: Value, quadrant: Value, large: Value) -> tuple[Value, Value]:
-    """`(r, q)` of large numbers, what was found before of others."""
+    """`(r, q)` of large numbers, NaN of infinity, what was found before of others."""
     found, turns = _far(x)
+    found = abs(x).compare("lt", INFINITY).then(found, NAN)
     return large.then(found, r), large.then(turns, quadrant)
 
 

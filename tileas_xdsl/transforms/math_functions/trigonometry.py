@@ -1,25 +1,32 @@
-"""sin, cos and tan in f32: polynomials of what is left beside multiples of pi / 2."""
+"""sin, cos and tan in f32: polynomials of what is left beside multiples of pi / 2.
+
+The coefficients are those of CUDA's library, of sin and cos once Cephes' (S. Moshier), in its order
+of operations: results are its, bit for bit.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from tileas_xdsl.transforms.math_functions import coefficients
-from tileas_xdsl.transforms.math_functions.expression_builder import INFINITY, NAN, SIGN, Value
+from tileas_xdsl.transforms.math_functions.expression_builder import SIGN, Value
 from tileas_xdsl.transforms.math_functions.range_reduction import reduced
-
-TINY = 2.0**-12
-"""Below it a sine and a tangent are the argument itself, in f32."""
 
 
 def _sine(r: Value) -> Value:
+    """Minus zero stays: the cube of it is plus zero."""
     square = r * r
-    return square.polynomial(coefficients.SIN).fma(square * r, r)
+    return square.polynomial(coefficients.SIN).fma(square.fma(r, 0.0), r)
 
 
 def _cosine(r: Value) -> Value:
     square = r * r
-    return square.polynomial(coefficients.COS).fma(square, -0.5).fma(square, 1.0)
+    return square.polynomial(coefficients.COS).fma(square, 1.0)
+
+
+def _tangent(r: Value) -> Value:
+    square = r * r
+    return square.polynomial(coefficients.TAN).fma(square * r, r)
 
 
 def _in_quadrant(r: Value, quadrant: Value) -> Value:
@@ -29,45 +36,34 @@ def _in_quadrant(r: Value, quadrant: Value) -> Value:
     return (found.bits() ^ ((quadrant << 30) & SIGN)).as_float()
 
 
-def _of_finite(x: Value, result: Value) -> Value:
-    return abs(x).compare("lt", INFINITY).then(result, NAN)
-
-
 def sin(x: Value) -> Value:
     """The sine."""
-    return _staged(x, _sin_of)
+    return _staged(x, _in_quadrant)
 
 
 def cos(x: Value) -> Value:
     """The cosine: the sine of a quadrant more."""
-    return _staged(x, _cos_of)
+    return _staged(x, _cosine_of)
 
 
 def tan(x: Value) -> Value:
-    """The tangent: sine by cosine, or minus the inverse."""
-    return _staged(x, _tan_of)
+    """The tangent, in odd quadrants minus the inverse."""
+    return _staged(x, _tangent_of)
 
 
-def _staged(x: Value, function: Callable[[Value, Value, Value], Value]) -> Value:
-    (result,) = x.scope.stage(lambda *v: (function(*v),), x, *reduced(x))
+def _staged(x: Value, function: Callable[[Value, Value], Value]) -> Value:
+    (result,) = x.scope.stage(lambda *v: (function(*v),), *reduced(x))
     return result
 
 
-def _sin_of(x: Value, r: Value, quadrant: Value) -> Value:
-    found = _of_finite(x, _in_quadrant(r, quadrant))
-    return abs(x).compare("lt", TINY).then(x, found)
+def _cosine_of(r: Value, quadrant: Value) -> Value:
+    return _in_quadrant(r, quadrant + 1)
 
 
-def _cos_of(x: Value, r: Value, quadrant: Value) -> Value:
-    return _of_finite(x, _in_quadrant(r, quadrant + 1))
+def _tangent_of(r: Value, quadrant: Value) -> Value:
+    found = _tangent(r)
+    return (quadrant & 1).compare("ne", 0).then((-found).reciprocal(), found)
 
 
-def _tan_of(x: Value, r: Value, quadrant: Value) -> Value:
-    sine, cosine = _sine(r), _cosine(r)
-    odd = (quadrant & 1).compare("ne", 0)
-    found = _of_finite(x, odd.then(cosine, sine) / odd.then(-sine, cosine))
-    return abs(x).compare("lt", TINY).then(x, found)
-
-
-OF_REDUCED = {"sin": _sin_of, "cos": _cos_of, "tan": _tan_of}
-"""The functions of an argument and what is left of it."""
+OF_REDUCED = {"sin": _in_quadrant, "cos": _cosine_of, "tan": _tangent_of}
+"""The functions of what is left of an argument and its quadrant."""
