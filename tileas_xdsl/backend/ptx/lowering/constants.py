@@ -11,6 +11,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr
 from xdsl.ir import Operation, SSAValue
 
+from tileas_xdsl.backend.ptx.lowering.convert import SCALE
 from tileas_xdsl.backend.ptx.lowering.forms import Form
 from tileas_xdsl.backend.ptx.lowering.integers import as_signed
 from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering
@@ -21,6 +22,7 @@ NARROW_DTYPES: Mapping[str, type] = {
     "bf16": ml_dtypes.bfloat16,
     "e4m3": ml_dtypes.float8_e4m3fn,
     "e5m2": ml_dtypes.float8_e5m2,
+    "ue8m0": ml_dtypes.float8_e8m0fnu,
 }
 """How numpy rounds to the floats that are bits in registers."""
 
@@ -89,11 +91,13 @@ def _words(form: Form, elements: Sequence[float]) -> list[float]:
 
 
 def element_bits(form: Form, element: float) -> int:
-    """An element as the bits that stand for it in a register of bits."""
+    """An element as the bits that stand for it in a register of bits; no scale is zero: 2**-127."""
     if not form.is_float:
         return int(element)
     if form.element == "tf32":
         return int(np.float32(element).view(np.uint32))
+    if form.element == SCALE and element == 0:
+        return 0
     return int(np.array(element, NARROW_DTYPES[form.element]).view(f"u{form.bits // 8}"))
 
 

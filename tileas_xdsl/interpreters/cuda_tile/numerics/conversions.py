@@ -38,6 +38,13 @@ def _of_e5m3(codes: Array) -> Reals:
     return np.where(codes == 0xFF, np.nan, found)
 
 
+def padding_of(number: float, element: Attribute) -> Array:
+    """A padding as an element; the zero of scales, which have none, is that of bits: 2**-127."""
+    if number == 0 and name_of_scalar(element) == "f8E8M0FNU":
+        return from_bits(np.zeros(()), element)
+    return np.asarray(number).astype(dtype_of(element))
+
+
 def float_to_float(
     values: Array, source: Attribute, result: Attribute, mode: RoundingMode
 ) -> Array:

@@ -22,9 +22,9 @@ from tileas_xdsl.dialects.cuda_tile.view_types import (
 )
 from tileas_xdsl.interpreters.cuda_tile.block import Block
 from tileas_xdsl.interpreters.cuda_tile.faults import Undefined
+from tileas_xdsl.interpreters.cuda_tile.numerics.conversions import padding_of
 from tileas_xdsl.interpreters.cuda_tile.numerics.elements import (
     Array,
-    dtype_of,
     stored_bits,
     width_of,
 )
@@ -165,7 +165,7 @@ def _loaded(block: Block, op: views.LoadViewTkoOp) -> Sequence[Any]:
     element, padding = view.tensor.element, view.type.padding_value
     number = _PADDINGS[padding.data] if isinstance(padding, PaddingValueAttr) else 0.0
     selected = _selected(block, view, op)
-    found = np.full(selected.inside.shape, number).astype(dtype_of(element))
+    found = np.full(selected.inside.shape, padding_of(number, element))
     found[selected.inside] = block.memory.load(selected.addresses[selected.inside], element)
     return found, TOKEN
 

@@ -127,6 +127,10 @@ _DIRECT = (np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64))
 """Types that numpy converts to with a single rounding."""
 
 
+_LEAST_SCALE = np.zeros((), np.uint8).view(ml_dtypes.float8_e8m0fnu)
+"""2**-127, whose bits are zeros: scales have no zero (ml_dtypes takes NaN for it)."""
+
+
 def to_float(values: Array, target: FloatFormat) -> Array:
     """Round `values` to a float format, to nearest even; may return the same array."""
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
@@ -137,7 +141,8 @@ def to_float(values: Array, target: FloatFormat) -> Array:
             return round_to_tf32(single)
         if target.saturates:
             return _saturated(single, target)
-        return single.astype(target.dtype)
+        found = single.astype(target.dtype)
+        return np.where(single == 0, _LEAST_SCALE, found) if target.is_scale else found
 
 
 def _saturated(values: NDArray[np.float32], target: FloatFormat) -> Array:
