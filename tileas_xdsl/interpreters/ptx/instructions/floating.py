@@ -1,7 +1,7 @@
 """Floating-point arithmetic.  Source: PTX ISA 9.7.3, 9.7.4 and 9.7.5.
 
-Every result is rounded once.  Approximate instructions return the nearest number, which is within
-their documented error.
+Every result is rounded once.  Approximate instructions on f32 return what an H200 does
+(`target/mufu`); the others return the nearest number, which is within their documented error.
 """
 
 from __future__ import annotations
@@ -31,11 +31,14 @@ from tileas_xdsl.interpreters.ptx.numerics.scalar_types import (
     UNSIGNED,
     ScalarType,
 )
+from tileas_xdsl.target.mufu.functions import FUNCTIONS, approximate, approximate_quotient
 
 SCALARS = ("f16", "bf16", "f32", "f64")
 PACKED: Mapping[str, str] = {"f16x2": "f16", "bf16x2": "bf16", "f32x2": "f32"}
 FLOATS = frozenset((*SCALARS, *PACKED))
 ROUNDINGS = ("rn", "rz", "rm", "rp")
+
+CANONICAL_NAN = np.uint32(0x7FFFFFFF)
 
 Bits = Callable[..., Array]
 """A function on arrays of bit patterns of one format."""
@@ -90,7 +93,7 @@ def _read_mode(site: Site) -> Mode:
     ftz = site.flag("ftz")
     saturate = site.flag("sat")
     relu = site.flag("relu")
-    site.ignore(("approx", "full", "oob"))
+    site.ignore(("oob",))
     rounding = site.choose(ROUNDINGS, "rn")
     return Mode(rounding, ftz, saturate, relu)
 
@@ -161,10 +164,28 @@ def build_arithmetic(site: Site) -> Step:
     type_ = site.type(FLOATS)
     if site.flag("f32"):
         return _build_mixed(site, type_)
+    is_full, is_approximate = site.flag("full"), site.flag("approx")
     mode = _read_mode(site)
+    if (is_full or is_approximate) and type_.name == "f32":
+        return _build_recorded(site, type_, mode, is_full)
     site.no_more()
     count = OPERATIONS[site.name][0]
     return elementwise_floats(site, type_, count, _operation(_element(type_), site.name, mode))
+
+
+def _build_recorded(site: Site, type_: ScalarType, mode: Mode, is_full: bool = False) -> Step:
+    """An approximate instruction on f32, with the results of an H200."""
+    site.no_more()
+
+    def function(*bits: Array) -> Array:
+        values = [b.view(np.float32) for b in bits]
+        if len(values) == 2:
+            found = approximate_quotient(*values, ftz=mode.ftz, full=is_full)
+        else:
+            found = approximate(site.name, values[0], mode.ftz)
+        return np.where(np.isnan(found), CANONICAL_NAN, found.view(np.uint32))
+
+    return elementwise_floats(site, type_, 2 if site.name == "div" else 1, function)
 
 
 def _build_mixed(site: Site, half: ScalarType) -> Step:
@@ -181,7 +202,10 @@ def _build_mixed(site: Site, half: ScalarType) -> Step:
 def build_approximation(site: Site) -> Step:
     """`rsqrt`, `sin`, `cos`, `lg2`, `ex2`, `tanh`."""
     type_ = site.type(FLOATS)
+    site.ignore(("approx",))
     mode = _read_mode(site)
+    if type_.name == "f32" and site.name in FUNCTIONS:
+        return _build_recorded(site, type_, mode)
     site.no_more()
     name, exact = _element(type_), APPROXIMATIONS[site.name]
 
