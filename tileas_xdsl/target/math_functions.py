@@ -43,7 +43,7 @@ MATH_FUNCTIONS: Mapping[str, MathFunction] = MappingProxyType(
         "cos": MathFunction(2, 1, fast=("cos.approx",), fast_error=_SINE),
         "cosh": MathFunction(2, 2),
         "erf": MathFunction(2, 1),
-        "exp": MathFunction(2, 1, fast=("mul", "ex2.approx"), fast_error="2 + 1.2 abs(x) ulp"),
+        "exp": MathFunction(2, 2, fast=("mul", "ex2.approx"), fast_error="2 + 1.2 abs(x) ulp"),
         "exp2": MathFunction(2, 2, ("ex2.approx",), ("ex2.approx",), "2 ulp"),
         "expm1": MathFunction(1, 1),
         "fpowi": MathFunction(4, 1),

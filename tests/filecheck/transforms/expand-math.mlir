@@ -65,6 +65,24 @@ func.func @cosh(%v: vector<2xbf16>) -> vector<2xbf16> {
 
 // -----
 
+// exp is `2**n * 2**f`, n by a saturated product that stays within the exponents of f32.
+
+func.func @exp(%x: f32) -> f32 {
+  %0 = math.exp %x : f32
+  func.return %0 : f32
+}
+
+// CHECK-LABEL: func.func @exp(%x: f32) -> f32 {
+// CHECK:         %[[SHARE:.*]] = math.fma %x, %{{.*}}, %{{.*}} {nv_tileas.sat} : f32
+// CHECK:         %[[SHIFTED:.*]] = math.fma %[[SHARE]], %{{.*}} {nv_tileas.rounding = "rm"} : f32
+// CHECK:         %[[N:.*]] = arith.subf %[[SHIFTED]], %{{.*}} : f32
+// CHECK:         %[[F:.*]] = math.exp2 %{{.*}} {nv_tileas.ftz} : f32
+// CHECK:         arith.bitcast %[[SHIFTED]] : f32 to i32
+// CHECK:         arith.shli
+// CHECK:         arith.mulf %[[F]], %{{.*}} : f32
+
+// -----
+
 // Angles are large so seldom that they are a branch.
 
 func.func @sin(%x: f32) -> f32 {

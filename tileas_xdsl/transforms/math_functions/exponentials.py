@@ -1,9 +1,9 @@
 """exp, expm1, sinh, cosh and tanh in f32.
 
-The argument is cut into a multiple of log(2) and a rest (Cody and Waite, with fused multiply-adds);
-a polynomial gives the exponential of the rest, and the multiple goes into the exponent.  sinh, cosh
-and tanh take exponentials and inverses from the instructions, with the cuts and coefficients of
-CUDA's library: their results are its, bit for bit.
+expm1 cuts the argument into a multiple of log(2) and a rest (Cody and Waite, with fused
+multiply-adds); a polynomial gives the exponential of the rest, and the multiple goes into the
+exponent.  exp, sinh, cosh and tanh take exponentials and inverses from the instructions, with the
+cuts and coefficients of CUDA's library: their results are its, bit for bit.
 """
 
 from __future__ import annotations
@@ -22,11 +22,14 @@ LN2, LN2_REST = 0.6931471824645996, -1.904654212125934e-09
 """log(2) as the sum of two f32."""
 LAST_BITS_OF_QUARTER = 1.5 * 2.0**23 + 125
 """Its sum with n has the exponent of `2**n / 4` in its last bits."""
+LOG2_E_HIGH, LOG2_E_LOW = 1.4426950216293335, 1.925963033500011e-08
+"""log2(e) as the sum of two f32."""
+EXPONENTS = 252.0
+"""How many powers of two exp scales by: those between 2**-126 and 2**126."""
+LAST_BITS_OF_EXPONENT = 1.5 * 2.0**23 + 1
+"""Its sum with `n + 126` has the bits of the exponent of `2**n` in its last bits."""
 ONE_FROM = 9.010913848876953
 """Where the hyperbolic tangent rounds to 1."""
-
-SMALLEST, LARGEST = -104.0, 89.5
-"""Beyond them exp is zero and infinity."""
 
 
 def _cut(x: Value) -> tuple[Value, Value]:
@@ -48,9 +51,17 @@ def scaled(x: Value, exponent: Value) -> Value:
 
 
 def exp(x: Value) -> Value:
-    """The exponential."""
-    n, rest = _cut(x.at_least(SMALLEST).at_most(LARGEST))
-    return scaled(rest + 1.0, n.cast("fptosi", i32))
+    """The exponential: `2**n * 2**f`, where `x * log2(e) = n + f` and f is in [0, 1).
+
+    `n + 126` is the integer part of `252 * saturate(x * log2(e) / 252 + 0.5)`: below and above the
+    saturated range f grows instead, and 2**f ends at zero and infinity.  The last product rounds
+    subnormal results.
+    """
+    share = x.fma(LOG2_E_HIGH / EXPONENTS, 0.5, saturate=True)
+    shifted = share.fma(EXPONENTS, LAST_BITS_OF_EXPONENT, rounding="rm")
+    n = shifted - (LAST_BITS_OF_EXPONENT + EXPONENTS / 2)
+    f = x.fma(LOG2_E_LOW, x.fma(LOG2_E_HIGH, -n))
+    return f.exp2() * (shifted.bits() << 23).as_float()
 
 
 def expm1(x: Value) -> Value:

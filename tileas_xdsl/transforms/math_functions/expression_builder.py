@@ -30,7 +30,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tileas_xdsl.dialects.cute import MapFragmentOp, YieldFragmentOp
 from tileas_xdsl.dialects.cute.types.elements import as_vector, element_of, integer_bits
-from tileas_xdsl.dialects.nv_tileas.compute.float_modes import FLUSH, ROUNDING
+from tileas_xdsl.dialects.nv_tileas.compute.float_modes import FLUSH, ROUNDING, SATURATE
 from tileas_xdsl.transforms.math_functions.coefficients import Polynomial
 
 Number: TypeAlias = "Value | float"
@@ -215,10 +215,15 @@ class Value:
         """An operation of one float that the back end has an instruction for."""
         return self.scope.make(kind, [self], self.element, **_EXACT)
 
-    def fma(self, factor: Number, addend: Number) -> Value:
-        """`self * factor + addend`, rounded once."""
+    def fma(
+        self, factor: Number, addend: Number, *, rounding: str = "", saturate: bool = False
+    ) -> Value:
+        """`self * factor + addend`, rounded once; to nearest unless a direction is given."""
         operands = [self, self._other(factor), self._other(addend)]
-        return self.scope.make(math.FmaOp, operands, self.element, **_EXACT)
+        modes: dict[str, Attribute] = {ROUNDING: StringAttr(rounding)} if rounding else {}
+        if saturate:
+            modes[SATURATE] = UnitAttr()
+        return self.scope.make(math.FmaOp, operands, self.element, modes, **_EXACT)
 
     def exp2(self) -> Value:
         """2 to the power of an f32 by `ex2.approx.ftz`: 2 ulp off, subnormals are zero."""
