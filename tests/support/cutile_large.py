@@ -28,6 +28,15 @@ def largest(x, y, rows: Extent, columns: Extent):
 
 
 @ct.kernel
+def place_of_largest(x, y, rows: Extent, columns: Extent, axis: Extent):
+    tile = ct.load(x, index=(0, 0), shape=(rows, columns))
+    if axis < 2:
+        ct.store(y, index=(0, 0), tile=ct.argmax(tile, axis=axis, keepdims=True))
+    else:
+        ct.store(y, index=(0, 0), tile=ct.argmax(tile, axis=None, keepdims=True))
+
+
+@ct.kernel
 def four_products(a, b, c):
     """C = A (B[0] + ... + B[3]), a tile of each after another: 288 KiB of operands in a round."""
     sums = ct.zeros((64, 128), dtype=ct.float32)

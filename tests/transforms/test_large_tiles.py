@@ -51,6 +51,24 @@ def test_tiles_of_256_registers_a_thread_are_spilled_by_ptxas() -> None:
     assert y[0, 0] == x.max()
 
 
+@pytest.mark.parametrize(
+    ("shape", "axis", "element", "shared"),
+    [((512, 128), 2, np.int64, 32768), ((64, 32), 0, np.int8, 1024), ((32, 64), 1, np.float16, 0)],
+    ids=["65536 elements", "columns", "rows"],
+)
+def test_warps_exchange_one_candidate_of_a_line(
+    shape: tuple[int, int], axis: int, element: type, shared: int
+) -> None:
+    """Of equal elements the first counts.  The reshape to one line is a conversion in pieces."""
+    x = np.random.default_rng(6).integers(-40, 40, shape).astype(element)
+    wanted = x.argmax(axis=None if axis > 1 else axis, keepdims=True).astype(np.int32)
+    kernel = tileas.compile(kernels.place_of_largest, x, wanted, *shape, axis, target="sm_90a")
+    assert kernel.abi.shared_bytes <= shared + 1024
+    found = kernel.emulate(x, np.full_like(wanted, -1), *shape, axis, order="random")
+    assert [str(finding) for finding in found.findings] == []
+    np.testing.assert_array_equal(found.arrays[1], wanted)
+
+
 @needs_ptxas
 def test_a_long_row_spills_nothing() -> None:
     x = np.zeros((1, 32768), np.float32)

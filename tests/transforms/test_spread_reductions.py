@@ -11,7 +11,7 @@ from support.seeds import seeds
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.register_layout import RegisterLayout
 from tileas_xdsl.layout.text import parse_cute_layout
-from tileas_xdsl.threads.reduce.accumulator_row_reduce import Spread
+from tileas_xdsl.threads.reduce.spread_lines import SpreadLines
 
 STEPS = {
     "arith.addf": np.add,
@@ -100,4 +100,4 @@ def test_rows_of_which_threads_have_different_parts_go_the_usual_way() -> None:
     text = "(8,(2,6)):(1@thread,(1@value,8@thread))"
     layout = parse_cute_layout(text)
     assert isinstance(layout, Layout)
-    assert Spread.of(RegisterLayout(layout, (8, 12), 64)) is None
+    assert SpreadLines.of(RegisterLayout(layout, (8, 12), 64), 1) is None

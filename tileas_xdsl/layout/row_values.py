@@ -1,4 +1,8 @@
-"""Values of rows: the registers in which a reduction along the rows of a tile leaves them."""
+"""Values of rows: the registers in which a reduction along the rows of a tile leaves them.
+
+`row_values` is of matrices whose elements are held once each, `line_values` of any tile along any
+dimension, copies of elements included.
+"""
 
 from __future__ import annotations
 
@@ -32,10 +36,7 @@ def row_values(layout: Layout, *, keeps_dimension: bool = False) -> Layout | Non
         return None
     sharers = _threads(across)
     number = _numbers(down)
-    rows: list[Digit] = [
-        (extent, E(axis, number[step] if axis == VALUE else step)) for extent, axis, step in down
-    ]
-    modes = [from_modes(merged(rows))]
+    modes = [_renumbered(down, number)]
     if keeps_dimension:
         modes.append(TRIVIAL)
     if sharers:
@@ -43,12 +44,38 @@ def row_values(layout: Layout, *, keeps_dimension: bool = False) -> Layout | Non
     return make_layout(*modes)
 
 
+def line_values(layout: Layout, rank: int, axis: int) -> Layout | None:
+    """One value for each line along a dimension, in all the threads that have something of it.
+
+    The layout is of a tile of `rank` dimensions, and may have replicas in threads.  None where
+    digits are no digits of threads or of registers, or replicas are in registers.
+    """
+    found = [_leaves(layout[k]) for k in range(layout.rank)]
+    modes = [mode for mode in found if mode is not None]
+    if len(modes) < len(found) or len(found) > rank + 1:
+        return None
+    copies = [leaf for mode in modes[rank:] for leaf in mode]
+    if any(place == VALUE for _, place, _ in copies):
+        return None
+    kept = [mode for k, mode in enumerate(modes[:rank]) if k != axis]
+    number = _numbers([leaf for mode in kept for leaf in mode])
+    lines = [_renumbered(mode, number) for mode in kept]
+    sharers = [(extent, E(THREAD, step)) for extent, step in _threads([*modes[axis], *copies])]
+    lines += [from_modes(merged(sharers))] if sharers or not lines else []
+    return make_layout(*lines)
+
+
+def line_sharers(layout: Layout, axis: int) -> list[tuple[int, int]]:
+    """Extent and step of the digits of the threads that have a line along a dimension together."""
+    return _threads(_leaves(layout[axis]) or [])
+
+
 def row_sharers(layout: Layout) -> list[tuple[int, int]]:
     """Extent and step of the digits of the threads that have a row of a matrix together.
 
     The layout is one that `row_values` knows.
     """
-    return _threads(_leaves(layout[1]) or [])
+    return line_sharers(layout, 1)
 
 
 def _threads(leaves: list[_Leaf]) -> list[tuple[int, int]]:
@@ -66,6 +93,14 @@ def _leaves(mode: Layout) -> list[_Leaf] | None:
             return None
         found.append((extent, *terms[0]))
     return found
+
+
+def _renumbered(mode: list[_Leaf], number: dict[int, int]) -> Layout:
+    """The layout of a coordinate whose digits of registers have other steps."""
+    digits: list[Digit] = [
+        (extent, E(axis, number[step] if axis == VALUE else step)) for extent, axis, step in mode
+    ]
+    return from_modes(merged(digits))
 
 
 def _numbers(rows: list[_Leaf]) -> dict[int, int]:

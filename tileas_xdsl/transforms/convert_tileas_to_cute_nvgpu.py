@@ -21,7 +21,10 @@ from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
 from tileas_xdsl.threads.smem.smem_layout import SharedMemoryError
 from tileas_xdsl.transforms.extension import apply_added
 from tileas_xdsl.transforms.lower_tiles.kernel import lower_kernel
-from tileas_xdsl.transforms.pipeline_loads.fewer_stages import take_stages
+from tileas_xdsl.transforms.pipeline_loads.fewer_stages import OVERLAPPING_STAGES, take_stages
+
+EXCHANGE_LIMITS = (32 * 1024, 8 * 1024)
+"""Bytes of a layout conversion at once, where a block has not enough for whole tiles."""
 
 
 @dataclass(frozen=True)
@@ -47,12 +50,21 @@ class ConvertTileasToCuteNvgpu(ModulePass):
 
 
 def _lowered(kernel: func.FuncOp, target: Target) -> func.FuncOp:
-    """Lower a kernel; where a block has too little shared memory, reuse more, then take stages."""
-    is_thrifty = False
+    """Lower a kernel; where a block has too little shared memory, give up what costs least.
+
+    First nothing is kept that may be reused; then stages go as long as loads overlap; then tiles
+    are converted in pieces, with a barrier more for each; then all stages but one.
+    """
+    is_thrifty, limit, smaller = False, None, list(EXCHANGE_LIMITS)
     while True:
+        plan = KernelPlan.of(kernel, target, is_thrifty=is_thrifty, exchange_limit=limit)
         try:
-            return lower_kernel(KernelPlan.of(kernel, target, is_thrifty=is_thrifty))
+            return lower_kernel(plan)
         except SharedMemoryError as error:
-            if is_thrifty and not take_stages(kernel, error.excess):
-                raise
-            is_thrifty = True
+            if not is_thrifty:
+                is_thrifty = True
+            elif not take_stages(kernel, error.excess, OVERLAPPING_STAGES):
+                if smaller:
+                    limit = smaller.pop(0)
+                elif not take_stages(kernel, error.excess):
+                    raise

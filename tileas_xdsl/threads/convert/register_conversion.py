@@ -39,6 +39,7 @@ from tileas_xdsl.threads.codegen.barriers import synchronize_agent, synchronize_
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.codegen.warp_shuffle import of_lane
+from tileas_xdsl.threads.convert.conversion_in_pieces import converted_in_pieces
 from tileas_xdsl.threads.convert.element_conversion import CARRIERS, unrolled_elements
 from tileas_xdsl.threads.index.per_thread_tables import ThreadDigit, number_of
 from tileas_xdsl.threads.pipeline.warp_allocation import WARP
@@ -167,7 +168,13 @@ def _through_buffer(
     plan: SharedPlan,
     digits: Sequence[ThreadDigit],
 ) -> list[Place | None]:
-    """Store all registers and load them again; no block barrier where warps read only their own."""
+    """Store all registers and load them again; no block barrier where warps read only their own.
+
+    Where memory is scarce, the tile goes in pieces.
+    """
+    limit = e.plan.exchange_limit
+    if limit is not None and plan.buffer.bytes > limit:
+        return converted_in_pieces(e, op, tile, plan, digits, limit)
     by_warp = not plan.cost.barriers
     offset = allocate_scratch(e, op, plan.buffer.bytes, 8 * ACCESS_BYTES, by_warp=by_warp)
     pointer = e.insert(GetDynSmemOp(offset, i8, 8 * ACCESS_BYTES)).result

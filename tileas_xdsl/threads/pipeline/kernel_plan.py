@@ -60,14 +60,26 @@ class KernelPlan:
     """How many maps each block makes."""
     is_thrifty: bool = False
     """Whether shared memory is reused wherever it can be, at the cost of barriers."""
+    exchange_limit: int | None = None
+    """The most bytes that a layout conversion takes at once; None for as many as the tile has."""
     waited: Sequence[Operation] = ()
     """MMAs into tensor memory that are awaited right after their issue."""
 
     @staticmethod
-    def of(kernel: func.FuncOp, target: Target, *, is_thrifty: bool = False) -> KernelPlan:
+    def of(
+        kernel: func.FuncOp,
+        target: Target,
+        *,
+        is_thrifty: bool = False,
+        exchange_limit: int | None = None,
+    ) -> KernelPlan:
         """The plan of a kernel before any code is made."""
         shared = SharedMap(target)
-        return KernelPlan(kernel, target, KernelFacts(kernel), shared, is_thrifty=is_thrifty)
+        return KernelPlan(
+            *(kernel, target, KernelFacts(kernel), shared),
+            is_thrifty=is_thrifty,
+            exchange_limit=exchange_limit,
+        )
 
     @property
     def block(self) -> Agent:

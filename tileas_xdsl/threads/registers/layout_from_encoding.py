@@ -21,7 +21,7 @@ from tileas_xdsl.dialects.nv_tileas.attributes import (
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
-from tileas_xdsl.layout.blocked import ACCESS_BYTES, blocked_layout
+from tileas_xdsl.layout.blocked import ACCESS_BYTES, blocked, blocked_layout
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.layout import Layout, make_layout
 from tileas_xdsl.layout.register_layout import RegisterLayout, is_of_larger_tile
@@ -37,7 +37,7 @@ MAX_SPILLED = 4
 """How many times its registers a tile may take of a thread: ptxas spills the others.
 
 Operands and accumulators of products are not, for an instruction needs them all; nor are tiles in
-one vector.
+one vector, whose elements no formula gives one at a time.
 """
 
 WIDTHS = (1, 2, 4, 8, 16)
@@ -76,7 +76,8 @@ def _check_registers(e: ThreadBuilder, op: Operation, tile: Tile, layout: Regist
     vectors, most = vectors_of(layout), e.plan.target.registers_per_thread
     bits = bits_of(tile.element_type)
     needed = vectors.elements * bits // REGISTER_BITS
-    is_whole = isinstance(tile.encoding, DotOperandEncoding) or vectors.length == vectors.elements
+    is_one_vector = vectors.length == vectors.elements and blocked(layout) is None
+    is_whole = isinstance(tile.encoding, DotOperandEncoding) or is_one_vector
     if needed > (most if is_whole else MAX_SPILLED * most):
         raise op_error(
             op,

@@ -78,11 +78,11 @@ def _moved(
 
     Between closed forms it goes through row-major scratch, whose addresses all chunks of a thread
     share.  The planner's swizzled buffers have fewer bank conflicts and more address arithmetic
-    (grouped GEMM: 1,408 SASS instructions, not 1,376).
+    (grouped GEMM: 1,408 SASS instructions, not 1,376), but may be smaller than the tile.
     """
     assert layout is not None
     by_formula = has_closed_form(tile.layout) and has_closed_form(layout)
-    if tile.element in CARRIERS or not by_formula:
+    if tile.element in CARRIERS or not by_formula or e.plan.exchange_limit is not None:
         return converted(e, op, tile, layout)
     return exchanged(e, op, tile, layout)
 

@@ -6,7 +6,7 @@ address of each access from the thread id.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -127,14 +127,24 @@ def load_places(
 ) -> list[Place | None]:
     """Load all registers that are moved, relative to a byte pointer; return where each one is."""
     places: dict[int, Place] = {}
-    for k in range(moves.transfer.instructions):
-        registers, table = moves.registers(k), moves.addresses(k)
-        if not (table >= 0).any():
-            continue
-        type_ = VectorType(element, [len(registers)])
-        loaded = _load(e, pointer, moves, table, type_, digits)
-        places.update({register: (loaded, at) for at, register in enumerate(registers)})
+    for k, loaded in load_accesses(e, pointer, moves, element, digits):
+        places.update({register: (loaded, at) for at, register in enumerate(moves.registers(k))})
     return [places.get(register) for register in moves.alias]
+
+
+def load_accesses(
+    e: ThreadBuilder,
+    pointer: SSAValue,
+    moves: Moves,
+    element: Attribute,
+    digits: Sequence[ThreadDigit] = (),
+) -> Iterator[tuple[int, SSAValue]]:
+    """Load relative to a byte pointer; yield each access that threads make, and its vector."""
+    for k in range(moves.transfer.instructions):
+        table = moves.addresses(k)
+        if (table >= 0).any():
+            type_ = VectorType(element, [len(moves.registers(k))])
+            yield k, _load(e, pointer, moves, table, type_, digits)
 
 
 def _load(

@@ -25,16 +25,19 @@ from tileas_xdsl.transforms.assign_layouts.tile_encodings import set_type
 MIN_STAGES = 1
 """With one stage loads do not overlap with what reads them, but the kernel runs."""
 
+OVERLAPPING_STAGES = 2
+"""The fewest stages of which one is filled while another is read."""
 
-def take_stages(function: func.FuncOp, excess: int) -> bool:
-    """Take as many stages as have `excess` bytes; return False where too few would be left."""
+
+def take_stages(function: func.FuncOp, excess: int, least: int = MIN_STAGES) -> bool:
+    """Take as many stages as have `excess` bytes; return False where less than `least` are left."""
     pipelines = [op for op in function.walk() if isinstance(op, CreatePipelineOp)]
     if len(pipelines) != 1 or STAGES_ARE_A_HINT not in pipelines[0].attributes:
         return False
     (pipeline,) = pipelines
     slot = tile_bytes(pipeline.view.type) // pipeline.stages
     stages = pipeline.stages - max(-(-excess // slot), 1)
-    if stages < MIN_STAGES:
+    if stages < least:
         return False
     pipeline.num_stages = IntegerAttr(stages, pipeline.num_stages.type)
     for buffer in _buffers(pipeline.view):

@@ -12,13 +12,14 @@ from tileas_xdsl.target.warp_tiles import is_accumulator
 from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import DotToken, Lowered, RegisterTile
 from tileas_xdsl.threads.convert.element_conversion import CARRIERS
-from tileas_xdsl.threads.reduce.accumulator_row_reduce import Spread, reduce_spread_rows
-from tileas_xdsl.threads.reduce.argminmax import is_near, reduce_rows
+from tileas_xdsl.threads.reduce.accumulator_row_reduce import reduce_spread_rows
+from tileas_xdsl.threads.reduce.argminmax import is_near, reduce_in_place
 from tileas_xdsl.threads.reduce.axis_reduce import fragment_of_rows, reduce_axis
 from tileas_xdsl.threads.reduce.combiner import Combiner
 from tileas_xdsl.threads.reduce.ordered_combiner import OrderedCombiner
 from tileas_xdsl.threads.reduce.ordered_select import is_free_of_order
 from tileas_xdsl.threads.reduce.scan import ExclusivePrefix, scan_in_thread
+from tileas_xdsl.threads.reduce.spread_lines import SpreadLines
 from tileas_xdsl.threads.reduce.warp_reduce import (
     reduce_accumulator_rows,
     reduce_columns,
@@ -35,7 +36,7 @@ def reduce_tile(e: ThreadBuilder, op: ReduceOp) -> Sequence[Lowered]:
     found, combiner = e.get(op.source), Combiner.of_body(e, op)
     if combiner is None or op.axis.value.data != 1 or not isinstance(found, RegisterTile):
         return reduce(e, op)
-    spread = None if has_closed_form(found.layout) else Spread.of(found.layout)
+    spread = None if has_closed_form(found.layout) else SpreadLines.of(found.layout, 1)
     return reduce(e, op) if spread is None else [reduce_spread_rows(combiner, op, found, spread)]
 
 
@@ -68,16 +69,21 @@ def reduce(e: ThreadBuilder, op: ReduceOp) -> Sequence[Lowered]:
 
 def _by_any_body(e: ThreadBuilder, op: ReduceOp) -> Sequence[Lowered]:
     """Reduce by any body: in the given layout if that is cheap and the body commutative."""
-    shape, axis = tuple(op.source.type.get_shape()), op.axis.value.data
-    given = _layout_of_source(e, op, shape)
-    rows = blocked(given)
-    elements = {element_of(source.type) for source in op.sources}
-    is_by_rows = rows is not None and rows.is_by_rows
-    if rows is None or not is_by_rows or axis < len(shape) - 1 or CARRIERS.keys() & elements:
+    if CARRIERS.keys() & {element_of(source.type) for source in op.sources}:
         return reduce_axis(e, op)
-    if is_near(rows, e.agent.warps) and is_free_of_order(op):
-        return reduce_rows(e, op, given, rows)
-    return reduce_axis(e, op)
+    spread = _spread_of_source(e, op)
+    if spread is None or not is_near(spread, e.agent.warps) or not is_free_of_order(op):
+        return reduce_axis(e, op)
+    return reduce_in_place(e, op, spread)
+
+
+def _spread_of_source(e: ThreadBuilder, op: ReduceOp) -> SpreadLines | None:
+    """Return the lines of the first source that is in registers, else as a load would leave it."""
+    shape, axis = tuple(op.source.type.get_shape()), op.axis.value.data
+    for found in map(e.get, op.sources):
+        if isinstance(found, RegisterTile):
+            return SpreadLines.of(found.layout, axis)
+    return SpreadLines.of(layout_of(e, op, shape), axis)
 
 
 def _layout_of_source(e: ThreadBuilder, op: ReduceOp, shape: tuple[int, ...]) -> RegisterLayout:

@@ -1,0 +1,140 @@
+"""A register layout conversion through a buffer that is smaller than the tile, piece by piece.
+
+The addresses of a whole buffer are cut into ranges; in each round threads store the elements of one
+range, meet, load what is theirs of it, and meet again before the next round:
+
+    64 KiB of a tile, 16 KiB of memory:  4 rounds of  store [k * 16 KiB, ...); bar; load; bar
+
+An access of all threads in one range costs one round; one whose threads have addresses in several
+ranges is done in each of them by those threads.  So the buffer is chosen in which the order of
+elements makes the fewest of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+from xdsl.dialects.builtin import i8
+from xdsl.ir import Operation, SSAValue
+
+from tileas_xdsl.dialects.cute_nvgpu import GetDynSmemOp
+from tileas_xdsl.layout.blocked import ACCESS_BYTES
+from tileas_xdsl.layout.convert.buffers import Buffer, candidates
+from tileas_xdsl.layout.convert.plan import DEFAULT_WEIGHTS, warps_of
+from tileas_xdsl.layout.convert.shared import SharedPlan
+from tileas_xdsl.layout.convert.transfers import Side, Transfer, side_of
+from tileas_xdsl.layout.register_layout import RegisterContents, RegisterLayout
+from tileas_xdsl.threads.codegen.barriers import synchronize_agent
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
+from tileas_xdsl.threads.index.per_thread_tables import Table, ThreadDigit
+from tileas_xdsl.threads.registers.register_array import Place, chosen
+from tileas_xdsl.threads.smem.scratch_allocation import allocate_scratch, release_scratch
+from tileas_xdsl.threads.smem.table_driven_copy import Moves, load_accesses, store_by_table
+
+
+@dataclass(frozen=True, eq=False)
+class _Pieces:
+    """Both sides of a conversion, and the ranges of the buffer that are moved in a round each."""
+
+    store: Moves
+    load: Moves
+    size: int
+    """Bytes of a range."""
+    count: int
+
+
+def converted_in_pieces(
+    e: ThreadBuilder,
+    op: Operation,
+    tile: RegisterTile,
+    plan: SharedPlan,
+    digits: Sequence[ThreadDigit],
+    limit: int,
+) -> list[Place | None]:
+    """Return the source of each target register, after rounds through at most `limit` bytes."""
+    pieces = _pieces_of(tile.layout, plan.target, plan.elem_bits, limit)
+    offset = allocate_scratch(e, op, pieces.size, 8 * ACCESS_BYTES)
+    pointer = e.insert(GetDynSmemOp(offset, i8, 8 * ACCESS_BYTES)).result
+    found: list[dict[int, SSAValue]] = [{} for _ in range(pieces.load.transfer.instructions)]
+    for number in range(pieces.count):
+        if number:
+            synchronize_agent(e)
+        store_by_table(e, pointer, _within(pieces.store, pieces.size, number), tile)
+        synchronize_agent(e)
+        part = _within(pieces.load, pieces.size, number)
+        for access, loaded in load_accesses(e, pointer, part, tile.element, digits):
+            found[access][number] = loaded
+    release_scratch(e, offset)
+    return _places(e, pieces, found)
+
+
+def _places(
+    e: ThreadBuilder, pieces: _Pieces, found: Sequence[dict[int, SSAValue]]
+) -> list[Place | None]:
+    """Where each register is, of accesses in several rounds by the one that this thread made."""
+    places: dict[int, Place] = {}
+    for access, loaded in enumerate(found):
+        if not loaded:
+            continue
+        table = pieces.load.addresses(access)
+        rounds = np.where(table < 0, -1, table // pieces.size)
+        whole = chosen(e, loaded, rounds)
+        registers = pieces.load.registers(access)
+        places.update({register: (whole, at) for at, register in enumerate(registers)})
+    return [places.get(register) for register in pieces.load.alias]
+
+
+def _within(moves: Moves, size: int, number: int) -> Moves:
+    """The same accesses by the threads whose address is in a range, relative to its begin."""
+    before = number * size
+    addresses = moves.transfer.addresses - before
+    inside = (addresses >= 0) & (addresses < size) & (moves.transfer.addresses >= 0)
+    masked = replace(moves.transfer, addresses=np.where(inside, addresses, -1))
+    return Moves(masked, moves.alias)
+
+
+@lru_cache(maxsize=64)
+def _pieces_of(source: RegisterLayout, target: RegisterContents, bits: int, limit: int) -> _Pieces:
+    """The cheapest accesses of any candidate buffer in rounds of at most `limit` bytes."""
+    sides = (
+        side_of("store", source, bits, DEFAULT_WEIGHTS),
+        side_of("load", target, bits, DEFAULT_WEIGHTS),
+    )
+    best, least = None, float("inf")
+    for buffer in candidates(source, target, bits):
+        found = [_vectors(side, buffer) for side in sides]
+        store, load = found
+        if store is None or load is None:
+            continue
+        count = -(-buffer.bytes // limit)
+        size = limit if count > 1 else buffer.bytes
+        cost = sum(_cost(transfer, size, warps_of(source)) for transfer in (store, load))
+        if cost < least:
+            alias = sides[1].alias.tolist()
+            best = _Pieces(Moves(store, sides[0].alias.tolist()), Moves(load, alias), size, count)
+            least = cost
+    assert best is not None, "the conversion as a whole has a plan, so some buffer serves"
+    return best
+
+
+def _vectors(side: Side, buffer: Buffer) -> Transfer | None:
+    """The cheapest accesses that threads may leave out one by one; matrices are of whole warps."""
+    vectors: Iterator[Transfer] = (
+        transfer for transfer in side.transfers(buffer) if "matrix" not in transfer.instruction
+    )
+    warps = warps_of(side.fragment)
+    return min(vectors, key=lambda t: t.cycles(warps, DEFAULT_WEIGHTS), default=None)
+
+
+def _cost(transfer: Transfer, size: int, warps: int) -> float:
+    """Estimated cycles, with the accesses that are done in several rounds."""
+    rounds: Table = np.where(transfer.addresses < 0, -1, transfer.addresses // size)
+    more = sum(
+        len(np.unique(line[line >= 0])) - 1
+        for line in (rounds[:, k].ravel() for k in range(rounds.shape[1]))
+    )
+    return transfer.cycles(warps, DEFAULT_WEIGHTS) + 2 * more * warps * DEFAULT_WEIGHTS.access

@@ -1,0 +1,161 @@
+"""Lines of a tile along a dimension, in the registers where the tile is: who has parts of them.
+
+    layout  ((4,512,32)):((1@value,1@thread,4@value)) of 65536 elements, axis 0
+    a thread has 4 * 32 = 128 elements of the line; distances 1 to 16 in its warp, 32 to 256 beyond
+    values  one in each thread
+
+A commutative combiner needs no other order than this: each thread combines its elements of a line,
+lanes exchange partial results by shuffles, warps through one value each in shared memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import TypeAlias
+
+import numpy as np
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tileas_xdsl.dialects.cute import LoadOp, StoreOp
+from tileas_xdsl.layout.register_layout import LANES, RegisterLayout
+from tileas_xdsl.layout.row_values import line_sharers, line_values
+from tileas_xdsl.threads.codegen.barriers import synchronize_agent
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import add, multiply
+from tileas_xdsl.threads.codegen.pointer_ops import advance
+from tileas_xdsl.threads.index.per_thread_tables import Flags, Table, holds, number_of
+from tileas_xdsl.threads.smem.scratch_buffer import scratch
+
+Row: TypeAlias = Sequence[SSAValue]
+"""One scalar of each tile that is reduced."""
+
+
+@dataclass(frozen=True)
+class SpreadLines:
+    """A tile in registers, and its lines along a dimension."""
+
+    source: RegisterLayout
+    axis: int
+    values: RegisterLayout
+    """One register for each line that a thread has something of."""
+    lanes: Sequence[int]
+    """The xor distances of lanes that share a line."""
+    warps: Sequence[int]
+    """The xor distances of warps that share a line, in threads."""
+
+    @staticmethod
+    def of(layout: RegisterLayout, axis: int) -> SpreadLines | None:
+        """None where threads have no whole pieces of the same lines, as many of each."""
+        shape = layout.shape
+        found = line_values(layout.layout, len(shape), axis)
+        if found is None:
+            return None
+        sharers = line_sharers(layout.layout, axis)
+        if any(step & (step - 1) or extent & (extent - 1) for extent, step in sharers):
+            return None
+        apart = [step << bit for extent, step in sharers for bit in range(extent.bit_length() - 1)]
+        lanes = [distance for distance in apart if distance < LANES]
+        warps = [distance for distance in apart if distance >= LANES]
+        kept = (*shape[:axis], *shape[axis + 1 :])
+        values = RegisterLayout(found, kept, layout.threads)
+        spread = SpreadLines(layout, axis, values, lanes, warps)
+        return spread if spread._is_whole else None
+
+    @property
+    def _is_whole(self) -> bool:
+        """Whether all threads hold the same number of elements of every line they have."""
+        share = self.source.shape[self.axis] >> (len(self.lanes) + len(self.warps))
+        everywhere = (self.source.held >= 0).all() and (self.values.held >= 0).all()
+        if not everywhere or not self.source.elements:
+            return False
+        numbers, lines = self._numbers, self._lines_of_registers
+        if any(len(registers) != share for registers in self.registers):
+            return False
+        return bool((lines == self.values.held[:, numbers]).all())
+
+    @cached_property
+    def _lines_of_registers(self) -> Table:
+        """`(threads, registers)`: the line that each register is of."""
+        before, extent = prod(self.source.shape[: self.axis]), self.source.shape[self.axis]
+        inner, outer = self.source.held % before, self.source.held // (before * extent)
+        return inner + before * outer
+
+    @cached_property
+    def _numbers(self) -> Table:
+        """By register, the number of the value that it is combined in, by the first thread."""
+        held: list[int] = self.values.held[0].tolist()
+        lines: list[int] = self._lines_of_registers[0].tolist()
+        numbers = {line: number for number, line in enumerate(held)}
+        return np.asarray([numbers.get(line, 0) for line in lines], dtype=np.int64)
+
+    @cached_property
+    def registers(self) -> Sequence[Sequence[int]]:
+        """By the number of a value, the registers that are combined in it."""
+        numbers: list[int] = self._numbers.tolist()
+        found: list[list[int]] = [[] for _ in range(self.values.held.shape[1])]
+        for register, number in enumerate(numbers):
+            found[number].append(register)
+        return found
+
+    @property
+    def combinations(self) -> int:
+        """How often a thread combines two values, and exchanges count as such."""
+        steps = len(self.lanes) + (1 << len(self.warps)) - 1
+        return sum(len(registers) - 1 + steps for registers in self.registers)
+
+    def line(self, e: ThreadBuilder, value: int) -> SSAValue:
+        """The line that a value of this thread is of, `i32`."""
+        return number_of(e, self.values.held[:, value], self.values.thread_digits)
+
+
+def between_warps(
+    e: ThreadBuilder,
+    op: Operation,
+    spread: SpreadLines,
+    rows: Sequence[Row],
+    types: Sequence[Attribute],
+    all_of: Callable[[Sequence[Row]], Row],
+) -> list[Row]:
+    """Combine over the warps that share lines, through a value of each warp in shared memory.
+
+    There is one row for each value of a thread, of one scalar for each type.
+    """
+    height, count = spread.values.elements, 1 << len(spread.warps)
+    rooms = [scratch(e, op, count * height, type_) for type_ in types]
+    group = number_of(e, _groups(spread))
+    lines = [spread.line(e, value) for value in range(len(rows))]
+    first = holds(e, _first_of_groups(spread), spread.values.thread_digits)
+    for line, row in zip(lines, rows, strict=True):
+        place = add(e, multiply(e, group, height), line)
+        for room, value in zip(rooms, row, strict=True):
+            e.insert(StoreOp(value, advance(e, room.pointer, place), first))
+    synchronize_agent(e)
+
+    def left(line: SSAValue, warp: int) -> Row:
+        pointers = [advance(e, room.pointer, line) for room in rooms]
+        return [
+            e.insert(LoadOp(pointer, room.element, offset=warp * height)).result
+            for pointer, room in zip(pointers, rooms, strict=True)
+        ]
+
+    return [all_of([left(line, warp) for warp in range(count)]) for line in lines]
+
+
+def _groups(spread: SpreadLines) -> Table:
+    """By thread, the number of its warp among those that share its lines."""
+    threads = np.arange(spread.source.threads)
+    bits = [threads // distance % 2 << k for k, distance in enumerate(spread.warps)]
+    return np.sum(bits, axis=0)
+
+
+def _first_of_groups(spread: SpreadLines) -> Flags:
+    """By thread, whether it is the first one with its lines among those of its group."""
+    _, first = np.unique(
+        _groups(spread) * spread.values.elements + spread.values.held[:, 0], return_index=True
+    )
+    flags = np.zeros(spread.source.threads, dtype=np.bool_)
+    flags[first] = True
+    return flags
