@@ -23,7 +23,7 @@ MAY_IMPORT = {
     "dialects": FOUNDATION | {"inference", "transforms/canonicalization"},
     "analysis": IR,
     "inference": {"layout", "target"},
-    "scheduling": IR | {"analysis"},
+    "scheduling": IR | {"analysis", "threads"},
     "threads": IR | {"analysis"},
     "transforms": IR
     | {"analysis", "inference", "scheduling", "threads", "backend/host"}

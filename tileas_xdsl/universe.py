@@ -52,6 +52,7 @@ PASSES = (
     "tileas-canonicalize",
     "tileas-choose-tma",
     "tileas-fuse-elementwise",
+    "tileas-generate-schedule",
     "tileas-legalize-i1-memory",
     "tileas-legalize-tmem-copy",
     "tileas-materialize-constants",

@@ -18,6 +18,7 @@ def violations(problem: Problem, solution: Solution) -> list[str]:
     return [
         *_late_dependences(problem, solution),
         *_outside_windows(problem, solution),
+        *_apart(problem, solution),
         *_double_bookings(problem, solution),
         *_overloads(problem, solution),
     ]
@@ -46,6 +47,14 @@ def _outside_windows(problem: Problem, solution: Solution) -> Iterator[str]:
             yield f"{task.name} is in stage {stage}, past its last stage {task.latest_stage}"
         if stage < task.least_stage:
             yield f"{task.name} is in stage {stage}, before its first stage {task.least_stage}"
+
+
+def _apart(problem: Problem, solution: Solution) -> Iterator[str]:
+    for group in problem.same_stage:
+        stages = {problem.tasks[task].name: solution.starts[task] // solution.ii for task in group}
+        if len({*stages.values()}) > 1:
+            listed = ", ".join(f"{name} in {stage}" for name, stage in stages.items())
+            yield f"tasks of one group are in several stages: {listed}"
 
 
 def _double_bookings(problem: Problem, solution: Solution) -> Iterator[str]:

@@ -63,6 +63,8 @@ class Problem:
     dependences: Sequence[Dependence]
     shared_by: Mapping[str, int] = field(default_factory=dict[str, int])
     """By unit: the replicas that share it; 1 where it is absent."""
+    same_stage: Sequence[Sequence[int]] = ()
+    """Groups of tasks that have one `start div ii`."""
 
     def period(self, unit: str, ii: int) -> int:
         """The cycles after which reservations of a unit repeat at an initiation interval."""
@@ -77,9 +79,15 @@ class Problem:
         return dict(found)
 
     @property
+    def sources(self) -> frozenset[int]:
+        """The tasks that wait for no other one in their iteration, but that others wait for."""
+        plain = [edge for edge in self.dependences if edge.distance == 0]
+        return frozenset(edge.source for edge in plain) - {edge.target for edge in plain}
+
+    @property
     def is_relative(self) -> bool:
         """Whether a schedule stays right when all its starts are shifted: no task has a window."""
-        return not any(
+        return not self.same_stage and not any(
             task.earliest or task.least_stage or _window(task, 1)[1] is not None
             for task in self.tasks
         )

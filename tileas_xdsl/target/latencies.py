@@ -19,7 +19,7 @@ clocks (NVIDIA's data sheets of the H100 and the HGX B200). Blackwell's copies a
 follow a published latency model of the B200 (facebookexperimental/triton, pull request 1219): a
 copy takes from 518 cycles, 128x128x64 takes 559 and 128x128x128 takes 900. Its lanes and shared
 memory are Hopper's (FlashAttention-4); what nobody has published is taken over from Hopper.
-`launch`, `shuffle` and `scalar` are estimates.
+`launch`, `shuffle`, `scalar` and `warp_issue` are estimates.
 
 sm_120a is the GeForce RTX 5090 of NVIDIA's RTX Blackwell whitepaper: multiprocessors, clock, peaks
 of tensor cores (209.5 teraflops of f16 into f32) and 1792 GB/s, 4.4 bytes a cycle of each
@@ -100,6 +100,8 @@ class Latencies:
     """Exponentials, logarithms, roots, reciprocals and sines per cycle."""
     shuffle: int
     """One exchange between the lanes of a warp."""
+    warp_issue: int
+    """Instructions that a warp issues in 100 cycles in which no other one of its scheduler does."""
     products: Mapping[str, ProductRate]
     """By element type; what is missing is multiplied by the lanes."""
 
@@ -211,6 +213,7 @@ _HOPPER = Latencies(
     lanes=128,
     special_lanes=16,
     shuffle=24,
+    warp_issue=75,
     products={**_tensor(2048, 64, 32), "f64": ProductRate(128, 8, 8, 4)},
 )
 

@@ -8,7 +8,8 @@ from typing import TypeAlias
 from tileas_xdsl.scheduling.problem import Problem
 
 Cost: TypeAlias = tuple[int, int, int]
-"""Stages of the loop, cycles of lifetimes by weight, sum of starts; compared in this order."""
+"""Stages from the first task on that waits for another, cycles of lifetimes by weight, sum of
+starts; compared in this order."""
 
 
 def cost_of(problem: Problem, ii: int, starts: Sequence[int]) -> Cost:
@@ -17,5 +18,8 @@ def cost_of(problem: Problem, ii: int, starts: Sequence[int]) -> Cost:
         edge.weight * (starts[edge.target] + ii * edge.distance - starts[edge.source])
         for edge in problem.dependences
     )
-    first = min(starts, default=0)
-    return max((start - first) // ii for start in starts) if starts else 0, lifetimes, sum(starts)
+    sources = problem.sources
+    inner = [start for task, start in enumerate(starts) if task not in sources] or [*starts]
+    first = min(inner, default=0)
+    stages = max(((start - first) // ii for start in inner), default=0)
+    return stages, lifetimes, sum(start - first for start in inner)

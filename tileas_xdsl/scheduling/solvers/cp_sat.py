@@ -39,6 +39,11 @@ def cp_sat_starts(problem: Problem, ii: int, quantum: int) -> Found:
     starts = _starts(model, problem, windows, quantum)
     for edge in problem.dependences:
         model.add(starts[edge.target] + ii * edge.distance >= starts[edge.source] + edge.latency)
+    for group in problem.same_stage:
+        stage = model.new_int_var(0, 1 << 20, "stage")
+        for task in group:
+            model.add(starts[task] >= ii * stage)
+            model.add(starts[task] < ii * (stage + 1))
     _keep_apart(model, problem, ii, starts)
     _minimise(model, problem, ii, starts)
     solver: Any = cp_model.CpSolver()
@@ -56,6 +61,9 @@ def _starts(model: Any, problem: Problem, windows: Windows, quantum: int) -> lis
     found: list[Any] = []
     for task, (low, high) in enumerate(zip(windows.least, windows.greatest, strict=True)):
         last = end if high is None else min(high, end)
+        if last // quantum * quantum < low:
+            found.append(model.new_int_var(low, last, f"start{task}"))
+            continue
         multiple = model.new_int_var(-(-low // quantum), last // quantum, f"start{task}")
         found.append(multiple * quantum)
     return found

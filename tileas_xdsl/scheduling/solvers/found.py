@@ -11,6 +11,6 @@ class Found:
 
     starts: tuple[int, ...] | None
     is_complete: bool
-    """Whether no start was left out: then None means that the interval has no schedule."""
+    """Whether None means that the interval has no schedule: no start was left out."""
     probes: int = 0
     """The starts that were tried."""

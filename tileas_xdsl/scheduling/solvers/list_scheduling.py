@@ -45,10 +45,15 @@ class _ListScheduler:
             _, task = heappop(self.waiting)
             if not self._put(task):
                 return None
-        if self.waiting:
+        if self.waiting or self._is_apart():
             return None
         first = min(self.placed.values()) if self.problem.is_relative else 0
         return tuple(self.placed[task] - first for task in range(len(self.problem.tasks)))
+
+    def _is_apart(self) -> bool:
+        """Whether a group that has to be in one stage is not."""
+        groups = self.problem.same_stage
+        return any(len({self.placed[task] // self.ii for task in group}) > 1 for group in groups)
 
     def _put(self, task: int) -> bool:
         predecessors = {

@@ -17,13 +17,14 @@ from tileas_xdsl.scheduling.problem import (
 from tileas_xdsl.scheduling.solvers.branch_and_bound import best_starts
 from tileas_xdsl.scheduling.solvers.cp_sat import cp_sat_starts
 from tileas_xdsl.scheduling.solvers.found import Found
+from tileas_xdsl.scheduling.solvers.late_sources import with_late_sources
 from tileas_xdsl.scheduling.solvers.list_scheduling import list_starts
 
 MAX_INTERVALS = 64
 """Intervals that are searched one by one, before those that are surely long enough."""
 
-MAX_PROBES = 40_000
-"""Starts that branch and bound tries for one loop, at all intervals together: about 0.15 s."""
+MAX_PROBES = 16_000
+"""Starts that branch and bound tries for one loop, at all intervals together: about 0.1 s."""
 
 MAX_TASKS, LARGE_SHARE = 10, 8
 """Of a loop of more tasks than this, each interval gets this part of the probes that are left."""
@@ -67,7 +68,8 @@ def find_schedule(problem: Problem, options: SearchOptions | None = None) -> Sol
     for ii in _intervals(problem, options):
         found = solver.starts(problem, ii)
         if found.starts is not None:
-            return Solution(ii, found.starts, is_optimal or ii == least_interval(problem))
+            solution = Solution(ii, found.starts, is_optimal or ii == least_interval(problem))
+            return with_late_sources(problem, solution)
         is_optimal = is_optimal and found.is_complete
     return None
 

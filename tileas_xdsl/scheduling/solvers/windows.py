@@ -36,12 +36,13 @@ class Windows:
         Starts a period apart hold the same cycles of all units, and the nearest to the placed tasks
         is the best for them; a farther one may leave more to a task that is placed later.  As many
         periods as there are tasks leave nothing out.  In a relative problem, starts may be
-        negative, and the first task's is 0.
+        negative, the first task's is 0, and those before the placed tasks come the latest first.
         """
         low, high = self._bounds(task, placed)
         length = periods * self.ii if placed or not self.is_relative else 1
-        if low is None:
-            low = 0 if high is None else high - length + 1
+        if low is None and high is not None:
+            return range(high, high - length, -1)
+        low = low or 0
         end = low + length - 1
         return range(low, (end if high is None else min(high, end)) + 1)
 
@@ -71,3 +72,15 @@ def _greatest(own: Bounds, paths: Distances, task: int) -> int | None:
         last = own[target][1]
         ends += [] if last is None or length is None else [last - length]
     return min((end for end in ends if end is not None), default=None)
+
+
+def multiples(window: range, quantum: int) -> range:
+    """The multiples of the quantum in a window, in its direction; its first start if it has none.
+
+    A pinned start need be no multiple.
+    """
+    if window.step > 0:
+        found = range(-(-window.start // quantum) * quantum, window.stop, quantum)
+    else:
+        found = range(window.start // quantum * quantum, window.stop, -quantum)
+    return found or window[:1]

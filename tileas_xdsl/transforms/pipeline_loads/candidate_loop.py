@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects import func, gpu, memref, scf
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects import func, scf
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.traits import MemoryWriteEffect, is_side_effect_free
+from xdsl.traits import MemoryWriteEffect
 
+from tileas_xdsl.analysis.scalar_operations import is_of_scalars
 from tileas_xdsl.dialects.nv_tileaa.types import AAMemTokenType
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
@@ -125,18 +125,6 @@ def _needed_inside(loop: scf.ForOp, loads: Sequence[TiledLoadOp]) -> Sequence[Op
         needed[owner] = None
         pending += owner.operands
     return [op for op in inside.ops if op in needed]
-
-
-_NUMBERS = (gpu.BlockIdOp, gpu.GridDimOp, memref.DimOp)
-"""What the upstream dialects do not call free of effects, beside division."""
-
-
-def is_of_scalars(op: Operation) -> bool:
-    """Whether an operation computes numbers only, so that any thread can run it."""
-    types = (*op.operand_types, *op.result_types)
-    if op.regions or any(isinstance(type_, TensorType) for type_ in types):
-        return False
-    return isinstance(op, _NUMBERS) or op.name.startswith("arith.") or is_side_effect_free(op)
 
 
 def _used_outside(loop: scf.ForOp, inside: Sequence[Operation]) -> Iterator[SSAValue]:

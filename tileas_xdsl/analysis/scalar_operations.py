@@ -1,0 +1,19 @@
+"""Operations on numbers alone, which any thread of any agent may repeat."""
+
+from __future__ import annotations
+
+from xdsl.dialects import gpu, memref
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Operation
+from xdsl.traits import is_side_effect_free
+
+_NUMBERS = (gpu.BlockIdOp, gpu.GridDimOp, memref.DimOp)
+"""What the upstream dialects do not call free of effects, beside division."""
+
+
+def is_of_scalars(op: Operation) -> bool:
+    """Whether an operation computes numbers only, so that any thread can run it."""
+    types = (*op.operand_types, *op.result_types)
+    if op.regions or any(isinstance(type_, TensorType) for type_ in types):
+        return False
+    return isinstance(op, _NUMBERS) or op.name.startswith("arith.") or is_side_effect_free(op)

@@ -1,0 +1,130 @@
+"""The pass `tileas-generate-schedule`: modulo schedules of loops over tiles, as attributes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import func, scf
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.passes import ModulePass
+
+from tileas_xdsl.analysis.shared_memory import aligned_bytes, allocated_tiles
+from tileas_xdsl.diagnostics.catalogue import message
+from tileas_xdsl.diagnostics.emission import note, op_error
+from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
+from tileas_xdsl.dialects.target_attribute import module_target
+from tileas_xdsl.scheduling.loop_plan import schedule_of
+from tileas_xdsl.scheduling.loop_scheduler import Room, SchedulerOptions, schedule_loop
+from tileas_xdsl.scheduling.machine_model import ModelName
+from tileas_xdsl.scheduling.schedule import SCHEDULE, read_plan, write_schedule
+from tileas_xdsl.scheduling.solvers.cp_sat import MissingSolverError
+from tileas_xdsl.scheduling.solvers.search import SolverName
+from tileas_xdsl.target.arch import Target
+from tileas_xdsl.target.errors import TargetError
+
+NOT_SCHEDULED = "nv_tileas.not_scheduled"
+"""On a loop that has no schedule: why."""
+
+RESERVED = 1024
+"""Bytes of shared memory for barriers."""
+
+SERIAL = "serial"
+
+
+@dataclass(frozen=True)
+class TileasGenerateSchedule(ModulePass):
+    """Compute a modulo schedule of each innermost loop that loads or multiplies tiles.
+
+    Analysis alone: the dependence graph of a loop's macro operations, what they hold of the units
+    of a multiprocessor, and the schedule of the least initiation interval.  It is written as
+    `tileas.schedule` on the loop and on its operations; what they say before is kept, and only the
+    rest is computed.  A loop that is not scheduled says why.
+
+    Diagnostics: `failed to get compute capability`, `modulo scheduler returned no feasible II`,
+    `failed to find a schedule`, `failed to legalize schedule`.
+    """
+
+    name = "tileas-generate-schedule"
+
+    scheduler: str = "cost-based"
+    """`serial`: one operation after another; anything else searches the least interval."""
+    max_constraint_iterations: int = 10
+    """How often buffers and registers that do not fit may be bounded."""
+    rrt_size_threshold: int = 4096
+    """Time slots of an interval above which time is counted in coarser steps; 0: never."""
+    enable_random_delay: bool = False
+    """Add pseudo-random latencies, to stress what reads schedules."""
+    solver: str = "own"
+    """`own`, `list` or `cp-sat` (OR-Tools, the extra `schedule`)."""
+    model: str = "measured"
+    """`measured` cycles of the target, or the published `slots`."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        options = self._options(op)
+        target = _target(op)
+        for function in [f for f in op.walk() if isinstance(f, func.FuncOp)]:
+            if not function.is_declaration:
+                _schedule_loops(function, target, options)
+
+    def _options(self, module: ModuleOp) -> SchedulerOptions:
+        if self.solver not in (known := [one.value for one in SolverName]):
+            raise op_error(module, f"solver '{self.solver}' is none of {', '.join(known)}")
+        if self.model not in (known := [one.value for one in ModelName]):
+            raise op_error(module, f"model '{self.model}' is none of {', '.join(known)}")
+        return SchedulerOptions(
+            ModelName(self.model),
+            SolverName(self.solver),
+            self.scheduler == SERIAL,
+            self.max_constraint_iterations,
+            self.rrt_size_threshold,
+            self.enable_random_delay,
+        )
+
+
+def _target(module: ModuleOp) -> Target:
+    try:
+        return module_target(module)
+    except TargetError as error:
+        why = note(module, str(error))
+        raise op_error(module, message("schedule.failed_get_compute_capability"), [why]) from error
+
+
+def _schedule_loops(function: func.FuncOp, target: Target, options: SchedulerOptions) -> None:
+    for loop in [op for op in function.walk() if isinstance(op, scf.ForOp)]:
+        try:
+            found = schedule_loop(loop, _room(function, loop, target), options)
+        except (MissingSolverError, ValueError) as error:
+            why = note(loop, str(error))
+            raise op_error(loop, message("schedule.failed_find"), [why]) from error
+        if not isinstance(found, str):
+            schedule = schedule_of(found)
+            write_schedule(loop, schedule)
+            loop.attributes.pop(NOT_SCHEDULED, None)
+        elif _is_pinned(loop):
+            raise _no_schedule(loop, found)
+        else:
+            loop.attributes[NOT_SCHEDULED] = StringAttr(found)
+
+
+def _is_pinned(loop: scf.ForOp) -> bool:
+    return any(SCHEDULE in op.attributes for op in (loop, *loop.body.block.ops))
+
+
+def _no_schedule(loop: scf.ForOp, why: str) -> Exception:
+    ii = read_plan(loop).ii
+    if ii is None:
+        return op_error(loop, message("schedule.failed_find"), [note(loop, why)])
+    pinned = note(loop, f"the interval is pinned to {ii}")
+    return op_error(loop, message("schedule.modulo_scheduler_returned_no"), [pinned])
+
+
+def _room(function: func.FuncOp, loop: scf.ForOp, target: Target) -> Room:
+    """What the kernel leaves to the loop: shared memory beside its other tiles."""
+    attribute = function.attributes.get(KERNEL_SPEC)
+    spec = attribute.data if isinstance(attribute, KernelSpecAttr) else KernelSpec()
+    tiles = allocated_tiles(function)
+    others = sum(aligned_bytes(type_) for op, type_ in tiles if op.parent is not loop.body.block)
+    blocks = max(spec.occupancy, 1)
+    shared = target.shared_memory_per_block // blocks - RESERVED - others
+    return Room(target, spec.num_warps, blocks, shared)
