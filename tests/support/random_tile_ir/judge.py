@@ -73,7 +73,7 @@ def difference(expected: Any, found: Any, *, exact: bool) -> str:
 
 
 def judge(program: Program, targets: Sequence[str] = TARGETS, *, emulate: bool = True) -> Verdict:
-    """Run a program on every level; return the first that differs or refuses it."""
+    """Run a program on every level; return the first that differs, else the first that refuses."""
     text = written(program)
     try:
         made = {target: compile(text.text, target) for target in targets[:1]}
@@ -89,13 +89,14 @@ def judge(program: Program, targets: Sequence[str] = TARGETS, *, emulate: bool =
         wanted = evaluate(_module(text), text.arguments, grid=program.blocks).arrays
     except UndefinedError as error:
         return Verdict(Kind.UNDEFINED, "", str(error))
-    if refused is not None:
-        return refused
     for target in targets:
+        if refused is not None and target == refused.level:
+            continue
         found = _judge_target(program, text, wanted, made.get(target), target, emulate=emulate)
-        if found is not None:
+        if found is not None and found.kind is not Kind.REFUSED:
             return found
-    return Verdict(Kind.RIGHT)
+        refused = refused or found
+    return refused or Verdict(Kind.RIGHT)
 
 
 def _module(text: Written) -> Any:
@@ -133,6 +134,8 @@ def _judge_target(
             found = run()
         except (DiagnosticError, PtxError, LaunchError, ArgumentError) as error:
             return Verdict(Kind.WRONG, level, f"fails: {error}")
+        except Exception as error:
+            return Verdict(Kind.WRONG, level, f"crashes: {type(error).__name__}: {error}")
         if findings := getattr(found, "findings", ()):
             return Verdict(Kind.WRONG, level, f"finding: {findings[0]}")
         for number, (old, new) in enumerate(zip(wanted, found.arrays, strict=True)):

@@ -1,8 +1,9 @@
 """A program as a graph of tiles, its text and its arguments.
 
 A node is the text of an operation with places for its operands (`@0`, `@1`), its result (`@r`),
-the type of the result (`@t`, its shape `@s`, its elements `@e`) and of the operands (`@t0`), so
-that a program stays one when nodes and extents are taken away.
+the type of the result (`@t`, its shape `@s`, its elements `@e`, their count `@n`, `@m` one
+less) and of the operands (`@t0`), so that a program stays one when nodes and extents are taken
+away.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -32,6 +34,7 @@ DTYPES: Mapping[str, Any] = {
     "tf32": np.float32,
     "f8E4M3FN": ml_dtypes.float8_e4m3fn,
     "f8E5M2": ml_dtypes.float8_e5m2,
+    "f8E8M0FNU": ml_dtypes.float8_e8m0fnu,
 }
 
 
@@ -64,7 +67,8 @@ class Access:
     """An array that a leaf loads, as a view."""
 
     kind: str
-    """`pointers`, `masked`, `partition`, `strided` or `gather`."""
+    """`pointers`, `masked`, `partition`, `strided` or `gather`; with operands `lookup`, `atomic`,
+    `exchange` or `streamed`."""
     ragged: int = 0
     """Elements that the array lacks along each dimension: so many are out of bounds."""
     padding: str = "zero"
@@ -73,6 +77,12 @@ class Access:
     step: int = 1
     special: bool = False
     """Whether infinities, NaN and zeros of both signs are among the numbers."""
+    second: int = -1
+    """A dimension with two tiles, of which the second one is loaded."""
+    is_static: bool = False
+    """Whether the types of views state extents and strides, and the address is aligned."""
+    mode: str = ""
+    """What an atomic operation does; what a product multiplies."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +107,10 @@ class Output:
 
     node: int
     kind: str = "pointers"
+    """`pointers`, `view`, `atomic`, `reduce`, `scattered` or `scatter_view`."""
     ragged: int = 0
+    mode: str = ""
+    """What an atomic operation does."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +124,7 @@ class Program:
 
     def every(self) -> Iterator[Node]:
         """All nodes, those of bodies too."""
-        yield from _every(self.nodes)
+        yield from every(self.nodes)
 
     @property
     def size(self) -> tuple[int, int]:
@@ -120,11 +133,12 @@ class Program:
         return len(nodes) + len(self.outputs) + self.blocks, sum(n.type.count for n in nodes)
 
 
-def _every(nodes: Sequence[Node]) -> Iterator[Node]:
+def every(nodes: Sequence[Node]) -> Iterator[Node]:
+    """Nodes, and those of their bodies."""
     for node in nodes:
         yield node
         for body in node.bodies:
-            yield from _every(body.nodes)
+            yield from every(body.nodes)
 
 
 @dataclass
@@ -150,9 +164,11 @@ class _Writer:
 
         def place(found: re.Match[str]) -> str:
             word = found[1]
-            if word in "rtse":
+            if word in "rtsenm":
                 return {
                     "r": f"%v{node.id}",
+                    "n": str(node.type.count),
+                    "m": str(node.type.count - 1),
                     "t": str(node.type),
                     "s": "x".join(map(str, node.type.shape)),
                     "e": node.type.element,
@@ -167,7 +183,7 @@ class _Writer:
                 return str(self.types[node.operands[int(word[1:])]])
             return f"%v{node.operands[int(word)]}"
 
-        return re.sub(r"@(t\d+|b\d|y\d|[rtsec]|\d+)", place, node.text)
+        return re.sub(r"@(t\d+|b\d|y\d|[rtsecnm]|\d+)", place, node.text)
 
     def argument(self, name: str, type_: str, make: Callable[[], Any]) -> str:
         """A parameter of the kernel, with what makes its argument."""
@@ -184,6 +200,9 @@ def _random(program: Program, node: int, size: int, element: str, special: bool)
     if element[0] == "i":
         return rng.integers(-100, 100, size).astype(dtype)
     values = np.round(rng.standard_normal(size) * 8) / 4 + rng.standard_normal(size) / 8
+    if element == "f8E8M0FNU":
+        codes = (118, 137) if special else (125, 130)
+        return rng.integers(*codes, size).astype(np.uint8).view(dtype)
     if element in ("tf32", "f8E4M3FN", "f8E5M2"):
         values = np.round(values)
     if special:
@@ -226,15 +245,28 @@ def _extents(writer: _Writer, tile: Tile, access: Access) -> tuple[int, ...]:
     """The extents of the array of a view: those of all blocks, less what is ragged."""
     blocks = writer.program.blocks
     whole = [n * (blocks if axis == access.axis else 1) for axis, n in enumerate(tile.shape)]
+    if access.second >= 0:
+        whole[access.second] *= 2
     return tuple(max(1, n - access.ragged) for n in whole)
 
 
-def _view(
-    writer: _Writer, name: str, tile: Tile, access: Access, make: Callable[[int], Array]
-) -> tuple[list[str], str, str]:
-    """A view of an array of dynamic extents: its operations, index and types."""
-    extents = _extents(writer, tile, access)
-    base = writer.argument(name, f"ptr<{tile.element}>", lambda: make(prod(extents)))
+def _static_array(
+    _writer: _Writer, name: str, base: str, extents: Sequence[int], element: str
+) -> tuple[list[str], str]:
+    """An array whose type says its extents and strides; its address is one of 16 bytes."""
+    strides = [prod(extents[axis + 1 :]) for axis in range(len(extents))]
+    tensor = f"tensor_view<{'x'.join(map(str, extents))}x{element}, strides={strides}>"
+    return [
+        f"%{name}b = assume div_by<16>, {base} : tile<ptr<{element}>>",
+        f"%{name}v = make_tensor_view %{name}b, shape = {list(extents)}, strides = {strides}"
+        f" : {tensor.replace(' ', '')}",
+    ], tensor.replace(" ", "").replace(",strides", ", strides")
+
+
+def _dynamic_array(
+    writer: _Writer, name: str, base: str, extents: Sequence[int], element: str
+) -> tuple[list[str], str]:
+    """An array whose extents are arguments."""
     names = [
         writer.argument(f"{name}d{axis}", "i32", lambda n=extent: n)
         for axis, extent in enumerate(extents)
@@ -251,11 +283,22 @@ def _view(
                 lines.append(f"%{name}t{axis} = muli {last}, {names[axis]} : tile<i32>")
                 last = f"%{name}t{axis}"
     pattern = ",".join(["?"] * (len(extents) - 1) + ["1"])
-    tensor = f"tensor_view<{'?x' * len(extents)}{tile.element}, strides=[{pattern}]>"
+    tensor = f"tensor_view<{'?x' * len(extents)}{element}, strides=[{pattern}]>"
     lines.append(
         f"%{name}v = make_tensor_view {base}, shape = [{', '.join(names)}],"
         f" strides = [{', '.join(strides)}] : tile<i32> -> {tensor}"
     )
+    return lines, tensor
+
+
+def _view(
+    writer: _Writer, name: str, tile: Tile, access: Access, make: Callable[[int], Array]
+) -> tuple[list[str], str, str]:
+    """A view of an array of dynamic extents: its operations, index and types."""
+    extents = _extents(writer, tile, access)
+    base = writer.argument(name, f"ptr<{tile.element}>", lambda: make(prod(extents)))
+    make_array = _static_array if access.is_static else _dynamic_array
+    lines, tensor = make_array(writer, name, base, extents, tile.element)
     shape = "x".join(map(str, tile.shape))
     padding = f"padding_value = {access.padding}, " if access.padding else ""
     if access.kind == "strided":
@@ -263,7 +306,7 @@ def _view(
         steps[access.axis] = str(access.step)
         view = f"strided_view<tile=({shape}), traversal_strides=[{','.join(steps)}], "
         view += f"{padding}{tensor}>"
-    elif access.kind == "gather":
+    elif access.kind in ("gather", "scatter"):
         sparse = f"sparse_dim={access.axis}"
         view = f"gather_scatter_view<tile=({shape}), {padding}{tensor}, {sparse}>"
     else:
@@ -273,6 +316,21 @@ def _view(
     index = ["%zero"] * len(extents)
     types = ["tile<i32>"] * len(extents)
     index[access.axis] = "%x"
+    if access.second >= 0:
+        index[access.second] = "%one"
+    if access.kind == "scatter":
+        rows = tile.shape[access.axis]
+        types[access.axis], index[access.axis] = f"tile<{rows}xi32>", f"%{name}g"
+        lines += [
+            f"%{name}h = iota : tile<{rows}xi32>",
+            f"%{name}l = constant <i32: {rows - 1}> : tile<{rows}xi32>",
+            f"%{name}f = xori %{name}h, %{name}l : tile<{rows}xi32>",
+            f"%{name}j = constant <i32: {rows}> : tile<i32>",
+            f"%{name}e = muli %x, %{name}j : tile<i32>",
+            f"%{name}q = reshape %{name}e : tile<i32> -> tile<1xi32>",
+            f"%{name}w = broadcast %{name}q : tile<1xi32> -> tile<{rows}xi32>",
+            f"%{name}g = addi %{name}f, %{name}w : tile<{rows}xi32>",
+        ]
     if access.kind == "gather":
         rows = tile.shape[access.axis]
         types[access.axis] = f"tile<{rows}xi32>"
@@ -288,7 +346,8 @@ def _view(
         if dense:
             lines.append(f"%{name}e = constant <i32: {access.ragged}> : tile<i32>")
             index[dense[-1]] = f"%{name}e"
-    listed = f"{view}, {', '.join(types)}" if access.kind == "gather" else f"{view}, tile<i32>"
+    is_sparse = access.kind in ("gather", "scatter")
+    listed = f"{view}, {', '.join(types)}" if is_sparse else f"{view}, tile<i32>"
     return lines, f"%{name}u[{', '.join(index)}]", listed
 
 
@@ -300,6 +359,8 @@ def leaf(writer: _Writer, node: Node, access: Access) -> list[str]:
     def make(size: int) -> Array:
         return _random(program, node.id, size, tile.element, access.special)
 
+    if access.kind in OPERATING:
+        return OPERATING[access.kind](writer, node, access)
     if access.kind in ("pointers", "masked"):
         base = writer.argument(
             name, f"ptr<{tile.element}>", lambda: make(tile.count * program.blocks)
@@ -328,6 +389,131 @@ def leaf(writer: _Writer, node: Node, access: Access) -> list[str]:
     ]
 
 
+def _sized(tile: Tile, element: str) -> str:
+    """A tile of the same extents with other elements."""
+    return str(Tile(tile.shape, element))
+
+
+def _looked_up(writer: _Writer, node: Node, access: Access) -> list[str]:
+    """Elements of an array at positions that were computed, some of them under a mask."""
+    tile, name, program = node.type, f"a{node.id}", writer.program
+    index, mask, padding = (f"%v{n}" for n in node.operands)
+    base = writer.argument(
+        name,
+        f"ptr<{tile.element}>",
+        lambda: _random(program, node.id, tile.count, tile.element, access.special),
+    )
+    ones, indices = "x".join("1" for _ in tile.shape), _sized(tile, "i32")
+    pointers = _sized(tile, f"ptr<{tile.element}>")
+    single = f"tile<{ones}xptr<{tile.element}>>"
+    return [
+        f"%{name}k = constant <i32: {tile.count - 1}> : {indices}",
+        f"%{name}i = andi {index}, %{name}k : {indices}",
+        f"%{name}r = reshape {base} : tile<ptr<{tile.element}>> -> {single}",
+        f"%{name}s = broadcast %{name}r : {single} -> {pointers}",
+        f"%{name}p = offset %{name}s, %{name}i : {pointers}, {indices} -> {pointers}",
+        f"%v{node.id}, %{name}z = load_ptr_tko weak %{name}p, {mask}, {padding}"
+        f" : {pointers}, {_sized(tile, 'i1')}, {tile} -> {tile}, token",
+    ]
+
+
+def _few(program: Program, node: int, size: int, element: str) -> Array:
+    """Numbers that constants of the generator may be equal to."""
+    rng = np.random.default_rng([program.seed, node])
+    values = rng.choice([-3.0, -1.0, 0.0, 1.0, 2.0, 7.0], size)
+    return (values if element[0] == "i" else values + np.sign(values) * 0.5).astype(DTYPES[element])
+
+
+def _updated(writer: _Writer, node: Node, access: Access) -> list[str]:
+    """The old elements of an array that are updated, or exchanged if they are as expected."""
+    tile, name, program = node.type, f"a{node.id}", writer.program
+    base = writer.argument(
+        name,
+        f"ptr<{tile.element}>",
+        lambda: _few(program, node.id, tile.count * program.blocks, tile.element),
+    )
+    lines = _pointers(name, base, tile.shape, tile.element, "%x")
+    mask, types = "", ""
+    if access.ragged:
+        lines += _mask(name, tile.shape, max(1, tile.count - access.ragged))
+        mask, types = f", %{name}w", f", {_sized(tile, 'i1')}"
+    values = ", ".join(f"%v{n}" for n in node.operands)
+    operation = "atomic_cas_tko"
+    if access.kind == "atomic":
+        operation, values = "atomic_rmw_tko", f"{access.mode}, {values}"
+    return [
+        *lines,
+        f"%v{node.id}, %{name}z = {operation} relaxed device %{name}p, {values}{mask}"
+        f" : {_sized(tile, f'ptr<{tile.element}>')}, {tile}{types} -> {tile}, token",
+    ]
+
+
+STREAMED_INNER = 32
+"""The extent that a streamed product takes at once."""
+
+
+def _streamed(writer: _Writer, node: Node, access: Access) -> list[str]:
+    """A product of a row of tiles and a column of them, both loaded in a loop."""
+    tile, name, program = node.type, f"a{node.id}", writer.program
+    rows, columns = tile.shape
+    inner, laps, element = STREAMED_INNER, access.step, access.mode
+    lines: list[str] = []
+    loads: list[str] = []
+    sizes = (
+        (rows * program.blocks, inner * laps, rows, inner),
+        (inner * laps, columns, inner, columns),
+    )
+    for k, (height, width, *box) in enumerate(sizes):
+        own = f"{name}{'ab'[k]}"
+        extents = (height - (access.ragged if k == 0 else 0), width)
+        base = writer.argument(
+            own,
+            f"ptr<{element}>",
+            partial(_random, program, 2 * node.id + k, prod(extents), element, special=False),
+        )
+        made, tensor = (_static_array if access.is_static else _dynamic_array)(
+            writer, own, base, extents, element
+        )
+        view = f"partition_view<tile=({box[0]}x{box[1]}), padding_value = zero, {tensor}>"
+        place = "%x, %{0}i" if k == 0 else "%{0}i, %zero"
+        lines += [*made, f"%{own}u = make_partition_view %{own}v : {view}"]
+        loads.append(
+            f"%{own}t, %{own}z = load_view_tko weak %{own}u[{place.format(name)}]"
+            f" : {view}, tile<i32> -> tile<{box[0]}x{box[1]}x{element}>, token"
+        )
+    return [
+        *lines,
+        f"%{name}n = constant <i32: {laps}> : tile<i32>",
+        f"%v{node.id} = for %{name}i in (%zero to %{name}n, step %one) : tile<i32>"
+        f" iter_values(%{name}c = %v{node.operands[0]}) -> ({tile}) {{",
+        *loads,
+        f"%{name}d = mmaf %{name}at, %{name}bt, %{name}c : tile<{rows}x{inner}x{element}>,"
+        f" tile<{inner}x{columns}x{element}>, {tile}",
+        f"continue %{name}d : {tile}",
+        "}",
+    ]
+
+
+OPERATING: Mapping[str, Callable[[_Writer, Node, Access], list[str]]] = {
+    "lookup": _looked_up,
+    "exchange": _updated,
+    "atomic": _updated,
+    "streamed": _streamed,
+}
+"""Accesses that have operands."""
+
+
+def _reversed(lines: list[str], name: str, tile: Tile) -> list[str]:
+    """The addresses of `_pointers` from the last one to the first."""
+    flat = f"tile<{tile.count}xi32>"
+    turned = [
+        f"%{name}K = constant <i32: {tile.count - 1}> : {flat}",
+        f"%{name}I = xori %{name}i, %{name}K : {flat}",
+    ]
+    used = f"%{name}s, %{name}i"
+    return [lines[0], *turned, *(line.replace(used, f"%{name}s, %{name}I") for line in lines[1:])]
+
+
 def _stored(writer: _Writer, number: int, output: Output) -> list[str]:
     tile, name = writer.types[output.node], f"o{number}"
     blocks = writer.program.blocks
@@ -336,17 +522,20 @@ def _stored(writer: _Writer, number: int, output: Output) -> list[str]:
         return np.full(size, 3).astype(DTYPES[tile.element])
 
     value = f"%v{output.node}"
-    if output.kind == "view":
-        access = Access("partition", output.ragged, "")
+    if output.kind in ("view", "reduce", "scatter_view"):
+        kind = "scatter" if output.kind == "scatter_view" else "partition"
+        access = Access(kind, output.ragged, "")
         lines, place, types = _view(writer, name, tile, access, make)
-        return [
-            *lines,
-            f"%{name}z = store_view_tko weak {value}, {place} : {tile}, {types} -> token",
-        ]
+        operation = f"store_view_tko weak {value}, {place}"
+        if output.kind == "reduce":
+            operation = f"atomic_red_view_tko relaxed device {place}, {output.mode}, {value}"
+        return [*lines, f"%{name}z = {operation} : {tile}, {types} -> token"]
     base = writer.argument(name, f"ptr<{tile.element}>", lambda: make(tile.count * blocks))
     shape = tile.shape or (1,)
     block = "%zero" if output.kind == "atomic" else "%x"
     lines = _pointers(name, base, shape, tile.element, block)
+    if output.kind == "scattered":
+        lines = _reversed(lines, name, tile)
     if not tile.shape:
         lines.append(f"%{name}x = reshape {value} : {tile} -> tile<1x{tile.element}>")
         tile, value = Tile((1,), tile.element), f"%{name}x"
@@ -356,7 +545,7 @@ def _stored(writer: _Writer, number: int, output: Output) -> list[str]:
         lines += _mask(name, tile.shape, max(1, tile.count - output.ragged))
         mask, types = f", %{name}w", f", tile<{sizes}i1>"
     if output.kind == "atomic":
-        mode = "addf" if tile.element[0] in "fb" else "add"
+        mode = output.mode
         return [
             *lines,
             f"%{name}b, %{name}z = atomic_rmw_tko relaxed device %{name}p, {mode}, {value}{mask}"
@@ -384,7 +573,8 @@ def written(program: Program) -> Written:
     types = {node.id: node.type for node in program.every()}
     types |= {node.carried: node.type for node in program.every() if node.carried is not None}
     writer = _Writer(program, types)
-    lines = ["%zero = constant <i32: 0> : tile<i32>", *writer.lines(program.nodes)]
+    numbers = ["%zero = constant <i32: 0> : tile<i32>", "%one = constant <i32: 1> : tile<i32>"]
+    lines = [*numbers, *writer.lines(program.nodes)]
     exact = {node.id: node.is_exact for node in program.every()}
     inexact: list[int] = []
     for number, output in enumerate(program.outputs):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from tests.support.random_tile_ir.program import Access, Body, Node, Program, Tile
+from tests.support.random_tile_ir.program import Access, Body, Node, Program, Tile, every
 
 PLAIN = Access("pointers")
 
@@ -41,7 +41,8 @@ def _live(nodes: tuple[Node, ...], needed: set[int]) -> tuple[Node, ...]:
         bodies = tuple(Body(_live(b.nodes, needed | {b.result}), b.result) for b in node.bodies)
         for body in bodies:
             needed.add(body.result)
-            needed |= {n for inner in body.nodes for n in inner.operands}
+            needed |= {n for inner in every(body.nodes) for n in inner.operands}
+            needed |= {b.result for inner in every(body.nodes) for b in inner.bodies}
         needed |= set(node.operands)
         kept.append(replace(node, bodies=bodies))
     return tuple(reversed(kept))
@@ -60,7 +61,7 @@ def _smaller(program: Program) -> Iterator[Program]:
             leaf = Node(node.id, "", node.type, access=PLAIN)
             yield live(_with(program, node.id, leaf))
         elif node.access is not None and node.access != PLAIN:
-            yield _with(program, node.id, replace(node, access=PLAIN))
+            yield live(_with(program, node.id, replace(node, access=PLAIN, operands=())))
     yield from _halved(program)
 
 

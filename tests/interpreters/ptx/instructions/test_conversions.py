@@ -142,6 +142,13 @@ def test_two_singles_are_packed(result: str, name: str, bits: int) -> None:
         compare(found >> found.dtype.type(shift) & ((1 << bits) - 1), wanted, name)
 
 
+def test_pairs_that_are_alike_in_all_lanes_are_packed_and_stored() -> None:
+    """A value of all lanes stays one: numpy makes a vector of a single bf16 that is rounded."""
+    a, b = (np.full(32, number, np.float32).view(np.uint32) for number in (1.5, -2.25))
+    (found,) = apply("cvt.rn.bf16x2.f32 {x}, {a}, {b};", [a, b], ["u4"], uniform=True)
+    compare(found, [0x3FC0C010] * 32, "f32")
+
+
 @pytest.mark.parametrize(("name", "dtype"), [("e4m3", ml_dtypes.float8_e4m3fn),
                                              ("e5m2", ml_dtypes.float8_e5m2)])  # fmt: skip
 def test_bytes_are_unpacked(name: str, dtype) -> None:

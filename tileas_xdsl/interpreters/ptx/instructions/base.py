@@ -255,11 +255,14 @@ def typed(value: Value, unsigned: np.dtype[Any], dtype: np.dtype[Any]) -> Array:
 
 
 def as_value(array: Array, unsigned: np.dtype[Any]) -> Value:
-    """Return an array in the representation of the register file."""
-    if array.ndim == 0:
-        if unsigned == np.bool_:
-            return bool(array)
-        return int(array.view(unsigned))
+    """Return an array in the representation of the register file.
+
+    One element is the value of all lanes, whatever its rank: numpy makes vectors of scalars
+    (`ascontiguousarray`, `atleast_1d`).
+    """
+    if array.size == 1:
+        array = array.reshape(())
+        return bool(array) if unsigned == np.bool_ else int(array.view(unsigned))
     return array if array.dtype == unsigned else np.ascontiguousarray(array).view(unsigned)
 
 
