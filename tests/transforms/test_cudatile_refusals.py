@@ -9,26 +9,7 @@ from tileas_xdsl.diagnostics.emission import OpError
 from tileas_xdsl.diagnostics.located_parser import parse_module
 from tileas_xdsl.transforms.convert_cudatile_to_tileaa import ConvertCudatileToTileaa
 
-F32, TILE = "tile<f32>", "tile<8xf32>"
-LINE = "tensor_view<8xf32, strides=[1]>"
-VIEW = f"partition_view<tile=(8), {LINE}>"
-TILES = f"""%v = make_tensor_view %p, shape = [8], strides = [1] : {LINE}
-    %w = make_partition_view %v : {VIEW}
-    """
-HELD = f"%t, %k = load_ptr_tko weak %p : tile<ptr<f32>> -> {F32}, token\n    "
-HALF = f"{HELD}%h = ftof %t : {F32} -> tile<f16>\n    ".replace("%t", "%s").replace("%h", "%t")
-
 REFUSED = {
-    "zero": (
-        f"{HALF}%r = addf %t, %t rounding<zero> : tile<f16>",
-        "addf",
-        "rounds f16 by 'zero'; only f32 and f64 are",
-    ),
-    "down": (
-        f"{HALF}%r = sqrt %t rounding<negative_inf> : tile<f16>",
-        "sqrt",
-        "rounds f16 by 'negative_inf'; only f32 and f64 are",
-    ),
     "alloca": (
         "%r = alloca num_elem = 4, alignment = 16 : tile<ptr<f32>>",
         "alloca",

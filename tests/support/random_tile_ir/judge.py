@@ -6,11 +6,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from tests.support.random_tile_ir.program import Program, Written, written
+from tests.support.random_tile_ir.program import Program, written
 from tileas_xdsl.compiler import compile
 from tileas_xdsl.diagnostics.emission import DiagnosticError
 from tileas_xdsl.interpreters.cuda_tile.faults import UndefinedError
@@ -74,7 +74,32 @@ def difference(expected: Any, found: Any, *, exact: bool) -> str:
 
 def judge(program: Program, targets: Sequence[str] = TARGETS, *, emulate: bool = True) -> Verdict:
     """Run a program on every level; return the first that differs, else the first that refuses."""
-    text = written(program)
+    return judge_text(written(program), program.blocks, targets, emulate=emulate)
+
+
+class Kernel(Protocol):
+    """A kernel as text, with its arguments."""
+
+    @property
+    def text(self) -> str:
+        """The module."""
+        ...
+
+    @property
+    def arguments(self) -> Sequence[Any]:
+        """What it is called with."""
+        ...
+
+    @property
+    def inexact(self) -> Sequence[int]:
+        """The arguments that levels compute with different rounding."""
+        ...
+
+
+def judge_text(
+    text: Kernel, blocks: int = 1, targets: Sequence[str] = TARGETS, *, emulate: bool = True
+) -> Verdict:
+    """Run a kernel on every level; return the first that differs, else the first that refuses."""
     try:
         made = {target: compile(text.text, target) for target in targets[:1]}
     except UndefinedError:
@@ -86,27 +111,27 @@ def judge(program: Program, targets: Sequence[str] = TARGETS, *, emulate: bool =
     else:
         refused = None
     try:
-        wanted = evaluate(_module(text), text.arguments, grid=program.blocks).arrays
+        wanted = evaluate(_module(text), text.arguments, grid=blocks).arrays
     except UndefinedError as error:
         return Verdict(Kind.UNDEFINED, "", str(error))
     for target in targets:
         if refused is not None and target == refused.level:
             continue
-        found = _judge_target(program, text, wanted, made.get(target), target, emulate=emulate)
+        found = _judge_target(blocks, text, wanted, made.get(target), target, emulate=emulate)
         if found is not None and found.kind is not Kind.REFUSED:
             return found
         refused = refused or found
     return refused or Verdict(Kind.RIGHT)
 
 
-def _module(text: Written) -> Any:
+def _module(text: Kernel) -> Any:
     from tests.support.tile_ir import context
     from tileas_xdsl.diagnostics.located_parser import parse_module
 
     return parse_module(context(), text.text)
 
 
-def _is_invalid(text: Written) -> bool:
+def _is_invalid(text: Kernel) -> bool:
     from tileas_xdsl.diagnostics.verify import verify_module
 
     try:
@@ -117,7 +142,7 @@ def _is_invalid(text: Written) -> bool:
 
 
 def _judge_target(
-    program: Program, text: Written, wanted: Sequence[Any], made: Any, target: str, *, emulate: bool
+    blocks: int, text: Kernel, wanted: Sequence[Any], made: Any, target: str, *, emulate: bool
 ) -> Verdict | None:
     """What is wrong on a target, if anything is."""
     try:
@@ -125,9 +150,9 @@ def _judge_target(
         _ = kernel.ptx
     except DiagnosticError as error:
         return Verdict(Kind.REFUSED, target, str(error))
-    runs = [("tile", lambda: kernel.simulate(*text.arguments, grid=program.blocks))]
+    runs = [("tile", lambda: kernel.simulate(*text.arguments, grid=blocks))]
     if emulate:
-        runs.append(("ptx", lambda: kernel.emulate(*text.arguments, grid=program.blocks)))
+        runs.append(("ptx", lambda: kernel.emulate(*text.arguments, grid=blocks)))
     for name, run in runs:
         level = f"{name} {target}"
         try:

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import inf, nan
 from typing import Any
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import FloatAttr, StringAttr, f32, f64, i1
+from xdsl.dialects.builtin import (
+    FloatAttr,
+    FloatTF32Type,
+    IntegerAttr,
+    StringAttr,
+    f32,
+    f64,
+    i1,
+    i64,
+)
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.dialects.cuda_tile import conversions as ct
 from tileas_xdsl.dialects.cuda_tile.enums import RoundingMode
-from tileas_xdsl.dialects.cuda_tile.scalars import bit_width, widens
+from tileas_xdsl.dialects.cuda_tile.scalars import bit_width, name_of_scalar, widens
 from tileas_xdsl.dialects.nv_tileaa import conversions as aa
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of, tile_of
 from tileas_xdsl.dialects.nv_tileas.compute.float_modes import ROUNDING
@@ -21,6 +32,8 @@ from tileas_xdsl.transforms.cudatile_to_tileaa.floats import KEYWORDS, rounding_
 from tileas_xdsl.transforms.cudatile_to_tileaa.integers import is_unsigned
 
 Make = Callable[..., Any]
+
+tf32 = FloatTF32Type()
 
 _BY_SIGN: Mapping[type[Operation], tuple[Make, Make]] = {
     ct.ExtIOp: (arith.ExtSIOp, arith.ExtUIOp),
@@ -50,7 +63,72 @@ def by_sign(c: Converter, op: Any) -> Sequence[SSAValue]:
     """One of two operations; floats become integers that saturate, whether asked for or not."""
     if isinstance(op, ct.FToIOp) and element_of(c.type(op.to)) == i1:
         return [is_nonzero(c, c.get(op.from_))]
+    if isinstance(op, ct.FToIOp) and op.saturating and element_of(c.type(op.to)) == i64:
+        return _saturated(c, op)
+    if isinstance(op, ct.IToFOp) and (limit := _overflow(c, op)) is not None:
+        return _bounded(c, op, limit)
     return _element_by_element(c, op, _BY_SIGN[type(op)][is_unsigned(op)])
+
+
+def _saturated(c: Converter, op: ct.FToIOp) -> Sequence[SSAValue]:
+    """Integers of 64 bits, zero where there is no number: `cvt` gives zero in fewer bits only."""
+    make = _BY_SIGN[ct.FToIOp][is_unsigned(op)]
+    source = c.get(op.from_)
+    if bit_width(element_of(source.type)) < 32:
+        source = c.insert(aa.FpToFpOp(source, tile_of(f32, shape_of(source.type)))).result
+
+    def body(value: SSAValue) -> SSAValue:
+        zero = c.insert(arith.ConstantOp(IntegerAttr(0, i64))).result
+        is_nan = c.insert(arith.CmpfOp(value, value, "uno")).result
+        return c.insert(arith.SelectOp(is_nan, zero, c.insert(make(value, i64)).result)).result
+
+    return [c.by_element(i64, [source], body)]
+
+
+@dataclass(frozen=True)
+class Overflow:
+    """From where on integers are too large for a float of 8 bits."""
+
+    limit: float
+    relation: str
+    """How a magnitude compares with the limit where it is too large: ties go to even."""
+    result: float
+
+
+_OVERFLOWS: Mapping[str, Overflow] = {
+    "f8E4M3FN": Overflow(464.0, "ogt", nan),
+    "f8E5M2": Overflow(61440.0, "oge", inf),
+}
+
+
+def _overflow(c: Converter, op: ct.IToFOp) -> Overflow | None:
+    """When an integer becomes infinite or NaN, as conversions of PTX saturate; None if never."""
+    source, target = (element_of(c.type(value)) for value in (op.from_, op.to))
+    found = _OVERFLOWS.get(name_of_scalar(target))
+    largest = 1 << (bit_width(source) - (not is_unsigned(op)))
+    return found if found is not None and largest > found.limit else None
+
+
+def _bounded(c: Converter, op: ct.IToFOp, overflow: Overflow) -> Sequence[SSAValue]:
+    """Integers as floats of 8 bits; those that are too large by the text of `itof`."""
+    make = _BY_SIGN[ct.IToFOp][is_unsigned(op)]
+    target: Any = element_of(c.type(op.to))
+
+    def body(value: SSAValue) -> SSAValue:
+        size = c.insert(make(value, f32)).result
+        above = c.insert(arith.ConstantOp(FloatAttr(overflow.limit, f32))).result
+        found, results = c.insert(make(value, target)).result, [(above, overflow.result)]
+        if not is_unsigned(op):
+            below = c.insert(arith.ConstantOp(FloatAttr(-overflow.limit, f32))).result
+            results.append((below, -overflow.result))
+        for limit, result in results:
+            relation = overflow.relation if limit is above else overflow.relation.replace("g", "l")
+            is_past = c.insert(arith.CmpfOp(size, limit, relation)).result
+            other = c.insert(arith.ConstantOp(FloatAttr(result, target))).result
+            found = c.insert(arith.SelectOp(is_past, other, found)).result
+        return found
+
+    return [c.by_element(target, [c.get(op.from_)], body)]
 
 
 def is_nonzero(c: Converter, operand: SSAValue) -> SSAValue:
@@ -99,8 +177,16 @@ def address(c: Converter, op: Any) -> Sequence[SSAValue]:
 
 
 def packed(c: Converter, op: ct.PackOp | ct.UnpackOp) -> Sequence[SSAValue]:
-    """The bits of a whole tile as other elements."""
-    return [c.insert(ReinterpretOp(c.get(op.source), c.type(op.result))).result]
+    """The bits of a whole tile as other elements; tf32 has the bits of f32, but for the last."""
+    source, type_ = c.get(op.source), c.type(op.result)
+    if element_of(source.type) == tf32:
+        source = c.insert(aa.FpToFpOp(source, tile_of(f32, shape_of(source.type)))).result
+    if element_of(type_) != tf32:
+        return [c.insert(ReinterpretOp(source, type_)).result]
+    words = c.insert(ReinterpretOp(source, tile_of(f32, shape_of(type_)))).result
+    made = aa.FpToFpOp(words, type_)
+    made.attributes[ROUNDING] = StringAttr(KEYWORDS[RoundingMode.ZERO])
+    return [c.insert(made).result]
 
 
 CONVERSIONS: Mapping[type[Operation], Rule] = {

@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import Float32Type, Float64Type, StringAttr, UnitAttr, i1
+from xdsl.dialects.builtin import Float32Type, Float64Type, StringAttr, UnitAttr, f32, i1
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cuda_tile import floats as ct
 from tileas_xdsl.dialects.cuda_tile import functions as ctf
 from tileas_xdsl.dialects.cuda_tile.enums import (
@@ -17,7 +16,8 @@ from tileas_xdsl.dialects.cuda_tile.enums import (
     ComparisonPredicate,
     RoundingMode,
 )
-from tileas_xdsl.dialects.nv_tileaa.base import element_of
+from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of, tile_of
+from tileas_xdsl.dialects.nv_tileaa.conversions import FpToFpOp
 from tileas_xdsl.dialects.nv_tileas.compute.float_modes import AWAY, DIRECTED, FLUSH, ROUNDING
 from tileas_xdsl.transforms.cudatile_to_tileaa.converter import Converter, Rule
 from tileas_xdsl.transforms.math_functions.expression_builder import Scope
@@ -88,7 +88,7 @@ def rounding_of(op: Operation) -> RoundingMode:
     return RoundingMode.NEAREST_EVEN if mode is None else mode.data
 
 
-def _modes(c: Converter, op: Operation) -> dict[str, Attribute]:
+def _modes(op: Operation) -> dict[str, Attribute]:
     """What an operation asks for, as attributes of the one below."""
     mode, modes = rounding_of(op), dict[str, Attribute]()
     if "flush_to_zero" in op.properties:
@@ -97,17 +97,42 @@ def _modes(c: Converter, op: Operation) -> dict[str, Attribute]:
         return modes
     if mode is RoundingMode.NEAREST_EVEN:
         return modes
-    element = element_of(c.type(op.results[0]))
-    word = KEYWORDS[mode]
-    if word in DIRECTED and not isinstance(element, Float32Type | Float64Type):
-        raise op_error(op, f"rounds {element} by '{mode.value}'; only f32 and f64 are, below")
-    return {**modes, ROUNDING: StringAttr(word)}
+    return {**modes, ROUNDING: StringAttr(KEYWORDS[mode])}
 
 
 def _made(c: Converter, op: Operation, make: Make) -> Sequence[SSAValue]:
-    made = make(*c.get_all(op.operands))
-    made.attributes.update(_modes(c, op))
-    return [c.insert(made).result]
+    operands, modes = c.get_all(op.operands), _modes(op)
+    type_: Any = operands[0].type
+    if _is_narrowed(op, element_of(type_)):
+        operands = [_rounded(c, value, f32, {}) for value in operands]
+        wide = _inserted(c, make, operands, modes)
+        return [_rounded(c, wide, element_of(type_), modes)]
+    return [_inserted(c, make, operands, modes)]
+
+
+def _inserted(
+    c: Converter, make: Make, operands: Sequence[SSAValue], modes: Mapping[str, Attribute]
+) -> SSAValue:
+    made = make(*operands)
+    made.attributes.update(modes)
+    return c.insert(made).result
+
+
+def _is_narrowed(op: Operation, element: Attribute) -> bool:
+    """Whether to compute in f32 and round again: the operations below have no such rounding.
+
+    Twice in one direction is once: all numbers of 16 bits are numbers of f32.
+    """
+    directed = KEYWORDS.get(rounding_of(op)) in DIRECTED
+    return directed and not isinstance(element, Float32Type | Float64Type)
+
+
+def _rounded(
+    c: Converter, value: SSAValue, element: Attribute, modes: Mapping[str, Attribute]
+) -> SSAValue:
+    made = FpToFpOp(value, tile_of(element, shape_of(value.type)))
+    made.attributes.update(modes)
+    return c.insert(made).result
 
 
 def function(c: Converter, op: Operation) -> Sequence[SSAValue]:

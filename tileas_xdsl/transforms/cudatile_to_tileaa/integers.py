@@ -65,6 +65,16 @@ def plain(c: Converter, op: Operation) -> Sequence[SSAValue]:
     return [c.insert(_PLAIN[type(op)](*c.get_all(op.operands))).result]
 
 
+def is_bit(c: Converter, op: Operation) -> bool:
+    """Whether an operation computes with integers of one bit, of which dividing leaves none."""
+    return scalar_type_of(c.get(op.operands[0]).type) == i1
+
+
+def remainder(c: Converter, op: ct.RemIOp) -> Sequence[SSAValue]:
+    """What a division leaves; a divisor of one bit is 1 or -1, and leaves nothing."""
+    return [zeros(c, c.get(op.lhs).type)] if is_bit(c, op) else by_sign(c, op)
+
+
 def by_sign(c: Converter, op: Any) -> Sequence[SSAValue]:
     """One of two operations."""
     make = _BY_SIGN[type(op)][is_unsigned(op)]
@@ -72,7 +82,9 @@ def by_sign(c: Converter, op: Any) -> Sequence[SSAValue]:
 
 
 def quotient(c: Converter, op: ct.DivIOp) -> Sequence[SSAValue]:
-    """A quotient, rounded as asked."""
+    """A quotient, rounded as asked; where divisors are bits, -1 / -1 is undefined."""
+    if is_bit(c, op):
+        return [c.get(op.lhs)]
     mode: Any = op.properties.get("rounding")
     rounding = RoundingMode.ZERO if mode is None else mode.data
     make = _QUOTIENTS[rounding, op.signedness.data]
@@ -80,7 +92,9 @@ def quotient(c: Converter, op: ct.DivIOp) -> Sequence[SSAValue]:
 
 
 def high_half(c: Converter, op: ct.MulhiIOp) -> Sequence[SSAValue]:
-    """The high half of the unsigned product."""
+    """The high half of the unsigned product; of bits it is zero."""
+    if is_bit(c, op):
+        return [zeros(c, c.get(op.x).type)]
     return [c.insert(arith.MulUIExtendedOp(c.get(op.x), c.get(op.y))).high]
 
 
@@ -116,4 +130,5 @@ INTEGERS: Mapping[type[Operation], Rule] = {
     ct.DivIOp: quotient,
     ct.MulhiIOp: high_half,
     ct.NegIOp: negated,
+    ct.RemIOp: remainder,
 }

@@ -17,10 +17,12 @@ from tileas_xdsl.dialects.cuda_tile.enums import (
     ComparisonOrdering,
     ComparisonPredicate,
     RoundingMode,
+    Signedness,
 )
 from tileas_xdsl.dialects.cuda_tile.types import element_of
 from tileas_xdsl.interpreters.cuda_tile.numerics import exact
-from tileas_xdsl.interpreters.cuda_tile.numerics.elements import Array, word_of
+from tileas_xdsl.interpreters.cuda_tile.numerics.elements import Array, width_of, word_of
+from tileas_xdsl.interpreters.cuda_tile.numerics.integers import read
 from tileas_xdsl.interpreters.cuda_tile.numerics.rounding import Reals, flush, rounded
 from tileas_xdsl.interpreters.cuda_tile.semantics.registry import Elementwise
 
@@ -78,7 +80,8 @@ def _function(compute: Callable[..., Reals]) -> Elementwise:
 
 
 def _integer_power(op: Any, base: Array, exponent: Array) -> Array:
-    found = np.power(base.astype(np.float64), exponent.astype(np.float64))
+    power = read(exponent, width_of(op.exponent.type), Signedness.SIGNED)
+    found = np.power(base.astype(np.float64), power.astype(np.float64))
     return rounded(found, _element(op))
 
 

@@ -22,7 +22,12 @@ from tileas_xdsl.interpreters.tile.numerics.directed_rounding import (
     in_mode,
 )
 from tileas_xdsl.interpreters.tile.numerics.element_types import Array, cast, float_format, widened
-from tileas_xdsl.interpreters.tile.numerics.integers import Value, element_of_type
+from tileas_xdsl.interpreters.tile.numerics.integers import (
+    Value,
+    element_of_type,
+    signed_of,
+    width_of,
+)
 
 Compute: TypeAlias = Callable[..., Any]
 
@@ -208,11 +213,12 @@ def float_op(op: Operation, operands: Sequence[Value]) -> Array:
 
 
 def float_power(op: Operation, operands: Sequence[Value]) -> Array:
-    """`math.fpowi`: a float to the power of an integer."""
+    """`math.fpowi`: a float to the power of a signed integer."""
     type_ = op.results[0].type
     base = wide_of(operands[0], type_).astype(np.float64)
     with np.errstate(all="ignore"):
-        result = np.power(base, np.asarray(operands[1]).astype(np.float64))
+        power = signed_of(operands[1], width_of(op.operands[1].type) or 64)
+        result = np.power(base, np.asarray(power).astype(np.float64))
     return np.asarray(cast(np.asarray(result), element_of_type(type_)))
 
 
