@@ -46,6 +46,7 @@ PASSES = (
     "cute-to-llvm",
     "expand-math",
     "lower-tma-load-store-to-async",
+    "tileas-assign-buffers",
     "tileas-assign-load-store-layouts",
     "tileas-attach-target",
     "tileas-attach-tma-descriptor-args",

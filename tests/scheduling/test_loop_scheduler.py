@@ -10,8 +10,9 @@ from xdsl.dialects import scf
 from tileas_xdsl.scheduling.buffer_stages import buffered, needed_stages
 from tileas_xdsl.scheduling.checker import violations
 from tileas_xdsl.scheduling.dependence_graph import dependence_graph
-from tileas_xdsl.scheduling.loop_scheduler import Room, SchedulerOptions, schedule_loop
+from tileas_xdsl.scheduling.loop_scheduler import SchedulerOptions, schedule_loop
 from tileas_xdsl.scheduling.macro_operations import MacroKind
+from tileas_xdsl.scheduling.room import Room
 from tileas_xdsl.scheduling.solvers.search import SolverName
 from tileas_xdsl.target.arch import get_target
 

@@ -88,6 +88,7 @@ def test_what_is_written_is_read_again_in_both_spellings():
         ({"load": '{unit = "abacus"}'}, "known are tma, tensor_core"),
         ({"load": "{stage = 0 : i32}"}, "has only a part of a placement"),
         ({"loop": "{roles = 4 : i32}"}, "which has to be an array"),
+        ({"loop": "{turns = 4 : i32}"}, "has turns = 4 : i32 in tileas.schedule, which has to be"),
         ({"loop": '{roles = [{name = "producer"}]}'}, "a role without name, warps or registers"),
         ({"loop": "{buffers = [{value = 0 : i32}]}"}, "a buffer without value or stages"),
         ({"loop": f"{{roles = [{PRODUCER}, {CONSUMER}]}}"}, "has no ii in tileas.schedule"),

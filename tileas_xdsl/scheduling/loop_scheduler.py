@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 from xdsl.dialects import scf
 
+from tileas_xdsl.analysis.shared_memory import aligned_bytes
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import CombiningOp
@@ -26,11 +27,11 @@ from tileas_xdsl.scheduling.machine_model import MachineModel, ModelName
 from tileas_xdsl.scheduling.macro_operations import MacroKind
 from tileas_xdsl.scheduling.problem import Problem, Solution, resource_bound
 from tileas_xdsl.scheduling.register_demand import register_demand
+from tileas_xdsl.scheduling.room import Room
 from tileas_xdsl.scheduling.schedule import LoopPlan, Role, RolePlan, read_plan
 from tileas_xdsl.scheduling.solvers.cached_search import cached_schedule
 from tileas_xdsl.scheduling.solvers.search import SearchOptions, SolverName
-from tileas_xdsl.scheduling.work import bytes_of, held_bytes
-from tileas_xdsl.target.arch import Target
+from tileas_xdsl.scheduling.work import held_bytes
 from tileas_xdsl.target.latencies import latencies
 from tileas_xdsl.target.matrix_units import MATRIX_UNITS, MatrixUnit
 from tileas_xdsl.threads.pipeline.warp_allocation import registers_at_entry
@@ -92,19 +93,6 @@ class Scheduled:
     def is_truncated(self) -> bool:
         """Whether a smaller interval may have a schedule that was not found."""
         return not self.solution.is_optimal
-
-
-@dataclass(frozen=True)
-class Room:
-    """What a loop has of a multiprocessor."""
-
-    target: Target
-    warps: int
-    """Of the kernel."""
-    blocks: int
-    """Those that share a multiprocessor."""
-    shared_bytes: int
-    """Shared memory for the buffers of the loop."""
 
 
 def schedule_loop(loop: scf.ForOp, room: Room, options: SchedulerOptions) -> Scheduled | str:
@@ -281,12 +269,7 @@ def _given_stages(graph: DependenceGraph, plan: LoopPlan) -> dict[int, int]:
 
 def buffer_bytes(found: LoopProblem, load: int) -> int:
     """Return the bytes of one stage of a load's buffer."""
-    (op,) = found.graph.nodes[load].operations
-    return -(-bytes_of(op.results[0].type) // ALIGNMENT) * ALIGNMENT
-
-
-ALIGNMENT = 1024
-"""Bytes that stages begin at multiples of: where every swizzle repeats."""
+    return aligned_bytes(found.graph.nodes[load].operations[0].results[0].type)
 
 
 def _excess(found: LoopProblem, stages: Mapping[int, int], room: Room) -> int:

@@ -25,7 +25,9 @@ A loop is *scheduled* when it and the operations on tiles of its body carry the 
 * `roles`: `warps` of one replica, `registers` of one of its threads, `replicas` that divide the
   rows of tiles among them.
 * `buffers`: by the position of a load in program order, the iterations whose tiles its buffer
-  holds at once.
+  holds at once; `offset`, where it is there, the byte of shared memory at which its stages begin.
+* `turns`, where it is there: by replica of the consumer, the named barrier on which it waits for
+  its turn on a unit that all replicas share.
 
 `nv_tile.aws.stage` and `nv_tile.aws.order` repeat stage and order as i32, for readers of that
 spelling.  Operations on scalars carry nothing: each role computes those that it needs.
@@ -42,10 +44,18 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
-from typing import NoReturn, TypeVar
+from typing import NoReturn, TypeVar, cast
 
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, StringAttr, i32
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    DictionaryAttr,
+    IntegerAttr,
+    IntegerType,
+    StringAttr,
+    i32,
+)
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 
@@ -146,11 +156,14 @@ class BufferPlan:
 
     value: int
     stages: int
+    offset: int | None = None
+    """Bytes from the beginning of the shared memory of buffers; None before it is assigned."""
 
     @property
     def attribute(self) -> DictionaryAttr:
         """The buffer as an element of `buffers`."""
-        return DictionaryAttr({"value": _i32(self.value), "stages": _i32(self.stages)})
+        known = {"value": self.value, "stages": self.stages, "offset": self.offset}
+        return DictionaryAttr({k: _i32(v) for k, v in known.items() if v is not None})
 
 
 @dataclass(frozen=True)
@@ -160,6 +173,7 @@ class LoopPlan:
     ii: int | None
     roles: Sequence[RolePlan] = ()
     buffers: Sequence[BufferPlan] = ()
+    turns: Sequence[int] = ()
 
     @property
     def attribute(self) -> DictionaryAttr:
@@ -167,6 +181,8 @@ class LoopPlan:
         entries: dict[str, Attribute] = {} if self.ii is None else {"ii": _i32(self.ii)}
         entries["roles"] = ArrayAttr([role.attribute for role in self.roles])
         entries["buffers"] = ArrayAttr([buffer.attribute for buffer in self.buffers])
+        if self.turns:
+            entries["turns"] = DenseArrayBase.from_list(i32, list(self.turns))
         return DictionaryAttr(entries)
 
     def role(self, name: Role) -> RolePlan | None:
@@ -260,7 +276,17 @@ def read_plan(loop: scf.ForOp) -> LoopPlan:
         _integer(loop, entries, "ii", 1),
         [_role(loop, one) for one in _elements(loop, entries, "roles")],
         [_buffer(loop, one) for one in _elements(loop, entries, "buffers")],
+        _turns(loop, entries),
     )
+
+
+def _turns(loop: scf.ForOp, entries: Mapping[str, Attribute]) -> Sequence[int]:
+    value = entries.get("turns")
+    if value is None:
+        return ()
+    if not isinstance(value, DenseArrayBase):
+        _refuse(loop, f"has turns = {value} in {SCHEDULE}, which has to be an array of i32")
+    return [int(number) for number in cast("DenseArrayBase[IntegerType]", value).get_values()]
 
 
 def _aws(op: Operation, name: str) -> int | None:
@@ -284,7 +310,7 @@ def _buffer(loop: scf.ForOp, said: Attribute) -> BufferPlan:
     value, stages = _integer(loop, entries, "value", 0), _integer(loop, entries, "stages", 1)
     if value is None or stages is None:
         _refuse(loop, f"has a buffer without value or stages: {said}")
-    return BufferPlan(value, stages)
+    return BufferPlan(value, stages, _integer(loop, entries, "offset", 0))
 
 
 def _entries(op: Operation, said: Attribute, known: Sequence[str]) -> Mapping[str, Attribute]:

@@ -9,14 +9,13 @@ from xdsl.dialects import func, scf
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.passes import ModulePass
 
-from tileas_xdsl.analysis.shared_memory import aligned_bytes, allocated_tiles
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import note, op_error
-from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.scheduling.loop_plan import schedule_of
-from tileas_xdsl.scheduling.loop_scheduler import Room, SchedulerOptions, schedule_loop
+from tileas_xdsl.scheduling.loop_scheduler import SchedulerOptions, schedule_loop
 from tileas_xdsl.scheduling.machine_model import ModelName
+from tileas_xdsl.scheduling.room import room_of
 from tileas_xdsl.scheduling.schedule import SCHEDULE, read_plan, write_schedule
 from tileas_xdsl.scheduling.solvers.cp_sat import MissingSolverError
 from tileas_xdsl.scheduling.solvers.search import SolverName
@@ -25,9 +24,6 @@ from tileas_xdsl.target.errors import TargetError
 
 NOT_SCHEDULED = "nv_tileas.not_scheduled"
 """On a loop that has no schedule: why."""
-
-RESERVED = 1024
-"""Bytes of shared memory for barriers."""
 
 SERIAL = "serial"
 
@@ -93,7 +89,7 @@ def _target(module: ModuleOp) -> Target:
 def _schedule_loops(function: func.FuncOp, target: Target, options: SchedulerOptions) -> None:
     for loop in [op for op in function.walk() if isinstance(op, scf.ForOp)]:
         try:
-            found = schedule_loop(loop, _room(function, loop, target), options)
+            found = schedule_loop(loop, room_of(function, loop, target), options)
         except (MissingSolverError, ValueError) as error:
             why = note(loop, str(error))
             raise op_error(loop, message("schedule.failed_find"), [why]) from error
@@ -117,14 +113,3 @@ def _no_schedule(loop: scf.ForOp, why: str) -> Exception:
         return op_error(loop, message("schedule.failed_find"), [note(loop, why)])
     pinned = note(loop, f"the interval is pinned to {ii}")
     return op_error(loop, message("schedule.modulo_scheduler_returned_no"), [pinned])
-
-
-def _room(function: func.FuncOp, loop: scf.ForOp, target: Target) -> Room:
-    """What the kernel leaves to the loop: shared memory beside its other tiles."""
-    attribute = function.attributes.get(KERNEL_SPEC)
-    spec = attribute.data if isinstance(attribute, KernelSpecAttr) else KernelSpec()
-    tiles = allocated_tiles(function)
-    others = sum(aligned_bytes(type_) for op, type_ in tiles if op.parent is not loop.body.block)
-    blocks = max(spec.occupancy, 1)
-    shared = target.shared_memory_per_block // blocks - RESERVED - others
-    return Room(target, spec.num_warps, blocks, shared)

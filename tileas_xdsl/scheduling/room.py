@@ -1,0 +1,51 @@
+"""What a kernel leaves of a multiprocessor to one of its loops."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects import func, scf
+from xdsl.ir import Operation
+
+from tileas_xdsl.analysis.shared_memory import aligned_bytes, allocated_tiles
+from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
+from tileas_xdsl.target.arch import Target
+
+RESERVED = 1024
+"""Bytes of shared memory for barriers."""
+
+
+@dataclass(frozen=True)
+class Room:
+    """What a loop has of a multiprocessor."""
+
+    target: Target
+    warps: int
+    """Of the kernel."""
+    blocks: int
+    """Those that share a multiprocessor."""
+    shared_bytes: int
+    """Shared memory for the buffers of the loop."""
+
+
+def room_of(function: func.FuncOp, loop: scf.ForOp, target: Target) -> Room:
+    """Return what a kernel leaves to a loop: shared memory beside the tiles outside of loops.
+
+    Loops run one after another: tiles that another innermost loop loads take nothing from this one.
+    """
+    attribute = function.attributes.get(KERNEL_SPEC)
+    spec = attribute.data if isinstance(attribute, KernelSpecAttr) else KernelSpec()
+    others = sum(
+        aligned_bytes(type_)
+        for op, type_ in allocated_tiles(function)
+        if op.parent is not loop.body.block and not _is_of_another(op, loop)
+    )
+    blocks = max(spec.occupancy, 1)
+    shared = target.shared_memory_per_block // blocks - RESERVED - others
+    return Room(target, spec.num_warps, blocks, shared)
+
+
+def _is_of_another(op: Operation, loop: scf.ForOp) -> bool:
+    """Whether a tile is alive inside of another loop alone, which runs before or after this one."""
+    around = op.parent_op()
+    return isinstance(around, scf.ForOp) and not around.is_ancestor(loop)

@@ -1,0 +1,53 @@
+"""The pass `tileas-assign-buffers`: memory and barriers of scheduled loops."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import func, scf
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from tileas_xdsl.dialects.target_attribute import module_target
+from tileas_xdsl.scheduling.buffer_assignment import ScheduledLoop, assign_buffers
+from tileas_xdsl.scheduling.room import room_of
+from tileas_xdsl.scheduling.schedule import SCHEDULE, read_schedule
+from tileas_xdsl.target.arch import Target
+
+
+@dataclass(frozen=True)
+class TileasAssignBuffers(ModulePass):
+    """Assign stages, shared memory and named barriers to the loops that are scheduled.
+
+    Analysis, then attributes: the stages of a buffer are those that its lifetime in the schedule
+    needs, and `spare` more where there is room; buffers of one type whose lifetimes do not meet
+    share bytes; each replica of a consumer gets a named barrier for its turn on the tensor core.
+    Written as `offset` and `turns` of `tileas.schedule`.  Loops of a kernel run one after another,
+    and use the same memory and barriers.
+
+    Diagnostics: `fails to resolve lifetime`, `fails to assign named barrier`, `fails to assign smem
+    buffer`, `fails to assign tmem buffer`, and the remark `share pipeline buffer`.
+    """
+
+    name = "tileas-assign-buffers"
+
+    spare: int = 0
+    """Stages that each buffer gets beside those that it needs, where shared memory has room."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        target = module_target(op)
+        for function in [f for f in op.walk() if isinstance(f, func.FuncOp)]:
+            if not function.is_declaration:
+                self._assign(function, target)
+
+    def _assign(self, function: func.FuncOp, target: Target) -> None:
+        loops: list[ScheduledLoop] = []
+        for loop in [op for op in function.walk() if isinstance(op, scf.ForOp)]:
+            schedule = read_schedule(loop)
+            if schedule is not None:
+                loops.append(ScheduledLoop.of(loop, schedule, target))
+        for one in loops:
+            room = room_of(function, one.loop, target)
+            plans = assign_buffers([one], target, room.shared_bytes, self.spare)
+            one.loop.attributes[SCHEDULE] = plans[one.loop].attribute
