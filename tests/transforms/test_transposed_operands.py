@@ -1,4 +1,4 @@
-"""Operand B as N x K: K-major layouts, and what is rejected."""
+"""Operands A as K x M and B as N x K: their majors, and what is rejected."""
 
 from __future__ import annotations
 
@@ -56,13 +56,14 @@ def test_some_columns_of_b(first: int) -> None:
             Gemm(bm=64, bn=64, bk=64, consumers=1, form="scalar", element="e4m3"),
             "",
             "",
-            "wgmma reads elements of 8 bits K-major only, and B lies with its columns adjacent",
+            "the tensor core cannot read its operand: sm_90a reads 8-bit operands K-major only",
         ),
         (
             KERNEL,
-            "%mine, %of_rows, %before {atom = #mma} : !half, !b",
-            "%of_rows, %of_rows, %before {atom = #mma} : !b, !b",
-            "a transposed tile is B of a product; other uses are not lowered yet",
+            "        %started = nv_tileas.async.dot %mine, %of_rows",
+            "        %again = nv_tileas.view %of_rows : !b -> !b\n"
+            "        %started = nv_tileas.async.dot %mine, %again",
+            "a transposed tile is A or B of a product; other uses are not lowered yet",
         ),
         (
             Gemm(bm=128, bn=256, consumers=1, form="scalar", b="nk"),

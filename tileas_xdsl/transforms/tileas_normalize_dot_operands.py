@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from xdsl.context import Context
-from xdsl.dialects import scf, tensor
+from xdsl.dialects import scf
 from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, TensorType, bf16, f16, i1
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
@@ -30,14 +30,20 @@ from tileas_xdsl.dialects.nv_tileaa.views import MakeMemrefOp, strides_of
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import SharedEncoding, atom_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
-from tileas_xdsl.dialects.nv_tileas.control import YieldOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, GenerateOp, ViewOp
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.memory import MemoryLayout
+from tileas_xdsl.threads.smem.smem_layout import reads_mn_major
 from tileas_xdsl.transforms.extension import with_added
+from tileas_xdsl.transforms.normalize_dot_operands.permutations import (
+    FoldPermutations,
+    PermuteBehindView,
+    transposed_source,
+)
 from tileas_xdsl.transforms.tileaa_to_tileas.memory import permuted_array
 from tileas_xdsl.transforms.tileaa_to_tileas.rules import Insert, generated
 from tileas_xdsl.transforms.tileaa_to_tileas.shapes import taken
@@ -107,59 +113,43 @@ def _loaded(op: TiledLoadOp, view: SSAValue, order: Sequence[int]) -> Operation:
     )
 
 
-class TransposedOperandB(RewritePattern):
-    """Store B, which was transposed in registers, untransposed; view it column-major."""
+class TransposedOperand(RewritePattern):
+    """Store an operand that was transposed in registers untransposed; view it column-major.
+
+    That makes B K-major, which every unit reads, and A MN-major, which is for the unit to take.
+    """
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: DotOp, rewriter: PatternRewriter) -> None:
-        put = op.b.owner
-        if not isinstance(put, ConvertLayoutOp) or put.result.type.encoding != _SHARED:
-            return
-        insert = Insert(rewriter.insert)
-        source = _transposed_source(put.source, insert)
-        if source is None:
-            return
-        element, (k, n) = element_of(op.b.type), shape_of(op.b.type)
-        kept = insert(ConvertLayoutOp(source, TensorType(element, (n, k), _SHARED))).result
-        columns = SharedEncoding(MemoryLayout(Layout((k, n), (1, k))))
-        turned = insert(ViewOp(kept, TensorType(element, (k, n), columns))).result
-        op.operands[1] = turned
-        rewriter.notify_op_modified(op)
+        for index in (0, 1):
+            if index == 0 and not _reads_mn_major(op):
+                continue
+            put = op.operands[index].owner
+            if not isinstance(put, ConvertLayoutOp) or put.result.type.encoding != _SHARED:
+                continue
+            source = transposed_source(put.source)
+            if source is not None:
+                insert = Insert(rewriter.insert)
+                op.operands[index] = _transposed_view(source, insert)
+                rewriter.notify_op_modified(op)
 
 
 _SHARED = SpaceAttr(Space.SMEM)
 
 
-def _transposed_source(tile: SSAValue, insert: Insert) -> SSAValue | None:
-    """The matrix that a matrix is the transpose of; None where it is of none."""
-    view, shape = tile.owner, shape_of(tile.type)
-    source = tile
-    if isinstance(view, ViewOp) and _without_ones(shape_of(view.source.type)) == shape:
-        source = view.source
-    before = _transposed(source)
-    if before is None or shape_of(before.type) == shape[::-1]:
-        return before
-    return insert(ViewOp(before, TensorType(element_of(tile.type), shape[::-1]))).result
+def _reads_mn_major(op: DotOp) -> bool:
+    """Whether the unit of a product takes operands of its elements MN-major."""
+    atom = atom_of(op.atom)
+    bits = bits_of(element_of(op.a.type))
+    return isinstance(atom, MmaAtom) and reads_mn_major(atom.instruction, bits)
 
 
-def _without_ones(shape: Sequence[int]) -> tuple[int, ...]:
-    """The last two extents, where all before them are one."""
-    return tuple(shape[-2:]) if all(extent == 1 for extent in shape[:-2]) else tuple(shape)
-
-
-def _transposed(tile: SSAValue) -> SSAValue | None:
-    """The tile whose last two dimensions are exchanged in another one."""
-    op = tile.owner
-    if not isinstance(op, GenerateOp):
-        return None
-    match list(op.body.block.ops):
-        case [tensor.ExtractOp() as element, YieldOp() as end]:
-            *front, row, column = op.body.block.args
-            is_turned = tuple(element.indices) == (*front, column, row)
-            is_yielded = tuple(end.operands) == tuple(element.results)
-            return element.tensor if is_turned and is_yielded else None
-        case _:
-            return None
+def _transposed_view(source: SSAValue, insert: Insert) -> SSAValue:
+    """A matrix in shared memory as it is, seen as its transpose."""
+    element, (rows, columns) = element_of(source.type), shape_of(source.type)
+    kept = insert(ConvertLayoutOp(source, TensorType(element, (rows, columns), _SHARED))).result
+    encoding = SharedEncoding(MemoryLayout(Layout((columns, rows), (1, columns))))
+    return insert(ViewOp(kept, TensorType(element, (columns, rows), encoding))).result
 
 
 class OperandAInRegisters(RewritePattern):
@@ -233,7 +223,9 @@ class HoistLoopInvariantOperand(RewritePattern):
 
 PATTERNS: tuple[RewritePattern, ...] = (
     LoadInMemoryOrder(),
-    TransposedOperandB(),
+    FoldPermutations(),
+    PermuteBehindView(),
+    TransposedOperand(),
     OperandAInRegisters(),
     HoistLoopInvariantOperand(),
 )
@@ -244,8 +236,9 @@ PATTERNS: tuple[RewritePattern, ...] = (
 class TileasNormalizeDotOperands(ModulePass):
     """Load tiles in memory order, and hoist loop-invariant dot operands.
 
-    A load whose columns are adjacent in memory becomes one of rows, turned by a `generate`; B that
-    was turned so is put into shared memory as it was loaded and seen by a column-major `view`.
+    A load whose columns are adjacent in memory becomes one of rows, permuted by a `generate`.
+    Permutations in a row are folded.  An operand that is permuted so is put into shared memory as
+    it was loaded and seen by a column-major `view`: B always, A where the unit takes it MN-major.
     A that is computed from sums of wgmma element by element, of 16 bits each, stays in registers.
     What goes to shared memory for a loop, and is the same all along, goes there before it.
     Loads through other operations than `view` of `make_memref` stay as they are.

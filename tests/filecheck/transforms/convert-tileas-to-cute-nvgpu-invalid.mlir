@@ -133,7 +133,7 @@ func.func @narrow_floats() {
   %a = nv_tileas.alloc_tensor : tensor<64x128xf8E4M3FN, #smem>
   %b = nv_tileas.alloc_tensor : tensor<128x64xf8E4M3FN, #smem>
   %c = arith.constant dense<0.0> : tensor<64x64xf32>
-  // expected-error@+1 {{'nv_tileas.dot' op wgmma reads elements of 8 bits K-major only, and B lies with its columns adjacent}}
+  // expected-error@+1 {{'nv_tileas.dot' op the tensor core cannot read its operand: sm_90a reads 8-bit operands K-major only}}
   %d = nv_tileas.dot %a, %b, %c {atom = #nv_tileas<atom wgmma_e4m3_e4m3_f32>} : tensor<64x128xf8E4M3FN, #smem>, tensor<128x64xf8E4M3FN, #smem>, tensor<64x64xf32> -> tensor<64x64xf32>
   func.return
 }

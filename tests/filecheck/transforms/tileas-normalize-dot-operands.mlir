@@ -1,4 +1,5 @@
-// `tileas-normalize-dot-operands`: load tiles in memory order, view B column-major.
+// `tileas-normalize-dot-operands`: load tiles in memory order, fold permutations, view transposed
+// operands column-major.
 
 // RUN: tileas-opt %s --split-input-file -p tileas-normalize-dot-operands | filecheck %s
 // RUN: tileas-opt %s --split-input-file -p tileas-normalize-dot-operands,tileas-normalize-dot-operands | filecheck %s
@@ -52,6 +53,86 @@ func.func @factor(%a: tensor<64x16xf16, #nv_tileas<space smem>>, %b: tensor<1x8x
   %shared = nv_tileas.convert_layout %matrix : tensor<16x8xf16> -> tensor<16x8xf16, #nv_tileas<space smem>>
   %r = nv_tileas.dot %a, %shared, %c {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x16xf16, #nv_tileas<space smem>>, tensor<16x8xf16, #nv_tileas<space smem>>, tensor<64x8xf32> -> tensor<64x8xf32>
   func.return %r : tensor<64x8xf32>
+}
+
+// -----
+
+// Two transpositions are none, also where a view drops a dimension of one element between them.
+// CHECK-LABEL: @back_and_forth
+// CHECK-NEXT:    %[[M:.*]] = nv_tileas.view %b : tensor<1x8x16xf16> -> tensor<8x16xf16>
+// CHECK-NEXT:    func.return %[[M]]
+func.func @back_and_forth(%b: tensor<1x8x16xf16>) -> tensor<8x16xf16> {
+  %turned = nv_tileas.generate : tensor<1x16x8xf16> {
+  ^bb0(%h: index, %i: index, %j: index):
+    %e = tensor.extract %b[%h, %j, %i] : tensor<1x8x16xf16>
+    nv_tileas.yield %e : f16
+  }
+  %matrix = nv_tileas.view %turned : tensor<1x16x8xf16> -> tensor<16x8xf16>
+  %back = nv_tileas.generate : tensor<8x16xf16> {
+  ^bb0(%i: index, %j: index):
+    %e = tensor.extract %matrix[%j, %i] : tensor<16x8xf16>
+    nv_tileas.yield %e : f16
+  }
+  func.return %back : tensor<8x16xf16>
+}
+
+// -----
+
+// Two permutations are one.
+// CHECK-LABEL: @rotated
+// CHECK-NEXT:    nv_tileas.generate : tensor<4x2x3xf16> {
+// CHECK-NEXT:    ^{{.*}}(%[[I:.*]]: index, %[[J:.*]]: index, %[[K:.*]]: index):
+// CHECK-NEXT:      tensor.extract %t[%[[J]], %[[K]], %[[I]]] : tensor<2x3x4xf16>
+// CHECK-NOT:     nv_tileas.generate
+func.func @rotated(%t: tensor<2x3x4xf16>) -> tensor<4x2x3xf16> {
+  %once = nv_tileas.generate : tensor<3x4x2xf16> {
+  ^bb0(%i: index, %j: index, %k: index):
+    %e = tensor.extract %t[%k, %i, %j] : tensor<2x3x4xf16>
+    nv_tileas.yield %e : f16
+  }
+  %twice = nv_tileas.generate : tensor<4x2x3xf16> {
+  ^bb0(%i: index, %j: index, %k: index):
+    %e = tensor.extract %once[%k, %i, %j] : tensor<3x4x2xf16>
+    nv_tileas.yield %e : f16
+  }
+  func.return %twice : tensor<4x2x3xf16>
+}
+
+// -----
+
+// A that was transposed is read as it was where the unit takes it MN-major: wgmma of 16 bits,
+// tcgen05 of 8 bits, too.
+// CHECK-LABEL: @of_16_bits
+// CHECK:         %[[S:.*]] = nv_tileas.convert_layout %a : tensor<16x64xf16> -> tensor<16x64xf16, #nv_tileas<space smem>>
+// CHECK-NEXT:    %[[T:.*]] = nv_tileas.view %[[S]] : tensor<16x64xf16, #nv_tileas<space smem>> -> tensor<64x16xf16, #nv_tileas.shared<(64,16),(1,64)>>
+// CHECK:         nv_tileas.dot %[[T]], %b, %c
+func.func @of_16_bits(%a: tensor<16x64xf16>, %b: tensor<16x8xf16, #nv_tileas<space smem>>, %c: tensor<64x8xf32>) -> tensor<64x8xf32> {
+  %turned = nv_tileas.generate : tensor<64x16xf16> {
+  ^bb0(%i: index, %j: index):
+    %e = tensor.extract %a[%j, %i] : tensor<16x64xf16>
+    nv_tileas.yield %e : f16
+  }
+  %shared = nv_tileas.convert_layout %turned : tensor<64x16xf16> -> tensor<64x16xf16, #nv_tileas<space smem>>
+  %r = nv_tileas.dot %shared, %b, %c {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x16xf16, #nv_tileas<space smem>>, tensor<16x8xf16, #nv_tileas<space smem>>, tensor<64x8xf32> -> tensor<64x8xf32>
+  func.return %r : tensor<64x8xf32>
+}
+
+// CHECK-LABEL: @of_8_bits
+// CHECK:         %[[K:.*]] = nv_tileas.convert_layout %turned
+// CHECK:         nv_tileas.dot %[[K]], %b, %c {atom = #nv_tileas<atom wgmma
+// CHECK:         %[[M:.*]] = nv_tileas.view
+// CHECK-NEXT:    nv_tileas.dot %[[M]], %b, %c {atom = #nv_tileas<atom tcgen05
+func.func @of_8_bits(%a: tensor<32x64xf8E4M3FN>, %b: tensor<32x16xf8E4M3FN, #nv_tileas<space smem>>, %c: tensor<64x16xf32>) -> (tensor<64x16xf32>, tensor<64x16xf32>) {
+  %turned = nv_tileas.generate : tensor<64x32xf8E4M3FN> {
+  ^bb0(%i: index, %j: index):
+    %e = tensor.extract %a[%j, %i] : tensor<32x64xf8E4M3FN>
+    nv_tileas.yield %e : f8E4M3FN
+  }
+  %one = nv_tileas.convert_layout %turned : tensor<64x32xf8E4M3FN> -> tensor<64x32xf8E4M3FN, #nv_tileas<space smem>>
+  %r = nv_tileas.dot %one, %b, %c {atom = #nv_tileas<atom wgmma_e4m3_e4m3_f32>} : tensor<64x32xf8E4M3FN, #nv_tileas<space smem>>, tensor<32x16xf8E4M3FN, #nv_tileas<space smem>>, tensor<64x16xf32> -> tensor<64x16xf32>
+  %other = nv_tileas.convert_layout %turned : tensor<64x32xf8E4M3FN> -> tensor<64x32xf8E4M3FN, #nv_tileas<space smem>>
+  %s = nv_tileas.dot %other, %b, %c {atom = #nv_tileas<atom tcgen05_e4m3_e4m3_f32>} : tensor<64x32xf8E4M3FN, #nv_tileas<space smem>>, tensor<32x16xf8E4M3FN, #nv_tileas<space smem>>, tensor<64x16xf32> -> tensor<64x16xf32>
+  func.return %r, %s : tensor<64x16xf32>, tensor<64x16xf32>
 }
 
 // -----

@@ -43,8 +43,9 @@ def block_scaled_mma(e: ThreadBuilder, op: BlockScaledMmaOp) -> Sequence[Lowered
     a, b = shared_tile(e, op.a), shared_tile(e, op.b)
     sums = accumulator_of_product(e, op)
     _check(e, op, configuration, a, b)
-    left = a.layout.canonical(op, a.height, e.plan.target, transposed=False)
-    right = b.layout.canonical(op, b.height, e.plan.target, transposed=False)
+    target, depth = e.plan.target, a.layout.columns
+    left = a.layout.canonical(op, a.height, depth, target, major="k")
+    right = b.layout.canonical(op, b.height, depth, target, major="k")
     first, other = tcgen05_descriptor(e, a, left), tcgen05_descriptor(e, b, right)
     of_a, of_b = scales = place_scales(e, op)
     place, (rows, columns) = address(e, sums), sums.shape
@@ -84,7 +85,7 @@ def _check(
     """What instructions of one block have: K-major operands that are not padded."""
     if e.plan.is_of_pair:
         raise op_error(op, "scales products of one block; those of two are not lowered yet")
-    if not is_transposed(op.b.type):
+    if is_transposed(op.a.type) or not is_transposed(op.b.type):
         raise op_error(op, message("cute_nvgpu.sm100_mma_bs.majors"))
     bits = INSTRUCTION_K_BITS // configuration.atom_k
     if (a.layout.bits, b.layout.bits) != (bits, bits):

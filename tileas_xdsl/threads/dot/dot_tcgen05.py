@@ -11,7 +11,8 @@ from xdsl.ir import Block, Region
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import UmmaOp
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp, MatrixProduct
-from tileas_xdsl.dialects.nv_tileas.shapes.transposed import is_transposed
+from tileas_xdsl.dialects.nv_tileas.shapes.transposed import major_of
+from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.target.canonical import INSTRUCTION_K_BITS
 from tileas_xdsl.target.features import Feature
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
@@ -45,14 +46,14 @@ def issue(e: ThreadBuilder, op: Product) -> TensorTile:
     check_target(e, op)
     a, b = shared_tile(e, op.a), shared_tile(e, op.b)
     sums = accumulator_of_product(e, op)
-    is_mn_major = not is_transposed(op.b.type)
-    left = a.layout.canonical(op, a.height, e.plan.target, transposed=False)
+    (rows, columns), (depth, _) = sums.shape, shape_of(op.b.type) or (0, 0)
+    a_major, b_major = major_of(op.a.type, of_b=False), major_of(op.b.type, of_b=True)
+    left = a.layout.canonical(op, rows, depth, e.plan.target, major=a_major)
     blocks = blocks_of(e)
-    check_pair(e.plan, op, sums.shape[0], is_mn_major=is_mn_major)
-    right = b.layout.canonical(op, b.height // blocks, e.plan.target, transposed=is_mn_major)
+    check_pair(e.plan, op, rows, is_mn_major=b_major == "mn")
+    right = b.layout.canonical(op, columns // blocks, depth, e.plan.target, major=b_major)
     first, other = tcgen05_descriptor(e, a, left), tcgen05_descriptor(e, b, right)
-    place, steps = address(e, sums), a.layout.columns * a.layout.bits // INSTRUCTION_K_BITS
-    rows, columns = sums.shape
+    place, steps = address(e, sums), depth * a.layout.bits // INSTRUCTION_K_BITS
     a_type, b_type = operand_types(op)
     with predicated(e, is_mma_issuer(e)):
         for k in range(steps):
@@ -65,8 +66,8 @@ def issue(e: ThreadBuilder, op: Product) -> TensorTile:
                 a_type=a_type,
                 b_type=b_type,
                 d_type=sums.element,
-                a_major="k",
-                b_major="mn" if is_mn_major else "k",
+                a_major=a_major,
+                b_major=b_major,
                 num_cta=blocks,
             )
             e.insert(product)

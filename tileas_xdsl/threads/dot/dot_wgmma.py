@@ -19,7 +19,7 @@ from tileas_xdsl.dialects.nv_tileas.compute.dot import (
     AsyncDotOp,
     DotOp,
 )
-from tileas_xdsl.dialects.nv_tileas.shapes.transposed import is_transposed
+from tileas_xdsl.dialects.nv_tileas.shapes.transposed import major_of
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.register_layout import RegisterLayout
@@ -33,7 +33,6 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     Splat,
     TensorTile,
 )
-from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.dot.mma_accumulate import (
     WGMMA_ROWS,
     WgmmaInstruction,
@@ -42,7 +41,11 @@ from tileas_xdsl.threads.dot.mma_accumulate import (
     undefined_accumulators,
     wgmma_group,
 )
-from tileas_xdsl.threads.dot.smem_descriptors import step_descriptor, wgmma_descriptor
+from tileas_xdsl.threads.dot.smem_descriptors import (
+    operand_start,
+    step_descriptor,
+    wgmma_descriptor,
+)
 from tileas_xdsl.threads.dot.wgmma_operand_a import OperandA, operand_a
 from tileas_xdsl.threads.registers.register_tile import in_registers
 from tileas_xdsl.threads.registers.vector_split import vectors_of
@@ -53,9 +56,6 @@ INSTRUCTION_K_BITS = 256
 
 MAX_COLUMNS = 256
 REGISTER_BITS = 32
-
-TRANSPOSED_BITS = 16
-"""Element width for which operands may be MN-major."""
 
 
 def delivered(
@@ -128,7 +128,6 @@ class _Factors:
     a: OperandA
     b: SharedTile
     canonical: CanonicalLayout
-    is_mn_major: bool
     steps: int
     """Instructions along K."""
 
@@ -136,17 +135,11 @@ class _Factors:
     def of(e: ThreadBuilder, op: DotOp | AsyncDotOp, layout: RegisterLayout) -> _Factors:
         """Make what is made before the instructions; raise where B lies as wgmma does not read."""
         a, b = operand_a(e, op, e.agent.groups), shared_tile(e, op.b)
-        is_mn_major = not is_transposed(op.b.type)
-        if is_mn_major and b.layout.bits != TRANSPOSED_BITS:
-            raise op_error(
-                op,
-                f"wgmma reads elements of {b.layout.bits} bits K-major only, and B lies with its "
-                f"columns adjacent",
-            )
-        right = b.layout.canonical(op, b.height, e.plan.target, transposed=is_mn_major)
+        depth, columns = shape_of(op.b.type) or (0, 0)
+        major = major_of(op.b.type, of_b=True)
+        right = b.layout.canonical(op, columns, depth, e.plan.target, major=major)
         a.begin(e, layout)
-        steps = a.columns * bits_of(a.element) // INSTRUCTION_K_BITS
-        return _Factors(a, b, right, is_mn_major, steps)
+        return _Factors(a, b, right, depth * bits_of(a.element) // INSTRUCTION_K_BITS)
 
     def multiply(
         self,
@@ -158,9 +151,8 @@ class _Factors:
         *,
         from_zero: bool,
     ) -> None:
-        """Emit the group for `width` columns from column `first` on, 0 unless B is K-major."""
-        row = self.b.first_row + first
-        start = advance(e, self.b.pointer, row * self.b.layout.row_bytes)
+        """Emit the group for `width` columns from column `first` on, whole panels if MN-major."""
+        start = operand_start(e, self.b, first, self.canonical.major)
         descriptor = wgmma_descriptor(e, start, self.canonical)
         b_steps: dict[int, SSAValue] = {}
 
@@ -169,8 +161,9 @@ class _Factors:
                 b_steps[k] = step_descriptor(e, descriptor, self.canonical, k)
             return self.a.operand(e, row, k), b_steps[k]
 
-        depth, b_major = self.a.columns // self.steps, "mn" if self.is_mn_major else "k"
-        instruction = WgmmaInstruction(width, depth, *operand_types(op), "k", b_major)
+        depth = INSTRUCTION_K_BITS // bits_of(self.a.element)
+        majors = self.a.major, self.canonical.major
+        instruction = WgmmaInstruction(width, depth, *operand_types(op), *majors)
         wgmma_group(e, instruction, accumulators, self.steps, 1, operands, from_zero=from_zero)
 
 

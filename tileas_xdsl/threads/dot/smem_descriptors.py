@@ -11,10 +11,20 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     MakeUmmaSmemDescOp,
     SmemDescAddOp,
 )
-from tileas_xdsl.target.canonical import CanonicalLayout
+from tileas_xdsl.target.canonical import CanonicalLayout, Major
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import SharedTile
 from tileas_xdsl.threads.codegen.pointer_ops import advance
+
+
+def operand_start(e: ThreadBuilder, tile: SharedTile, mn: int, major: Major) -> SSAValue:
+    """Return the address of an operand from element `mn` along MN on.
+
+    That is a row of a K-major operand, and a column of an MN-major one, where a panel begins.
+    """
+    row, column = (0, mn) if major == "mn" else (mn, 0)
+    rows = (tile.first_row + row) * tile.layout.row_bytes
+    return advance(e, tile.pointer, rows + tile.layout.column_offset(column))
 
 
 def wgmma_descriptor(e: ThreadBuilder, pointer: SSAValue, layout: CanonicalLayout) -> SSAValue:

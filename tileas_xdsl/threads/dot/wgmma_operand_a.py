@@ -14,10 +14,11 @@ from xdsl.ir import Attribute, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp, MatrixProduct
+from tileas_xdsl.dialects.nv_tileas.shapes.transposed import major_of
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.register_layout import RegisterLayout
-from tileas_xdsl.target.canonical import CanonicalLayout
+from tileas_xdsl.target.canonical import CanonicalLayout, Major
 from tileas_xdsl.target.warp_tiles import accumulator_layout, instructions_of, warpgroups_of
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import divide, multiply
@@ -25,7 +26,11 @@ from tileas_xdsl.threads.codegen.lowered_values import RegisterTile, SharedTile,
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.codegen.thread_ids import warp_id
 from tileas_xdsl.threads.dot.mma_accumulate import WGMMA_ROWS
-from tileas_xdsl.threads.dot.smem_descriptors import step_descriptor, wgmma_descriptor
+from tileas_xdsl.threads.dot.smem_descriptors import (
+    operand_start,
+    step_descriptor,
+    wgmma_descriptor,
+)
 from tileas_xdsl.threads.pipeline.warp_allocation import GROUP
 from tileas_xdsl.threads.registers.register_tile import in_registers
 from tileas_xdsl.threads.registers.vector_split import vectors_of
@@ -50,9 +55,9 @@ class SmemOperandA:
     """Descriptors of the row blocks of this warpgroup."""
 
     @property
-    def columns(self) -> int:
-        """Extent along K."""
-        return self.tile.layout.columns
+    def major(self) -> Major:
+        """Whether elements are adjacent along K or along M."""
+        return self.canonical.major
 
     @property
     def element(self) -> Attribute:
@@ -66,15 +71,15 @@ class SmemOperandA:
 
     def begin(self, e: ThreadBuilder, layout: RegisterLayout) -> None:
         """What is made before the instructions."""
-        rows = self.tile.layout.row_bytes
-        block_bytes = WGMMA_ROWS * rows
-        pointer = advance(e, self.tile.pointer, self.tile.first_row * rows)
+        tile, blocks = self.tile, instructions_of(layout)
+        block_bytes = WGMMA_ROWS * tile.layout.row_bytes
+        if self.major == "mn":
+            block_bytes = tile.layout.column_offset(WGMMA_ROWS)
+        pointer = operand_start(e, tile, 0, self.major)
         if warpgroups_of(layout) > 1:
             group = divide(e, warp_id(e), GROUP)
-            pointer = advance(
-                e, pointer, multiply(e, group, instructions_of(layout) * block_bytes), ALIGNMENT
-            )
-        for block in range(instructions_of(layout)):
+            pointer = advance(e, pointer, multiply(e, group, blocks * block_bytes), ALIGNMENT)
+        for block in range(blocks):
             start = advance(e, pointer, block * block_bytes)
             self.descriptors.append(wgmma_descriptor(e, start, self.canonical))
 
@@ -93,9 +98,9 @@ class RegisterOperandA:
     strips: dict[tuple[int, int], SSAValue] = field(default_factory=dict[tuple[int, int], SSAValue])
 
     @property
-    def columns(self) -> int:
-        """Extent along K."""
-        return self.layout.shape[1]
+    def major(self) -> Major:
+        """Registers are K-major: the fragments of other elements are those of the instruction."""
+        return "k"
 
     @property
     def kept(self) -> Sequence[SSAValue]:
@@ -131,7 +136,8 @@ def operand_a(e: ThreadBuilder, op: AsyncDotOp | DotOp, groups: int) -> OperandA
     """Return operand A of a product by a number of warpgroups, in registers or shared memory."""
     if not isinstance(e.get(op.a), RegisterTile | Splat):
         tile = shared_tile(e, op.a)
-        layout = tile.layout.canonical(op, WGMMA_ROWS, e.plan.target, transposed=False)
+        major, (_, depth) = major_of(op.a.type, of_b=False), shape_of(op.a.type) or (0, 0)
+        layout = tile.layout.canonical(op, WGMMA_ROWS, depth, e.plan.target, major=major)
         return SmemOperandA(tile, layout)
     rows, columns = shape_of(op.a.type) or (0, 0)
     bits = bits_of(element_of(op.a.type))

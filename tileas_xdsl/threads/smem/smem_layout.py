@@ -23,7 +23,12 @@ from tileas_xdsl.layout.memory import MemoryLayout
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
 from tileas_xdsl.layout.tables import table
 from tileas_xdsl.target.arch import Target, get_target
-from tileas_xdsl.target.canonical import CanonicalLayout
+from tileas_xdsl.target.canonical import (
+    MN_MAJOR_OPERANDS,
+    CanonicalLayout,
+    Major,
+    operand_refusal,
+)
 from tileas_xdsl.target.canonical_match import Mismatch, match_canonical
 
 ALIGNMENT = 1024
@@ -96,12 +101,21 @@ class SharedLayout:
         linear = (panel * self.rows + row) * self.panel + inside
         return BYTE_SWIZZLES[self.swizzle](linear * self.bits // 8)
 
-    def operand(self, rows: int, *, transposed: bool) -> Layout:
-        """Elements of `rows` rows as an operand (MN, K): rows are MN, or K if transposed."""
+    def column_offset(self, columns: int) -> int:
+        """Bytes from the start of a row to what is `columns` columns on, before the swizzle."""
+        panel, inside = divmod(columns, self.panel)
+        return panel * self.panel_bytes + inside * self.bits // 8
+
+    def operand(self, rows: int, columns: int, *, transposed: bool) -> Layout:
+        """Return `rows` x `columns` elements as an operand (MN, K), or as (K, MN) if transposed.
+
+        Columns are whole panels, or a part of one.
+        """
         step = self.rows * self.panel
-        column = Layout((self.panel, self.panels), (1, step))
-        if self.panels == 1:
-            column = Layout(self.panel, 1)
+        panel, panels = min(self.panel, columns), max(columns // self.panel, 1)
+        column = Layout((panel, panels), (1, step))
+        if panels == 1:
+            column = Layout(panel, 1)
         row = Layout(rows, self.panel)
         modes = (column, row) if transposed else (row, column)
         return Layout(
@@ -110,13 +124,17 @@ class SharedLayout:
         )
 
     def canonical(
-        self, op: Operation, rows: int, target: Target, *, transposed: bool
+        self, op: Operation, mn: int, k: int, target: Target, *, major: Major
     ) -> CanonicalLayout:
-        """Return the canonical layout of `rows` rows; raise where wgmma cannot read them so."""
-        found = _canonical(self, rows, target.name, transposed)
+        """Return the canonical layout of an operand of `mn` x `k` elements.
+
+        Rows are along MN of a K-major operand, and along K of an MN-major one.  Raise where the
+        tensor core does not read such elements, or not as they lie.
+        """
+        found = _canonical(self, mn, k, target.name, major)
         if isinstance(found, CanonicalLayout):
             return found
-        raise op_error(op, f"the tensor core cannot read its operand: {found.reason}")
+        raise op_error(op, f"the tensor core cannot read its operand: {found}")
 
     def describe(self) -> str:
         """Return the layout as text for messages."""
@@ -126,12 +144,22 @@ class SharedLayout:
 
 @lru_cache(maxsize=512)
 def _canonical(
-    shared: SharedLayout, rows: int, target_name: str, transposed: bool
-) -> CanonicalLayout | Mismatch:
+    shared: SharedLayout, mn: int, k: int, target_name: str, major: Major
+) -> CanonicalLayout | str:
     """Match the layout of an operand with the canonical layouts of the target (cached)."""
-    layout = shared.operand(rows, transposed=transposed)
-    major, target = "mn" if transposed else "k", get_target(target_name)
-    return match_canonical(layout, BYTE_SWIZZLES[shared.swizzle], shared.bits, major, target)
+    is_mn_major, target = major == "mn", get_target(target_name)
+    rows, columns = (k, mn) if is_mn_major else (mn, k)
+    layout = shared.operand(rows, columns, transposed=is_mn_major)
+    found = match_canonical(layout, BYTE_SWIZZLES[shared.swizzle], shared.bits, major, target)
+    if isinstance(found, Mismatch):
+        return found.reason
+    return (operand_refusal(found, target) if is_mn_major else None) or found
+
+
+def reads_mn_major(instruction: str, bits: int) -> bool:
+    """Whether `wgmma` or `tcgen05` take MN-major operands of elements of `bits` bits in panels."""
+    modes = MN_MAJOR_OPERANDS.get(instruction, {}).get(bits, ())
+    return any(name in modes for name, _ in SPANS)
 
 
 def shared_layout(shape: Sequence[int], bits: int) -> SharedLayout:

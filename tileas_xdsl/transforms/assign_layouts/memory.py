@@ -24,7 +24,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadBase, TiledStor
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.same_rows import keeps_rows
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
-from tileas_xdsl.dialects.nv_tileas.shapes.transposed import is_transposed
+from tileas_xdsl.dialects.nv_tileas.shapes.transposed import major_of
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.nv_tileas.tma.descriptor import descriptor_of
@@ -44,8 +44,6 @@ ROW_BYTES = 16
 """What rows of a box are multiples of.  Source: cuTensorMapEncodeTiled."""
 
 BULK = "cp.async.bulk.tensor"
-INSTRUCTION_ROWS = 64
-"""Rows of A that one instruction multiplies."""
 
 
 @dataclass(frozen=True)
@@ -206,12 +204,12 @@ def _refused_by_tma(op: Operation, shared: SharedLayout) -> str:
 
 def _refused_by_product(a: Assignment, op: MatrixProduct, use: Use, shared: SharedLayout) -> str:
     """What the tensor core has against an operand that lies so."""
-    is_k_major = use.axis is SubAxis.A or is_transposed(use.value.type)
-    if not is_k_major and shared.bits != 16:
-        return f"elements of {shared.bits} bits are read K-major only"
-    rows = min(shared.rows, INSTRUCTION_ROWS) if use.axis is SubAxis.A else shared.rows
+    major = major_of(use.value.type, of_b=use.axis is SubAxis.B)
+    mn, k = (shared.columns, shared.rows) if major == "mn" else (shared.rows, shared.columns)
+    if use.axis is SubAxis.A and (unit := a.plan.target.matrix_unit).repeats_rows:
+        mn = min(mn, *unit.rows)
     try:
-        shared.canonical(op, rows, a.plan.target, transposed=not is_k_major)
+        shared.canonical(op, mn, k, a.plan.target, major=major)
     except DiagnosticError as error:
         return _sentence(error)
     return ""

@@ -29,18 +29,13 @@ from tileas_xdsl.layout.memory import MemoryLayout
 from tileas_xdsl.target.arch import Target, target_of_capability
 from tileas_xdsl.target.matrix_units import MATRIX_UNITS
 from tileas_xdsl.target.tiers import tier
+from tileas_xdsl.threads.smem.smem_layout import reads_mn_major
 from tileas_xdsl.transforms.tileaa_to_tileas.rules import Insert, generated
 from tileas_xdsl.transforms.tileaa_to_tileas.scaled_products import (
     dequantized,
     scales_in_atoms,
     takes_scales,
 )
-
-AS_THEY_LIE = ("f16", "bf16")
-"""Elements whose columns of B may lie apart, as B lies in memory: others are turned on the way.
-
-wgmma reads others with the rows of B side by side only (PTX ISA, wgmma.mma_async).
-"""
 
 ELEMENT_BY_ELEMENT = ("f32",)
 """What no instruction multiplies."""
@@ -61,8 +56,8 @@ def _product(op: DotOp, a: SSAValue, b: SSAValue, insert: Insert) -> SSAValue:
     family = _family(op, a, b)
     atom = _atom(op, family, a, b)
     if family in MATRIX_UNITS and MATRIX_UNITS[family].reads_shared_memory:
-        turns = element_name(element_of(b.type)) not in AS_THEY_LIE
-        a, b = _shared(insert, a), _turned(insert, b) if turns else _shared(insert, b)
+        is_read = reads_mn_major(family, bits_of(element_of(b.type)))
+        a, b = _shared(insert, a), _shared(insert, b) if is_read else _turned(insert, b)
     made = compute.DotOp(
         *(a, b, op.c, atom),
         signedness_a=op.signedness_a,

@@ -12,6 +12,7 @@ from tileas_xdsl.dialects.nv_tileas.attributes import SharedEncoding
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.layout.int_tuple import product_each
 from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.target.canonical import Major
 
 
 def is_transposed(type_: Attribute) -> bool:
@@ -23,6 +24,14 @@ def is_transposed(type_: Attribute) -> bool:
     if len(shape) != 2 or product_each(layout.shape) != shape:
         return False
     return _is_column_major(layout, *shape)
+
+
+def major_of(type_: Attribute, *, of_b: bool) -> Major:
+    """Return along which of its dimensions an operand A (M x K) or B (K x N) is contiguous.
+
+    Tiles lie row after row: A is K-major and B MN-major (PTX ISA), unless they are transposed.
+    """
+    return "k" if is_transposed(type_) == of_b else "mn"
 
 
 def _is_column_major(layout: Layout, rows: int, columns: int) -> bool:

@@ -80,7 +80,7 @@ def _by_threads(e: ThreadBuilder, op: DotOp | AsyncDotOp, tiling: Tiling) -> Reg
 
 
 def operand(e: ThreadBuilder, op: ViewOp) -> Sequence[Lowered]:
-    """Lower a view of an MMA operand: the transposed B, scales in atoms, or any other view.
+    """Lower a view of an MMA operand: a transposed matrix, scales in atoms, or any other view.
 
     No data moves: the type of the view selects the operand, and nothing else may use it.
     """
@@ -91,13 +91,19 @@ def operand(e: ThreadBuilder, op: ViewOp) -> Sequence[Lowered]:
     source = shared_tile(e, op.source)
     if not op.is_whole or shape_of(op.result.type) != source.shape[::-1]:
         raise op_error(op, f"transposes a tile of {'x'.join(map(str, source.shape))} as a whole")
-    if is_transposed(op.source.type) or not all(_is_b(use) for use in op.result.uses):
-        raise op_error(op, "a transposed tile is B of a product; other uses are not lowered yet")
+    if is_transposed(op.source.type) or not all(_is_factor(use) for use in op.result.uses):
+        raise op_error(
+            op, "a transposed tile is A or B of a product; other uses are not lowered yet"
+        )
     return [source]
 
 
-def _is_b(use: Use) -> bool:
-    return isinstance(use.operation, MatrixProduct) and use.index == 1
+def _is_factor(use: Use) -> bool:
+    return isinstance(use.operation, MatrixProduct) and use.index in FACTORS
+
+
+FACTORS = (0, 1)
+"""The indices of A and B among the operands of a product."""
 
 
 def wait(e: ThreadBuilder, op: WaitOp | FutureWaitOp) -> Sequence[Lowered]:

@@ -1,0 +1,48 @@
+"""What reaches the tensor core of operands that products take from global memory, in SASS."""
+
+from __future__ import annotations
+
+import pytest
+from support.assembling import needs_nvdisasm
+
+pytest.importorskip("cuda.tile")
+
+from kernels.cutile.matmul import KERNELS
+from tileas_xdsl.backend.sass import Kernel, disassemble
+from tileas_xdsl.compiler import compile
+
+ARRAYS = "a: {0}[?, ?%16], b: {0}[?, ?%16], c: {1}[?, ?%16], tm={2}, tn={3}, tk={4}"
+PRODUCTS = ("HGMMA", "QGMMA", "IGMMA", "UTCHMMA", "UTCQMMA")
+BY_THREADS = ("LDG", "STS", "LDS", "LDSM", "STSM")
+
+
+def code(kernel: str, target: str, *tiles: object) -> Kernel:
+    made = compile(KERNELS[kernel], target=target, signature=ARRAYS.format(*tiles)).assemble()
+    assert made.spills == 0
+    (found,) = disassemble(made.cubin).values()
+    return found
+
+
+@needs_nvdisasm
+@pytest.mark.parametrize(
+    ("kernel", "target", "tiles"),
+    [
+        ("matmul_at", "sm_90a", ("f16", "f16", 128, 128, 64)),
+        ("matmul_at", "sm_90a", ("bf16", "f32", 64, 128, 32)),
+        ("matmul_at", "sm_100a", ("f8E4M3FN", "f16", 128, 64, 128)),
+        ("matmul_bt", "sm_90a", ("f8E4M3FN", "f16", 128, 256, 128)),
+        ("matmul_bt", "sm_90a", ("f8E5M2", "bf16", 64, 32, 64)),
+        ("matmul", "sm_100a", ("f8E4M3FN", "f16", 128, 128, 64)),
+    ],
+    ids=str,
+)
+def test_operands_are_read_as_they_are_stored(
+    kernel: str, target: str, tiles: tuple[object, ...]
+) -> None:
+    """TMA fills the stages; no thread loads, stores or reads an element of A or B."""
+    found = code(kernel, target, *tiles)
+    loops = [loop for word in PRODUCTS for loop in found.loops_with(word)]
+    assert loops
+    assert found.counts["LDG"] == 0
+    for loop in loops:
+        assert [word for word in BY_THREADS if loop.count(word)] == []
