@@ -67,6 +67,7 @@ _LAID_OUT = (
 
 _TO_THREADS = (
     "convert-tileas-to-cute-nvgpu",
+    "expand-division",
     "expand-math",
     "licm",
     "cse",

@@ -44,6 +44,7 @@ PASSES = (
     "cute-desugar",
     "cute-kernel-to-nvvm",
     "cute-to-llvm",
+    "expand-division",
     "expand-math",
     "lower-tma-load-store-to-async",
     "tileas-assign-buffers",

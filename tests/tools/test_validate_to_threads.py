@@ -14,6 +14,7 @@ from tileas_xdsl.tools.tileas import app
 
 THREADS = (
     "convert-tileas-to-cute-nvgpu",
+    "expand-division",
     "expand-math",
     "licm",
     "cse",

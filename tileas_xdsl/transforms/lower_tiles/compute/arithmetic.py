@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
+from tileas_xdsl.analysis.quotient_ranges import keep_operand_ranges
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import BlockIdxOp, GridDimOp
 from tileas_xdsl.dialects.nv_tileas.tma.checks import constant_of
@@ -79,6 +80,13 @@ def elementwise(e: ThreadBuilder, op: Operation) -> Sequence[Lowered]:
     return [RegisterTile(layout, *part) for part in zip(elements, parts, strict=True)]
 
 
+def division(e: ThreadBuilder, op: arith.DivfOp) -> Sequence[Lowered]:
+    """Lower a division; what is known of the operands of tiles goes to `expand-division`."""
+    if is_on_tiles(op):
+        keep_operand_ranges(op)
+    return elementwise(e, op)
+
+
 def is_on_tiles(op: Operation) -> bool:
     """Whether an operation takes or gives tiles."""
     return any(isinstance(v.type, TensorType) for v in (*op.operands, *op.results))
@@ -110,6 +118,7 @@ def dim(e: ThreadBuilder, op: memref.DimOp) -> Sequence[Lowered]:
 HANDLERS: Handlers = {
     **dict.fromkeys((*arith.Arith.operations, *math.Math.operations), elementwise),
     arith.ConstantOp: constant,
+    arith.DivfOp: division,
     gpu.BlockIdOp: block_id,
     gpu.GridDimOp: grid_dim,
     memref.DimOp: dim,

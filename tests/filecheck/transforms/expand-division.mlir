@@ -1,0 +1,70 @@
+// `expand-division` replaces divisions of fragments by fused multiply-adds, behind one test.
+
+// RUN: tileas-opt %s -p expand-division,canonicalize,cse --split-input-file | filecheck %s
+
+// A divisor that is common to all elements has one inverse. Behind the test stands a loop that
+// divides the first element and puts it behind the others.
+
+func.func @common(%v: vector<4xf32>, %x: f32) -> vector<4xf32> {
+  %b = math.exp2 %x : f32
+  %bs = vector.broadcast %b : f32 to vector<4xf32>
+  %q = arith.divf %v, %bs {nv_tileas.operand_ranges = [0.0 : f64, 1.0 : f64, 0.001 : f64, 0.0 : f64, 1.0e9 : f64, 0.0 : f64]} : vector<4xf32>
+  func.return %q : vector<4xf32>
+}
+
+// CHECK-LABEL: func.func @common
+// CHECK:         %[[LARGE:.*]] = arith.cmpf oge, %b, %{{.*}} : f32
+// CHECK-NEXT:    %[[Q:.*]] = scf.if %[[LARGE]] -> (vector<4xf32>) {
+// CHECK:           %[[R0:.*]] = arith.divf %{{.*}}, %b {nv_tileas.rounding = "approx", nv_tileas.ftz} : f32
+// CHECK:           %[[T:.*]] = math.fma %{{.*}}, %[[R0]], %{{.*}} : f32
+// CHECK-NEXT:      %[[R:.*]] = math.fma %[[R0]], %[[T]], %[[R0]] : f32
+// CHECK-NEXT:      %[[RS:.*]] = vector.broadcast %[[R]] : f32 to vector<4xf32>
+// CHECK-NEXT:      %[[Q0:.*]] = arith.mulf %v, %[[RS]] : vector<4xf32>
+// CHECK:           %[[E:.*]] = math.fma %{{.*}}, %[[Q0]], %{{.*}} : vector<4xf32>
+// CHECK:           %[[Q1:.*]] = math.fma %[[E]], %{{.*}}, %[[Q0]] : vector<4xf32>
+// CHECK-NEXT:      scf.yield %[[Q1]] : vector<4xf32>
+// CHECK-NEXT:    } else {
+// CHECK:           scf.for {{.*}} iter_args(%[[A:.*]] = %v) -> (vector<4xf32>) : i32 {
+// CHECK-NEXT:        %[[HEAD:.*]] = vector.extract %[[A]][0] : f32 from vector<4xf32>
+// CHECK-NEXT:        %[[TAIL:.*]] = cute.fragment.slice %[[A]][1] : vector<4xf32> -> vector<3xf32>
+// CHECK-NEXT:        %[[ONE:.*]] = arith.divf %[[HEAD]], %b : f32
+// CHECK-NEXT:        %{{.*}} = cute.fragment.make %[[TAIL]], %[[ONE]] : vector<3xf32>, f32 -> vector<4xf32>
+
+// -----
+
+// Quotients that become f16 may lose remainders that are too small: nothing asks for the smallest
+// dividend. exp is between 0 and 1 here, which the first division knows of the tile.
+
+func.func @becomes_f16(%x: vector<8xf32>) -> vector<8xf16> {
+  %zero = arith.constant dense<0.0> : vector<8xf32>
+  %one = arith.constant dense<1.0> : vector<8xf32>
+  %n = arith.minnumf %x, %zero : vector<8xf32>
+  %e = math.exp %n : vector<8xf32>
+  %s = arith.addf %e, %one : vector<8xf32>
+  %q = arith.divf %e, %s : vector<8xf32>
+  %h = arith.truncf %q : vector<8xf32> to vector<8xf16>
+  func.return %h : vector<8xf16>
+}
+
+// CHECK-LABEL: func.func @becomes_f16
+// CHECK-NOT:     arith.cmp
+// CHECK:         arith.divf %one, %s {nv_tileas.rounding = "approx", nv_tileas.ftz} : vector<8xf32>
+// CHECK:         math.fma
+// CHECK-NOT:     scf
+// CHECK:         func.return
+
+// -----
+
+// Scalars, f64 and approximate divisions stay.
+
+func.func @stay(%x: f32, %d: vector<4xf64>, %v: vector<4xf32>) -> (f32, vector<4xf64>, vector<4xf32>) {
+  %0 = arith.divf %x, %x : f32
+  %1 = arith.divf %d, %d : vector<4xf64>
+  %2 = arith.divf %v, %v {nv_tileas.rounding = "approx"} : vector<4xf32>
+  func.return %0, %1, %2 : f32, vector<4xf64>, vector<4xf32>
+}
+
+// CHECK-LABEL: func.func @stay
+// CHECK-NEXT:    %{{.*}} = arith.divf %x, %x : f32
+// CHECK-NEXT:    %{{.*}} = arith.divf %d, %d : vector<4xf64>
+// CHECK-NEXT:    %{{.*}} = arith.divf %v, %v {nv_tileas.rounding = "approx"} : vector<4xf32>

@@ -1,0 +1,161 @@
+"""`expand-division`: quotients of fragments have the bits of `div.rn`, whatever they are of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import ml_dtypes
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from xdsl.context import Context
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import f32
+from xdsl.ir import Block, SSAValue
+
+from kernels.cutile.softmax import softmax
+from tests.support.emulating import emulate
+from tests.support.thread_kernels import THREADS, elementwise, parse
+from tileas_xdsl.analysis.float_ranges import FloatRange
+from tileas_xdsl.backend.ptx.convert_cute_nvgpu_to_ptx import ConvertCuteNvgpuToPtx
+from tileas_xdsl.backend.ptx.printer import ptx_text
+from tileas_xdsl.compiler import compile
+from tileas_xdsl.dialects.cute import YieldFragmentOp
+from tileas_xdsl.interpreters.tile.tensor_ops.vectorized_body import VectorizedBody
+from tileas_xdsl.transforms.expand_division import ExpandDivision, Operands, Quotient
+from tileas_xdsl.transforms.math_functions.expression_builder import Scope
+
+Floats = NDArray[np.float32]
+
+SIGNATURE = "x: {0}, y: {0}, rows=1, columns=4096"
+COUNT = 32
+SIZE = THREADS * COUNT
+
+
+def _rounded(a: Floats, b: Floats) -> Floats:
+    """The sequence of `Operands.rounded`, interpreted."""
+    block = Block(arg_types=[f32, f32])
+    scope = Scope(block.add_op)
+    dividend, divisor = (scope.take(argument) for argument in block.args)
+    op = arith.DivfOp(dividend.ssa, divisor.ssa)
+    quotient = Quotient(op, FloatRange(), FloatRange(), tiny=True)
+    block.add_op(YieldFragmentOp([Operands(quotient, dividend, divisor).rounded().ssa]))
+    op.erase()
+    return VectorizedBody(block, _no_outside)(a, b)
+
+
+def _no_outside(value: SSAValue) -> None:
+    raise AssertionError(f"{value} is not of the body")
+
+
+def _with_exponents(rng: np.random.Generator, size: int, low: int, high: int) -> Floats:
+    significands = rng.integers(0, 1 << 23, size, np.uint32)
+    edges = rng.choice(np.array([0, 1, 2, 0x7FFFFF, 0x7FFFFE, 0x400000], np.uint32), size)
+    significands = np.where(rng.random(size) < 0.1, edges, significands)
+    exponents = rng.integers(low + 127, high + 128, size).astype(np.uint32) << np.uint32(23)
+    return (significands | exponents).view(np.float32)
+
+
+def test_three_operations_round_as_a_division() -> None:
+    rng = np.random.default_rng(5)
+    a = _with_exponents(rng, 1_000_000, -64, 59)
+    b = _with_exponents(rng, 1_000_000, -60, 59)
+    a[::2] *= -1
+    a[:10] = 0.0
+    a[:5] = -0.0
+    assert np.array_equal(_rounded(a, b).view(np.uint32), (a / b).view(np.uint32))
+
+
+@pytest.mark.parametrize("element", ["f16", "f32"])
+def test_a_row_of_softmax_has_one_exact_division(element: str) -> None:
+    """ptxas makes of each a check (`FCHK`) and a call."""
+    matrix = f"{element}[?, ?%8]"
+    text = compile(softmax, target="sm_90a", signature=SIGNATURE.format(matrix)).ptx
+    assert text.count("div.rn") == 1
+    assert text.count("rcp.approx") + text.count("div.approx") <= 1
+    assert text.count("max.f32") < 50
+
+
+OPERANDS: dict[str, str] = {
+    "fragments": "%r = arith.divf %x0, %x1 : vector<32x{t}>",
+    "common": """
+        %b = vector.extract %x1[0] : {t} from vector<32x{t}>
+        %bs = vector.broadcast %b : {t} to vector<32x{t}>
+        %r = arith.divf %x0, %bs : vector<32x{t}>""",
+    "positive": """
+        %m = math.absf %x1 : vector<32x{t}>
+        %r = arith.divf %x0, %m : vector<32x{t}>""",
+    "inverse": """
+        %one = arith.constant dense<1.0> : vector<32x{t}>
+        %r = arith.divf %one, %x1 : vector<32x{t}>""",
+}
+
+
+def _compiled(body: str, element: str) -> str:
+    module = parse(elementwise([element, element], element, body.format(t=element), COUNT))
+    ExpandDivision().apply(Context(), module)
+    module.verify()
+    assert "scf.if" in str(module)
+    ConvertCuteNvgpuToPtx(arch="sm_90a").apply(Context(), module)
+    return ptx_text(module, "sm_90a")
+
+
+def _quotients(name: str, a: NDArray[np.generic], b: NDArray[np.generic]) -> NDArray[np.generic]:
+    divisors = {
+        "fragments": lambda: b,
+        "common": lambda: np.repeat(b[::COUNT], COUNT),
+        "positive": lambda: np.abs(b),
+        "inverse": lambda: b,
+    }[name]()
+    dividends = np.ones_like(a) if name == "inverse" else a
+    with np.errstate(all="ignore"):
+        wide = dividends.astype(np.float32) / divisors.astype(np.float32)
+        return wide.astype(a.dtype)
+
+
+def _any_bits(rng: np.random.Generator) -> Floats:
+    return rng.integers(0, 1 << 32, SIZE, np.uint64).astype(np.uint32).view(np.float32)
+
+
+def _moderate(rng: np.random.Generator) -> Floats:
+    return rng.standard_normal(SIZE, np.float32)
+
+
+def _with_zeros(rng: np.random.Generator) -> Floats:
+    found = rng.standard_normal(SIZE, np.float32)
+    return found * rng.choice(np.array([-1.0, 0.0, 1.0], np.float32), SIZE)
+
+
+def _edges(rng: np.random.Generator) -> Floats:
+    """In each thread numbers of one exponent: both ends of what the test lets pass."""
+    exponents = [-149, -127, -126, -125, -103, -102, -65, -64, -61, -60, 0, 59, 60, 61, 126, 127]
+    power = np.repeat(rng.choice(exponents, THREADS), COUNT)
+    significands = rng.choice([1.0, 1 + 2.0**-23, 2 - 2.0**-23, 1.5, 1.7182818], SIZE)
+    return np.ldexp(significands, power).astype(np.float32)
+
+
+def _special(rng: np.random.Generator) -> Floats:
+    numbers = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, 3.0, -2.5, 1e-45, -3e-39, 3.4e38]
+    return rng.choice(np.array(numbers, np.float32), SIZE)
+
+
+DATA: tuple[Callable[[np.random.Generator], Floats], ...] = (
+    _any_bits, _moderate, _with_zeros, _edges, _special,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OPERANDS)
+@pytest.mark.parametrize("element", ["f32", "f16"])
+def test_bits_are_those_of_a_division(name: str, element: str) -> None:
+    dtype = {"f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16}[element]
+    text = _compiled(OPERANDS[name], element)
+    rng = np.random.default_rng(len(name))
+    for first, second in [(d, d) for d in DATA] + [(_edges, _moderate), (_with_zeros, _moderate)]:
+        with np.errstate(over="ignore"):
+            a, b = first(rng).astype(dtype), second(rng).astype(dtype)
+        found = emulate(text, [a, b, np.zeros(SIZE, dtype)])[-1]
+        expected = _quotients(name, a, b)
+        number = ~np.isnan(expected.astype(np.float32))
+        assert np.array_equal(np.isnan(found.astype(np.float32)), ~number)
+        bits = f"u{np.dtype(dtype).itemsize}"
+        assert np.array_equal(found.view(bits)[number], expected.view(bits)[number])

@@ -1,0 +1,392 @@
+"""The pass `expand-division`: exact quotients of fragments by fused multiply-adds.
+
+    %q = arith.divf %a, %b : vector<8xf32>
+    // becomes
+    %r = approximate inverse of %b, and one step of Newton's method: 1 / b, rounded
+    %ok = every |a| and b is so far from the ends of f32 that nothing under- or overflows
+    %q = scf.if %ok {
+      q0 = a * r;  e = b * q0 - a;  q = q0 - e * r
+    } else {
+      one exact division after another, in a loop
+    }
+
+The three operations round as a division does (Markstein; Brisebarre, Muller, Raina: Accelerating
+Correctly Rounded Floating-Point Division When the Divisor Is Known in Advance, IEEE TC 53, 2004),
+whatever both significands are, as long as the remainder `e` is exact and no number is subnormal.
+The inverse is that of ptxas for `rcp.rn`: `rcp.approx` and one step.  A remainder of zero is +0, so
+that `q0 - e * r` keeps the sign of a zero `q0` only where `r` is positive: other divisors give
+their sign to the dividends.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import arith, scf, vector
+from xdsl.dialects.arith import FastMathFlagsAttr
+from xdsl.dialects.builtin import ModuleOp, bf16, f16, f32, i1, i32
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tileas_xdsl.analysis.float_ranges import FloatRange, FloatRanges
+from tileas_xdsl.analysis.quotient_ranges import operand_ranges
+from tileas_xdsl.dialects.cute import MakeFragmentOp, SliceFragmentOp
+from tileas_xdsl.dialects.cute.types.elements import as_vector, element_of
+from tileas_xdsl.dialects.nv_tileas.compute.float_modes import float_mode
+from tileas_xdsl.transforms.math_functions.expression_builder import SIGN, Scope, Value, is_integer
+
+MIN_ELEMENTS = 4
+"""Quotients from which on a test of all of them costs less than one of each."""
+
+LARGEST = 2.0**60
+"""Dividends and divisors up to here have quotients that do not overflow."""
+SMALLEST_DIVISOR = 2.0**-60
+SMALLEST_DIVIDEND = 2.0**-64
+"""From here on remainders are exact and quotients are normal."""
+LARGEST_WITH_INVERSE = 2.0**126
+"""Divisors up to here have normal inverses; where small quotients are zeros that suffices."""
+KEY_OF_SMALLEST = 2 * ((127 - 64) << 23) - 1
+"""`_key` of the smallest dividend."""
+ONE = 127 << 23
+"""The bits of 1.0."""
+
+Insert = Callable[[Operation], object]
+
+
+@dataclass(frozen=True)
+class Quotient:
+    """One division of fragments, and what is known of its operands."""
+
+    op: arith.DivfOp
+    dividend: FloatRange
+    divisor: FloatRange
+    tiny: bool
+    """Whether quotients below 2**-26 are distinguished from zero."""
+
+    @property
+    def length(self) -> int:
+        """The number of elements."""
+        return length_of(self.op.result)
+
+    @property
+    def inverts(self) -> bool:
+        """Whether every dividend is 1."""
+        return self.dividend.low == self.dividend.high == 1
+
+    @property
+    def largest_dividend(self) -> float:
+        """Up to here no quotient overflows."""
+        return LARGEST if self.divisor.low < 1 else LARGEST_WITH_INVERSE
+
+    @property
+    def divisors(self) -> tuple[float, float]:
+        """Between them inverses are normal, and no quotient over- or underflows."""
+        if self.inverts:
+            return 1 / LARGEST_WITH_INVERSE, LARGEST_WITH_INVERSE
+        return SMALLEST_DIVISOR, LARGEST if self.tiny else LARGEST_WITH_INVERSE
+
+
+def length_of(value: SSAValue) -> int:
+    """The number of elements of a fragment."""
+    type_ = as_vector(value.type)
+    assert type_ is not None
+    return type_.get_shape()[0]
+
+
+@dataclass(frozen=True)
+class Operands:
+    """The operands of a quotient in f32; the divisor is a scalar if it is common.
+
+    It is positive unless the dividend is 1.
+    """
+
+    quotient: Quotient
+    dividend: Value
+    divisor: Value
+
+    def over_all(self, value: Value) -> Value:
+        """The scalar of a common divisor for each element."""
+        if value.scope.length == self.dividend.scope.length:
+            return value
+        scope = self.dividend.scope
+        return scope.take(vector.BroadcastOp(value.ssa, scope.type(value.element)).vector)
+
+    def inside(self, insert: Insert) -> Operands:
+        """The same for operations that go somewhere else."""
+        dividend, divisor = (
+            Scope(insert, v.scope.length).take(v.ssa) for v in (self.dividend, self.divisor)
+        )
+        return Operands(self.quotient, dividend, divisor)
+
+    def rounded(self) -> Value:
+        """The quotients where nothing under- or overflows."""
+        b = self.divisor
+        about = b.reciprocal()
+        inverse = about.fma((-b).fma(about, 1.0), about)
+        if self.quotient.inverts:
+            return self.over_all(inverse)
+        a = self.dividend
+        first = a * self.over_all(inverse)
+        remainder = self.over_all(b).fma(first, -a)
+        return remainder.fma(self.over_all(-inverse), first)
+
+
+def operands_of(quotient: Quotient, insert: Insert) -> Operands:
+    """Extend 16-bit floats; give the sign of divisors to dividends unless it is known."""
+    scope = Scope(insert, quotient.length)
+    a, b = scope.take(quotient.op.lhs), scope.take(quotient.op.rhs)
+    owner = quotient.op.rhs.owner
+    if isinstance(owner, vector.BroadcastOp):
+        b = Scope(insert).take(owner.source)
+    if a.element != f32:
+        a, b = a.wide_to(f32), b.wide_to(f32)
+    found = Operands(quotient, a, b)
+    if quotient.divisor.low >= 0 or quotient.inverts:
+        return found
+    sign = (b.bits() & SIGN | ONE).as_float()
+    return Operands(quotient, a * found.over_all(sign), abs(b))
+
+
+# Tests that nothing under- or overflows.
+
+
+def test_of(operands: Sequence[Operands], scope: Scope) -> Value:
+    """One bit: whether all quotients are those of `Operands.rounded`."""
+    most: dict[float, list[Value]] = defaultdict(list)
+    fewest: dict[float, list[Value]] = defaultdict(list)
+    keys: list[Value] = []
+    for each in operands:
+        quotient, a, b = each.quotient, each.dividend, each.divisor
+        low, high = quotient.divisors
+        size = abs(b) if quotient.divisor.low < 0 and quotient.inverts else b
+        if quotient.divisor.largest > high:
+            most[high].append(size)
+        if quotient.divisor.low < low:
+            fewest[low].append(size)
+        if quotient.inverts:
+            continue
+        if quotient.dividend.largest > quotient.largest_dividend:
+            most[quotient.largest_dividend].append(abs(a))
+        if quotient.tiny and quotient.dividend.least < SMALLEST_DIVIDEND:
+            keys.append(_key(a))
+    conditions = [
+        *(reduced(v, arith.MaxnumfOp).compare("le", limit) for limit, v in most.items()),
+        *(reduced(v, arith.MinnumfOp).compare("ge", limit) for limit, v in fewest.items()),
+    ]
+    if keys:
+        conditions.append(reduced(keys, arith.MinUIOp).compare("uge", KEY_OF_SMALLEST))
+    whole = conditions[0] if conditions else scope.constant(1, i1)
+    for condition in conditions[1:]:
+        whole = whole & condition
+    return whole
+
+
+def _key(x: Value) -> Value:
+    """An unsigned integer that grows with the magnitude, except that zero has the largest one."""
+    bits = x.bits()
+    return bits + bits + -1
+
+
+def reduced(values: Sequence[Value], kind: type[Operation]) -> Value:
+    """One scalar of all elements of fragments and scalars, by halves."""
+    by_length: dict[int | None, Value] = {}
+    for value in values:
+        length = value.scope.length
+        held = by_length.get(length)
+        by_length[length] = value if held is None else _combined(kind, held, value)
+    scalars = [_scalar_of(value, kind) for value in by_length.values()]
+    total = scalars[0]
+    for scalar in scalars[1:]:
+        total = _combined(kind, total, scalar)
+    return total
+
+
+def _combined(kind: type[Operation], a: Value, b: Value) -> Value:
+    properties = {} if is_integer(a.element) else {"fastmath": FastMathFlagsAttr("none")}
+    return a.scope.make(kind, [a, b], a.element, **properties)
+
+
+def _scalar_of(value: Value, kind: type[Operation]) -> Value:
+    length = value.scope.length
+    if length is None:
+        return value
+    rest: list[Value] = []
+    while length > 1:
+        half = length // 2
+        if length % 2:
+            rest.append(_part(value, length - 1, 1))
+        value = _combined(kind, _part(value, 0, half), _part(value, half, half))
+        length = half
+    for last in rest:
+        value = _combined(kind, value, last)
+    return Scope(value.scope.insert).take(vector.ExtractOp(value.ssa, [0], value.element).result)
+
+
+def _part(value: Value, offset: int, size: int) -> Value:
+    scope = Scope(value.scope.insert, size)
+    return scope.take(SliceFragmentOp(value.ssa, offset, size).result)
+
+
+# The branch.
+
+
+def divided(operands: Sequence[Operands], insert: Insert) -> Sequence[SSAValue]:
+    """The quotients of all, by fused multiply-adds or one by one."""
+    test = test_of(operands, Scope(insert))
+    fast, slow = Block(), Block()
+    fast_results = [each.inside(fast.add_op).rounded().ssa for each in operands]
+    fast.add_op(scf.YieldOp(*fast_results))
+    slow.add_op(scf.YieldOp(*_one_by_one([each.inside(slow.add_op) for each in operands], slow)))
+    types = [value.type for value in fast_results]
+    choice = scf.IfOp(test.ssa, types, Region(fast), Region(slow))
+    insert(choice)
+    return choice.output
+
+
+def _one_by_one(operands: Sequence[Operands], block: Block) -> Sequence[SSAValue]:
+    """A loop in which fragments rotate: its first element is divided and becomes the last one."""
+    dividends = _joined(block, [each.dividend for each in operands])
+    commons = {each.divisor.ssa for each in operands if each.divisor.scope.length is None}
+    is_common = len(commons) == 1 and all(e.divisor.scope.length is None for e in operands)
+    carried = [dividends]
+    if not is_common:
+        carried.append(_joined(block, [each.over_all(each.divisor) for each in operands]))
+    scope = Scope(block.add_op)
+    zero, count, one = (scope.constant(x, i32).ssa for x in (0, length_of(dividends), 1))
+    body = Block(arg_types=[i32, *(value.type for value in carried)])
+    first, *rests = (_rotated(body, argument) for argument in body.args[1:])
+    divisor = rests[0][0] if rests else next(iter(commons))
+    quotient = arith.DivfOp(first[0], divisor)
+    body.add_op(quotient)
+    ends = [quotient.result, *(head for head, _ in rests)]
+    tails = [first[1], *(tail for _, tail in rests)]
+    body.add_op(
+        scf.YieldOp(
+            *(_made(body, [tail, end]) for tail, end in zip(tails, ends, strict=True)),
+        )
+    )
+    loop = scf.ForOp(zero, count, one, carried, body)
+    block.add_op(loop)
+    return _cut(block, loop.results[0], [each.quotient.length for each in operands])
+
+
+def _rotated(body: Block, value: SSAValue) -> tuple[SSAValue, SSAValue]:
+    """The first element, and the fragment of the others."""
+    head = vector.ExtractOp(value, [0], f32)
+    tail = SliceFragmentOp(value, 1, length_of(value) - 1)
+    body.add_ops([head, tail])
+    return head.result, tail.result
+
+
+def _made(block: Block, parts: Sequence[SSAValue]) -> SSAValue:
+    made = MakeFragmentOp(parts)
+    block.add_op(made)
+    return made.result
+
+
+def _joined(block: Block, values: Sequence[Value]) -> SSAValue:
+    parts = [value.ssa for value in values]
+    return parts[0] if len(parts) == 1 else _made(block, parts)
+
+
+def _cut(block: Block, value: SSAValue, lengths: Sequence[int]) -> Sequence[SSAValue]:
+    if len(lengths) == 1:
+        return [value]
+    found: list[SSAValue] = []
+    offset = 0
+    for length in lengths:
+        part = SliceFragmentOp(value, offset, length)
+        block.add_op(part)
+        found.append(part.result)
+        offset += length
+    return found
+
+
+# The pass.
+
+
+def _is_rounded(op: Operation) -> bool:
+    """Whether it is a division of fragments to nearest, of floats up to f32."""
+    if not isinstance(op, arith.DivfOp) or as_vector(op.result.type) is None:
+        return False
+    element = element_of(op.result.type)
+    return element in (f32, f16, bf16) and float_mode(op).exact and not float_mode(op).approximate
+
+
+def _only_rounds_to_f16(value: SSAValue) -> bool:
+    """Whether all that becomes of a fragment are halves: quotients below 2**-26 are zeros."""
+    return all(
+        element_of(use.operation.results[0].type) == f16
+        if isinstance(use.operation, arith.TruncFOp)
+        else isinstance(use.operation, MakeFragmentOp | SliceFragmentOp)
+        and _only_rounds_to_f16(use.operation.results[0])
+        for use in value.uses
+    )
+
+
+def _quotient(op: arith.DivfOp, ranges: FloatRanges) -> Quotient:
+    is_half = element_of(op.result.type) == f16
+    tiny = not is_half and not _only_rounds_to_f16(op.result)
+    return Quotient(op, *operand_ranges(op, ranges), tiny)
+
+
+BETWEEN = (arith.ConstantOp, vector.BroadcastOp, vector.ExtractOp)
+"""What may stand between divisions that are done together."""
+
+
+def runs_of(block: Block) -> Iterator[list[arith.DivfOp]]:
+    """Divisions that follow one another and do not depend on one another."""
+    run: list[arith.DivfOp] = []
+    for op in block.ops:
+        depends = any(value.owner in run for value in op.operands)
+        if run and (depends or not (_is_rounded(op) or isinstance(op, BETWEEN))):
+            yield run
+            run = []
+        if isinstance(op, arith.DivfOp) and _is_rounded(op):
+            run.append(op)
+    if run:
+        yield run
+
+
+def _expand(run: Sequence[arith.DivfOp], ranges: FloatRanges) -> None:
+    """Replace divisions by a branch in front of the last one, behind all of their operands."""
+    last = run[-1]
+    block = last.parent_block()
+    assert block is not None
+
+    def insert(op: Operation) -> None:
+        for inner in op.walk():
+            inner.location = last.location
+        Rewriter.insert_op(op, InsertPoint.before(last))
+
+    operands = [operands_of(_quotient(op, ranges), insert) for op in run]
+    for op, result in zip(run, divided(operands, insert), strict=True):
+        if op.result.type != result.type:
+            narrow = arith.TruncFOp(result, op.result.type)
+            insert(narrow)
+            result = narrow.result
+        op.result.replace_all_uses_with(result)
+    for op in run:
+        Rewriter.erase_op(op)
+
+
+@dataclass(frozen=True)
+class ExpandDivision(ModulePass):
+    """Expand exact divisions of fragments to fused multiply-adds, behind one test for all elements.
+
+    Divisions of scalars and of f64 stay, and those that may be approximate or round otherwise.
+    """
+
+    name = "expand-division"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        blocks = {inner.parent_block() for inner in op.walk() if _is_rounded(inner)}
+        ranges = FloatRanges()
+        found = [run for block in blocks if block is not None for run in runs_of(block)]
+        for run in found:
+            if sum(length_of(each.result) for each in run) >= MIN_ELEMENTS:
+                _expand(run, ranges)
