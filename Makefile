@@ -45,7 +45,7 @@ types: $(VENV)/.installed-dev
 	@$(BIN)/basedpyright --warnings
 
 unit: $(VENV)/.installed-dev
-	@$(BIN)/python -m pytest -W error -q -n 2
+	@$(BIN)/python -m pytest -W error -q -n 2 --dist worksteal
 
 filecheck: $(VENV)/.installed-dev
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/lit -j2 -q tests/filecheck

@@ -18,7 +18,9 @@ from tileas_xdsl.diagnostics.emission import DiagnosticError, OpError, note, op_
 from tileas_xdsl.diagnostics.locations import name_of
 from tileas_xdsl.diagnostics.parse_errors import one_line
 from tileas_xdsl.diagnostics.pass_errors import internal_error
+from tileas_xdsl.diagnostics.remembered import remember_structure
 from tileas_xdsl.diagnostics.report import Diagnostic, Location
+from tileas_xdsl.diagnostics.snapshot import is_same, snapshot
 
 _ISOLATION = "Operation using value defined out of its IsolatedFromAbove parent"
 _NOWHERE = Location("", 0, 0)
@@ -43,13 +45,22 @@ def verify_module(module: Operation, *, after: str | None = None) -> None:
     """Raise an `OpError` with every error in `module`.
 
     `after` names the pass that ran last, so that a note can say which one broke a valid module.
+    What is still as it was when it was last found valid is not looked at again.
     """
+    seen = snapshot(module)
+    if module.parent is None and is_same(_LAST_VALID[0], seen):
+        return
     errors = verify_errors(module)
     if errors and after is not None:
         reason = note(errors[0].location, f"the IR is no longer valid after pass '{after}'")
         errors[0] = replace(errors[0], notes=(*errors[0].notes, reason))
     if errors:
         raise OpError(*errors)
+    _LAST_VALID[0] = seen
+
+
+_LAST_VALID: list[list[object]] = [[]]
+"""Of the module that was found valid last; it is what the next pass gets."""
 
 
 def _operation_errors(module: Operation) -> tuple[list[Diagnostic], set[Operation]]:
@@ -118,6 +129,7 @@ def _check_terminator(op: Operation, block: Block) -> None:
 
 def _check_own_rules(op: Operation) -> None:
     """Constraints, traits and `verify_`; an exception of another kind is a bug in the verifier."""
+    remember_structure(type(op))
     try:
         op.verify_()
     except DiagnosticError:
