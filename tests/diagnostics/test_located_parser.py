@@ -108,11 +108,11 @@ def test_parses_the_same_ir_as_xdsl(ctx: Context, parse):
         ('"test.op"() : () -> !no.type', "1:21: error: 'no.type' is not registered"),
         (
             '%0 = "test.op"() : () -> i32\n%1 = arith.addi %0, %0 : i64',
-            "2:17: error: operand is used with type i64",
+            "2:17: error: use of value '%0' expects different type than prior uses: 'i64' vs 'i32'",
         ),
         (
             '%a, %b = "test.op"() : () -> (i32, i64)\n%c = arith.select %a, %b, %b : i64',
-            "2:19: error: operand is used with type i1",
+            "2:19: error: use of value '%a' expects different type than prior uses: 'i1' vs 'i32'",
         ),
         ("%0 = arith.constant 300 : i8", "1:21: error: Integer value 300 is out of range"),
         (

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol, runtime_checkable
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
@@ -26,6 +26,7 @@ from xdsl.dialects.builtin import (
     ModuleOp,
     NoneAttr,
     StringAttr,
+    UnregisteredOp,
 )
 from xdsl.ir import (
     Attribute,
@@ -38,10 +39,12 @@ from xdsl.ir import (
 )
 from xdsl.parser import AttrParser, Parser, ParserState, UnresolvedOperand
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError, VerifyException
+from xdsl.utils.hints import isa
 from xdsl.utils.lexer import Input, Position, Span
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
 
 from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.mlir_wording import mlir_wording
 from tileas_xdsl.diagnostics.parse_errors import (
     LocatedParseError,
     decode_source,
@@ -54,6 +57,10 @@ from tileas_xdsl.diagnostics.suggest import did_you_mean
 
 _HEXADECIMAL = re.compile(r"-?\s*0[xX][0-9a-fA-F]+")
 _NEGATIVE_BITS = "hexadecimal float literal should not have a leading minus"
+_COMMENT = re.compile(r"//[^\n\"]*$")
+_DEFINITION = re.compile(r"^[#!][\w$]+[ \t]*=", re.MULTILINE)
+"""Where an alias is defined; MLIR defines them at the beginning of lines only."""
+
 _UNDEFINED_VALUES = "values used but not defined"
 _UNKNOWN_NAME = re.compile(r"^undefined symbol alias |' is not registered$")
 
@@ -83,6 +90,15 @@ class _LinearTimeLexer(MLIRLexer):
     _unescaped_characters_regex = re.compile(r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"')
 
 
+@runtime_checkable
+class DialectLocation(Protocol):
+    """An attribute of a dialect that stands for a location."""
+
+    def as_location(self) -> LocationAttr:
+        """The location of an operation that has this attribute as its location."""
+        ...
+
+
 class LocatedParser(Parser):
     """A `Parser` that stamps operations and block arguments with `FileLineColLoc`.
 
@@ -95,6 +111,10 @@ class LocatedParser(Parser):
     _numbers: dict[int, IntAttr]
     _op_names: list[Span[str]]
     _first_uses: dict[str, Span[str]]
+    _first_places: dict[str, Span[str]]
+    """Where values are defined, by name."""
+    _defined_ahead: set[Position]
+    """Where definitions of aliases start that were read before their turn."""
 
     def __init__(
         self, ctx: Context, input: str | bytes, name: str = "<unknown>", line_offset: int = 0
@@ -105,6 +125,8 @@ class LocatedParser(Parser):
         self._numbers = {}
         self._op_names = []
         self._first_uses = {}
+        self._first_places = {}
+        self._defined_ahead = set()
         super().__init__(ctx, "", name)
         try:
             self._parser_state = ParserState(_LinearTimeLexer(Input(self.source.text, name)))
@@ -181,11 +203,21 @@ class LocatedParser(Parser):
         return results
 
     def _get_op_by_name(self, name: str) -> type[Operation]:
+        """The operation; one of no dialect, where allowed, is written in the generic form only."""
         try:
-            return super()._get_op_by_name(name)
+            found = super()._get_op_by_name(name)
         except ParseError as error:
             hint = self._unknown_operation_hint(name)
             raise ParseError(self._op_names[-1], error.msg + hint) from error
+        if issubclass(found, UnregisteredOp) and self._op_names[-1].text[0] != '"':
+            raise ParseError(self._op_names[-1], self._unknown_custom_operation(name))
+        return found
+
+    def _unknown_custom_operation(self, name: str) -> str:
+        """MLIR's text: what else was tried in the default dialect."""
+        default = next(reversed(self._parser_state.dialect_stack), "builtin")
+        tried = "" if "." in name else f" (tried '{default}.{name}' as well)"
+        return f"custom op '{name}' is unknown{tried}"
 
     def _unknown_operation_hint(self, name: str) -> str:
         dialect, dot, _ = name.partition(".")
@@ -196,8 +228,14 @@ class LocatedParser(Parser):
         return ""
 
     def _parse_location(self) -> LocationAttr:
-        """xDSL prints the metadata of fused locations, but does not read it."""
+        """A location; MLIR reads more of them than xDSL.
+
+        Aliases may be defined behind their first use, an attribute of a dialect that knows its
+        `as_location` is one, and fused locations have metadata.
+        """
         token = self._current_token
+        if token.kind is MLIRTokenKind.HASH_IDENT:
+            return self._location_attribute()
         if token.kind is not MLIRTokenKind.BARE_IDENT or token.text != "fused":
             return super()._parse_location()
         self.parse_keyword("fused")
@@ -207,6 +245,37 @@ class LocatedParser(Parser):
             self.parse_punctuation(">")
         parts = self.parse_comma_separated_list(self.Delimiter.SQUARE, self._parse_location)
         return FusedLoc(tuple(parts), metadata)
+
+    def _location_attribute(self) -> LocationAttr:
+        token = self._current_token
+        if token.text not in self.attribute_aliases:
+            self._define_ahead(token.text)
+        found = self.parse_attribute()
+        if isinstance(found, DialectLocation):
+            return found.as_location()
+        if not isa(found, LocationAttr):
+            raise ParseError(token.span, "expected location attribute")
+        return found
+
+    def _define_ahead(self, alias: str) -> None:
+        """Read the definitions that stand further down, in order, up to that of an alias."""
+        definitions = _DEFINITION.finditer(self.source.text, self._current_token.span.end)
+        lexer, before = self.lexer, self._current_token
+        after = lexer.pos
+        while alias not in self.attribute_aliases and (definition := next(definitions, None)):
+            if definition.start() in self._defined_ahead:
+                continue
+            self._defined_ahead.add(definition.start())
+            lexer.pos = definition.start()
+            self._parser_state.current_token = lexer.lex()
+            super()._parse_alias_def()
+        lexer.pos, self._parser_state.current_token = after, before
+
+    def _parse_alias_def(self) -> None:
+        start, name = self._current_token.span.start, self._current_token.text
+        if start in self._defined_ahead:
+            self.attribute_aliases.pop(name, None)
+        super()._parse_alias_def()
 
     def parse_optional_type(self) -> TypeAttribute | None:
         span = self._current_token.span
@@ -257,18 +326,71 @@ class LocatedParser(Parser):
                 _raise_undefined_block(references[0])
             raise
 
+    def raise_error(
+        self,
+        msg: str,
+        at_position: Span[str] | Position | None = None,
+        end_position: Position | None = None,
+    ) -> NoReturn:
+        """Raise what MLIR would say."""
+        if end_position is not None:
+            assert isinstance(at_position, Position)
+            at_position = Span(at_position, end_position, self.lexer.input)
+        text = mlir_wording(msg)
+        here = self._current_token.span
+        if at_position in (None, here, here.start) and text.startswith("expected '"):
+            at_position = self._end_of_line_before()
+        super().raise_error(text, at_position)
+
+    def _end_of_line_before(self) -> Span[str] | None:
+        """Where punctuation is missed, if the next token stands on a line of its own (as MLIR)."""
+        start = self._current_token.span.start
+        lines = self.source.text[:start].split("\n")
+        if len(lines) == 1 or lines.pop().strip():
+            return None
+        while lines and not _COMMENT.sub("", lines[-1]).strip():
+            lines.pop()
+        if not lines:
+            return None
+        end = sum(len(line) + 1 for line in lines[:-1]) + len(_COMMENT.sub("", lines[-1]).rstrip())
+        return Span(end, end, self.lexer.input)
+
     def resolve_operand(
         self, operand: UnresolvedOperand, type: AttributeInvT
     ) -> SSAValue[AttributeInvT]:
         name = operand.operand_name
         if name not in self.ssa_values and name not in self.forward_ssa_references:
             self._first_uses[name] = operand.span
+        before = self._resolved(operand)
+        if before is not None and before.type != type:
+            self._raise_other_type(operand, type, before)
         return super().resolve_operand(operand, type)
+
+    def _resolved(self, operand: UnresolvedOperand) -> SSAValue | None:
+        """The value, if it is defined or was used before."""
+        values = self.ssa_values.get(operand.operand_name)
+        if values is None:
+            references = self.forward_ssa_references.get(operand.operand_name, {})
+            return references.get(operand.index)
+        return values[operand.index] if operand.index < len(values) else None
+
+    def _raise_other_type(
+        self, operand: UnresolvedOperand, type: Attribute, before: SSAValue
+    ) -> NoReturn:
+        text = (
+            f"use of value '{operand.span.text}' expects different type than prior uses: "
+            f"'{type}' vs '{before.type}'"
+        )
+        place = self._first_places.get(operand.operand_name)
+        if place is None:
+            raise ParseError(operand.span, text)
+        raise MultipleSpansParseError(operand.span, text, None, [(place, "prior use here")])
 
     def _register_ssa_definition(
         self, name: str, values: Sequence[SSAValue], span: Span[str]
     ) -> None:
         super()._register_ssa_definition(name, values, span)
+        self._first_places[name] = span
         for value in values:
             if isinstance(value, BlockArgument) and value.location is UNKNOWN_LOC:
                 value.location = self._location(span.start)

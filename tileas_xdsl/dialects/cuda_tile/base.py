@@ -19,10 +19,12 @@ from xdsl.irdl import (
 )
 from xdsl.irdl.constraints import RangeLengthConstraint
 from xdsl.irdl.operations import OptPropertyDef
-from xdsl.utils.exceptions import VerifyException
+from xdsl.parser import Parser
+from xdsl.utils.exceptions import ParseError, VerifyException
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import OpError, op_error
+from tileas_xdsl.diagnostics.mlir_wording import is_of_the_parser
 from tileas_xdsl.dialects.cuda_tile.constraints import TypeRule
 from tileas_xdsl.dialects.cuda_tile.matches import Match, types_of
 
@@ -50,8 +52,9 @@ OpT = TypeVar("OpT", bound=CudaTileOp)
 
 
 def cuda_tile_op(cls: type[OpT]) -> type[OpT]:
-    """Define an operation of the dialect whose verifier speaks as MLIR does."""
+    """Define an operation of the dialect whose parser and verifier speak as MLIR do."""
     defined: Any = irdl_op_definition(cls)
+    _name_in_parse_errors(defined)
     verify: Callable[[Any], None] = defined.verify_
 
     def verify_like_mlir(op: CudaTileOp) -> None:
@@ -64,6 +67,28 @@ def cuda_tile_op(cls: type[OpT]) -> type[OpT]:
 
     defined.verify_ = verify_like_mlir
     return defined
+
+
+def _name_in_parse_errors(defined: Any) -> None:
+    """Let what the format of an operation refuses begin with `custom op 'NAME'`.
+
+    Not what MLIR's parser itself says, and not what an operation inside has said.
+    """
+    parse: Callable[[type[CudaTileOp], Parser], CudaTileOp] = defined.parse.__func__
+
+    def parse_like_mlir(cls: type[CudaTileOp], parser: Parser) -> CudaTileOp:
+        try:
+            return parse(cls, parser)
+        except ParseError as error:
+            if not (getattr(error, _NAMED, False) or is_of_the_parser(error.msg)):
+                error.msg = f"custom op '{cls.name}' {error.msg}"
+            setattr(error, _NAMED, True)
+            raise
+
+    defined.parse = classmethod(parse_like_mlir)
+
+
+_NAMED = "names_an_operation"
 
 
 def _check_properties(op: CudaTileOp) -> None:

@@ -9,7 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar, cast
 
-from xdsl.dialects.builtin import FileLineColLoc, FusedLoc, IntAttr, NoneAttr, StringAttr
+from xdsl.dialects.builtin import (
+    FileLineColLoc,
+    FusedLoc,
+    IntAttr,
+    LocationAttr,
+    NoneAttr,
+    StringAttr,
+)
 from xdsl.ir import Attribute, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
@@ -50,7 +57,9 @@ def _parse_struct(parser: AttrParser, fields: Sequence[Field]) -> list[Attribute
     readers = {name: read for name, read, _ in fields}
 
     def parse_field() -> None:
-        name = parser.parse_identifier()
+        name = parser.parse_optional_identifier()
+        if name is None:
+            parser.raise_error("expected a parameter name in struct")
         if name not in readers or name in found:
             parser.raise_error(f"'{name}' is not one of {', '.join(readers)}, each at most once")
         parser.parse_punctuation("=")
@@ -59,7 +68,7 @@ def _parse_struct(parser: AttrParser, fields: Sequence[Field]) -> list[Attribute
     parser.parse_comma_separated_list(parser.Delimiter.ANGLE, parse_field)
     missing = [name for name, _, optional in fields if name not in found and not optional]
     if missing:
-        parser.raise_error(f"this attribute needs {' and '.join(missing)} too")
+        parser.raise_error(f"struct is missing required parameter: {missing[0]}")
     return [found.get(name, NoneAttr()) for name, _, _ in fields]
 
 
@@ -193,7 +202,7 @@ class DILocAttr(ParametrizedAttribute):
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         with parser.in_angle_brackets():
             position = parser.pos
-            place = parser.parse_optional_location()
+            place = parser.parse_optional_location() or parse_location(parser)
             if not isinstance(place, FileLineColLoc):
                 parser.raise_error('expected loc("FILE":LINE:COLUMN)', at_position=position)
             parser.parse_keyword("in")
@@ -208,6 +217,11 @@ class DILocAttr(ParametrizedAttribute):
     def as_location(self) -> FusedLoc:
         """The same as the location of an operation."""
         return FusedLoc((self.source_location,), self.scope)
+
+
+def parse_location(parser: AttrParser) -> LocationAttr:
+    """What stands between the parentheses of `loc(...)`."""
+    return parser._parse_location()  # pyright: ignore[reportPrivateUsage]
 
 
 def subprogram_of(scope: Attribute) -> DISubprogramAttr | None:

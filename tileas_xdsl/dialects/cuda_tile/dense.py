@@ -6,7 +6,7 @@ The value is a builtin `dense` of a tensor with the shape and the elements of th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isfinite
+from math import copysign, inf, isfinite
 from typing import Any, cast
 
 from xdsl.dialects.builtin import (
@@ -139,9 +139,18 @@ def _parse_float(parser: Parser, element: Attribute) -> bytes:
     value = parser.parse_optional_float()
     if value is None:
         parser.raise_error(
-            "expected a floating point literal: decimal with a point, or its bits in hexadecimal"
+            "unexpected decimal integer literal for a floating point value: write a point, or the "
+            "bits in hexadecimal"
         )
-    return cast(AnyFloat, element).pack([value])
+    return _rounded(value, cast(AnyFloat, element))
+
+
+def _rounded(value: float, element: AnyFloat) -> bytes:
+    """The nearest number's bytes; an infinity past the largest, as MLIR reads it."""
+    try:
+        return element.pack([value])
+    except OverflowError:
+        return element.pack([copysign(inf, value)])
 
 
 def _bits(parser: Parser, element: Attribute) -> bytes:
@@ -149,7 +158,8 @@ def _bits(parser: Parser, element: Attribute) -> bytes:
     bits = parser.parse_integer(allow_boolean=False, allow_negative=False)
     if bits >> bit_width(element):
         parser.raise_error(
-            f"these bits are more than the {bit_width(element)} of {element}", at_position=position
+            f"float constant out of range for type {element}, which has {bit_width(element)} bits",
+            at_position=position,
         )
     return bits.to_bytes(cast(AnyFloat, element).compile_time_size, "little")
 

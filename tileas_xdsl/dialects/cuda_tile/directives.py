@@ -174,8 +174,11 @@ def parse_word(
     """Return the attribute of a keyword; `error` is the id of the message for any other keyword."""
     position = parser.pos
     word = parser.parse_optional_identifier()
+    if word is None:
+        text = f"expected valid keyword; {message(error, keyword='')}"
+        parser.raise_error(text, at_position=position)
     if word not in _words(attribute):
-        parser.raise_error(message(error, keyword=word or ""), at_position=position)
+        parser.raise_error(message(error, keyword=word), at_position=position)
     return attribute(attribute.enum_type(word))
 
 

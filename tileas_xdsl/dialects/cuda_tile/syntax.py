@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import cast
 
+from xdsl.dialects.builtin import UnregisteredAttr
 from xdsl.ir import Attribute, Block, Operation, ParametrizedAttribute, Region, TypeAttribute
 from xdsl.parser import AttrParser, Parser
 from xdsl.printer import Printer
@@ -23,9 +24,13 @@ def parse_type(parser: AttrParser) -> TypeAttribute:
     """A type; one of the dialect may stand without its prefix."""
     token = parser._current_token  # pyright: ignore[reportPrivateUsage]
     if token.kind is not MLIRTokenKind.BARE_IDENT:
-        return parser.parse_type()
+        if (found := parser.parse_optional_type()) is None:
+            parser.raise_error("expected valid keyword", at_position=token.span)
+        return found
     definition = parser.ctx.get_optional_type(PREFIX + token.text)
     if definition is None or not issubclass(definition, ParametrizedAttribute):
+        return parser.parse_type()
+    if issubclass(definition, UnregisteredAttr):  # `i32`, where types of no dialect are allowed
         return parser.parse_type()
     parser.parse_keyword(token.text)
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import prod
 
-from xdsl.dialects.builtin import ArrayAttr, Float4E2M1FNType, IntAttr, NoneAttr
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, Float4E2M1FNType, IntAttr, NoneAttr
 from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
@@ -49,7 +49,8 @@ def is_number(type_: Attribute) -> bool:
 
 def _check_number(type_: Attribute) -> None:
     if not is_number(type_):
-        raise VerifyException(f"memory holds {' or '.join(NUMBERS)} values, not {type_}")
+        numbers = " or ".join(NUMBERS)
+        raise VerifyException(f"failed to verify 'pointeeType': {numbers} values, but got {type_}")
 
 
 @irdl_attr_definition
@@ -151,7 +152,11 @@ class TileType(ParametrizedAttribute, TypeAttribute):
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         with parser.in_angle_brackets():
-            return integers(parse_dimensions(parser)), parse_type(parser)
+            position = parser.pos
+            dimensions = parse_dimensions(parser)
+            if DYNAMIC_INDEX in dimensions:
+                parser.raise_error("expected static shape", at_position=position)
+            return integers(dimensions), parse_type(parser)
 
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
@@ -161,9 +166,10 @@ class TileType(ParametrizedAttribute, TypeAttribute):
 
     def verify(self) -> None:
         if not (isinstance(self.element_type, PtrType) or self.element_type in ELEMENT_TYPES):
+            elements = " or ".join(ELEMENTS)
             raise VerifyException(
-                f"a tile holds {' or '.join(ELEMENTS)} or Pointer type values, "
-                f"not {self.element_type}"
+                f"failed to verify 'elementType': {elements} or Pointer type values, "
+                f"but got {self.element_type}"
             )
         check_tile(self.get_shape(), self.element_type)
 

@@ -40,7 +40,7 @@ func.func @low(%p: !cute.ptr<f32, gmem, align<2>>) {
 
 // A pointer requires a memory space.
 
-// expected-error@+1 {{Expected ',': a pointer says where it points to}}
+// expected-error@+1 {{expected ',': a pointer says where it points to}}
 func.func @space(%p: !cute.ptr<f32>) {
   func.return
 }

@@ -12,12 +12,12 @@ func.func private @f(!nv_tileas.async.pipeline.iterator<tensor<8xf16>, lmem>)
 
 // -----
 
-// expected-error@+1 {{'>' expected}}
+// expected-error@+1 {{expected '>'}}
 func.func private @f(!nv_tileas.async.pipeline.iterator<tensor<8xf16>, 3, smem, 4>)
 
 // -----
 
-// expected-error@+1 {{Expected ',': a view says where it lives, gmem, smem, tmem or rmem}}
+// expected-error@+1 {{expected ',': a view says where it lives, gmem, smem, tmem or rmem}}
 func.func private @f(!nv_tileas.tiled_view<128x64xf16>)
 
 // -----

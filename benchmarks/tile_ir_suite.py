@@ -1,0 +1,222 @@
+"""The public tests of Tile IR's own tools on our parser, verifiers and passes.
+
+    python benchmarks/tile_ir_suite.py CHECKOUT [--json FILE] [--compare OLD] [--details] [--only TEXT]
+
+CHECKOUT is one of https://github.com/NVIDIA/cuda-tile.  Of its `test/` the `.mlir` files are taken
+by chunks (`// -----`):
+
+* wrong ones have `expected-error` comments: is the program rejected, with an error on that line, and
+  with exactly that text in it?  Each comment counts once.
+* the others must be accepted, and print so that they parse back to the same text.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, StringAttr
+from xdsl.irdl import opt_prop_def, prop_def, region_def, traits_def
+from xdsl.traits import IsolatedFromAbove, SymbolOpInterface
+from xdsl.universe import Universe
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmarks.running import end
+from tileas_xdsl.diagnostics.chunks import split_chunks
+from tileas_xdsl.diagnostics.emission import DiagnosticError, collecting_diagnostics
+from tileas_xdsl.diagnostics.expected import Expectation, read_expectations
+from tileas_xdsl.diagnostics.parse_errors import LocatedParseError
+from tileas_xdsl.diagnostics.report import Diagnostic, Severity
+from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.dialects.cuda_tile.base import CudaTileOp, cuda_tile_op
+from tileas_xdsl.dialects.cuda_tile.control import ReturnOp
+from tileas_xdsl.dialects.cuda_tile.hints import OptimizationHintsAttr
+from tileas_xdsl.dialects.cuda_tile.module import EntryOp
+from tileas_xdsl.frontend.inputs import parse_input
+from tileas_xdsl.printing import module_text
+
+EXPECTED = re.compile(r"expected-(error|warning|remark)")
+CHECK = re.compile(r"// CHECK(?:-NEXT)?: (.*)")
+COLUMNS = ("exact", "line", "rejected", "accepted wrongly", "crashed", "valid", "refused")
+
+
+@cuda_tile_op
+class TestingFuncOp(CudaTileOp):
+    """A function of the suite's own: written as a kernel, with arguments and results of any type."""
+
+    name = "cuda_tile.testing$func"
+
+    sym_name = prop_def(StringAttr)
+    function_type = prop_def(FunctionType)
+    arg_attrs = opt_prop_def(ArrayAttr[DictionaryAttr])
+    res_attrs = opt_prop_def(ArrayAttr[DictionaryAttr])
+    optimization_hints = opt_prop_def(OptimizationHintsAttr)
+    body = region_def()
+
+    traits = traits_def(IsolatedFromAbove(), SymbolOpInterface())
+    parse = classmethod(EntryOp.parse.__func__)  # pyright: ignore
+    print = EntryOp.print
+    _print_arguments = EntryOp._print_arguments  # pyright: ignore[reportPrivateUsage]
+
+
+ReturnOp.PARENTS = (*ReturnOp.PARENTS, TestingFuncOp.name)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One expected error of a wrong chunk, or one valid chunk."""
+
+    file: str
+    line: int
+    result: str
+    """Of `COLUMNS`: for a wrong program the best that holds, else `valid` or `refused`."""
+    wanted: str = ""
+    found: str = ""
+
+
+def outcomes(root: Path, only: str) -> Iterator[Outcome]:
+    """Judge every chunk of every file."""
+    for path in sorted((root / "test").rglob("*.mlir")):
+        name = str(path.relative_to(root / "test"))
+        if only not in name or "non_tileir" in name:
+            continue
+        content = path.read_bytes()
+        is_wrong = b"RUN: not cuda-tile-opt" in content
+        for chunk, offset in split_chunks(content):
+            judged = _judged_by_checks if is_wrong and offset else _judged
+            yield from judged(chunk, name, offset)
+
+
+def _judged(chunk: bytes, name: str, offset: int) -> Iterator[Outcome]:
+    text = chunk.decode()
+    wanted = [e for e in read_expectations(text, name, offset)[0] if e.severity is Severity.ERROR]
+    printed, reports, crash = _processed(chunk, name, offset)
+    if wanted:
+        for one in wanted:
+            yield Outcome(
+                name, one.line or 0, _result(one, reports, crash), one.text, _first(reports)
+            )
+        return
+    if EXPECTED.search(text):
+        return
+    problem = crash or _first(reports)
+    if not problem and printed is not None:
+        again, reports, crash = _processed(printed.encode(), name, 0)
+        problem = crash or _first(reports)
+        if not problem and again != printed:
+            problem = "prints differently when it is read back"
+    yield Outcome(name, offset + 1, "refused" if problem else "valid", "", problem)
+
+
+def _judged_by_checks(chunk: bytes, name: str, offset: int) -> Iterator[Outcome]:
+    """A wrong chunk whose diagnostics FileCheck looks for, on no line in particular."""
+    wanted = [text.strip() for text in CHECK.findall(chunk.decode())]
+    _, reports, crash = _processed(chunk, name, offset)
+    texts = [one.text for report in reports for one in (report, *report.notes)]
+    for text in wanted:
+        found = "exact" if any(text in each for each in texts) else "line"
+        result = "crashed" if crash else found if reports else "accepted wrongly"
+        yield Outcome(name, offset + 1, result, text, crash or _first(reports))
+
+
+def _processed(chunk: bytes, name: str, offset: int) -> tuple[str | None, list[Diagnostic], str]:
+    """The printed module, the errors, and an exception that is no diagnostic."""
+    with collecting_diagnostics() as log:
+        try:
+            ctx = _context()
+            module, aliases = parse_input(ctx, chunk, name, line_offset=offset)
+            verify_module(module, after=None)
+            return module_text(module, aliases, ctx.loaded_dialects), [], ""
+        except (LocatedParseError, DiagnosticError) as error:
+            reports = [*error.diagnostics, *log.diagnostics]
+            return None, [r for r in reports if r.severity is Severity.ERROR], ""
+        except Exception as error:
+            return None, [], f"{type(error).__name__}: {error}"
+
+
+def _context() -> Context:
+    """Every installed dialect, operations that are of none, and a function that tests need."""
+    ctx = Context(allow_unregistered=True)
+    for dialect, factory in Universe.get_multiverse().all_dialects.items():
+        ctx.register_dialect(dialect, factory)
+    ctx.load_registered_dialect("cuda_tile")
+    ctx.load_op(TestingFuncOp)
+    return ctx
+
+
+def _first(reports: Sequence[Diagnostic]) -> str:
+    if not reports:
+        return ""
+    place = reports[0].location
+    return f"{place.line if place else '?'}: {reports[0].text}"
+
+
+def _result(one: Expectation, reports: Sequence[Diagnostic], crash: str) -> str:
+    if crash:
+        return "crashed"
+    if not reports:
+        return "accepted wrongly"
+    if any(one.fits(report) for report in reports):
+        return "exact"
+    lines = [report.location.line for report in reports if report.location]
+    return "line" if one.line in lines else "rejected"
+
+
+def table(found: Sequence[Outcome]) -> str:
+    """Counts by file, and in all."""
+    lines = [f"{'file':58}" + "".join(f"{column:>17}" for column in COLUMNS)]
+    by_file: dict[str, Counter[str]] = {}
+    for one in found:
+        by_file.setdefault(one.file, Counter())[one.result] += 1
+    total = sum(by_file.values(), Counter[str]())
+    for name, counts in (*by_file.items(), ("in all", total)):
+        lines.append(f"{name:58}" + "".join(f"{counts[column] or '':>17}" for column in COLUMNS))
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Run the suite."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("checkout", type=Path)
+    parser.add_argument("--json", type=Path)
+    parser.add_argument(
+        "--compare", type=Path, metavar="OLD", help="print what got worse or better"
+    )
+    parser.add_argument(
+        "--details", action="store_true", help="print all that is not exact or valid"
+    )
+    parser.add_argument("--only", default="", metavar="TEXT", help="files with this in their names")
+    given = parser.parse_args()
+    if not (given.checkout / "test").is_dir():
+        end(f"{given.checkout} has no folder test: give a checkout of NVIDIA/cuda-tile")
+    found = list(outcomes(given.checkout, given.only))
+    print(table(found))
+    if given.details:
+        for one in found:
+            if one.result not in ("exact", "valid"):
+                print(
+                    f"{one.file}:{one.line}: {one.result}\n  wanted {one.wanted}\n  found  {one.found}"
+                )
+    if given.json:
+        given.json.write_text(json.dumps([asdict(one) for one in found], indent=1))
+    if given.compare:
+        old = {
+            (o["file"], o["line"], o["wanted"]): o["result"]
+            for o in json.loads(given.compare.read_text())
+        }
+        for one in found:
+            before = old.get((one.file, one.line, one.wanted))
+            if before not in (None, one.result):
+                print(f"{one.file}:{one.line}: {before} -> {one.result}")
+
+
+if __name__ == "__main__":
+    main()
