@@ -1,12 +1,12 @@
 """Lifetimes on the circle of a round: the published example of three buffers."""
 
 import pytest
-from xdsl.dialects.test import TestOp
+from xdsl.dialects import test
 
 from tileas_xdsl.scheduling.buffer_assignment import Buffer
 from tileas_xdsl.scheduling.register_demand import count
 
-OP = TestOp()
+OP = test.TestOp()
 
 
 def alive(begin, end):
