@@ -143,6 +143,40 @@ def wgmma(count: int) -> str:
     return "\n".join([*lines, "bra DONE;"])
 
 
+CHAINS = 8
+"""Independent values, so that no instruction waits for the one before."""
+
+FMA = "fma.rn.f32 %v{k}, %v{k}, %v{k}, %v{k};"
+EXP2 = "ex2.approx.ftz.f32 %v{k}, %v{k};"
+
+
+def mixture(*lines: str) -> str:
+    """Return `ROUNDS` repetitions of instructions on each of `CHAINS` values of a thread."""
+    text = [f".reg .f32 %v<{CHAINS}>;", *(f"mov.f32 %v{k}, 0f3F000000;" for k in range(CHAINS))]
+    text += ["bar.sync 0;", "mov.u64 %start, %clock64;"]
+    text += [line.format(k=k) for line in lines for k in range(CHAINS)] * ROUNDS
+    text += ["mov.u64 %end, %clock64;"]
+    text += [f"add.f32 %v0, %v0, %v{k};" for k in range(1, CHAINS)]
+    text += ["setp.eq.f32 %p, %v0, 0f4B189680;", "@%p st.shared.f32 [%full+64], %v0;"]
+    return "\n".join([*text, "bra DONE;"])
+
+
+TURNS = "\n".join(
+    [
+        "setp.lt.u32 %p, %thread, 128;",
+        "@%p bra FIRST;",
+        "bar.arrive 1, 256;",
+        *(["bar.sync 2, 256;", "bar.arrive 1, 256;"] * (ROUNDS - 1)),
+        "bar.sync 2, 256;",
+        "bra LAST;",
+        "FIRST:",
+        *(["bar.sync 1, 256;", "bar.arrive 2, 256;"] * ROUNDS),
+        "LAST:",
+    ]
+)
+"""Two warpgroups that wait for one another in turn, as consumers that share the tensor core do."""
+
+
 @dataclass(frozen=True)
 class Measurement:
     """A kernel and its launch; `rounds` is the number of measured repetitions."""
@@ -167,6 +201,11 @@ def measurements(multiprocessors: int) -> Sequence[Measurement]:
         Measurement("global load, hit", kernel(GLOBAL_CHASE), ROUNDS, 1),
         Measurement("global load, miss", kernel(GLOBAL_CHASE), ROUNDS, 1, cold=True),
     ]
+    found.append(Measurement("turn of two warpgroups", kernel(TURNS), 2 * ROUNDS, 256))
+    for threads in (32, 128, 256, 512):
+        for what, lines in (("fma", [FMA]), ("ex2", [EXP2]), ("ex2 and 8 fma", [EXP2, *[FMA] * 8])):
+            name = f"{what}, {threads // 32} warps: cycles of {CHAINS} values"
+            found.append(Measurement(name, kernel(mixture(*lines)), ROUNDS, threads))
     for size in (128, 4096, 16384, 65536, 131072):
         for what, text in (("load", BULK_LOAD), ("store", BULK_STORE)):
             name = f"bulk {what} of {size} B"

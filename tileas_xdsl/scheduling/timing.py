@@ -1,0 +1,284 @@
+"""Predict how long a scheduled loop runs: a clock for each role's warps, a queue for each unit.
+
+Each replica of a role issues its operations in the order of its schedule, one after another; an
+operation starts when its operands are there and its stage is free.  Products and copies are left to
+their units; what else needs a unit waits for it.  Rounds overlap as roles run ahead, not as the
+schedule says, so that the prediction holds for a poor schedule too.  Replicas take turns on the
+tensor core: one issues the products of a round when the one before has issued its own.
+
+    cycles of an iteration   from the second half of a long run: the steady state
+    of a block               its first iteration, the others, the epilogue
+    of a launch              waves of blocks over the multiprocessors, slowed where products would
+                             take more power than the GPU has
+
+The start of a unit's work is that of the operation; a unit that is shared cycle by cycle (issue,
+shared memory) delays what uses it by what is queued in front.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from tileas_xdsl.scheduling.buffer_stages import buffered
+from tileas_xdsl.scheduling.dependence_graph import MacroDependence, Order
+from tileas_xdsl.scheduling.loop_problem import LoopProblem
+from tileas_xdsl.scheduling.loop_scheduler import Scheduled
+from tileas_xdsl.scheduling.machine_model import lane
+from tileas_xdsl.scheduling.macro_operations import MacroKind
+from tileas_xdsl.scheduling.problem import Reservation
+from tileas_xdsl.scheduling.schedule import Role
+from tileas_xdsl.target.latencies import Latencies
+from tileas_xdsl.target.units import Unit
+
+LONG_RUN = 24
+"""Iterations after which a loop is in its steady state, for all latencies are some of them."""
+
+
+ASYNCHRONOUS = (MacroKind.DOT, MacroKind.TMA_LOAD, MacroKind.TMA_STORE)
+"""What warps issue and leave to a unit, which takes one after another."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """An operation of an iteration on the warps of one replica; times in cycles."""
+
+    role: Role
+    replica: int
+    name: str
+    iteration: int
+    start: int
+    """When the warps are done with what goes before and all it needs is there."""
+    end: int
+    """When the warps go on to the next operation."""
+    ready: int
+    """When its result is there."""
+    unit: Unit
+    busy: int
+    """Cycles of the unit."""
+
+
+@dataclass(frozen=True)
+class LoopTiming:
+    """The prediction for one loop."""
+
+    events: Sequence[Event]
+    per_iteration: float
+    """Cycles of an iteration of all replicas: of the middle half of the run."""
+    first: int
+    """Cycles until the end of the first iteration."""
+    load: Mapping[str, float]
+    """By unit: the part of the cycles in the steady state in which it works."""
+
+    @property
+    def bound(self) -> str:
+        """The busiest unit."""
+        return max(self.load, key=lambda unit: self.load[unit])
+
+    def cycles(self, iterations: int) -> float:
+        """Cycles of a run of the loop."""
+        return self.first + max(iterations - 1, 0) * self.per_iteration
+
+
+def loop_timing(one: Scheduled, iterations: int = LONG_RUN, *, turns: bool = True) -> LoopTiming:
+    """Predict the time of a scheduled loop from a run of some iterations, at least four.
+
+    Without `turns` nothing orders the products of replicas, which then compute at the same time.
+    """
+    events = list(_Run(one, iterations, turns).events())
+    ends: defaultdict[int, int] = defaultdict(int)
+    for event in events:
+        ends[event.iteration] = max(ends[event.iteration], event.end, event.ready)
+    first, last = iterations // 4, iterations * 3 // 4
+    steady = (ends[last] - ends[first]) / (last - first)
+    load = {
+        unit: cycles / steady
+        for unit, cycles in one.found.problem.demands().items()
+        if unit in {*Unit}
+    }
+    return LoopTiming(events, steady, ends[0], load)
+
+
+class _Run:
+    """The state of a run: clocks of replicas, ends of units' queues, times of results."""
+
+    def __init__(self, one: Scheduled, iterations: int, turns: bool) -> None:
+        self.one, self.iterations, self.turns = one, iterations, turns
+        self.found: LoopProblem = one.found
+        self.clock: defaultdict[tuple[Role, int], int] = defaultdict(int)
+        self.queue: defaultdict[str, int] = defaultdict(int)
+        self.begun: dict[tuple[int, int, int], int] = {}
+        self.latency: dict[tuple[int, int, int], int] = {}
+        for edge in self.found.problem.dependences:
+            key = (edge.source, edge.target, edge.distance)
+            self.latency[key] = max(edge.latency, self.latency.get(key, 0))
+        self.into: defaultdict[int, list[MacroDependence]] = defaultdict(list)
+        for edge in self.found.graph.edges:
+            self.into[edge.target.index].append(edge)
+        self.buffers = frozenset(buffered(self.found))
+        self.issued: dict[tuple[int, int, int], int] = {}
+        starts, ii = one.solution.starts, one.solution.ii
+        self.products = sorted(
+            (node.index for node in self.found.graph.nodes if node.kind is MacroKind.DOT),
+            key=lambda index: (starts[index] % ii, index),
+        )
+        self.programs = {agent: list(self._program(agent[0])) for agent in self._agents()}
+
+    def events(self) -> Iterator[Event]:
+        """Run what can start earliest, until nothing is left."""
+        place = dict.fromkeys(self.programs, 0)
+        while True:
+            choices = [
+                (start, agent)
+                for agent, program in self.programs.items()
+                if place[agent] < len(program)
+                and (start := self._start(agent, *program[place[agent]])) is not None
+            ]
+            if not choices:
+                return
+            start, agent = min(choices, key=lambda choice: (choice[0], choice[1][1]))
+            yield self._issue(agent, *self.programs[agent][place[agent]], start)
+            place[agent] += 1
+
+    def _agents(self) -> Sequence[tuple[Role, int]]:
+        roles = dict.fromkeys(self.found.roles)
+        count = self.found.model.replicas
+        return [(role, k) for role in roles for k in range(self._replicas(role, count))]
+
+    def _replicas(self, role: Role, count: int) -> int:
+        return 1 if role is Role.PRODUCER else count
+
+    def _program(self, role: Role) -> Iterator[tuple[int, int]]:
+        """The operations of a role with their iterations, round after round."""
+        starts, ii = self.one.solution.starts, self.one.solution.ii
+        mine = [index for index, one in enumerate(self.found.roles) if one is role]
+        mine.sort(key=lambda index: (starts[index] % ii, index))
+        first = min(starts[index] // ii for index in mine)
+        last = max(starts[index] // ii for index in mine)
+        for turn in range(self.iterations + last - first):
+            for index in mine:
+                iteration = turn - (starts[index] // ii - first)
+                if 0 <= iteration < self.iterations:
+                    yield index, iteration
+
+    def _start(self, agent: tuple[Role, int], index: int, iteration: int) -> int | None:
+        """The cycle at which an operation can start; None while something is not known yet."""
+        waits = [self.clock[agent]]
+        for edge in self.into[index]:
+            earlier = iteration - edge.distance
+            if earlier < 0:
+                continue
+            at = self._ready(edge, agent[1], earlier, index)
+            if at is None:
+                return None
+            waits.append(at)
+        if index in self.buffers:
+            free = self._free(index, iteration - self.one.stages[index])
+            if free is None:
+                return None
+            waits.append(free)
+        turn = self._turn(agent, index, iteration)
+        return None if turn is None else max([*waits, turn])
+
+    def _turn(self, agent: tuple[Role, int], index: int, iteration: int) -> int | None:
+        """When a replica may issue the first product of a round: behind the last of the one before.
+
+        Named barriers see to that, so that what one replica computes runs under the products of the
+        others.
+        """
+        count = self.found.model.replicas
+        is_first = index in self.products[:1]
+        if count == 1 or not is_first or not self.turns:
+            return 0
+        before = self._round(index, iteration) - (agent[1] == 0)
+        last = self.products[-1]
+        earlier = before - self._round(last, 0)
+        if not 0 <= earlier < self.iterations:
+            return 0
+        return self.issued.get((last, (agent[1] - 1) % count, earlier))
+
+    def _round(self, index: int, iteration: int) -> int:
+        """The round of a role in which it issues an operation of an iteration."""
+        return iteration + self.one.solution.starts[index] // self.one.solution.ii
+
+    def _ready(self, edge: MacroDependence, replica: int, iteration: int, index: int) -> int | None:
+        source = edge.source.index
+        mine = 0 if self.found.roles[source] is Role.PRODUCER else replica
+        at = self.begun.get((source, mine, iteration))
+        return None if at is None else at + self.latency[source, index, edge.distance]
+
+    def _free(self, load: int, iteration: int) -> int | None:
+        """When all replicas have read the tile of an earlier iteration from its stage."""
+        if iteration < 0:
+            return 0
+        ends: list[int] = []
+        for edge in self.found.graph.edges:
+            if edge.source.index != load or edge.order is not Order.VALUE:
+                continue
+            for replica in range(self.found.model.replicas):
+                reader = edge.target.index
+                begun = self.begun.get((reader, replica, iteration + edge.distance))
+                if begun is None:
+                    return None
+                ends.append(begun + self.found.costs[reader].latency + self.found.model.release)
+        return max(ends, default=0)
+
+    def _issue(self, agent: tuple[Role, int], index: int, iteration: int, start: int) -> Event:
+        cost, replica = self.found.costs[index], agent[1]
+        shared = [one for one in cost.reservations if one.unit != lane(agent[0])]
+        delay = max([0, *(self.queue[one.unit] - start for one in shared)])
+        for one in shared:
+            self.queue[one.unit] = max(self.queue[one.unit], start) + one.cycles
+        begin = start + delay
+        is_async = self.found.graph.nodes[index].kind in ASYNCHRONOUS
+        went_on = start if is_async else begin
+        end = went_on + _lane_cycles(cost.reservations, agent[0])
+        self.clock[agent] = self.issued[index, replica, iteration] = end
+        self.begun[index, replica, iteration] = begin
+        busy = max((one.cycles for one in shared if one.unit == cost.unit), default=0)
+        name = self.found.graph.nodes[index].name
+        ready = begin + cost.latency
+        return Event(agent[0], replica, name, iteration, went_on, end, ready, cost.unit, busy)
+
+
+def _lane_cycles(reservations: Sequence[Reservation], role: Role) -> int:
+    return sum(one.cycles for one in reservations if one.unit == lane(role))
+
+
+@dataclass(frozen=True)
+class Launch:
+    """What a kernel does around its loop."""
+
+    blocks: int
+    iterations: int
+    flops: float = 0
+    """Of the whole launch, by tensor cores."""
+    epilogue: int = 0
+    """Cycles of a block behind its loop."""
+    together: int = 1
+    """Blocks that share a multiprocessor."""
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """The time of a launch, and what bounds it."""
+
+    microseconds: float
+    waves: int
+    power: float
+    """By how much power slows the launch: 1 where it does not."""
+    bound: str
+
+
+def launch_time(
+    timing: LoopTiming, launch: Launch, latencies: Latencies, element: str
+) -> Prediction:
+    """Predict the time of a launch of blocks that run one scheduled loop each."""
+    block = latencies.launch + timing.cycles(launch.iterations) + launch.epilogue
+    waves = -(-launch.blocks // (latencies.multiprocessors * launch.together))
+    seconds = waves * block / (latencies.clock * 1e6)
+    rate = launch.flops / seconds / 1e12 if launch.flops else 0.0
+    power = max(1.0, rate / (latencies.peak(element) * latencies.power_cap / 100))
+    bound = "power" if power > 1 else timing.bound
+    return Prediction(seconds * power * 1e6, waves, power, bound)
