@@ -26,6 +26,14 @@ FOUND = (
     "itof unsigned i32 f8E5M2",
     "ftoi unsigned saturating f16 i64",
     "pack tf32",
+    "pack i4",
+    "unpack f4E2M1FN",
+    "exti unsigned i4 i16",
+    "trunci i32 i4",
+    "ftof f64 f4E2M1FN",
+    "ftof bf16 f4E2M1FN",
+    "ftoi signed saturating f4E2M1FN i8",
+    "permute f4E2M1FN",
     "reshape f8E8M0FNU",
 )
 """Forms that were refused or wrong."""
@@ -33,8 +41,9 @@ FOUND = (
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_forms_that_were_wrong_once(target: str) -> None:
-    """One kernel runs all of them."""
-    verdict = judge_text(kernel_of([FORMS[name] for name in FOUND]), targets=(target,))
+    """One kernel runs half of them."""
+    names = FOUND[TARGETS.index(target) :: len(TARGETS)]
+    verdict = judge_text(kernel_of([FORMS[name] for name in names]), targets=(target,))
     assert verdict.kind is Kind.RIGHT, verdict
 
 

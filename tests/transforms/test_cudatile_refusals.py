@@ -15,6 +15,12 @@ REFUSED = {
         "alloca",
         "failed to convert cuda_tile to nv_tileaa",
     ),
+    "nibbles": (
+        """%q = ptr_to_ptr %p : tile<ptr<f32>> -> tile<ptr<f4E2M1FN>>
+    %v = make_tensor_view %q, shape = [8], strides = [1] : tensor_view<8xf4E2M1FN, strides=[1]>""",
+        "make_tensor_view",
+        "two share a byte; access bytes, and pack or unpack them",
+    ),
     "count": (
         """%a = constant <i64: 0> : tile<i64>
     for unsigned %i in (%a to %a, step %a) : tile<i64> { continue }""",

@@ -87,7 +87,8 @@ def _random(rng: np.random.Generator, operand: Operand, size: int) -> Array:
     if element[0] == "i":
         return _integers(rng, span, size, dtype)
     if element == "f8E8M0FNU":
-        return rng.integers(120, 134, size).astype(np.uint8).view(dtype)
+        low, high = (126, 130) if span == "positive" else (120, 134)
+        return rng.integers(low, high, size).astype(np.uint8).view(dtype)
     values = rng.standard_normal(size) * 3
     if span in ("small", "positive"):
         values = np.abs(values) + (0 if span == "small" else 0.25)

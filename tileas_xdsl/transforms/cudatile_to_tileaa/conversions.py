@@ -23,13 +23,16 @@ from xdsl.ir import Operation, SSAValue
 from tileas_xdsl.dialects.cuda_tile import conversions as ct
 from tileas_xdsl.dialects.cuda_tile.enums import RoundingMode
 from tileas_xdsl.dialects.cuda_tile.scalars import bit_width, name_of_scalar, widens
+from tileas_xdsl.dialects.cuda_tile.types import element_of as numbers_of
 from tileas_xdsl.dialects.nv_tileaa import conversions as aa
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of, tile_of
 from tileas_xdsl.dialects.nv_tileas.compute.float_modes import ROUNDING
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ReinterpretOp
+from tileas_xdsl.transforms.cudatile_to_tileaa import nibbles
 from tileas_xdsl.transforms.cudatile_to_tileaa.converter import Converter, Rule
 from tileas_xdsl.transforms.cudatile_to_tileaa.floats import KEYWORDS, rounding_of
 from tileas_xdsl.transforms.cudatile_to_tileaa.integers import is_unsigned
+from tileas_xdsl.transforms.cudatile_to_tileaa.types import WIDENED
 
 Make = Callable[..., Any]
 
@@ -49,8 +52,10 @@ _ADDRESSES: Mapping[type[Operation], Make] = {
 }
 
 
-def _element_by_element(c: Converter, op: Operation, make: Make) -> Sequence[SSAValue]:
-    element = element_of(c.type(op.results[0]))
+def _element_by_element(
+    c: Converter, op: Operation, make: Make, element: Any = None
+) -> Sequence[SSAValue]:
+    element = element or element_of(c.type(op.results[0]))
     operand = c.get(op.operands[0])
 
     def body(value: SSAValue) -> SSAValue:
@@ -61,6 +66,16 @@ def _element_by_element(c: Converter, op: Operation, make: Make) -> Sequence[SSA
 
 def by_sign(c: Converter, op: Any) -> Sequence[SSAValue]:
     """One of two operations; floats become integers that saturate, whether asked for or not."""
+    target = numbers_of(op.to.type)
+    if isinstance(op, ct.ExtIOp) and numbers_of(op.from_.type) == nibbles.i4:
+        wide, unsigned = element_of(c.type(op.to)), is_unsigned(op)
+        return [nibbles.extended(c, c.get(op.from_), wide, unsigned=unsigned)]
+    if isinstance(op, ct.IToFOp) and target == nibbles.f4:
+        return [
+            nibbles.rounded(
+                c, _element_by_element(c, op, _BY_SIGN[type(op)][is_unsigned(op)], f32)[0]
+            )
+        ]
     if isinstance(op, ct.FToIOp) and element_of(c.type(op.to)) == i1:
         return [is_nonzero(c, c.get(op.from_))]
     if isinstance(op, ct.FToIOp) and op.saturating and element_of(c.type(op.to)) == i64:
@@ -147,12 +162,18 @@ def is_nonzero(c: Converter, operand: SSAValue) -> SSAValue:
 
 def truncated(c: Converter, op: ct.TruncIOp) -> Sequence[SSAValue]:
     """The low bits."""
+    if numbers_of(op.to.type) == nibbles.i4:
+        return [nibbles.truncated(c, c.get(op.from_))]
     return _element_by_element(c, op, arith.TruncIOp)
 
 
 def float_to_float(c: Converter, op: ct.FToFOp) -> Sequence[SSAValue]:
     """Another float type; where all numbers are there anyway, how it is rounded is no matter."""
+    if numbers_of(op.to.type) == nibbles.f4:
+        return [nibbles.rounded(c, c.get(op.from_))]
     source, target = (element_of(c.type(value)) for value in (op.from_, op.to))
+    if source == target:
+        return [c.get(op.from_)]
     made = aa.FpToFpOp(c.get(op.from_), c.type(op.to))
     mode = rounding_of(op)
     if mode is not RoundingMode.NEAREST_EVEN and not widens(source, target):
@@ -179,6 +200,11 @@ def address(c: Converter, op: Any) -> Sequence[SSAValue]:
 def packed(c: Converter, op: ct.PackOp | ct.UnpackOp) -> Sequence[SSAValue]:
     """The bits of a whole tile as other elements; tf32 has the bits of f32, but for the last."""
     source, type_ = c.get(op.source), c.type(op.result)
+    before, after = numbers_of(op.source.type), numbers_of(op.result.type)
+    if before in WIDENED:
+        return [nibbles.packed(c, source, before)]
+    if after in WIDENED:
+        return [nibbles.unpacked(c, source, after, type_)]
     if element_of(source.type) == tf32:
         source = c.insert(aa.FpToFpOp(source, tile_of(f32, shape_of(source.type)))).result
     if element_of(type_) != tf32:

@@ -9,6 +9,7 @@ from xdsl.ir import Operation, SSAValue
 from tileas_xdsl.dialects.cuda_tile import atomics, pointers
 from tileas_xdsl.dialects.cuda_tile.enums import AtomicRMWMode
 from tileas_xdsl.dialects.cuda_tile.module import GetGlobalOp
+from tileas_xdsl.dialects.cuda_tile.types import element_of as numbers_of
 from tileas_xdsl.dialects.nv_tileaa import memory as aa
 from tileas_xdsl.dialects.nv_tileaa.globals import GetGlobalOp as AAGetGlobalOp
 from tileas_xdsl.dialects.nv_tileaa.pointers import AddPtrOp
@@ -21,6 +22,7 @@ from tileas_xdsl.transforms.cudatile_to_tileaa.access_attributes import (
     token_before,
 )
 from tileas_xdsl.transforms.cudatile_to_tileaa.converter import Converter, Rule
+from tileas_xdsl.transforms.cudatile_to_tileaa.nibbles import check_whole_bytes
 
 
 def rmw_mode(mode: AtomicRMWMode) -> RmwMode:
@@ -35,6 +37,7 @@ def offset(c: Converter, op: pointers.OffsetOp) -> Sequence[SSAValue]:
 
 def load(c: Converter, op: pointers.LoadPtrTkoOp) -> Sequence[SSAValue]:
     """What pointers point to."""
+    check_whole_bytes(op, numbers_of(op.result.type))
     made = aa.LoadOp(
         c.get(op.source),
         mask=c.get_optional(op.mask),
@@ -47,6 +50,7 @@ def load(c: Converter, op: pointers.LoadPtrTkoOp) -> Sequence[SSAValue]:
 
 def store(c: Converter, op: pointers.StorePtrTkoOp) -> Sequence[SSAValue]:
     """Writes behind pointers."""
+    check_whole_bytes(op, numbers_of(op.value.type))
     made = aa.StoreOp(
         c.get(op.value),
         c.get(op.destination),

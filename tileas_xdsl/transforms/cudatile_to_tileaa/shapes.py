@@ -22,10 +22,13 @@ AXES = range(3)
 def constant(c: Converter, op: ConstantOp) -> Sequence[SSAValue]:
     """A dense literal, or the number of a scalar."""
     value: Any = op.value
-    if shape_of(c.type(op.result)):
+    type_: Any = c.type(op.result)
+    if shape_of(type_):
+        if element_of(type_) != value.get_element_type():
+            value = DenseIntOrFPElementsAttr.from_list(type_, [*value.get_values()])
         return [c.insert(arith.ConstantOp(value)).result]
     (number,) = value.get_values()
-    return [c.insert(arith.ConstantOp(_number(number, value.get_element_type()))).result]
+    return [c.insert(arith.ConstantOp(_number(number, type_))).result]
 
 
 def _number(number: float, element: Any) -> IntegerAttr[Any] | FloatAttr[Any]:

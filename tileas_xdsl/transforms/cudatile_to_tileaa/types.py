@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import TensorType
+from collections.abc import Mapping
+
+from xdsl.dialects.builtin import (
+    Float4E2M1FNType,
+    Float8E4M3FNType,
+    IntegerType,
+    TensorType,
+    i8,
+)
 from xdsl.ir import Attribute
 
 from tileas_xdsl.dialects.cuda_tile.types import PtrType, TileType, TokenType
@@ -14,9 +22,18 @@ GLOBAL = 1
 """The address space of global memory, as LLVM numbers them for NVPTX."""
 
 
+WIDENED: Mapping[Attribute, Attribute] = {
+    IntegerType(4): i8,
+    Float4E2M1FNType(): Float8E4M3FNType(),
+}
+"""What elements of 4 bits become: the smallest that a register or a byte holds alone."""
+
+
 def element_type(type_: Attribute) -> Attribute:
-    """The element of a tile: numbers stay what they are."""
-    return aa.PtrType(type_.pointee, GLOBAL) if isinstance(type_, PtrType) else type_
+    """The element of a tile: numbers stay what they are, but for those of 4 bits."""
+    if isinstance(type_, PtrType):
+        return aa.PtrType(type_.pointee, GLOBAL)
+    return WIDENED.get(type_, type_)
 
 
 def converted_type(type_: Attribute) -> Attribute:

@@ -40,6 +40,7 @@ from tileas_xdsl.transforms.cudatile_to_tileaa.access_attributes import (
     token_before,
 )
 from tileas_xdsl.transforms.cudatile_to_tileaa.converter import INDEX, Converter, Rule
+from tileas_xdsl.transforms.cudatile_to_tileaa.nibbles import check_whole_bytes
 from tileas_xdsl.transforms.cudatile_to_tileaa.pointers import rmw_mode
 
 _SPECIAL: Mapping[PaddingValue, SpecialPadding] = {
@@ -63,6 +64,8 @@ def padding_of(view: TileView) -> Attribute | None:
 
 def make_tensor_view(c: Converter, op: MakeTensorViewOp) -> Sequence[SSAValue]:
     """An array behind a pointer."""
+    assert isinstance(op.result.type, TensorViewType)
+    check_whole_bytes(op, op.result.type.element_type)
     sizes, strides = c.get_all(op.dynamic_shape), c.get_all(op.dynamic_strides)
     return [c.insert(MakeMemrefOp(c.get(op.base), sizes, strides, c.type(op.result))).result]
 
