@@ -68,9 +68,11 @@ class MacroOperation:
     @property
     def name(self) -> str:
         """A name that is unique in the loop, for reports and pictures."""
-        first = self.operations[0]
-        hint = next((result.name_hint for result in first.results if result.name_hint), None)
-        return f"{self.kind} {hint or self.index}"
+        said = {op.name.rpartition(".")[2]: op.name for op in self.operations}
+        functions = [short for short, name in said.items() if name.startswith("math.")]
+        plain = self.kind is MacroKind.ELEMENTWISE
+        what = [*functions, *said][0] if plain else self.kind
+        return f"{what} {self.index}"
 
     @property
     def inner_operands(self) -> Iterator[SSAValue]:

@@ -55,6 +55,8 @@ class Event:
     ready: int
     """When its result is there."""
     unit: Unit
+    began: int
+    """When the unit begins with it."""
     busy: int
     """Cycles of the unit."""
 
@@ -98,6 +100,13 @@ def loop_timing(one: Scheduled, iterations: int = LONG_RUN, *, turns: bool = Tru
         if unit in {*Unit}
     }
     return LoopTiming(events, steady, ends[0], load)
+
+
+def unit_spans(timing: LoopTiming) -> Iterator[tuple[Event, int, int]]:
+    """Yield what the units do that warps leave their work to: an event, its begin and its end."""
+    for event in timing.events:
+        if event.unit in (Unit.TENSOR_CORE, Unit.TMA) and event.busy:
+            yield event, event.began, event.began + event.busy
 
 
 class _Run:
@@ -239,7 +248,9 @@ class _Run:
         busy = max((one.cycles for one in shared if one.unit == cost.unit), default=0)
         name = self.found.graph.nodes[index].name
         ready = begin + cost.latency
-        return Event(agent[0], replica, name, iteration, went_on, end, ready, cost.unit, busy)
+        return Event(
+            agent[0], replica, name, iteration, went_on, end, ready, cost.unit, begin, busy
+        )
 
 
 def _lane_cycles(reservations: Sequence[Reservation], role: Role) -> int:

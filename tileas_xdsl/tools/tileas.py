@@ -18,6 +18,7 @@ from tileas_xdsl.tools.commands.explain import explain
 from tileas_xdsl.tools.commands.layout import layout
 from tileas_xdsl.tools.commands.listings import diagnostics, dialects, passes, pipelines
 from tileas_xdsl.tools.commands.run import run
+from tileas_xdsl.tools.commands.schedule import schedule
 from tileas_xdsl.tools.commands.simulate import simulate
 from tileas_xdsl.tools.commands.validate import validate
 from tileas_xdsl.tools.failures import end_of_failure
@@ -57,6 +58,7 @@ COMMANDS = (
     run,
     validate,
     explain,
+    schedule,
     layout,
     dialects,
     passes,

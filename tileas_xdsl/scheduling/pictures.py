@@ -1,0 +1,154 @@
+"""Pictures of a scheduled loop as SVG: its dependence graph, and a round of its units."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from typing import Final
+
+from tileas_xdsl.scheduling.loop_scheduler import Scheduled
+from tileas_xdsl.scheduling.machine_model import lane
+from tileas_xdsl.scheduling.schedule import Role
+
+COLOURS: Final = ("#77aadd", "#ee8866", "#99cc66", "#ffaabb", "#eedd88", "#44bb99", "#bb99dd")
+"""One a stage, then from the first again; after Paul Tol's light scheme, for black labels."""
+
+_BOX_WIDTH, _BOX_HEIGHT, _COLUMN, _LINE = 220, 34, 280, 70
+_MARGIN, _LABEL, _ROW, _WIDTH = 14, 150, 26, 900
+
+
+def draw_graph(one: Scheduled) -> str:
+    """The macro operations in layers of what they wait for; carried dependences are dashed."""
+    nodes = one.found.graph.nodes
+    layers = _layers(one)
+    places: dict[int, tuple[int, int]] = {}
+    for layer, members in layers.items():
+        for column, index in enumerate(members):
+            places[index] = (_MARGIN + column * _COLUMN, 50 + layer * _LINE)
+    parts = [_arrow_head(), _text(_MARGIN, 22, f"{len(nodes)} macro operations", 14)]
+    for edge in one.found.graph.edges:
+        source, target = places[edge.source.index], places[edge.target.index]
+        parts.append(_edge(source, target, edge.distance))
+    for node in nodes:
+        x, y = places[node.index]
+        start, cost = one.solution.starts[node.index], one.found.costs[node.index]
+        colour = _colour(start // one.solution.ii)
+        lines = (node.name, f"{cost.unit} {cost.length}, result {cost.latency}")
+        title = ", ".join(op.name for op in node.operations)
+        parts.append(_box(x, y, _BOX_WIDTH, _BOX_HEIGHT, colour, title))
+        parts += [_text(x + 5, y + 14 + 14 * k, line, 11) for k, line in enumerate(lines)]
+    width = max(x for x, _ in places.values()) + _BOX_WIDTH + 80
+    height = max(y for _, y in places.values()) + _BOX_HEIGHT + _MARGIN
+    return _document(width, height, parts)
+
+
+def _layers(one: Scheduled) -> Mapping[int, Sequence[int]]:
+    """The nodes by the longest way from what waits for nothing in its iteration."""
+    depth: dict[int, int] = {}
+    edges = [edge for edge in one.found.graph.edges if edge.distance == 0]
+    for node in one.found.graph.nodes:
+        depth[node.index] = 0
+    for _ in depth:
+        for edge in edges:
+            after = depth[edge.source.index] + 1
+            depth[edge.target.index] = max(depth[edge.target.index], after)
+    layers: defaultdict[int, list[int]] = defaultdict(list)
+    for index, layer in depth.items():
+        layers[layer].append(index)
+    return layers
+
+
+def _edge(source: tuple[int, int], target: tuple[int, int], distance: int) -> str:
+    x, y = source[0] + _BOX_WIDTH // 2, source[1] + _BOX_HEIGHT
+    if not distance:
+        end = target[0] + _BOX_WIDTH // 2
+        path = f"M{x} {y}C{x} {y + 20} {end} {target[1] - 20} {end} {target[1]}"
+        return f'<path d="{path}" fill="none" stroke="#555" marker-end="url(#head)"/>'
+    x, y = source[0] + _BOX_WIDTH, source[1] + _BOX_HEIGHT // 2
+    right = max(x, target[0] + _BOX_WIDTH) + 40
+    end, top = target[0] + _BOX_WIDTH, target[1] + _BOX_HEIGHT // 2
+    y, top = (y + 10, top - 10) if source == target else (y, top)
+    path = f"M{x} {y}C{right} {y} {right} {top} {end} {top}"
+    dashes = 'stroke-dasharray="4 3" marker-end="url(#head)"'
+    return f'<path d="{path}" fill="none" stroke="#b03060" {dashes}/>'
+
+
+def draw_reservations(one: Scheduled) -> str:
+    """A round of the steady state: which operation of which replica has each unit, cycle by cycle.
+
+    Colours are stages; what units are shared for cycle by cycle is summed up beside them.
+    """
+    ii, scale = one.solution.ii, _WIDTH / one.solution.ii
+    rows = list(_rows(one))
+    names = list(dict.fromkeys(name for name, *_ in rows))
+    lines = {name: 46 + _ROW * k for k, name in enumerate(names)}
+    title = f"a round of {ii} cycles, {one.found.model.replicas} replicas of the consumer"
+    parts = [_text(_MARGIN, 22, title, 14)]
+    parts += [_text(_MARGIN, y + 15, name, 11) for name, y in lines.items()]
+    for name, label, start, cycles, stage in rows:
+        for begin, length in _wrapped(start % ii, cycles, ii):
+            x, width = _LABEL + begin * scale, max(length * scale, 0.5)
+            title = f"{label}: {cycles} cycles from {start % ii}, stage {stage}"
+            parts.append(_box(x, lines[name], width, _ROW - 4, _colour(stage), title))
+            if len(label) * 6.7 + 6 < width:
+                parts.append(_text(x + 3, lines[name] + 15, label, 11))
+    bottom = 46 + _ROW * len(names)
+    for tick in range(0, ii + 1, max(ii // 8, 1)):
+        parts.append(_text(_LABEL + tick * scale - 8, bottom + 14, str(tick), 11))
+    for k, (unit, cycles) in enumerate(one.found.problem.demands().items()):
+        text = f"{unit}: {cycles} cycles, {100 * cycles // ii} %"
+        parts.append(_text(_LABEL + (k % 3) * 300, bottom + 36 + 16 * (k // 3), text, 11))
+    return _document(_LABEL + _WIDTH + 40, bottom + 100, parts)
+
+
+def _rows(one: Scheduled) -> Iterator[tuple[str, str, int, int, int]]:
+    """Row, label, start, cycles and stage of each exclusive reservation of each replica."""
+    found, ii = one.found, one.solution.ii
+    for node in found.graph.nodes:
+        role, start = found.roles[node.index], one.solution.starts[node.index]
+        count = 1 if role is Role.PRODUCER else found.model.replicas
+        for replica in range(count):
+            for held in found.costs[node.index].reservations:
+                if not held.exclusive:
+                    continue
+                own = held.unit == lane(role) and count > 1
+                name = f"{role} {replica}" if own else held.unit
+                begin = start + held.offset + replica * (ii // count)
+                yield name, node.name, begin, held.cycles, start // ii
+
+
+def _wrapped(begin: int, cycles: int, ii: int) -> Iterator[tuple[int, int]]:
+    yield begin, min(cycles, ii - begin)
+    if begin + cycles > ii:
+        yield 0, begin + cycles - ii
+
+
+def _colour(stage: int) -> str:
+    return COLOURS[stage % len(COLOURS)]
+
+
+def _box(x: float, y: float, width: float, height: float, colour: str, title: str) -> str:
+    return (
+        f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" fill="{colour}" '
+        f'stroke="#666" stroke-width="0.5"><title>{escape(title)}</title></rect>'
+    )
+
+
+def _text(x: float, y: float, text: str, size: int) -> str:
+    return f'<text x="{x:g}" y="{y:g}" font-size="{size}">{escape(text)}</text>'
+
+
+def _arrow_head() -> str:
+    return (
+        '<defs><marker id="head" markerWidth="8" markerHeight="8" refX="7" refY="3" orient="auto">'
+        '<path d="M0 0L7 3L0 6z" fill="#555"/></marker></defs>'
+    )
+
+
+def _document(width: float, height: float, parts: Sequence[str]) -> str:
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
+        f'font-family="monospace"><rect width="{width:g}" height="{height:g}" fill="white"/>'
+    )
+    return "\n".join([head, *parts, "</svg>"]) + "\n"
