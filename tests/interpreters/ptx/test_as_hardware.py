@@ -70,6 +70,19 @@ def test_only_global_memory_flushes_what_it_adds(space: str, wanted: int) -> Non
     assert report.arrays[0].tolist() == [wanted]
 
 
+@pytest.mark.parametrize("skipped", range(4))
+def test_an_array_begins_as_far_from_16_bytes_as_on_the_host(skipped: int) -> None:
+    body = """
+    .reg .b64 %b; .reg .b32 %v<4>; ld.param.u64 %b, [B];
+    ld.global.v4.b32 {%v0, %v1, %v2, %v3}, [%b]; st.global.b32 [%b], %v3; ret;
+    """
+    whole = np.arange(12, dtype=np.uint32)
+    aligned = -whole.ctypes.data % 16 // 4
+    array = whole[aligned + skipped :][:4]
+    report = execute(body, pointers("B"), [array], block=1, clean=skipped == 0)
+    assert [found.kind for found in report.findings] == ["misaligned-address"] * (skipped > 0)
+
+
 def test_the_first_coordinate_is_a_multiple_of_16_bytes() -> None:
     body = """
     .shared .align 128 .b8 box[256]; .reg .b64 %m; mov.b64 %m, T; cvta.param.u64 %m, %m;

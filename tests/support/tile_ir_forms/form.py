@@ -80,7 +80,8 @@ class Kernel:
 def _random(rng: np.random.Generator, operand: Operand, size: int) -> Array:
     element, span = operand.element, operand.range
     if element in NIBBLES:
-        return rng.integers(-128, 128, size // 2).astype(np.int8)
+        found = rng.integers(-128, 128, size // 2).astype(np.int8)
+        return found & 0x77 if span in ("small", "positive") else found
     dtype = DTYPES[element]
     if element == "i1":
         return np.ones(size, bool) if span == "nonzero" else rng.random(size) < 0.5

@@ -125,7 +125,8 @@ def casts() -> Iterator[Form]:
         yield _cast("bitcast", source, result)
     for source, result in product(ALL_FLOATS, ALL_FLOATS):
         for mode in ROUNDINGS[:5]:
-            yield _cast("ftof", source, result, _mode(mode))
+            span = "positive" if result == "f8E8M0FNU" else "any"
+            yield _cast("ftof", source, result, _mode(mode), span)
         yield _cast("bitcast", source, result)
     for integer, number, sign in product(INTEGERS, ALL_FLOATS, SIGNS):
         yield _cast("itof", integer, number, f" {sign}", "small" if number[:2] == "f4" else "any")
