@@ -1,10 +1,14 @@
 """How fast our kernels run on the GPU that is there, beside torch and Triton.
 
     python benchmarks/gpu.py [--only TEXT]... [--rounds 15] [--json FILE] [--compare OLD.json]
+                             [--pass NAME[{OPTIONS}][,...]]...
 
 Random data; each result is compared with torch's.  Launches are recorded in graphs that rotate
 through so much data that the level-2 cache is cold, and timed by events, one after another in every
 round; medians count.  Of every kernel, ours and others', the fastest of a few tile sizes is taken.
+With `--pass` our kernels are compiled with other passes, for an ablation: a pass with other options
+in the place of the same, passes in front of the last one named, or one left out:
+`--pass "tileas-materialize-schedule{rotate=false}"`, `--pass "without tileas-materialize-async"`.
 Needs a GPU of Hopper or Blackwell and torch, for cuBLAS, cuDNN and its own kernels; Triton's are
 measured where it is installed.
 """
@@ -20,7 +24,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks.gpu_cases import Case, Data, attentions, matmuls
+from benchmarks.gpu_cases import Case, Data, attentions, compile_with, matmuls
 from benchmarks.gpu_rows import norms, others, softmaxes
 from benchmarks.gpu_timing import Launch, medians, sets_for
 from benchmarks.results import Row
@@ -107,6 +111,7 @@ def measure(options: argparse.Namespace) -> Iterator[Row]:
     import torch
 
     torch.manual_seed(0)
+    compile_with(options.changed)
     for case in cases(target_of(gpu()), options.only):
         row = measured(case, options.rounds)
         rates = ", ".join(f"{who} {rate:.0f}" for who, rate in row.others.items())
@@ -119,6 +124,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """What can be chosen."""
     parser.add_argument("--only", action="append", default=[], metavar="TEXT")
     parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--pass", action="append", default=[], metavar="PASSES", dest="changed")
 
 
 def main(words: Sequence[str] | None = None) -> int:

@@ -9,8 +9,10 @@ from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
+from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
+
 from benchmarks.gpu_timing import Launch
-from tileas_xdsl.compiler import compile
+from tileas_xdsl.compiler import compile, passes_to_ptx
 from tileas_xdsl.runtime.gpu.device_arrays import device_array
 
 TORCH_TYPES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32"}
@@ -66,6 +68,25 @@ def unset(element: str, *shape: int) -> Any:
     return torch.full(shape, float("nan"), device="cuda", dtype=kind)
 
 
+PASSES: list[ArgSpec] = []
+"""The passes of our kernels, where they are not the default."""
+
+
+def compile_with(changes: Sequence[str]) -> None:
+    """Compile our kernels with other passes: of each change's name, what it says instead.
+
+    A change is a pipeline, whose last pass it replaces (`a,b`: `a` comes to stand in front of `b`),
+    or `without NAME`.
+    """
+    specs = list(passes_to_ptx())
+    for change in changes:
+        word, _, name = change.partition(" ")
+        new = [] if word == "without" else list(parse_pipeline(change))
+        name = name if word == "without" else new[-1].name
+        specs = [one for old in specs for one in (new if old.name == name else [old])]
+    PASSES[:] = specs if changes else []
+
+
 def cutile(
     kernel: Any, arguments: Callable[[Data], Sequence[Any]], grid: Sequence[int], target: str
 ) -> Launch:
@@ -78,7 +99,7 @@ def cutile(
             found = [device_array(value, "data") for value in args]
             pairs = zip(args, found, strict=True)
             shadows = [value if array is None else array.shadow for value, array in pairs]
-            made.append(compile(kernel, *shadows, target=target))
+            made.append(compile(kernel, *shadows, target=target, passes=PASSES or None))
         made[0].launch(*args, grid=grid)
 
     return launch

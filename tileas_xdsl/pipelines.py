@@ -55,13 +55,18 @@ _LAYOUT = (
 _BULK = ArgSpec("lower-tma-load-store-to-async", {"prefer_tma": (True,)})
 """What was laid out for TMA is done by TMA, for nothing else can."""
 
-_LOADS = ("tileas-choose-tma", "tileas-pipeline-loads")
+_LOADS = (
+    ArgSpec("tileas-choose-tma", {}),
+    ArgSpec("tileas-materialize-schedule", {"default": (True,)}),
+    ArgSpec("tileas-pipeline-loads", {}),
+)
 """What products read comes by TMA, and while the product before is made."""
 
 _LAID_OUT = (
-    *_plain(*_LOADS, "tileas-materialize-constants", "tileas-legalize-i1-memory", _LAYOUT[0]),
+    *_LOADS,
+    *_plain("tileas-materialize-constants", "tileas-legalize-i1-memory", _LAYOUT[0]),
     _BULK,
-    *_plain(*_LAYOUT[1:]),
+    *_plain(*_LAYOUT[1:], "tileas-materialize-async"),
 )
 """Loads and constants have their places, tiles are laid out, and TMA moves asynchronously."""
 

@@ -377,8 +377,13 @@ def write_schedule(loop: scf.ForOp, schedule: Schedule) -> None:
 def clear_schedule(loop: scf.ForOp) -> None:
     """Remove the schedule of a loop and of its operations, if they have one."""
     for op in (loop, *loop.body.block.ops):
-        for name in (SCHEDULE, AWS_STAGE, AWS_ORDER):
-            op.attributes.pop(name, None)
+        clear_placement(op)
+
+
+def clear_placement(op: Operation) -> None:
+    """Remove what an operation says of its place in a schedule."""
+    for name in (SCHEDULE, AWS_STAGE, AWS_ORDER):
+        op.attributes.pop(name, None)
 
 
 def _i32(value: int) -> IntegerAttr:

@@ -94,6 +94,8 @@ class ThreadBuilder:
         default_factory=dict[AccumulatorRing, StageIndex]
     )
     """For each accumulator in tensor memory the copy in use and the parity of its phase."""
+    wgmma_groups: list[Block] = field(default_factory=list[Block])
+    """The block of code of each wgmma group so far, in order of issue."""
     at_entry: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])
     """Per-thread values that are computed once, where they dominate all code of the agent."""
     _constants: dict[tuple[Block, int, Attribute], SSAValue] = field(

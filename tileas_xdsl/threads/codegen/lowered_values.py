@@ -239,15 +239,20 @@ class DotToken:
     """Products in flight, and the registers or the tensor memory that they accumulate in."""
 
     fragment: RegisterTile | TensorTile
+    kept: tuple[SSAValue, ...] = ()
+    """Registers of A, which have to stay unchanged until the products are complete."""
+    group: int | None = None
+    """The ordinal of its wgmma group in the code of the kernel; None where that is not known."""
 
     @property
     def parts(self) -> Sequence[SSAValue]:
         """The registers."""
-        return self.fragment.parts
+        return (*self.fragment.parts, *self.kept)
 
     def of(self, parts: Sequence[SSAValue]) -> DotToken:
-        """The same kind of token for other registers."""
-        return DotToken(self.fragment.of(parts))
+        """The same kind of token for other registers, in other code."""
+        count = len(self.fragment.parts)
+        return DotToken(self.fragment.of(parts[:count]), tuple(parts[count:]))
 
 
 @dataclass(frozen=True)

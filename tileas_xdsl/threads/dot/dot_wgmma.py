@@ -59,15 +59,19 @@ REGISTER_BITS = 32
 
 
 def delivered(
-    e: ThreadBuilder, product: RegisterTile | TensorTile, kept: Sequence[SSAValue] = ()
+    e: ThreadBuilder,
+    product: RegisterTile | TensorTile,
+    kept: Sequence[SSAValue] = (),
+    pending: int = 0,
 ) -> RegisterTile | TensorTile:
     """Wait for a wgmma result in registers; readers of tensor memory wait at the read instead.
 
-    `kept` are registers of A, which must stay unchanged until then.
+    `kept` are registers of A, which must stay unchanged until then; `pending` groups were issued
+    behind, and stay in flight.
     """
     if isinstance(product, TensorTile):
         return product
-    return product.of(await_wgmma(e, product.parts, kept))
+    return product.of(await_wgmma(e, product.parts, kept, pending))
 
 
 def issue_wgmma(

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import VectorType
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Block, SSAValue
 
 from tileas_xdsl.dialects.cute import UndefFragmentOp
 from tileas_xdsl.dialects.cute_nvgpu import (
@@ -132,14 +132,36 @@ def wgmma_group(
             )
             accumulators[position] = e.insert(product).result
     e.insert(WgmmaCommitOp())
+    e.wgmma_groups.append(_block(e))
 
 
 def await_wgmma(
-    e: ThreadBuilder, accumulators: Sequence[SSAValue], kept: Sequence[SSAValue] = ()
+    e: ThreadBuilder,
+    accumulators: Sequence[SSAValue],
+    kept: Sequence[SSAValue] = (),
+    pending: int = 0,
 ) -> Sequence[SSAValue]:
-    """Wait for all groups; registers of A are `kept` as they are until then."""
-    done = e.insert(WgmmaWaitOp(0, [*accumulators, *kept])).results
+    """Wait for all groups but `pending`; registers of A are `kept` as they are until then."""
+    done = e.insert(WgmmaWaitOp(pending, [*accumulators, *kept])).results
     return done[: len(accumulators)]
+
+
+MAX_PENDING = 7
+"""Groups that a wait may leave in flight (PTX ISA, wgmma.wait_group)."""
+
+
+def groups_behind(e: ThreadBuilder, group: int | None) -> int:
+    """How many groups were issued behind one in straight-line code; 0 where that is not known.
+
+    Groups complete in order, so a wait that leaves as many in flight is a wait for that one.
+    """
+    if group is None or any(block is not _block(e) for block in e.wgmma_groups[group:]):
+        return 0
+    return min(len(e.wgmma_groups) - 1 - group, MAX_PENDING)
+
+
+def _block(e: ThreadBuilder) -> Block:
+    return e.builder.insertion_point.block
 
 
 def undefined_accumulators(

@@ -147,7 +147,5 @@ def operand_a(e: ThreadBuilder, op: AsyncDotOp | DotOp, groups: int) -> OperandA
             f"has A in registers, {rows}x{columns} elements of {bits} bits; wgmma takes such of "
             f"{REGISTER_BITS} bits, and multiples of {2 * INSTRUCTION_REGISTERS} columns",
         )
-    if isinstance(op, AsyncDotOp):
-        raise op_error(op, "has A in registers, which only a product that is waited for may have")
     tile = in_registers(e, op, op.a, accumulator_layout(rows, columns, groups))
     return RegisterOperandA(tile.layout, tile.element, tile.parts)

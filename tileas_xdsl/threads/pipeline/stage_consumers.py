@@ -53,7 +53,7 @@ def users_of(op: CreatePipelineOp) -> list[StageOp]:
                     found.append(user)
                 new = [user.results[0]]
             elif isinstance(user, scf.ForOp):
-                new = [user.body.block.args[use.index - 2]]
+                new = [user.body.block.args[use.index - 2], user.results[use.index - 3]]
             else:
                 new = []
             pending += [value for value in new if value not in seen]

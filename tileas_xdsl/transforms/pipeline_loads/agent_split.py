@@ -65,8 +65,8 @@ class _Division:
     def __init__(self, found: LoadLoop, resources: Resources) -> None:
         self.found, self.resources = found, resources
         self.loop = found.loop
-        self.tiles = [_tile(load) for load in found.loads]
-        self.iterator = IteratorType(_payload(self.tiles), resources.stages, Space.SMEM)
+        self.tiles = [stage_tile(load) for load in found.loads]
+        self.iterator = IteratorType(payload_of(self.tiles), resources.stages, Space.SMEM)
 
     def write(self) -> None:
         """Pipeline and agents in front of the loop, which moves into one of them."""
@@ -76,9 +76,9 @@ class _Division:
         producer = Block()
         self._produce(pipeline.producer, Builder(InsertPoint.at_end(producer)))
         consumer = Block()
-        _move(ahead, consumer)
+        move(ahead, consumer)
         self._consume(pipeline.consumer, Builder(InsertPoint.at_end(consumer)))
-        _move(behind, consumer)
+        move(behind, consumer)
         resources = self.resources
         builder.insert(
             AgentSwitchOp(
@@ -124,30 +124,11 @@ class _Division:
         values: dict[SSAValue, SSAValue] = {self.loop.body.block.args[0]: index}
         for op in self.found.places:
             inner.insert(op.clone(values))
-        fill = Region(self._fill(values))
+        fill = Region(fill_of(self.found.loads, values))
         filled = inner.insert(ProduceOneAsyncOp(stage_token, stage, body=fill))
         committed = inner.insert(ProducerCommitOp(filled.result_token)).result_token
         inner.insert(scf.YieldOp(committed, inner.insert(IncIterOp(stage)).next))
         self._insert_loop(builder, (token, iterator), body)
-
-    def _fill(self, values: Mapping[SSAValue, SSAValue]) -> Block:
-        """The loads, each the tile of the stage in its place."""
-        block = Block(arg_types=self.tiles)
-        for load, tile in zip(self.found.loads, self.tiles, strict=True):
-            made = TiledLoadOp(
-                load.view,
-                [values.get(value, value) for value in load.coords],
-                atom=load.atom,
-                result_type=tile,
-                padding=load.padding_value,
-                allow_tma=True,
-            )
-            made.attributes |= load.attributes
-            made.location = load.location
-            made.result.name_hint = load.result.name_hint
-            block.add_op(made)
-        block.add_op(PipelineYieldOp(*(op.results[0] for op in block.ops)))
-        return block
 
     # the agent that multiplies
 
@@ -190,7 +171,7 @@ class _Division:
             tile.name_hint = load.result.name_hint
             tokens = [] if load.out_token is None else [load.token]
             Rewriter.replace_op(load, [], [tile, *tokens])
-        _move([*old.ops], block)
+        move([*old.ops], block)
         block.add_op(PipelineYieldOp(*given) if given else PipelineYieldOp(*block.args))
         return block
 
@@ -206,13 +187,34 @@ class _Division:
         return builder.insert(scf.ForOp(loop.lb, loop.ub, loop.step, carried, body))
 
 
-def _move(operations: Sequence[Operation], block: Block) -> None:
+def fill_of(loads: Sequence[TiledLoadOp], values: Mapping[SSAValue, SSAValue]) -> Block:
+    """The body that fills a stage: the loads, each the tile of the stage in its place."""
+    block = Block(arg_types=[stage_tile(load) for load in loads])
+    for load in loads:
+        made = TiledLoadOp(
+            load.view,
+            [values.get(value, value) for value in load.coords],
+            atom=load.atom,
+            result_type=stage_tile(load),
+            padding=load.padding_value,
+            allow_tma=True,
+        )
+        made.attributes |= load.attributes
+        made.location = load.location
+        made.result.name_hint = load.result.name_hint
+        block.add_op(made)
+    block.add_op(PipelineYieldOp(*(op.results[0] for op in block.ops)))
+    return block
+
+
+def move(operations: Sequence[Operation], block: Block) -> None:
+    """Move operations to the end of a block."""
     for op in operations:
         op.detach()
         block.add_op(op)
 
 
-def _tile(load: TiledLoadOp) -> TensorType[Attribute]:
+def stage_tile(load: TiledLoadOp) -> TensorType[Attribute]:
     """The tile of a stage; where it lies is said by the pipeline."""
     element, shape = element_of(load.result.type), shape_of(load.result.type)
     assert element is not None
@@ -220,5 +222,6 @@ def _tile(load: TiledLoadOp) -> TensorType[Attribute]:
     return TensorType(element, shape)
 
 
-def _payload(tiles: Sequence[TensorType[Attribute]]) -> Attribute:
+def payload_of(tiles: Sequence[TensorType[Attribute]]) -> Attribute:
+    """The payload of a stage: its tile, or a tuple of several."""
     return tiles[0] if len(tiles) == 1 else TupleType(ArrayAttr(tiles))

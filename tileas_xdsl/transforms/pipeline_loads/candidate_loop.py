@@ -44,7 +44,7 @@ def load_loop(function: func.FuncOp) -> LoadLoop | str | None:
     if not loads or is_divided(function):
         return None
     loops = [op for op in body.ops if isinstance(op, scf.ForOp)]
-    found = [_divided(function, body, loop) for loop in loops]
+    found = [divided_loop(function, body, loop) for loop in loops]
     divided = next((one for one in found if isinstance(one, LoadLoop)), None)
     if divided is not None:
         return divided
@@ -77,7 +77,7 @@ def _loop_problem(function: func.FuncOp, loop: scf.ForOp, divided: scf.ForOp | N
         return "it is inside of other control flow"
     if divided is not None:
         return "another loop of the kernel is divided into agents"
-    found = _divided(function, function.body.block, loop)
+    found = divided_loop(function, function.body.block, loop)
     return found if isinstance(found, str) else "the resources of a block do not suffice"
 
 
@@ -88,7 +88,7 @@ def _is_brought(op: Operation) -> bool:
     return space_of(op.result.type) is Space.SMEM
 
 
-def _divided(function: func.FuncOp, body: Block, loop: scf.ForOp) -> LoadLoop | str | None:
+def divided_loop(function: func.FuncOp, body: Block, loop: scf.ForOp) -> LoadLoop | str | None:
     inside = loop.body.block
     loads = [op for op in inside.ops if isinstance(op, TiledLoadOp) and _is_brought(op)]
     if not loads or not any(isinstance(op, DotOp) for op in inside.walk()):

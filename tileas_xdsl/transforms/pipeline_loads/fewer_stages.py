@@ -5,19 +5,25 @@ Before layouts are chosen nobody knows what threads exchange through shared memo
 knows what it has allocated; where that is too much, it takes stages back:
 
     create_pipeline %slots {numStages = 3, nv_tileas.stages_are_a_hint}   ->   numStages = 2
+
+Of several pipelines the one with the most stages gives the next one up.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import IntAttr, IntegerAttr, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.utils.disjoint_set import DisjointSet
 from xdsl.utils.hints import isa
 
+from tileas_xdsl.analysis.loop_carried_values import carried_in
 from tileas_xdsl.analysis.shared_memory import tile_bytes
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import STAGES_ARE_A_HINT, CreatePipelineOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.ops import CreateIteratorOp, IncIterOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.token_chain import pipeline_of
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.types import IteratorType, TiledViewType
 from tileas_xdsl.transforms.assign_layouts.tile_encodings import set_type
@@ -32,18 +38,24 @@ OVERLAPPING_STAGES = 2
 def take_stages(function: func.FuncOp, excess: int, least: int = MIN_STAGES) -> bool:
     """Take as many stages as have `excess` bytes; return False where less than `least` are left."""
     pipelines = [op for op in function.walk() if isinstance(op, CreatePipelineOp)]
-    if len(pipelines) != 1 or STAGES_ARE_A_HINT not in pipelines[0].attributes:
+    if not pipelines or any(STAGES_ARE_A_HINT not in op.attributes for op in pipelines):
         return False
-    (pipeline,) = pipelines
-    slot = tile_bytes(pipeline.view.type) // pipeline.stages
-    stages = pipeline.stages - max(-(-excess // slot), 1)
-    if stages < least:
-        return False
-    pipeline.num_stages = IntegerAttr(stages, pipeline.num_stages.type)
-    for buffer in _buffers(pipeline.view):
-        set_type(buffer, _of_stages(buffer.type, stages))
-    for value in _values(function):
-        if isinstance(type_ := value.type, IteratorType):
+    left = {pipeline: pipeline.stages for pipeline in pipelines}
+    missing = max(excess, 1)
+    while missing > 0:
+        pipeline = max(pipelines, key=left.__getitem__)
+        left[pipeline] -= 1
+        missing -= tile_bytes(pipeline.view.type) // pipeline.stages
+        if left[pipeline] < least:
+            return False
+    iterators = _iterators(function)
+    for pipeline, stages in left.items():
+        pipeline.num_stages = IntegerAttr(stages, pipeline.num_stages.type)
+        for buffer in _buffers(pipeline.view):
+            set_type(buffer, _of_stages(buffer.type, stages))
+        for value in iterators.get(pipeline, ()):
+            type_ = value.type
+            assert isinstance(type_, IteratorType)
             set_type(value, IteratorType.new([type_.payload, IntAttr(stages), type_.space]))
     return True
 
@@ -62,6 +74,27 @@ def _of_stages(type_: Attribute, stages: int) -> Attribute:
         return TensorType(type_.element_type, (stages, *type_.get_shape()[1:]), type_.encoding)
     assert isinstance(type_, TiledViewType)
     return TiledViewType((stages, *type_.get_shape()[1:]), type_.element_type, type_.residency)
+
+
+def _iterators(function: func.FuncOp) -> Mapping[CreatePipelineOp, Sequence[SSAValue]]:
+    """The iterators over the stages of each pipeline, wherever control flow carries them."""
+    values = [v for v in _values(function) if isinstance(v.type, IteratorType)]
+    same = DisjointSet(values)
+    for op in function.walk():
+        if isinstance(op, IncIterOp):
+            same.union(op.iterator, op.next)
+    for carried in carried_in(function):
+        if isinstance(carried.heads[0].type, IteratorType):
+            for value in (*carried.heads[1:], *(feed.value for feed in carried.feeds)):
+                same.union(carried.heads[0], value)
+    makers = [op for op in function.walk() if isinstance(op, CreateIteratorOp)]
+    pipelines = {same.find(op.iterator): pipeline_of(op.token) for op in makers}
+    found: dict[CreatePipelineOp, list[SSAValue]] = {}
+    for value in values:
+        pipeline = pipelines.get(same.find(value))
+        if isinstance(pipeline, CreatePipelineOp):
+            found.setdefault(pipeline, []).append(value)
+    return found
 
 
 def _values(root: Operation) -> Iterator[SSAValue]:

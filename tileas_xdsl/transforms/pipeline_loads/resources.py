@@ -143,13 +143,15 @@ def _warps(found: LoadLoop, spec: KernelSpec) -> int:
     shapes = [shape_of(op.c.type) or (1,) for op in products]
     live = _live_registers(found, usual)
     is_large = max(map(prod, shapes)) >= MANY_SUMS or live > MANY_REGISTERS
-    can_share = all(unit is not None and unit.reads_shared_memory for unit in map(_unit, products))
+    can_share = all(
+        unit is not None and unit.reads_shared_memory for unit in map(matrix_unit, products)
+    )
     if is_large and can_share and all(shape[0] % (2 * GROUP_ROWS) == 0 for shape in shapes):
         return max(usual, 2 * WARPS_OF_GROUP)
     return usual
 
 
-def _unit(op: DotOp) -> MatrixUnit | None:
+def matrix_unit(op: DotOp) -> MatrixUnit | None:
     """The matrix unit that multiplies; None where threads do, or no atom says."""
     atom = None if op.atom is None else op.atom.data
     return MATRIX_UNITS.get(atom.instruction) if isinstance(atom, MmaAtom) else None
@@ -162,7 +164,7 @@ def _sums(found: LoadLoop) -> int:
 
 
 def _is_in_tensor_memory(op: DotOp) -> bool:
-    unit = _unit(op)
+    unit = matrix_unit(op)
     return unit is not None and unit.accumulates_in_tensor_memory
 
 

@@ -43,6 +43,7 @@ from tileas_xdsl.threads.dot.dot_wgmma import (
     promoted_wgmma,
     zero_accumulator,
 )
+from tileas_xdsl.threads.dot.mma_accumulate import groups_behind
 from tileas_xdsl.threads.registers.register_tile import laid_out
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.tma.bulk_load import wait_for_load
@@ -57,7 +58,8 @@ def async_dot(e: ThreadBuilder, op: AsyncDotOp) -> Sequence[Lowered]:
         return [DotToken(issue(e, op))]
     if (tiling := tiling_of(op, e.agent.warps)) is not None:
         return [LoadToken(_by_threads(e, op, tiling))]
-    return [DotToken(issue_wgmma(e, op)[0])]
+    product, kept = issue_wgmma(e, op)
+    return [DotToken(product, tuple(kept), len(e.wgmma_groups) - 1)]
 
 
 def dot(e: ThreadBuilder, op: DotOp) -> Sequence[Lowered]:
@@ -111,7 +113,8 @@ def wait(e: ThreadBuilder, op: WaitOp | FutureWaitOp) -> Sequence[Lowered]:
     token = e.get(op.token)
     match token:
         case DotToken():
-            done = delivered(e, token.fragment)
+            pending = groups_behind(e, token.group)
+            done = delivered(e, token.fragment, token.kept, pending)
             return [done] if op.values else []
         case LoadToken():
             return [token.fragment] if op.values else []

@@ -1,0 +1,49 @@
+// RUN: tileas-opt -p tileas-materialize-async %s | filecheck %s
+
+// `tileas-materialize-async`: a product of a stage runs in the background; it is waited for where it
+// is read first, and the stage is released behind that.
+
+// CHECK-LABEL: func.func @background
+// CHECK: %[[read:.*]], %[[token:.*]] = nv_tileas.async.pipeline.consumer_read {{.*}}!nv_tileas.token<tensor<64x16xf32>> {
+// CHECK: %[[dot:.*]] = nv_tileas.async.dot
+// CHECK: nv_tileas.async.pipeline.yield %[[dot]]
+// CHECK-NOT: consumer_release
+// CHECK: arith.addi
+// CHECK-NEXT: %[[done:.*]] = nv_tileas.async.wait %[[token]]
+// CHECK-NEXT: nv_tileas.async.pipeline.consumer_release %[[read]]
+// CHECK-NEXT: arith.mulf %[[done]], %[[done]]
+
+// What is promoted, or done by warps, stays as it is.
+// CHECK: nv_tileas.dot {{.*}}promote
+// CHECK-NEXT: yield
+// CHECK: nv_tileas.dot {{.*}}mma_f16
+func.func @background(%a: tensor<64x32xf16, #nv_tileas<space smem>>, %i: index) {
+  %slots = nv_tileas.alloc_tensor : tensor<2x512xf16, #nv_tileas<space smem>>
+  %view = nv_tileas.view %slots : tensor<2x512xf16, #nv_tileas<space smem>> -> !nv_tileas.tiled_view<2x512xf16, smem>
+  %producer, %consumer = nv_tileas.async.pipeline.create_pipeline %view {numStages = 2 : i32, producerGroupId = 0 : i8, consumerGroupId = 1 : i8} : !nv_tileas.tiled_view<2x512xf16, smem> -> !nv_tileas.async.pipeline.producer_token, !nv_tileas.async.pipeline.consumer_token
+  %it = nv_tileas.async.pipeline.create_iterator %consumer : !nv_tileas.async.pipeline.consumer_token -> !nv_tileas.async.pipeline.iterator<tensor<32x16xf16>, 2, smem>
+  %zero = arith.constant dense<0.0> : tensor<64x16xf32>
+  %full = nv_tileas.async.pipeline.consumer_wait %consumer, %it {consumer_idx = 0 : i32} : !nv_tileas.async.pipeline.consumer_token, !nv_tileas.async.pipeline.iterator<tensor<32x16xf16>, 2, smem> -> !nv_tileas.async.pipeline.consumer_token
+  %read, %d = nv_tileas.async.pipeline.consumer_read %full, %it {consumer_idx = 0 : i32} : !nv_tileas.async.pipeline.consumer_token, !nv_tileas.async.pipeline.iterator<tensor<32x16xf16>, 2, smem> -> !nv_tileas.async.pipeline.consumer_token, tensor<64x16xf32> {
+  ^bb0(%b: tensor<32x16xf16>):
+    %p = nv_tileas.dot %a, %b, %zero {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x32xf16, #nv_tileas<space smem>>, tensor<32x16xf16>, tensor<64x16xf32> -> tensor<64x16xf32>
+    nv_tileas.async.pipeline.yield %p : tensor<64x16xf32>
+  }
+  %empty = nv_tileas.async.pipeline.consumer_release %read : !nv_tileas.async.pipeline.consumer_token -> !nv_tileas.async.pipeline.consumer_token
+  %j = arith.addi %i, %i : index
+  %square = arith.mulf %d, %d : tensor<64x16xf32>
+  %next = nv_tileas.async.pipeline.inc_iter %it : !nv_tileas.async.pipeline.iterator<tensor<32x16xf16>, 2, smem> -> !nv_tileas.async.pipeline.iterator<tensor<32x16xf16>, 2, smem>
+  %full2 = nv_tileas.async.pipeline.consumer_wait %empty, %next {consumer_idx = 0 : i32} : !nv_tileas.async.pipeline.consumer_token, !nv_tileas.async.pipeline.iterator<tensor<32x16xf16>, 2, smem> -> !nv_tileas.async.pipeline.consumer_token
+  %read2, %e = nv_tileas.async.pipeline.consumer_read %full2, %next {consumer_idx = 0 : i32} : !nv_tileas.async.pipeline.consumer_token, !nv_tileas.async.pipeline.iterator<tensor<32x16xf16>, 2, smem> -> !nv_tileas.async.pipeline.consumer_token, tensor<64x16xf32> {
+  ^bb0(%b: tensor<32x16xf16>):
+    %p = nv_tileas.dot %a, %b, %square {atom = #nv_tileas<atom wgmma_f16_f16_f32>, promote} : tensor<64x32xf16, #nv_tileas<space smem>>, tensor<32x16xf16>, tensor<64x16xf32> -> tensor<64x16xf32>
+    nv_tileas.async.pipeline.yield %p : tensor<64x16xf32>
+  }
+  %read3, %f = nv_tileas.async.pipeline.consumer_read %read2, %next {consumer_idx = 0 : i32} : !nv_tileas.async.pipeline.consumer_token, !nv_tileas.async.pipeline.iterator<tensor<32x16xf16>, 2, smem> -> !nv_tileas.async.pipeline.consumer_token, tensor<64x16xf32> {
+  ^bb0(%b: tensor<32x16xf16>):
+    %p = nv_tileas.dot %a, %b, %e {atom = #nv_tileas<atom mma_f16_f16_f32>} : tensor<64x32xf16, #nv_tileas<space smem>>, tensor<32x16xf16>, tensor<64x16xf32> -> tensor<64x16xf32>
+    nv_tileas.async.pipeline.yield %p : tensor<64x16xf32>
+  }
+  %empty2 = nv_tileas.async.pipeline.consumer_release %read3 : !nv_tileas.async.pipeline.consumer_token -> !nv_tileas.async.pipeline.consumer_token
+  func.return
+}

@@ -1,0 +1,218 @@
+"""`tileas-materialize-schedule` and `tileas-materialize-async`: rotated loops give the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+
+from kernels.cutile import Problem, emulated
+from kernels.cutile.attention import Attention
+from tests.support.ir import parse
+from tileas_xdsl.compiler import CompiledKernel
+from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.ops import ConsumerReleaseOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import WaitOp
+from tileas_xdsl.interpreters.tile.faults import SimulationError
+from tileas_xdsl.interpreters.tile.launch import Schedule, simulate
+from tileas_xdsl.runtime.emulation import emulate
+from tileas_xdsl.transforms.pipeline_loads.fewer_stages import take_stages
+from tileas_xdsl.transforms.tileas_materialize_async import TileasMaterializeAsync
+from tileas_xdsl.transforms.tileas_materialize_schedule import (
+    NOT_MATERIALIZED,
+    NOT_ROTATED,
+    TileasMaterializeSchedule,
+)
+
+PLACE = (
+    "tileas.schedule = {{stage = {0} : i32, order = {1} : i32, start = {2} : i32, "
+    'role = "{3}", unit = "issue"}}'
+)
+TEXT = """
+func.func @chained(%q: memref<?x?xf16>, %k: memref<?x?xf16>, %v: memref<?x?xf16>,
+    %o: memref<?x?xf32>, %n: index)
+    attributes {{nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>}} {{
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %vq = nv_tileas.view %q : memref<?x?xf16> -> !nv_tileas.tiled_view<64x32xf16, gmem>
+  %vk = nv_tileas.view %k : memref<?x?xf16> -> !nv_tileas.tiled_view<32x16xf16, gmem>
+  %vv = nv_tileas.view %v : memref<?x?xf16> -> !nv_tileas.tiled_view<16x16xf16, gmem>
+  %vo = nv_tileas.view %o : memref<?x?xf32> -> !nv_tileas.tiled_view<64x16xf32, gmem>
+  %a = nv_tileas.tiled_load %vq[%zero, %zero] {{atom = #nv_tileas<atom tma_load_2d>}}
+    : !nv_tileas.tiled_view<64x32xf16, gmem> -> tensor<64x32xf16, #nv_tileas<space smem>>
+  %none = arith.constant dense<0.0> : tensor<64x16xf32>
+  %sum, %most = scf.for %i = %zero to %n step %one iter_args(%acc = %none, %seen = %none)
+      -> (tensor<64x16xf32>, tensor<64x16xf32>) {{
+    %x = nv_tileas.tiled_load %vk[%zero, %i] {{atom = #nv_tileas<atom tma_load_2d>, {load}}}
+      : !nv_tileas.tiled_view<32x16xf16, gmem> -> tensor<32x16xf16, #nv_tileas<space smem>>
+    %s = nv_tileas.dot %a, %x, %none {{atom = #nv_tileas<atom wgmma_f16_f16_f32>, {first}}}
+      : tensor<64x32xf16, #nv_tileas<space smem>>, tensor<32x16xf16, #nv_tileas<space smem>>,
+        tensor<64x16xf32> -> tensor<64x16xf32>
+    %top = arith.maxnumf %seen, {compared} {{{between}}} : tensor<64x16xf32>
+    %p = arith.truncf %top {{{between}}} : tensor<64x16xf32> to tensor<64x16xf16>
+    %y = nv_tileas.tiled_load %vv[%i, %zero] {{atom = #nv_tileas<atom tma_load_2d>, {more}}}
+      : !nv_tileas.tiled_view<16x16xf16, gmem> -> tensor<16x16xf16, #nv_tileas<space smem>>
+    %next = nv_tileas.dot %p, %y, %acc {{atom = #nv_tileas<atom wgmma_f16_f16_f32>, {second}}}
+      : tensor<64x16xf16>, tensor<16x16xf16, #nv_tileas<space smem>>, tensor<64x16xf32>
+        -> tensor<64x16xf32>
+    {extra}
+    scf.yield %next, %top : tensor<64x16xf32>, tensor<64x16xf32>
+  }} {{tileas.schedule = {{ii = 32 : i32, roles = [
+    {producer}{{name = "consumer", warps = 4 : i32, registers = 232 : i32, replicas = 1 : i32}}],
+    buffers = [{{value = 0 : i32, stages = 2 : i32}}, {{value = 1 : i32, stages = 3 : i32}}]}}}}
+  nv_tileas.tiled_store %sum, %vo[%zero, %zero] {{atom = #nv_tileas<atom stg>}}
+    : tensor<64x16xf32>, !nv_tileas.tiled_view<64x16xf32, gmem>
+  func.return
+}}
+"""
+LOAD = (
+    "%z = nv_tileas.tiled_load %vo[%i, %zero] {atom = #nv_tileas<atom ldg>}"
+    " : !nv_tileas.tiled_view<64x16xf32, gmem> -> tensor<64x16xf32>"
+)
+PRODUCER = '{name = "producer", warps = 4 : i32, registers = 40 : i32, replicas = 1 : i32}, '
+
+
+def place(stage: int, order: int, role: str = "consumer") -> str:
+    return PLACE.format(stage, order, 32 * stage + 4 * order, role)
+
+
+def program(first: int = 0, between: int = 0, second: int = 1, **changes: str) -> ModuleOp:
+    """Two chained products; what is between them is in the stages given."""
+    words = {
+        "load": place(0, 0, "producer"),
+        "more": place(0, 1, "producer"),
+        "first": place(first, 0),
+        "between": place(between, 2),
+        "second": place(second, 1),
+        "compared": "%s",
+        "extra": "",
+        "producer": PRODUCER,
+    }
+    return parse(TEXT.format(**{**words, **changes}))
+
+
+def materialized(module: ModuleOp, *, in_background: bool = True) -> ModuleOp:
+    TileasMaterializeSchedule().apply(Context(), module)
+    if in_background:
+        TileasMaterializeAsync().apply(Context(), module)
+    verify_module(module)
+    return module
+
+
+def inputs(rounds: int) -> Sequence[NDArray[Any]]:
+    rng = np.random.default_rng(rounds)
+    shapes = ((64, 32), (32, 16 * max(rounds, 1)), (16 * max(rounds, 1), 16))
+    halves = [rng.standard_normal(shape).astype(np.float16) for shape in shapes]
+    return (*halves, np.full((64, 16), np.nan, np.float32))
+
+
+STAGES: Mapping[str, tuple[int, int, int]] = {
+    "nothing is late": (0, 0, 0),
+    "the second product is late": (0, 0, 1),
+    "all behind the first product is late": (0, 1, 1),
+    "three stages": (0, 1, 2),
+}
+
+
+@pytest.mark.parametrize("stages", STAGES.values(), ids=STAGES.keys())
+def test_the_results_are_the_same(stages: tuple[int, int, int]) -> None:
+    """For no round at all, for fewer than there are stages, and for more."""
+    after, before = materialized(program(*stages)), program(*stages)
+    for rounds, policy in ((0, "round-robin"), (1, "random"), (2, "random"), (7, "adversarial")):
+        arguments = (*inputs(rounds), rounds)
+        wanted = simulate(before, arguments).arrays[3]
+        found = simulate(after, arguments, schedule=Schedule(policy, rounds)).arrays[3]
+        np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"compared": "%acc"}, None),
+        ({"first": 1, "second": 1}, "'arith.maxnumf' reads what an operation of a later stage"),
+        ({"extra": LOAD}, "'nv_tileas.tiled_load' has effects, and no place in the schedule"),
+    ],
+)
+def test_why_a_loop_is_not_rotated_is_said(changes: Mapping[str, Any], reason: str | None) -> None:
+    module = materialized(program(**changes))
+    said = [op.attributes[NOT_ROTATED] for op in module.walk() if NOT_ROTATED in op.attributes]
+    texts = [text.data for text in said if isinstance(text, StringAttr)]
+    assert len(texts) == (reason is not None)
+    assert all(text.startswith(reason or "") for text in texts)
+
+
+def test_a_loop_without_a_producer_keeps_its_path() -> None:
+    module = program(load=place(0, 3), more=place(0, 4), producer="")
+    materialized(module)
+    (said,) = (op for op in module.walk() if NOT_MATERIALIZED in op.attributes)
+    assert "not both the role of a producer" in str(said.attributes[NOT_MATERIALIZED])
+    assert "tileas.schedule" not in str(module)
+
+
+def test_a_release_in_front_of_the_wait_is_found() -> None:
+    module = materialized(program())
+    waits = [op for op in module.walk() if isinstance(op, WaitOp)]
+    for wait in waits:
+        release = wait.next_op
+        if isinstance(release, ConsumerReleaseOp):
+            release.detach()
+            block = wait.parent
+            assert block is not None
+            block.insert_op_before(release, wait)
+    with pytest.raises(SimulationError):
+        simulate(module, (*inputs(7), 7), schedule=Schedule("adversarial", 0))
+
+
+def test_the_deepest_ring_gives_up_stages_first() -> None:
+    module = materialized(program())
+    (function,) = (op for op in module.walk() if isinstance(op, func.FuncOp))
+    rings = [op for op in module.walk() if isinstance(op, CreatePipelineOp)]
+    assert take_stages(function, 1, 2)
+    assert [ring.stages for ring in rings] == [2, 2]
+    verify_module(module)
+    assert not take_stages(function, 1, 2)
+
+
+@cache
+def attention() -> tuple[Problem, CompiledKernel]:
+    problem = Attention(1, 1, 64, 100, 32, tm=64, tn=32).problem()
+    return problem, problem.compiled("sm_90a")
+
+
+def test_products_are_waited_for_by_their_order_of_issue() -> None:
+    """In the steady state the scores' product is waited for while that of the values goes on."""
+    _, kernel = attention()
+    waits = [line.split()[-1] for line in kernel.ptx.splitlines() if "wgmma.wait_group" in line]
+    assert waits == ["0;", "1;", "0;", "0;"]
+
+
+@pytest.mark.parametrize("order", ["eager", "lazy", "random"])
+def test_attention_is_right_in_any_order_of_completion(order: str) -> None:
+    problem, kernel = attention()
+    found = emulated(problem, kernel, order=order)
+    assert found.is_right, str(found)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("wgmma.wait_group.sync.aligned 1", "wgmma.wait_group.sync.aligned 2"),
+        ("wgmma.wait_group.sync.aligned 0", "wgmma.wait_group.sync.aligned 1"),
+    ],
+)
+def test_wrong_counts_of_waits_are_found(before: str, after: str) -> None:
+    problem, kernel = attention()
+    assert before in kernel.ptx
+    text = kernel.ptx.replace(before, after)
+    arguments = problem.arguments(0)
+    flat = kernel.flattened(arguments)
+    run = emulate(text, kernel.abi, flat, problem.grid, order="lazy", host_code=kernel.host_code)
+    assert run.findings

@@ -1,0 +1,1 @@
+"""Implementation of `tileas-materialize-schedule`: stage rings, agents, loop rotation."""

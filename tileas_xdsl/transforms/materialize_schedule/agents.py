@@ -1,0 +1,273 @@
+"""Write the agents of a scheduled loop: a producer for its loads, consumers for all else.
+
+    scf.for %j {                                    // k and v have a ring of stages each
+      %k = tiled_load; %s = dot %q, %k
+      ...
+      %v = tiled_load; %o = dot %p, %v, %acc
+    }
+
+becomes
+
+    agent_switch {
+      scf.for %j { produce_one %ring_k { tiled_load }; produce_one %ring_v { tiled_load } }
+    } {
+      scf.for %j {
+        consumer_wait %ring_k; %s = consumer_read %ring_k { dot %q, %k }; consumer_release %ring_k
+        ...
+        consumer_wait %ring_v; %o = consumer_read %ring_v { dot %p, %v, %acc }; consumer_release
+      }
+    }
+
+A stage is waited for at the first operation that reads it and released behind the last one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import prod
+
+from xdsl.builder import Builder
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import TensorType, UnitAttr, i8
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.traits import is_side_effect_free
+
+from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAttr
+from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
+from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.create import STAGES_ARE_A_HINT, CreatePipelineOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.ops import (
+    ConsumerReadOp,
+    ConsumerReleaseOp,
+    ConsumerWaitOp,
+    CreateIteratorOp,
+    IncIterOp,
+    PipelineYieldOp,
+    ProduceOneAsyncOp,
+    ProducerCommitOp,
+)
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
+from tileas_xdsl.scheduling.schedule import SCHEDULE, Role, Schedule
+from tileas_xdsl.target.arch import Target
+from tileas_xdsl.transforms.materialize_schedule.stage_rings import StageRing, views_of
+from tileas_xdsl.transforms.pipeline_loads.agent_split import CONSUMER, fill_of, move
+from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop
+from tileas_xdsl.transforms.pipeline_loads.resources import WARP, spec_of
+
+
+def write_agents(
+    found: LoadLoop, schedule: Schedule, rings: Sequence[StageRing], target: Target
+) -> scf.ForOp:
+    """Write pipelines and agents in the place of the loop; return the loop of the consumers.
+
+    As many blocks share a multiprocessor as the registers of all roles leave room for.
+    """
+    return _Agents(found, schedule, rings, target).write()
+
+
+class _Agents:
+    """The parts of a kernel while they are taken apart."""
+
+    def __init__(
+        self, found: LoadLoop, schedule: Schedule, rings: Sequence[StageRing], target: Target
+    ) -> None:
+        self.found, self.schedule, self.loop = found, schedule, found.loop
+        self.rings, self.target = rings, target
+
+    def write(self) -> scf.ForOp:
+        """Pipelines and agents in front of the loop, which moves into one of them."""
+        ahead, behind = self._moved()
+        builder = Builder(InsertPoint.before(self.loop))
+        pipelines = [_pipeline(ring, builder) for ring in self.rings]
+        producer, consumer = Block(), Block()
+        self._produce([one.producer for one in pipelines], Builder(InsertPoint.at_end(producer)))
+        move(ahead, consumer)
+        tokens = [one.consumer for one in pipelines]
+        made = self._consume(tokens, Builder(InsertPoint.at_end(consumer)))
+        move(behind, consumer)
+        self._switch(builder, producer, consumer)
+        Rewriter.erase_op(self.loop)
+        return made
+
+    def _moved(self) -> tuple[Sequence[Operation], Sequence[Operation]]:
+        """What is not for all threads, in front of the loop and behind it."""
+        body, staying = self.found.function.body.block, {*self.found.before}
+        *operations, _ = body.ops
+        place = operations.index(self.loop)
+        return [op for op in operations[:place] if op not in staying], operations[place + 1 :]
+
+    def _switch(self, builder: Builder, producer: Block, consumer: Block) -> None:
+        plans = [self.schedule.plan.role(name) for name in (Role.PRODUCER, Role.CONSUMER)]
+        warps = [plan.warps * plan.replicas for plan in plans if plan is not None]
+        registers = [plan.registers for plan in plans if plan is not None]
+        builder.insert(
+            AgentSwitchOp(
+                [Region(producer), Region(consumer)],
+                registers,
+                num_warps=warps,
+                warp_id=[0, warps[0]],
+            )
+        )
+        pairs = zip(warps, registers, strict=True)
+        needed = sum(count * WARP * each for count, each in pairs)
+        spec = spec_of(self.found)
+        blocks = max(spec.occupancy, self.target.registers_per_multiprocessor // needed)
+        spec = replace(spec, num_warps=sum(warps), occupancy=blocks)
+        self.found.function.attributes[KERNEL_SPEC] = KernelSpecAttr(spec)
+
+    # the agent that loads
+
+    def _produce(self, tokens: Sequence[SSAValue], builder: Builder) -> None:
+        """The loop with the places of its loads only; each round fills a stage of each ring."""
+        carried = _with_iterators(builder, tokens, self.rings)
+        body = Block(arg_types=[self.loop.lb.type, *(value.type for value in carried)])
+        inner = Builder(InsertPoint.at_end(body))
+        values: dict[SSAValue, SSAValue] = {self.loop.body.block.args[0]: body.args[0]}
+        for op in self.found.places:
+            inner.insert(op.clone(values))
+        ended: list[SSAValue] = [*body.args[1:]]
+        for k in sorted(range(len(self.rings)), key=self._order_of_ring):
+            token, stage = body.args[1 + 2 * k], body.args[2 + 2 * k]
+            fill = Region(fill_of(self.rings[k].loads, values))
+            filled = inner.insert(ProduceOneAsyncOp(token, stage, body=fill))
+            ended[2 * k] = inner.insert(ProducerCommitOp(filled.result_token)).result_token
+            ended[2 * k + 1] = inner.insert(IncIterOp(stage)).next
+        inner.insert(scf.YieldOp(*ended))
+        builder.insert(scf.ForOp(self.loop.lb, self.loop.ub, self.loop.step, carried, body))
+
+    def _order_of_ring(self, k: int) -> int:
+        """The first place of a ring's loads in the order of the producer."""
+        places = self.schedule.placements
+        return min(
+            (places[load].order for load in self.rings[k].loads if load in places), default=k
+        )
+
+    # the agent that computes
+
+    def _consume(self, tokens: Sequence[SSAValue], builder: Builder) -> scf.ForOp:
+        """The loop without its loads, which waits for stages, reads and releases them."""
+        loop, old, count = self.loop, self.loop.body.block, 2 * len(self.rings)
+        carried = [*_with_iterators(builder, tokens, self.rings), *loop.iter_args]
+        body = Block(arg_types=[loop.lb.type, *(value.type for value in carried)])
+        for before, now in zip(old.args, (body.args[0], *body.args[1 + count :]), strict=True):
+            before.replace_all_uses_with(now)
+        reading = _Reading(self.rings, list(body.args[1 : 1 + count]), body)
+        views = {view for load in self.found.loads for view in views_of(old, load)}
+        end = old.last_op
+        assert isinstance(end, scf.YieldOp)
+        for op in list(old.ops):
+            if op is not end and op not in self.found.loads and op not in views:
+                reading.add(op)
+        body.add_op(scf.YieldOp(*reading.carried, *end.operands))
+        self._drop(old)
+        _drop_dead(body)
+        made = builder.insert(scf.ForOp(loop.lb, loop.ub, loop.step, carried, body))
+        for before, now in zip(loop.results, made.results[count:], strict=True):
+            now.name_hint = before.name_hint
+            before.replace_all_uses_with(now)
+        return made
+
+    def _drop(self, old: Block) -> None:
+        """Erase the loads and their views, which bodies of reads have as arguments now."""
+        for load in self.found.loads:
+            if load.out_token is not None and load.token is not None:
+                load.out_token.replace_all_uses_with(load.token)
+        for op in reversed(list(old.ops)):
+            Rewriter.erase_op(op)
+
+
+class _Reading:
+    """The body of the consumers' loop while it is written, and the rings' tokens on the way."""
+
+    def __init__(self, rings: Sequence[StageRing], carried: list[SSAValue], body: Block) -> None:
+        self.rings, self.carried, self.body = rings, carried, body
+        self.ring_of = {op: k for k, ring in enumerate(rings) for op in ring.readers}
+
+    def add(self, op: Operation) -> None:
+        """Move an operation of the old body, with the steps on a stage that it reads."""
+        op.detach()
+        k = self.ring_of.get(op)
+        if k is None:
+            self.body.add_op(op)
+            return
+        ring, iterator = self.rings[k], self.carried[2 * k + 1]
+        if op is ring.readers[0]:
+            self._step(k, ConsumerWaitOp(self.carried[2 * k], iterator, CONSUMER), op)
+        self._step(k, self._read(ring, op, self.carried[2 * k], iterator), op)
+        if op is ring.readers[-1]:
+            self._step(k, ConsumerReleaseOp(self.carried[2 * k]), op)
+            following = IncIterOp(iterator)
+            self.body.add_op(following)
+            self.carried[2 * k + 1] = following.next
+
+    def _step(self, k: int, step: Operation, reader: Operation) -> None:
+        """Add a step on a stage, scheduled as the operation that it is for."""
+        if SCHEDULE in reader.attributes:
+            step.attributes[SCHEDULE] = reader.attributes[SCHEDULE]
+        self.body.add_op(step)
+        self.carried[2 * k] = step.results[0]
+
+    def _read(
+        self, ring: StageRing, op: Operation, token: SSAValue, iterator: SSAValue
+    ) -> ConsumerReadOp:
+        """The operation in the body of a read, which has the tiles of the stage as arguments."""
+        block = Block(arg_types=ring.tiles)
+        known: dict[SSAValue, SSAValue] = {}
+        for load, tile in zip(ring.loads, block.args, strict=True):
+            tile.name_hint = load.result.name_hint
+            known[load.result] = tile
+            old = load.parent
+            assert old is not None
+            for view in views_of(old, load):
+                block.add_op(view.clone(known))
+        for inner in op.walk():
+            for position, operand in enumerate(inner.operands):
+                if operand in known:
+                    inner.operands[position] = known[operand]
+        block.add_op(op)
+        _drop_dead(block)
+        given = [result for result in op.results if result.uses.get_length() > 0]
+        read = ConsumerReadOp(
+            token, iterator, CONSUMER, payload=[v.type for v in given], body=Region(block)
+        )
+        for result, payload in zip(given, read.payload, strict=True):
+            payload.name_hint = result.name_hint
+            result.replace_all_uses_with(payload)
+        block.add_op(PipelineYieldOp(*given) if given else PipelineYieldOp(*block.args))
+        return read
+
+
+def _drop_dead(block: Block) -> None:
+    """Erase operations of scalars and views that nothing uses any more."""
+    for op in reversed(list(block.ops)):
+        is_unused = bool(op.results) and not any(v.uses.get_length() for v in op.results)
+        if is_unused and is_side_effect_free(op):
+            Rewriter.erase_op(op)
+
+
+def _with_iterators(
+    builder: Builder, tokens: Sequence[SSAValue], rings: Sequence[StageRing]
+) -> Sequence[SSAValue]:
+    """The token and a fresh iterator of each ring, in turn."""
+    carried: list[SSAValue] = []
+    for token, ring in zip(tokens, rings, strict=True):
+        carried += (token, builder.insert(CreateIteratorOp(token, ring.iterator)).iterator)
+    return carried
+
+
+def _pipeline(ring: StageRing, builder: Builder) -> CreatePipelineOp:
+    elements = {tile.element_type for tile in ring.tiles}
+    element = elements.pop() if len(elements) == 1 else i8
+    bits = sum(prod(tile.get_shape()) * bits_of(tile.element_type) for tile in ring.tiles)
+    shape = (ring.stages, bits // bits_of(element))
+    buffer = builder.insert(AllocTensorOp(TensorType(element, shape, SpaceAttr(Space.SMEM))))
+    buffer.result.name_hint = "stages"
+    slots = builder.insert(ViewOp(buffer.result, TiledViewType(shape, element, Space.SMEM)))
+    made = builder.insert(CreatePipelineOp(slots.result, ring.stages))
+    made.attributes[STAGES_ARE_A_HINT] = UnitAttr()
+    return made

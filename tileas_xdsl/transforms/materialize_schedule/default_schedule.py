@@ -1,0 +1,117 @@
+"""A schedule for loops that none was computed for: chained products, a round apart.
+
+    %s = dot %q, %k;  %p = softmax(%s);  %o = dot %p, %v, %o        stage 0: dot, softmax
+                                                                    stage 1: dot of %p
+
+A product of what another product of the same iteration leads to runs a round later, so that the
+matrix unit has it to do while the next round's softmax is computed.  In a round products are issued
+first, the late ones last.  Registers, warps and stages are those of `pipeline_loads/resources`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.utils.hints import isa
+
+from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.scheduling.schedule import (
+    BufferPlan,
+    LoopPlan,
+    Placement,
+    Role,
+    RolePlan,
+    Schedule,
+    loads_of,
+)
+from tileas_xdsl.target.units import Unit
+from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop
+from tileas_xdsl.transforms.pipeline_loads.resources import PRODUCER_WARPS, Resources, matrix_unit
+
+
+def default_schedule(found: LoadLoop, resources: Resources) -> Schedule:
+    """The schedule of a loop; cycles are counts of operations, for nothing is known of units."""
+    loop = found.loop
+    operations = [op for op in loop.body.block.ops if _is_of_tiles(op)]
+    late = _late(loop, operations)
+    first = [op for op in operations if isinstance(op, TiledLoadOp)]
+    first += [op for op in operations if isinstance(op, DotOp) and op not in late]
+    behind = [op for op in operations if op in late]
+    rest = [op for op in operations if op not in late and op not in first]
+    order = {op: k for k, op in enumerate([*first, *behind, *rest])}
+    ii = len(order)
+    placements = {op: _placement(op, int(op in late), k, ii) for op, k in order.items()}
+    replicas = resources.warps // 4 if resources.warps % 4 == 0 else 1
+    roles = [
+        RolePlan(Role.PRODUCER, PRODUCER_WARPS, resources.registers[0]),
+        RolePlan(Role.CONSUMER, resources.warps // replicas, resources.registers[1], replicas),
+    ]
+    buffers = [BufferPlan(k, resources.stages) for k in range(len(loads_of(loop)))]
+    return Schedule(LoopPlan(ii, roles, buffers), placements)
+
+
+def all_in_registers(found: LoadLoop) -> bool:
+    """Whether warpgroups multiply into registers: an MMA into tensor memory runs ahead anyway."""
+    units = [matrix_unit(op) for op in found.loop.walk() if isinstance(op, DotOp)]
+    return all(
+        unit is not None and unit.reads_shared_memory and not unit.accumulates_in_tensor_memory
+        for unit in units
+    )
+
+
+def _placement(op: Operation, stage: int, order: int, ii: int) -> Placement:
+    is_load = isinstance(op, TiledLoadOp)
+    role = Role.PRODUCER if is_load else Role.CONSUMER
+    unit = Unit.TMA if is_load else Unit.TENSOR_CORE if isinstance(op, DotOp) else Unit.ISSUE
+    return Placement(stage, order, stage * ii + order, role, unit)
+
+
+def _is_of_tiles(op: Operation) -> bool:
+    return any(isinstance(type_, TensorType) for type_ in op.result_types)
+
+
+def _late(loop: scf.ForOp, operations: Sequence[Operation]) -> set[Operation]:
+    """Products of what other products lead to, what reads them, and what is cheaper behind."""
+    from_product: set[Operation] = set()
+    late: set[Operation] = set()
+    for op in operations:
+        made = {v.owner for inner in op.walk() for v in inner.operands}
+        is_chained = isinstance(op, DotOp) and {op.a.owner, op.b.owner} & from_product
+        if is_chained or made & late:
+            late.add(op)
+        elif made & from_product or isinstance(op, DotOp):
+            from_product.add(op)
+    for op in reversed(operations):
+        users = _users(op, loop.body.block)
+        if isinstance(op, DotOp | TiledLoadOp) or not users or not users <= late:
+            continue
+        if _early_bytes(op, loop.body.block, late) <= sum(_bytes(v) for v in op.results):
+            late.add(op)
+    return late
+
+
+def _users(op: Operation, body: Block) -> set[Operation]:
+    found = {body.find_ancestor_op_in_block(u.operation) for v in op.results for u in v.uses}
+    return {one for one in found if one is not None}
+
+
+def _early_bytes(op: Operation, body: Block, late: set[Operation]) -> int:
+    """The bytes of the early tiles that an operation reads: they are carried, if it is late."""
+    values = {v for inner in op.walk() for v in inner.operands}
+    return sum(
+        _bytes(v)
+        for v in values
+        if isinstance(v.owner, Operation) and v.owner.parent is body and v.owner not in late
+    )
+
+
+def _bytes(value: SSAValue) -> int:
+    if not isa(value.type, TensorType[Attribute]):
+        return 0
+    return prod(value.type.get_shape()) * bits_of(value.type.element_type) // 8

@@ -1,0 +1,116 @@
+"""The pass `tileas-materialize-schedule`: agents, pipelines and rotation of scheduled loops."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import func, scf
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.passes import ModulePass
+
+from tileas_xdsl.dialects.target_attribute import module_target
+from tileas_xdsl.scheduling.schedule import (
+    Role,
+    clear_placement,
+    clear_schedule,
+    loads_of,
+    read_schedule,
+    write_schedule,
+)
+from tileas_xdsl.target.arch import Target
+from tileas_xdsl.transforms.materialize_schedule.agents import write_agents
+from tileas_xdsl.transforms.materialize_schedule.default_schedule import (
+    all_in_registers,
+    default_schedule,
+)
+from tileas_xdsl.transforms.materialize_schedule.rotation import rotate
+from tileas_xdsl.transforms.materialize_schedule.stage_rings import stage_rings
+from tileas_xdsl.transforms.pipeline_loads.candidate_loop import (
+    LoadLoop,
+    divided_loop,
+    is_divided,
+    load_loop,
+)
+from tileas_xdsl.transforms.pipeline_loads.resources import Resources, resources_of
+
+NOT_MATERIALIZED = "nv_tileas.not_materialized"
+"""On a scheduled loop that stays as it is: why."""
+
+NOT_ROTATED = "nv_tileas.not_rotated"
+"""On the loop of the consumers: why its operations all stay in one stage."""
+
+
+@dataclass(frozen=True)
+class TileasMaterializeSchedule(ModulePass):
+    """Split the scheduled loop of a kernel into agents, and rotate the consumers' loop.
+
+    Reads `tileas.schedule` alone: roles with warps, registers and replicas, the stages of buffers,
+    and of each operation its stage and its order.  Leaves a pipeline for each set of loads that are
+    read together, a producer agent whose loop fills their stages, and a consumer agent (replicas
+    are its warpgroups, which share the rows of tiles) whose loop waits for a stage at the first
+    operation that reads it and releases it behind the last one.  Operations of later stages run a
+    round behind: prologue, steady state and epilogue are for one iteration or more, under an `if`.
+
+    A loop that cannot be split keeps today's path, with the reason at it.
+    """
+
+    name = "tileas-materialize-schedule"
+
+    default: bool = False
+    """Whether to schedule loops with two chained products that nothing has scheduled."""
+
+    rotate: bool = True
+    """Whether operations of later stages run a round behind; else all run in one round."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        target = module_target(op, None)
+        for function in [f for f in op.walk() if isinstance(f, func.FuncOp)]:
+            if function.is_declaration or is_divided(function):
+                continue
+            if self.default:
+                _schedule(function, target)
+            for loop in [one for one in function.walk() if isinstance(one, scf.ForOp)]:
+                self._materialize(function, loop, target)
+
+    def _materialize(self, function: func.FuncOp, loop: scf.ForOp, target: Target) -> None:
+        schedule = read_schedule(loop)
+        if schedule is None or is_divided(function):
+            return
+        found = divided_loop(function, function.body.block, loop)
+        if not isinstance(found, LoadLoop):
+            _refuse(loop, found or "it loads nothing by TMA that it multiplies")
+            return
+        stages = {load: schedule.plan.stages(k) or 2 for k, load in enumerate(loads_of(loop))}
+        rings = stage_rings(loop.body.block, found.loads, stages)
+        if isinstance(rings, str):
+            _refuse(loop, rings)
+            return
+        if schedule.plan.role(Role.PRODUCER) is None or schedule.plan.role(Role.CONSUMER) is None:
+            _refuse(loop, "it has not both the role of a producer and that of a consumer")
+            return
+        consumers = write_agents(found, schedule, rings, target)
+        if self.rotate:
+            problem = rotate(consumers)
+            if problem is not None:
+                consumers.attributes[NOT_ROTATED] = StringAttr(problem)
+        for op in function.walk():
+            clear_placement(op)
+
+
+def _refuse(loop: scf.ForOp, problem: str) -> None:
+    loop.attributes[NOT_MATERIALIZED] = StringAttr(problem)
+    clear_schedule(loop)
+
+
+def _schedule(function: func.FuncOp, target: Target) -> None:
+    """Write the default schedule on the loop of a kernel where it rotates something."""
+    found = load_loop(function)
+    if not isinstance(found, LoadLoop) or read_schedule(found.loop) is not None:
+        return
+    resources = resources_of(found, target)
+    if not isinstance(resources, Resources) or not all_in_registers(found):
+        return
+    schedule = default_schedule(found, resources)
+    if schedule.stages > 1:
+        write_schedule(found.loop, schedule)
