@@ -74,7 +74,7 @@ KERNELS = {
 }
 
 
-def _problem(
+def product_problem(
     name: str,
     element: str,
     out: str,
@@ -103,13 +103,13 @@ def _problem(
 
 
 PROBLEMS: Sequence[Problem] = (
-    _problem("matmul", "f16", "f32", (200, 136, 96), (128, 128, 64)),
-    _problem("matmul", "bf16", "bf16", (130, 72, 100), (64, 64, 32)),
-    _problem("matmul", "f16", "f16", (37, 50, 61), (32, 32, 32)),
-    _problem("matmul", "e4m3", "f32", (100, 72, 100), (64, 64, 64)),
-    _problem("matmul", "i8", "i32", (70, 100, 90), (64, 64, 64)),
-    _problem("matmul", "f32", "f32", (70, 50, 40), (64, 64, 32)),
-    _problem("matmul_tf32", "f32", "f32", (100, 72, 50), (64, 64, 32)),
-    _problem("matmul_at", "f16", "f32", (100, 72, 80), (64, 64, 32)),
-    _problem("matmul_bt", "bf16", "f32", (100, 72, 80), (64, 64, 32)),
+    product_problem("matmul", "f16", "f32", (200, 136, 96), (128, 128, 64)),
+    product_problem("matmul", "bf16", "bf16", (130, 72, 100), (64, 64, 32)),
+    product_problem("matmul", "f16", "f16", (37, 50, 61), (32, 32, 32)),
+    product_problem("matmul", "e4m3", "f32", (100, 72, 100), (64, 64, 64)),
+    product_problem("matmul", "i8", "i32", (70, 100, 90), (64, 64, 64)),
+    product_problem("matmul", "f32", "f32", (70, 50, 40), (64, 64, 32)),
+    product_problem("matmul_tf32", "f32", "f32", (100, 72, 50), (64, 64, 32)),
+    product_problem("matmul_at", "f16", "f32", (100, 72, 80), (64, 64, 32)),
+    product_problem("matmul_bt", "bf16", "f32", (100, 72, 80), (64, 64, 32)),
 )

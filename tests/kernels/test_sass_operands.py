@@ -13,6 +13,7 @@ from tileas_xdsl.compiler import compile
 
 ARRAYS = "a: {0}[?, ?%16], b: {0}[?, ?%16], c: {1}[?, ?%16], tm={2}, tn={3}, tk={4}"
 PRODUCTS = ("HGMMA", "QGMMA", "IGMMA", "UTCHMMA", "UTCQMMA")
+BY_BYTES = ("STS.U8", "STS.U16", "LDS.U8", "LDS.U16", "LDG", "STS", "LDS")
 BY_THREADS = ("LDG", "STS", "LDS", "LDSM", "STSM")
 
 
@@ -46,3 +47,24 @@ def test_operands_are_read_as_they_are_stored(
     assert found.counts["LDG"] == 0
     for loop in loops:
         assert [word for word in BY_THREADS if loop.count(word)] == []
+
+
+@needs_nvdisasm
+@pytest.mark.parametrize(
+    ("kernel", "tiles", "matrices"),
+    [
+        ("matmul", ("f8E4M3FN", "f16", 128, 128, 128), 4),
+        ("matmul_at", ("f8E5M2", "f32", 64, 64, 64), 4),
+        ("matmul", ("i8", "i32", 64, 256, 64), 8),
+    ],
+    ids=str,
+)
+def test_bytes_are_transposed_as_pairs(
+    kernel: str, tiles: tuple[object, ...], matrices: int
+) -> None:
+    """Matrices of 512 bytes; no thread moves less than a word of an operand."""
+    found = code(kernel, "sm_90a", *tiles)
+    (loop,) = [loop for word in PRODUCTS for loop in found.loops_with(word)]
+    assert [word for word in BY_BYTES if loop.count(word)] == []
+    assert (loop.count("LDSM"), loop.count("STSM")) == (matrices, matrices)
+    assert loop.count("PRMT") == 4 * matrices

@@ -66,6 +66,16 @@ def test_some_columns_of_b(first: int) -> None:
             "a transposed tile is A or B of a product; other uses are not lowered yet",
         ),
         (
+            KERNEL,
+            "        %started = nv_tileas.async.dot %mine, %of_rows, %before {atom = #mma} "
+            ": !half, !b",
+            "        %put = nv_tileas.convert_layout %of_rows : !b -> "
+            "tensor<64x64xf16, #nv_tileas.shared<(64,64),(64,1),swizzle<3,4,3>>>\n"
+            "        %started = nv_tileas.async.dot %mine, %put, %before {atom = #mma} : !half, "
+            "tensor<64x64xf16, #nv_tileas.shared<(64,64),(64,1),swizzle<3,4,3>>>",
+            "transposes 64x64, 16 bits, 1 panels of 64, 128B in shared memory; bytes are",
+        ),
+        (
             Gemm(bm=128, bn=256, consumers=1, form="scalar", b="nk"),
             "",
             "",

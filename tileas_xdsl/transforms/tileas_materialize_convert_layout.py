@@ -15,6 +15,7 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.attributes import RegisterEncoding
 from tileas_xdsl.dialects.nv_tileas.enums import SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
+from tileas_xdsl.dialects.nv_tileas.shapes.transposed import is_transposed
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.layout.register_layout import is_of_larger_tile
@@ -89,9 +90,12 @@ class MaterializeConversion(RewritePattern):
 def _is_open(op: ConvertLayoutOp) -> bool:
     """Whether a conversion is between laid out tiles, and nothing is decided about it.
 
-    Flags and indices, which memory does not hold, are left to the lowering.
+    Flags and indices, which memory does not hold, are left to the lowering, and transposed views,
+    which it writes by rows without registers of either layout.
     """
     types = (op.source.type, op.result.type)
+    if is_transposed(op.source.type):
+        return False
     laid_out = all(not isinstance(type_.encoding, NoneAttr | SpaceAttr) for type_ in types)
     laid_out = laid_out or crosses_tmem(op)
     is_stored = op.result.type.element_type not in (i1, IndexType())

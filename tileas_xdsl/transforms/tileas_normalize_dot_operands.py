@@ -37,6 +37,7 @@ from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.memory import MemoryLayout
+from tileas_xdsl.threads.smem.byte_transpose import takes_pieces
 from tileas_xdsl.threads.smem.smem_layout import reads_mn_major
 from tileas_xdsl.transforms.extension import with_added
 from tileas_xdsl.transforms.normalize_dot_operands.permutations import (
@@ -152,6 +153,27 @@ def _transposed_view(source: SSAValue, insert: Insert) -> SSAValue:
     return insert(ViewOp(kept, TensorType(element, (columns, rows), encoding))).result
 
 
+class TransposeInSharedMemory(RewritePattern):
+    """Transpose bytes that are loaded for a product from shared memory to shared memory.
+
+    The load may be by TMA then, and pairs of bytes move where registers have bytes that lie apart.
+    """
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ConvertLayoutOp, rewriter: PatternRewriter) -> None:
+        users = [use.operation for use in op.result.uses]
+        are_direct = any(isinstance(user, DotOp) and _reads_mn_major(user) for user in users)
+        if op.result.type.encoding != _SHARED or are_direct:
+            return
+        source = transposed_source(op.source)
+        if source is None or not isinstance(source.owner, TiledLoadOp | ViewOp):
+            return
+        if not takes_pieces(shape_of(source.type), bits_of(element_of(source.type))):
+            return
+        view = _transposed_view(source, Insert(rewriter.insert))
+        rewriter.replace(op, ConvertLayoutOp(view, op.result.type))
+
+
 class OperandAInRegisters(RewritePattern):
     """Keep A in registers, if it is computed element-wise from an accumulator of wgmma."""
 
@@ -226,6 +248,7 @@ PATTERNS: tuple[RewritePattern, ...] = (
     FoldPermutations(),
     PermuteBehindView(),
     TransposedOperand(),
+    TransposeInSharedMemory(),
     OperandAInRegisters(),
     HoistLoopInvariantOperand(),
 )

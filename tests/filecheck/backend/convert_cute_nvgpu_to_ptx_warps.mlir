@@ -47,7 +47,8 @@ func.func @together(%p: !cute.ptr<i32, gmem>) attributes {cute.kernel, nvvm.reqn
   %1 = cute_nvgpu.arch.shuffle "bfly" %0 by 16 : i32 -> i32
   %2 = cute_nvgpu.arch.shuffle "up" %1 lane %0 : i32 -> i32
   %3 = cute_nvgpu.arch.redux "umax" %2
-  cute.ptr.store %3, %p : i32, !cute.ptr<i32, gmem>
+  %bytes = cute_nvgpu.arch.prmt %1, %2 by %3
+  cute.ptr.store %bytes, %p : i32, !cute.ptr<i32, gmem>
   %c64 = arith.constant 64 : i32
   %r = arith.muli %0, %c64 : i32
   %q = cute.add_offset %s, %r : !cute.ptr<bf16, smem, align<16>>, i32 -> !cute.ptr<bf16, smem, align<16>>
@@ -70,9 +71,10 @@ func.func @together(%p: !cute.ptr<i32, gmem>) attributes {cute.kernel, nvvm.reqn
 // CHECK-NEXT:    %10 = ptx.shfl %1, %2, %3, %4 {mode = "bfly"} : !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b32> -> !ptx.reg<b32>
 // CHECK-NEXT:    %11 = ptx.shfl %10, %1, %5, %4 {mode = "up"} : !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b32> -> !ptx.reg<b32>
 // CHECK-NEXT:    %12 = ptx.redux %11, %4 {operation = "max", type = "u32"} : !ptx.reg<b32>, !ptx.reg<b32> -> !ptx.reg<b32>
-// CHECK-NEXT:    ptx.st %9, %12 {type = "b32", space = "global"} : !ptx.reg<b64>, !ptx.reg<b32>
-// CHECK-NEXT:    %13 = ptx.add %0, %7 {type = "s32"} : !ptx.reg<b32>, !ptx.reg<b32> -> !ptx.reg<b32>
-// CHECK-NEXT:    %14 = ptx.ldmatrix %13 {shape = "m8n8", type = "b16", matrices = 4 : i64, trans} : !ptx.reg<b32> -> !ptx.reg<b32, 4>
-// CHECK-NEXT:    ptx.stmatrix %13, %14 {shape = "m8n8", type = "b16"} : !ptx.reg<b32>, !ptx.reg<b32, 4>
+// CHECK-NEXT:    %13 = ptx.prmt %10, %11, %12 {type = "b32"} : !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b32> -> !ptx.reg<b32>
+// CHECK-NEXT:    ptx.st %9, %13 {type = "b32", space = "global"} : !ptx.reg<b64>, !ptx.reg<b32>
+// CHECK-NEXT:    %14 = ptx.add %0, %7 {type = "s32"} : !ptx.reg<b32>, !ptx.reg<b32> -> !ptx.reg<b32>
+// CHECK-NEXT:    %15 = ptx.ldmatrix %14 {shape = "m8n8", type = "b16", matrices = 4 : i64, trans} : !ptx.reg<b32> -> !ptx.reg<b32, 4>
+// CHECK-NEXT:    ptx.stmatrix %14, %15 {shape = "m8n8", type = "b16"} : !ptx.reg<b32>, !ptx.reg<b32, 4>
 // CHECK-NEXT:    ptx.ret
 // CHECK-NEXT:  }

@@ -137,6 +137,28 @@ func.func @of_8_bits(%a: tensor<32x64xf8E4M3FN>, %b: tensor<32x16xf8E4M3FN, #nv_
 
 // -----
 
+// Bytes that are loaded for wgmma, which reads them K-major only, are transposed from shared memory
+// to shared memory.
+// CHECK-LABEL: @bytes
+// CHECK:         %[[L:.*]] = nv_tileas.tiled_load
+// CHECK-NEXT:    %[[S:.*]] = nv_tileas.convert_layout %[[L]] : tensor<32x64xi8> -> tensor<32x64xi8, #nv_tileas<space smem>>
+// CHECK-NEXT:    %[[T:.*]] = nv_tileas.view %[[S]] : tensor<32x64xi8, #nv_tileas<space smem>> -> tensor<64x32xi8, #nv_tileas.shared<(64,32),(1,64)>>
+// CHECK-NEXT:    %[[K:.*]] = nv_tileas.convert_layout %[[T]] : tensor<64x32xi8, #nv_tileas.shared<(64,32),(1,64)>> -> tensor<64x32xi8, #nv_tileas<space smem>>
+// CHECK:         nv_tileas.dot %[[K]], %b, %c
+func.func @bytes(%v: !nv_tileas.tiled_view<32x64xi8, gmem>, %i: index, %b: tensor<32x16xi8, #nv_tileas<space smem>>, %c: tensor<64x16xi32>) -> tensor<64x16xi32> {
+  %a = nv_tileas.tiled_load %v[%i, %i] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<32x64xi8, gmem> -> tensor<32x64xi8>
+  %turned = nv_tileas.generate : tensor<64x32xi8> {
+  ^bb0(%p: index, %q: index):
+    %e = tensor.extract %a[%q, %p] : tensor<32x64xi8>
+    nv_tileas.yield %e : i8
+  }
+  %shared = nv_tileas.convert_layout %turned : tensor<64x32xi8> -> tensor<64x32xi8, #nv_tileas<space smem>>
+  %r = nv_tileas.dot %shared, %b, %c {atom = #nv_tileas<atom wgmma_s8_s8_s32>} : tensor<64x32xi8, #nv_tileas<space smem>>, tensor<32x16xi8, #nv_tileas<space smem>>, tensor<64x16xi32> -> tensor<64x16xi32>
+  func.return %r : tensor<64x16xi32>
+}
+
+// -----
+
 // A that is computed from sums of wgmma stays in the registers that have them; what is loaded goes
 // to memory.
 // CHECK-LABEL: @chain

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from xdsl.dialects import arith, gpu, scf
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, VectorType
@@ -45,6 +46,7 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     GlobalView,
     PendingTile,
     RegisterTile,
+    SharedTile,
 )
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.gmem.base_arrays import origins, place_of_access
@@ -332,7 +334,14 @@ def store_window(
 
 
 def put_shared(e: ThreadBuilder, op: Operation, tile: RegisterTile, target: SSAValue) -> None:
-    """Store a register tile to shared memory, visible to all threads of the agent.
+    """Store a register tile to shared memory, visible to all threads of the agent."""
+    overwrite_shared(e, op, target, partial(write_shared, e, tile))
+
+
+def overwrite_shared(
+    e: ThreadBuilder, op: Operation, target: SSAValue, write: Callable[[SharedTile], None]
+) -> None:
+    """Have all threads of the agent write a tile in shared memory, and see it whole afterwards.
 
     A newly allocated tile needs no barrier before (it has no readers yet), and none behind if the
     program has a barrier of the block next.
@@ -341,7 +350,7 @@ def put_shared(e: ThreadBuilder, op: Operation, tile: RegisterTile, target: SSAV
     is_new = isinstance(found, PendingTile) and found.place is None and not runs_again(op)
     if not is_new:
         synchronize_agent(e)
-    write_shared(e, tile, shared_tile(e, target))
+    write(shared_tile(e, target))
     if not _is_read_by_threads_only(target):
         e.insert(FenceProxyAsyncOp("shared::cta"))
     if not isinstance(op.next_op, gpu.BarrierOp):

@@ -179,6 +179,7 @@ func.func @warps(%s: !cute.ptr<bf16, smem, align<16>>, %v: vector<8xbf16>, %i: i
   %1 = cute_nvgpu.arch.shuffle "bfly" %f by 16 : f32 -> f32
   %2 = cute_nvgpu.arch.shuffle "idx" %i lane %i : i32 -> i32
   %3 = cute_nvgpu.arch.redux "umax" %i
+  %4 = cute_nvgpu.arch.prmt %i, %2 by %3
   func.return
 }
 
@@ -188,5 +189,6 @@ func.func @warps(%s: !cute.ptr<bf16, smem, align<16>>, %v: vector<8xbf16>, %i: i
 // CHECK-NEXT:    %1 = cute_nvgpu.arch.shuffle "bfly" %f by 16 : f32 -> f32
 // CHECK-NEXT:    %2 = cute_nvgpu.arch.shuffle "idx" %i lane %i : i32 -> i32
 // CHECK-NEXT:    %3 = cute_nvgpu.arch.redux "umax" %i
+// CHECK-NEXT:    %4 = cute_nvgpu.arch.prmt %i, %2 by %3
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }

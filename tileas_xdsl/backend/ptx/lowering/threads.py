@@ -103,6 +103,11 @@ def _load_matrices(op: nvgpu.LdsmOp, low: Lowering) -> None:
     low.define(op.result, loaded)
 
 
+def _permute_bytes(op: nvgpu.PrmtOp, low: Lowering) -> None:
+    a, b, selector = low.value(op.a), low.value(op.b), low.value(op.selector)
+    low.define(op.result, low.emit(ptx.PrmtOp(a, b, selector, "b32")))
+
+
 HANDLERS: Mapping[type[Operation], Handler] = {
     **dict.fromkeys(AXES, _axis),
     **dict.fromkeys(WORDS, _word),
@@ -111,6 +116,7 @@ HANDLERS: Mapping[type[Operation], Handler] = {
     nvgpu.ElectOneOp: _elect,
     nvgpu.SetMaxRegisterOp: _set_registers,
     nvgpu.ShuffleOp: _shuffle,
+    nvgpu.PrmtOp: _permute_bytes,
     nvgpu.ReduxOp: _reduce,
     nvgpu.StsmOp: _store_matrices,
     nvgpu.LdsmOp: _load_matrices,

@@ -1,4 +1,7 @@
-"""What the threads of a warp do together: matrices in registers, shuffles, reductions."""
+"""What the threads of a warp do together: matrices in registers, shuffles, reductions.
+
+Also the bytes of two words in another order, which matrices of pairs of bytes need.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from xdsl.irdl import (
     result_def,
     traits_def,
 )
-from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
+from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute.base.checks import fragment, one_of, pointer_to
@@ -31,7 +34,7 @@ from tileas_xdsl.dialects.cute_nvgpu.operands import (
     word,
 )
 
-__all__ = ["LdsmOp", "ReduxOp", "ShuffleOp", "StsmOp"]
+__all__ = ["LdsmOp", "PrmtOp", "ReduxOp", "ShuffleOp", "StsmOp"]
 
 ROW_BYTES = 16
 """A row of an 8x8 matrix of 16-bit elements."""
@@ -185,3 +188,24 @@ class ReduxOp(IRDLOperation):
     def verify_(self) -> None:
         if self.kind.data not in REDUCTIONS:
             raise op_error(self, f"reduces by {', '.join(REDUCTIONS)}, not by {self.kind.data}")
+
+
+@irdl_op_definition
+class PrmtOp(IRDLOperation):
+    """Four bytes of two words: digit n of the selector picks byte n, 0 to 3 of `a`, 4 to 7 of `b`.
+
+    Source: PTX ISA 9.7.9.7, prmt.
+    """
+
+    name = "cute_nvgpu.arch.prmt"
+
+    a = operand_def(i32)
+    b = operand_def(i32)
+    selector = operand_def(i32)
+    result = result_def(i32)
+
+    traits = traits_def(Pure())
+    assembly_format = "$a `,` $b `by` $selector attr-dict"
+
+    def __init__(self, a: Value, b: Value, selector: Value) -> None:
+        super().__init__(operands=[a, b, selector], result_types=[i32])

@@ -18,10 +18,11 @@ from tileas_xdsl.dialects.nv_tileas.compute.dot import (
     MatrixProduct,
 )
 from tileas_xdsl.dialects.nv_tileas.compute.scale_tiles import scale_tile
+from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import FutureWaitOp, WaitOp
-from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.transposed import is_transposed
-from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
+from tileas_xdsl.dialects.nv_tileas.spaces import shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaTransferOp
 from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import (
@@ -93,15 +94,19 @@ def operand(e: ThreadBuilder, op: ViewOp) -> Sequence[Lowered]:
     source = shared_tile(e, op.source)
     if not op.is_whole or shape_of(op.result.type) != source.shape[::-1]:
         raise op_error(op, f"transposes a tile of {'x'.join(map(str, source.shape))} as a whole")
-    if is_transposed(op.source.type) or not all(_is_factor(use) for use in op.result.uses):
+    if is_transposed(op.source.type) or not all(_is_read_so(use) for use in op.result.uses):
         raise op_error(
             op, "a transposed tile is A or B of a product; other uses are not lowered yet"
         )
     return [source]
 
 
-def _is_factor(use: Use) -> bool:
-    return isinstance(use.operation, MatrixProduct) and use.index in FACTORS
+def _is_read_so(use: Use) -> bool:
+    """Whether a transposed tile is A or B of a product, or is written by rows to other memory."""
+    user = use.operation
+    if isinstance(user, ConvertLayoutOp):
+        return space_of(user.result.type) is Space.SMEM
+    return isinstance(user, MatrixProduct) and use.index in FACTORS
 
 
 FACTORS = (0, 1)

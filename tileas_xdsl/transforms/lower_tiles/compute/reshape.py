@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from math import prod
 
 import numpy as np
@@ -17,10 +18,12 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import (
     ReinterpretOp,
     ShuffleOp,
 )
+from tileas_xdsl.dialects.nv_tileas.shapes.transposed import is_transposed
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.blocked import blocked, row_values_layout
 from tileas_xdsl.layout.convert.plan import Kind
+from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import (
     Lowered,
@@ -32,12 +35,13 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     held_as,
 )
 from tileas_xdsl.threads.convert.register_conversion import converted
-from tileas_xdsl.threads.gmem.coalesced_access import put_shared
+from tileas_xdsl.threads.gmem.coalesced_access import overwrite_shared, put_shared
 from tileas_xdsl.threads.registers.layout_from_encoding import encoded_layout
 from tileas_xdsl.threads.registers.register_gather import rearranged
 from tileas_xdsl.threads.registers.register_tile import in_registers, layout_of
 from tileas_xdsl.threads.registers.reinterpret_bits import reinterpreted
 from tileas_xdsl.threads.registers.vector_values import strip
+from tileas_xdsl.threads.smem.byte_transpose import takes_pieces, transpose_bytes
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.smem.smem_encoding import layout_of_buffer
 
@@ -91,8 +95,27 @@ def _in_shared_memory(e: ThreadBuilder, op: ConvertLayoutOp | ShuffleOp) -> Pend
     layout = layout_of_buffer(op, type_, [op.result])
     name = f"%{op.result.name_hint or 'tile'}"
     e.values[op.result] = made = PendingTile(layout, type_.element_type, name)
-    put_shared(e, op, in_registers(e, op, op.source), op.result)
+    if is_transposed(op.source.type):
+        _transpose(e, op)
+    else:
+        put_shared(e, op, in_registers(e, op, op.source), op.result)
     return made
+
+
+def _transpose(e: ThreadBuilder, op: ConvertLayoutOp | ShuffleOp) -> None:
+    """Lower the conversion of a transposed view in shared memory to a tile by rows."""
+    found = e.get(op.source)
+    if isinstance(found, PendingTile) and found.visible_to != e.agent.number:
+        synchronize_agent(e)
+    source = shared_tile(e, op.source)
+    rows = source.layout
+    if not (takes_pieces(source.shape, rows.bits) and rows.is_by_row):
+        raise op_error(
+            op,
+            f"transposes {rows.describe()} in shared memory; bytes are, in pieces of 32 rows and "
+            "16 columns: convert the tile to registers for others",
+        )
+    overwrite_shared(e, op, op.result, partial(transpose_bytes, e, source))
 
 
 def expand_dims(e: ThreadBuilder, op: ExpandDimsOp) -> Sequence[Lowered]:
