@@ -61,10 +61,16 @@ def test_an_assertion_ends_the_kernel_where_it_stands() -> None:
     x[9] = -1
     lines = kernels.__file__, kernels.ASSERTION_LINE
     place = f"{lines[0]}:{lines[1]}:5: error:"
-    [finding] = kernel.emulate(x, grid=2).findings
+    found = kernel.emulate(x, grid=2)
+    [finding] = found.findings
+    assert found.printed == "assertion failed: a root of a negative number\n"
     assert str(finding).startswith(f"{place} assertion failed: a root of a negative number")
     with pytest.raises(DiagnosticError, match="assertion failed: a root of a negative") as raised:
         kernel.simulate(x, grid=2)
+    assert raised.value.printed == found.printed
+    with pytest.raises(DiagnosticError, match="a root of a negative") as undefined:
+        kernel.evaluate(x, grid=2)
+    assert undefined.value.printed == found.printed
     assert str(raised.value).startswith(place)
 
 

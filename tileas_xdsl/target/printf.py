@@ -207,6 +207,11 @@ def formatted(parts: Sequence[Part], values: Sequence[Any]) -> str:
     return "".join(shown)
 
 
+def assertion_text(message: str) -> str:
+    """Return the line that is printed for an assertion that does not hold."""
+    return f"assertion failed: {message}\n" if message else "assertion failed\n"
+
+
 def _nested(conversion: Conversion, value: Any) -> str:
     if np.ndim(value) == 0:
         return conversion.shown(value)

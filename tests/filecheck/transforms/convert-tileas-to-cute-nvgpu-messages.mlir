@@ -44,7 +44,7 @@ func.func @long(%x: f32) {
 // CHECK:         cute.print_text "[%g, %g{{.*}}%g], "
 // CHECK:       cute.print_text "[%g, %g{{.*}}%g]]."
 
-// An assertion stays one, for every thread.
+// An assertion stays one, for every thread; where it does not hold one thread prints it before.
 
 func.func @assertion(%b: i1) {
   cf.assert %b, "must hold"
@@ -52,6 +52,10 @@ func.func @assertion(%b: i1) {
 }
 
 // CHECK-LABEL: func.func @assertion
+// CHECK:       scf.if
+// CHECK:         scf.if
+// CHECK-NEXT:      cute.print_text "assertion failed: must hold
+// CHECK:         cute_nvgpu.arch.barrier
 // CHECK:       cf.assert %{{.*}}, "must hold"
 
 // Globals stay in the module.

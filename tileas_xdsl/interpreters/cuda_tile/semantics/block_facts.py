@@ -25,7 +25,13 @@ from tileas_xdsl.interpreters.cuda_tile.numerics.integers import read
 from tileas_xdsl.interpreters.cuda_tile.semantics.memory import TOKEN, pointee_of
 from tileas_xdsl.interpreters.cuda_tile.semantics.registry import Stateful
 from tileas_xdsl.interpreters.cuda_tile.semantics.views import Tensor
-from tileas_xdsl.target.printf import Conversion, FormatError, formatted, parse_format
+from tileas_xdsl.target.printf import (
+    Conversion,
+    FormatError,
+    assertion_text,
+    formatted,
+    parse_format,
+)
 
 
 def _index(block: Block, _op: shapes.GetTileBlockIdOp) -> Sequence[Any]:
@@ -42,6 +48,7 @@ def _asserted(block: Block, op: control.AssertOp) -> Sequence[Any]:
     if not condition.all():
         index = [int(n) for n in np.unravel_index(int(np.argmin(condition)), condition.shape)]
         where = f" at {index} of the tile" if index else ""
+        block.printed.append(assertion_text(op.message.data))
         raise Undefined(f"does not hold{where} in block {block.index}: {op.message.data}")
     return ()
 

@@ -9,7 +9,10 @@ from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.dialects.nv_tileaa.messages import PrintOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
+from tileas_xdsl.target.printf import assertion_text
+from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import i1_constant, xor
 from tileas_xdsl.threads.codegen.lowered_values import Lowered
 from tileas_xdsl.threads.codegen.print_assert import Shown, Text
 from tileas_xdsl.threads.codegen.structured_control_flow import predicated
@@ -43,8 +46,19 @@ def print_(e: ThreadBuilder, op: PrintOp) -> Sequence[Lowered]:
 
 
 def assert_(e: ThreadBuilder, op: cf.AssertOp) -> Sequence[Lowered]:
-    """Lower an assertion, checked by all threads of the agent so that none continues."""
-    e.insert(cf.AssertOp(e.scalar(op.arg), op.msg.data))
+    """Lower an assertion: one thread prints it, then all of the agent end the kernel.
+
+    The barrier keeps the others from ending it before the text is written.
+    """
+    holds = e.scalar(op.arg)
+    with predicated(e, xor(e, holds, i1_constant(e, True))):
+        with predicated(e, is_first_thread(e)):
+            text = Text(e)
+            text.say(assertion_text(op.msg.data))
+            text.flush()
+        if not e.by_one_thread:
+            synchronize_agent(e)
+    e.insert(cf.AssertOp(holds, op.msg.data))
     return []
 
 
