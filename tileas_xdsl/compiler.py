@@ -238,12 +238,6 @@ class CompiledKernel:
             self._launchers[device] = Launcher(self, gpu(device))
         self._launchers[device].launch(args, grid, stream)
 
-    def flattened(self, args: Sequence[Any]) -> Sequence[Any]:
-        """The arguments as its function takes them: those of a kernel of cuTile become several."""
-        from tileas_xdsl.runtime.cutile_arguments import flattened
-
-        return args if self.parameters is None else flattened(self.parameters, args)
-
     def _held(self, args: Sequence[Any]) -> Sequence[Any]:
         """The same, arrays of cuTile as the memory that they lie in."""
         from tileas_xdsl.runtime.cutile_arguments import held

@@ -15,7 +15,9 @@ import numpy as np
 import pytest
 
 pytest.importorskip("cuda.bindings.driver")
+pytest.importorskip("cuda.tile")
 
+import cuda.tile as ct
 from cuda.bindings import driver as bindings
 from support.recording_driver import RecordingApi, recording_driver
 
@@ -308,3 +310,35 @@ def test_arrays_of_dlpack_must_be_on_a_gpu() -> None:
 
     with pytest.raises(ArgumentError, match="'a' is an array in the memory of the host"):
         made.launch([Host(), Host(), Host()], 2)
+
+
+@ct.kernel
+def _gathered(pair, arrays, out, n: ct.Constant[int]):
+    found = ct.load(pair[0], (0,), (n,)) + ct.load(pair[1], (0,), (n,))
+    for k in range(len(arrays)):
+        found = found + ct.load(arrays[k], (0,), (n,))
+    ct.store(out, (0,), found)
+
+
+def test_tuples_and_lists_of_arrays_are_taken_apart() -> None:
+    arrays = [np.full(16, k, np.float32) for k in range(5)]
+    kernel = tileas.compile(_gathered, tuple(arrays[:2]), arrays[2:4], arrays[4], 16)
+    made, api = launcher(kernel)
+    a, b, c, d, out = (Tensor((16,), "torch.float32", 0x7F0000000000 + 4096 * k) for k in range(5))
+    made.launch([(a, b), [c, d], out, 16], 1)
+    words = [api.launches[0].word(n, 4 if n in (1, 4, 7, 9) else 8) for n in range(11)]
+    assert words[:6] == [a.place, 16, 1, b.place, 16, 1]
+    assert words[7:] == [2, out.place, 16, 1]
+    table = np.frombuffer(ctypes.string_at(words[6], 48), np.int64)
+    assert table.tolist() == [c.place, 16, 1, d.place, 16, 1]
+    with pytest.raises(ArgumentError, match=r"arrays\[1\]' begins at .* no multiple of 16 bytes"):
+        made.launch([(a, b), [c, Tensor((16,), "torch.float32", d.place + 4)], out, 16], 1)
+
+
+def test_arrays_of_numpy_in_lists_are_copied_and_back() -> None:
+    arrays = [np.full(16, k, np.float32) for k in range(5)]
+    kernel = tileas.compile(_gathered, tuple(arrays[:2]), arrays[2:4], arrays[4], 16)
+    made, api = launcher(kernel)
+    with pytest.warns(CopiedArrayWarning, match=r"'arrays\[0\]', 'arrays\[1\]', 'out'"):
+        made.launch([tuple(arrays[:2]), arrays[2:4], arrays[4], 16], 1)
+    assert len(api.launches) == 1

@@ -20,17 +20,19 @@ from xdsl.dialects import func
 
 from tileas_xdsl.backend.nvidia_tools import find_tool
 from tileas_xdsl.backend.ptxas import Assembled
-from tileas_xdsl.frontend.signature import ArrayParameter, Parameter
+from tileas_xdsl.frontend.signature import Parameter
 from tileas_xdsl.interpreters.ptx import LaunchError, load
 from tileas_xdsl.interpreters.ptx.arguments import scalar_bytes
 from tileas_xdsl.interpreters.tile.arguments import ArgumentError, check
 from tileas_xdsl.interpreters.tile.launch import grid_of
+from tileas_xdsl.interpreters.tile.memory.argument_arrays import AddressTable
 from tileas_xdsl.interpreters.tile.numerics.element_types import Array
 from tileas_xdsl.runtime.cutile_arguments import in_memory
 from tileas_xdsl.runtime.gpu.device import Device, Memory
 from tileas_xdsl.runtime.gpu.device_arrays import DeviceArray, device_array, row_major_strides
 from tileas_xdsl.runtime.gpu.driver import DriverError, TensorMapMemory
 from tileas_xdsl.runtime.host_code import HostCode, scalar_word
+from tileas_xdsl.runtime.launch_items import LaunchItems
 from tileas_xdsl.runtime.subbyte_packing import packed, unpacked
 from tileas_xdsl.runtime.view_arguments import check_views
 from tileas_xdsl.target.arch import TARGETS, get_target, target_of_capability
@@ -89,10 +91,6 @@ class CompiledKernel(Protocol):
 
     def assemble(self, *, strict: bool) -> Assembled:
         """The machine code and its facts; slow code is a warning unless `strict`."""
-        ...
-
-    def flattened(self, args: Sequence[Any]) -> Sequence[Any]:
-        """Return the arguments of the lowered function; one of cuTile may become several."""
         ...
 
 
@@ -179,10 +177,14 @@ class Launcher:
         asynchronous. Raises `ArgumentError`, `LaunchError` and `DriverError`.
         """
         extents = grid_of(grid)
-        handle = stream_handle(stream, args)
-        staged = self._staged(args, handle)
-        arrays = [self._array(number, value, staged) for number, value in enumerate(args)]
-        prepared = self._parameters_of(args, arrays, extents, handle)
+        items = self._items(args)
+        handle = stream_handle(stream, items.values)
+        staged = self._staged(items, handle)
+        arrays = [
+            staged[number].place if number in staged else device_array(value, name)
+            for number, (value, name) in enumerate(zip(items.values, items.names, strict=False))
+        ]
+        prepared = self._parameters_of(items, arrays, extents, handle)
         self._start(extents, handle, prepared)
         if staged:
             self.device.synchronize(handle)
@@ -208,14 +210,18 @@ class Launcher:
 
     # Arguments.
 
-    def _staged(self, args: Sequence[Any], stream: int) -> Mapping[int, _Staged]:
-        """Copy numpy arrays to the GPU, with a warning; return them by argument index."""
+    def _items(self, args: Sequence[Any]) -> LaunchItems:
+        if self.kernel.parameters is None:
+            return LaunchItems.plain(self._names, args)
+        return LaunchItems.of(self.kernel.parameters, args)
+
+    def _staged(self, items: LaunchItems, stream: int) -> Mapping[int, _Staged]:
+        """Copy numpy arrays to the GPU, with a warning; return them by index of the item."""
         found: dict[int, _Staged] = {}
-        for number, value in enumerate(args):
+        for number, (value, name) in enumerate(zip(items.values, items.names, strict=False)):
             if not isinstance(value, np.ndarray) or not value.ndim:
                 continue
             array = cast("Array", value)
-            name = self._name(number)
             found[number] = _Staged(name, array, to_device(array, self.device, name, stream))
         if found:
             names = ", ".join(f"'{one.name}'" for one in found.values())
@@ -223,23 +229,18 @@ class Launcher:
             warnings.warn(text, CopiedArrayWarning, stacklevel=4)
         return found
 
-    def _name(self, number: int) -> str:
-        return self._names[number] if number < len(self._names) else f"argument {number}"
-
-    def _array(self, number: int, value: Any, staged: Mapping[int, _Staged]) -> DeviceArray | None:
-        return staged[number].place if number in staged else device_array(value, self._name(number))
-
-    def _checked(self, args: Sequence[Any], arrays: Sequence[DeviceArray | None]) -> _Given:
+    def _checked(self, items: LaunchItems, arrays: Sequence[DeviceArray | None]) -> _Given:
         """Return the arguments of the tile function after checking them."""
         places: dict[int, DeviceArray] = {}
         stand_ins: list[Any] = []
-        for number, (value, found) in enumerate(zip(args, arrays, strict=True)):
+        alignments = items.alignments(POINTER_ALIGNMENT)
+        for number, (value, found) in enumerate(zip(items.values, arrays, strict=True)):
             if found is not None:
-                self._check_array(found, number)
+                self._check_array(found, items.names[number], alignments[number])
             stand_ins.append(value if found is None else found.shadow)
             if found is not None:
                 places[id(stand_ins[-1])] = found
-        flat = self.kernel.flattened(stand_ins)
+        flat = items.flattened(stand_ins)
         if self.kernel.is_for_threads:
             check_views(self.kernel.function, flat)
         else:
@@ -252,8 +253,7 @@ class Launcher:
         is_plain = self.kernel.parameters is None
         return flat if is_plain else [in_memory(value) for value in flat]
 
-    def _check_array(self, found: DeviceArray, number: int) -> None:
-        name, alignment = self._name(number), self._alignment(number)
+    def _check_array(self, found: DeviceArray, name: str, alignment: int) -> None:
         if found.device not in (None, self.device.number):
             raise ArgumentError(
                 f"'{name}' is on GPU {found.device}; the launch is on GPU {self.device.number}"
@@ -262,14 +262,6 @@ class Launcher:
             raise ArgumentError(
                 f"'{name}' begins at {found.pointer:#x}, which is no multiple of {alignment} bytes"
             )
-
-    def _alignment(self, number: int) -> int:
-        """Return the alignment in bytes that the code assumes for an argument's address."""
-        parameters = self.kernel.parameters
-        if parameters is None or number >= len(parameters):
-            return POINTER_ALIGNMENT
-        parameter = parameters[number]
-        return parameter.alignment if isinstance(parameter, ArrayParameter) else POINTER_ALIGNMENT
 
     def _check_row_major(self, flat: Sequence[Any], places: Mapping[int, DeviceArray]) -> None:
         """Raise for arrays that are not row-major, where the kernel takes no strides."""
@@ -287,18 +279,18 @@ class Launcher:
 
     def _parameters_of(
         self,
-        args: Sequence[Any],
+        items: LaunchItems,
         arrays: Sequence[DeviceArray | None],
         grid: Sequence[int],
         stream: int,
     ) -> _Prepared:
         """Return the parameters for these arguments, cached for recent launches."""
-        pairs = zip(args, arrays, strict=True)
-        key = (stream, tuple(grid), *(_key(value, found) for value, found in pairs))
+        pairs = zip(items.values, arrays, strict=True)
+        key = (stream, tuple(grid), items.lengths, *(_key(value, found) for value, found in pairs))
         prepared = self._prepared.get(key)
         if prepared is None:
             self._check_grid(grid)
-            prepared = self._prepare(self._checked(args, arrays), grid, stream)
+            prepared = self._prepare(self._checked(items, arrays), grid, stream)
             self._prepared[key] = prepared
             while len(self._prepared) > MOST_PREPARED:
                 self._prepared.popitem(last=False)
@@ -315,12 +307,25 @@ class Launcher:
                 one: Any = TensorMapMemory(maps[int(name.split()[-1])])
             elif name == ARENA:
                 one = _word(self._arena(grid, stream))
+            elif isinstance(value := self.abi.value(name, given.flat), AddressTable):
+                keep.append(table := self._table(value, given, stream))
+                one = _word(table.pointer)
             else:
                 one = self._one(name, parameter, given)
             keep.append(one)
             is_map = isinstance(one, TensorMapMemory)
             places[number] = one.address if is_map else ctypes.addressof(one)
         return _Prepared(places, keep)
+
+    def _table(self, table: AddressTable, given: _Given, stream: int) -> Memory:
+        """Return memory with address, extents and strides of each array of a list."""
+        words = np.array(table.words, np.int64)
+        for row, array in zip(words, table.arrays, strict=True):
+            row[0] = given.pointer(array)
+        memory = self.device.memory(words.nbytes)
+        memory.write(words, stream)
+        self.device.synchronize(stream)
+        return memory
 
     def _one(self, name: str, parameter: Any, given: _Given) -> Any:
         """Return a pointer to the value of a parameter."""
