@@ -110,3 +110,30 @@ def test_rows_that_are_combined_are_not_divided():
     )
     (loop,) = (op for op in parse(text).walk() if isinstance(op, scf.ForOp))
     assert schedule_loop(loop, ROOM, SchedulerOptions()).found.model.replicas == 1
+
+
+MADE = """
+func.func @made(%first: tensor<64x64xf16>, %n: index)
+    -> tensor<64x64xf16> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %sum = scf.for %k = %zero to %n step %one iter_args(%acc = %first) -> (tensor<64x64xf16>) {
+    %made = nv_tileas.generate : tensor<64x64xf16> {
+    ^bb0(%i: index, %j: index):
+      %x = arith.index_cast %k : index to i32
+      %y = arith.sitofp %x : i32 to f16
+      nv_tileas.yield %y : f16
+    }
+    %d = nv_tileas.dot %first, %first, %made : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf16>
+    %next = arith.addf %acc, %d : tensor<64x64xf16>
+    scf.yield %next : tensor<64x64xf16>
+  }
+  func.return %sum : tensor<64x64xf16>
+}
+"""  # noqa: E501
+
+
+def test_operations_without_operands_are_scheduled():
+    (loop,) = (op for op in parse(MADE).walk() if isinstance(op, scf.ForOp))
+    found = schedule_loop(loop, ROOM, SchedulerOptions())
+    assert violations(found.found.problem, found.solution) == []

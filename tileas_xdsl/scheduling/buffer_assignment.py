@@ -24,12 +24,12 @@ from tileas_xdsl.diagnostics.emission import OpError, emit_remark, note, op_erro
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
-from tileas_xdsl.scheduling.buffer_stages import LOADS, buffered, needed_stages, released
+from tileas_xdsl.scheduling.buffer_stages import buffered, needed_stages, released
 from tileas_xdsl.scheduling.dependence_graph import Order, dependence_graph
 from tileas_xdsl.scheduling.loop_problem import LoopProblem, loop_problem
 from tileas_xdsl.scheduling.machine_model import MachineModel, ModelName
 from tileas_xdsl.scheduling.problem import Solution
-from tileas_xdsl.scheduling.schedule import BufferPlan, LoopPlan, Role, Schedule
+from tileas_xdsl.scheduling.schedule import BufferPlan, LoopPlan, Role, Schedule, loads_of
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.latencies import latencies
 from tileas_xdsl.target.matrix_units import MATRIX_UNITS
@@ -65,11 +65,6 @@ class ScheduledLoop:
         return ScheduledLoop(
             loop, schedule, loop_problem(graph, model), Solution(schedule.ii, starts)
         )
-
-    @property
-    def loads(self) -> Sequence[int]:
-        """The indices of all loads: what `value` of `buffers` counts."""
-        return [node.index for node in self.found.graph.nodes if node.kind in LOADS]
 
 
 @dataclass(frozen=True)
@@ -139,7 +134,7 @@ def resolve_lifetimes(one: ScheduledLoop) -> Iterator[Buffer]:
                 reader = edge.target.operations[0]
                 why = f"reads at its start what is there at cycle {ready} of its iteration"
                 raise _unresolved(one.loop, reader, why)
-        value = one.loads.index(index)
+        value = loads_of(one.loop).index(op)
         stages = one.schedule.plan.stages(value) or needed[index]
         if stages < needed[index]:
             why = f"has {stages} stages, but tiles of {needed[index]} iterations are alive at once"

@@ -9,7 +9,6 @@ from xdsl.ir import Operation
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import note, op_error
-from tileas_xdsl.scheduling.buffer_stages import LOADS
 from tileas_xdsl.scheduling.loop_scheduler import Scheduled
 from tileas_xdsl.scheduling.schedule import (
     BufferPlan,
@@ -17,6 +16,7 @@ from tileas_xdsl.scheduling.schedule import (
     Placement,
     Role,
     Schedule,
+    loads_of,
     verify_schedule,
 )
 
@@ -34,12 +34,9 @@ def schedule_of(one: Scheduled) -> Schedule:
         unit = one.found.pins[node.index].unit or one.found.costs[node.index].unit
         place = Placement(start // ii, orders[node.index], start, role, unit)
         placements.update(dict.fromkeys(node.operations, place))
-    loads = [node.index for node in nodes if node.kind in LOADS]
-    buffers = [
-        BufferPlan(place, one.stages[load])
-        for place, load in enumerate(loads)
-        if load in one.stages
-    ]
+    loads = loads_of(one.found.graph.loop)
+    by_load = {nodes[index].operations[0]: count for index, count in one.stages.items()}
+    buffers = [BufferPlan(k, by_load[op]) for k, op in enumerate(loads) if op in by_load]
     schedule = Schedule(LoopPlan(ii, list(one.roles), buffers), placements)
     _legalise(one, schedule)
     return schedule

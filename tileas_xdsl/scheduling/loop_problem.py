@@ -177,8 +177,8 @@ def read_cycles(found: LoopProblem, edge: MacroDependence) -> int:
 
     A product reads its operand A until it ends; others read and write element by element.
     """
-    is_operand = edge.value is edge.target.operations[0].operands[0]
-    is_late = edge.target.kind is MacroKind.DOT and is_operand
+    is_dot = edge.target.kind is MacroKind.DOT
+    is_late = is_dot and edge.value is edge.target.operations[0].operands[0]
     return found.costs[edge.target.index].latency if is_late else 0
 
 

@@ -28,7 +28,7 @@ from tileas_xdsl.scheduling.macro_operations import MacroKind
 from tileas_xdsl.scheduling.problem import Problem, Solution, resource_bound
 from tileas_xdsl.scheduling.register_demand import register_demand
 from tileas_xdsl.scheduling.room import Room
-from tileas_xdsl.scheduling.schedule import LoopPlan, Role, RolePlan, read_plan
+from tileas_xdsl.scheduling.schedule import LoopPlan, Role, RolePlan, loads_of, read_plan
 from tileas_xdsl.scheduling.solvers.cached_search import cached_schedule
 from tileas_xdsl.scheduling.solvers.search import SearchOptions, SolverName
 from tileas_xdsl.scheduling.work import held_bytes
@@ -262,9 +262,10 @@ def _from_a_round(found: LoopProblem, solution: Solution) -> Solution:
 
 
 def _given_stages(graph: DependenceGraph, plan: LoopPlan) -> dict[int, int]:
-    loads = [node for node in graph.nodes if node.kind in (MacroKind.TMA_LOAD, MacroKind.LOAD)]
-    given = {buffer.value: buffer.stages for buffer in plan.buffers}
-    return {node.index: given[place] for place, node in enumerate(loads) if place in given}
+    loads = loads_of(graph.loop)
+    given = {loads[one.value]: one.stages for one in plan.buffers if one.value < len(loads)}
+    first = {node.operations[0]: node.index for node in graph.nodes}
+    return {first[op]: stages for op, stages in given.items() if op in first}
 
 
 def buffer_bytes(found: LoopProblem, load: int) -> int:

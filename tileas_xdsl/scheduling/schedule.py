@@ -61,7 +61,8 @@ from xdsl.utils.hints import isa
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.suggest import did_you_mean
-from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
+from tileas_xdsl.dialects.nv_tileas.memory.element_access import GatherLoadOp, LoadBase
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadBase
 from tileas_xdsl.target.units import Unit
 
 SCHEDULE = "tileas.schedule"
@@ -218,9 +219,10 @@ class Schedule:
         return sorted(mine, key=lambda op: self.placements[op].order)
 
 
-def loads_of(loop: scf.ForOp) -> Sequence[TiledLoadOp]:
+def loads_of(loop: scf.ForOp) -> Sequence[Operation]:
     """The loads of the loop's body in program order: what `value` of `buffers` counts."""
-    return [op for op in loop.body.block.ops if isinstance(op, TiledLoadOp)]
+    kinds = (TiledLoadBase, LoadBase, GatherLoadOp)
+    return [op for op in loop.body.block.ops if isinstance(op, kinds)]
 
 
 # reading

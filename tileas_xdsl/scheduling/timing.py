@@ -4,7 +4,7 @@ Each replica of a role issues its operations in the order of its schedule, one a
 operation starts when its operands are there and its stage is free.  Products and copies are left to
 their units; what else needs a unit waits for it.  Rounds overlap as roles run ahead, not as the
 schedule says, so that the prediction holds for a poor schedule too.  Replicas take turns on the
-tensor core: one issues the products of a round when the one before has issued its own.
+tensor core, in the order in which the schedule has their products.
 
     cycles of an iteration   from the second half of a long run: the steady state
     of a block               its first iteration, the others, the epilogue
@@ -127,11 +127,8 @@ class _Run:
             self.into[edge.target.index].append(edge)
         self.buffers = frozenset(buffered(self.found))
         self.issued: dict[tuple[int, int, int], int] = {}
-        starts, ii = one.solution.starts, one.solution.ii
-        self.products = sorted(
-            (node.index for node in self.found.graph.nodes if node.kind is MacroKind.DOT),
-            key=lambda index: (starts[index] % ii, index),
-        )
+        self.ii = one.solution.ii
+        self.before = self._befores()
         self.programs = {agent: list(self._program(agent[0])) for agent in self._agents()}
 
     def events(self) -> Iterator[Event]:
@@ -191,25 +188,34 @@ class _Run:
         return None if turn is None else max([*waits, turn])
 
     def _turn(self, agent: tuple[Role, int], index: int, iteration: int) -> int | None:
-        """When a replica may issue the first product of a round: behind the last of the one before.
+        """When a replica may issue a product: behind the one before it, if that is another's.
 
-        Named barriers see to that, so that what one replica computes runs under the products of the
-        others.
+        Replicas take turns as the schedule has their products, each a part of an interval behind
+        the one before; named barriers see to that.
         """
-        count = self.found.model.replicas
-        is_first = index in self.products[:1]
-        if count == 1 or not is_first or not self.turns:
+        if index not in self.before or not self.turns:
             return 0
-        before = self._round(index, iteration) - (agent[1] == 0)
-        last = self.products[-1]
-        earlier = before - self._round(last, 0)
-        if not 0 <= earlier < self.iterations:
+        before, replica = self.before[index][agent[1]]
+        earlier = (self._due(index, agent[1], iteration) - self._due(before, replica, 0)) // self.ii
+        if replica == agent[1] or not 0 <= earlier < self.iterations:
             return 0
-        return self.issued.get((last, (agent[1] - 1) % count, earlier))
+        return self.issued.get((before, replica, earlier))
 
-    def _round(self, index: int, iteration: int) -> int:
-        """The round of a role in which it issues an operation of an iteration."""
-        return iteration + self.one.solution.starts[index] // self.one.solution.ii
+    def _due(self, index: int, replica: int, iteration: int) -> int:
+        """The cycle at which the schedule has an operation."""
+        shift = replica * (self.ii // self.found.model.replicas)
+        return self.one.solution.starts[index] + shift + iteration * self.ii
+
+    def _befores(self) -> Mapping[int, Sequence[tuple[int, int]]]:
+        """By product and replica: the product, and its replica, that is before it in a round."""
+        count = self.found.model.replicas
+        dots = [node.index for node in self.found.graph.nodes if node.kind is MacroKind.DOT]
+        order = sorted(
+            ((dot, replica) for dot in dots for replica in range(count)),
+            key=lambda one: (self._due(*one, 0) % self.ii, one),
+        )
+        previous = dict(zip(order, [*order[-1:], *order[:-1]], strict=True))
+        return {dot: [previous[dot, k] for k in range(count)] for dot in dots if count > 1}
 
     def _ready(self, edge: MacroDependence, replica: int, iteration: int, index: int) -> int | None:
         source = edge.source.index
