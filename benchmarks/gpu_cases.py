@@ -15,8 +15,8 @@ from benchmarks.gpu_timing import Launch
 from tileas_xdsl.compiler import compile, passes_to_ptx
 from tileas_xdsl.runtime.gpu.device_arrays import device_array
 
-TORCH_TYPES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32"}
-BYTES = {"f16": 2, "bf16": 2, "f32": 4}
+TORCH_TYPES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "e4m3": "float8_e4m3fn"}
+BYTES = {"f16": 2, "bf16": 2, "f32": 4, "e4m3": 1, "i8": 1}
 
 Data = Mapping[str, Any]
 """Tensors by name; `out` is the result."""
@@ -53,9 +53,11 @@ def has_triton() -> bool:
 
 
 def random(element: str, *shape: int) -> Any:
-    """Normal numbers on the GPU."""
+    """Normal numbers on the GPU, or bytes of the whole range."""
     import torch
 
+    if element == "i8":
+        return torch.randint(-128, 128, shape, device="cuda", dtype=torch.int8)
     made = torch.randn(shape, device="cuda", dtype=torch.float32)
     return made.to(getattr(torch, TORCH_TYPES[element]))
 

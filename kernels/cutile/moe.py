@@ -98,11 +98,11 @@ class Experts:
         weights = kind.random(rng, (self.experts, self.n, self.k))
         out = kind.unset(rng, (self.slots, self.n))
         shares = rng.random(self.slots).astype(np.float32)
-        slots, experts = self._lists(rng)
+        slots, experts = self.lists(rng)
         sizes = (self.choices, self.is_weighted, self.tm, self.tn, self.tk)
         return (tokens, weights, out, shares, slots, experts, *sizes)
 
-    def _lists(self, rng: np.random.Generator) -> tuple[Array, Array]:
+    def lists(self, rng: np.random.Generator) -> tuple[Array, Array]:
         """The slots of each tile, and its expert; tiles that are left have no slots."""
         chosen = rng.random((self.tokens, self.experts)).argsort(axis=1)[:, : self.choices]
         slots = np.full((self.tiles, self.tm), self.slots, np.int32)

@@ -1,0 +1,235 @@
+"""What `gpu.py` measures of products that are no plain ones: stored otherwise, many, narrow, skinny."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from benchmarks.gpu_cases import BYTES, Case, Data, blocks, cutile, random, unset
+from benchmarks.gpu_timing import Launch
+
+GROUP = "other products"
+TILES = ((128, 128, 64), (128, 256, 64), (256, 128, 64))
+BYTE_TILES = ((128, 128, 128), (128, 256, 128), (128, 256, 64), (64, 256, 128))
+"""Rows, columns and depth of a block."""
+
+ROWS_OF_GROUPS = (2048, 1024, 512, 1536, 96, 1000, 928, 1048)
+
+
+def _case(
+    name: str,
+    work: float,
+    data: Callable[[], Data],
+    ours: Mapping[str, Launch],
+    torch_does: Launch,
+    size: int,
+) -> Case:
+    others = {"torch": {"": torch_does}}
+    return Case(GROUP, name, work, "TFLOP/s", data, ours, others, 2e-2, size=size)
+
+
+def _tiled(
+    kernel: Any,
+    sizes: Sequence[int],
+    tiles: Sequence[tuple[int, int, int]],
+    target: str,
+    more: tuple[int, ...] = (),
+) -> Mapping[str, Launch]:
+    """A kernel of A, B and C with some tiles; `more` are the further extents of its grid."""
+    m, n = sizes
+    return {
+        "x".join(map(str, t)): cutile(
+            kernel,
+            lambda d, t=t: (d["a"], d["b"], d["out"], *t),
+            (blocks(m, t[0]), blocks(n, t[1]), *more),
+            target,
+        )
+        for t in tiles
+    }
+
+
+def transposed(target: str, n: int = 4096) -> Iterator[Case]:
+    """Products of 16 bits whose A is stored K x M, or B as N x K."""
+    import kernels.cutile.matmul as module
+
+    def data() -> Data:
+        return {"a": random("f16", n, n), "b": random("f16", n, n), "out": unset("f16", n, n)}
+
+    for name, kernel in (("A^T", module.matmul_at), ("B^T", module.matmul_bt)):
+        ours = _tiled(kernel, (n, n), TILES, target)
+        peer = partial(_matmul, name)
+        yield _case(f"{name} {n}^3 f16", 2.0 * n**3, data, ours, peer, 6 * n * n)
+
+
+def _matmul(name: str, d: Data) -> None:
+    import torch
+
+    a, b = d["a"], d["b"]
+    torch.matmul(a.t() if name == "A^T" else a, b.t() if name == "B^T" else b, out=d["out"])
+
+
+def of_bytes(target: str, n: int = 8192) -> Iterator[Case]:
+    """Products of 8 bits: B stored N x K, which tensor cores read, and K x N."""
+    import kernels.cutile.matmul as module
+
+    for element, stored, kernel in (
+        ("e4m3", "N x K", module.matmul_bt),
+        ("e4m3", "K x N", module.matmul),
+        ("i8", "K x N", module.matmul),
+    ):
+        out = "bf16" if element == "e4m3" else "f32"
+
+        def data(element: str = element, out: str = out) -> Data:
+            a, b = random(element, n, n), random(element, n, n)
+            return {"a": a, "b": b, "out": unset(out, n, n)}
+
+        ours = _tiled(kernel, (n, n), BYTE_TILES, target)
+        peer = partial(_byte_product, element, stored)
+        size = (2 + BYTES[out]) * n * n
+        yield _case(f"{element}, B {stored} {n}^3", 2.0 * n**3, data, ours, peer, size)
+
+
+def _byte_product(element: str, stored: str, d: Data) -> Any:
+    """cuBLAS takes fp8 with B as N x K alone: the other one is copied into that order."""
+    import torch
+
+    if element == "i8":
+        return torch._int_mm(d["a"], d["b"])
+    one = torch.ones((), device="cuda")
+    right = d["b"].t() if stored == "N x K" else d["b"].t().contiguous().t()
+    return torch._scaled_mm(d["a"], right, one, one, out_dtype=d["out"].dtype, use_fast_accum=False)
+
+
+def batched(
+    target: str, batch: int = 64, m: int = 1024, n: int = 1024, k: int = 128
+) -> Iterator[Case]:
+    """Many products of one size."""
+    from kernels.cutile.batched_matmul import batched_matmul
+
+    def data() -> Data:
+        a, b = random("f16", batch, m, k), random("f16", batch, k, n)
+        return {"a": a, "b": b, "out": unset("f16", batch, m, n)}
+
+    ours = _tiled(batched_matmul, (m, n), TILES, target, (batch,))
+    size = 2 * batch * (m * k + k * n + m * n)
+    name = f"batched {batch}x{m}x{n}x{k} f16"
+
+    yield _case(name, 2.0 * batch * m * n * k, data, ours, _batched, size)
+
+
+def _batched(d: Data) -> None:
+    import torch
+
+    torch.bmm(d["a"], d["b"], out=d["out"])
+
+
+def grouped(target: str, n: int = 4096, k: int = 4096) -> Iterator[Case]:
+    """Groups of rows, each with a B of its own."""
+    from kernels.cutile.grouped_matmul import grouped_matmul
+
+    m, ends = sum(ROWS_OF_GROUPS), np.cumsum(ROWS_OF_GROUPS, dtype=np.int32)
+    count = len(ROWS_OF_GROUPS)
+
+    def data() -> Data:
+        import torch
+
+        made = {"a": random("f16", m, k), "b": random("f16", count, k, n)}
+        return {**made, "ends": torch.tensor(ends, device="cuda"), "out": unset("f16", m, n)}
+
+    ours = {
+        "x".join(map(str, t)): cutile(
+            grouped_matmul,
+            lambda d, t=t: (d["a"], d["b"], d["out"], d["ends"], *t),
+            (blocks(max(ROWS_OF_GROUPS), t[0]), blocks(n, t[1]), count),
+            target,
+        )
+        for t in ((64, 128, 64), (128, 128, 64), (128, 256, 64))
+    }
+    size = 2 * (m * k + count * k * n + m * n)
+    yield _case(f"grouped {m}x{n}x{k} f16", 2.0 * m * n * k, data, ours, _grouped, size)
+
+
+def _grouped(d: Data) -> None:
+    import torch
+
+    first = 0
+    for group, rows in enumerate(ROWS_OF_GROUPS):
+        mine = slice(first, first + rows)
+        torch.matmul(d["a"][mine], d["b"][group], out=d["out"][mine])
+        first += rows
+
+
+def experts(target: str) -> Iterator[Case]:
+    """Tokens times the weights of the experts that they are routed to."""
+    from kernels.cutile.moe import Experts, moe_gemm
+
+    sizes = {tm: Experts(4096, 8, 4096, 4096, is_weighted=False, tm=tm, tn=128) for tm in (64, 128)}
+    first = sizes[64]
+    slots, n, k = first.slots, first.n, first.k
+
+    def data() -> Data:
+        import torch
+
+        found: dict[str, Any] = {"tokens": random("f16", first.tokens, k)}
+        found |= {"weights": random("f16", first.experts, n, k), "out": unset("f16", slots, n)}
+        found["shares"] = random("f32", slots)
+        for tm, size in sizes.items():
+            lists = size.lists(np.random.default_rng(0))
+            found[f"lists {tm}"] = [torch.tensor(one, device="cuda") for one in lists]
+        return found
+
+    def arguments(d: Data, tm: int, tn: int) -> Sequence[Any]:
+        lists = d[f"lists {tm}"]
+        rest = (first.choices, False, tm, tn, 64)
+        return (d["tokens"], d["weights"], d["out"], d["shares"], *lists, *rest)
+
+    ours = {
+        f"{tm}x{tn}x64": cutile(
+            moe_gemm,
+            lambda d, tm=tm, tn=tn: arguments(d, tm, tn),
+            (sizes[tm].tiles, blocks(n, tn)),
+            target,
+        )
+        for tm, tn in ((64, 128), (128, 128), (128, 256))
+    }
+    size = 2 * (first.tokens * k + first.experts * n * k + slots * n)
+    name = f"moe {first.tokens} tokens {first.experts} experts {n}x{k} f16"
+    yield _case(name, 2.0 * slots * n * k, data, ours, partial(_experts, first.choices), size)
+
+
+def _experts(choices: int, d: Data) -> None:
+    slots, owners = d["lists 64"]
+    tiles = slots.view(len(owners), -1)
+    for expert in range(d["weights"].shape[0]):
+        mine = tiles[owners == expert].flatten()
+        mine = mine[mine < d["out"].shape[0]].long()
+        d["out"][mine] = d["tokens"][mine // choices] @ d["weights"][expert].t()
+
+
+def skinny(target: str, n: int = 8192, k: int = 8192) -> Iterator[Case]:
+    """Products of few rows, which read B once: bound by memory."""
+    import kernels.cutile.matmul as module
+
+    for m in (16, 32, 64):
+
+        def data(m: int = m) -> Data:
+            return {
+                "a": random("bf16", m, k),
+                "b": random("bf16", k, n),
+                "out": unset("bf16", m, n),
+            }
+
+        tiles = ((m, 64, 128), (m, 128, 64), (m, 128, 128), (m, 64, 64))
+        ours = _tiled(module.matmul, (m, n), tiles, target)
+        size = 2 * (m * k + k * n + m * n)
+        peer = partial(_matmul, "")
+        yield _case(f"skinny {m}x{n}x{k} bf16", 2.0 * m * n * k, data, ours, peer, size)
+
+
+def products(target: str) -> Iterator[Case]:
+    """All of these."""
+    for maker in (transposed, of_bytes, batched, grouped, experts, skinny):
+        yield from maker(target)
