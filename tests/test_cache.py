@@ -41,9 +41,10 @@ def test_what_is_put_is_found(store: DiskCache) -> None:
         lambda data: data[:-1] + bytes([data[-1] ^ 1]),
         lambda data: b"",
         lambda data: b"no entry at all, but long enough to have a header of that size",
+        lambda data: data[:7] + b"\x00" + data[8:],
         lambda data: data[:7] + b"\x02" + data[8:],
     ],
-    ids=["cut", "flipped", "empty", "foreign", "newer"],
+    ids=["cut", "flipped", "empty", "foreign", "older", "newer"],
 )
 def test_damaged_entries_are_none_and_are_replaced(store: DiskCache, damage: Any) -> None:
     store.put("a", b"code")
@@ -126,12 +127,40 @@ for number in range(60):
 """
 
 
-def test_processes_share_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("processes", [4, pytest.param(16, marks=pytest.mark.slow)])
+def test_processes_share_it(tmp_path: Path, processes: int) -> None:
     command = [sys.executable, "-c", WRITER, str(tmp_path)]
-    running = [subprocess.Popen(command) for _ in range(4)]
-    assert [process.wait() for process in running] == [0] * 4
+    running = [subprocess.Popen(command) for _ in range(processes)]
+    assert [process.wait() for process in running] == [0] * processes
     assert {entry.path.suffix for entry in DiskCache(tmp_path, LARGE).entries()} == {".kernel"}
     assert not [*tmp_path.glob("*.part")]
+
+
+ENDLESS = """
+import sys
+from pathlib import Path
+from tileas_xdsl.cache import DiskCache
+
+store = DiskCache(Path(sys.argv[1]), 1 << 30)
+while True:
+    store.put("a", b"a" * 5_000_000)
+    print(flush=True)
+"""
+
+
+def test_a_writer_that_is_killed_leaves_whole_entries(tmp_path: Path) -> None:
+    """Wherever a signal that nothing catches ends it, others find all of an entry, and write."""
+    command = [sys.executable, "-c", ENDLESS, str(tmp_path)]
+    for delay in (0.0, 0.002, 0.005):
+        with subprocess.Popen(command, stdout=subprocess.PIPE) as writer:
+            assert writer.stdout is not None
+            writer.stdout.readline()
+            time.sleep(delay)
+            writer.kill()
+        store = DiskCache(tmp_path, LARGE)
+        assert store.get("a") == b"a" * 5_000_000
+        store.put("b", b"code")
+        assert store.get("b") == b"code"
 
 
 def test_keys_tell_their_parts_apart() -> None:

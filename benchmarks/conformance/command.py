@@ -25,7 +25,7 @@ PRELOADED = (ENVIRONMENT, "pytest")
 PROGRESS = 15.0
 """Seconds between lines about how far it is."""
 
-TEST_LIMITS = {"gpu": 60.0, "emulator": 120.0}
+TEST_LIMITS = {"gpu": 60.0, "emulator": 120.0, "assembler": 120.0}
 
 
 def parser_of(description: str) -> argparse.ArgumentParser:
@@ -35,7 +35,12 @@ def parser_of(description: str) -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     add("suite", type=Path, metavar="SUITE", help="a checkout of cutile-python or TileGym")
-    add("--on", choices=tuple(TEST_LIMITS), default="gpu", help="where kernels run")
+    add(
+        "--on",
+        choices=tuple(TEST_LIMITS),
+        default="gpu",
+        help="where kernels run: through the drop-in, or (assembler) as cuTile launches them",
+    )
     add("--target", default="sm_90a", help="of the emulator (sm_90a)")
     add("--sample", type=int, metavar="N", help="run N tests of each file, always the same")
     add("--only", action="append", default=[], metavar="TEXT", help="tests with TEXT in their ids")
@@ -93,7 +98,7 @@ def run_suite(
     facts = _facts(suite, options)
     print(*(f"{name}: {value}" for name, value in facts.items()), sep="\n", flush=True)
     limit = options.test_limit or TEST_LIMITS[options.on]
-    device = "gpu" if options.on == "gpu" else options.target
+    device = options.target if options.on == "emulator" else options.on
     with ExitStack() as stack:
         file = options.json and stack.enter_context(options.json.open("w", encoding="utf-8"))
         progress = _Progress(suite, Writer(file or None))
@@ -125,7 +130,7 @@ def _run(scheduler: Scheduler) -> None:
 def _facts(suite: Suite, options: argparse.Namespace) -> Mapping[str, str]:
     chosen = {
         "suite": suite.name,
-        "on": options.on if options.on == "gpu" else f"emulator of {options.target}",
+        "on": f"emulator of {options.target}" if options.on == "emulator" else options.on,
         "sample": f"{options.sample} of each file" if options.sample else "",
         "only": ", ".join(options.only),
     }

@@ -27,6 +27,7 @@ import torch
 from cuda.tile._bytecode.version import BytecodeVersion
 
 import tileas_xdsl.cutile
+from benchmarks.conformance.assembler_on_path import use_assembler
 from benchmarks.conformance.judging import Exceptions, NoAssemblerError
 from tileas_xdsl.diagnostics.emission import DiagnosticError
 from tileas_xdsl.frontend.bytecode.layout import LATEST
@@ -39,6 +40,7 @@ MODULES = ("torch", "torch.testing", "cuda.tile", "tileas_xdsl.cutile", "pytest"
 """What takes long to import, and starts nothing on a GPU."""
 
 GPU = "gpu"
+ASSEMBLER = "assembler"
 
 _REFUSALS = (DiagnosticError, LaunchError, MissingPackageError, SignatureError)
 _FINDINGS = (FindingsError, PtxError)
@@ -79,18 +81,17 @@ class _NoCompiler:
 
 
 class DropInEnvironment:
-    """The drop-in, installed for good."""
+    """The drop-in, installed for good; or cuTile as it is, with our assembler."""
 
     def __init__(self, device: str) -> None:
-        self._is_gpu = device == GPU
+        self._is_gpu = device in (GPU, ASSEMBLER)
         self._launches = _LaunchCount()
         self.exceptions = Exceptions(_REFUSALS, _FINDINGS)
-        _describe_compiler()
-        if self._is_gpu:
-            tileas_xdsl.cutile.install("gpu")
+        if device == ASSEMBLER:
+            use_assembler(original)
         else:
-            self.exceptions = replace(self.exceptions, absent=_emulate(device))
-            tileas_xdsl.cutile.install("emulator", target=device)
+            _describe_compiler()
+            self._install(device)
 
         def counted(*args: Any, **options: Any) -> None:
             launch(*args, **options)
@@ -98,6 +99,13 @@ class DropInEnvironment:
 
         launch = _without_mode(ct.launch)
         ct.launch = extension.launch = functools.wraps(ct.launch)(counted)
+
+    def _install(self, device: str) -> None:
+        if self._is_gpu:
+            tileas_xdsl.cutile.install("gpu")
+        else:
+            self.exceptions = replace(self.exceptions, absent=_emulate(device))
+            tileas_xdsl.cutile.install("emulator", target=device)
 
     def begin_test(self) -> None:
         """Seed what tests draw at random: a tolerance that one run in ten misses says little."""
@@ -116,7 +124,7 @@ class DropInEnvironment:
 
 
 def prepare(device: str) -> DropInEnvironment:
-    """Install the drop-in for `gpu`, or for the emulator of a target."""
+    """Install the drop-in for `gpu` or the emulator of a target, or the `assembler`."""
     return DropInEnvironment(device)
 
 

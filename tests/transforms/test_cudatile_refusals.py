@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.tile_ir import context, entry, lowered
-from tileas_xdsl.diagnostics.emission import OpError
+from tileas_xdsl.diagnostics.emission import OpError, collecting_diagnostics
 from tileas_xdsl.diagnostics.located_parser import parse_module
 from tileas_xdsl.transforms.convert_cudatile_to_tileaa import ConvertCudatileToTileaa
 
@@ -55,6 +55,14 @@ def test_the_target_must_be_said(capability: str | None) -> None:
     module = parse_module(ctx, entry("", ""))
     with pytest.raises(OpError, match="invalid or missing --compute-capability option"):
         ConvertCudatileToTileaa(capability).apply(ctx, module)
+
+
+@pytest.mark.parametrize(("blocks", "said"), [(1, []), (2, ["num_cta_in_cga = 2"])])
+def test_clusters_have_no_effect_and_a_remark(blocks: int, said: list[str]) -> None:
+    hints = f"optimization_hints = <sm_100 = {{num_cta_in_cga = {blocks}}}>"
+    with collecting_diagnostics() as log:
+        lowered(entry("", "", hints), "sm_100a")
+    assert [found.text.split(" (")[0] for found in log.diagnostics] == said
 
 
 def test_hints_are_those_of_the_target() -> None:

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import FunctionType, IntegerAttr, StringAttr, i32
 from xdsl.ir import Attribute, Block, Region
 from xdsl.rewriter import InsertPoint
 
+from tileas_xdsl.diagnostics.emission import emit_remark
 from tileas_xdsl.dialects.cuda_tile.control import ReturnOp
 from tileas_xdsl.dialects.cuda_tile.hints import OptimizationHintsAttr
 from tileas_xdsl.dialects.cuda_tile.module import EntryOp, GlobalOp
@@ -56,7 +57,18 @@ def _attributes(entry: EntryOp, capability: Capability) -> dict[str, Attribute]:
     }
     if (blocks := _hint(hints, capability, "num_cta_in_cga")) is not None:
         found[BLOCKS_HINT] = IntegerAttr(blocks, i32)
+        _report_clusters(entry, blocks)
     return found
+
+
+def _report_clusters(entry: EntryOp, blocks: int) -> None:
+    """Say that a hint is kept and nothing more, so that nobody tunes it."""
+    if blocks > 1:
+        text = (
+            f"num_cta_in_cga = {blocks} (num_ctas of cuTile) has no effect: each tile block runs "
+            "as one CTA without a cluster"
+        )
+        emit_remark(entry, text, prefix=False)
 
 
 def _spec(entry: EntryOp, capability: Capability) -> KernelSpec:
