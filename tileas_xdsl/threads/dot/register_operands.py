@@ -36,7 +36,6 @@ from tileas_xdsl.threads.convert.register_conversion import converted, plan_of
 from tileas_xdsl.threads.pipeline.warp_allocation import Agent
 from tileas_xdsl.threads.registers.register_array import Place, RegisterFile
 from tileas_xdsl.threads.registers.register_tile import in_registers
-from tileas_xdsl.threads.registers.vector_split import vectors_of
 from tileas_xdsl.threads.smem.scratch_allocation import allocate_scratch
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.smem.smem_layout import SharedLayout
@@ -142,7 +141,7 @@ def _operand(e: ThreadBuilder, op: DotOp | AsyncDotOp, side: Side) -> Operand | 
 
 def _in_registers(tile: RegisterTile, e: ThreadBuilder, steps: int) -> Operand:
     """A tile that threads have already, step after step."""
-    file, count = RegisterFile.of(e, tile), vectors_of(tile.layout).length // steps
+    file, count = RegisterFile.of(e, tile), tile.layout.values // steps
     return Operand(
         tile.element, lambda k: [file.place(k * count + register) for register in range(count)]
     )
