@@ -12,11 +12,27 @@ what it gives.  A body of a loop keeps alive what it uses from outside, for it r
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from math import prod
 
+from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, Operation, Region, SSAValue
+
+from tileas_xdsl.analysis.tile_groups import FREE_TILES
+from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 
 Words = Callable[[SSAValue], int]
 """The 32-bit registers of a value, those of all threads together."""
+
+
+def tile_registers(value: SSAValue) -> int:
+    """The 32-bit registers of a tile in all threads; none of one in memory, or of one number."""
+    shape, element = shape_of(value.type), element_of(value.type)
+    is_free = isinstance(value.owner, FREE_TILES) or space_of(value.type) not in (None, Space.RMEM)
+    if is_free or shape is None or not isinstance(value.type, TensorType):
+        return 0
+    return -(-prod(shape) * bits_of(element) // 32)
 
 
 def peak_registers(region: Region, words: Words) -> int:

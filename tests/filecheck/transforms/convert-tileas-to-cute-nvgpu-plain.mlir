@@ -25,7 +25,7 @@ func.func @line(%x: memref<1024xf32>, %y: memref<1024xf32>) attributes {nv_tilea
   func.return
 }
 
-// CHECK-LABEL:   func.func @line(%ptr: !cute.ptr<f32, gmem, align<16>>, %ptr_1: !cute.ptr<f32, gmem, align<16>>) attributes {cute.kernel, nvvm.reqntid = array<i32: 64, 1, 1>, nvvm.minctasm = 1 : i32, tileas.smem_bytes = 0 : i32, tileas.parameters = ["ptr 0", "ptr 1"], tileas.tensor_maps = [], tileas.smem_map = "       0 bytes in all"} {
+// CHECK-LABEL:   func.func @line(%ptr: !cute.ptr<f32, gmem, align<16>>, %ptr_1: !cute.ptr<f32, gmem, align<16>>) attributes {cute.kernel, nvvm.reqntid = array<i32: 64, 1, 1>, nvvm.minctasm = 16 : i32, tileas.smem_bytes = 0 : i32, tileas.parameters = ["ptr 0", "ptr 1"], tileas.tensor_maps = [], tileas.smem_map = "       0 bytes in all"} {
 // CHECK-NEXT:      %0 = cute_nvgpu.arch.lane_idx
 // CHECK-NEXT:      %1 = cute_nvgpu.arch.warp_idx
 // CHECK-NEXT:      %2 = cute_nvgpu.arch.block_idx "x"
@@ -63,7 +63,7 @@ func.func @ragged(%x: memref<?x?xf16>, %y: memref<8x64xf16>) attributes {nv_tile
   func.return
 }
 
-// CHECK-LABEL:   func.func @ragged(%ptr: !cute.ptr<f16, gmem, align<16>>, %size: index, %size_1: index, %ptr_1: !cute.ptr<f16, gmem, align<16>>) attributes {cute.kernel, nvvm.reqntid = array<i32: 64, 1, 1>, nvvm.minctasm = 1 : i32, tileas.smem_bytes = 0 : i32, tileas.parameters = ["ptr 0", "size 0 0", "size 0 1", "ptr 1"], tileas.tensor_maps = [], tileas.smem_map = "       0 bytes in all"} {
+// CHECK-LABEL:   func.func @ragged(%ptr: !cute.ptr<f16, gmem, align<16>>, %size: index, %size_1: index, %ptr_1: !cute.ptr<f16, gmem, align<16>>) attributes {cute.kernel, nvvm.reqntid = array<i32: 64, 1, 1>, nvvm.minctasm = 16 : i32, tileas.smem_bytes = 0 : i32, tileas.parameters = ["ptr 0", "size 0 0", "size 0 1", "ptr 1"], tileas.tensor_maps = [], tileas.smem_map = "       0 bytes in all"} {
 // CHECK-NEXT:      %0 = cute_nvgpu.arch.lane_idx
 // CHECK-NEXT:      %1 = cute_nvgpu.arch.warp_idx
 // CHECK-NEXT:      %2 = cute_nvgpu.arch.block_idx "x"
@@ -144,7 +144,7 @@ func.func @rows(%x: memref<4x64xf32>) attributes {nv_tileaa.kernel_spec = #nv_ti
   func.return
 }
 
-// CHECK-LABEL:   func.func @rows(%ptr: !cute.ptr<f32, gmem, align<16>>) attributes {cute.kernel, nvvm.reqntid = array<i32: 64, 1, 1>, nvvm.minctasm = 1 : i32, tileas.smem_bytes = 0 : i32, tileas.parameters = ["ptr 0"], tileas.tensor_maps = [], tileas.smem_map = "       0 bytes in all"} {
+// CHECK-LABEL:   func.func @rows(%ptr: !cute.ptr<f32, gmem, align<16>>) attributes {cute.kernel, nvvm.reqntid = array<i32: 64, 1, 1>, nvvm.minctasm = 16 : i32, tileas.smem_bytes = 0 : i32, tileas.parameters = ["ptr 0"], tileas.tensor_maps = [], tileas.smem_map = "       0 bytes in all"} {
 // CHECK-NEXT:      %0 = cute_nvgpu.arch.lane_idx
 // CHECK-NEXT:      %1 = cute_nvgpu.arch.warp_idx
 // CHECK-NEXT:      %2 = arith.constant 0 : index
@@ -233,7 +233,7 @@ func.func @sum(%x: memref<256xi32>, %y: memref<1xi32>) attributes {nv_tileaa.ker
   func.return
 }
 
-// CHECK-LABEL:   func.func @sum(%ptr: !cute.ptr<i32, gmem, align<16>>, %ptr_1: !cute.ptr<i32, gmem, align<16>>) attributes {cute.kernel, nvvm.reqntid = array<i32: 64, 1, 1>, nvvm.minctasm = 1 : i32, tileas.smem_bytes = 8 : i32, tileas.parameters = ["ptr 0", "ptr 1"], tileas.tensor_maps = [], tileas.smem_map = "       0 .. 8        exchange         of nv_tileas.reduce\0A       8 bytes in all"} {
+// CHECK-LABEL:   func.func @sum(%ptr: !cute.ptr<i32, gmem, align<16>>, %ptr_1: !cute.ptr<i32, gmem, align<16>>) attributes {cute.kernel, nvvm.reqntid = array<i32: 64, 1, 1>, nvvm.minctasm = 16 : i32, tileas.smem_bytes = 8 : i32, tileas.parameters = ["ptr 0", "ptr 1"], tileas.tensor_maps = [], tileas.smem_map = "       0 .. 8        exchange         of nv_tileas.reduce\0A       8 bytes in all"} {
 // CHECK-NEXT:      %0 = cute_nvgpu.arch.lane_idx
 // CHECK-NEXT:      %1 = cute_nvgpu.arch.warp_idx
 // CHECK-NEXT:      %2 = arith.constant 0 : index
@@ -298,7 +298,7 @@ func.func @columns(%x: memref<2x64xf16>, %y: memref<64xf16>, %n: index) attribut
   func.return
 }
 
-// CHECK-LABEL:   func.func @columns(%ptr: !cute.ptr<f16, gmem, align<16>>, %ptr_1: !cute.ptr<f16, gmem, align<16>>, %scalar: index) attributes {cute.kernel, nvvm.reqntid = array<i32: 64, 1, 1>, nvvm.minctasm = 1 : i32, tileas.smem_bytes = 512 : i32, tileas.parameters = ["ptr 0", "ptr 1", "scalar 2"], tileas.tensor_maps = [], tileas.smem_map = "       0 .. 512      exchange         of nv_tileas.reduce\0A     512 bytes in all"} {
+// CHECK-LABEL:   func.func @columns(%ptr: !cute.ptr<f16, gmem, align<16>>, %ptr_1: !cute.ptr<f16, gmem, align<16>>, %scalar: index) attributes {cute.kernel, nvvm.reqntid = array<i32: 64, 1, 1>, nvvm.minctasm = 16 : i32, tileas.smem_bytes = 512 : i32, tileas.parameters = ["ptr 0", "ptr 1", "scalar 2"], tileas.tensor_maps = [], tileas.smem_map = "       0 .. 512      exchange         of nv_tileas.reduce\0A     512 bytes in all"} {
 // CHECK-NEXT:      %0 = cute_nvgpu.arch.lane_idx
 // CHECK-NEXT:      %1 = cute_nvgpu.arch.warp_idx
 // CHECK-NEXT:      %2 = arith.constant 0 : index
@@ -361,7 +361,7 @@ func.func @transpose(%x: memref<4x2xf32>, %y: memref<2x4xf32>) attributes {nv_ti
   func.return
 }
 
-// CHECK-LABEL:   func.func @transpose(%ptr: !cute.ptr<f32, gmem, align<16>>, %ptr_1: !cute.ptr<f32, gmem, align<16>>) attributes {cute.kernel, nvvm.reqntid = array<i32: 64, 1, 1>, nvvm.minctasm = 1 : i32, tileas.smem_bytes = 32 : i32, tileas.parameters = ["ptr 0", "ptr 1"], tileas.tensor_maps = [], tileas.smem_map = "       0 .. 32       exchange         of tensor.extract\0A      32 bytes in all"} {
+// CHECK-LABEL:   func.func @transpose(%ptr: !cute.ptr<f32, gmem, align<16>>, %ptr_1: !cute.ptr<f32, gmem, align<16>>) attributes {cute.kernel, nvvm.reqntid = array<i32: 64, 1, 1>, nvvm.minctasm = 16 : i32, tileas.smem_bytes = 32 : i32, tileas.parameters = ["ptr 0", "ptr 1"], tileas.tensor_maps = [], tileas.smem_map = "       0 .. 32       exchange         of tensor.extract\0A      32 bytes in all"} {
 // CHECK-NEXT:      %0 = cute_nvgpu.arch.lane_idx
 // CHECK-NEXT:      %1 = cute_nvgpu.arch.warp_idx
 // CHECK-NEXT:      %2 = arith.constant 0 : index
@@ -439,7 +439,7 @@ func.func @shared(%x: !a8x64) attributes {nv_tileaa.kernel_spec = #nv_tileaa.ker
   func.return
 }
 
-// CHECK-LABEL:   func.func @shared(%ptr: !cute.ptr<f16, gmem, align<16>>) attributes {cute.kernel, nvvm.reqntid = array<i32: 256, 1, 1>, nvvm.minctasm = 1 : i32, tileas.smem_bytes = 1024 : i32, tileas.parameters = ["ptr 0"], tileas.tensor_maps = [], tileas.smem_map = "       0 .. 1024     %s               8x64, 16 bits, 1 panels of 64, 128B\0A    1024 bytes in all"} {
+// CHECK-LABEL:   func.func @shared(%ptr: !cute.ptr<f16, gmem, align<16>>) attributes {cute.kernel, nvvm.reqntid = array<i32: 256, 1, 1>, nvvm.minctasm = 4 : i32, tileas.smem_bytes = 1024 : i32, tileas.parameters = ["ptr 0"], tileas.tensor_maps = [], tileas.smem_map = "       0 .. 1024     %s               8x64, 16 bits, 1 panels of 64, 128B\0A    1024 bytes in all"} {
 // CHECK-NEXT:      %0 = cute_nvgpu.arch.lane_idx
 // CHECK-NEXT:      %1 = cute_nvgpu.arch.warp_idx
 // CHECK-NEXT:      %2 = arith.constant 0 : index
@@ -496,7 +496,7 @@ func.func @either(%x: memref<64xf8E4M3FN>, %y: memref<64xf8E4M3FN>, %p: i1) attr
   func.return
 }
 
-// CHECK-LABEL:   func.func @either(%ptr: !cute.ptr<f8E4M3FN, gmem, align<16>>, %ptr_1: !cute.ptr<f8E4M3FN, gmem, align<16>>, %scalar: i1) attributes {cute.kernel, nvvm.reqntid = array<i32: 64, 1, 1>, nvvm.minctasm = 1 : i32, tileas.smem_bytes = 0 : i32, tileas.parameters = ["ptr 0", "ptr 1", "scalar 2"], tileas.tensor_maps = [], tileas.smem_map = "       0 bytes in all"} {
+// CHECK-LABEL:   func.func @either(%ptr: !cute.ptr<f8E4M3FN, gmem, align<16>>, %ptr_1: !cute.ptr<f8E4M3FN, gmem, align<16>>, %scalar: i1) attributes {cute.kernel, nvvm.reqntid = array<i32: 64, 1, 1>, nvvm.minctasm = 16 : i32, tileas.smem_bytes = 0 : i32, tileas.parameters = ["ptr 0", "ptr 1", "scalar 2"], tileas.tensor_maps = [], tileas.smem_map = "       0 bytes in all"} {
 // CHECK-NEXT:      %0 = cute_nvgpu.arch.lane_idx
 // CHECK-NEXT:      %1 = cute_nvgpu.arch.warp_idx
 // CHECK-NEXT:      %2 = scf.if %scalar -> (vector<1xf8E4M3FN>) {

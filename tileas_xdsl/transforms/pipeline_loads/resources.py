@@ -5,18 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from xdsl.dialects.builtin import IntegerAttr, TensorType
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import IntegerAttr
 
-from tileas_xdsl.analysis.live_tiles import peak_registers
+from tileas_xdsl.analysis.live_tiles import peak_registers, tile_registers
 from tileas_xdsl.analysis.shared_memory import aligned_bytes, allocated_tiles
-from tileas_xdsl.analysis.tile_groups import FREE_TILES
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
-from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
-from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.matrix_units import MATRIX_UNITS, MatrixUnit
 from tileas_xdsl.threads.pipeline.warp_allocation import blocks_together, registers_at_entry
@@ -118,16 +115,7 @@ def _fits_twice(found: LoadLoop, warps: int, slot: int, target: Target) -> bool:
 
 def _live_registers(found: LoadLoop, warps: int) -> int:
     """The registers of a thread, of so many warps, that hold tiles at once."""
-    return peak_registers(found.function.body, _words) // (warps * WARP)
-
-
-def _words(value: SSAValue) -> int:
-    """The 32-bit registers of a tile in all threads; none of one in memory, or of one number."""
-    shape, element = shape_of(value.type), element_of(value.type)
-    is_free = isinstance(value.owner, FREE_TILES) or space_of(value.type) is not None
-    if is_free or shape is None or not isinstance(value.type, TensorType):
-        return 0
-    return -(-prod(shape) * bits_of(element) // 32)
+    return peak_registers(found.function.body, tile_registers) // (warps * WARP)
 
 
 def spec_of(found: LoadLoop) -> KernelSpec:

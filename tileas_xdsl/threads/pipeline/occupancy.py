@@ -1,0 +1,52 @@
+"""How many blocks a multiprocessor should hold at once: with 32 warps loads of one hide others.
+
+ptxas takes registers as if a block were alone: 79 for a thread of softmax over 32 elements, where
+64 suffice and let 8 blocks of 4 warps run instead of 6.  Its bound is set from the tiles that are
+live at once and a margin, in which code without products was not seen to spill.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects import arith, func, tensor
+from xdsl.ir import SSAValue
+
+from tileas_xdsl.analysis.live_tiles import peak_registers, tile_registers
+from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
+from tileas_xdsl.dialects.nv_tileas.control import YieldOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
+from tileas_xdsl.target.arch import Target
+
+WARP = 32
+ENOUGH_WARPS = 32
+"""Warps of a multiprocessor from which on more of them hide no more latency."""
+SPARE_REGISTERS = 32
+"""Registers of a thread beside its tiles: addresses, conditions, what is computed at once."""
+RESERVED_SHARED_MEMORY = 1024
+"""Bytes of shared memory that the system takes for each block (CUDA C++ Programming Guide)."""
+
+
+def blocks_with_room(kernel: func.FuncOp, warps: int, shared_bytes: int, target: Target) -> int:
+    """The blocks that registers and shared memory suffice for, up to 32 warps; 1 if unknown.
+
+    Products and agents have budgets of their own.
+    """
+    if any(isinstance(op, DotOp | AgentSwitchOp) for op in kernel.walk()):
+        return 1
+    threads = warps * WARP
+    live = peak_registers(kernel.body, _registers) // threads + SPARE_REGISTERS
+    by_registers = target.registers_per_multiprocessor // (threads * live)
+    by_memory = target.shared_memory_per_block // (shared_bytes + RESERVED_SHARED_MEMORY)
+    return max(1, min(ENOUGH_WARPS // warps, by_registers, by_memory))
+
+
+def _registers(value: SSAValue) -> int:
+    """As `tile_registers`; a broadcast takes none beside those of its source."""
+    owner = value.owner
+    if isinstance(owner, GenerateOp) and all(isinstance(op, BROADCAST) for op in owner.body.walk()):
+        return 0
+    return tile_registers(value)
+
+
+BROADCAST = (arith.ConstantOp, tensor.ExtractOp, YieldOp)
+"""The body of a `generate` that copies elements of another tile."""
