@@ -85,7 +85,7 @@ _HOST_TMA = ("tileas-separate-host-tma", "tileas-attach-tma-descriptor-args")
 
 _CUDATILE = (
     *_plain("tileas-attach-target", "convert-cudatile-to-tileaa", "convert-tileaa-to-tileas"),
-    *_plain("tileas-fuse-elementwise", "tileas-normalize-dot-operands"),
+    *_plain("tileas-fuse-elementwise", "tileas-normalize-dot-operands", "tileas-chunk-tiles"),
 )
 """Tile IR becomes tiles that layouts can be chosen for."""
 

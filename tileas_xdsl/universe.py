@@ -53,6 +53,7 @@ PASSES = (
     "tileas-attach-tma-descriptor-args",
     "tileas-canonicalize",
     "tileas-choose-tma",
+    "tileas-chunk-tiles",
     "tileas-fuse-elementwise",
     "tileas-generate-schedule",
     "tileas-legalize-i1-memory",

@@ -1,0 +1,61 @@
+// `tileas-chunk-tiles`: compute tiles that do not fit registers chunk by chunk.
+
+// RUN: tileas-opt %s --split-input-file -p tileas-chunk-tiles | filecheck %s
+
+// 512 KiB of f32 in 128 threads: eight chunks of 64 rows, which the program never looks across.
+// Coordinates count chunks: tile 0 begins at chunk 8 * 0.
+
+// CHECK-LABEL: @rows
+// CHECK:       nv_tileas.view %{{.*}} -> !nv_tileas.tiled_view<64x256xf32, gmem>
+// CHECK:       scf.for %[[C:.*]] = %{{.*}} to %{{.*}} step %{{.*}} : i32 {
+// CHECK:         %[[CHUNK:.*]] = arith.index_cast %[[C]] : i32 to index
+// CHECK:         %[[AT:.*]] = arith.addi %{{.*}}, %[[CHUNK]] : index
+// CHECK:         nv_tileas.tiled_load %{{.*}}[%[[AT]], %{{.*}}]
+// CHECK:         nv_tileas.reduce %{{.*}} {axis = 1 : i32} : tensor<64x256xf32> -> tensor<64xf32>
+// CHECK:         nv_tileas.tiled_store
+func.func @rows(%a: memref<512x256xf32>, %b: memref<512xf32>) attributes {
+    nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %none = nv_tileas.create_none : !nv_tileaa.mem_token
+  %zero = arith.constant 0 : index
+  %from = nv_tileas.view %a : memref<512x256xf32> -> !nv_tileas.tiled_view<512x256xf32, gmem>
+  %to = nv_tileas.view %b : memref<512xf32> -> !nv_tileas.tiled_view<512xf32, gmem>
+  %t, %loaded = nv_tileas.tiled_load %from[%zero, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<512x256xf32, gmem> -> tensor<512x256xf32>, !nv_tileaa.mem_token
+  %e = math.exp %t : tensor<512x256xf32>
+  %s = nv_tileas.reduce %e {axis = 1 : i32} : tensor<512x256xf32> -> tensor<512xf32> {
+  ^bb0(%x: f32, %y: f32):
+    %z = arith.addf %x, %y : f32
+    nv_tileas.yield %z : f32
+  }
+  %stored = nv_tileas.tiled_store %s, %to[%zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<512xf32>, !nv_tileas.tiled_view<512xf32, gmem> -> !nv_tileaa.mem_token
+  func.return
+}
+
+// -----
+
+// Without tokens the place of a store says what it comes behind: all of a load, not a chunk of it.
+
+// CHECK-LABEL: @by_place
+// CHECK-NOT:   scf.for
+func.func @by_place(%a: memref<512x256xf32>) attributes {
+    nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %zero = arith.constant 0 : index
+  %from = nv_tileas.view %a : memref<512x256xf32> -> !nv_tileas.tiled_view<512x256xf32, gmem>
+  %t = nv_tileas.tiled_load %from[%zero, %zero] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<512x256xf32, gmem> -> tensor<512x256xf32>
+  nv_tileas.tiled_store %t, %from[%zero, %zero] {atom = #nv_tileas<atom stg>} : tensor<512x256xf32>, !nv_tileas.tiled_view<512x256xf32, gmem>
+  func.return
+}
+
+// -----
+
+// What fits stays as it is.
+
+// CHECK-LABEL: @fits
+// CHECK-NOT:   scf.for
+func.func @fits(%a: memref<64x256xf32>) {
+  %zero = arith.constant 0 : index
+  %from = nv_tileas.view %a : memref<64x256xf32> -> !nv_tileas.tiled_view<64x256xf32, gmem>
+  %t = nv_tileas.tiled_load %from[%zero, %zero] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<64x256xf32, gmem> -> tensor<64x256xf32>
+  %e = math.exp %t : tensor<64x256xf32>
+  nv_tileas.tiled_store %e, %from[%zero, %zero] {atom = #nv_tileas<atom stg>} : tensor<64x256xf32>, !nv_tileas.tiled_view<64x256xf32, gmem>
+  func.return
+}

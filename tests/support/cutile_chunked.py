@@ -1,0 +1,63 @@
+# pyright: basic
+"""Kernels of cuTile whose live tiles need more registers than a block has."""
+
+from __future__ import annotations
+
+import cuda.tile as ct
+
+
+@ct.kernel
+def softmax(x, y):
+    """Rows beyond the array are padding: 500 of 512 exist."""
+    tile = ct.load(x, (0, 0), (512, 256), padding_mode=ct.PaddingMode.ZERO)
+    powers = ct.exp(tile - ct.max(tile, axis=1, keepdims=True))
+    ct.store(y, (0, 0), powers / ct.sum(powers, axis=1, keepdims=True))
+
+
+@ct.kernel
+def positions(x, y):
+    """Coordinates of the whole tile, in a line that is one tile."""
+    places = ct.arange(65536, dtype=ct.int32)
+    tile = ct.load(x, (0,), (65536,))
+    ct.store(y, (0,), ct.where(places % 3 == 0, ct.exp(tile), tile * places.astype(ct.float32)))
+
+
+@ct.kernel
+def in_place(x):
+    """The store waits for the load of the whole tile."""
+    ct.store(x, (0, 0), ct.load(x, (0, 0), (256, 512)) * 2 + 1)
+
+
+@ct.kernel
+def product(a, b, c):
+    """A persistent product of 256 x 256 accumulators."""
+    for row in range(ct.num_tiles(a, axis=0, shape=(256, 32))):
+        sums = ct.zeros((256, 256), dtype=ct.float32)
+        for k in range(ct.num_tiles(a, axis=1, shape=(256, 32))):
+            x = ct.load(a, (row, k), (256, 32))
+            y = ct.load(b, (k, 0), (32, 256))
+            sums = ct.mma(x, y, sums)
+        ct.store(c, (row, 0), ct.astype(sums, ct.float16))
+
+
+@ct.kernel
+def attention(q, k, v, out):
+    """256 rows of queries, causal, of heads of 64."""
+    queries = ct.load(q, (0, 0), (256, 128))
+    largest = ct.full((256, 1), -3e38, ct.float32)
+    total = ct.zeros((256, 1), ct.float32)
+    sums = ct.zeros((256, 128), ct.float32)
+    rows = ct.arange(256, dtype=ct.int32)[:, None]
+    for j in range(ct.num_tiles(k, axis=0, shape=(128, 128))):
+        keys = ct.load(k, (j, 0), (128, 128))
+        scores = ct.mma(queries, ct.transpose(keys), ct.zeros((256, 128), ct.float32))
+        columns = (j * 128 + ct.arange(128, dtype=ct.int32))[None, :]
+        scores = ct.where(rows >= columns, scores * 0.1, -3e38)
+        above = ct.maximum(largest, ct.max(scores, axis=1, keepdims=True))
+        powers = ct.exp(scores - above)
+        kept = ct.exp(largest - above)
+        total = total * kept + ct.sum(powers, axis=1, keepdims=True)
+        values = ct.load(v, (j, 0), (128, 128))
+        sums = ct.mma(ct.astype(powers, ct.float16), values, sums * kept)
+        largest = above
+    ct.store(out, (0, 0), ct.astype(sums / total, ct.float16))

@@ -1,0 +1,257 @@
+"""Dimensions of tiles that can only be cut together, and those that cannot be cut.
+
+    %s = dot %q, %k, %zero : 256x64, 64x128, 256x128      (q, 0) ~ (zero, 0) ~ (s, 0)
+    %m = reduce %s {axis = 1}                             (s, 0) ~ (m, 0); (s, 1) stays whole
+    %x = mulf %s, %t                                      (s, i) ~ (t, i) ~ (x, i)
+
+A class is all that these relations connect.  Cutting a class in N parts, and running the program
+for one part after another, computes the same: what one part reads of another would be a relation
+to a dimension that stays whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from xdsl.dialects import arith, func, scf, tensor
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, NoneAttr, TensorType
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+from xdsl.utils.hints import isa
+
+from tileas_xdsl.dialects.nv_tileas.attributes import SharedEncoding
+from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
+from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp, ScanOp
+from tileas_xdsl.dialects.nv_tileas.control import YieldOp
+from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp, StoreOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import (
+    ExpandDimsOp,
+    GenerateOp,
+    ViewOp,
+)
+
+Dim: TypeAlias = tuple[SSAValue, int]
+"""A dimension of a tile."""
+
+SAME_SHAPE = ("arith.", "math.", "nv_tileaa.addptr", "nv_tileas.convert_layout")
+"""Operations, by the begin of their names, whose tiles all correspond element by element."""
+
+
+def tile_shape(value: SSAValue) -> tuple[int, ...]:
+    """Return the extents of a tile; none for anything else."""
+    return tuple(value.type.get_shape()) if isa(value.type, TensorType[Attribute]) else ()
+
+
+class DimensionClasses:
+    """The classes of the dimensions of all tiles inside of an operation."""
+
+    def __init__(self, root: Operation) -> None:
+        self._parent: dict[Dim, Dim] = {}
+        self._whole: set[Dim] = set()
+        for op in root.walk():
+            _relate(self, op)
+
+    def find(self, dim: Dim) -> Dim:
+        """Return the representative of the class of a dimension."""
+        while (above := self._parent.get(dim, dim)) != dim:
+            dim = above
+        return dim
+
+    def join(self, one: Dim, other: Dim) -> None:
+        """Let two dimensions be cut together only."""
+        a, b = self.find(one), self.find(other)
+        if tile_shape(one[0])[one[1]] != tile_shape(other[0])[other[1]]:
+            self._whole.update((a, b))
+        if a == b:
+            return
+        self._parent[a] = b
+        if a in self._whole:
+            self._whole.add(b)
+
+    def join_all(self, values: Sequence[SSAValue]) -> None:
+        """Relate tiles that correspond element by element."""
+        tiles = [value for value in values if tile_shape(value)]
+        for value in tiles[1:]:
+            if len(tile_shape(value)) != len(tile_shape(tiles[0])):
+                self.keep_whole(tiles[0], value)
+                continue
+            for k in range(len(tile_shape(value))):
+                self.join((tiles[0], k), (value, k))
+
+    def keep_whole(self, *values: SSAValue) -> None:
+        """Let no dimension of some tiles be cut."""
+        for value in values:
+            for k in range(len(tile_shape(value))):
+                self.keep_dimension((value, k))
+
+    def keep_dimension(self, dim: Dim) -> None:
+        """Let a dimension not be cut."""
+        self._whole.add(self.find(dim))
+
+    def members(self, root: Operation) -> Mapping[Dim, Mapping[SSAValue, int]]:
+        """Return by representative the tiles of each class that can be cut, with the dimension.
+
+        A tile that two dimensions of one class belong to keeps the class whole.
+        """
+        found: dict[Dim, dict[SSAValue, int]] = {}
+        for value in _values(root):
+            for k, extent in enumerate(tile_shape(value)):
+                representative = self.find((value, k))
+                if extent == 1 or representative in self._whole:
+                    continue
+                mine = found.setdefault(representative, {})
+                if value in mine:
+                    self._whole.add(representative)
+                mine[value] = k
+        return {one: tiles for one, tiles in found.items() if one not in self._whole}
+
+
+def _values(root: Operation) -> Sequence[SSAValue]:
+    found: list[SSAValue] = []
+    for op in root.walk():
+        found += op.results
+        found += [arg for region in op.regions for block in region.blocks for arg in block.args]
+    return found
+
+
+def _relate(classes: DimensionClasses, op: Operation) -> None:
+    """Add what an operation says about its tiles; unknown ones keep theirs whole."""
+    tiles = [value for value in (*op.operands, *op.results) if tile_shape(value)]
+    classes.keep_whole(*(tile for tile in tiles if isinstance(_encoding(tile), SharedEncoding)))
+    rule = RULES.get(type(op))
+    if rule is not None:
+        rule(classes, op)
+    elif op.name.startswith(SAME_SHAPE) and not op.regions:
+        classes.join_all(tiles)
+    else:
+        classes.keep_whole(*tiles)
+
+
+def _encoding(value: SSAValue) -> Attribute:
+    return value.type.encoding if isa(value.type, TensorType[Attribute]) else NoneAttr()
+
+
+def _relate_nothing(classes: DimensionClasses, op: Operation) -> None:
+    """Any dimension of what it makes may be cut, or operations around it say which."""
+
+
+def _relate_constant(classes: DimensionClasses, op: arith.ConstantOp) -> None:
+    if not isinstance(op.value, DenseIntOrFPElementsAttr) or not op.value.is_splat():
+        classes.keep_whole(op.result)
+
+
+def _relate_access(classes: DimensionClasses, op: TiledLoadOp | TiledStoreOp) -> None:
+    tile = op.value if isinstance(op, TiledStoreOp) else op.result
+    if not _is_simple(op):
+        classes.keep_whole(tile)
+
+
+def _relate_elements(classes: DimensionClasses, op: Operation) -> None:
+    classes.join_all([*op.operands, *op.results])
+
+
+def _relate_extracted(classes: DimensionClasses, op: tensor.ExtractOp) -> None:
+    """In the body of a generated tile its rule says what is taken where."""
+    if not isinstance(op.parent_op(), GenerateOp):
+        classes.keep_whole(op.tensor)
+
+
+def _relate_carried(classes: DimensionClasses, op: scf.ForOp) -> None:
+    last = op.body.block.last_op
+    assert last is not None
+    groups = (op.iter_args, op.body.block.args[1:], last.operands, op.results)
+    for group in zip(*groups, strict=True):
+        classes.join_all(group)
+
+
+def _relate_branches(classes: DimensionClasses, op: scf.IfOp) -> None:
+    for region in op.regions:
+        if region.blocks and (last := region.block.last_op) is not None:
+            for pair in zip(last.operands, op.results, strict=False):
+                classes.join_all(pair)
+
+
+def _is_simple(op: TiledLoadOp | TiledStoreOp) -> bool:
+    """Whether a tile is counted in tiles of its own shape from the begin of an array."""
+    view = op.view.owner
+    is_plain = isinstance(view, ViewOp) and not view.indices and view.offset is None
+    tile = op.value if isinstance(op, TiledStoreOp) else op.result
+    masked = isinstance(op, TiledLoadOp) and op.mask is not None
+    return is_plain and not op.offsets and not masked and len(op.coords) == len(tile_shape(tile))
+
+
+def _relate_generated(classes: DimensionClasses, op: GenerateOp) -> None:
+    """Elements are taken at coordinates of the generated one, or anywhere."""
+    for inner in op.body.walk():
+        if not isinstance(inner, tensor.ExtractOp):
+            continue
+        for k, index in enumerate(inner.indices):
+            if isinstance(index, BlockArgument) and index.owner is op.body.block:
+                classes.join((inner.tensor, k), (op.result, index.index))
+            else:
+                classes.keep_dimension((inner.tensor, k))
+
+
+def _relate_combined(classes: DimensionClasses, op: ReduceOp | ScanOp) -> None:
+    """All tiles correspond but for the dimension that is combined."""
+    axis = op.axis.value.data
+    classes.join_all(op.sources)
+    for source in op.sources:
+        classes.keep_dimension((source, axis))
+    for source, output in zip(op.sources, op.outputs, strict=True):
+        if len(tile_shape(output)) == len(tile_shape(source)):
+            classes.join_all((source, output))
+            continue
+        kept = [k for k in range(len(tile_shape(source))) if k != axis]
+        for number, k in enumerate(kept):
+            classes.join((source, k), (output, number))
+
+
+def _relate_unit_dimensions(classes: DimensionClasses, op: ExpandDimsOp | ViewOp) -> None:
+    """Dimensions of one come or go, and the others keep their order; else nothing is cut."""
+    source, result = op.source, op.results[0]
+    sides = [[k for k, extent in enumerate(tile_shape(v)) if extent > 1] for v in (source, result)]
+    extents = [
+        [tile_shape(v)[k] for k in side] for v, side in zip((source, result), sides, strict=True)
+    ]
+    is_part = isinstance(op, ViewOp) and not op.is_whole
+    if is_part or extents[0] != extents[1] or not extents[0]:
+        classes.keep_whole(source, result)
+        return
+    for k, number in zip(*sides, strict=True):
+        classes.join((source, k), (result, number))
+
+
+def _relate_product(classes: DimensionClasses, op: DotOp) -> None:
+    """Rows are of A and C, columns of B and C, what is summed over stays whole."""
+    a, b, c, d = (*op.operands[:3], op.results[0])
+    classes.join_all((c, d))
+    rank = len(tile_shape(c))
+    if len(op.operands) > 3 or len(tile_shape(a)) != rank or len(tile_shape(b)) != rank:
+        classes.keep_whole(*op.operands)
+        return
+    for k in range(rank - 2):
+        classes.keep_dimension((c, k))
+        classes.keep_dimension((a, k))
+        classes.keep_dimension((b, k))
+    classes.join((a, rank - 2), (c, rank - 2))
+    classes.join((b, rank - 1), (c, rank - 1))
+    classes.keep_dimension((a, rank - 1))
+    classes.keep_dimension((b, rank - 2))
+
+
+RULES: Mapping[type[Operation], Callable[[DimensionClasses, Any], None]] = {
+    **dict.fromkeys((func.FuncOp, scf.YieldOp, YieldOp, tensor.SplatOp), _relate_nothing),
+    **dict.fromkeys((TiledLoadOp, TiledStoreOp), _relate_access),
+    **dict.fromkeys((LoadOp, StoreOp), _relate_elements),
+    **dict.fromkeys((ReduceOp, ScanOp), _relate_combined),
+    **dict.fromkeys((ExpandDimsOp, ViewOp), _relate_unit_dimensions),
+    arith.ConstantOp: _relate_constant,
+    DotOp: _relate_product,
+    GenerateOp: _relate_generated,
+    scf.ForOp: _relate_carried,
+    scf.IfOp: _relate_branches,
+    tensor.ExtractOp: _relate_extracted,
+}
+"""What operations say about their tiles."""

@@ -1,0 +1,269 @@
+"""Which class of dimensions is cut, and in how many parts, so that live tiles fit registers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.dialects import arith, func, scf, tensor
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+
+from tileas_xdsl.analysis.live_tiles import peak_registers
+from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
+from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp, ScanOp
+from tileas_xdsl.dialects.nv_tileas.control import YieldOp
+from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp, StoreOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.queries import KernelFacts
+from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import (
+    ConvertLayoutOp,
+    ExpandDimsOp,
+    GenerateOp,
+    ViewOp,
+)
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, space_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.target.arch import Target
+from tileas_xdsl.threads.pipeline.warp_allocation import (
+    GROUP,
+    WARP,
+    blocks_together,
+    registers_at_entry,
+)
+from tileas_xdsl.transforms.chunk_tiles.dimension_classes import DimensionClasses, tile_shape
+from tileas_xdsl.transforms.fuse_elementwise.profitability import is_elementwise
+
+WORD_BITS, POINTER_BITS = 32, 64
+
+MOST_CHUNKS = 64
+
+LEAST_EXTENT = 64
+"""Rows or columns of a product that are worth a loop over its operands."""
+
+MOST_WARPS = 32
+
+ROWS_OF_WARP = 16
+"""Rows of a product that each warp has at least (PTX ISA, wgmma and mma)."""
+
+OTHER_REGISTERS = 40
+"""Of a thread, for addresses, descriptors and loops."""
+
+Tiles = Mapping[SSAValue, int]
+"""The tiles of a class, and the dimension of each that is cut."""
+
+_MOVED = (
+    *(ConvertLayoutOp, CreateNoneOp, DotOp, ExpandDimsOp, GenerateOp, LoadOp, ReduceOp, ScanOp),
+    *(StoreOp, TiledLoadOp, TiledStoreOp, ViewOp, YieldOp),
+)
+"""Operations beside arithmetic that may run once for each chunk."""
+
+_WRITES = (StoreOp, TiledStoreOp)
+
+ACCESSES = (LoadOp, TiledLoadOp, *_WRITES)
+
+
+@dataclass(frozen=True)
+class ChunkPlan:
+    """The operations of a block that run once for each of `count` chunks."""
+
+    tiles: Tiles
+    count: int
+    warps: int
+    """Of the kernel; fewer where chunks have not rows enough for as many."""
+    operations: Sequence[Operation]
+
+
+def plan_chunks(kernel: func.FuncOp, target: Target) -> ChunkPlan | None:
+    """Return the plan with the fewest chunks; None where tiles fit, or cannot be cut."""
+    if not has_too_many_registers(kernel, target):
+        return None
+    warps = KernelFacts(kernel).spec.num_warps
+    found = DimensionClasses(kernel).members(kernel)
+    candidates = [(tiles, moved) for tiles in found.values() if (moved := _operations(tiles))]
+    count = 2
+    while count <= MOST_CHUNKS:
+        for tiles, moved in candidates:
+            fewer = min(warps, _most_warps(tiles, count))
+            if fewer < GROUP or not _may_be_cut(tiles, count):
+                continue
+            if _peak(kernel, tiles, count) <= _capacity(kernel, target, fewer):
+                return ChunkPlan(tiles, count, fewer, moved)
+        count *= 2
+    return None
+
+
+def has_too_many_registers(kernel: func.FuncOp, target: Target) -> bool:
+    """Return whether the live tiles of a kernel need more registers than a block has.
+
+    Accumulators in tensor memory take no registers; there they may not fill it, for other
+    accumulators and what they are read through need columns too.
+    """
+    warps = KernelFacts(kernel).spec.num_warps
+    products = [op.results[0] for op in kernel.walk() if isinstance(op, DotOp)]
+    if products and target.has_tensor_memory:
+        words = target.tensor_memory_lanes * target.tensor_memory_columns
+        return any(_words(product) >= words for product in products)
+    threads = warps * WARP
+    registers = registers_at_entry(threads, target, blocks_of(kernel, target))
+    return _peak(kernel, {}, 1) > threads * registers
+
+
+def _capacity(kernel: func.FuncOp, target: Target, warps: int) -> int:
+    """The registers for tiles of so many warps, in as many blocks as share a multiprocessor now."""
+    threads, blocks = warps * WARP, blocks_of(kernel, target)
+    return threads * (registers_at_entry(threads, target, blocks) - OTHER_REGISTERS)
+
+
+def blocks_of(kernel: func.FuncOp, target: Target) -> int:
+    """Return the blocks that are to share a multiprocessor."""
+    spec = KernelFacts(kernel).spec
+    return blocks_together(spec.num_warps * WARP, spec.occupancy, target)
+
+
+def _peak(kernel: func.FuncOp, tiles: Tiles, count: int) -> int:
+    def words(value: SSAValue) -> int:
+        return _words(value) // (count if value in tiles else 1)
+
+    return peak_registers(kernel.body, words)
+
+
+def _words(value: SSAValue) -> int:
+    """The registers of a tile that is computed, and not made again where it is used."""
+    shape = tile_shape(value)
+    if not shape or space_of(value.type) is Space.SMEM or _is_free(value):
+        return 0
+    element = element_of(value.type)
+    bits = POINTER_BITS if element is None else bits_of(element) or POINTER_BITS
+    return 0 if bits == 1 else prod(shape) * bits // WORD_BITS
+
+
+def _is_free(value: SSAValue) -> bool:
+    """Whether a tile takes no registers: it is made where it is used, or goes to shared memory."""
+    made = value.owner
+    if isinstance(made, arith.ConstantOp | tensor.SplatOp | GenerateOp):
+        return True
+    if isinstance(made, Operation) and is_elementwise(made) and all(map(_is_free, made.operands)):
+        return True
+    users = [use.operation for use in value.uses]
+    return bool(users) and all(
+        (isinstance(user, ConvertLayoutOp) and space_of(user.result.type) is Space.SMEM)
+        or (isinstance(user, ViewOp) and _is_free(user.result))
+        for user in users
+    )
+
+
+def _most_warps(tiles: Tiles, count: int) -> int:
+    """The warps that the fewest rows of a product in a chunk are enough for."""
+    return min(
+        (
+            tile_shape(tile)[k] // count // ROWS_OF_WARP
+            for tile, k in tiles.items()
+            if isinstance(tile.owner, DotOp) and k == len(tile_shape(tile)) - 2
+        ),
+        default=MOST_WARPS,
+    )
+
+
+def _may_be_cut(tiles: Tiles, count: int) -> bool:
+    """Whether parts are whole, and those of columns of products worth a loop over operands."""
+    return all(
+        tile_shape(tile)[k] % count == 0
+        and (not isinstance(tile.owner, DotOp) or tile_shape(tile)[k] // count >= LEAST_EXTENT)
+        for tile, k in tiles.items()
+    )
+
+
+def _operations(tiles: Tiles) -> Sequence[Operation]:
+    """Return what runs once for each chunk, in one block; nothing where it may not."""
+    block = _common_block(tiles)
+    if block is None:
+        return ()
+    touching = {_ancestor(op, block) for tile in tiles for op in _touching(tile)}
+    moved = [op for op in block.ops if op in touching]
+    inner = [op for one in moved for op in one.walk()]
+    inside = set(inner)
+    if not all(_may_be_repeated(op, tiles) and _is_unordered(op, inside, block) for op in inner):
+        return ()
+    users = [
+        (value, above)
+        for one in moved
+        for value in one.results
+        for use in value.uses
+        if use.operation not in inside and (above := _ancestor(use.operation, block)) is not None
+    ]
+    return moved if all(_may_be_carried(v, user, moved[-1]) for v, user in users) else ()
+
+
+def _may_be_carried(value: SSAValue, user: Operation, last: Operation) -> bool:
+    """Whether the loop can give a value to a later operation: the token of an ordered access."""
+    made = value.owner
+    is_token = isinstance(made, ACCESSES) and value is made.out_token and made.token is not None
+    return is_token and last.is_before_in_block(user)
+
+
+def _may_be_repeated(op: Operation, tiles: Tiles) -> bool:
+    """Whether an operation may run for each chunk; what is written is of chunks."""
+    if isinstance(op, _WRITES) and not any(value in tiles for value in op.operands):
+        return False
+    plain = op.name.startswith(("arith.", "math.", "tensor.", "gpu.", "nv_tileaa."))
+    return plain or isinstance(op, (*_MOVED, scf.ForOp, scf.IfOp, scf.YieldOp))
+
+
+def _is_unordered(op: Operation, inside: AbstractSet[Operation], block: Block) -> bool:
+    """Whether tokens order an access with none of another chunk; without any its place does."""
+    if not isinstance(op, ACCESSES):
+        return True
+    uses = () if op.out_token is None else op.out_token.uses
+    if any(use.operation in inside for use in uses) or (uses and op.parent is not block):
+        return False
+    if op.token is None:
+        return False
+    made = op.token.owner
+    if isinstance(made, CreateNoneOp):
+        return True
+    return (made.parent_op() if isinstance(made, Block) else made) not in inside
+
+
+def _touching(tile: SSAValue) -> Iterator[Operation]:
+    """What makes a tile or reads it; a block argument is made by what its block is of."""
+    owner = tile.owner
+    above = owner.parent_op() if isinstance(owner, Block) else owner
+    if above is not None:
+        yield above
+    for use in tile.uses:
+        yield use.operation
+
+
+def _common_block(tiles: Tiles) -> Block | None:
+    """The innermost block that all tiles are inside of, and that carries none of them."""
+    first = next(iter(tiles))
+    owner = first.owner
+    block = owner if isinstance(owner, Block) else owner.parent
+    while block is not None and not _has_all(block, tiles):
+        parent = block.parent_op()
+        block = None if parent is None else parent.parent
+    return None if block is None or isinstance(block.parent_op(), GenerateOp) else block
+
+
+def _has_all(block: Block, tiles: Tiles) -> bool:
+    last = block.last_op
+    if last is not None and any(value in tiles for value in last.operands):
+        return False
+    for tile in tiles:
+        if isinstance(tile, BlockArgument) and tile.owner is block:
+            return False
+        if any(_ancestor(op, block) is None for op in _touching(tile)):
+            return False
+    return True
+
+
+def _ancestor(op: Operation, block: Block) -> Operation | None:
+    """The operation of a block that another one is, or is inside of."""
+    inner: Operation | None = op
+    while inner is not None and inner.parent is not block:
+        inner = inner.parent_op()
+    return inner

@@ -1,0 +1,84 @@
+"""The pass `tileas-chunk-tiles`: compute tiles that do not fit registers chunk by chunk.
+
+%t = tiled_load %v[%i] : tensor<512x256xf32>       scf.for %c = 0 to 4 {
+%e = math.exp %t                                     %t = tiled_load %w[4 * %i + %c] : 128x256
+tiled_store %e, %u[%i]                        ->     %e = math.exp %t
+                                                     tiled_store %e, %x[4 * %i + %c] }
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from xdsl.context import Context
+from xdsl.dialects import arith, func, tensor
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAttr
+from tileas_xdsl.dialects.target_attribute import module_target
+from tileas_xdsl.transforms.chunk_tiles.dimension_classes import tile_shape
+from tileas_xdsl.transforms.chunk_tiles.plan import (
+    blocks_of,
+    has_too_many_registers,
+    plan_chunks,
+)
+from tileas_xdsl.transforms.chunk_tiles.rewrite import cut
+
+ROUNDS = 3
+"""Classes of dimensions that are cut at most, one after another."""
+
+
+@dataclass(frozen=True)
+class TileasChunkTiles(ModulePass):
+    """Compute tiles that do not fit registers chunk by chunk.
+
+    Where the tiles that are live at once need more registers than a block has, a dimension that
+    the program never looks across (rows of an elementwise chain, of attention, or of a product) is
+    cut, and what touches it becomes the body of a loop over its parts.  Loads of other tiles are
+    repeated.  Kernels whose tiles fit stay as they are.
+
+    Analysis, then rewrite: dimensions that go together are found for the whole kernel.
+    """
+
+    name = "tileas-chunk-tiles"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        target = module_target(op)
+        for kernel in op.ops:
+            if not isinstance(kernel, func.FuncOp) or kernel.is_declaration:
+                continue
+            if len(kernel.body.blocks) != 1 or not has_too_many_registers(kernel, target):
+                continue
+            _separate_constants(kernel)
+            for _ in range(ROUNDS):
+                plan = plan_chunks(kernel, target)
+                if plan is None:
+                    break
+                blocks = blocks_of(kernel, target)
+                cut(plan)
+                _set_warps(kernel, plan.warps, blocks)
+
+
+def _separate_constants(kernel: func.FuncOp) -> None:
+    """Give each use of a constant tile its own beside it, so that it relates no other tiles."""
+    for op in list(kernel.walk()):
+        if not isinstance(op, arith.ConstantOp | tensor.SplatOp) or not tile_shape(op.results[0]):
+            continue
+        for use in list(op.results[0].uses):
+            copy = op.clone()
+            Rewriter.insert_op(copy, InsertPoint.before(use.operation))
+            use.operation.operands[use.index] = copy.results[0]
+        Rewriter.erase_op(op)
+
+
+def _set_warps(kernel: func.FuncOp, warps: int, blocks: int) -> None:
+    """Give the kernel as many warps as chunks have rows for, and each as many registers as planned.
+
+    Fewer warps would let more blocks share a multiprocessor if a hint asks for them.
+    """
+    spec = kernel.attributes.get(KERNEL_SPEC)
+    if isinstance(spec, KernelSpecAttr) and spec.data.num_warps != warps:
+        changed = replace(spec.data, num_warps=warps, occupancy=blocks)
+        kernel.attributes[KERNEL_SPEC] = KernelSpecAttr(changed)
