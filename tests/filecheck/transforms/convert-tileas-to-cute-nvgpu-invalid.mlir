@@ -230,11 +230,9 @@ func.func @room() {
 
 // -----
 
-func.func @strong(%m: memref<?xf32>) {
-  %zero = arith.constant 0 : index
-  %v = nv_tileas.view %m : memref<?xf32> -> !nv_tileas.tiled_view<4xf32, gmem>
-  // expected-error@+1 {{'nv_tileas.tiled_load' op is relaxed; only weak accesses are lowered yet}}
-  %t = nv_tileas.tiled_load %v[%zero] relaxed gpu {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<4xf32, gmem> -> tensor<4xf32>
+func.func @strong(%m: memref<?xf32>, %i: index, %x: f32) {
+  // expected-error@+1 {{'nv_tileas.store' op is relaxed; only weak accesses are lowered yet}}
+  nv_tileas.store %x, %m[%i] relaxed gpu {atom = #nv_tileas<atom stg>} : f32, memref<?xf32>
   func.return
 }
 
