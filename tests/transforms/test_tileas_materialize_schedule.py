@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -12,15 +12,18 @@ from numpy.typing import NDArray
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.utils.arg_spec import ArgSpec
 
 from kernels.cutile import Problem, emulated
 from kernels.cutile.attention import Attention
+from kernels.cutile.matmul import matmul  # pyright: ignore[reportUnknownVariableType]
 from tests.support.ir import parse
-from tileas_xdsl.compiler import CompiledKernel
+from tileas_xdsl.compiler import CompiledKernel, compile, passes_to_ptx
 from tileas_xdsl.diagnostics.verify import verify_module
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import ConsumerReleaseOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import WaitOp
+from tileas_xdsl.interpreters.ptx.execution.state import Order
 from tileas_xdsl.interpreters.tile.faults import SimulationError
 from tileas_xdsl.interpreters.tile.launch import Schedule, simulate
 from tileas_xdsl.runtime.emulation import emulate
@@ -195,10 +198,38 @@ def test_products_are_waited_for_by_their_order_of_issue() -> None:
 
 
 @pytest.mark.parametrize("order", ["eager", "lazy", "random"])
-def test_attention_is_right_in_any_order_of_completion(order: str) -> None:
+def test_attention_is_right_in_any_order_of_completion(order: Order) -> None:
     problem, kernel = attention()
     found = emulated(problem, kernel, order=order)
     assert found.is_right, str(found)
+
+
+@cache
+def gemm() -> tuple[Sequence[Any], CompiledKernel]:
+    rng = np.random.default_rng(0)
+    a, b = (rng.standard_normal(shape).astype(np.float16) for shape in ((64, 136), (136, 32)))
+    arguments = (a, b, np.zeros((64, 32), np.float32), 64, 32, 16)
+    deferring = ArgSpec(TileasMaterializeSchedule.name, {"default": (True,), "defer": (True,)})
+    passes = [deferring if one.name == deferring.name else one for one in passes_to_ptx()]
+    return arguments, compile(cast("Any", matmul), *arguments, target="sm_90a", passes=passes)
+
+
+@pytest.mark.parametrize("order", ["eager", "lazy", "random"])
+def test_a_product_runs_while_the_next_one_is_issued(order: Order) -> None:
+    """The loop waits for the product of the round before, the code behind it for the last one."""
+    arguments, kernel = gemm()
+    assert kernel.ptx.count("wgmma.wait_group.sync.aligned 1") == 1
+    found = kernel.emulate(*arguments, order=order)
+    assert not found.findings
+    wanted = arguments[0].astype(np.float64) @ arguments[1].astype(np.float64)
+    np.testing.assert_allclose(found.arrays[2], wanted, atol=1e-3)
+
+
+def test_a_stage_released_before_its_product_is_complete_is_found() -> None:
+    arguments, kernel = gemm()
+    text = kernel.ptx.replace("wait_group.sync.aligned 1", "wait_group.sync.aligned 2")
+    flat = kernel.flattened(arguments)
+    assert emulate(text, kernel.abi, flat, order="lazy", host_code=kernel.host_code).findings
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,9 @@ from dataclasses import dataclass
 
 from xdsl.builder import Builder
 from xdsl.context import Context
+from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -34,6 +35,7 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.ops import (
     PipelineYieldOp,
 )
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import WaitOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
 from tileas_xdsl.transforms.assign_layouts.tile_encodings import set_type
 
 
@@ -49,10 +51,105 @@ class TileasMaterializeAsync(ModulePass):
     name = "tileas-materialize-async"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for loop in [one for one in op.walk() if isinstance(one, scf.ForOp)]:
+            for chain in _chains(loop):
+                _carry(loop, chain)
         for read in [one for one in op.walk() if isinstance(one, ConsumerReadOp)]:
             product = _product(read)
             if product is not None:
                 _issue(read, product)
+
+
+@dataclass(frozen=True)
+class _Chain:
+    """A product of a loop that accumulates on that of the round before, or of the prologue.
+
+    %r0, %d0 = consumer_read ...
+    scf.for iter_args(%r = %r0, %d = %d0) {
+      %r1, %d1 = consumer_read { dot %a, %b, %d }
+      consumer_release %r
+      yield %r1, %d1
+    }
+    """
+
+    index: int
+    """Of the accumulator among what the loop carries."""
+    first: ConsumerReadOp
+    next: ConsumerReadOp
+
+
+def _chains(loop: scf.ForOp) -> Iterator[_Chain]:
+    """The products of a loop whose wait may be left to the next round."""
+    end = loop.body.block.last_op
+    assert isinstance(end, scf.YieldOp)
+    for k, (begin, after) in enumerate(zip(loop.iter_args, end.operands, strict=True)):
+        first, following = begin.owner, after.owner
+        if not isinstance(first, ConsumerReadOp) or not isinstance(following, ConsumerReadOp):
+            continue
+        if following.parent is not loop.body.block or not begin.has_one_use():
+            continue
+        product = _product(following)
+        argument = loop.body.block.args[k + 1]
+        if product is None or product.c is not argument or not argument.has_one_use():
+            continue
+        if not all(_is_of_stage(value, loop) for value in (product.a, product.b)):
+            continue
+        if after.has_one_use() and _product(first) is not None:
+            yield _Chain(k, first, following)
+
+
+def _is_of_stage(operand: SSAValue, loop: scf.ForOp) -> bool:
+    """Whether an operand stays in memory until its stage is released, or all the time."""
+    while isinstance(view := operand.owner, ViewOp) and loop.is_ancestor(view):
+        operand = view.source
+    if isinstance(operand.owner, Block):
+        return isinstance(operand.owner.parent_op(), ConsumerReadOp)
+    return not loop.is_ancestor(operand.owner)
+
+
+def _carry(loop: scf.ForOp, chain: _Chain) -> None:
+    """Let the loop carry the token of a product; what is read of it is waited for behind the loop.
+
+    In the loop the product of the round before is waited for where its stage is released.
+    """
+    type_ = chain.next.payload[0].type
+    for read in (chain.first, chain.next):
+        product = _product(read)
+        assert product is not None
+        set_type(read.payload[0], _in_background(product).result.type)
+    token = chain.next.payload[0].type
+    argument, result = loop.body.block.args[chain.index + 1], loop.results[chain.index]
+    set_type(argument, token)
+    set_type(result, token)
+    for release in _carried_releases(loop.body.block.args[1:], loop, chain):
+        Builder(InsertPoint.before(release)).insert(_bare_wait(argument))
+    behind = _carried_releases(loop.results, loop, chain)
+    uses = list(result.uses)
+    block = loop.parent
+    assert block is not None
+    found = [block.find_ancestor_op_in_block(use.operation) for use in uses]
+    inside = {op for op in (*found, *behind) if op is not None}
+    place = next(op for op in block.ops if op in inside or op is block.last_op)
+    wait = Builder(InsertPoint.before(place)).insert(WaitOp(result))
+    (done,) = wait.values
+    assert done.type == type_
+    for use in uses:
+        use.operation.operands[use.index] = done
+
+
+def _carried_releases(
+    carried: Sequence[SSAValue], loop: scf.ForOp, chain: _Chain
+) -> Sequence[ConsumerReleaseOp]:
+    """The releases of the stage that a product of the round before has read."""
+    end = loop.body.block.last_op
+    assert end is not None
+    mine = [v for v, y in zip(carried, end.operands, strict=True) if y is chain.next.result_token]
+    return [release for value in mine for release in _releases(value)]
+
+
+def _bare_wait(token: SSAValue) -> WaitOp:
+    """Wait for a product whose registers the next product goes on with."""
+    return WaitOp.build(operands=[token], result_types=[[]])
 
 
 def _product(read: ConsumerReadOp) -> DotOp | None:
@@ -71,22 +168,11 @@ def _product(read: ConsumerReadOp) -> DotOp | None:
 
 def _issue(read: ConsumerReadOp, product: DotOp) -> None:
     """Make a product asynchronous; wait at its first use, and release the stage behind that."""
-    made = AsyncDotOp(
-        product.a,
-        product.b,
-        product.c,
-        product.atom,
-        signedness_a=product.signedness_a,
-        signedness_b=product.signedness_b,
-    )
-    made.attributes |= product.attributes
-    made.location = product.location
     (payload,) = read.payload
     type_ = payload.type
     releases = [r for r in _releases(read.result_token) if r.parent is read.parent]
     first = _first_user(read, [payload, *(release.result_token for release in releases)])
-    Rewriter.replace_op(product, made)
-    set_type(payload, made.result.type)
+    set_type(payload, _in_background(product).result.type)
     uses = list(payload.uses)
     wait = WaitOp(payload)
     wait.location = product.location
@@ -99,6 +185,22 @@ def _issue(read: ConsumerReadOp, product: DotOp) -> None:
         if release.is_before_in_block(wait):
             release.detach()
             Builder(InsertPoint.after(wait)).insert(release)
+
+
+def _in_background(product: DotOp) -> AsyncDotOp:
+    """Replace a product by the asynchronous one."""
+    made = AsyncDotOp(
+        product.a,
+        product.b,
+        product.c,
+        product.atom,
+        signedness_a=product.signedness_a,
+        signedness_b=product.signedness_b,
+    )
+    made.attributes |= product.attributes
+    made.location = product.location
+    Rewriter.replace_op(product, made)
+    return made
 
 
 def _first_user(read: ConsumerReadOp, values: Sequence[SSAValue]) -> Operation:

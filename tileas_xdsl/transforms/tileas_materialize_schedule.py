@@ -63,13 +63,16 @@ class TileasMaterializeSchedule(ModulePass):
     rotate: bool = True
     """Whether operations of later stages run a round behind; else all run in one round."""
 
+    defer: bool = False
+    """Whether a product that only accumulates runs on while the next one is issued."""
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = module_target(op, None)
         for function in [f for f in op.walk() if isinstance(f, func.FuncOp)]:
             if function.is_declaration or is_divided(function):
                 continue
             if self.default:
-                _schedule(function, target)
+                _schedule(function, target, accumulating=self.defer)
             for loop in [one for one in function.walk() if isinstance(one, scf.ForOp)]:
                 self._materialize(function, loop, target)
 
@@ -81,7 +84,8 @@ class TileasMaterializeSchedule(ModulePass):
         if not isinstance(found, LoadLoop):
             _refuse(loop, found or "it loads nothing by TMA that it multiplies")
             return
-        stages = {load: schedule.plan.stages(k) or 2 for k, load in enumerate(loads_of(loop))}
+        numbers = {load: k for k, load in enumerate(loads_of(loop))}
+        stages = {load: schedule.plan.stages(numbers[load]) or 2 for load in found.loads}
         rings = stage_rings(loop.body.block, found.loads, stages)
         if isinstance(rings, str):
             _refuse(loop, rings)
@@ -89,7 +93,7 @@ class TileasMaterializeSchedule(ModulePass):
         if schedule.plan.role(Role.PRODUCER) is None or schedule.plan.role(Role.CONSUMER) is None:
             _refuse(loop, "it has not both the role of a producer and that of a consumer")
             return
-        consumers = write_agents(found, schedule, rings, target)
+        consumers = write_agents(found, schedule, rings, target, defers=self.defer)
         if self.rotate:
             problem = rotate(consumers)
             if problem is not None:
@@ -103,7 +107,7 @@ def _refuse(loop: scf.ForOp, problem: str) -> None:
     clear_schedule(loop)
 
 
-def _schedule(function: func.FuncOp, target: Target) -> None:
+def _schedule(function: func.FuncOp, target: Target, *, accumulating: bool) -> None:
     """Write the default schedule on the loop of a kernel where it rotates something."""
     found = load_loop(function)
     if not isinstance(found, LoadLoop) or read_schedule(found.loop) is not None:
@@ -112,5 +116,5 @@ def _schedule(function: func.FuncOp, target: Target) -> None:
     if not isinstance(resources, Resources) or not all_in_registers(found):
         return
     schedule = default_schedule(found, resources)
-    if schedule.stages > 1:
+    if schedule.stages > 1 or accumulating:
         write_schedule(found.loop, schedule)

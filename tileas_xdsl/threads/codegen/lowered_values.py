@@ -196,7 +196,7 @@ class Stages:
 
 @dataclass(frozen=True)
 class Ghost:
-    """A token: it orders operations, and no thread has it."""
+    """A token: it orders operations; threads have the stage that it holds, if it holds one."""
 
     stages: Stages | None = None
     index: StageIndex | None = None
@@ -204,12 +204,12 @@ class Ghost:
 
     @property
     def parts(self) -> Sequence[SSAValue]:
-        """Nothing."""
-        return ()
+        """The stage and its parity, or nothing."""
+        return () if self.index is None else self.index.parts
 
     def of(self, parts: Sequence[SSAValue]) -> Ghost:
-        """Itself."""
-        return self
+        """The same kind of token, of another stage."""
+        return self if self.index is None else Ghost(self.stages, self.index.of(parts))
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from tileas_xdsl.dialects.nv_tileas.compute.dot import (
     AsyncDotOp,
     DotOp,
 )
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import tile_of
 from tileas_xdsl.dialects.nv_tileas.shapes.transposed import major_of
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
@@ -120,7 +121,8 @@ def promoted_wgmma(e: ThreadBuilder, op: DotOp) -> RegisterTile:
 def _accumulator_layout_of(e: ThreadBuilder, op: DotOp | AsyncDotOp) -> RegisterLayout:
     """Return the layout of C; raise for an atom or a shape that wgmma does not have."""
     _check_atom(e, op)
-    rows, columns = shape_of(op.result.type if isinstance(op, DotOp) else op.c.type) or (0, 0)
+    tile = op.result.type if isinstance(op, DotOp) else tile_of(op.c.type)
+    rows, columns = (0, 0) if tile is None else shape_of(tile) or (0, 0)
     _check_shape(e, op, rows, columns)
     return accumulator_layout(rows, columns, e.agent.groups)
 

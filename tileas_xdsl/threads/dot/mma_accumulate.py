@@ -155,7 +155,7 @@ def groups_behind(e: ThreadBuilder, group: int | None) -> int:
 
     Groups complete in order, so a wait that leaves as many in flight is a wait for that one.
     """
-    if group is None or any(block is not _block(e) for block in e.wgmma_groups[group:]):
+    if group is None or any(block is not _block(e) for block in e.wgmma_groups[group + 1 :]):
         return 0
     return min(len(e.wgmma_groups) - 1 - group, MAX_PENDING)
 

@@ -13,6 +13,7 @@ from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import (
     DotToken,
+    Ghost,
     LoadToken,
     Lowered,
     PendingTile,
@@ -116,6 +117,8 @@ def laid_out(e: ThreadBuilder, op: Operation, found: Lowered, type_: Attribute) 
 
 def alike(e: ThreadBuilder, op: Operation, found: Lowered, model: Lowered) -> Lowered:
     """A value that control flow gives, in the registers of its model."""
+    if isinstance(model, Ghost) and isinstance(found, Ghost) and model.index is None:
+        return Ghost(found.stages)
     if isinstance(model, RegisterTile) and not isinstance(found, DotToken):
         return as_fragment(e, op, found, model.layout)
     return found

@@ -35,6 +35,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import is_side_effect_free
 
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAttr
+from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import STAGES_ARE_A_HINT, CreatePipelineOp
@@ -52,7 +53,7 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
-from tileas_xdsl.scheduling.schedule import SCHEDULE, Role, Schedule
+from tileas_xdsl.scheduling.schedule import SCHEDULE, Role, Schedule, read_pin
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.transforms.materialize_schedule.stage_rings import StageRing, views_of
 from tileas_xdsl.transforms.pipeline_loads.agent_split import CONSUMER, fill_of, move
@@ -61,23 +62,36 @@ from tileas_xdsl.transforms.pipeline_loads.resources import WARP, spec_of
 
 
 def write_agents(
-    found: LoadLoop, schedule: Schedule, rings: Sequence[StageRing], target: Target
+    found: LoadLoop,
+    schedule: Schedule,
+    rings: Sequence[StageRing],
+    target: Target,
+    *,
+    defers: bool = False,
 ) -> scf.ForOp:
     """Write pipelines and agents in the place of the loop; return the loop of the consumers.
 
-    As many blocks share a multiprocessor as the registers of all roles leave room for.
+    With `defers` the stages of a product that only accumulates are released a round later.  As many
+    blocks share a multiprocessor as the registers of all roles leave room for.
     """
-    return _Agents(found, schedule, rings, target).write()
+    return _Agents(found, schedule, rings, target, defers=defers).write()
 
 
 class _Agents:
     """The parts of a kernel while they are taken apart."""
 
     def __init__(
-        self, found: LoadLoop, schedule: Schedule, rings: Sequence[StageRing], target: Target
+        self,
+        found: LoadLoop,
+        schedule: Schedule,
+        rings: Sequence[StageRing],
+        target: Target,
+        *,
+        defers: bool,
     ) -> None:
         self.found, self.schedule, self.loop = found, schedule, found.loop
         self.rings, self.target = rings, target
+        self.deferred = {k for k, ring in enumerate(rings) if defers and _only_accumulates(ring)}
 
     def write(self) -> scf.ForOp:
         """Pipelines and agents in front of the loop, which moves into one of them."""
@@ -156,7 +170,7 @@ class _Agents:
         body = Block(arg_types=[loop.lb.type, *(value.type for value in carried)])
         for before, now in zip(old.args, (body.args[0], *body.args[1 + count :]), strict=True):
             before.replace_all_uses_with(now)
-        reading = _Reading(self.rings, list(body.args[1 : 1 + count]), body)
+        reading = _Reading(self.rings, list(body.args[1 : 1 + count]), body, self.deferred)
         views = {view for load in self.found.loads for view in views_of(old, load)}
         end = old.last_op
         assert isinstance(end, scf.YieldOp)
@@ -184,8 +198,15 @@ class _Agents:
 class _Reading:
     """The body of the consumers' loop while it is written, and the rings' tokens on the way."""
 
-    def __init__(self, rings: Sequence[StageRing], carried: list[SSAValue], body: Block) -> None:
+    def __init__(
+        self,
+        rings: Sequence[StageRing],
+        carried: list[SSAValue],
+        body: Block,
+        deferred: set[int],
+    ) -> None:
         self.rings, self.carried, self.body = rings, carried, body
+        self.deferred = deferred
         self.ring_of = {op: k for k, ring in enumerate(rings) for op in ring.readers}
 
     def add(self, op: Operation) -> None:
@@ -200,15 +221,16 @@ class _Reading:
             self._step(k, ConsumerWaitOp(self.carried[2 * k], iterator, CONSUMER), op)
         self._step(k, self._read(ring, op, self.carried[2 * k], iterator), op)
         if op is ring.readers[-1]:
-            self._step(k, ConsumerReleaseOp(self.carried[2 * k]), op)
+            release = ConsumerReleaseOp(self.carried[2 * k])
+            self.body.add_op(release)
+            _place(release, op, later=k in self.deferred)
             following = IncIterOp(iterator)
             self.body.add_op(following)
             self.carried[2 * k + 1] = following.next
 
     def _step(self, k: int, step: Operation, reader: Operation) -> None:
         """Add a step on a stage, scheduled as the operation that it is for."""
-        if SCHEDULE in reader.attributes:
-            step.attributes[SCHEDULE] = reader.attributes[SCHEDULE]
+        _place(step, reader)
         self.body.add_op(step)
         self.carried[2 * k] = step.results[0]
 
@@ -240,6 +262,37 @@ class _Reading:
             result.replace_all_uses_with(payload)
         block.add_op(PipelineYieldOp(*given) if given else PipelineYieldOp(*block.args))
         return read
+
+
+def _place(step: Operation, reader: Operation, *, later: bool = False) -> None:
+    """Schedule a step on a stage as the operation that it is for, or a round behind it."""
+    if SCHEDULE not in reader.attributes:
+        return
+    step.attributes[SCHEDULE] = reader.attributes[SCHEDULE]
+    placement = read_pin(reader).placement
+    if later and placement is not None:
+        step.attributes[SCHEDULE] = replace(placement, stage=placement.stage + 1).attribute
+
+
+def _only_accumulates(ring: StageRing) -> bool:
+    """Whether the stages of a ring feed one product, which only the next round's accumulates on.
+
+    It then runs while the next product is issued, and its stage is released behind that.
+    """
+    (product, *others) = ring.readers
+    if others or not isinstance(product, DotOp) or product.promote is not None:
+        return False
+    uses = list(product.result.uses)
+    if len(uses) != 1 or not isinstance(end := uses[0].operation, scf.YieldOp):
+        return False
+    loop = end.parent_op()
+    if not isinstance(loop, scf.ForOp) or ring.stages < DEFERRED_STAGES:
+        return False
+    return product.c is loop.body.block.args[uses[0].index + 1] and product.c.has_one_use()
+
+
+DEFERRED_STAGES = 3
+"""The fewest stages where two are held by products: one more is filled meanwhile."""
 
 
 def _drop_dead(block: Block) -> None:

@@ -155,7 +155,7 @@ def _await_full(
 ) -> StageAcquisition:
     """Wait until the stage is published, as one of its consumers."""
     consumer = _consumer(op)
-    token.use(agent.who, "consumer", consumer)
+    token.use(agent.who, "consumer", consumer, "wait")
     slot, phase = _slot(token.pipeline, iterator), iterator.phase
     why = f"{slot.name} to be filled ({slot.full.name}, parity {phase & 1})"
     yield _barrier_wait(slot, slot.full, phase & 1, why, op)
@@ -346,7 +346,7 @@ def consumer_release(agent: TileAgent, op: ConsumerReleaseOp, inputs: Sequence[A
     if token.slot is None:
         raise ProtocolError(f"{agent.who} releases a stage of {token.pipeline.name} twice")
     _release(agent, op, token)
-    token.use(agent.who, "consumer", token.consumer)
+    token.use(agent.who, "consumer", token.consumer, "release")
     return (PipelineToken(token.pipeline, token.slot, token.phase, token.consumer),)
 
 

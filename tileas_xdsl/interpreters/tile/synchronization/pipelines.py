@@ -74,15 +74,19 @@ class PipelineToken:
     slot: Slot | None = None
     phase: int = 0
     consumer: int = 0
-    users: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
+    users: set[tuple[str, int, str]] = field(default_factory=set[tuple[str, int, str]])
     done_with: Slot | None = None
     """The stage that was released before the token."""
 
-    def use(self, agent: str, what: str, consumer: int = -1) -> None:
-        """Check that an agent uses a token once, for each of its consumers."""
-        if (agent, consumer) in self.users:
+    def use(self, agent: str, what: str, consumer: int = -1, step: str = "") -> None:
+        """Check that an agent uses a token once, for each of its consumers.
+
+        Only the next stage may be waited for before the one that the token holds is released.
+        """
+        before = [one for who, whose, one in self.users if (who, whose) == (agent, consumer)]
+        if any({one, step} != {"wait", "release"} for one in before):
             raise ProtocolError(f"{agent} uses a {what} token of {self.pipeline.name} twice")
-        self.users.add((agent, consumer))
+        self.users.add((agent, consumer, step))
 
     def at(self, slot: Slot | None, phase: int = 0, consumer: int = 0) -> PipelineToken:
         """The next token of the chain."""

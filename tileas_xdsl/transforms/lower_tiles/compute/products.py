@@ -44,7 +44,7 @@ from tileas_xdsl.threads.dot.dot_wgmma import (
     promoted_wgmma,
     zero_accumulator,
 )
-from tileas_xdsl.threads.dot.mma_accumulate import groups_behind
+from tileas_xdsl.threads.dot.mma_accumulate import await_wgmma, groups_behind
 from tileas_xdsl.threads.registers.register_tile import laid_out
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.tma.bulk_load import wait_for_load
@@ -119,8 +119,11 @@ def wait(e: ThreadBuilder, op: WaitOp | FutureWaitOp) -> Sequence[Lowered]:
     match token:
         case DotToken():
             pending = groups_behind(e, token.group)
+            if not op.values:
+                await_wgmma(e, (), token.kept, pending)
+                return []
             done = delivered(e, token.fragment, token.kept, pending)
-            return [done] if op.values else []
+            return [done]
         case LoadToken():
             return [token.fragment] if op.values else []
         case StoreToken():

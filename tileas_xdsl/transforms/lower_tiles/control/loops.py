@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IndexType, IntegerAttr
@@ -13,7 +14,14 @@ from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import constant_of
 from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
-from tileas_xdsl.threads.codegen.lowered_values import Lowered, Scalar, flatten, unflatten
+from tileas_xdsl.threads.codegen.lowered_values import (
+    DotToken,
+    Lowered,
+    RegisterTile,
+    Scalar,
+    flatten,
+    unflatten,
+)
 from tileas_xdsl.threads.dot.dot_tcgen05 import products_only
 from tileas_xdsl.threads.dot.mma_issuer_warp import only_multiplies
 from tileas_xdsl.threads.tma.bulk_load import carried_loads
@@ -48,7 +56,7 @@ def _loop(e: ThreadBuilder, op: scf.ForOp, begin: Sequence[Lowered]) -> Sequence
     body = Block(arg_types=[bounds[0].type, *(v.type for v in flat)])
     made = scf.ForOp(bounds[0], bounds[1], bounds[2], flat, Region(body))
     e.values[op.body.block.args[0]] = Scalar(body.args[0])
-    carried = unflatten(begin, body.args[1:])
+    carried = [_from_before(e, one) for one in unflatten(begin, body.args[1:])]
     e.values.update(zip(op.body.block.args[1:], carried[:count], strict=True))
     set_barrier_state(e, loads, mine, carried[count:])
     with e.within(body):
@@ -58,6 +66,12 @@ def _loop(e: ThreadBuilder, op: scf.ForOp, begin: Sequence[Lowered]) -> Sequence
     left = unflatten(begin, made.results)
     set_barrier_state(e, loads, mine, left[count:])
     return left[:count]
+
+
+def _from_before(e: ThreadBuilder, value: Lowered) -> Lowered:
+    """What is carried into a round: products were issued before all that the round issues."""
+    is_wgmma = isinstance(value, DotToken) and isinstance(value.fragment, RegisterTile)
+    return replace(value, group=len(e.wgmma_groups) - 1) if is_wgmma else value
 
 
 def _rounds_to_unroll(op: scf.ForOp) -> int | None:
