@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.gpu_cases import Case, Data, attentions, compile_with, matmuls
 from benchmarks.gpu_products import products
-from benchmarks.gpu_rows import norms, others, softmaxes
+from benchmarks.gpu_rows import activations, norms, others, softmaxes
 from benchmarks.gpu_timing import Launch, medians, sets_for
 from benchmarks.results import Row
 from benchmarks.running import end, run_benchmark
@@ -35,7 +35,7 @@ from tileas_xdsl.runtime.gpu.driver import DriverError
 from tileas_xdsl.runtime.kernel_launcher import target_of
 
 TUNING_ROUNDS = 3
-MAKERS = (matmuls, products, attentions, softmaxes, norms, others)
+MAKERS = (matmuls, products, attentions, softmaxes, norms, activations, others)
 
 
 class WrongResultError(Exception):

@@ -14,6 +14,12 @@ ROWS = 8192
 TILE_ROWS = (1, 2, 4)
 """Rows that a block of ours may hold."""
 
+SOFTMAXES = (
+    *(("f32", 1024), ("f32", 4096), ("f32", 6144), ("f16", 1000)),
+    *(("f16", 4096), ("bf16", 16384)),
+)
+"""Elements and widths of rows."""
+
 GROUP = "bound by memory"
 
 
@@ -42,11 +48,12 @@ def _of_rows(
     columns: int,
     target: str,
 ) -> Mapping[str, Launch]:
-    """Ours, with some rows in a tile."""
+    """Ours, with some rows in a tile, which is as wide as the next power of two."""
+    wide = 1 << (columns - 1).bit_length()
     return {
-        f"{tall}x{columns}": cutile(
+        f"{tall}x{wide}": cutile(
             kernel,
-            lambda d, tall=tall: (*arguments(d), tall, columns),
+            lambda d, tall=tall: (*arguments(d), tall, wide),
             (blocks(rows, tall),),
             target,
         )
@@ -58,7 +65,7 @@ def softmaxes(target: str, rows: int = ROWS) -> Iterator[Case]:
     """Softmax of rows that are one tile."""
     from kernels.cutile.softmax import softmax
 
-    for element, columns in (("f32", 1024), ("f32", 4096), ("f16", 4096)):
+    for element, columns in SOFTMAXES:
         yield _case(
             f"softmax {rows}x{columns} {element}",
             2 * rows * columns * BYTES[element],
@@ -147,6 +154,34 @@ def _triton_layer_norm(warps: int, d: Data) -> None:
     rows, columns = d["x"].shape
     block = triton.next_power_of_2(columns)
     layer_norm[(rows,)](*_of_layer_norm(d), columns, EPSILON, block, num_warps=warps)
+
+
+def activations(target: str, length: int = 1 << 26) -> Iterator[Case]:
+    """GELU by a hyperbolic tangent, element by element."""
+    from kernels.cutile.activations import gelu_tanh
+
+    yield _case(
+        f"gelu_tanh {length} bf16",
+        4 * length,
+        lambda: {"x": random("bf16", length), "out": unset("bf16", length)},
+        {
+            str(tile): cutile(
+                gelu_tanh,
+                lambda d, tile=tile: (d["x"], d["out"], tile),
+                (blocks(length, tile),),
+                target,
+            )
+            for tile in (1024, 2048, 4096)
+        },
+        _torch_gelu,
+        {},
+    )
+
+
+def _torch_gelu(d: Data) -> Any:
+    from torch.nn.functional import gelu
+
+    return gelu(d["x"], approximate="tanh")
 
 
 def others(target: str, length: int = 1 << 26, side: int = 8192) -> Iterator[Case]:
