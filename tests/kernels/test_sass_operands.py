@@ -28,12 +28,12 @@ def code(kernel: str, target: str, *tiles: object) -> Kernel:
 @pytest.mark.parametrize(
     ("kernel", "target", "tiles"),
     [
-        ("matmul_at", "sm_90a", ("f16", "f16", 128, 128, 64)),
         ("matmul_at", "sm_90a", ("bf16", "f32", 64, 128, 32)),
         ("matmul_at", "sm_100a", ("f8E4M3FN", "f16", 128, 64, 128)),
         ("matmul_bt", "sm_90a", ("f8E4M3FN", "f16", 128, 256, 128)),
         ("matmul_bt", "sm_90a", ("f8E5M2", "bf16", 64, 32, 64)),
-        ("matmul", "sm_100a", ("f8E4M3FN", "f16", 128, 128, 64)),
+        ("matmul", "sm_90a", ("bf16", "bf16", 16, 128, 64)),
+        ("matmul_bt", "sm_100a", ("f16", "f16", 32, 64, 64)),
     ],
     ids=str,
 )
@@ -55,7 +55,6 @@ def test_operands_are_read_as_they_are_stored(
     [
         ("matmul", ("f8E4M3FN", "f16", 128, 128, 128), 4),
         ("matmul_at", ("f8E5M2", "f32", 64, 64, 64), 4),
-        ("matmul", ("i8", "i32", 64, 256, 64), 8),
     ],
     ids=str,
 )

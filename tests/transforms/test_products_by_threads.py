@@ -25,7 +25,7 @@ SUMS: dict[Any, Any] = {np.float64: np.float64, np.int8: np.int32}
 
 CASES: list[tuple[str, Any, Any, Shape]] = [
     ("mma.sync.aligned.m16n8k16", np.float16, np.float32, (16, 8, 16)),
-    ("mma.sync.aligned.m16n8k16", BF16, np.float32, (32, 64, 64)),
+    ("mma.sync.aligned.m16n8k16", BF16, np.float32, (32, 32, 64)),
     ("mma.sync.aligned.m16n8k16", np.float16, np.float16, (128, 4, 8)),
     ("mma.sync.aligned.m16n8k16", np.float16, np.float32, (1, 32, 64)),
     ("mma.sync.aligned.m16n8k16", np.float16, np.float32, (4, 16, 16, 16)),
@@ -41,6 +41,7 @@ CASES: list[tuple[str, Any, Any, Shape]] = [
     ("fma.rn.f64", np.float64, np.float64, (8, 8, 2)),
     ("mul.lo.s32", np.int8, np.int32, (16, 16, 8)),
     ("wgmma.mma_async.sync.aligned.m64n32k32", E4M3, np.float32, (64, 32, 64)),
+    ("wgmma.mma_async.sync.aligned.m64n32k16", BF16, np.float32, (32, 64, 64)),
     ("wgmma.mma_async.sync.aligned.m64n48k32", np.int8, np.int32, (64, 16, 32)),
 ]
 

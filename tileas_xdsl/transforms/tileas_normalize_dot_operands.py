@@ -41,6 +41,7 @@ from tileas_xdsl.threads.smem.byte_transpose import takes_pieces
 from tileas_xdsl.threads.smem.smem_layout import reads_mn_major
 from tileas_xdsl.transforms.extension import with_added
 from tileas_xdsl.transforms.normalize_dot_operands.permutations import (
+    CarryUnpermuted,
     FoldPermutations,
     PermuteBehindView,
     transposed_source,
@@ -247,6 +248,7 @@ PATTERNS: tuple[RewritePattern, ...] = (
     LoadInMemoryOrder(),
     FoldPermutations(),
     PermuteBehindView(),
+    CarryUnpermuted(),
     TransposedOperand(),
     TransposeInSharedMemory(),
     OperandAInRegisters(),

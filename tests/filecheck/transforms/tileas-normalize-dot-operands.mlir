@@ -159,6 +159,38 @@ func.func @bytes(%v: !nv_tileas.tiled_view<32x64xi8, gmem>, %i: index, %b: tenso
 
 // -----
 
+// Sums that a loop transposes back and forth are carried as the product adds them up.
+// CHECK-LABEL: @carried
+// CHECK:         %[[Z:.*]] = arith.constant dense<0.000000e+00> : tensor<64x16xf32>
+// CHECK-NEXT:    %[[R:.*]] = scf.for {{.*}} iter_args(%[[S:.*]] = %[[Z]]) -> (tensor<64x16xf32>)
+// CHECK-NEXT:      %[[N:.*]] = nv_tileas.dot %a, %b, %[[S]]
+// CHECK-NEXT:      scf.yield %[[N]] : tensor<64x16xf32>
+// CHECK-NEXT:    }
+// CHECK-NEXT:    nv_tileas.generate : tensor<16x64xf32>
+// CHECK-NOT:     nv_tileas.generate
+func.func @carried(%a: tensor<64x16xf16, #nv_tileas<space smem>>, %b: tensor<16x16xf16, #nv_tileas<space smem>>, %n: index) -> tensor<16x64xf32> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %none = arith.constant dense<0.0> : tensor<16x64xf32>
+  %r = scf.for %k = %zero to %n step %one iter_args(%sums = %none) -> (tensor<16x64xf32>) {
+    %before = nv_tileas.generate : tensor<64x16xf32> {
+    ^bb0(%i: index, %j: index):
+      %e = tensor.extract %sums[%j, %i] : tensor<16x64xf32>
+      nv_tileas.yield %e : f32
+    }
+    %d = nv_tileas.dot %a, %b, %before {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x16xf16, #nv_tileas<space smem>>, tensor<16x16xf16, #nv_tileas<space smem>>, tensor<64x16xf32> -> tensor<64x16xf32>
+    %after = nv_tileas.generate : tensor<16x64xf32> {
+    ^bb0(%i: index, %j: index):
+      %e = tensor.extract %d[%j, %i] : tensor<64x16xf32>
+      nv_tileas.yield %e : f32
+    }
+    scf.yield %after : tensor<16x64xf32>
+  }
+  func.return %r : tensor<16x64xf32>
+}
+
+// -----
+
 // A that is computed from sums of wgmma stays in the registers that have them; what is loaded goes
 // to memory.
 // CHECK-LABEL: @chain

@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects import tensor
-from xdsl.dialects.builtin import TensorType
-from xdsl.ir import SSAValue
+from xdsl.dialects import arith, scf, tensor
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType
+from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of
@@ -109,10 +109,80 @@ class PermuteBehindView(RewritePattern):
         rewriter.replace(op, [], [permutation(Permuted(source, order), insert)])
 
 
+class CarryUnpermuted(RewritePattern):
+    """Carry a tile through a loop as it is added to, where the loop permutes it back and forth.
+
+    for (%acc): %x = permute %acc; %y = dot %a, %b, %x; yield (permute %y)
+    ->  for (%x): %y = dot %a, %b, %x; yield %y;  and one permutation before and behind the loop
+    """
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: scf.ForOp, rewriter: PatternRewriter) -> None:
+        end = op.body.block.last_op
+        assert end is not None
+        for index, argument in enumerate(op.body.block.args[1:]):
+            found = permuted(end.operands[index])
+            if found is not None and _is_only_undone(argument, found):
+                _carry(op, index, found, rewriter)
+                return
+
+
+def _is_only_undone(argument: SSAValue, by: Permuted) -> bool:
+    """Whether all that a loop does with a tile it carries is to undo a permutation."""
+    made, inverse = _readers(argument), _inverse(by.order)
+    found = [permuted(one.result) if isinstance(one, GenerateOp) else None for one in made]
+    return bool(found) and all(
+        one is not None and one.source is argument and one.order == inverse for one in found
+    )
+
+
+def _readers(tile: SSAValue) -> list[Operation | None]:
+    """The operations around the elements that are taken of a tile; None for other uses."""
+    return [
+        use.operation.parent_op() if isinstance(use.operation, tensor.ExtractOp) else None
+        for use in tile.uses
+    ]
+
+
+def _inverse(order: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(order.index(k) for k in range(len(order)))
+
+
+def _carry(op: scf.ForOp, index: int, found: Permuted, rewriter: PatternRewriter) -> None:
+    """Carry the tile that is permuted at the end, in a new loop around the same body."""
+    insert, end = Insert(rewriter.insert), op.body.block.last_op
+    assert end is not None
+    inits = [*op.iter_args]
+    inits[index] = permutation(Permuted(inits[index], _inverse(found.order)), insert)
+    argument = op.body.block.args[index + 1]
+    undone = [one for one in _readers(argument) if one is not None]
+    argument = rewriter.replace_value_with_new_type(argument, found.source.type)
+    for one in undone:
+        rewriter.replace(one, [], [argument])
+    end.operands[index] = found.source
+    made = insert(scf.ForOp(op.lb, op.ub, op.step, inits, op.detach_region(op.body)))
+    made.attributes |= op.attributes
+    results: list[SSAValue] = [*made.results]
+    results[index] = permutation(Permuted(results[index], found.order), insert)
+    rewriter.replace(op, [], results)
+
+
 def permutation(of: Permuted, insert: Insert) -> SSAValue:
-    """Return the permuted tile, which is made here unless nothing is permuted."""
+    """Return the permuted tile, which is made here unless nothing is permuted.
+
+    One number in all places is a splat of the permuted extents.
+    """
     if of.is_identity:
         return of.source
+    type_ = TensorType(element_of(of.source.type), of.shape())
+    match of.source.owner:
+        case arith.ConstantOp(value=DenseIntOrFPElementsAttr() as value) if value.is_splat():
+            dense = DenseIntOrFPElementsAttr.new([type_, value.data])
+            return insert(arith.ConstantOp(dense, type_)).result
+        case tensor.SplatOp() as splat:
+            return insert(tensor.SplatOp(splat.input, [], type_)).result
+        case _:
+            pass
 
     def at(insert: Insert, place: Sequence[SSAValue]) -> SSAValue:
         return taken(of.source, insert, [place[k] for k in of.order])

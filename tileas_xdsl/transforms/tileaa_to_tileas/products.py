@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects import tensor
+from xdsl.dialects import func, scf, tensor
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -20,7 +20,7 @@ from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr, SharedEncoding
 from tileas_xdsl.dialects.nv_tileas.compute import dot as compute
 from tileas_xdsl.dialects.nv_tileas.compute.dot_checks import ATOM_ELEMENTS
 from tileas_xdsl.dialects.nv_tileas.element_names import element_name
-from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
+from tileas_xdsl.dialects.nv_tileas.enums import SignednessAttr, Space, SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.target_attribute import target_of
@@ -30,6 +30,7 @@ from tileas_xdsl.target.arch import Target, target_of_capability
 from tileas_xdsl.target.matrix_units import MATRIX_UNITS
 from tileas_xdsl.target.tiers import tier
 from tileas_xdsl.threads.smem.smem_layout import reads_mn_major
+from tileas_xdsl.transforms.normalize_dot_operands.permutations import Permuted, permutation
 from tileas_xdsl.transforms.tileaa_to_tileas.rules import Insert, generated
 from tileas_xdsl.transforms.tileaa_to_tileas.scaled_products import (
     dequantized,
@@ -52,16 +53,58 @@ def dot(op: DotOp, insert: Insert) -> Sequence[SSAValue]:
 
 
 def _product(op: DotOp, a: SSAValue, b: SSAValue, insert: Insert) -> SSAValue:
-    """The product of operands that take the place of those of an operation."""
-    family = _family(op, a, b)
+    """The product of operands that take the place of those of an operation.
+
+    One of few rows is that of the transposes, B^T A^T = (A B)^T, where only that has as many rows
+    as an instruction of the unit, and sums are transposed once, behind the loop that adds them up.
+    """
+    family, of_a, of_b = _family(op, a, b), op.signedness_a, op.signedness_b
+    if _reads_shared_memory(family) or shape_of(a.type)[:-2] or not _is_read_behind_loop(op):
+        return _of_family(op, family, (a, b, op.c), (of_a, of_b), insert)
+    right, left = _transpose(insert, a), _transpose(insert, b)
+    family_of_transposes = _family(op, left, right)
+    if not _reads_shared_memory(family_of_transposes):
+        return _of_family(op, family, (a, b, op.c), (of_a, of_b), insert)
+    sums = _transpose(insert, op.c)
+    found = _of_family(op, family_of_transposes, (left, right, sums), (of_b, of_a), insert)
+    return _transpose(insert, found)
+
+
+def _is_read_behind_loop(op: DotOp) -> bool:
+    """Whether a product is in no loop, or its sums are only added to in the one around."""
+    loop, uses = op.parent_op(), list(op.result.uses)
+    if not isinstance(loop, scf.ForOp):
+        return isinstance(loop, func.FuncOp)
+    if len(uses) != 1 or not isinstance(uses[0].operation, scf.YieldOp):
+        return False
+    carried = loop.body.block.args[uses[0].index + 1]
+    return op.c is carried and carried.has_one_use()
+
+
+def _transpose(insert: Insert, matrix: SSAValue) -> SSAValue:
+    return permutation(Permuted(matrix, (1, 0)), insert)
+
+
+def _reads_shared_memory(family: str) -> bool:
+    return family in MATRIX_UNITS and MATRIX_UNITS[family].reads_shared_memory
+
+
+def _of_family(
+    op: DotOp,
+    family: str,
+    operands: tuple[SSAValue, SSAValue, SSAValue],
+    signs: tuple[SignednessAttr | None, SignednessAttr | None],
+    insert: Insert,
+) -> SSAValue:
+    a, b, c = operands
     atom = _atom(op, family, a, b)
-    if family in MATRIX_UNITS and MATRIX_UNITS[family].reads_shared_memory:
+    if _reads_shared_memory(family):
         is_read = reads_mn_major(family, bits_of(element_of(b.type)))
         a, b = _shared(insert, a), _shared(insert, b) if is_read else _turned(insert, b)
     made = compute.DotOp(
-        *(a, b, op.c, atom),
-        signedness_a=op.signedness_a,
-        signedness_b=op.signedness_b,
+        *(a, b, c, atom),
+        signedness_a=signs[0],
+        signedness_b=signs[1],
         promote=op.fast_acc is None and _accumulates_coarsely(family, element_of(a.type)),
     )
     return insert(made).result
