@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any, cast
 
@@ -26,7 +27,6 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import WaitOp
 from tileas_xdsl.interpreters.ptx.execution.state import Order
 from tileas_xdsl.interpreters.tile.faults import SimulationError
 from tileas_xdsl.interpreters.tile.launch import Schedule, simulate
-from tileas_xdsl.runtime.emulation import emulate
 from tileas_xdsl.transforms.pipeline_loads.fewer_stages import take_stages
 from tileas_xdsl.transforms.tileas_materialize_async import TileasMaterializeAsync
 from tileas_xdsl.transforms.tileas_materialize_schedule import (
@@ -204,6 +204,13 @@ def test_attention_is_right_in_any_order_of_completion(order: Order) -> None:
     assert found.is_right, str(found)
 
 
+def with_text(kernel: CompiledKernel, text: str) -> CompiledKernel:
+    """The kernel with other PTX."""
+    changed = replace(kernel)
+    changed.__dict__["ptx"] = text
+    return changed
+
+
 @cache
 def gemm() -> tuple[Sequence[Any], CompiledKernel]:
     rng = np.random.default_rng(0)
@@ -228,8 +235,7 @@ def test_a_product_runs_while_the_next_one_is_issued(order: Order) -> None:
 def test_a_stage_released_before_its_product_is_complete_is_found() -> None:
     arguments, kernel = gemm()
     text = kernel.ptx.replace("wait_group.sync.aligned 1", "wait_group.sync.aligned 2")
-    flat = kernel.flattened(arguments)
-    assert emulate(text, kernel.abi, flat, order="lazy", host_code=kernel.host_code).findings
+    assert with_text(kernel, text).emulate(*arguments, order="lazy").findings
 
 
 @pytest.mark.parametrize(
@@ -244,6 +250,5 @@ def test_wrong_counts_of_waits_are_found(before: str, after: str) -> None:
     assert before in kernel.ptx
     text = kernel.ptx.replace(before, after)
     arguments = problem.arguments(0)
-    flat = kernel.flattened(arguments)
-    run = emulate(text, kernel.abi, flat, problem.grid, order="lazy", host_code=kernel.host_code)
+    run = with_text(kernel, text).emulate(*arguments, grid=problem.grid, order="lazy")
     assert run.findings
