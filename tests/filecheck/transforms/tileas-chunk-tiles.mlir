@@ -2,16 +2,16 @@
 
 // RUN: tileas-opt %s --split-input-file -p tileas-chunk-tiles | filecheck %s
 
-// 512 KiB of f32 in 128 threads: eight chunks of 64 rows, which the program never looks across.
-// Coordinates count chunks: tile 0 begins at chunk 8 * 0.
+// 512 KiB of f32 in 128 threads: thirty-two chunks of 16 rows, which the program never looks across.
+// Coordinates count chunks: tile 0 begins at chunk 32 * 0.
 
 // CHECK-LABEL: @rows
-// CHECK:       nv_tileas.view %{{.*}} -> !nv_tileas.tiled_view<64x256xf32, gmem>
+// CHECK:       nv_tileas.view %{{.*}} -> !nv_tileas.tiled_view<16x256xf32, gmem>
 // CHECK:       scf.for %[[C:.*]] = %{{.*}} to %{{.*}} step %{{.*}} : i32 {
 // CHECK:         %[[CHUNK:.*]] = arith.index_cast %[[C]] : i32 to index
 // CHECK:         %[[AT:.*]] = arith.addi %{{.*}}, %[[CHUNK]] : index
 // CHECK:         nv_tileas.tiled_load %{{.*}}[%[[AT]], %{{.*}}]
-// CHECK:         nv_tileas.reduce %{{.*}} {axis = 1 : i32} : tensor<64x256xf32> -> tensor<64xf32>
+// CHECK:         nv_tileas.reduce %{{.*}} {axis = 1 : i32} : tensor<16x256xf32> -> tensor<16xf32>
 // CHECK:         nv_tileas.tiled_store
 func.func @rows(%a: memref<512x256xf32>, %b: memref<512xf32>) attributes {
     nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {

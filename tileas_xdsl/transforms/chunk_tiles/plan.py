@@ -113,9 +113,14 @@ def has_too_many_registers(kernel: func.FuncOp, target: Target) -> bool:
 
 
 def _capacity(kernel: func.FuncOp, target: Target, warps: int) -> int:
-    """The registers for tiles of so many warps, in as many blocks as share a multiprocessor now."""
+    """The registers for tiles of so many warps, in as many blocks as share a multiprocessor now.
+
+    A quarter of them without products: chunks cost little there, and functions need registers too.
+    """
     threads, blocks = warps * WARP, blocks_of(kernel, target)
-    return threads * (registers_at_entry(threads, target, blocks) - OTHER_REGISTERS)
+    registers = registers_at_entry(threads, target, blocks)
+    multiplies = any(isinstance(op, DotOp) for op in kernel.walk())
+    return threads * (registers - OTHER_REGISTERS if multiplies else registers // 4)
 
 
 def blocks_of(kernel: func.FuncOp, target: Target) -> int:
