@@ -1,4 +1,4 @@
-"""Minimax fits of polynomials of `tileas_xdsl/transforms/math_functions/coefficients.py`.
+"""Minimax fits of the polynomials of `tileas_xdsl/transforms/math_functions/coefficients.py`.
 
     python benchmarks/fit_functions.py
 
@@ -136,6 +136,16 @@ LN2 = np.log(np.longdouble(2))
 FITS = (
     Fit("EXP", -0.3475, 0.3475, 4, lambda r: (np.expm1(r) - r) / r**2,
         lambda r: r**2 / np.exp(r)),
+    Fit("SINH", 0, 1, 3, _odd(np.sinh), _odd_weight(np.sinh)),
+    Fit("TANH", 0, 0.36, 3, _odd(np.tanh), _odd_weight(np.tanh)),
+    Fit("SIN", 0, 0.6169, 2, _odd(np.sin), _odd_weight(np.sin)),
+    Fit("COS", 0, 0.6169, 3, lambda s: (np.cos(np.sqrt(s)) - 1) / s, lambda s: s / np.cos(np.sqrt(s))),
+    Fit("TAN", 0, 0.6169, 5, _odd(np.tan), _odd_weight(np.tan)),
+    Fit("LOG", -0.3333, 0.3333, 8, lambda f: (np.log1p(f) - f) / f**2,
+        lambda f: f**2 / np.log1p(f)),
+    Fit("LOG2", -0.2930, 0.4145, 9,
+        lambda f: (np.log1p(f) / LN2 - f * np.longdouble(np.float32(1 / LN2))) / f**2,
+        lambda f: f**2 * LN2 / np.log1p(f)),
     Fit("LOG1P", -0.2930, 0.4145, 8, lambda f: (np.log1p(f) - f) / f**2,
         lambda f: f**2 / np.log1p(f)),
     Fit("LOG2_WIDE", -0.2930, 0.4145, 14, lambda f: np.log1p(f) / f / LN2,

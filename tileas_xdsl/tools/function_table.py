@@ -36,8 +36,6 @@ largest that was seen (`python benchmarks/math_accuracy.py`). f16 and bf16 are c
 rounded once; 8-bit floats too. Of f64 there are `sqrt`, `rsqrt`, `fma`, roundings to integers,
 `absf` and `copysign`, and as sequences, off by {max(BOUNDS_F64.values())} at most, {_DOUBLES}.
 
-`cos`, `cosh`, `log`, `log2`, `sin`, `sinh`, `tan` and `tanh` are computed as in CUDA's library: on
-a GPU their results are those of `torch`, bit for bit (`benchmarks/math_accuracy.py --torch`).
 `cosh`, `sinh`, `tan` and `tanh` take powers of two and inverses from the approximate instructions;
 interpreter and emulator round these correctly, so that a GPU's results may be the promised error
 away from theirs.

@@ -2,8 +2,7 @@
 
 expm1 cuts the argument into a multiple of log(2) and a rest (Cody and Waite, with fused
 multiply-adds); a polynomial gives the exponential of the rest, and the multiple goes into the
-exponent.  exp, sinh, cosh and tanh take exponentials and inverses from the instructions, with the
-cuts and coefficients of CUDA's library: their results are its, bit for bit.
+exponent.  exp, sinh, cosh and tanh take exponentials and inverses from the instructions.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """log, log2, log10, log1p and the inverse hyperbolic functions in f32.
 
 A number is `2**k * (1 + f)`; a polynomial gives the logarithm of 1 + f, which is at most twice its
-least value.  log and log2 have the cuts and coefficients of CUDA's library: their results are its.
+least value.
 """
 
 from __future__ import annotations

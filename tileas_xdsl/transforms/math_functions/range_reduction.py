@@ -17,7 +17,7 @@ from xdsl.ir import Block, Region, SSAValue
 from tileas_xdsl.transforms.math_functions.expression_builder import INFINITY, NAN, Scope, Value
 
 HALF_PI = (1.570796251296997, 7.549789415861596e-08, 5.390302953474238e-15)
-"""pi / 2 as the sum of three f32, the first of 22 bits: parts and limit of CUDA's library."""
+"""pi / 2 as the sum of three f32, the first of 22 bits, so that products with 16 bits are exact."""
 
 LARGE = 105615.0
 """Up to it what is left has a relative error of half a unit of f32."""

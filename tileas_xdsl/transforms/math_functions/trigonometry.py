@@ -1,8 +1,4 @@
-"""sin, cos and tan in f32: polynomials of what is left beside multiples of pi / 2.
-
-The coefficients are those of CUDA's library, of sin and cos once Cephes' (S. Moshier), in its order
-of operations: results are its, bit for bit.
-"""
+"""sin, cos and tan in f32: polynomials of what is left beside multiples of pi / 2."""
 
 from __future__ import annotations
 
