@@ -6,11 +6,10 @@
 One worker and a deterministic time limit, so that the result depends on nothing but the problem.
 """
 
-# pyright: reportUnknownMemberType=false, reportMissingImports=false
-
 from __future__ import annotations
 
 from collections import defaultdict
+from importlib import import_module
 from typing import Any
 
 from tileas_xdsl.scheduling.problem import Problem
@@ -28,7 +27,7 @@ class MissingSolverError(ImportError):
 def cp_sat_starts(problem: Problem, ii: int, quantum: int) -> Found:
     """Return the best starts at an interval; `MissingSolverError` without OR-Tools."""
     try:
-        from ortools.sat.python import cp_model
+        cp_model: Any = import_module("ortools.sat.python.cp_model")
     except ImportError as error:
         advice = "pip install 'tileas-xdsl[schedule]'"
         raise MissingSolverError(f"the solver cp-sat needs OR-Tools: {advice}") from error
