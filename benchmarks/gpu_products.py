@@ -179,6 +179,10 @@ def experts(target: str) -> Iterator[Case]:
         for tm, size in sizes.items():
             lists = size.lists(np.random.default_rng(0))
             found[f"lists {tm}"] = [torch.tensor(one, device="cuda") for one in lists]
+        slots_of_tiles, owners = found["lists 64"]
+        tiles = slots_of_tiles.view(len(owners), -1)
+        mine = [tiles[owners == expert].flatten().long() for expert in range(first.experts)]
+        found["slots"] = [one[one < slots] for one in mine]
         return found
 
     def arguments(d: Data, tm: int, tn: int) -> Sequence[Any]:
@@ -201,12 +205,9 @@ def experts(target: str) -> Iterator[Case]:
 
 
 def _experts(choices: int, d: Data) -> None:
-    slots, owners = d["lists 64"]
-    tiles = slots.view(len(owners), -1)
-    for expert in range(d["weights"].shape[0]):
-        mine = tiles[owners == expert].flatten()
-        mine = mine[mine < d["out"].shape[0]].long()
-        d["out"][mine] = d["tokens"][mine // choices] @ d["weights"][expert].t()
+    """A product for each expert, of the tokens whose slots it owns."""
+    for mine, weights in zip(d["slots"], d["weights"], strict=True):
+        d["out"][mine] = d["tokens"][mine // choices] @ weights.t()
 
 
 def skinny(target: str, n: int = 8192, k: int = 8192) -> Iterator[Case]:
