@@ -53,7 +53,7 @@ def _random(rng: np.random.Generator, dtype: Any, size: int) -> Array:
     return values
 
 
-def same(found: Array, expected: Array, tolerance: float) -> None:
+def same(found: Array, expected: Array, tolerance: float, absolute: float = 0.0) -> None:
     """Equal bits, but for the payload of NaNs; or as close as an approximation comes."""
     if np.issubdtype(expected.dtype, np.integer):
         np.testing.assert_array_equal(found, expected)
@@ -67,6 +67,7 @@ def same(found: Array, expected: Array, tolerance: float) -> None:
         np.testing.assert_array_equal(np.signbit(near[both]), np.signbit(wanted[both]))
         return
     smallest = float(ml_dtypes.finfo(expected.dtype).tiny)
+    smallest = max(smallest, absolute)
     np.testing.assert_allclose(near[both], wanted[both], rtol=tolerance, atol=smallest)
 
 
@@ -86,7 +87,7 @@ def test_means_what_numpy_says(meaning: Meaning) -> None:
     text = compiled(kernel_of(meaning))
     with np.errstate(all="ignore"):
         expected = np.asarray(meaning.expected(*arrays)).astype(out.dtype)
-    same(emulate(text, [*arrays, out])[-1], expected, meaning.tolerance)
+    same(emulate(text, [*arrays, out])[-1], expected, meaning.tolerance, meaning.absolute)
 
 
 @needs_ptxas

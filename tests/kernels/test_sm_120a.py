@@ -89,8 +89,8 @@ def test_shared_memory_is_that_of_the_row() -> None:
     from kernels.cutile import problems
 
     large = next(problems("matmul"))
-    with pytest.raises(DiagnosticError, match="shared memory with it; it has 101376"):
-        large.compiled(TARGET)
+    taken = large.compiled(TARGET).abi.shared_bytes
+    assert 0 < taken <= get_target(TARGET).shared_memory_per_block
 
 
 def test_the_row() -> None:

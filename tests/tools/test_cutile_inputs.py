@@ -57,7 +57,7 @@ def test_what_tile_ir_means_is_asserted_in_the_source() -> None:
     scalar = ("--arg", "f32:0", "--level", "tileir")
     result = run("simulate", "--sig", SIGNATURE, *ARGS, *scalar)
     assert result.exit_code == 1
-    assert result.stdout == "block 0\n"
+    assert result.stdout == "block 0\nassertion failed: nothing would be left\n"
     assert (
         "k.py:9:5: error: 'cuda_tile.assert' op does not hold in block (0, 0, 0)" in result.stderr
     )

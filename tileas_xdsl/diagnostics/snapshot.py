@@ -1,7 +1,7 @@
 """What verification looks at, as one list that is compared by identity.
 
     func.func @f(%a : i32) { %b = arith.addi %a, %a : i32 ... }
-    -> [..., block, region, %a, i32, addi, block, %a, %a, i32, None, None, None, ...]
+    -> [..., block, region, %a, i32, addi, block, loc, %a, %a, None, i32, None, None, None, ...]
 
 Operations, values and blocks are what a pass changes in place; types and attributes are immutable.
 So two equal lists are the same IR, which is valid after a pass if it was before.  Half of the
@@ -33,7 +33,7 @@ def is_same(old: Sequence[object], new: Sequence[object]) -> bool:
 
 def _add_operation(op: Operation, facts: list[object]) -> None:
     """One operation; `None` separates lists, its block says at which depth it is."""
-    facts += (op, op.parent, *op.operands, *op.successors, None)
+    facts += (op, op.parent, op.location, *op.operands, *op.successors, None)
     facts += [value.type for value in op.results]
     facts.append(None)
     for named in (op.properties, op.attributes):

@@ -37,6 +37,7 @@ class Target:
     registers_per_multiprocessor: int = 65_536
     registers_per_thread: int = 255
     warps_per_multiprocessor: int = 64
+    blocks_per_multiprocessor: int = 32
     threads_per_block: int = 1024
     blocks_per_cluster: int = 8
     """The portable cluster size; a kernel may request 16."""
@@ -85,6 +86,7 @@ TARGETS: Mapping[str, Target] = {
             MMA_SYNC,
             shared_memory_per_block=101_376,
             warps_per_multiprocessor=48,
+            blocks_per_multiprocessor=24,
         ),
     )
 }

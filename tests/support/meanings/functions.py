@@ -16,6 +16,7 @@ FUNCTIONS = [
         wide(function),
         count,
         tolerance=tolerance if element == "f32" else 2**-7,
+        absolute=2.0**-22 if op.startswith("log") else 0.0,
         positive=positive,
     )
     for op, function, tolerance, positive in (

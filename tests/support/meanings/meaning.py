@@ -40,6 +40,8 @@ class Meaning:
     out_count: int | None = None
     tolerance: float = 0.0
     """Permitted relative error of an approximation."""
+    absolute: float = 0.0
+    """Permitted absolute error of one whose relative error is not bounded: `lg2` near 1."""
     positive: bool = False
     """Whether the first input must be positive."""
     nonzero: bool = False

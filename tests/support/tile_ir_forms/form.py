@@ -48,10 +48,14 @@ class Operand:
     """`any`, `small` (0 to 6), `nonzero`, `shift` or `positive`."""
     is_memory: bool = False
     """The form gets the pointers to its elements, not their values."""
+    is_array: bool = False
+    """The form gets the pointer to the first element."""
 
     @property
     def type(self) -> str:
         """The type of what the form gets."""
+        if self.is_array:
+            return f"tile<ptr<{self.element}>>"
         element = f"ptr<{self.element}>" if self.is_memory else self.element
         return tile(self.shape, element)
 
@@ -131,6 +135,8 @@ class _Writer:
         own, flat = f"tile<{count}xptr<{element}>>", f"tile<{count}xi32>"
         self.parameters.append(f"%{prefix}: tile<ptr<{element}>>")
         self.arguments.append(data)
+        if operand.is_array:
+            return f"%{prefix}"
         scalar = f"tile<ptr<{element}>>"
         self.lines += [
             f"%{prefix}i = iota : {flat}",
@@ -149,7 +155,7 @@ class _Writer:
         """The value of an operand."""
         size = prod(operand.shape)
         pointers = self.pointers(prefix, operand, _random(self.rng, operand, size))
-        if operand.is_memory:
+        if operand.is_memory or operand.is_array:
             return pointers
         if operand.element not in NIBBLES:
             types = f"{tile(operand.shape, f'ptr<{operand.element}>')} -> {operand.type}"

@@ -195,6 +195,56 @@ def updates() -> Iterator[Form]:
         yield Form(f"atomic_cas {order} {element}", (memory, value, value), value, text)
 
 
+ARRAY = "tensor_view<6x24x{0}, strides=[24,1]>"
+VIEWS = {
+    "partition": "partition_view<tile=(4x8){1}, {2}>",
+    "transposed": "partition_view<tile=(8x4){1}, {2}, dim_map=[1, 0]>",
+    "overlapping": "strided_view<tile=(4x8), traversal_strides=[1,4]{1}, {2}>",
+    "apart": "strided_view<tile=(2x4), traversal_strides=[3,8]{1}, {2}>",
+}
+
+
+def _view(kind: str, element: str, padding: str = "") -> tuple[str, str, Operand]:
+    """Lines that make a view and indices of a tile that is partly out of bounds; type, tile."""
+    array = ARRAY.format(element)
+    padded = f", padding_value = {padding}" if padding else ""
+    type_ = VIEWS[kind].format(element, padded, array)
+    name = "make_strided_view" if type_.startswith("strided") else "make_partition_view"
+    lines = (
+        f"@ra = make_tensor_view @0, shape = [6, 24], strides = [24, 1] : {array}\n    "
+        f"@rv = {name} @ra : {type_}\n    "
+        "@ri = constant <i32: 1> : tile<i32>\n    "
+    )
+    shape = {"transposed": (8, 4), "apart": (2, 4)}.get(kind, (4, 8))
+    return lines, type_, Operand(element, shape)
+
+
+def view_accesses() -> Iterator[Form]:
+    """Loads, stores and updates of tiles of views, in every order."""
+    for element, kind in product(NUMBERS, VIEWS):
+        if element == "f4E2M1FN":
+            continue
+        array = Operand(element, (6, 24), is_array=True)
+        paddings = ("zero", "neg_zero", "nan", "pos_inf", "neg_inf")
+        for padding, order in [*product(paddings, ORDERS[:1]), *product(["zero"], ORDERS[1:])]:
+            lines, type_, tile = _view(kind, element, padding)
+            words = f"{order} @rv[@ri, @ri] : {type_}, tile<i32>"
+            text = f"{lines}@r, @rt = load_view_tko {words} -> @R, token"
+            yield Form(f"load_view {kind} {padding} {order} {element}", (array,), tile, text)
+        for order in ORDERS:
+            lines, type_, tile = _view(kind, element)
+            words = f"{order} @1, @rv[@ri, @ri] : @t1, {type_}, tile<i32>"
+            text = f"{lines}@r = store_view_tko {words} -> token"
+            yield Form(f"store_view {kind} {order} {element}", (array, tile), None, text)
+        for mode in ("add", "addf", "and", "or", "xor", "max", "min", "umax", "umin"):
+            lines, type_, tile = _view(kind, element)
+            array = Operand(element, (6, 24), "positive", is_array=True)
+            value = Operand(element, tile.shape, "positive")
+            words = f"relaxed device @rv[@ri, @ri], {mode}, @1 : @t1, {type_}, tile<i32>"
+            text = f"{lines}@r = atomic_red_view_tko {words} -> token"
+            yield Form(f"red_view {kind} {mode} {element}", (array, value), None, text)
+
+
 def shapes() -> Iterator[Form]:
     """Tiles of other shapes, their parts, and choices."""
     for element in (*NUMBERS, "i4"):
@@ -286,7 +336,7 @@ FAMILIES: Mapping[str, Callable[[], Iterator[Form]]] = {
     function.__name__: function
     for function in (
         float_arithmetic, float_choices, functions, integer_arithmetic, casts, bytes_of_tiles,
-        pointer_accesses, updates, shapes, combinations, products,
+        pointer_accesses, view_accesses, updates, shapes, combinations, products,
     )
 }  # fmt: skip
 

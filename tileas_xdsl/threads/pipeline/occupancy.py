@@ -8,7 +8,7 @@ live at once and a margin, in which code without products was not seen to spill.
 from __future__ import annotations
 
 from xdsl.dialects import arith, func, tensor
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.analysis.live_tiles import peak_registers, tile_registers
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
@@ -16,12 +16,17 @@ from tileas_xdsl.dialects.nv_tileas.control import YieldOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
 from tileas_xdsl.target.arch import Target
+from tileas_xdsl.target.math_functions import MATH_FUNCTIONS
 
 WARP = 32
 ENOUGH_WARPS = 32
 """Warps of a multiprocessor from which on more of them hide no more latency."""
 SPARE_REGISTERS = 32
 """Registers of a thread beside its tiles: addresses, conditions, what is computed at once."""
+SPARE_OF_FUNCTIONS = 16
+"""Registers beside them where a function is a sequence of instructions (`powf`, `sin`, `erf`)."""
+SHORT = frozenset(("cosh", "exp", "sinh", "tanh"))
+"""Functions that take a few instructions around `ex2`."""
 RESERVED_SHARED_MEMORY = 1024
 """Bytes of shared memory that the system takes for each block (CUDA C++ Programming Guide)."""
 
@@ -29,15 +34,28 @@ RESERVED_SHARED_MEMORY = 1024
 def blocks_with_room(kernel: func.FuncOp, warps: int, shared_bytes: int, target: Target) -> int:
     """The blocks that registers and shared memory suffice for, up to 32 warps; 1 if unknown.
 
-    Products and agents have budgets of their own.
+    Products and agents have budgets of their own, and programs over buffers have no tiles to count.
     """
     if any(isinstance(op, DotOp | AgentSwitchOp) for op in kernel.walk()):
         return 1
     threads = warps * WARP
-    live = peak_registers(kernel.body, _registers) // threads + SPARE_REGISTERS
+    tiles = peak_registers(kernel.body, _registers)
+    if not tiles:
+        return 1
+    live = tiles // threads + SPARE_REGISTERS
+    if any(_is_sequence(op) for op in kernel.walk()):
+        live += SPARE_OF_FUNCTIONS
     by_registers = target.registers_per_multiprocessor // (threads * live)
     by_memory = target.shared_memory_per_block // (shared_bytes + RESERVED_SHARED_MEMORY)
-    return max(1, min(ENOUGH_WARPS // warps, by_registers, by_memory))
+    most = min(ENOUGH_WARPS // warps, target.blocks_per_multiprocessor)
+    return max(1, min(most, by_registers, by_memory))
+
+
+def _is_sequence(op: Operation) -> bool:
+    """Whether `expand-math` writes out a function in more than a few instructions."""
+    name = op.name.removeprefix("math.")
+    function = MATH_FUNCTIONS.get(name)
+    return function is not None and not function.instructions and name not in SHORT
 
 
 def _registers(value: SSAValue) -> int:

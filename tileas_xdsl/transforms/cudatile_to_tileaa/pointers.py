@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from xdsl.ir import Operation, SSAValue
 
+from tileas_xdsl.diagnostics.catalogue import message
+from tileas_xdsl.diagnostics.emission import note, op_error
 from tileas_xdsl.dialects.cuda_tile import atomics, pointers
 from tileas_xdsl.dialects.cuda_tile.enums import AtomicRMWMode
 from tileas_xdsl.dialects.cuda_tile.module import GetGlobalOp
@@ -97,6 +99,12 @@ def join_tokens(c: Converter, op: pointers.JoinTokensOp) -> Sequence[SSAValue]:
     return [c.insert(JoinMemTokenOp(c.get_all(op.tokens))).result]
 
 
+def alloca(c: Converter, op: pointers.AllocaOp) -> Sequence[SSAValue]:
+    """Memory of a block, which nothing below has."""
+    advice = "memory of a block is not lowered; pass an array as scratch, a part for each block"
+    raise op_error(op, message("convert_cudatile_to_tileaa.failed"), [note(op, advice)])
+
+
 def get_global(c: Converter, op: GetGlobalOp) -> Sequence[SSAValue]:
     """The address of a global."""
     return [c.insert(AAGetGlobalOp(op.symbol.string_value(), c.type(op.result))).result]
@@ -118,6 +126,7 @@ def fence_alias(c: Converter, op: pointers.MemoryFenceAliasTkoOp) -> Sequence[SS
 
 POINTERS: Mapping[type[Operation], Rule] = {
     atomics.AtomicCasTkoOp: exchange,
+    pointers.AllocaOp: alloca,
     pointers.GdcLaunchDependentsTkoOp: grid_dependency("launch_dependents"),
     pointers.GdcWaitTkoOp: grid_dependency("wait"),
     GetGlobalOp: get_global,

@@ -166,6 +166,7 @@ def test_waits_for_grids_and_fences_of_aliases_change_no_values() -> None:
   %before = nv_tileas.create_none : !mem
   %after = nv_tileas.grid_dependency "wait" after %before : !mem -> !mem
   nv_tileas.fence_alias
+  nv_tileas.fence acq_rel gpu
   %x = nv_tileas.tiled_load %a[%zero, %zero] {atom = #ldg} : !view -> !tile
   nv_tileas.tiled_store %x, %b[%zero, %zero] {atom = #stg} : !tile, !view
 """

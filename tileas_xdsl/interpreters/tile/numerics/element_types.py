@@ -238,6 +238,13 @@ def cast(values: Array, type_: Attribute) -> Array:
             return values.astype(dtype_of(type_))
 
 
+def literal(numbers: Array, type_: Attribute) -> Array:
+    """Numbers of constants and padding as elements: infinity stays, where conversions saturate."""
+    infinite = np.isinf(numbers)
+    found = np.asarray(cast(np.where(infinite, 0, numbers), type_))
+    return np.where(infinite, numbers.astype(found.dtype), found) if infinite.any() else found
+
+
 def _width(type_: Attribute) -> int:
     assert isinstance(type_, IntegerType)
     return int(type_.width.data)  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]

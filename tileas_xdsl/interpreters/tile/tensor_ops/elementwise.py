@@ -18,8 +18,7 @@ from xdsl.utils.hints import isa
 from tileas_xdsl.interpreters.tile.faults import fault
 from tileas_xdsl.interpreters.tile.memory.pointers import POINTERS
 from tileas_xdsl.interpreters.tile.numerics.conversions import CONVERSIONS, convert
-from tileas_xdsl.interpreters.tile.numerics.element_types import Array, dtype_of
-from tileas_xdsl.interpreters.tile.numerics.element_types import cast as cast_elements
+from tileas_xdsl.interpreters.tile.numerics.element_types import Array, dtype_of, literal
 from tileas_xdsl.interpreters.tile.numerics.floats import (
     FLOAT_RULES,
     compare_floats,
@@ -62,20 +61,13 @@ def attribute_value(op: Operation, value: Attribute, type_: Attribute) -> Value:
         assert width is not None
         return wrap(value.value.data, width)
     if isinstance(value, FloatAttr):
-        return _literals(np.asarray(value.value.data), element_of_type(type_))
+        return literal(np.asarray(value.value.data), element_of_type(type_))
     if not isinstance(value, DenseIntOrFPElementsAttr) or not isa(type_, TensorType[Attribute]):
         raise fault(op, f"{value} is no number or tile of numbers")
     element, shape = type_.element_type, type_.get_shape()
     items = np.asarray(cast("Sequence[Any]", value.get_values()))
-    stored = wrap(items.astype(np.int64), width) if width else _literals(items, element)
+    stored = wrap(items.astype(np.int64), width) if width else literal(items, element)
     return np.broadcast_to(stored, shape) if stored.size == 1 else stored.reshape(shape)
-
-
-def _literals(numbers: Array, element: Attribute) -> Array:
-    """Floats of constants: infinity stays what it is, where conversions saturate."""
-    infinite = np.isinf(numbers)
-    found = np.asarray(cast_elements(np.where(infinite, 0.0, numbers), element))
-    return np.where(infinite, numbers.astype(found.dtype), found) if infinite.any() else found
 
 
 def select(op: arith.SelectOp, operands: Sequence[Value]) -> Value:

@@ -25,7 +25,7 @@ from tileas_xdsl.interpreters.tile.faults import fault
 from tileas_xdsl.interpreters.tile.memory.tracked_memory import Access, Actor
 from tileas_xdsl.interpreters.tile.memory.views import View
 from tileas_xdsl.interpreters.tile.numerics.element_sizes import unspecified
-from tileas_xdsl.interpreters.tile.numerics.element_types import Array, cast, dtype_of
+from tileas_xdsl.interpreters.tile.numerics.element_types import Array, dtype_of, literal
 
 _SPECIAL = {
     SpecialPadding.NAN: np.nan,
@@ -86,7 +86,7 @@ def padding_value(padding: Attribute, element: Attribute) -> Any:
     else:
         assert isa(padding, IntegerAttr | FloatAttr)
         number = padding.value.data
-    return cast(np.asarray(number), element)
+    return literal(np.asarray(number), element)
 
 
 def tile_window(
