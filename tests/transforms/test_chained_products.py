@@ -52,7 +52,7 @@ def test_powers_stay_in_registers(hopper: CompiledKernel) -> None:
     in_registers = re.findall(
         r"wgmma\.mma_async[^;]*\}, \{%r\d+, %r\d+, %r\d+, %r\d+\}", hopper.ptx
     )
-    assert len(in_registers) == 2 * 64 // 16  # in the rotated loop and behind it
+    assert len(in_registers) == 64 // 16
     assert "stmatrix" not in hopper.ptx
 
 
@@ -64,7 +64,7 @@ def test_powers_go_to_memory_where_tensor_cores_read_only_that() -> None:
 
 def test_threads_of_a_row_meet_by_shuffles(hopper: CompiledKernel) -> None:
     """Two rows of a thread, two steps among four lanes, for the maximum and for the sum."""
-    assert hopper.ptx.count("shfl.sync.bfly") == 2 * 2 * 2 * 2  # in the loop and in front of it
+    assert hopper.ptx.count("shfl.sync.bfly") == 2 * 2 * 2
 
 
 PRODUCT = """

@@ -135,10 +135,7 @@ def place_in_scope(file: StringAttr, line: int, column: int, scope: Attribute) -
 
 @contextmanager
 def without_collection() -> Generator[None]:
-    """No cycles are collected meanwhile, since everything that is made stays.
-
-    Afterwards all of it counts as old, so that the next collection does not walk through it.
-    """
+    """No cycles are collected meanwhile, since everything that is made stays."""
     if not gc.isenabled():
         yield
         return
@@ -146,7 +143,4 @@ def without_collection() -> Generator[None]:
     try:
         yield
     finally:
-        if gc.get_freeze_count() == 0:
-            gc.freeze()
-            gc.unfreeze()
         gc.enable()
