@@ -332,9 +332,10 @@ def run_all(
     first: PtxRun | None = None
     for order in orders:
         found = _run_once(program, order, jobs, bar)
-        if found.findings:
+        failures = [finding for finding in found.findings if finding.severity.fails]
+        if failures:
             print_text(found.printed)
-            raise DiagnosticError(*_diagnostics(found.findings, order))
+            raise DiagnosticError(*_diagnostics(failures, order))
         first = first or found
         different = first_difference(first.values, found.values, tolerance)
         if different is not None:

@@ -5,7 +5,13 @@ of the code of this project that emits PTX, since it judges that code.
 """
 
 from tileas_xdsl.interpreters.ptx.arguments import AddressTableArg, LateArg, TensorMapArg
-from tileas_xdsl.interpreters.ptx.checking.findings import KINDS, Finding, FindingsError
+from tileas_xdsl.interpreters.ptx.checking.findings import (
+    KINDS,
+    Finding,
+    FindingKind,
+    FindingsError,
+    Severity,
+)
 from tileas_xdsl.interpreters.ptx.errors import LaunchError, PtxError
 from tileas_xdsl.interpreters.ptx.launch import Report, load, run
 from tileas_xdsl.interpreters.ptx.parsing.syntax import PtxModule
@@ -14,12 +20,14 @@ __all__ = [
     "KINDS",
     "AddressTableArg",
     "Finding",
+    "FindingKind",
     "FindingsError",
     "LateArg",
     "LaunchError",
     "PtxError",
     "PtxModule",
     "Report",
+    "Severity",
     "TensorMapArg",
     "load",
     "run",

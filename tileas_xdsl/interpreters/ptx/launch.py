@@ -60,6 +60,11 @@ class Report:
     printed: str = ""
     """The text that threads printed, in the order of execution."""
 
+    @property
+    def failures(self) -> list[Finding]:
+        """The findings that are more than notes."""
+        return [finding for finding in self.findings if finding.severity.fails]
+
 
 def load(text: str, name: str = "<ptx>") -> PtxModule:
     """Parse PTX text; raise `PtxError` with the location of what is no PTX."""
@@ -215,7 +220,7 @@ def run(
     )
     instructions, finished = execute(launch, jobs, progress)
     found = launch.findings.all()
-    if found and raise_on_findings:
+    if raise_on_findings and any(finding.severity.fails for finding in found):
         raise FindingsError(found)
     printed = "".join(launch.printed)
     return Report(launch.arguments.results(), found, instructions, finished, printed)

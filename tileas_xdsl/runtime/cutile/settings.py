@@ -45,10 +45,12 @@ class Settings:
         return self.on == "emulator" or (self.on == "auto" and not has_gpu())
 
     def report(self, findings: Sequence[Finding]) -> None:
-        """Raise `FindingsError`, warn, or do nothing, as asked for."""
+        """Raise `FindingsError` (for more than notes), warn, or do nothing, as asked for."""
         if not findings or self.findings == "ignore":
             return
         if self.findings == "raise":
+            if not any(finding.severity.fails for finding in findings):
+                return
             from tileas_xdsl.interpreters.ptx import FindingsError
 
             raise FindingsError(findings)

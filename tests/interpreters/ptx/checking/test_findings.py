@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import pytest
 from interpreters.ptx.gemms import SAMPLES
 
-from tileas_xdsl.interpreters.ptx import KINDS, Finding
+from tileas_xdsl.interpreters.ptx import KINDS, Finding, Severity
 
 HOPPER = replace(SAMPLES["sm90_gemm_ws"], shape=(256, 512, 448))
 BLACKWELL = replace(SAMPLES["sm100_gemm_2cta"], shape=(512, 768, 192))
@@ -158,3 +158,11 @@ def test_a_planted_fault_is_found_and_explained(fault: Fault) -> None:
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda f: f.name)
 def test_faults_are_found_in_any_order(fault: Fault, seed: int) -> None:
     assert {finding.kind for finding in found_in(fault, seed)} & set(fault.kinds)
+
+
+def test_a_finding_prints_its_severity() -> None:
+    """The severity of a kind is `error` unless its row says otherwise; only notes do not fail."""
+    finding = Finding("deadlock", "all wait", 3, ("hint: wait",), 5, "a.ptx", Severity.ISA)
+    assert str(finding) == "a.ptx:3:5: isa: all wait [deadlock]\n  hint: wait"
+    assert KINDS["deadlock"].severity is Severity.ERROR
+    assert [severity.fails for severity in Severity] == [True, True, False]

@@ -4,48 +4,93 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from tileas_xdsl.interpreters.ptx.errors import SourceLocation
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Instruction, PtxModule
 
-KINDS: Mapping[str, str] = {
-    "race-RAW": "a read that is not ordered after a write",
-    "race-WAR": "a write that is not ordered after a read",
-    "race-WAW": "a write that is not ordered after another",
-    "uninitialised": "a read of memory that nothing has written",
-    "missing-proxy-fence": "an async-proxy access after a generic write without fence.proxy.async",
-    "missing-tensormap-fence": "TMA is given a changed tensor map without its release and acquire",
-    "missing-tcgen05-fence": "tensor memory passes to another thread without a tcgen05.fence",
-    "phase-lap": "a waiter that is two phases behind, so that it misreads the phase parity",
-    "barrier-init": "a barrier used before its initialisation is visible",
-    "barrier-overwritten": "ordinary data over a live mbarrier",
-    "barrier-arrivals": "more arrivals than a phase expects",
-    "barrier-bytes": "a transaction count out of range",
-    "wgmma-fence": "registers of wgmma touched without wgmma.fence",
-    "wgmma-wait": "registers of wgmma touched before wgmma.wait_group",
-    "descriptor": "a matrix descriptor that does not fit what was written",
-    "tensor-memory": "tensor memory used against its rules",
-    "tcgen05-wait": "registers or cells touched before tcgen05.wait",
-    "exit-race": "a block that may end while others still reach its shared memory",
-    "access-after-exit": "shared memory of a block that has ended",
-    "diverged": "a warp or warpgroup that is not converged where it must be",
-    "named-barrier": "participants of a named barrier that disagree",
-    "registers": "register budgets that do not fit",
-    "row-end": "a tensor store that also writes what follows the rows of its tensor",
-    "tma": "a tensor copy against the rules of its map",
-    "issue": "an instruction issued by too many threads or the wrong block",
-    "illegal-address": "an access outside of all arrays",
-    "misaligned-address": "an access at a misaligned address",
-    "invalid": "operands that the instruction does not allow",
-    "assertion": "what the program says must hold does not",
-    "deadlock": "no thread can make progress",
+
+class Severity(StrEnum):
+    """What a finding means for a program that seems to work, the gravest first."""
+
+    ERROR = "error"
+    """Wrong on hardware: wrong results, a hang or a trap, in some order of events."""
+    ISA = "isa"
+    """Undefined by the PTX ISA, but it works on all hardware that is known."""
+    NOTE = "note"
+    """Benign, but worth a look: threads that store the same value to one address."""
+
+    @property
+    def fails(self) -> bool:
+        """Return whether a run with such a finding has failed: all but notes do."""
+        return self is not Severity.NOTE
+
+
+@dataclass(frozen=True, slots=True)
+class FindingKind:
+    """A kind of finding: a short stable id, what it means, and its severity unless a finding has
+    another."""
+
+    id: str
+    meaning: str
+    severity: Severity = Severity.ERROR
+
+
+KINDS: Mapping[str, FindingKind] = {
+    kind.id: kind
+    for kind in (
+        FindingKind("race-RAW", "a read that is not ordered after a write"),
+        FindingKind("race-WAR", "a write that is not ordered after a read"),
+        FindingKind("race-WAW", "a write that is not ordered after another"),
+        FindingKind("uninitialised", "a read of memory that nothing has written"),
+        FindingKind(
+            "missing-proxy-fence",
+            "an async-proxy access after a generic write without fence.proxy.async",
+        ),
+        FindingKind(
+            "missing-tensormap-fence",
+            "TMA is given a changed tensor map without its release and acquire",
+        ),
+        FindingKind(
+            "missing-tcgen05-fence",
+            "tensor memory passes to another thread without a tcgen05.fence",
+        ),
+        FindingKind(
+            "phase-lap", "a waiter that is two phases behind, so that it misreads the phase parity"
+        ),
+        FindingKind("barrier-init", "a barrier used before its initialisation is visible"),
+        FindingKind("barrier-overwritten", "ordinary data over a live mbarrier"),
+        FindingKind("barrier-arrivals", "more arrivals than a phase expects"),
+        FindingKind("barrier-bytes", "a transaction count out of range"),
+        FindingKind("wgmma-fence", "registers of wgmma touched without wgmma.fence"),
+        FindingKind("wgmma-wait", "registers of wgmma touched before wgmma.wait_group"),
+        FindingKind("descriptor", "a matrix descriptor that does not fit what was written"),
+        FindingKind("tensor-memory", "tensor memory used against its rules"),
+        FindingKind("tcgen05-wait", "registers or cells touched before tcgen05.wait"),
+        FindingKind("exit-race", "a block that may end while others still reach its shared memory"),
+        FindingKind("access-after-exit", "shared memory of a block that has ended"),
+        FindingKind("diverged", "a warp or warpgroup that is not converged where it must be"),
+        FindingKind("named-barrier", "participants of a named barrier that disagree"),
+        FindingKind("registers", "register budgets that do not fit"),
+        FindingKind(
+            "row-end", "a tensor store that also writes what follows the rows of its tensor"
+        ),
+        FindingKind("tma", "a tensor copy against the rules of its map"),
+        FindingKind("issue", "an instruction issued by too many threads or the wrong block"),
+        FindingKind("illegal-address", "an access outside of all arrays"),
+        FindingKind("misaligned-address", "an access at a misaligned address"),
+        FindingKind("invalid", "operands that the instruction does not allow"),
+        FindingKind("assertion", "what the program says must hold does not"),
+        FindingKind("deadlock", "no thread can make progress"),
+    )
 }
-"""The kinds of findings and what they mean."""
+"""The kinds of findings by id."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """An error of a program: location, message, and the event trace as notes."""
+    """An error of a program: location, message, the event trace as notes; `kind` is a key of
+    `KINDS`."""
 
     kind: str
     message: str
@@ -53,10 +98,12 @@ class Finding:
     notes: tuple[str, ...] = ()
     column: int = 0
     path: str = ""
+    severity: Severity = Severity.ERROR
 
     def __str__(self) -> str:
         notes = "".join(f"\n  {line}" for line in self.notes)
-        return f"{self.path}:{self.line}:{self.column}: error: {self.message} [{self.kind}]{notes}"
+        where = f"{self.path}:{self.line}:{self.column}"
+        return f"{where}: {self.severity}: {self.message} [{self.kind}]{notes}"
 
 
 class FindingsError(Exception):
@@ -85,14 +132,22 @@ class Findings:
         message: str,
         notes: Sequence[str] = (),
         location: SourceLocation | None = None,
+        severity: Severity | None = None,
     ) -> None:
-        """Add a finding at an instruction, or at the kernel if it has no location of its own."""
+        """Add a finding at an instruction, or at the kernel if it has no location of its own; its
+        severity is that of its kind, if none is given."""
         if location is None:
             location = self._entry if at is None else self._code[at].location
         key = (kind, -1 if at is None else at)
         if key not in self._found:
             self._found[key] = Finding(
-                kind, message, location.line, tuple(notes), location.column, location.path
+                kind,
+                message,
+                location.line,
+                tuple(notes),
+                location.column,
+                location.path,
+                severity or KINDS[kind].severity,
             )
 
     def merge(self, findings: Sequence[Finding]) -> None:
