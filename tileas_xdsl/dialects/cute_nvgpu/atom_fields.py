@@ -15,10 +15,12 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.cute.atom.interfaces import AtomField, AtomType
 from tileas_xdsl.dialects.cute.types.tiled_atoms import TiledCopyType, TiledMmaType
 from tileas_xdsl.dialects.cute_nvgpu.atoms.tma_copies import TmaCopyType
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value, word
+from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 
 __all__ = ["AtomGetValueOp", "AtomSetValueOp", "PrefetchAtomDescOp"]
 
@@ -64,22 +66,18 @@ class AtomSetValueOp(IRDLOperation):
 
 
 @irdl_op_definition
-class AtomGetValueOp(IRDLOperation):
+@derived_init
+class AtomGetValueOp(FieldsOp):
     """A value of an atom."""
 
     name = "cute_nvgpu.atom.get_value"
 
-    atom = operand_def()
-    field = prop_def(StringAttr)
-    result = result_def()
+    atom: fields.Operand = fields.operand()
+    field: fields.String = fields.prop(StringAttr)
+    result: fields.Result[Attribute] = fields.typed_result()
 
     traits = traits_def(Pure())
     assembly_format = "$atom `[` $field `]` attr-dict `:` type($atom) `->` type($result)"
-
-    def __init__(self, atom: Value, field: str, type_: Attribute) -> None:
-        super().__init__(
-            operands=[SSAValue.get(atom)], result_types=[type_], properties={"field": word(field)}
-        )
 
     def verify_(self) -> None:
         field = _field(self, self.atom.type, self.field.data)
@@ -88,17 +86,15 @@ class AtomGetValueOp(IRDLOperation):
 
 
 @irdl_op_definition
-class PrefetchAtomDescOp(IRDLOperation):
+@derived_init
+class PrefetchAtomDescOp(FieldsOp):
     """A prefetch of the tensor map that an atom of TMA executes."""
 
     name = "cute_nvgpu.prefetch_tma_desc"
 
-    atom = operand_def()
+    atom: fields.Operand = fields.operand()
 
     assembly_format = "$atom attr-dict `:` type($atom)"
-
-    def __init__(self, atom: Value) -> None:
-        super().__init__(operands=[SSAValue.get(atom)])
 
     def verify_(self) -> None:
         if not isinstance(self.atom.type, TmaCopyType):

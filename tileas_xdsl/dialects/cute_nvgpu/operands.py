@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import BoolAttr, IntegerAttr, StringAttr, UnitAttr, i32
-from xdsl.ir import Operation, SSAValue
 
-Value = SSAValue | Operation
+from tileas_xdsl.dialects.fields import Value as Value
 
 
 def number(value: int) -> IntegerAttr:

@@ -9,23 +9,23 @@ from __future__ import annotations
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, i32
 from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import (
-    IRDLOperation,
     irdl_op_definition,
-    operand_def,
     prop_def,
     traits_def,
 )
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.cute.base.checks import pointer_to
 from tileas_xdsl.dialects.cute.base.operands import has_static_shape
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute.types.elements import element_bits
 from tileas_xdsl.dialects.cute.types.pointers import PtrType
 from tileas_xdsl.dialects.cute.types.views import MemRefType
-from tileas_xdsl.dialects.cute_nvgpu.operands import Value, number, value_of, word
+from tileas_xdsl.dialects.cute_nvgpu.operands import Value, value_of, word
 from tileas_xdsl.dialects.cute_nvgpu.threads.atomics import has_update
+from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 
 __all__ = [
     "BlockStripedLoadAddOp",
@@ -73,27 +73,20 @@ def check_pieces(op: Operation, data: MemRefType, array: SSAValue, width: int) -
         raise op_error(op, f"moves {data.element_type}, but the array is {type_}")
 
 
-class BlockStripedOp(IRDLOperation):
+@derived_init
+class BlockStripedOp(FieldsOp):
     """Base: all of `threads` threads execute it, each with its own number."""
 
-    data = operand_def()
-    array = operand_def()
-    thread = operand_def(i32)
-    threads = prop_def(_NUMBER)
-    width = prop_def(_NUMBER)
+    data: fields.Operand = fields.operand()
+    array: fields.Operand = fields.operand()
+    thread: fields.Operand = fields.operand(i32)
+    threads: fields.Int = fields.prop(_NUMBER, kw_only=True)
+    width: fields.Int = fields.prop(_NUMBER, default=1, kw_only=True)
 
     assembly_format = (
         "$data `,` $array `thread` $thread `of` $threads `width` $width attr-dict"
         " `:` type($data) `,` type($array)"
     )
-
-    def __init__(
-        self, data: Value, array: Value, thread: Value, *, threads: int, width: int = 1
-    ) -> None:
-        super().__init__(
-            operands=[data, array, thread],
-            properties={"threads": number(threads), "width": number(width)},
-        )
 
     @property
     def elements(self) -> int:

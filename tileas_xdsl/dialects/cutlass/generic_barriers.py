@@ -11,10 +11,12 @@ from xdsl.ir import Operation
 from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.cute.base.checks import pointer_to
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
-from tileas_xdsl.dialects.cute_nvgpu.operands import Value, number, value_of
+from tileas_xdsl.dialects.cute_nvgpu.operands import Value, value_of
 from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import NAMED_BARRIERS, WARP
+from tileas_xdsl.dialects.fields import FieldsOp, derived_init, init_fields
 
 __all__ = [
     "COUNTER_BYTES",
@@ -39,18 +41,16 @@ def check_group(op: Operation, id: IntegerAttr, threads: IntegerAttr) -> None:
 
 
 @irdl_op_definition
-class GenericBarrierSyncOp(IRDLOperation):
+@derived_init
+class GenericBarrierSyncOp(FieldsOp):
     """The threads of a group wait for one another."""
 
     name = "cutlass.generic_barrier_sync"
 
-    id = prop_def(_NUMBER)
-    threads = prop_def(_NUMBER)
+    id: fields.Int = fields.prop(_NUMBER)
+    threads: fields.Int = fields.prop(_NUMBER)
 
     assembly_format = "$id `threads` $threads attr-dict"
-
-    def __init__(self, id: int, threads: int) -> None:
-        super().__init__(properties={"id": number(id), "threads": number(threads)})
 
     def verify_(self) -> None:
         check_group(self, self.id, self.threads)
@@ -73,10 +73,7 @@ class _CounterOp(IRDLOperation):
     def __init__(
         self, counter: Value, value: Value, thread: Value, *, id: int, threads: int
     ) -> None:
-        super().__init__(
-            operands=[counter, thread, value],
-            properties={"id": number(id), "threads": number(threads)},
-        )
+        init_fields(self, counter=counter, thread=thread, value=value, id=id, threads=threads)
 
     def verify_(self) -> None:
         type_ = pointer_to(self, self.counter, "counter", AddressSpace.GMEM, COUNTER_BYTES)

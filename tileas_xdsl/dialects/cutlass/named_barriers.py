@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import IntegerAttr, i32
-from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def
+from xdsl.irdl import irdl_op_definition
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute_nvgpu.operands import number, value_of
+from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
 from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import NAMED_BARRIERS, WARP
+from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 
 __all__ = ["NamedBarrierArriveAndWaitOp", "NamedBarrierArriveOp"]
 
@@ -17,16 +19,14 @@ IDS = range(1, NAMED_BARRIERS)
 _NUMBER = IntegerAttr.constr(i32)
 
 
-class _NamedBarrierOp(IRDLOperation):
+@derived_init
+class _NamedBarrierOp(FieldsOp):
     """A barrier by its number, and how many threads it is for."""
 
-    id = prop_def(_NUMBER)
-    threads = prop_def(_NUMBER)
+    id: fields.Int = fields.prop(_NUMBER)
+    threads: fields.Int = fields.prop(_NUMBER)
 
     assembly_format = "$id `threads` $threads attr-dict"
-
-    def __init__(self, id: int, threads: int) -> None:
-        super().__init__(properties={"id": number(id), "threads": number(threads)})
 
     def verify_(self) -> None:
         id_, threads = value_of(self.id), value_of(self.threads)

@@ -15,7 +15,6 @@ from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
     operand_def,
-    opt_prop_def,
     prop_def,
     result_def,
     traits_def,
@@ -23,14 +22,14 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.cute_nvgpu.operands import (
     Value,
     number,
-    optional_number,
     value_of,
-    word,
 )
 from tileas_xdsl.dialects.cutlass.types import STREAMK, SchedulerParamsType
+from tileas_xdsl.dialects.fields import FieldsOp, derived_init, init_fields
 
 __all__ = [
     "CreateDpParamsOp",
@@ -93,10 +92,7 @@ class CreateParamsOp(_ParamsOp):
     assembly_format = "$m `,` $n `,` $l attr-dict `:` type($result)"
 
     def __init__(self, m: Value, n: Value, l: Value, raster: str = "m") -> None:
-        super().__init__(
-            operands=[m, n, l],
-            result_types=[SchedulerParamsType(self.SCHEDULER, raster)],
-        )
+        init_fields(self, m=m, n=n, l=l, result=SchedulerParamsType(self.SCHEDULER, raster))
 
 
 @irdl_op_definition
@@ -130,10 +126,13 @@ class MakeParamsOp(_ParamsOp):
     def __init__(
         self, m: Value, n: Value, l: Value, tile: Sequence[int], raster: str = "m"
     ) -> None:
-        super().__init__(
-            operands=[m, n, l],
-            result_types=[SchedulerParamsType(self.SCHEDULER, raster)],
-            properties={"tile": DenseArrayBase.from_list(i32, tile)},
+        init_fields(
+            self,
+            m=m,
+            n=n,
+            l=l,
+            result=SchedulerParamsType(self.SCHEDULER, raster),
+            tile=DenseArrayBase.from_list(i32, tile),
         )
 
     def verify_(self) -> None:
@@ -204,10 +203,15 @@ class CreateStreamkParamsOp(StreamkParamsOp):
         least: int = FEWEST_K_TILES,
         raster: str = "m",
     ) -> None:
-        super().__init__(
-            operands=[m, n, k, l, units],
-            result_types=[SchedulerParamsType(self.SCHEDULER, raster)],
-            properties={"least": number(least)},
+        init_fields(
+            self,
+            m=m,
+            n=n,
+            k=k,
+            l=l,
+            units=units,
+            result=SchedulerParamsType(self.SCHEDULER, raster),
+            least=least,
         )
 
 
@@ -247,28 +251,27 @@ class MakeStreamkParamsOp(StreamkParamsOp):
         check_tile(self, self.tile.get_values(), 3)
 
 
-class OfParamsOp(IRDLOperation):
+@derived_init
+class OfParamsOp(FieldsOp):
     """Something that parameters say."""
 
-    params = operand_def(SchedulerParamsType)
+    params: fields.Operand = fields.operand(SchedulerParamsType)
 
     assembly_format = "$params attr-dict `:` type($params)"
 
 
 @irdl_op_definition
+@derived_init
 class ParamsGetValueOp(OfParamsOp):
     """A field of the parameters."""
 
     name = "cutlass.tile_scheduler.params_get_value"
 
-    field = prop_def(StringAttr)
+    field: fields.String = fields.prop(StringAttr)
     result = result_def(i32)
 
     traits = traits_def(Pure())
     assembly_format = "$params `[` $field `]` attr-dict `:` type($params)"
-
-    def __init__(self, params: Value, field: str) -> None:
-        super().__init__(operands=[params], result_types=[i32], properties={"field": word(field)})
 
     def verify_(self) -> None:
         splits = params_type(self.params).splits
@@ -290,10 +293,11 @@ class GetGridShapeOp(OfParamsOp):
     traits = traits_def(Pure())
 
     def __init__(self, params: Value) -> None:
-        super().__init__(operands=[params], result_types=[i32] * 3)
+        init_fields(self, params=params)
 
 
 @irdl_op_definition
+@derived_init
 class GetWorkspaceSizesOp(OfParamsOp):
     """The bytes of global memory that the scheduler needs: none where no tile is split.
 
@@ -302,18 +306,11 @@ class GetWorkspaceSizesOp(OfParamsOp):
 
     name = "cutlass.tile_scheduler.get_workspace_sizes"
 
-    tile_bytes = opt_prop_def(_NUMBER)
+    tile_bytes: fields.OptInt = fields.opt_prop(_NUMBER, default=None)
     result = result_def(i32)
 
     traits = traits_def(Pure())
     assembly_format = "$params (`tile_bytes` $tile_bytes^)? attr-dict `:` type($params)"
-
-    def __init__(self, params: Value, tile_bytes: int | None = None) -> None:
-        super().__init__(
-            operands=[params],
-            result_types=[i32],
-            properties={"tile_bytes": optional_number(tile_bytes)},
-        )
 
     def verify_(self) -> None:
         splits = params_type(self.params).splits

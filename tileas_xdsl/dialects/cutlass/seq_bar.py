@@ -13,16 +13,17 @@ from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
     opt_operand_def,
-    prop_def,
     result_def,
     traits_def,
 )
 from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute_nvgpu.operands import Value, number, value_of
+from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.cute_nvgpu.operands import Value, value_of
 from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import LARGEST_COUNT, check_barrier
 from tileas_xdsl.dialects.cutlass.types import SeqBarStateType, SeqBarType
+from tileas_xdsl.dialects.fields import FieldsOp, derived_init, init_fields
 
 __all__ = [
     "SeqBarArriveOp",
@@ -48,14 +49,15 @@ class SeqBarCreateOp(IRDLOperation):
     assembly_format = "$storage attr-dict `:` type($storage) `->` type($result)"
 
     def __init__(self, storage: Value, depth: int, length: int) -> None:
-        super().__init__(operands=[storage], result_types=[SeqBarType(depth, length)])
+        init_fields(self, storage=storage, result=SeqBarType(depth, length))
 
     def verify_(self) -> None:
         check_barrier(self, self.storage)
 
 
 @irdl_op_definition
-class SeqBarInitOp(IRDLOperation):
+@derived_init
+class SeqBarInitOp(FieldsOp):
     """Initialises all barriers; all threads of the block execute it.
 
     `arrivals` is how many arrivals of a group end its turn.
@@ -63,13 +65,10 @@ class SeqBarInitOp(IRDLOperation):
 
     name = "cutlass.seq_bar.init"
 
-    bar = operand_def(SeqBarType)
-    arrivals = prop_def(_NUMBER)
+    bar: fields.Operand = fields.operand(SeqBarType)
+    arrivals: fields.Int = fields.prop(_NUMBER)
 
     assembly_format = "$bar `arrivals` $arrivals attr-dict `:` type($bar)"
-
-    def __init__(self, bar: Value, arrivals: int) -> None:
-        super().__init__(operands=[bar], properties={"arrivals": number(arrivals)})
 
     def verify_(self) -> None:
         if not 1 <= value_of(self.arrivals) <= LARGEST_COUNT:
@@ -91,23 +90,21 @@ class SeqBarStateCreateOp(IRDLOperation):
     assembly_format = "$group attr-dict `:` type($result)"
 
     def __init__(self, group: Value, depth: int) -> None:
-        super().__init__(operands=[group], result_types=[SeqBarStateType(depth)])
+        init_fields(self, group=group, result=SeqBarStateType(depth))
 
 
 @irdl_op_definition
-class SeqBarWaitOp(IRDLOperation):
+@derived_init
+class SeqBarWaitOp(FieldsOp):
     """Waits for the turn of `group` in this stage."""
 
     name = "cutlass.seq_bar.wait"
 
-    bar = operand_def(SeqBarType)
-    state = operand_def(SeqBarStateType)
-    group = operand_def(i32)
+    bar: fields.Operand = fields.operand(SeqBarType)
+    state: fields.Operand = fields.operand(SeqBarStateType)
+    group: fields.Operand = fields.operand(i32)
 
     assembly_format = "$bar `,` $state `group` $group attr-dict `:` type($bar) `,` type($state)"
-
-    def __init__(self, bar: Value, state: Value, group: Value) -> None:
-        super().__init__(operands=[bar, state, group])
 
     def verify_(self) -> None:
         _check_depth(self, self.bar, self.state)
@@ -133,8 +130,13 @@ class SeqBarArriveOp(IRDLOperation):
     def __init__(
         self, bar: Value, state: Value, group: Value, *, elected: Value | None = None
     ) -> None:
-        super().__init__(
-            operands=[bar, state, group, elected], result_types=[SSAValue.get(state).type]
+        init_fields(
+            self,
+            bar=bar,
+            state=state,
+            group=group,
+            elected=elected,
+            result=SSAValue.get(state).type,
         )
 
     def verify_(self) -> None:

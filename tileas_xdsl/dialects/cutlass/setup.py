@@ -19,10 +19,11 @@ from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute_nvgpu.operands import Value, number, optional_number, value_of
+from tileas_xdsl.dialects.cute_nvgpu.operands import Value, number, value_of
 from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import WARP, check_barrier
 from tileas_xdsl.dialects.cutlass.kinds import Agent
 from tileas_xdsl.dialects.cutlass.types import ParticipantsType, PipelineType
+from tileas_xdsl.dialects.fields import init_fields
 
 __all__ = ["MakeParticipantsOp", "PipelineCreateOp", "PipelineInitOp"]
 
@@ -48,7 +49,7 @@ class PipelineCreateOp(IRDLOperation):
     assembly_format = "$storage attr-dict `:` type($storage) `->` type($result)"
 
     def __init__(self, storage: Value, kind: str, stages: int, multicast: int = 1) -> None:
-        super().__init__(operands=[storage], result_types=[PipelineType(kind, stages, multicast)])
+        init_fields(self, storage=storage, result=PipelineType(kind, stages, multicast))
 
     def verify_(self) -> None:
         check_barrier(self, self.storage)
@@ -66,7 +67,7 @@ class MakeParticipantsOp(IRDLOperation):
     assembly_format = "attr-dict `:` type($result)"
 
     def __init__(self, warps: Sequence[int]) -> None:
-        super().__init__(result_types=[ParticipantsType(warps)])
+        init_fields(self, result=ParticipantsType(warps))
 
 
 @irdl_op_definition
@@ -108,16 +109,17 @@ class PipelineInitOp(IRDLOperation):
     ) -> None:
         """`counts` are the stages, the producers and the consumers."""
         stages, producers, readers = map(number, counts)
-        super().__init__(
-            operands=[pipe, participants, consumers],
-            properties={
-                "numStages": stages,
-                "numProducers": producers,
-                "numConsumers": readers,
-                "barrier_id_base": optional_number(barrier_id_base),
-                "producer_group_id": number(groups[0]),
-                "consumer_group_id": number(groups[1]),
-            },
+        init_fields(
+            self,
+            pipe=pipe,
+            participants=participants,
+            consumers=consumers,
+            stages=stages,
+            num_producers=producers,
+            num_consumers=readers,
+            barrier_id_base=barrier_id_base,
+            producer_group_id=groups[0],
+            consumer_group_id=groups[1],
         )
 
     @property

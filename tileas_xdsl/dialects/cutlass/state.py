@@ -18,8 +18,10 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute_nvgpu.operands import Value, word
+from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.cute_nvgpu.operands import Value
 from tileas_xdsl.dialects.cutlass.types import PipelineStateType
+from tileas_xdsl.dialects.fields import FieldsOp, derived_init, init_fields
 
 __all__ = [
     "FIRST_PHASE",
@@ -47,7 +49,7 @@ class StateCreateOp(IRDLOperation):
     assembly_format = "$role attr-dict `:` type($result)"
 
     def __init__(self, role: str, stages: int) -> None:
-        super().__init__(result_types=[PipelineStateType(stages)], properties={"role": word(role)})
+        init_fields(self, result=PipelineStateType(stages), role=role)
 
     def verify_(self) -> None:
         if self.role.data not in FIRST_PHASE:
@@ -75,16 +77,14 @@ class StateIncrementOp(IRDLOperation):
             raise op_error(self, f"goes on from {self.state.type}, not to {self.result.type}")
 
 
-class _GetOp(IRDLOperation):
+@derived_init
+class _GetOp(FieldsOp):
     """A part of a state."""
 
-    state = operand_def(PipelineStateType)
+    state: fields.Operand = fields.operand(PipelineStateType)
     result = result_def(i32)
 
     assembly_format = "$state attr-dict `:` type($state)"
-
-    def __init__(self, state: Value) -> None:
-        super().__init__(operands=[state], result_types=[i32])
 
 
 @irdl_op_definition

@@ -11,22 +11,20 @@ from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1, i16, i32
 from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    IRDLOperation,
     irdl_op_definition,
-    operand_def,
-    opt_operand_def,
-    opt_prop_def,
     result_def,
     traits_def,
 )
 from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute.types.pointers import PtrType
-from tileas_xdsl.dialects.cute_nvgpu.operands import Value, optional_number, value_of
+from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
 from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import LARGEST_COUNT
 from tileas_xdsl.dialects.cutlass.types import PipelineStateType, PipelineType
+from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 
 __all__ = [
     "ConsumerReleaseOp",
@@ -71,20 +69,22 @@ def check_elected(op: Operation, type_: PipelineType, elected: SSAValue | None) 
         raise op_error(op, f"is done by every thread that copies by cp.async, as {type_} has it")
 
 
-class _StepOp(IRDLOperation):
+@derived_init
+class _StepOp(FieldsOp):
     """Something that is done at a stage."""
 
-    pipe = operand_def(PipelineType)
-    state = operand_def(PipelineStateType)
+    pipe: fields.Operand = fields.operand(PipelineType)
+    state: fields.Operand = fields.operand(PipelineStateType)
 
     def verify_(self) -> None:
         check_stage(self, self.pipe, self.state)
 
 
+@derived_init
 class _WaitOp(_StepOp):
     """A wait that is over already where a probe has said so."""
 
-    probe = opt_operand_def(i1)
+    probe: fields.OptOperand = fields.opt_operand(i1, default=None, kw_only=True)
 
 
 _STEP = "$pipe `,` $state"
@@ -92,38 +92,26 @@ _TYPES = "attr-dict `:` type($pipe) `,` type($state)"
 
 
 @irdl_op_definition
+@derived_init
 class ProducerAcquireOp(_WaitOp):
     """Waits until the stage is empty, and announces the bytes that TMA will bring to it."""
 
     name = "cutlass.pipeline.producer_acquire"
 
-    elected = opt_operand_def(i1)
-    bytes = opt_prop_def(_NUMBER, prop_name="transaction_bytes")
+    bytes: fields.OptInt = fields.opt_prop(_NUMBER, prop_name="transaction_bytes", default=None)
+    elected: fields.OptOperand = fields.opt_operand(i1, default=None, kw_only=True)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     assembly_format = (
         f"{_STEP} (`bytes` $transaction_bytes^)? (`unless` $probe^)? (`if` $elected^)? {_TYPES}"
     )
 
-    def __init__(
-        self,
-        pipe: Value,
-        state: Value,
-        bytes: int | None = None,
-        *,
-        probe: Value | None = None,
-        elected: Value | None = None,
-    ) -> None:
-        super().__init__(
-            operands=[pipe, state, probe, elected],
-            properties={"transaction_bytes": optional_number(bytes)},
-        )
-
     def verify_(self) -> None:
         check_bytes(self, check_stage(self, self.pipe, self.state), self.bytes)
 
 
 @irdl_op_definition
+@derived_init
 class ProducerCommitOp(_StepOp):
     """Says that the stage is full.
 
@@ -133,23 +121,10 @@ class ProducerCommitOp(_StepOp):
 
     name = "cutlass.pipeline.producer_commit"
 
-    elected = opt_operand_def(i1)
-    bytes = opt_prop_def(_NUMBER, prop_name="transaction_bytes")
+    bytes: fields.OptInt = fields.opt_prop(_NUMBER, prop_name="transaction_bytes", default=None)
+    elected: fields.OptOperand = fields.opt_operand(i1, default=None, kw_only=True)
 
     assembly_format = f"{_STEP} (`bytes` $transaction_bytes^)? (`if` $elected^)? {_TYPES}"
-
-    def __init__(
-        self,
-        pipe: Value,
-        state: Value,
-        bytes: int | None = None,
-        *,
-        elected: Value | None = None,
-    ) -> None:
-        super().__init__(
-            operands=[pipe, state, elected],
-            properties={"transaction_bytes": optional_number(bytes)},
-        )
 
     def verify_(self) -> None:
         type_ = check_stage(self, self.pipe, self.state)
@@ -158,6 +133,7 @@ class ProducerCommitOp(_StepOp):
 
 
 @irdl_op_definition
+@derived_init
 class ProducerTailOp(_StepOp):
     """Waits until every stage is empty, so that no block ends while others still signal it."""
 
@@ -165,11 +141,9 @@ class ProducerTailOp(_StepOp):
 
     assembly_format = f"{_STEP} {_TYPES}"
 
-    def __init__(self, pipe: Value, state: Value) -> None:
-        super().__init__(operands=[pipe, state])
-
 
 @irdl_op_definition
+@derived_init
 class ConsumerWaitOp(_WaitOp):
     """Waits until the stage is full."""
 
@@ -177,11 +151,9 @@ class ConsumerWaitOp(_WaitOp):
 
     assembly_format = f"{_STEP} (`unless` $probe^)? {_TYPES}"
 
-    def __init__(self, pipe: Value, state: Value, *, probe: Value | None = None) -> None:
-        super().__init__(operands=[pipe, state, probe])
-
 
 @irdl_op_definition
+@derived_init
 class ConsumerReleaseOp(_StepOp):
     """Says that the stage has been read, in every block that shares it.
 
@@ -191,23 +163,18 @@ class ConsumerReleaseOp(_StepOp):
 
     name = "cutlass.pipeline.consumer_release"
 
-    elected = opt_operand_def(i1)
+    elected: fields.OptOperand = fields.opt_operand(i1, default=None, kw_only=True)
 
     assembly_format = f"{_STEP} (`if` $elected^)? {_TYPES}"
 
-    def __init__(self, pipe: Value, state: Value, *, elected: Value | None = None) -> None:
-        super().__init__(operands=[pipe, state, elected])
 
-
+@derived_init
 class _ProbeOp(_StepOp):
     """Whether a wait would be over now."""
 
     result = result_def(i1)
 
     assembly_format = f"{_STEP} {_TYPES}"
-
-    def __init__(self, pipe: Value, state: Value) -> None:
-        super().__init__(operands=[pipe, state], result_types=[i1])
 
 
 @irdl_op_definition
@@ -225,6 +192,7 @@ class ConsumerTryWaitOp(_ProbeOp):
 
 
 @irdl_op_definition
+@derived_init
 class GetProducerBarrierOp(_StepOp):
     """The mbarrier at which the copies of TMA into the stage complete."""
 
@@ -235,21 +203,16 @@ class GetProducerBarrierOp(_StepOp):
     traits = traits_def(Pure())
     assembly_format = f"{_STEP} {_TYPES}"
 
-    def __init__(self, pipe: Value, state: Value) -> None:
-        super().__init__(operands=[pipe, state], result_types=[BARRIER])
-
 
 @irdl_op_definition
-class GetProducerMaskOp(IRDLOperation):
+@derived_init
+class GetProducerMaskOp(FieldsOp):
     """The blocks of the cluster that a copy of TMA goes to: a bit for each that shares stages."""
 
     name = "cutlass.pipeline.get_producer_mask"
 
-    pipe = operand_def(PipelineType)
+    pipe: fields.Operand = fields.operand(PipelineType)
     result = result_def(i16)
 
     traits = traits_def(Pure())
     assembly_format = "$pipe attr-dict `:` type($pipe)"
-
-    def __init__(self, pipe: Value) -> None:
-        super().__init__(operands=[pipe], result_types=[i16])

@@ -14,11 +14,12 @@ from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, tra
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.cute.base.checks import pointer_to
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute.types.elements import element_bits
 from tileas_xdsl.dialects.cute.types.views import MemRefType
-from tileas_xdsl.dialects.cute_nvgpu.operands import Value, number, value_of
+from tileas_xdsl.dialects.cute_nvgpu.operands import Value, value_of
 from tileas_xdsl.dialects.cutlass.block_striped import check_pieces, registers_of
 from tileas_xdsl.dialects.cutlass.generic_barriers import COUNTER_BYTES, check_group
 from tileas_xdsl.dialects.cutlass.scheduler_params import (
@@ -28,6 +29,7 @@ from tileas_xdsl.dialects.cutlass.scheduler_params import (
 )
 from tileas_xdsl.dialects.cutlass.tile_scheduler import OfWorkOp
 from tileas_xdsl.dialects.cutlass.types import STREAMK
+from tileas_xdsl.dialects.fields import derived_init, init_fields
 
 __all__ = [
     "ComputeEpilogueOp",
@@ -48,15 +50,13 @@ def check_splits(op: Operation, params: SSAValue) -> None:
         raise op_error(op, f"is of {STREAMK}, which splits tiles: {params.type} does not")
 
 
+@derived_init
 class _KTilesOp(OfWorkOp):
     """A number of tiles along K."""
 
     result = result_def(i32)
 
     assembly_format = "$params `,` $work attr-dict `:` type($params)"
-
-    def __init__(self, params: Value, work: Value) -> None:
-        super().__init__(operands=[params, work], result_types=[i32])
 
 
 @irdl_op_definition
@@ -80,6 +80,7 @@ class GetWorkKTileCountOp(_KTilesOp):
 
 
 @irdl_op_definition
+@derived_init
 class ComputeEpilogueOp(OfWorkOp):
     """Whether this block has the whole sums of the tile in the end: its part is the last one."""
 
@@ -90,24 +91,22 @@ class ComputeEpilogueOp(OfWorkOp):
     traits = traits_def(Pure())
     assembly_format = "$params `,` $work attr-dict `:` type($params)"
 
-    def __init__(self, params: Value, work: Value) -> None:
-        super().__init__(operands=[params, work], result_types=[i1])
-
 
 def _check_workspace(op: Operation, workspace: SSAValue) -> None:
     pointer_to(op, workspace, "workspace", AddressSpace.GMEM, COUNTER_BYTES)
 
 
 @irdl_op_definition
+@derived_init
 class InitializeWorkspaceOp(OfParamsOp):
     """Sets the counters to 0: `of` threads share them, in a kernel before the one that counts."""
 
     name = "cutlass.tile_scheduler.initialize_workspace"
 
-    workspace = operand_def()
-    thread = operand_def(i32)
-    of = operand_def(i32)
-    tile_bytes = prop_def(_NUMBER)
+    workspace: fields.Operand = fields.operand()
+    thread: fields.Operand = fields.operand(i32)
+    of: fields.Operand = fields.operand(i32)
+    tile_bytes: fields.Int = fields.prop(_NUMBER)
 
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     assembly_format = (
@@ -115,27 +114,20 @@ class InitializeWorkspaceOp(OfParamsOp):
         " `:` type($params) `,` type($workspace)"
     )
 
-    def __init__(
-        self, params: Value, workspace: Value, thread: Value, of: Value, tile_bytes: int
-    ) -> None:
-        super().__init__(
-            operands=[params, workspace, thread, of],
-            properties={"tile_bytes": number(tile_bytes)},
-        )
-
     def verify_(self) -> None:
         check_splits(self, self.params)
         _check_workspace(self, self.workspace)
         check_tile_bytes(self, self.tile_bytes)
 
 
+@derived_init
 class _FixupOp(OfWorkOp):
     """What a group of threads does where several blocks share a tile; all of them execute it."""
 
-    workspace = operand_def()
-    thread = operand_def(i32)
-    id = prop_def(_NUMBER)
-    threads = prop_def(_NUMBER)
+    workspace: fields.Operand = fields.operand()
+    thread: fields.Operand = fields.operand(i32)
+    id: fields.Int = fields.prop(_NUMBER, kw_only=True)
+    threads: fields.Int = fields.prop(_NUMBER, kw_only=True)
 
     def verify_(self) -> None:
         super().verify_()
@@ -144,35 +136,16 @@ class _FixupOp(OfWorkOp):
         check_group(self, self.id, self.threads)
 
 
+@derived_init
 class _CountedFixupOp(_FixupOp):
     """A step of the protocol, for those who move sums themselves."""
 
-    tile_bytes = prop_def(_NUMBER)
+    tile_bytes: fields.Int = fields.prop(_NUMBER, kw_only=True)
 
     assembly_format = (
         "$params `,` $work `,` $workspace `thread` $thread `at` $id `threads` $threads"
         " `tile_bytes` $tile_bytes attr-dict `:` type($params) `,` type($workspace)"
     )
-
-    def __init__(
-        self,
-        params: Value,
-        work: Value,
-        workspace: Value,
-        thread: Value,
-        *,
-        id: int,
-        threads: int,
-        tile_bytes: int,
-    ) -> None:
-        super().__init__(
-            operands=[params, work, workspace, thread],
-            properties={
-                "id": number(id),
-                "threads": number(threads),
-                "tile_bytes": number(tile_bytes),
-            },
-        )
 
     def verify_(self) -> None:
         super().verify_()
@@ -227,9 +200,16 @@ class FixupOp(_FixupOp):
         threads: int,
         width: int = 1,
     ) -> None:
-        super().__init__(
-            operands=[params, work, workspace, thread, data],
-            properties={"id": number(id), "threads": number(threads), "width": number(width)},
+        init_fields(
+            self,
+            params=params,
+            work=work,
+            workspace=workspace,
+            thread=thread,
+            data=data,
+            id=id,
+            threads=threads,
+            width=width,
         )
 
     @property

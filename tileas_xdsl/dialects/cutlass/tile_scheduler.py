@@ -30,10 +30,12 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute_nvgpu.operands import Value, word
+from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.cute_nvgpu.operands import Value
 from tileas_xdsl.dialects.cutlass.regions import AsyncExecOp
 from tileas_xdsl.dialects.cutlass.scheduler_params import check_field, params_type
 from tileas_xdsl.dialects.cutlass.types import STREAMK, SchedulerParamsType, WorkTileInfoType
+from tileas_xdsl.dialects.fields import FieldsOp, derived_init, init_fields
 
 __all__ = [
     "AdvanceToNextWorkOp",
@@ -101,11 +103,12 @@ class MadeWorkOp(IRDLOperation):
         check_work(self, self.params, self.result)
 
 
-class OfWorkOp(IRDLOperation):
+@derived_init
+class OfWorkOp(FieldsOp):
     """Base: something about a tile of the scheduler."""
 
-    params = operand_def(_PARAMS)
-    work = operand_def(_WORK)
+    params: fields.Operand = fields.operand(_PARAMS)
+    work: fields.Operand = fields.operand(_WORK)
 
     def verify_(self) -> None:
         check_work(self, self.params, self.work)
@@ -121,7 +124,7 @@ class InitialWorkTileInfoOp(MadeWorkOp):
     assembly_format = "$params attr-dict `:` type($params)"
 
     def __init__(self, params: Value) -> None:
-        super().__init__(operands=[params], result_types=[work_of(SSAValue.get(params).type)])
+        init_fields(self, params=params, result=work_of(SSAValue.get(params).type))
 
 
 @irdl_op_definition
@@ -137,7 +140,7 @@ class GetCurrentWorkOp(MadeWorkOp):
 
     def __init__(self, params: Value, number: Value) -> None:
         type_ = work_of(SSAValue.get(params).type)
-        super().__init__(operands=[params, number], result_types=[type_])
+        init_fields(self, params=params, number=number, result=type_)
 
 
 class _NextWorkOp(OfWorkOp):
@@ -148,7 +151,7 @@ class _NextWorkOp(OfWorkOp):
     assembly_format = "$params `,` $work attr-dict `:` type($params)"
 
     def __init__(self, params: Value, work: Value) -> None:
-        super().__init__(operands=[params, work], result_types=[SSAValue.get(work).type])
+        init_fields(self, params=params, work=work, result=SSAValue.get(work).type)
 
     def verify_(self) -> None:
         super().verify_()
@@ -200,7 +203,7 @@ class _CreateWorkOp(MadeWorkOp):
 
     def __init__(self, params: Value, m: Value, n: Value, l: Value, valid: Value) -> None:
         type_ = work_of(SSAValue.get(params).type)
-        super().__init__(operands=[params, m, n, l, valid], result_types=[type_])
+        init_fields(self, params=params, m=m, n=n, l=l, valid=valid, result=type_)
 
     def verify_(self) -> None:
         super().verify_()
@@ -253,8 +256,9 @@ class CreateStreamkWorkTileInfoOp(MadeWorkOp):
 
     def __init__(self, params: Value, numbers: tuple[Value, ...], valid: Value) -> None:
         """`numbers` are m, n, k, l, the count and the unit."""
+        fields = dict(zip("mnkl", numbers, strict=False), count=numbers[4], unit=numbers[5])
         type_ = work_of(SSAValue.get(params).type)
-        super().__init__(operands=[params, *numbers, valid], result_types=[type_])
+        init_fields(self, params=params, **fields, valid=valid, result=type_)
 
     def verify_(self) -> None:
         super().verify_()
@@ -276,11 +280,7 @@ class WorkTileInfoGetValueOp(OfWorkOp):
     )
 
     def __init__(self, params: Value, work: Value, field: str) -> None:
-        super().__init__(
-            operands=[params, work],
-            result_types=[field_type(field)],
-            properties={"field": word(field)},
-        )
+        init_fields(self, params=params, work=work, result=field_type(field), field=field)
 
     def verify_(self) -> None:
         super().verify_()
@@ -314,10 +314,8 @@ class WorkTileInfoSetValueOp(OfWorkOp):
     )
 
     def __init__(self, params: Value, work: Value, field: str, value: Value) -> None:
-        super().__init__(
-            operands=[params, work, value],
-            result_types=[SSAValue.get(work).type],
-            properties={"field": word(field)},
+        init_fields(
+            self, params=params, work=work, value=value, result=SSAValue.get(work).type, field=field
         )
 
     def verify_(self) -> None:
@@ -344,7 +342,7 @@ class WorkTileInfoToCoordMnklOp(OfWorkOp):
     assembly_format = "$params `,` $work attr-dict `:` type($params)"
 
     def __init__(self, params: Value, work: Value) -> None:
-        super().__init__(operands=[params, work], result_types=[i32] * 4)
+        init_fields(self, params=params, work=work)
 
 
 @irdl_op_definition
@@ -365,4 +363,4 @@ class WorkTileInfoToCtaCoordOp(OfWorkOp):
     assembly_format = "$params `,` $work attr-dict `:` type($params)"
 
     def __init__(self, params: Value, work: Value) -> None:
-        super().__init__(operands=[params, work], result_types=[i32] * 3)
+        init_fields(self, params=params, work=work)

@@ -112,7 +112,7 @@ class UnaryOp(ArithmeticOp):
         rounding: str | None = None,
         ftz: bool = False,
     ) -> None:
-        super().__init__(
+        self.fill(
             (a,),
             (reg(_kind_of_result(self.name, type), count_of(a)),),
             type=type,
@@ -150,7 +150,7 @@ class BinaryOp(ArithmeticOp):
         sat: bool = False,
     ) -> None:
         kind = WIDE_KINDS[type] if mode == "wide" else TYPE_KINDS[type]
-        super().__init__(
+        self.fill(
             (a, b),
             (reg(kind, max(count_of(a), count_of(b))),),
             type=type,
@@ -183,7 +183,7 @@ class TernaryOp(ArithmeticOp):
         relu: bool = False,
     ) -> None:
         kind = WIDE_KINDS[type] if mode == "wide" else TYPE_KINDS[type]
-        super().__init__(
+        self.fill(
             (a, b, c),
             (reg(kind, max(count_of(a), count_of(b), count_of(c))),),
             type=type,
@@ -423,7 +423,7 @@ class MixedOp(PtxOp):
     ) -> None:
         """`type` is f16 or bf16."""
         result = reg("f32", max(map(count_of, terms)))
-        super().__init__((terms,), (result,), type=type, rounding=rounding, sat=sat)
+        self.fill((terms,), (result,), type=type, rounding=rounding, sat=sat)
 
     def check(self) -> None:
         type = self.text("type")

@@ -14,6 +14,8 @@ from xdsl.irdl import (
     prop_def,
 )
 
+from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.ptx.base import REG, GuardedOp, PtxOp, Value, address
 from tileas_xdsl.dialects.ptx.checks import check_address, check_predicate, check_word, check_words
 from tileas_xdsl.dialects.ptx.emission import Writer
@@ -57,7 +59,7 @@ class CpAsyncOp(GuardedOp):
         negate: bool = False,
     ) -> None:
         """`cache` is ca, or cg (past the L1 cache; 16 bytes only, and their default)."""
-        super().__init__(
+        self.fill(
             (destination, source, source_size, policy, guard),
             (),
             size=size,
@@ -100,29 +102,24 @@ class CpAsyncOp(GuardedOp):
 
 
 @irdl_op_definition
+@derived_init
 class CpAsyncCommitOp(PtxOp):
     """`cp.async.commit_group`."""
 
     name = "ptx.cp_async.commit_group"
-
-    def __init__(self) -> None:
-        super().__init__()
 
     def emit(self, out: Writer) -> None:
         out.line("cp.async.commit_group")
 
 
 @irdl_op_definition
+@derived_init
 class CpAsyncWaitOp(PtxOp):
     """`cp.async.wait_group n`, or `cp.async.wait_all` without a number."""
 
     name = "ptx.cp_async.wait_group"
 
-    pending = opt_prop_def(IntegerAttr)
-
-    def __init__(self, pending: int | None = None) -> None:
-        """At most `pending` of the newest groups stay in flight."""
-        super().__init__(pending=pending)
+    pending: fields.OptInt = fields.opt_prop(IntegerAttr, default=None)
 
     def check(self) -> None:
         if self.number("pending") < 0:
@@ -134,27 +131,16 @@ class CpAsyncWaitOp(PtxOp):
 
 
 @irdl_op_definition
+@derived_init
 class CpAsyncMbarrierArriveOp(GuardedOp):
     """`cp.async.mbarrier.arrive`: an arrival when this thread's earlier copies are complete."""
 
     name = "ptx.cp_async.mbarrier_arrive"
 
-    barrier = operand_def(REG)
-    guard = opt_operand_def(REG)
-    noinc = opt_prop_def(UnitAttr)
-    offset = opt_prop_def(IntegerAttr)
-
-    def __init__(
-        self,
-        barrier: Value,
-        *,
-        noinc: bool = True,
-        offset: int = 0,
-        guard: Value | None = None,
-        negate: bool = False,
-    ) -> None:
-        """With `noinc` the arrival is one of those that the barrier was initialised with."""
-        super().__init__((barrier, guard), (), noinc=noinc, offset=offset or None, negate=negate)
+    barrier: fields.Operand = fields.operand(REG)
+    noinc: fields.Flag = fields.opt_prop(UnitAttr, default=True, kw_only=True)
+    offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
+    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
 
     def check(self) -> None:
         check_address(self, "the barrier", self.barrier, "shared")

@@ -17,6 +17,8 @@ from xdsl.irdl import (
     result_def,
 )
 
+from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.ptx.base import (
     CONSTANT,
     REG,
@@ -144,7 +146,7 @@ class AtomOp(UpdateOp):
         negate: bool = False,
     ) -> None:
         """`operation` is add, min, max, and, or, xor, exch, inc, dec or cas (with `compare`)."""
-        super().__init__(
+        self.fill(
             (address, value, compare, otherwise, guard),
             (reg(TYPE_KINDS[type], count_of(value)),),
             operation=operation,
@@ -209,7 +211,7 @@ class RedOp(UpdateOp):
         guard: Value | None = None,
         negate: bool = False,
     ) -> None:
-        super().__init__(
+        self.fill(
             (address, value, guard),
             (),
             operation=operation,
@@ -234,41 +236,18 @@ class RedOp(UpdateOp):
 
 
 @irdl_op_definition
+@derived_init
 class TensormapReplaceOp(GuardedOp):
     """`tensormap.replace.tile`: one field of a tensor map of 128 bytes in memory."""
 
     name = "ptx.tensormap_replace"
 
-    address = operand_def(REG)
-    value = operand_def(REG)
-    guard = opt_operand_def(REG)
-    field = prop_def(StringAttr)
-    space = prop_def(StringAttr)
-    ordinal = opt_prop_def(IntegerAttr)
-
-    def __init__(
-        self,
-        address: Value,
-        field: str,
-        value: Value,
-        *,
-        ordinal: int | None = None,
-        space: str = "shared::cta",
-        guard: Value | None = None,
-        negate: bool = False,
-    ) -> None:
-        """`field` is global_address, rank, box_dim, global_dim, global_stride, ...
-
-        Fields of a dimension have its `ordinal`.
-        """
-        super().__init__(
-            (address, value, guard),
-            (),
-            field=field,
-            space=space,
-            ordinal=ordinal,
-            negate=negate,
-        )
+    address: fields.Operand = fields.operand(REG)
+    field: fields.String = fields.prop(StringAttr)
+    value: fields.Operand = fields.operand(REG)
+    ordinal: fields.OptInt = fields.opt_prop(IntegerAttr, default=None, kw_only=True)
+    space: fields.String = fields.prop(StringAttr, default="shared::cta", kw_only=True)
+    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
 
     def check(self) -> None:
         field = self.text("field")
@@ -299,17 +278,15 @@ class TensormapReplaceOp(GuardedOp):
 
 
 @irdl_op_definition
+@derived_init
 class TensormapCpFenceproxyOp(PtxOp):
     """`tensormap.cp_fenceproxy`: a map from shared to global memory, released to TMA."""
 
     name = "ptx.tensormap_cp_fenceproxy"
 
-    destination = operand_def(REG)
-    source = operand_def(REG)
-    scope = prop_def(StringAttr)
-
-    def __init__(self, destination: Value, source: Value, scope: str = "gpu") -> None:
-        super().__init__((destination, source), (), scope=scope)
+    destination: fields.Operand = fields.operand(REG)
+    source: fields.Operand = fields.operand(REG)
+    scope: fields.String = fields.prop(StringAttr, default="gpu")
 
     def check(self) -> None:
         check_word(self, "scope", self.text("scope"), SCOPES)

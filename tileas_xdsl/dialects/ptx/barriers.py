@@ -13,6 +13,8 @@ from xdsl.irdl import (
     result_def,
 )
 
+from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.ptx.base import CONSTANT, REG, GuardedOp, PtxOp, Value, address
 from tileas_xdsl.dialects.ptx.checks import check_limit, check_predicate, check_word, check_words
 from tileas_xdsl.dialects.ptx.emission import Writer
@@ -29,6 +31,7 @@ from tileas_xdsl.target.isa.warps import BLOCK_REDUCTIONS
 
 
 @irdl_op_definition
+@derived_init
 class BarSyncOp(PtxOp):
     """`bar.sync id, threads`: arrive and wait; all threads of the block without `threads`.
 
@@ -37,11 +40,8 @@ class BarSyncOp(PtxOp):
 
     name = "ptx.bar.sync"
 
-    id = operand_def(REG)
-    threads = opt_operand_def(REG)
-
-    def __init__(self, id: Value, threads: Value | None = None) -> None:
-        super().__init__((id, threads))
+    id: fields.Operand = fields.operand(REG)
+    threads: fields.OptOperand = fields.opt_operand(REG, default=None)
 
     def check(self) -> None:
         _check_barrier(self, self.id, self.threads)
@@ -51,16 +51,14 @@ class BarSyncOp(PtxOp):
 
 
 @irdl_op_definition
+@derived_init
 class BarArriveOp(PtxOp):
     """`bar.arrive id, threads`: arrive and go on."""
 
     name = "ptx.bar.arrive"
 
-    id = operand_def(REG)
-    threads = operand_def(REG)
-
-    def __init__(self, id: Value, threads: Value) -> None:
-        super().__init__((id, threads))
+    id: fields.Operand = fields.operand(REG)
+    threads: fields.Operand = fields.operand(REG)
 
     def check(self) -> None:
         _check_barrier(self, self.id, self.threads)
@@ -85,7 +83,7 @@ class BarRedOp(PtxOp):
         self, id: Value, value: Value, operation: str, threads: Value | None = None
     ) -> None:
         kind = "b32" if operation == "popc" else "pred"
-        super().__init__((id, value, threads), (reg(kind),), operation=operation)
+        self.fill((id, value, threads), (reg(kind),), operation=operation)
 
     def check(self) -> None:
         _check_barrier(self, self.id, self.threads)
@@ -104,15 +102,13 @@ class BarRedOp(PtxOp):
 
 
 @irdl_op_definition
+@derived_init
 class BarWarpSyncOp(PtxOp):
     """`bar.warp.sync mask`: the threads of a warp in the mask wait for one another."""
 
     name = "ptx.bar.warp.sync"
 
-    mask = operand_def(REG)
-
-    def __init__(self, mask: Value) -> None:
-        super().__init__((mask,))
+    mask: fields.Operand = fields.operand(REG)
 
     def check(self) -> None:
         check_words(self, ("the mask", self.mask, "b32"))
@@ -121,14 +117,12 @@ class BarWarpSyncOp(PtxOp):
         out.line(f"bar.warp.sync {out.name(self._operands[0])}")
 
 
+@derived_init
 class ClusterBarrierOp(PtxOp):
     """Base: `barrier.cluster` with semantics."""
 
-    semantics = opt_prop_def(StringAttr)
-    aligned = opt_prop_def(UnitAttr)
-
-    def __init__(self, semantics: str | None = None, *, aligned: bool = True) -> None:
-        super().__init__(semantics=semantics, aligned=aligned)
+    semantics: fields.OptString = fields.opt_prop(StringAttr, default=None)
+    aligned: fields.Flag = fields.opt_prop(UnitAttr, default=True, kw_only=True)
 
     def emit(self, out: Writer) -> None:
         semantics = self.text("semantics")
@@ -157,16 +151,14 @@ class ClusterWaitOp(ClusterBarrierOp):
 
 
 @irdl_op_definition
+@derived_init
 class FenceOp(PtxOp):
     """`fence.semantics.scope`: acq_rel or sc, cta to sys."""
 
     name = "ptx.fence"
 
-    semantics = prop_def(StringAttr)
-    scope = prop_def(StringAttr)
-
-    def __init__(self, semantics: str, scope: str) -> None:
-        super().__init__(semantics=semantics, scope=scope)
+    semantics: fields.String = fields.prop(StringAttr)
+    scope: fields.String = fields.prop(StringAttr)
 
     def check(self) -> None:
         check_word(self, "semantics", self.text("semantics"), FENCES)
@@ -190,7 +182,7 @@ class FenceProxyOp(PtxOp):
 
         `proxy` may also be alias.
         """
-        super().__init__(proxy=proxy, space=None if proxy == "alias" else space)
+        self.fill(proxy=proxy, space=None if proxy == "alias" else space)
 
     def check(self) -> None:
         check_word(self, "proxy", self.text("proxy"), PROXIES)
@@ -202,6 +194,7 @@ class FenceProxyOp(PtxOp):
 
 
 @irdl_op_definition
+@derived_init
 class FenceProxyTensormapOp(PtxOp):
     """`fence.proxy.tensormap::generic`: a map that was changed in memory, before TMA reads it.
 
@@ -210,12 +203,9 @@ class FenceProxyTensormapOp(PtxOp):
 
     name = "ptx.fence.proxy.tensormap"
 
-    address = opt_operand_def(REG)
-    semantics = prop_def(StringAttr)
-    scope = prop_def(StringAttr)
-
-    def __init__(self, semantics: str, scope: str, address: Value | None = None) -> None:
-        super().__init__((address,), (), semantics=semantics, scope=scope)
+    semantics: fields.String = fields.prop(StringAttr)
+    scope: fields.String = fields.prop(StringAttr)
+    address: fields.OptOperand = fields.opt_operand(REG, default=None)
 
     def check(self) -> None:
         semantics = self.text("semantics")
@@ -232,15 +222,13 @@ class FenceProxyTensormapOp(PtxOp):
 
 
 @irdl_op_definition
+@derived_init
 class FenceMbarrierInitOp(GuardedOp):
     """`fence.mbarrier_init.release.cluster`: earlier initialisations, before anybody's use."""
 
     name = "ptx.fence.mbarrier_init"
 
-    guard = opt_operand_def(REG)
-
-    def __init__(self, *, guard: Value | None = None, negate: bool = False) -> None:
-        super().__init__((guard,), (), negate=negate)
+    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
 
     def check(self) -> None:
         check_predicate(self, "the guard", self.guard)

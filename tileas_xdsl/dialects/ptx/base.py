@@ -20,19 +20,19 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue, SSAValues, Use
-from xdsl.irdl import IRDLOperation, OptOperandDef, VarOperandDef, base, opt_prop_def
+from xdsl.irdl import OptOperandDef, VarOperandDef, base
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 
 from tileas_xdsl.diagnostics.emission import OpError, op_error
+from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.fields import FieldsOp, Value, derived_init
 from tileas_xdsl.dialects.ptx.emission import OpcodeRecorder, Writer
 from tileas_xdsl.dialects.ptx.types import RegType
 from tileas_xdsl.target.isa.legality import unknown
 from tileas_xdsl.target.isa.table import TABLE
 
 REG = base(RegType)
-Value: TypeAlias = SSAValue | Operation
-"""An operand: a value, or the operation whose only or first result it is."""
 Property: TypeAlias = str | int | bool | Attribute | None
 SEGMENTS = "operandSegmentSizes"
 CONSTANT = "ptx.const"
@@ -93,7 +93,7 @@ def as_value(value: Value) -> SSAValue:
     return value.results[0] if isinstance(value, Operation) else value
 
 
-class PtxOp(IRDLOperation):
+class PtxOp(FieldsOp):
     """Base of the operations of the dialect.
 
     Constructors take values or operations, and Python strings, integers and booleans; a property
@@ -112,7 +112,7 @@ class PtxOp(IRDLOperation):
     IN_PLACE: ClassVar[bool] = False
     """Whether some operands and results are the same registers."""
 
-    def __init__(
+    def fill(
         self,
         operands: Sequence[Value | Sequence[Value] | None] = (),
         results: Sequence[Attribute] = (),
@@ -134,9 +134,9 @@ class PtxOp(IRDLOperation):
         }
         if self.SEGMENTED:
             attributes[SEGMENTS] = _segments(tuple(map(_group_size, operands)))
-        self._fill(flat, results, attributes)
+        self._initialise(flat, results, attributes)
 
-    def _fill(
+    def _initialise(
         self,
         operands: Sequence[SSAValue],
         results: Sequence[Attribute],
@@ -212,10 +212,11 @@ class PtxOp(IRDLOperation):
         _print(self, printer)
 
 
+@derived_init
 class GuardedOp(PtxOp):
     """Base of instructions that `@p` or `@!p` may switch off; `guard` is their last operand."""
 
-    negate = opt_prop_def(UnitAttr)
+    negate: fields.Flag = fields.opt_prop(UnitAttr, default=False, kw_only=True)
 
     def guard_text(self, out: Writer) -> str:
         """The guard with a blank after it, or nothing."""

@@ -35,7 +35,7 @@ class BfiOp(PtxOp):
     def __init__(
         self, a: Value, b: Value, position: Value, length: Value, type: str = "b32"
     ) -> None:
-        super().__init__((a, b, position, length), (reg(type, count_of(b)),), type=type)
+        self.fill((a, b, position, length), (reg(type, count_of(b)),), type=type)
 
     def check(self) -> None:
         type = self.text("type")
@@ -68,7 +68,7 @@ class Lop3Op(PtxOp):
 
     def __init__(self, a: Value, b: Value, c: Value, table: int) -> None:
         count = max(count_of(a), count_of(b), count_of(c))
-        super().__init__((a, b, c), (reg("b32", count),), table=table)
+        self.fill((a, b, c), (reg("b32", count),), table=table)
 
     def check(self) -> None:
         if not 0 <= self.number("table") <= 255:
@@ -102,7 +102,7 @@ class ShfOp(PtxOp):
     ) -> None:
         """`direction` is l or r, `mode` wrap or clamp."""
         count = max(count_of(low), count_of(high), count_of(amount))
-        super().__init__((low, high, amount), (reg("b32", count),), direction=direction, mode=mode)
+        self.fill((low, high, amount), (reg("b32", count),), direction=direction, mode=mode)
 
     def check(self) -> None:
         check_word(self, "direction", self.text("direction"), ("l", "r"))

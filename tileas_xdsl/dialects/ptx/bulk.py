@@ -9,13 +9,11 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     irdl_op_definition,
-    operand_def,
-    opt_operand_def,
-    opt_prop_def,
-    prop_def,
 )
 
-from tileas_xdsl.dialects.ptx.base import CONSTANT, REG, GuardedOp, PtxOp, Value, address
+from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.fields import derived_init
+from tileas_xdsl.dialects.ptx.base import CONSTANT, REG, GuardedOp, PtxOp, address
 from tileas_xdsl.dialects.ptx.checks import check_address, check_predicate, check_word, check_words
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.target.isa.asynchronous import BULK_REDUCTIONS, BULK_WAYS
@@ -25,6 +23,7 @@ BARRIER = "mbarrier::complete_tx::bytes"
 
 
 @irdl_op_definition
+@derived_init
 class CpAsyncBulkOp(GuardedOp):
     """`cp.async.bulk`: `size` bytes (a multiple of 16) between two spaces.
 
@@ -34,50 +33,19 @@ class CpAsyncBulkOp(GuardedOp):
     name = "ptx.cp_async_bulk"
 
     SEGMENTED: ClassVar[bool] = True
-    destination = operand_def(REG)
-    source = operand_def(REG)
-    size = operand_def(REG)
-    barrier = opt_operand_def(REG)
-    multicast = opt_operand_def(REG)
-    policy = opt_operand_def(REG)
-    guard = opt_operand_def(REG)
-    to = prop_def(StringAttr)
-    source_space = prop_def(StringAttr)
-    offset = opt_prop_def(IntegerAttr)
-    barrier_offset = opt_prop_def(IntegerAttr)
+    destination: fields.Operand = fields.operand(REG)
+    source: fields.Operand = fields.operand(REG)
+    size: fields.Operand = fields.operand(REG)
+    to: fields.String = fields.prop(StringAttr, kw_only=True)
+    source_space: fields.String = fields.prop(StringAttr, kw_only=True)
+    barrier: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
+    multicast: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
+    policy: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
+    offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
+    barrier_offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
+    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
-
-    def __init__(
-        self,
-        destination: Value,
-        source: Value,
-        size: Value,
-        *,
-        to: str,
-        source_space: str,
-        barrier: Value | None = None,
-        multicast: Value | None = None,
-        policy: Value | None = None,
-        offset: int = 0,
-        barrier_offset: int = 0,
-        guard: Value | None = None,
-        negate: bool = False,
-    ) -> None:
-        """`to`/`source_space`: shared::cluster/global, global/shared::cta, ...
-
-        `multicast` is a mask (b16) of the blocks of the cluster that get the bytes.  `offset` is
-        added to the address in shared memory.
-        """
-        super().__init__(
-            (destination, source, size, barrier, multicast, policy, guard),
-            (),
-            to=to,
-            source_space=source_space,
-            offset=offset or None,
-            barrier_offset=barrier_offset or None,
-            negate=negate,
-        )
 
     def check(self) -> None:
         to, source = self.text("to"), self.text("source_space")
@@ -115,50 +83,25 @@ class CpAsyncBulkOp(GuardedOp):
 
 
 @irdl_op_definition
+@derived_init
 class CpReduceAsyncBulkOp(GuardedOp):
     """`cp.reduce.async.bulk`: bytes combined with those that are there, element by element."""
 
     name = "ptx.cp_reduce_async_bulk"
 
     SEGMENTED: ClassVar[bool] = True
-    destination = operand_def(REG)
-    source = operand_def(REG)
-    size = operand_def(REG)
-    barrier = opt_operand_def(REG)
-    policy = opt_operand_def(REG)
-    guard = opt_operand_def(REG)
-    to = prop_def(StringAttr)
-    operation = prop_def(StringAttr)
-    type = prop_def(StringAttr)
-    offset = opt_prop_def(IntegerAttr)
+    destination: fields.Operand = fields.operand(REG)
+    source: fields.Operand = fields.operand(REG)
+    size: fields.Operand = fields.operand(REG)
+    operation: fields.String = fields.prop(StringAttr)
+    type: fields.String = fields.prop(StringAttr)
+    to: fields.String = fields.prop(StringAttr, default="global", kw_only=True)
+    barrier: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
+    policy: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
+    offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
+    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
-
-    def __init__(
-        self,
-        destination: Value,
-        source: Value,
-        size: Value,
-        operation: str,
-        type: str,
-        *,
-        to: str = "global",
-        barrier: Value | None = None,
-        policy: Value | None = None,
-        offset: int = 0,
-        guard: Value | None = None,
-        negate: bool = False,
-    ) -> None:
-        """From shared::cta `to` global (a bulk group) or shared::cluster (a barrier)."""
-        super().__init__(
-            (destination, source, size, barrier, policy, guard),
-            (),
-            to=to,
-            operation=operation,
-            type=type,
-            offset=offset or None,
-            negate=negate,
-        )
 
     def check(self) -> None:
         to, operation = self.text("to"), self.text("operation")
@@ -193,29 +136,19 @@ class CpReduceAsyncBulkOp(GuardedOp):
 
 
 @irdl_op_definition
+@derived_init
 class CpAsyncBulkPrefetchOp(GuardedOp):
     """`cp.async.bulk.prefetch.L2`: `size` bytes of global memory into the L2 cache."""
 
     name = "ptx.cp_async_bulk.prefetch"
 
     SEGMENTED: ClassVar[bool] = True
-    source = operand_def(REG)
-    size = operand_def(REG)
-    policy = opt_operand_def(REG)
-    guard = opt_operand_def(REG)
+    source: fields.Operand = fields.operand(REG)
+    size: fields.Operand = fields.operand(REG)
+    policy: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
+    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
-
-    def __init__(
-        self,
-        source: Value,
-        size: Value,
-        *,
-        policy: Value | None = None,
-        guard: Value | None = None,
-        negate: bool = False,
-    ) -> None:
-        super().__init__((source, size, policy, guard), (), negate=negate)
 
     def check(self) -> None:
         check_address(self, "the source", self.source, "global")
@@ -234,15 +167,13 @@ class CpAsyncBulkPrefetchOp(GuardedOp):
 
 
 @irdl_op_definition
+@derived_init
 class BulkCommitOp(GuardedOp):
     """`cp.async.bulk.commit_group`: this thread's uncommitted bulk copies become a group."""
 
     name = "ptx.cp_async_bulk.commit_group"
 
-    guard = opt_operand_def(REG)
-
-    def __init__(self, *, guard: Value | None = None, negate: bool = False) -> None:
-        super().__init__((guard,), (), negate=negate)
+    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
 
     def check(self) -> None:
         check_predicate(self, "the guard", self.guard)
@@ -252,25 +183,15 @@ class BulkCommitOp(GuardedOp):
 
 
 @irdl_op_definition
+@derived_init
 class BulkWaitOp(GuardedOp):
     """`cp.async.bulk.wait_group{.read} n`: at most the `pending` newest groups stay in flight."""
 
     name = "ptx.cp_async_bulk.wait_group"
 
-    guard = opt_operand_def(REG)
-    pending = prop_def(IntegerAttr)
-    read = opt_prop_def(UnitAttr)
-
-    def __init__(
-        self,
-        pending: int = 0,
-        *,
-        read: bool = False,
-        guard: Value | None = None,
-        negate: bool = False,
-    ) -> None:
-        """With `read`, it is enough that their sources have been read."""
-        super().__init__((guard,), (), pending=pending, read=read, negate=negate)
+    pending: fields.Int = fields.prop(IntegerAttr, default=0)
+    read: fields.Flag = fields.opt_prop(UnitAttr, default=False, kw_only=True)
+    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
 
     def check(self) -> None:
         check_predicate(self, "the guard", self.guard)

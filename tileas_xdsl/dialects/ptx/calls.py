@@ -12,17 +12,18 @@ from xdsl.irdl import (
     irdl_op_definition,
     opt_result_def,
     prop_def,
-    result_def,
     traits_def,
     var_operand_def,
 )
 from xdsl.traits import Pure, SymbolTable
 
+from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.ptx.base import REG, PtxOp, Value, count_of, kind_of
 from tileas_xdsl.dialects.ptx.declarations import PASSED, FunctionOp
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.special import has_symbols
-from tileas_xdsl.dialects.ptx.types import reg
+from tileas_xdsl.dialects.ptx.types import RegType, reg
 
 LARGEST_LOCAL = 1 << 20
 """More bytes a thread does not have of its own."""
@@ -41,7 +42,7 @@ class CallOp(PtxOp):
     def __init__(self, callee: str, arguments: Sequence[Value], result: str | None = None) -> None:
         """`result` is the kind of what the function gives."""
         results = () if result is None else (reg(result),)
-        super().__init__((arguments,), results, callee=SymbolRefAttr(callee))
+        self.fill((arguments,), results, callee=SymbolRefAttr(callee))
 
     def check(self) -> None:
         """Arguments are single registers, as the function declares them."""
@@ -82,19 +83,17 @@ class CallOp(PtxOp):
 
 
 @irdl_op_definition
+@derived_init
 class LocalOp(PtxOp):
     """Memory of each thread's own: its address there, which `ptx.cvta` makes generic."""
 
     name = "ptx.local"
 
-    size = prop_def(IntegerAttr)
-    align = prop_def(IntegerAttr)
-    result = result_def(REG)
+    size: fields.Int = fields.prop(IntegerAttr)
+    align: fields.Int = fields.prop(IntegerAttr, default=8, kw_only=True)
+    result: fields.Result[RegType] = fields.typed_result(REG, type=reg("b64"))
 
     traits = traits_def(Pure())
-
-    def __init__(self, size: int, *, align: int = 8) -> None:
-        super().__init__((), (reg("b64"),), size=size, align=align)
 
     def check(self) -> None:
         """Size, alignment and the address."""

@@ -62,7 +62,7 @@ class SetpOp(PtxOp):
         ftz: bool = False,
     ) -> None:
         """`combine` is and, or or xor, with the predicate `other`."""
-        super().__init__(
+        self.fill(
             (a, b, other),
             (reg("pred", max(count_of(a), count_of(b))),),
             comparison=comparison,
@@ -113,7 +113,7 @@ class SelpOp(PtxOp):
 
     def __init__(self, a: Value, b: Value, condition: Value, type: str) -> None:
         count = max(count_of(a), count_of(b), count_of(condition))
-        super().__init__((a, b, condition), (reg(TYPE_KINDS[type], count),), type=type)
+        self.fill((a, b, condition), (reg(TYPE_KINDS[type], count),), type=type)
 
     def check(self) -> None:
         type = self.text("type")
@@ -158,7 +158,7 @@ class CvtOp(PtxOp):
         relu: bool = False,
     ) -> None:
         """`saturation` is sat or satfinite; `rounding` rn, rz, rna, rni ..."""
-        super().__init__(
+        self.fill(
             (a,),
             (reg(CVT_KINDS[to], count_of(a)),),
             to=to,
@@ -255,7 +255,7 @@ class CvtPackOp(PtxOp):
         """`to` is f16x2, bf16x2 (b32 registers), e4m3x2 or e5m2x2 (b16, always satfinite)."""
         if saturation is None and to in ("e4m3x2", "e5m2x2"):
             saturation = "satfinite"
-        super().__init__(
+        self.fill(
             (a,),
             (reg(TYPE_KINDS[to], count_of(a) // 2),),
             to=to,

@@ -32,6 +32,7 @@ from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, IsTerminator, SymbolOpInterface
 
+from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.ptx.base import REG, PtxOp, Value
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import ParamType, RegType, reg
@@ -101,7 +102,7 @@ class EntryOp(PtxOp):
         names = (
             None if parameter_names is None else ArrayAttr(StringAttr(n) for n in parameter_names)
         )
-        super().__init__(
+        self.fill(
             sym_name=name,
             parameter_names=names,
             maxntid=_extents(maxntid),
@@ -223,7 +224,7 @@ class SharedOp(PtxOp):
     traits = traits_def(SymbolOpInterface())
 
     def __init__(self, name: str, size: int = 0, *, align: int = 16, extern: bool = False) -> None:
-        super().__init__(sym_name=name, size=size, align=align, extern=extern)
+        self.fill(sym_name=name, size=size, align=align, extern=extern)
 
     def check(self) -> None:
         """Name, size and alignment."""
@@ -268,7 +269,7 @@ class BraOp(PtxOp):
     traits = traits_def(IsTerminator())
 
     def __init__(self, target: Block, *arguments: Value) -> None:
-        super().__init__((arguments,))
+        self.fill((arguments,))
         self.successors = [target]
 
     def emit(self, out: Writer) -> None:
@@ -323,7 +324,7 @@ class CondBraOp(PtxOp):
         uniform: bool = False,
     ) -> None:
         """`uniform` promises that all threads of a warp go the same way (`bra.uni`)."""
-        super().__init__((condition, then_arguments, else_arguments), (), uniform=uniform)
+        self.fill((condition, then_arguments, else_arguments), (), uniform=uniform)
         self.successors = [then_target, else_target]
 
     def emit(self, out: Writer) -> None:
@@ -400,13 +401,11 @@ def _print_edge(printer: Printer, target: Block, values: Sequence[SSAValue]) -> 
     printer.print_string(")")
 
 
+@derived_init
 class EndOp(PtxOp):
     """Base: a terminator without operands."""
 
     traits = traits_def(IsTerminator())
-
-    def __init__(self) -> None:
-        super().__init__()
 
     def emit(self, out: Writer) -> None:
         out.line(self.name[4:])

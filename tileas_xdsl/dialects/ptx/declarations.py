@@ -74,7 +74,7 @@ class GlobalOp(DeclarationOp):
     def __init__(self, name: str, data: bytes, *, align: int = 1, visible: bool = False) -> None:
         """With `visible`, the host finds it by its name."""
         signed = [byte - 256 if byte > 127 else byte for byte in data]
-        super().__init__(
+        self.fill(
             sym_name=name, data=DenseArrayBase.from_list(i8, signed), align=align, visible=visible
         )
 
@@ -107,7 +107,7 @@ class FunctionOp(DeclarationOp):
     def __init__(self, name: str, parameters: Sequence[str], result: str | None = None) -> None:
         """Kinds are those of registers of bits or floats."""
         kinds = ArrayAttr(StringAttr(kind) for kind in parameters)
-        super().__init__(sym_name=name, parameters=kinds, result=result)
+        self.fill(sym_name=name, parameters=kinds, result=result)
 
     @property
     def kinds(self) -> tuple[str, ...]:

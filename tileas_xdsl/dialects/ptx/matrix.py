@@ -10,7 +10,6 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
-    opt_operand_def,
     opt_prop_def,
     prop_def,
     result_def,
@@ -18,6 +17,8 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
+from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.ptx.base import (
     REG,
     GuardedOp,
@@ -68,7 +69,7 @@ class LdmatrixOp(PtxOp):
         type: str = "b16",
     ) -> None:
         registers = matrices * (2 if shape == "m16n16" else 1)
-        super().__init__(
+        self.fill(
             (address,),
             (reg("b32", registers),),
             shape=shape,
@@ -88,31 +89,18 @@ class LdmatrixOp(PtxOp):
 
 
 @irdl_op_definition
+@derived_init
 class StmatrixOp(PtxOp):
     """`stmatrix`: 1, 2 or 4 matrices, one per register of the value."""
 
     name = "ptx.stmatrix"
 
-    address = operand_def(REG)
-    value = operand_def(REG)
-    shape = prop_def(StringAttr)
-    type = prop_def(StringAttr)
-    trans = opt_prop_def(UnitAttr)
-    offset = opt_prop_def(IntegerAttr)
-
-    def __init__(
-        self,
-        address: Value,
-        value: Value,
-        *,
-        trans: bool = False,
-        offset: int = 0,
-        shape: str = "m8n8",
-        type: str = "b16",
-    ) -> None:
-        super().__init__(
-            (address, value), (), shape=shape, type=type, trans=trans, offset=offset or None
-        )
+    address: fields.Operand = fields.operand(REG)
+    value: fields.Operand = fields.operand(REG)
+    trans: fields.Flag = fields.opt_prop(UnitAttr, default=False, kw_only=True)
+    offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
+    shape: fields.String = fields.prop(StringAttr, default="m8n8", kw_only=True)
+    type: fields.String = fields.prop(StringAttr, default="b16", kw_only=True)
 
     def check(self) -> None:
         _check_matrices(self, MATRIX_STORES_BLACKWELL, self.value)
@@ -154,31 +142,17 @@ def _matrix_head(op: LdmatrixOp | StmatrixOp, mnemonic: str) -> str:
 
 
 @irdl_op_definition
+@derived_init
 class PrefetchOp(GuardedOp):
     """`prefetch`: the line of an address into a cache."""
 
     name = "ptx.prefetch"
 
-    address = operand_def(REG)
-    guard = opt_operand_def(REG)
-    space = prop_def(StringAttr)
-    level = prop_def(StringAttr)
-    offset = opt_prop_def(IntegerAttr)
-
-    def __init__(
-        self,
-        address: Value,
-        level: str = "L2",
-        *,
-        space: str = "global",
-        offset: int = 0,
-        guard: Value | None = None,
-        negate: bool = False,
-    ) -> None:
-        """`level` is L1, L2, L2::evict_last or L2::evict_normal."""
-        super().__init__(
-            (address, guard), (), space=space, level=level, offset=offset or None, negate=negate
-        )
+    address: fields.Operand = fields.operand(REG)
+    level: fields.String = fields.prop(StringAttr, default="L2")
+    space: fields.String = fields.prop(StringAttr, default="global", kw_only=True)
+    offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
+    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
 
     def check(self) -> None:
         check_word(self, "space", self.text("space"), ("global", "local", "generic"))
@@ -210,7 +184,7 @@ class CreatepolicyOp(PtxOp):
         self, primary: str, *, secondary: str | None = None, fraction: float = 1.0
     ) -> None:
         """`primary` is evict_first, evict_last, evict_normal or evict_unchanged."""
-        super().__init__(
+        self.fill(
             (),
             (reg("b64"),),
             primary=primary,

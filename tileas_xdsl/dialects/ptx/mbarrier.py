@@ -18,6 +18,8 @@ from xdsl.irdl import (
     result_def,
 )
 
+from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.ptx.base import REG, GuardedOp, PtxOp, Value, address, kind_of
 from tileas_xdsl.dialects.ptx.checks import (
     check_address,
@@ -29,7 +31,7 @@ from tileas_xdsl.dialects.ptx.checks import (
     check_words,
 )
 from tileas_xdsl.dialects.ptx.emission import Writer
-from tileas_xdsl.dialects.ptx.types import reg
+from tileas_xdsl.dialects.ptx.types import RegType, reg
 from tileas_xdsl.target.isa.asynchronous import (
     ARRIVE_SEMANTICS,
     BARRIER_SCOPES,
@@ -43,26 +45,16 @@ CTA = "shared::cta"
 
 
 @irdl_op_definition
+@derived_init
 class MbarrierInitOp(GuardedOp):
     """`mbarrier.init`: a barrier whose phases take `count` arrivals."""
 
     name = "ptx.mbarrier.init"
 
-    barrier = operand_def(REG)
-    count = operand_def(REG)
-    guard = opt_operand_def(REG)
-    offset = opt_prop_def(IntegerAttr)
-
-    def __init__(
-        self,
-        barrier: Value,
-        count: Value,
-        *,
-        offset: int = 0,
-        guard: Value | None = None,
-        negate: bool = False,
-    ) -> None:
-        super().__init__((barrier, count, guard), (), offset=offset or None, negate=negate)
+    barrier: fields.Operand = fields.operand(REG)
+    count: fields.Operand = fields.operand(REG)
+    offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
+    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
 
     def check(self) -> None:
         check_address(self, "the barrier", self.barrier, CTA)
@@ -77,19 +69,15 @@ class MbarrierInitOp(GuardedOp):
 
 
 @irdl_op_definition
+@derived_init
 class MbarrierInvalOp(GuardedOp):
     """`mbarrier.inval`: the memory of a barrier may be used for something else."""
 
     name = "ptx.mbarrier.inval"
 
-    barrier = operand_def(REG)
-    guard = opt_operand_def(REG)
-    offset = opt_prop_def(IntegerAttr)
-
-    def __init__(
-        self, barrier: Value, *, offset: int = 0, guard: Value | None = None, negate: bool = False
-    ) -> None:
-        super().__init__((barrier, guard), (), offset=offset or None, negate=negate)
+    barrier: fields.Operand = fields.operand(REG)
+    offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
+    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
 
     def check(self) -> None:
         check_address(self, "the barrier", self.barrier, CTA)
@@ -168,7 +156,7 @@ class MbarrierArriveOp(SynchronizingOp):
 
         `drop` also takes the arrivals off what later phases expect.
         """
-        super().__init__(
+        self.fill(
             (barrier, count, guard),
             (reg("b64"),) if token or no_complete else (),
             semantics=semantics,
@@ -225,7 +213,7 @@ class MbarrierArriveExpectTxOp(SynchronizingOp):
         guard: Value | None = None,
         negate: bool = False,
     ) -> None:
-        super().__init__(
+        self.fill(
             (barrier, bytes, guard),
             (reg("b64"),) if token else (),
             semantics=semantics,
@@ -270,7 +258,7 @@ class TransactionOp(SynchronizingOp):
         negate: bool = False,
     ) -> None:
         scope = "cta" if space == CTA else "cluster"
-        super().__init__(
+        self.fill(
             (barrier, bytes, guard),
             (),
             semantics="relaxed",
@@ -346,7 +334,7 @@ class MbarrierTestWaitOp(PhaseOp):
         scope: str | None = None,
     ) -> None:
         """`phase` is a parity (b32) or the state that an arrival gave (b64)."""
-        super().__init__(
+        self.fill(
             (barrier, phase),
             (reg("pred"),),
             semantics=semantics,
@@ -381,7 +369,7 @@ class MbarrierTryWaitOp(PhaseOp):
         hint: Value | None = None,
     ) -> None:
         """`phase` is a parity (b32) or a state (b64); `hint` is a time in nanoseconds."""
-        super().__init__(
+        self.fill(
             (barrier, phase, hint),
             (reg("pred"),),
             semantics=semantics,
@@ -414,7 +402,7 @@ class MbarrierWaitOp(PhaseOp):
         scope: str | None = None,
     ) -> None:
         """`phase` is a parity (b32) or the state that an arrival gave (b64)."""
-        super().__init__(
+        self.fill(
             (barrier, phase),
             (),
             semantics=semantics,
@@ -431,16 +419,14 @@ class MbarrierWaitOp(PhaseOp):
 
 
 @irdl_op_definition
+@derived_init
 class MbarrierPendingCountOp(PtxOp):
     """`mbarrier.pending_count`: the arrivals that a state still waited for."""
 
     name = "ptx.mbarrier.pending_count"
 
-    state = operand_def(REG)
-    count = result_def(REG)
-
-    def __init__(self, state: Value) -> None:
-        super().__init__((state,), (reg("b32"),))
+    state: fields.Operand = fields.operand(REG)
+    count: fields.Result[RegType] = fields.typed_result(REG, type=reg("b32"))
 
     def check(self) -> None:
         check_words(self, ("the state", self.state, "b64"), ("its result", self.count, "b32"))

@@ -172,7 +172,7 @@ class LdOp(AccessOp):
         `eviction` no_allocate, evict_first ...; `prefetch` 64B, 128B or 256B; `nc` reads through
         the cache of constants.  `width` registers go into one instruction, 16 bytes by default.
         """
-        super().__init__(
+        self.fill(
             (address, otherwise, policy, guard),
             (reg(kind or MEMORY_KINDS[type], count),),
             type=type,
@@ -248,7 +248,7 @@ class StOp(AccessOp):
         negate: bool = False,
     ) -> None:
         """`semantics` is weak, volatile, relaxed or release; see `LdOp`."""
-        super().__init__(
+        self.fill(
             (address, value, policy, guard),
             (),
             type=type,

@@ -17,6 +17,8 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure, SymbolTable
 
+from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.ptx.base import (
     REG,
     PtxOp,
@@ -38,7 +40,7 @@ from tileas_xdsl.dialects.ptx.checks import (
 from tileas_xdsl.dialects.ptx.control import SharedOp
 from tileas_xdsl.dialects.ptx.declarations import GlobalOp
 from tileas_xdsl.dialects.ptx.emission import Writer
-from tileas_xdsl.dialects.ptx.types import ParamType, reg
+from tileas_xdsl.dialects.ptx.types import ParamType, RegType, reg
 from tileas_xdsl.target.isa.kinds import BITS, MEMORY_KINDS
 from tileas_xdsl.target.isa.memory import ACCESS_TYPES
 from tileas_xdsl.target.isa.special_registers import SPECIAL_REGISTERS
@@ -59,7 +61,7 @@ class SregOp(PtxOp):
     def __init__(self, register: str) -> None:
         """A name of `SPECIAL_REGISTERS`, without the percent sign."""
         kind = MEMORY_KINDS[SPECIAL_REGISTERS.get(register, "u32")]
-        super().__init__((), (reg(kind),), register=register)
+        self.fill((), (reg(kind),), register=register)
 
     def emit(self, out: Writer) -> None:
         name = self.text("register")
@@ -85,7 +87,7 @@ class AddressOp(PtxOp):
     traits = traits_def(Pure())
 
     def __init__(self, variable: str, *, offset: int = 0, kind: str = "b32") -> None:
-        super().__init__((), (reg(kind),), variable=SymbolRefAttr(variable), offset=offset or None)
+        self.fill((), (reg(kind),), variable=SymbolRefAttr(variable), offset=offset or None)
 
     def check(self) -> None:
         check_kind(self, "its result", self.result, "b32", "b64")
@@ -129,9 +131,7 @@ class LdParamOp(PtxOp):
     traits = traits_def(Pure())
 
     def __init__(self, parameter: Value, type: str, *, offset: int = 0, count: int = 1) -> None:
-        super().__init__(
-            (parameter,), (reg(MEMORY_KINDS[type], count),), type=type, offset=offset or None
-        )
+        self.fill((parameter,), (reg(MEMORY_KINDS[type], count),), type=type, offset=offset or None)
 
     def check(self) -> None:
         type = self.text("type")
@@ -157,18 +157,16 @@ class LdParamOp(PtxOp):
 
 
 @irdl_op_definition
+@derived_init
 class ParamAddressOp(PtxOp):
     """The generic address of a parameter, as TMA takes that of a tensor map passed by value."""
 
     name = "ptx.param_address"
 
-    parameter = operand_def(PARAM)
-    result = result_def(REG)
+    parameter: fields.Operand = fields.operand(PARAM)
+    result: fields.Result[RegType] = fields.typed_result(REG, type=reg("b64"))
 
     traits = traits_def(Pure())
-
-    def __init__(self, parameter: Value) -> None:
-        super().__init__((parameter,), (reg("b64"),))
 
     def emit(self, out: Writer) -> None:
         result = out.name(self.results[0])
@@ -194,7 +192,7 @@ class CvtaOp(PtxOp):
 
     def __init__(self, a: Value, space: str, *, to: bool = False, type: str = "u64") -> None:
         """`space` is global, shared, shared::cluster, local, const or param."""
-        super().__init__(
+        self.fill(
             (a,), (reg(MEMORY_KINDS[type]),), space=space, direction="to" if to else None, type=type
         )
 

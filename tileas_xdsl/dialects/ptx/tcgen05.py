@@ -15,7 +15,6 @@ from xdsl.irdl import (
     AttrSizedOperandSegments,
     irdl_op_definition,
     operand_def,
-    opt_operand_def,
     opt_prop_def,
     prop_def,
     result_def,
@@ -23,6 +22,8 @@ from xdsl.irdl import (
     var_result_def,
 )
 
+from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.ptx.base import (
     CONSTANT,
     REG,
@@ -58,20 +59,16 @@ _TAKERS = frozenset((("ptx.tcgen05.wait", None),))
 
 
 @irdl_op_definition
+@derived_init
 class Tcgen05AllocOp(PtxOp):
     """`tcgen05.alloc`: columns of tensor memory; their address is written to shared memory."""
 
     name = "ptx.tcgen05.alloc"
 
-    destination = operand_def(REG)
-    columns = operand_def(REG)
-    cta_group = prop_def(IntegerAttr)
-    offset = opt_prop_def(IntegerAttr)
-
-    def __init__(
-        self, destination: Value, columns: Value, *, cta_group: int = 1, offset: int = 0
-    ) -> None:
-        super().__init__((destination, columns), (), cta_group=cta_group, offset=offset or None)
+    destination: fields.Operand = fields.operand(REG)
+    columns: fields.Operand = fields.operand(REG)
+    cta_group: fields.Int = fields.prop(IntegerAttr, default=1, kw_only=True)
+    offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
 
     def check(self) -> None:
         check_group(self)
@@ -86,17 +83,15 @@ class Tcgen05AllocOp(PtxOp):
 
 
 @irdl_op_definition
+@derived_init
 class Tcgen05DeallocOp(PtxOp):
     """`tcgen05.dealloc`: gives the columns back, before the block ends."""
 
     name = "ptx.tcgen05.dealloc"
 
-    address = operand_def(REG)
-    columns = operand_def(REG)
-    cta_group = prop_def(IntegerAttr)
-
-    def __init__(self, address: Value, columns: Value, *, cta_group: int = 1) -> None:
-        super().__init__((address, columns), (), cta_group=cta_group)
+    address: fields.Operand = fields.operand(REG)
+    columns: fields.Operand = fields.operand(REG)
+    cta_group: fields.Int = fields.prop(IntegerAttr, default=1, kw_only=True)
 
     def check(self) -> None:
         check_group(self)
@@ -110,15 +105,13 @@ class Tcgen05DeallocOp(PtxOp):
 
 
 @irdl_op_definition
+@derived_init
 class Tcgen05RelinquishOp(PtxOp):
     """`tcgen05.relinquish_alloc_permit`: this block allocates no more."""
 
     name = "ptx.tcgen05.relinquish_alloc_permit"
 
-    cta_group = prop_def(IntegerAttr)
-
-    def __init__(self, *, cta_group: int = 1) -> None:
-        super().__init__(cta_group=cta_group)
+    cta_group: fields.Int = fields.prop(IntegerAttr, default=1, kw_only=True)
 
     def check(self) -> None:
         check_group(self)
@@ -158,7 +151,7 @@ class Tcgen05LdOp(PtxOp):
         `pack` puts two 16-bit columns into a register.
         """
         count = repeat * TMEM_REGISTERS.get(shape, 1)
-        super().__init__(
+        self.fill(
             (address,),
             (reg(kind, count),),
             shape=shape,
@@ -187,36 +180,18 @@ class Tcgen05LdOp(PtxOp):
 
 
 @irdl_op_definition
+@derived_init
 class Tcgen05StOp(PtxOp):
     """`tcgen05.st`: registers into tensor memory."""
 
     name = "ptx.tcgen05.st"
 
-    address = operand_def(REG)
-    value = operand_def(REG)
-    shape = prop_def(StringAttr)
-    unpack = opt_prop_def(UnitAttr)
-    half_split = opt_prop_def(IntegerAttr)
-    offset = opt_prop_def(IntegerAttr)
-
-    def __init__(
-        self,
-        address: Value,
-        value: Value,
-        shape: str,
-        *,
-        unpack: bool = False,
-        half_split: int | None = None,
-        offset: int = 0,
-    ) -> None:
-        super().__init__(
-            (address, value),
-            (),
-            shape=shape,
-            unpack=unpack,
-            half_split=half_split,
-            offset=offset or None,
-        )
+    address: fields.Operand = fields.operand(REG)
+    value: fields.Operand = fields.operand(REG)
+    shape: fields.String = fields.prop(StringAttr)
+    unpack: fields.Flag = fields.opt_prop(UnitAttr, default=False, kw_only=True)
+    half_split: fields.OptInt = fields.opt_prop(IntegerAttr, default=None, kw_only=True)
+    offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
 
     def check(self) -> None:
         shape = _check_access(self, self.address)
@@ -252,7 +227,7 @@ class Tcgen05WaitOp(PtxOp):
     def __init__(self, access: str, values: Sequence[Value] = ()) -> None:
         """`access` is ld or st."""
         operands = [as_value(value) for value in values]
-        super().__init__((operands,), [v.type for v in operands], access=access)
+        self.fill((operands,), [v.type for v in operands], access=access)
 
     def in_place(self) -> Sequence[tuple[int, int]]:
         return tuple((index, index) for index in range(len(self.results)))
@@ -266,16 +241,13 @@ class Tcgen05WaitOp(PtxOp):
 
 
 @irdl_op_definition
+@derived_init
 class Tcgen05FenceOp(PtxOp):
     """`tcgen05.fence`: orders asynchronous operations around a barrier between threads."""
 
     name = "ptx.tcgen05.fence"
 
-    side = prop_def(StringAttr)
-
-    def __init__(self, side: str) -> None:
-        """`side` is before or after the barrier."""
-        super().__init__(side=side)
+    side: fields.String = fields.prop(StringAttr)
 
     def check(self) -> None:
         check_word(self, "side", self.text("side"), ("before", "after"))
@@ -285,38 +257,20 @@ class Tcgen05FenceOp(PtxOp):
 
 
 @irdl_op_definition
+@derived_init
 class Tcgen05CommitOp(GuardedOp):
     """`tcgen05.commit`: an arrival when the asynchronous operations so far are complete."""
 
     name = "ptx.tcgen05.commit"
 
     SEGMENTED: ClassVar[bool] = True
-    barrier = operand_def(REG)
-    multicast = opt_operand_def(REG)
-    guard = opt_operand_def(REG)
-    cta_group = prop_def(IntegerAttr)
-    offset = opt_prop_def(IntegerAttr)
+    barrier: fields.Operand = fields.operand(REG)
+    cta_group: fields.Int = fields.prop(IntegerAttr, default=1, kw_only=True)
+    multicast: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
+    offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
+    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
-
-    def __init__(
-        self,
-        barrier: Value,
-        *,
-        cta_group: int = 1,
-        multicast: Value | None = None,
-        offset: int = 0,
-        guard: Value | None = None,
-        negate: bool = False,
-    ) -> None:
-        """`multicast` is a mask (b16) of the blocks whose barriers get the arrival."""
-        super().__init__(
-            (barrier, multicast, guard),
-            (),
-            cta_group=cta_group,
-            offset=offset or None,
-            negate=negate,
-        )
 
     def check(self) -> None:
         check_group(self)

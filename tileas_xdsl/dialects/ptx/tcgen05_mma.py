@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     irdl_op_definition,
-    operand_def,
-    opt_operand_def,
-    opt_prop_def,
-    prop_def,
-    var_operand_def,
 )
 
+from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.ptx.base import (
     REG,
     GuardedOp,
-    Value,
     address,
     kind_of,
 )
@@ -41,48 +36,20 @@ from tileas_xdsl.target.isa.tensor_cores import (
 
 
 @irdl_op_definition
+@derived_init
 class Tcgen05CpOp(GuardedOp):
     """`tcgen05.cp`: a matrix of shared memory, by its descriptor, into tensor memory."""
 
     name = "ptx.tcgen05.cp"
 
-    address = operand_def(REG)
-    descriptor = operand_def(REG)
-    guard = opt_operand_def(REG)
-    shape = prop_def(StringAttr)
-    multicast = opt_prop_def(StringAttr)
-    source_format = opt_prop_def(StringAttr)
-    cta_group = prop_def(IntegerAttr)
-    offset = opt_prop_def(IntegerAttr)
-
-    def __init__(
-        self,
-        address: Value,
-        descriptor: Value,
-        shape: str,
-        *,
-        multicast: str | None = None,
-        source_format: str | None = None,
-        cta_group: int = 1,
-        offset: int = 0,
-        guard: Value | None = None,
-        negate: bool = False,
-    ) -> None:
-        """`shape` 128x256b, 4x256b, 128x128b, 64x128b or 32x128b.
-
-        `multicast` is warpx2::02_13, warpx2::01_23 (64x128b) or warpx4 (32x128b);
-        `source_format` b6x16_p32 or b4x16_p64 unpacks to bytes.
-        """
-        super().__init__(
-            (address, descriptor, guard),
-            (),
-            shape=shape,
-            multicast=multicast,
-            source_format=source_format,
-            cta_group=cta_group,
-            offset=offset or None,
-            negate=negate,
-        )
+    address: fields.Operand = fields.operand(REG)
+    descriptor: fields.Operand = fields.operand(REG)
+    shape: fields.String = fields.prop(StringAttr)
+    multicast: fields.OptString = fields.opt_prop(StringAttr, default=None, kw_only=True)
+    source_format: fields.OptString = fields.opt_prop(StringAttr, default=None, kw_only=True)
+    cta_group: fields.Int = fields.prop(IntegerAttr, default=1, kw_only=True)
+    offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
+    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
 
     def check(self) -> None:
         check_group(self)
@@ -109,24 +76,15 @@ class Tcgen05CpOp(GuardedOp):
 
 
 @irdl_op_definition
+@derived_init
 class Tcgen05ShiftOp(GuardedOp):
     """`tcgen05.shift`: 32-byte elements of all rows but the last, one row down."""
 
     name = "ptx.tcgen05.shift"
 
-    address = operand_def(REG)
-    guard = opt_operand_def(REG)
-    cta_group = prop_def(IntegerAttr)
-
-    def __init__(
-        self,
-        address: Value,
-        *,
-        cta_group: int = 1,
-        guard: Value | None = None,
-        negate: bool = False,
-    ) -> None:
-        super().__init__((address, guard), (), cta_group=cta_group, negate=negate)
+    address: fields.Operand = fields.operand(REG)
+    cta_group: fields.Int = fields.prop(IntegerAttr, default=1, kw_only=True)
+    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
 
     def check(self) -> None:
         check_group(self)
@@ -140,6 +98,7 @@ class Tcgen05ShiftOp(GuardedOp):
 
 
 @irdl_op_definition
+@derived_init
 class Tcgen05MmaOp(GuardedOp):
     """`tcgen05.mma`: D = A * B + D by one thread, D (and perhaps A) in tensor memory.
 
@@ -150,63 +109,23 @@ class Tcgen05MmaOp(GuardedOp):
     name = "ptx.tcgen05.mma"
 
     SEGMENTED: ClassVar[bool] = True
-    d = operand_def(REG)
-    a = operand_def(REG)
-    b = operand_def(REG)
-    descriptor = operand_def(REG)
-    enable_d = operand_def(REG)
-    scales = var_operand_def(REG)
-    disabled_lanes = opt_operand_def(REG)
-    guard = opt_operand_def(REG)
-    kind = prop_def(StringAttr)
-    cta_group = prop_def(IntegerAttr)
-    scale_vector = opt_prop_def(StringAttr)
-    scale_d = opt_prop_def(IntegerAttr)
-    collector = opt_prop_def(StringAttr)
-    ashift = opt_prop_def(UnitAttr)
-    weights = opt_prop_def(UnitAttr)
+    d: fields.Operand = fields.operand(REG)
+    a: fields.Operand = fields.operand(REG)
+    b: fields.Operand = fields.operand(REG)
+    descriptor: fields.Operand = fields.operand(REG)
+    enable_d: fields.Operand = fields.operand(REG)
+    kind: fields.String = fields.prop(StringAttr)
+    cta_group: fields.Int = fields.prop(IntegerAttr, default=1, kw_only=True)
+    scales: fields.Operands = fields.operands(REG, default=(), kw_only=True)
+    scale_vector: fields.OptString = fields.opt_prop(StringAttr, default=None, kw_only=True)
+    disabled_lanes: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
+    scale_d: fields.OptInt = fields.opt_prop(IntegerAttr, default=None, kw_only=True)
+    collector: fields.OptString = fields.opt_prop(StringAttr, default=None, kw_only=True)
+    ashift: fields.Flag = fields.opt_prop(UnitAttr, default=False, kw_only=True)
+    weights: fields.Flag = fields.opt_prop(UnitAttr, default=False, kw_only=True)
+    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
-
-    def __init__(
-        self,
-        d: Value,
-        a: Value,
-        b: Value,
-        descriptor: Value,
-        enable_d: Value,
-        kind: str,
-        *,
-        cta_group: int = 1,
-        scales: Sequence[Value] = (),
-        scale_vector: str | None = None,
-        disabled_lanes: Value | None = None,
-        scale_d: int | None = None,
-        collector: str | None = None,
-        ashift: bool = False,
-        weights: bool = False,
-        guard: Value | None = None,
-        negate: bool = False,
-    ) -> None:
-        """`kind` f16, tf32, f8f6f4, i8, mxf8f6f4, mxf4 or mxf4nvf4; a false `enable_d` clears D.
-
-        `descriptor` is the instruction descriptor (b32); `disabled_lanes` 4 masks (8 for two
-        blocks); `scale_vector` block16, block32, 1X, 2X or 4X; `scale_d` divides D by a power of
-        two first; `collector` fill, use, lastuse or discard of A's buffer; `weights` is the
-        weight-stationary form `.ws`.
-        """
-        super().__init__(
-            (d, a, b, descriptor, enable_d, scales, disabled_lanes, guard),
-            (),
-            kind=kind,
-            cta_group=cta_group,
-            scale_vector=scale_vector,
-            scale_d=scale_d,
-            collector=collector,
-            ashift=ashift,
-            weights=weights,
-            negate=negate,
-        )
 
     def check(self) -> None:
         check_group(self)

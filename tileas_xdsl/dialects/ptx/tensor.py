@@ -17,6 +17,8 @@ from xdsl.irdl import (
     var_operand_def,
 )
 
+from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.ptx.base import REG, GuardedOp, Value, address
 from tileas_xdsl.dialects.ptx.bulk import BARRIER, GROUP
 from tileas_xdsl.dialects.ptx.checks import check_address, check_predicate, check_word, check_words
@@ -31,11 +33,12 @@ from tileas_xdsl.target.isa.asynchronous import (
 )
 
 
+@derived_init
 class TensorOp(GuardedOp):
     """Base: a box of the tensor of a map, at coordinates with the innermost one first."""
 
     SEGMENTED: ClassVar[bool] = True
-    mode = prop_def(StringAttr)
+    mode: fields.String = fields.prop(StringAttr, default="tile", kw_only=True)
 
     def check_box(
         self, tensor_map: SSAValue, coordinates: Sequence[SSAValue], modes: Sequence[str]
@@ -111,7 +114,7 @@ class TensorLoadOp(TensorOp):
 
         `multicast` is a mask (b16) of blocks; `cta_group` 2 lets the barrier be the even block's.
         """
-        super().__init__(
+        self.fill(
             (destination, map, barrier, coordinates, offsets, multicast, policy, guard),
             (),
             mode=mode,
@@ -230,7 +233,7 @@ class TensorStoreOp(FromSharedOp):
         negate: bool = False,
     ) -> None:
         """`mode` is tile, tile::scatter4 (x and four rows) or im2col_no_offs."""
-        super().__init__(
+        self.fill(
             (map, source, coordinates, policy, guard),
             (),
             mode=mode,
@@ -264,7 +267,7 @@ class TensorReduceOp(FromSharedOp):
         negate: bool = False,
     ) -> None:
         """`operation` is add, min, max, inc, dec, and, or, xor; the map knows the type."""
-        super().__init__(
+        self.fill(
             (map, source, coordinates, policy, guard),
             (),
             mode=mode,
@@ -282,29 +285,18 @@ class TensorReduceOp(FromSharedOp):
 
 
 @irdl_op_definition
+@derived_init
 class TensorPrefetchOp(TensorOp):
     """A box of global memory into the L2 cache."""
 
     name = "ptx.tensor_prefetch"
 
-    map = operand_def(REG)
-    coordinates = var_operand_def(REG)
-    policy = opt_operand_def(REG)
-    guard = opt_operand_def(REG)
+    map: fields.Operand = fields.operand(REG)
+    coordinates: fields.Operands = fields.operands(REG)
+    policy: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
+    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
-
-    def __init__(
-        self,
-        map: Value,
-        coordinates: Sequence[Value],
-        *,
-        mode: str = "tile",
-        policy: Value | None = None,
-        guard: Value | None = None,
-        negate: bool = False,
-    ) -> None:
-        super().__init__((map, coordinates, policy, guard), (), mode=mode, negate=negate)
 
     def check(self) -> None:
         self.check_box(self.map, self.coordinates, TENSOR_PREFETCHES)
@@ -320,16 +312,14 @@ class TensorPrefetchOp(TensorOp):
 
 
 @irdl_op_definition
+@derived_init
 class PrefetchTensormapOp(GuardedOp):
     """`prefetch.tensormap`: the map itself, into the cache of maps."""
 
     name = "ptx.prefetch_tensormap"
 
-    map = operand_def(REG)
-    guard = opt_operand_def(REG)
-
-    def __init__(self, map: Value, *, guard: Value | None = None, negate: bool = False) -> None:
-        super().__init__((map, guard), (), negate=negate)
+    map: fields.Operand = fields.operand(REG)
+    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
 
     def check(self) -> None:
         check_words(self, ("the address of the map", self.map, "b64"))

@@ -63,7 +63,7 @@ class ConstOp(PtxOp):
         attr: Attribute = (
             FloatAttr(value, _FLOATS[kind]) if kind in _FLOATS else int_attr(int(value))
         )
-        super().__init__((), (reg(kind, count),), value=attr)
+        self.fill((), (reg(kind, count),), value=attr)
 
     def check(self) -> None:
         kind, value = kind_of(self.result), self.properties["value"]
@@ -109,7 +109,7 @@ class UndefOp(PtxOp):
     traits = traits_def(Pure())
 
     def __init__(self, kind: str, count: int = 1) -> None:
-        super().__init__((), (reg(kind, count),))
+        self.fill((), (reg(kind, count),))
 
     def emit(self, out: Writer) -> None:
         """Nothing."""
@@ -128,7 +128,7 @@ class PackOp(PtxOp):
 
     def __init__(self, values: Sequence[Value]) -> None:
         count = sum(map(count_of, values))
-        super().__init__((values,), (reg(kind_of(values[0]), count),))
+        self.fill((values,), (reg(kind_of(values[0]), count),))
 
     def check(self) -> None:
         kind = kind_of(self.result)
@@ -153,7 +153,7 @@ class ExtractOp(PtxOp):
     traits = traits_def(Pure())
 
     def __init__(self, tuple: Value, start: int, count: int = 1) -> None:
-        super().__init__((tuple,), (reg(kind_of(tuple), count),), start=start)
+        self.fill((tuple,), (reg(kind_of(tuple), count),), start=start)
 
     def check(self) -> None:
         start, count, length = self.number("start"), count_of(self.result), count_of(self.tuple)
@@ -179,7 +179,7 @@ class UnpackOp(PtxOp):
     def __init__(self, tuple: Value, size: int = 1) -> None:
         """Pieces of `size` registers."""
         piece = reg(kind_of(tuple), size)
-        super().__init__((tuple,), (piece,) * (count_of(tuple) // size))
+        self.fill((tuple,), (piece,) * (count_of(tuple) // size))
 
     def check(self) -> None:
         length, sizes = count_of(self.tuple), {count_of(piece) for piece in self.pieces}
@@ -210,7 +210,7 @@ class MovOp(PtxOp):
         """To registers of `kind` (default: those of `type`, which is by default the kind of a)."""
         type = kind_of(a) if type is None else type
         result = reg(TYPE_KINDS[type] if kind is None else kind, count_of(a))
-        super().__init__((a,), (result,), type=type)
+        self.fill((a,), (result,), type=type)
 
     def check(self) -> None:
         check_word(self, "type", self.text("type"), (*_MOVES, "pred"))
@@ -240,7 +240,7 @@ class JoinOp(PtxOp):
     def __init__(self, a: Value, kind: str) -> None:
         """To registers of `kind` b32 or b64."""
         ratio = _BITS[kind] // _BITS[kind_of(a)]
-        super().__init__((a,), (reg(kind, count_of(a) // max(1, ratio)),))
+        self.fill((a,), (reg(kind, count_of(a) // max(1, ratio)),))
 
     def check(self) -> None:
         _check_widths(self, self.a, self.result)
@@ -268,7 +268,7 @@ class SplitOp(PtxOp):
     def __init__(self, a: Value, kind: str) -> None:
         """To registers of `kind` b16, b32 or f32."""
         ratio = _BITS[kind_of(a)] // _BITS[kind]
-        super().__init__((a,), (reg(kind, count_of(a) * ratio),))
+        self.fill((a,), (reg(kind, count_of(a) * ratio),))
 
     def check(self) -> None:
         _check_widths(self, self.result, self.a)

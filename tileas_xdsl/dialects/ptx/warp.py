@@ -16,6 +16,8 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
+from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.ptx.base import REG, PtxOp, Value, count_of, elementwise, kind_of
 from tileas_xdsl.dialects.ptx.checks import (
     check_count,
@@ -26,7 +28,7 @@ from tileas_xdsl.dialects.ptx.checks import (
     check_words,
 )
 from tileas_xdsl.dialects.ptx.emission import Writer
-from tileas_xdsl.dialects.ptx.types import reg
+from tileas_xdsl.dialects.ptx.types import RegType, reg
 from tileas_xdsl.target.isa.kinds import TYPE_KINDS
 from tileas_xdsl.target.isa.warps import (
     MATCHES,
@@ -56,7 +58,7 @@ class MapaOp(PtxOp):
 
     def __init__(self, a: Value, block: Value, *, space: str | None = "shared::cluster") -> None:
         """`space` None takes and gives generic addresses."""
-        super().__init__((a, block), (reg(kind_of(a), count_of(a)),), space=space)
+        self.fill((a, block), (reg(kind_of(a), count_of(a)),), space=space)
 
     def check(self) -> None:
         check_word(self, "space", self.text("space"), ("", "shared::cluster"))
@@ -72,19 +74,17 @@ class MapaOp(PtxOp):
 
 
 @irdl_op_definition
+@derived_init
 class GetctarankOp(PtxOp):
     """`getctarank`: the rank in the cluster of the block that an address belongs to."""
 
     name = "ptx.getctarank"
 
-    a = operand_def(REG)
-    space = opt_prop_def(StringAttr)
-    result = result_def(REG)
+    a: fields.Operand = fields.operand(REG)
+    space: fields.OptString = fields.opt_prop(StringAttr, default="shared::cluster", kw_only=True)
+    result: fields.Result[RegType] = fields.typed_result(REG, type=reg("b32"))
 
     traits = traits_def(Pure())
-
-    def __init__(self, a: Value, *, space: str | None = "shared::cluster") -> None:
-        super().__init__((a,), (reg("b32"),), space=space)
 
     def check(self) -> None:
         check_word(self, "space", self.text("space"), ("", "shared::cluster"))
@@ -105,17 +105,15 @@ def _address_head(op: MapaOp | GetctarankOp, mnemonic: str) -> str:
 
 
 @irdl_op_definition
+@derived_init
 class ElectSyncOp(PtxOp):
     """`elect.sync`: one thread of those in the mask; its lane, and whether this one is it."""
 
     name = "ptx.elect_sync"
 
-    mask = operand_def(REG)
-    lane = result_def(REG)
-    elected = result_def(REG)
-
-    def __init__(self, mask: Value) -> None:
-        super().__init__((mask,), (reg("b32"), reg("pred")))
+    mask: fields.Operand = fields.operand(REG)
+    lane: fields.Result[RegType] = fields.typed_result(REG, type=reg("b32"))
+    elected: fields.Result[RegType] = fields.typed_result(REG, type=reg("pred"))
 
     def check(self) -> None:
         check_words(
@@ -159,7 +157,7 @@ class ShflOp(PtxOp):
         """`mode` is idx, up, down or bfly; `predicate` also gives whether the lane was there."""
         results = [reg(kind_of(a), count_of(a))]
         results += [reg("pred", count_of(a))] if predicate else []
-        super().__init__((a, lane, clamp, mask), results, mode=mode)
+        self.fill((a, lane, clamp, mask), results, mode=mode)
 
     def check(self) -> None:
         check_word(self, "mode", self.text("mode"), SHUFFLES)
@@ -198,7 +196,7 @@ class VoteOp(PtxOp):
     result = result_def(REG)
 
     def __init__(self, a: Value, mask: Value, mode: str) -> None:
-        super().__init__((a, mask), (reg("b32" if mode == "ballot" else "pred"),), mode=mode)
+        self.fill((a, mask), (reg("b32" if mode == "ballot" else "pred"),), mode=mode)
 
     def check(self) -> None:
         mode = self.text("mode")
@@ -232,7 +230,7 @@ class MatchOp(PtxOp):
     def __init__(self, a: Value, mask: Value, mode: str = "any") -> None:
         """Mode all also gives a predicate."""
         results = (reg("b32"), reg("pred")) if mode == "all" else (reg("b32"),)
-        super().__init__((a, mask), results, mode=mode)
+        self.fill((a, mask), results, mode=mode)
 
     def check(self) -> None:
         mode = self.text("mode")
@@ -271,9 +269,7 @@ class ReduxOp(PtxOp):
 
     def __init__(self, a: Value, mask: Value, operation: str, type: str) -> None:
         """`operation` is add, min, max, and, or, xor."""
-        super().__init__(
-            (a, mask), (reg(TYPE_KINDS[type], count_of(a)),), operation=operation, type=type
-        )
+        self.fill((a, mask), (reg(TYPE_KINDS[type], count_of(a)),), operation=operation, type=type)
 
     def check(self) -> None:
         operation, type = self.text("operation"), self.text("type")
@@ -290,15 +286,13 @@ class ReduxOp(PtxOp):
 
 
 @irdl_op_definition
+@derived_init
 class ActivemaskOp(PtxOp):
     """`activemask`: the threads of the warp that are here now."""
 
     name = "ptx.activemask"
 
-    result = result_def(REG)
-
-    def __init__(self) -> None:
-        super().__init__((), (reg("b32"),))
+    result: fields.Result[RegType] = fields.typed_result(REG, type=reg("b32"))
 
     def check(self) -> None:
         check_words(self, ("its result", self.result, "b32"))
@@ -308,17 +302,14 @@ class ActivemaskOp(PtxOp):
 
 
 @irdl_op_definition
+@derived_init
 class SetmaxnregOp(PtxOp):
     """`setmaxnreg`: the registers per thread of this warpgroup from here on."""
 
     name = "ptx.setmaxnreg"
 
-    count = prop_def(IntegerAttr)
-    direction = prop_def(StringAttr)
-
-    def __init__(self, count: int, direction: str) -> None:
-        """`count` is a multiple of 8 from 24 to 256, `direction` inc or dec."""
-        super().__init__(count=count, direction=direction)
+    count: fields.Int = fields.prop(IntegerAttr)
+    direction: fields.String = fields.prop(StringAttr)
 
     def check(self) -> None:
         check_word(self, "direction", self.text("direction"), ("inc", "dec"))
@@ -335,15 +326,13 @@ class SetmaxnregOp(PtxOp):
 
 
 @irdl_op_definition
+@derived_init
 class NanosleepOp(PtxOp):
     """`nanosleep`: about so many nanoseconds."""
 
     name = "ptx.nanosleep"
 
-    time = operand_def(REG)
-
-    def __init__(self, time: Value) -> None:
-        super().__init__((time,))
+    time: fields.Operand = fields.operand(REG)
 
     def check(self) -> None:
         check_words(self, ("the time", self.time, "b32"))
@@ -353,16 +342,13 @@ class NanosleepOp(PtxOp):
 
 
 @irdl_op_definition
+@derived_init
 class GriddepcontrolOp(PtxOp):
     """`griddepcontrol`: wait for the grid before, or let the grid after start."""
 
     name = "ptx.griddepcontrol"
 
-    action = prop_def(StringAttr)
-
-    def __init__(self, action: str) -> None:
-        """`action` is wait or launch_dependents."""
-        super().__init__(action=action)
+    action: fields.String = fields.prop(StringAttr)
 
     def check(self) -> None:
         check_word(self, "action", self.text("action"), ("wait", "launch_dependents"))
@@ -372,13 +358,11 @@ class GriddepcontrolOp(PtxOp):
 
 
 @irdl_op_definition
+@derived_init
 class TrapOp(PtxOp):
     """`trap`: abort the grid."""
 
     name = "ptx.trap"
-
-    def __init__(self) -> None:
-        super().__init__()
 
     def emit(self, out: Writer) -> None:
         out.line("trap")

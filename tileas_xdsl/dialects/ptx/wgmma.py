@@ -23,6 +23,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
+from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.ptx.base import REG, PtxOp, Value, as_value, count_of, kind_of, vector
 from tileas_xdsl.dialects.ptx.checks import (
     check_count,
@@ -43,11 +44,9 @@ from tileas_xdsl.target.isa.tensor_cores import (
 )
 
 
+@derived_init
 class WordOp(PtxOp):
     """Base: one instruction without operands."""
-
-    def __init__(self) -> None:
-        super().__init__()
 
 
 @irdl_op_definition
@@ -88,7 +87,7 @@ class WgmmaWaitOp(PtxOp):
     def __init__(self, pending: int = 0, values: Sequence[Value] = ()) -> None:
         """Results have the types of `values`, in order."""
         operands = [as_value(value) for value in values]
-        super().__init__((operands,), [v.type for v in operands], pending=pending)
+        self.fill((operands,), [v.type for v in operands], pending=pending)
 
     def in_place(self) -> Sequence[tuple[int, int]]:
         return tuple((index, index) for index in range(len(self.results)))
@@ -149,7 +148,7 @@ class WgmmaOp(PtxOp):
         `trans_a` and `trans_b` are for operands whose M or N is contiguous (16-bit types only).
         """
         accumulator = as_value(accumulator)
-        super().__init__(
+        self.fill(
             (accumulator, a, b, scale_d),
             (accumulator.type,),
             type=type,
@@ -263,7 +262,7 @@ class MmaOp(PtxOp):
         saturate: bool = False,
     ) -> None:
         """`shape` as m16n8k16, `type` of C and D."""
-        super().__init__(
+        self.fill(
             (a, b, c),
             (reg(kind_of(c), count_of(c)),),
             shape=shape,

@@ -10,7 +10,6 @@ from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
     operand_def,
-    opt_operand_def,
     prop_def,
     result_def,
     traits_def,
@@ -19,13 +18,15 @@ from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.cute.base.checks import fragment, pointer_to
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute.types.elements import stored_bytes
 from tileas_xdsl.dialects.cute_nvgpu.atoms.copies import ASYNC_BYTES
 from tileas_xdsl.dialects.cute_nvgpu.mma.wgmma_kinds import ptx_element
-from tileas_xdsl.dialects.cute_nvgpu.operands import Value, number, value_of, word
+from tileas_xdsl.dialects.cute_nvgpu.operands import Value, value_of, word
 from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import check_barrier
+from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 from tileas_xdsl.target.isa.tensor_cores import MMA, Fragments
 
 __all__ = [
@@ -50,7 +51,8 @@ REGISTER_BYTES = {"b32": 4, "f32": 4, "f64": 8}
 
 
 @irdl_op_definition
-class CpAsyncOp(IRDLOperation):
+@derived_init
+class CpAsyncOp(FieldsOp):
     """Starts a copy of `bytes` bytes from global to shared memory; the group of it counts it.
 
     `cache` is `always`, or `global`, past the first cache.  Where `pred` is false nothing happens.
@@ -58,29 +60,16 @@ class CpAsyncOp(IRDLOperation):
 
     name = "cute_nvgpu.arch.copy.SM80.cp_async"
 
-    smem = operand_def()
-    gmem = operand_def()
-    pred = opt_operand_def(i1)
-    bytes = prop_def(_NUMBER)
-    cache = prop_def(StringAttr)
+    smem: fields.Operand = fields.operand()
+    gmem: fields.Operand = fields.operand()
+    bytes: fields.Int = fields.prop(_NUMBER)
+    cache: fields.String = fields.prop(StringAttr, default="always")
+    pred: fields.OptOperand = fields.opt_operand(i1, default=None)
 
     assembly_format = (
         "$gmem `to` $smem `bytes` $bytes `cache` $cache (`if` $pred^)? attr-dict"
         " `:` type($gmem) `,` type($smem)"
     )
-
-    def __init__(
-        self,
-        smem: Value,
-        gmem: Value,
-        bytes: int,
-        cache: str = "always",
-        pred: Value | None = None,
-    ) -> None:
-        super().__init__(
-            operands=[smem, gmem, pred],
-            properties={"bytes": number(bytes), "cache": word(cache)},
-        )
 
     def verify_(self) -> None:
         size, cache = value_of(self.bytes), self.cache.data
@@ -95,29 +84,25 @@ class CpAsyncOp(IRDLOperation):
 
 
 @irdl_op_definition
-class CpAsyncCommitOp(IRDLOperation):
+@derived_init
+class CpAsyncCommitOp(FieldsOp):
     """Closes the group of asynchronous copies that this thread started since the last one."""
 
     name = "cute_nvgpu.arch.copy.SM80.cp_async_commit_group"
 
     assembly_format = "attr-dict"
 
-    def __init__(self) -> None:
-        super().__init__()
-
 
 @irdl_op_definition
-class CpAsyncWaitOp(IRDLOperation):
+@derived_init
+class CpAsyncWaitOp(FieldsOp):
     """Waits until at most `count` groups of this thread are under way."""
 
     name = "cute_nvgpu.arch.copy.SM80.cp_async_wait_group"
 
-    count = prop_def(_NUMBER)
+    count: fields.Int = fields.prop(_NUMBER)
 
     assembly_format = "$count attr-dict"
-
-    def __init__(self, count: int) -> None:
-        super().__init__(properties={"count": number(count)})
 
     def verify_(self) -> None:
         if value_of(self.count) < 0:
@@ -125,7 +110,8 @@ class CpAsyncWaitOp(IRDLOperation):
 
 
 @irdl_op_definition
-class CpAsyncMbarrierArriveOp(IRDLOperation):
+@derived_init
+class CpAsyncMbarrierArriveOp(FieldsOp):
     """Arrives at an mbarrier when all copies that this thread has started are there.
 
     The arrival is one of those that the mbarrier was initialised with (PTX ISA, `.noinc`).
@@ -133,12 +119,9 @@ class CpAsyncMbarrierArriveOp(IRDLOperation):
 
     name = "cute_nvgpu.arch.copy.SM80.cp_async_mbarrier_arrive"
 
-    ptr = operand_def()
+    ptr: fields.Operand = fields.operand()
 
     assembly_format = "$ptr attr-dict `:` type($ptr)"
-
-    def __init__(self, ptr: Value) -> None:
-        super().__init__(operands=[ptr])
 
     def verify_(self) -> None:
         check_barrier(self, self.ptr)

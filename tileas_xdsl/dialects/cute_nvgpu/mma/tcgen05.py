@@ -24,7 +24,6 @@ from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
     operand_def,
-    opt_operand_def,
     prop_def,
     result_def,
     var_operand_def,
@@ -32,6 +31,7 @@ from xdsl.irdl import (
 )
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.cute.base.checks import fragment, pointer_to
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute_nvgpu.mma.tcgen05_rules import check_tensor_target
@@ -41,6 +41,7 @@ from tileas_xdsl.dialects.cute_nvgpu.operands import Value, number, value_of, wo
 from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import check_barrier
 from tileas_xdsl.dialects.cute_nvgpu.tma.copies import check_copy
 from tileas_xdsl.dialects.cute_nvgpu.types import SmemDescType, TmaDescriptorTiledType
+from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 from tileas_xdsl.target.canonical import INSTRUCTION_K_BITS
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.instruction_descriptor import InstructionDescriptor
@@ -93,21 +94,17 @@ def check_blocks(op: Operation, blocks: IntegerAttr) -> None:
 
 
 @irdl_op_definition
-class AllocTmemOp(IRDLOperation):
+@derived_init
+class AllocTmemOp(FieldsOp):
     """A whole warp takes columns of tensor memory; their address is written to shared memory."""
 
     name = "cute_nvgpu.arch.sm100.alloc_tmem"
 
-    ptr = operand_def()
-    columns = prop_def(_NUMBER)
-    num_cta = prop_def(_NUMBER)
+    ptr: fields.Operand = fields.operand()
+    columns: fields.Int = fields.prop(_NUMBER)
+    num_cta: fields.Int = fields.prop(_NUMBER, default=1)
 
     assembly_format = "$ptr `,` $columns `blocks` $num_cta attr-dict `:` type($ptr)"
-
-    def __init__(self, ptr: Value, columns: int, num_cta: int = 1) -> None:
-        super().__init__(
-            operands=[ptr], properties={"columns": number(columns), "num_cta": number(num_cta)}
-        )
 
     def verify_(self) -> None:
         pointer_to(self, self.ptr, "place of the address", AddressSpace.SMEM, 4)
@@ -116,21 +113,17 @@ class AllocTmemOp(IRDLOperation):
 
 
 @irdl_op_definition
-class DeallocTmemOp(IRDLOperation):
+@derived_init
+class DeallocTmemOp(FieldsOp):
     """A whole warp gives columns of tensor memory back, all of whose users are done."""
 
     name = "cute_nvgpu.arch.sm100.dealloc_tmem"
 
-    address = operand_def(i32)
-    columns = prop_def(_NUMBER)
-    num_cta = prop_def(_NUMBER)
+    address: fields.Operand = fields.operand(i32)
+    columns: fields.Int = fields.prop(_NUMBER)
+    num_cta: fields.Int = fields.prop(_NUMBER, default=1)
 
     assembly_format = "$address `,` $columns `blocks` $num_cta attr-dict"
-
-    def __init__(self, address: Value, columns: int, num_cta: int = 1) -> None:
-        super().__init__(
-            operands=[address], properties={"columns": number(columns), "num_cta": number(num_cta)}
-        )
 
     def verify_(self) -> None:
         _check_columns(self, self.columns)
@@ -144,35 +137,31 @@ def _check_columns(op: Operation, columns: IntegerAttr) -> None:
 
 
 @irdl_op_definition
-class RelinquishTmemOp(IRDLOperation):
+@derived_init
+class RelinquishTmemOp(FieldsOp):
     """The block allocates no more tensor memory, so that others may."""
 
     name = "cute_nvgpu.arch.sm100.relinquish_tmem_alloc_permit"
 
-    num_cta = prop_def(_NUMBER)
+    num_cta: fields.Int = fields.prop(_NUMBER, default=1)
 
     assembly_format = "`blocks` $num_cta attr-dict"
-
-    def __init__(self, num_cta: int = 1) -> None:
-        super().__init__(properties={"num_cta": number(num_cta)})
 
     def verify_(self) -> None:
         check_blocks(self, self.num_cta)
 
 
 @irdl_op_definition
-class RetrieveTmemPtrOp(IRDLOperation):
+@derived_init
+class RetrieveTmemPtrOp(FieldsOp):
     """The address that an allocation has written to shared memory."""
 
     name = "cute_nvgpu.arch.sm100.retrieve_tmem_ptr"
 
-    ptr = operand_def()
+    ptr: fields.Operand = fields.operand()
     result = result_def(i32)
 
     assembly_format = "$ptr attr-dict `:` type($ptr)"
-
-    def __init__(self, ptr: Value) -> None:
-        super().__init__(operands=[ptr], result_types=[i32])
 
     def verify_(self) -> None:
         pointer_to(self, self.ptr, "place of the address", AddressSpace.SMEM, 4)
@@ -207,25 +196,20 @@ class TmemLoadOp(IRDLOperation):
 
 
 @irdl_op_definition
-class TmemStoreOp(IRDLOperation):
+@derived_init
+class TmemStoreOp(FieldsOp):
     """Starts to store registers to the lanes of tensor memory that this warp reaches."""
 
     name = "cute_nvgpu.arch.copy.SM100.tmem_store"
 
-    address = operand_def(i32)
-    value = operand_def()
-    shape = prop_def(StringAttr)
-    repeat = prop_def(_NUMBER)
+    address: fields.Operand = fields.operand(i32)
+    value: fields.Operand = fields.operand()
+    shape: fields.String = fields.prop(StringAttr)
+    repeat: fields.Int = fields.prop(_NUMBER)
 
     assembly_format = (
         "$value `,` $address `shape` $shape `repeat` $repeat attr-dict `:` type($value)"
     )
-
-    def __init__(self, address: Value, value: Value, shape: str, repeat: int) -> None:
-        super().__init__(
-            operands=[address, value],
-            properties={"shape": word(shape), "repeat": number(repeat)},
-        )
 
     def verify_(self) -> None:
         _check_move(self, self.shape.data, value_of(self.repeat), self.value.type)
@@ -277,17 +261,15 @@ class TmemWaitOp(IRDLOperation):
 
 
 @irdl_op_definition
-class TmemFenceOp(IRDLOperation):
+@derived_init
+class TmemFenceOp(FieldsOp):
     """Orders accesses to tensor memory around a barrier: `before` it, or `after` it."""
 
     name = "cute_nvgpu.arch.sm100.fence_tmem"
 
-    side = prop_def(StringAttr)
+    side: fields.String = fields.prop(StringAttr)
 
     assembly_format = "$side attr-dict"
-
-    def __init__(self, side: str) -> None:
-        super().__init__(properties={"side": word(side)})
 
     def verify_(self) -> None:
         if self.side.data not in SIDES:
@@ -392,7 +374,8 @@ def _format(name: str) -> str:
 
 
 @irdl_op_definition
-class UmmaCommitOp(IRDLOperation):
+@derived_init
+class UmmaCommitOp(FieldsOp):
     """An arrival at an mbarrier when all products that this thread has started are done.
 
     With `mask`, at the same barrier of each block of the cluster whose bit is set.
@@ -400,20 +383,15 @@ class UmmaCommitOp(IRDLOperation):
 
     name = "cute_nvgpu.arch.sm100.umma_commit"
 
-    ptr = operand_def()
-    mask = opt_operand_def(i16)
-    pred = opt_operand_def(i1)
-    num_cta = prop_def(_NUMBER)
+    ptr: fields.Operand = fields.operand()
+    mask: fields.OptOperand = fields.opt_operand(i16, default=None)
+    pred: fields.OptOperand = fields.opt_operand(i1, default=None)
+    num_cta: fields.Int = fields.prop(_NUMBER, default=1)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     assembly_format = (
         "$ptr (`mask` $mask^)? (`if` $pred^)? `blocks` $num_cta attr-dict `:` type($ptr)"
     )
-
-    def __init__(
-        self, ptr: Value, mask: Value | None = None, pred: Value | None = None, num_cta: int = 1
-    ) -> None:
-        super().__init__(operands=[ptr, mask, pred], properties={"num_cta": number(num_cta)})
 
     def verify_(self) -> None:
         check_barrier(self, self.ptr)
@@ -421,7 +399,8 @@ class UmmaCommitOp(IRDLOperation):
 
 
 @irdl_op_definition
-class PairTmaLoadOp(IRDLOperation):
+@derived_init
+class PairTmaLoadOp(FieldsOp):
     """Starts the copy of one box to shared memory, for products of two blocks.
 
     The box is for this block; its bytes complete at the same mbarrier of the even block of the two.
@@ -429,27 +408,17 @@ class PairTmaLoadOp(IRDLOperation):
 
     name = "cute_nvgpu.arch.copy.SM100.tma_load"
 
-    desc = operand_def(TmaDescriptorTiledType())
-    smem = operand_def()
-    mbar = operand_def()
-    coords = var_operand_def(i32)
-    pred = opt_operand_def(i1)
+    desc: fields.Operand = fields.operand(TmaDescriptorTiledType())
+    smem: fields.Operand = fields.operand()
+    mbar: fields.Operand = fields.operand()
+    coords: fields.Operands = fields.operands(i32)
+    pred: fields.OptOperand = fields.opt_operand(i1, default=None)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     assembly_format = (
         "$desc `[` $coords `]` `to` $smem `,` $mbar (`if` $pred^)?"
         " attr-dict `:` type($smem) `,` type($mbar)"
     )
-
-    def __init__(
-        self,
-        desc: Value,
-        smem: Value,
-        mbar: Value,
-        coords: Sequence[Value],
-        pred: Value | None = None,
-    ) -> None:
-        super().__init__(operands=[desc, smem, mbar, coords, pred])
 
     def verify_(self) -> None:
         check_copy(self, self.smem, self.coords)

@@ -12,11 +12,13 @@ from xdsl.ir import Attribute
 from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.cute_nvgpu.mma.tcgen05 import FORMATS, check_blocks
 from tileas_xdsl.dialects.cute_nvgpu.mma.tcgen05_rules import check_tensor_target
 from tileas_xdsl.dialects.cute_nvgpu.mma.wgmma_kinds import ptx_element
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value, number, value_of, word
 from tileas_xdsl.dialects.cute_nvgpu.types import SmemDescType
+from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 from tileas_xdsl.target.block_scales import SCALE_VECTORS, scale_vector
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.instruction_descriptor import BlockScaledDescriptor
@@ -40,7 +42,8 @@ ALL_FORMATS: Mapping[str, str] = {
 
 
 @irdl_op_definition
-class CopyToTmemOp(IRDLOperation):
+@derived_init
+class CopyToTmemOp(FieldsOp):
     """One thread starts the copy of a matrix of shared memory to tensor memory.
 
     `lanes` rows of `bits` bits each, by the descriptor of the matrix; with `x4` all four quarters
@@ -49,36 +52,17 @@ class CopyToTmemOp(IRDLOperation):
 
     name = "cute_nvgpu.arch.copy.SM100.copy_s2t"
 
-    source = operand_def(_DESC)
-    address = operand_def(i32)
-    lanes = prop_def(_NUMBER)
-    bits = prop_def(_NUMBER)
-    broadcast = prop_def(StringAttr)
-    num_cta = prop_def(_NUMBER)
+    source: fields.Operand = fields.operand(_DESC)
+    address: fields.Operand = fields.operand(i32)
+    lanes: fields.Int = fields.prop(_NUMBER, default=32)
+    bits: fields.Int = fields.prop(_NUMBER, default=128)
+    broadcast: fields.String = fields.prop(StringAttr, default="x4")
+    num_cta: fields.Int = fields.prop(_NUMBER, default=1)
 
     assembly_format = (
         "$source `,` $address `lanes` $lanes `bits` $bits `broadcast` $broadcast"
         " `blocks` $num_cta attr-dict"
     )
-
-    def __init__(
-        self,
-        source: Value,
-        address: Value,
-        lanes: int = 32,
-        bits: int = 128,
-        broadcast: str = "x4",
-        num_cta: int = 1,
-    ) -> None:
-        super().__init__(
-            operands=[source, address],
-            properties={
-                "lanes": number(lanes),
-                "bits": number(bits),
-                "broadcast": word(broadcast),
-                "num_cta": number(num_cta),
-            },
-        )
 
     @property
     def shape(self) -> str:

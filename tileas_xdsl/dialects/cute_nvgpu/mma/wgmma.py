@@ -27,6 +27,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.cute.base.checks import fragment, pointer_to
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute.types.elements import stored_bytes
@@ -39,6 +40,7 @@ from tileas_xdsl.dialects.cute_nvgpu.operands import (
     word,
 )
 from tileas_xdsl.dialects.cute_nvgpu.types import SmemDescType
+from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 
 __all__ = [
     "MakeGmmaSmemDescOp",
@@ -64,13 +66,14 @@ _SMEM = AddressSpace.SMEM
 _SHAPE = DenseArrayBase.constr(i32)
 
 
-class DescriptorOp(IRDLOperation):
+@derived_init
+class DescriptorOp(FieldsOp):
     """The descriptor of an operand of a product, in the generation of its target."""
 
-    ptr = operand_def()
-    swizzle = prop_def(StringAttr)
-    leading_bytes = prop_def(IntegerAttr.constr(i32))
-    stride_bytes = prop_def(IntegerAttr.constr(i32))
+    ptr: fields.Operand = fields.operand()
+    swizzle: fields.String = fields.prop(StringAttr, default="128B")
+    leading_bytes: fields.Int = fields.prop(IntegerAttr.constr(i32), default=16)
+    stride_bytes: fields.Int = fields.prop(IntegerAttr.constr(i32), default=1024)
     result = result_def(_DESC)
 
     traits = traits_def(Pure())
@@ -78,19 +81,6 @@ class DescriptorOp(IRDLOperation):
         "$ptr `swizzle` $swizzle `leading` $leading_bytes `stride` $stride_bytes attr-dict"
         " `:` type($ptr)"
     )
-
-    def __init__(
-        self, ptr: Value, swizzle: str = "128B", leading_bytes: int = 16, stride_bytes: int = 1024
-    ) -> None:
-        super().__init__(
-            operands=[ptr],
-            result_types=[_DESC],
-            properties={
-                "swizzle": word(swizzle),
-                "leading_bytes": number(leading_bytes),
-                "stride_bytes": number(stride_bytes),
-            },
-        )
 
     def verify_(self) -> None:
         period = SWIZZLE_PERIODS.get(self.swizzle.data)
@@ -154,11 +144,9 @@ class SmemDescAddOp(IRDLOperation):
             )
 
 
-class _WgmmaActOp(IRDLOperation):
+@derived_init
+class _WgmmaActOp(FieldsOp):
     assembly_format = "attr-dict"
-
-    def __init__(self) -> None:
-        super().__init__()
 
 
 @irdl_op_definition

@@ -11,21 +11,19 @@ from xdsl.irdl import (
     operand_def,
     opt_operand_def,
     opt_prop_def,
-    prop_def,
     result_def,
 )
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.cute.base.checks import pointer_to
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute_nvgpu.operands import (
     Value,
-    flag,
-    number,
     optional_number,
     value_of,
-    word,
 )
+from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 
 __all__ = [
     "BarrierArriveOp",
@@ -69,19 +67,17 @@ def _check_count(op: Operation, what: str, count: int, first: int) -> None:
 
 
 @irdl_op_definition
-class MbarrierInitOp(IRDLOperation):
+@derived_init
+class MbarrierInitOp(FieldsOp):
     """Makes an mbarrier that `count` arrivals complete.  One thread executes it."""
 
     name = "cute_nvgpu.arch.mbarrier_init"
 
-    ptr = operand_def()
-    count = prop_def(IntegerAttr.constr(i32))
-    pred = opt_operand_def(i1)
+    ptr: fields.Operand = fields.operand()
+    count: fields.Int = fields.prop(IntegerAttr.constr(i32))
+    pred: fields.OptOperand = fields.opt_operand(i1, default=None)
 
     assembly_format = "$ptr `,` $count (`if` $pred^)? attr-dict `:` type($ptr)"
-
-    def __init__(self, ptr: Value, count: int, pred: Value | None = None) -> None:
-        super().__init__(operands=[ptr, pred], properties={"count": number(count)})
 
     def verify_(self) -> None:
         check_barrier(self, self.ptr)
@@ -109,19 +105,17 @@ class MbarrierArriveOp(IRDLOperation):
 
 
 @irdl_op_definition
-class MbarrierArriveExpectTxOp(IRDLOperation):
+@derived_init
+class MbarrierArriveExpectTxOp(FieldsOp):
     """One arrival that announces bytes which bulk copies are to deliver in this phase."""
 
     name = "cute_nvgpu.arch.mbarrier_arrive_expect_tx"
 
-    ptr = operand_def()
-    bytes = prop_def(IntegerAttr.constr(i32))
-    pred = opt_operand_def(i1)
+    ptr: fields.Operand = fields.operand()
+    bytes: fields.Int = fields.prop(IntegerAttr.constr(i32))
+    pred: fields.OptOperand = fields.opt_operand(i1, default=None)
 
     assembly_format = "$ptr `,` $bytes (`if` $pred^)? attr-dict `:` type($ptr)"
-
-    def __init__(self, ptr: Value, bytes: int, pred: Value | None = None) -> None:
-        super().__init__(operands=[ptr, pred], properties={"bytes": number(bytes)})
 
     def verify_(self) -> None:
         check_barrier(self, self.ptr)
@@ -129,49 +123,43 @@ class MbarrierArriveExpectTxOp(IRDLOperation):
 
 
 @irdl_op_definition
-class MbarrierWaitOp(IRDLOperation):
+@derived_init
+class MbarrierWaitOp(FieldsOp):
     """Waits until the phase with this parity (0 or 1) is complete."""
 
     name = "cute_nvgpu.arch.mbarrier_wait"
 
-    ptr = operand_def()
-    parity = operand_def(i32)
+    ptr: fields.Operand = fields.operand()
+    parity: fields.Operand = fields.operand(i32)
 
     assembly_format = "$ptr `,` $parity attr-dict `:` type($ptr)"
-
-    def __init__(self, ptr: Value, parity: Value) -> None:
-        super().__init__(operands=[ptr, parity])
 
     def verify_(self) -> None:
         check_barrier(self, self.ptr)
 
 
 @irdl_op_definition
-class MbarrierTryWaitOp(IRDLOperation):
+@derived_init
+class MbarrierTryWaitOp(FieldsOp):
     """Whether the phase with this parity (0 or 1) is complete, after a limited time."""
 
     name = "cute_nvgpu.arch.mbarrier_try_wait"
 
-    ptr = operand_def()
-    parity = operand_def(i32)
+    ptr: fields.Operand = fields.operand()
+    parity: fields.Operand = fields.operand(i32)
     result = result_def(i1)
 
     assembly_format = "$ptr `,` $parity attr-dict `:` type($ptr)"
-
-    def __init__(self, ptr: Value, parity: Value) -> None:
-        super().__init__(operands=[ptr, parity], result_types=[i1])
 
     def verify_(self) -> None:
         check_barrier(self, self.ptr)
 
 
-class _BareOp(IRDLOperation):
+@derived_init
+class _BareOp(FieldsOp):
     """An operation that only acts."""
 
     assembly_format = "attr-dict"
-
-    def __init__(self) -> None:
-        super().__init__()
 
 
 @irdl_op_definition
@@ -182,17 +170,15 @@ class FenceMbarrierInitOp(_BareOp):
 
 
 @irdl_op_definition
-class FenceProxyAsyncOp(IRDLOperation):
+@derived_init
+class FenceProxyAsyncOp(FieldsOp):
     """Orders this thread's plain accesses before later ones by bulk copies and wgmma."""
 
     name = "cute_nvgpu.arch.fence_proxy_async"
 
-    space = prop_def(StringAttr)
+    space: fields.String = fields.prop(StringAttr, default="shared::cta")
 
     assembly_format = "$space attr-dict"
-
-    def __init__(self, space: str = "shared::cta") -> None:
-        super().__init__(properties={"space": word(space)})
 
     def verify_(self) -> None:
         if self.space.data not in PROXY_SPACES:
@@ -252,17 +238,15 @@ class BarrierArriveOp(_NamedBarrierOp):
 
 
 @irdl_op_definition
-class ClusterArriveOp(IRDLOperation):
+@derived_init
+class ClusterArriveOp(FieldsOp):
     """Arrives at the barrier of the cluster; `relaxed` orders no memory and is cheap."""
 
     name = "cute_nvgpu.arch.cluster_arrive"
 
-    relaxed = opt_prop_def(UnitAttr)
+    relaxed: fields.Flag = fields.opt_prop(UnitAttr, default=False)
 
     assembly_format = "(`relaxed` $relaxed^)? attr-dict"
-
-    def __init__(self, relaxed: bool = False) -> None:
-        super().__init__(properties={"relaxed": flag(relaxed)})
 
 
 @irdl_op_definition

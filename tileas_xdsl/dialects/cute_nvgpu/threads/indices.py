@@ -15,10 +15,12 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.cute.base.checks import one_of
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute.types.pointers import PtrType
-from tileas_xdsl.dialects.cute_nvgpu.operands import Value, number, truth, value_of, word
+from tileas_xdsl.dialects.cute_nvgpu.operands import Value, number, truth, value_of
+from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 
 __all__ = [
     "BlockIdxOp",
@@ -42,16 +44,14 @@ LARGEST_ALIGNMENT = 1024
 """How dynamic shared memory is aligned, in bytes: the period of the 128-byte swizzle."""
 
 
-class _AxisOp(IRDLOperation):
+@derived_init
+class _AxisOp(FieldsOp):
     """A special register with one value for each axis."""
 
-    axis = prop_def(StringAttr)
+    axis: fields.String = fields.prop(StringAttr, default="x")
     result = result_def(i32)
 
     assembly_format = "$axis attr-dict"
-
-    def __init__(self, axis: str = "x") -> None:
-        super().__init__(result_types=[i32], properties={"axis": word(axis)})
 
     def verify_(self) -> None:
         if self.axis.data not in AXES:
@@ -82,15 +82,13 @@ class GridDimOp(_AxisOp):
     traits = traits_def(Pure())
 
 
-class _IndexOp(IRDLOperation):
+@derived_init
+class _IndexOp(FieldsOp):
     """An index that needs no operand."""
 
     result = result_def(i32)
 
     assembly_format = "attr-dict"
-
-    def __init__(self) -> None:
-        super().__init__(result_types=[i32])
 
 
 @irdl_op_definition
@@ -121,7 +119,8 @@ class ClusterRankOp(_IndexOp):
 
 
 @irdl_op_definition
-class ElectOneOp(IRDLOperation):
+@derived_init
+class ElectOneOp(FieldsOp):
     """True for one thread of the warp.  The whole warp executes it."""
 
     name = "cute_nvgpu.arch.elect_one"
@@ -129,9 +128,6 @@ class ElectOneOp(IRDLOperation):
     result = result_def(i1)
 
     assembly_format = "attr-dict"
-
-    def __init__(self) -> None:
-        super().__init__(result_types=[i1])
 
 
 @irdl_op_definition

@@ -22,6 +22,7 @@ from xdsl.irdl import (
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.cute.base.checks import fragment, one_of, pointer_to
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute.types.elements import stored_bytes
@@ -33,6 +34,7 @@ from tileas_xdsl.dialects.cute_nvgpu.operands import (
     value_of,
     word,
 )
+from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 
 __all__ = ["LdsmOp", "PrmtOp", "ReduxOp", "ShuffleOp", "StsmOp"]
 
@@ -96,34 +98,22 @@ class StsmOp(IRDLOperation):
 
 
 @irdl_op_definition
-class LdsmOp(IRDLOperation):
+@derived_init
+class LdsmOp(FieldsOp):
     """Reads 8x8 matrices of 16-bit elements: lane l gives the address of row l%8 of matrix l/8."""
 
     name = "cute_nvgpu.arch.copy.ldsm"
 
-    ptr = operand_def()
-    num_matrices = prop_def(IntegerAttr.constr(i32))
-    transpose = opt_prop_def(UnitAttr)
-    result = result_def()
+    ptr: fields.Operand = fields.operand()
+    result: fields.Result[Attribute] = fields.typed_result()
+    num_matrices: fields.Int = fields.prop(IntegerAttr.constr(i32), default=4)
+    transpose: fields.Flag = fields.opt_prop(UnitAttr, default=False)
 
     traits = traits_def(MemoryReadEffect())
     assembly_format = (
         "$ptr `matrices` $num_matrices (`transpose` $transpose^)? attr-dict"
         " `:` type($ptr) `->` type($result)"
     )
-
-    def __init__(
-        self,
-        ptr: Value,
-        result_type: Attribute,
-        num_matrices: int = 4,
-        transpose: bool = False,
-    ) -> None:
-        super().__init__(
-            operands=[ptr],
-            result_types=[result_type],
-            properties={"num_matrices": number(num_matrices), "transpose": flag(transpose)},
-        )
 
     def verify_(self) -> None:
         _check_matrices(self, self.ptr, value_of(self.num_matrices), self.result.type)
@@ -171,19 +161,17 @@ class ShuffleOp(IRDLOperation):
 
 
 @irdl_op_definition
-class ReduxOp(IRDLOperation):
+@derived_init
+class ReduxOp(FieldsOp):
     """Combines a 32-bit integer of all lanes of the warp; every lane gets the result."""
 
     name = "cute_nvgpu.arch.redux"
 
-    value = operand_def(i32)
-    kind = prop_def(StringAttr)
+    value: fields.Operand = fields.operand(i32)
+    kind: fields.String = fields.prop(StringAttr, default="add")
     result = result_def(i32)
 
     assembly_format = "$kind $value attr-dict"
-
-    def __init__(self, value: Value, kind: str = "add") -> None:
-        super().__init__(operands=[value], result_types=[i32], properties={"kind": word(kind)})
 
     def verify_(self) -> None:
         if self.kind.data not in REDUCTIONS:
@@ -191,7 +179,8 @@ class ReduxOp(IRDLOperation):
 
 
 @irdl_op_definition
-class PrmtOp(IRDLOperation):
+@derived_init
+class PrmtOp(FieldsOp):
     """Four bytes of two words: digit n of the selector picks byte n, 0 to 3 of `a`, 4 to 7 of `b`.
 
     Source: PTX ISA 9.7.9.7, prmt.
@@ -199,13 +188,10 @@ class PrmtOp(IRDLOperation):
 
     name = "cute_nvgpu.arch.prmt"
 
-    a = operand_def(i32)
-    b = operand_def(i32)
-    selector = operand_def(i32)
+    a: fields.Operand = fields.operand(i32)
+    b: fields.Operand = fields.operand(i32)
+    selector: fields.Operand = fields.operand(i32)
     result = result_def(i32)
 
     traits = traits_def(Pure())
     assembly_format = "$a `,` $b `by` $selector attr-dict"
-
-    def __init__(self, a: Value, b: Value, selector: Value) -> None:
-        super().__init__(operands=[a, b, selector], result_types=[i32])

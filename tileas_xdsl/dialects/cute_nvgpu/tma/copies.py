@@ -13,16 +13,17 @@ from xdsl.irdl import (
     operand_def,
     opt_operand_def,
     opt_prop_def,
-    prop_def,
     var_operand_def,
 )
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.cute.base.checks import pointer_to
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
-from tileas_xdsl.dialects.cute_nvgpu.operands import Value, flag, number, value_of, word
+from tileas_xdsl.dialects.cute_nvgpu.operands import Value, value_of
 from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import check_barrier
 from tileas_xdsl.dialects.cute_nvgpu.types import TmaDescriptorTiledType
+from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 
 __all__ = [
     "BulkCommitOp",
@@ -169,31 +170,22 @@ class TmaStoreOp(IRDLOperation):
 
 
 @irdl_op_definition
-class TmaReduceOp(IRDLOperation):
+@derived_init
+class TmaReduceOp(FieldsOp):
     """Like a store, but combines with what is in global memory."""
 
     name = "cute_nvgpu.arch.copy.SM90.tma_reduce"
 
-    desc = operand_def(_DESC)
-    smem = operand_def()
-    coords = var_operand_def(i32)
-    pred = opt_operand_def(i1)
-    kind = prop_def(StringAttr)
+    desc: fields.Operand = fields.operand(_DESC)
+    smem: fields.Operand = fields.operand()
+    coords: fields.Operands = fields.operands(i32)
+    kind: fields.String = fields.prop(StringAttr, default="add")
+    pred: fields.OptOperand = fields.opt_operand(i1, default=None)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     assembly_format = (
         "$kind `,` $desc `[` $coords `]` `from` $smem (`if` $pred^)? attr-dict `:` type($smem)"
     )
-
-    def __init__(
-        self,
-        desc: Value,
-        smem: Value,
-        coords: Sequence[Value],
-        kind: str = "add",
-        pred: Value | None = None,
-    ) -> None:
-        super().__init__(operands=[desc, smem, coords, pred], properties={"kind": word(kind)})
 
     def verify_(self) -> None:
         check_copy(self, self.smem, self.coords)
@@ -202,33 +194,29 @@ class TmaReduceOp(IRDLOperation):
 
 
 @irdl_op_definition
-class BulkCommitOp(IRDLOperation):
+@derived_init
+class BulkCommitOp(FieldsOp):
     """Closes the group of bulk copies that this thread started since the last one."""
 
     name = "cute_nvgpu.arch.bulk_commit_group"
 
-    pred = opt_operand_def(i1)
+    pred: fields.OptOperand = fields.opt_operand(i1, default=None)
 
     assembly_format = "(`if` $pred^)? attr-dict"
 
-    def __init__(self, pred: Value | None = None) -> None:
-        super().__init__(operands=[pred])
-
 
 @irdl_op_definition
-class BulkWaitOp(IRDLOperation):
+@derived_init
+class BulkWaitOp(FieldsOp):
     """Waits until at most `count` groups of this thread are open; with `read`, still read."""
 
     name = "cute_nvgpu.arch.bulk_wait_group"
 
-    count = prop_def(IntegerAttr.constr(i32))
-    read = opt_prop_def(UnitAttr)
-    pred = opt_operand_def(i1)
+    count: fields.Int = fields.prop(IntegerAttr.constr(i32))
+    read: fields.Flag = fields.opt_prop(UnitAttr, default=False)
+    pred: fields.OptOperand = fields.opt_operand(i1, default=None)
 
     assembly_format = "$count (`read` $read^)? (`if` $pred^)? attr-dict"
-
-    def __init__(self, count: int, read: bool = False, pred: Value | None = None) -> None:
-        super().__init__(operands=[pred], properties={"count": number(count), "read": flag(read)})
 
     def verify_(self) -> None:
         if value_of(self.count) < 0:
@@ -236,15 +224,13 @@ class BulkWaitOp(IRDLOperation):
 
 
 @irdl_op_definition
-class PrefetchTmaDescOp(IRDLOperation):
+@derived_init
+class PrefetchTmaDescOp(FieldsOp):
     """Brings a tensor map into the descriptor cache."""
 
     name = "cute_nvgpu.arch.prefetch_tma_desc"
 
-    desc = operand_def(_DESC)
-    pred = opt_operand_def(i1)
+    desc: fields.Operand = fields.operand(_DESC)
+    pred: fields.OptOperand = fields.opt_operand(i1, default=None)
 
     assembly_format = "$desc (`if` $pred^)? attr-dict"
-
-    def __init__(self, desc: Value, pred: Value | None = None) -> None:
-        super().__init__(operands=[desc, pred])

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import i32, i64
-from xdsl.ir import SSAValue
 from xdsl.irdl import (
-    IRDLOperation,
     irdl_op_definition,
-    operand_def,
     result_def,
     traits_def,
 )
 from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.cute_nvgpu.atoms.tma_copies import DESCRIPTOR
-from tileas_xdsl.dialects.cute_nvgpu.operands import Value
 from tileas_xdsl.dialects.cute_nvgpu.types import TmaDescriptorIm2colType, TmaDescriptorTiledType
+from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 
 __all__ = [
     "CastTmaDescToIntegerOp",
@@ -26,10 +24,11 @@ __all__ = [
 ]
 
 
-class _OfMapOp(IRDLOperation):
+@derived_init
+class _OfMapOp(FieldsOp):
     """Something of a tensor map that is an argument of the kernel."""
 
-    desc = operand_def()
+    desc: fields.Operand = fields.operand()
 
     assembly_format = "$desc attr-dict `:` type($desc)"
 
@@ -39,6 +38,7 @@ class _OfMapOp(IRDLOperation):
 
 
 @irdl_op_definition
+@derived_init
 class GetTmaDescAddrOp(_OfMapOp):
     """The address of a tensor map, as atoms of TMA take it."""
 
@@ -47,11 +47,9 @@ class GetTmaDescAddrOp(_OfMapOp):
     result = result_def(DESCRIPTOR)
     traits = traits_def(Pure())
 
-    def __init__(self, desc: Value) -> None:
-        super().__init__(operands=[SSAValue.get(desc)], result_types=[DESCRIPTOR])
-
 
 @irdl_op_definition
+@derived_init
 class GetGridConstantPointerOp(_OfMapOp):
     """The address of an argument that all blocks share, which are tensor maps."""
 
@@ -60,11 +58,9 @@ class GetGridConstantPointerOp(_OfMapOp):
     result = result_def(DESCRIPTOR)
     traits = traits_def(Pure())
 
-    def __init__(self, desc: Value) -> None:
-        super().__init__(operands=[SSAValue.get(desc)], result_types=[DESCRIPTOR])
-
 
 @irdl_op_definition
+@derived_init
 class CastTmaDescToIntegerOp(_OfMapOp):
     """The address of a tensor map as a number."""
 
@@ -73,12 +69,10 @@ class CastTmaDescToIntegerOp(_OfMapOp):
     result = result_def(i64)
     traits = traits_def(Pure())
 
-    def __init__(self, desc: Value) -> None:
-        super().__init__(operands=[SSAValue.get(desc)], result_types=[i64])
-
 
 @irdl_op_definition
-class GetDynSmemSizeOp(IRDLOperation):
+@derived_init
+class GetDynSmemSizeOp(FieldsOp):
     """The bytes of dynamic shared memory that the launch gave."""
 
     name = "cute_nvgpu.arch.get_dyn_smem_size"
@@ -87,6 +81,3 @@ class GetDynSmemSizeOp(IRDLOperation):
 
     traits = traits_def(Pure())
     assembly_format = "attr-dict"
-
-    def __init__(self) -> None:
-        super().__init__(result_types=[i32])

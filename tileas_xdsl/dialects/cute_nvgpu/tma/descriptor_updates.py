@@ -11,21 +11,18 @@ from collections.abc import Mapping
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, i1, i32, i64
 from xdsl.ir import Attribute
 from xdsl.irdl import (
-    IRDLOperation,
     irdl_op_definition,
-    operand_def,
-    opt_operand_def,
-    opt_prop_def,
-    prop_def,
     result_def,
 )
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.cute.base.checks import pointer_to
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
-from tileas_xdsl.dialects.cute_nvgpu.operands import Value, optional_number, value_of, word
+from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
 from tileas_xdsl.dialects.cute_nvgpu.types import TmaDescriptorTiledType
+from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 from tileas_xdsl.target.tensor_map import MAX_RANK
 
 __all__ = ["AcquireTmaDescOp", "CopyTmaDescOp", "PublishTmaDescOp", "UpdateTmaDescOp"]
@@ -45,25 +42,24 @@ _LIMITS: Mapping[str, int] = {"global_dim": MAX_RANK, "global_stride": MAX_RANK 
 
 
 @irdl_op_definition
-class CopyTmaDescOp(IRDLOperation):
+@derived_init
+class CopyTmaDescOp(FieldsOp):
     """The warp copies a tensor map to shared memory, and its threads meet."""
 
     name = "cute_nvgpu.copy_tma_desc"
 
-    desc = operand_def(TmaDescriptorTiledType())
-    smem = operand_def()
+    desc: fields.Operand = fields.operand(TmaDescriptorTiledType())
+    smem: fields.Operand = fields.operand()
 
     assembly_format = "$desc `to` $smem attr-dict `:` type($smem)"
-
-    def __init__(self, desc: Value, smem: Value) -> None:
-        super().__init__(operands=[desc, smem])
 
     def verify_(self) -> None:
         pointer_to(self, self.smem, "map", AddressSpace.SMEM, MAP_ALIGNMENT)
 
 
 @irdl_op_definition
-class UpdateTmaDescOp(IRDLOperation):
+@derived_init
+class UpdateTmaDescOp(FieldsOp):
     """Changes one field of a tensor map in shared memory: address, an extent or a stride in bytes.
 
     Extents count from the innermost dimension, strides from the one after it.
@@ -71,29 +67,16 @@ class UpdateTmaDescOp(IRDLOperation):
 
     name = "cute_nvgpu.update_tma_desc"
 
-    smem = operand_def()
-    value = operand_def()
-    pred = opt_operand_def(i1)
-    field = prop_def(StringAttr)
-    ordinal = opt_prop_def(IntegerAttr.constr(i32))
+    field: fields.String = fields.prop(StringAttr)
+    smem: fields.Operand = fields.operand()
+    value: fields.Operand = fields.operand()
+    ordinal: fields.OptInt = fields.opt_prop(IntegerAttr.constr(i32), default=None)
+    pred: fields.OptOperand = fields.opt_operand(i1, default=None)
 
     assembly_format = (
         "$field (`,` $ordinal^)? `of` $smem `,` $value (`if` $pred^)? attr-dict"
         " `:` type($smem) `,` type($value)"
     )
-
-    def __init__(
-        self,
-        field: str,
-        smem: Value,
-        value: Value,
-        ordinal: int | None = None,
-        pred: Value | None = None,
-    ) -> None:
-        super().__init__(
-            operands=[smem, value, pred],
-            properties={"field": word(field), "ordinal": optional_number(ordinal)},
-        )
 
     def verify_(self) -> None:
         name = self.field.data
@@ -120,18 +103,16 @@ class UpdateTmaDescOp(IRDLOperation):
 
 
 @irdl_op_definition
-class PublishTmaDescOp(IRDLOperation):
+@derived_init
+class PublishTmaDescOp(FieldsOp):
     """The threads of a warp meet and copy a tensor map to global memory, released to TMA."""
 
     name = "cute_nvgpu.arch.publish_tma_desc"
 
-    smem = operand_def()
-    gmem = operand_def()
+    smem: fields.Operand = fields.operand()
+    gmem: fields.Operand = fields.operand()
 
     assembly_format = "$smem `to` $gmem attr-dict `:` type($smem) `,` type($gmem)"
-
-    def __init__(self, smem: Value, gmem: Value) -> None:
-        super().__init__(operands=[smem, gmem])
 
     def verify_(self) -> None:
         pointer_to(self, self.smem, "map", AddressSpace.SMEM, MAP_ALIGNMENT)
@@ -139,18 +120,16 @@ class PublishTmaDescOp(IRDLOperation):
 
 
 @irdl_op_definition
-class AcquireTmaDescOp(IRDLOperation):
+@derived_init
+class AcquireTmaDescOp(FieldsOp):
     """A tensor map that was published in global memory, for the TMA instructions of this thread."""
 
     name = "cute_nvgpu.arch.acquire_tma_desc"
 
-    gmem = operand_def()
+    gmem: fields.Operand = fields.operand()
     result = result_def(TmaDescriptorTiledType())
 
     assembly_format = "$gmem attr-dict `:` type($gmem)"
-
-    def __init__(self, gmem: Value) -> None:
-        super().__init__(operands=[gmem], result_types=[TmaDescriptorTiledType()])
 
     def verify_(self) -> None:
         pointer_to(self, self.gmem, "place", AddressSpace.GMEM, MAP_ALIGNMENT)

@@ -1,0 +1,48 @@
+"""Constructors that follow from fields: names, defaults, order in the IR, wrong calls."""
+
+from collections.abc import Callable
+
+import pytest
+from xdsl.dialects.builtin import i1
+from xdsl.dialects.test import TestOp as AnyOp
+
+from tileas_xdsl.dialects.cute_nvgpu import FenceProxyAsyncOp
+from tileas_xdsl.dialects.cutlass import ConsumerWaitOp, PipelineStateType, PipelineType
+from tileas_xdsl.dialects.ptx import CpAsyncMbarrierArriveOp, reg
+
+PIPE, STATE, PROBE = AnyOp(
+    result_types=[PipelineType("tma_async", 4), PipelineStateType(4), i1]
+).results
+
+
+def test_fields_of_bases_come_first_for_callers_and_last_in_the_ir() -> None:
+    wait = ConsumerWaitOp(PIPE, STATE, probe=PROBE)
+    wait.verify()
+    assert (wait.pipe, wait.state, wait.probe) == (PIPE, STATE, PROBE)
+    assert tuple(wait.operands) == (PROBE, PIPE, STATE)
+    assert ConsumerWaitOp(PIPE, STATE).probe is None
+
+
+def test_an_optional_property_is_absent_by_its_default() -> None:
+    barrier = AnyOp(result_types=[reg("b32")]).results[0]
+    assert list(CpAsyncMbarrierArriveOp(barrier).properties) == ["noinc"]
+    arrive = CpAsyncMbarrierArriveOp(barrier, noinc=False, offset=8)
+    assert list(arrive.properties) == ["offset"]
+    assert FenceProxyAsyncOp().space.data == "shared::cta"
+
+
+@pytest.mark.parametrize(
+    ("values", "named", "text"),
+    [
+        ((PIPE,), {}, "ConsumerWaitOp needs state"),
+        ((PIPE, STATE, PROBE), {}, "ConsumerWaitOp takes 2 values in order, not 3"),
+        ((PIPE, STATE), {"state": STATE}, "ConsumerWaitOp is given state twice"),
+        ((PIPE, STATE), {"phase": PROBE}, "ConsumerWaitOp does not take phase"),
+    ],
+)
+def test_wrong_calls_are_type_errors(
+    values: tuple[object, ...], named: dict[str, object], text: str
+) -> None:
+    make: Callable[..., object] = ConsumerWaitOp
+    with pytest.raises(TypeError, match=text):
+        make(*values, **named)
