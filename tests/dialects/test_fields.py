@@ -1,6 +1,7 @@
 """Constructors that follow from fields: names, defaults, order in the IR, wrong calls."""
 
 from collections.abc import Callable
+from typing import cast
 
 import pytest
 from xdsl.dialects.builtin import i1
@@ -43,6 +44,6 @@ def test_an_optional_property_is_absent_by_its_default() -> None:
 def test_wrong_calls_are_type_errors(
     values: tuple[object, ...], named: dict[str, object], text: str
 ) -> None:
-    make: Callable[..., object] = ConsumerWaitOp
+    make = cast("Callable[..., object]", ConsumerWaitOp)
     with pytest.raises(TypeError, match=text):
         make(*values, **named)
