@@ -13,7 +13,7 @@ from tileas_xdsl.analysis.dot_layouts import (
     thread_tiling,
     warp_tiling,
 )
-from tileas_xdsl.target.register_layouts import REGISTER_LAYOUTS
+from tileas_xdsl.target.mma.register_layouts import REGISTER_LAYOUTS
 
 Ints = NDArray[np.int64]
 

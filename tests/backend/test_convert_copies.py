@@ -12,7 +12,7 @@ from support.thread_kernels import THREADS, compiled, kernel
 
 from tileas_xdsl.backend.ptxas import assemble
 from tileas_xdsl.interpreters.ptx import TensorMapArg
-from tileas_xdsl.target.tensor_map import TensorMap
+from tileas_xdsl.target.tma.tensor_map import TensorMap
 
 MAP = "!cute_nvgpu.tma_descriptor_tiled"
 TILE = "!cute.ptr<bf16, smem, align<1024>>"

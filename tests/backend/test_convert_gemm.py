@@ -18,7 +18,7 @@ from xdsl.transforms.loop_invariant_code_motion import LoopInvariantCodeMotionPa
 from tileas_xdsl.backend.ptx.convert_cute_nvgpu_to_ptx import ConvertCuteNvgpuToPtx
 from tileas_xdsl.backend.ptx.printer import ptx_text
 from tileas_xdsl.interpreters.ptx import TensorMapArg
-from tileas_xdsl.target.tensor_map import TensorMap
+from tileas_xdsl.target.tma.tensor_map import TensorMap
 
 ELEMENTS = {"bf16": (bf16, ml_dtypes.bfloat16), "f16": (f16, np.float16)}
 CLEAN = (CommonSubexpressionElimination(), LoopInvariantCodeMotionPass())

@@ -25,9 +25,15 @@ from tileas_xdsl.dialects.ptx import (
     arith,
     reg,
 )
-from tileas_xdsl.target.isa import asynchronous, memory, views, warps
+from tileas_xdsl.target.isa import views
 from tileas_xdsl.target.isa.kinds import KINDS, MEMORY_KINDS, TYPE_KINDS
-from tileas_xdsl.target.isa.tensor_cores import MMA, TENSOR_KINDS, TMEM_COPIES, TMEM_REGISTERS
+from tileas_xdsl.target.isa.tables import asynchronous, memory, warps
+from tileas_xdsl.target.isa.tables.tensor_cores import (
+    MMA,
+    TENSOR_KINDS,
+    TMEM_COPIES,
+    TMEM_REGISTERS,
+)
 from tileas_xdsl.target.isa.views import CONVERSIONS
 
 pytestmark = needs_ptxas

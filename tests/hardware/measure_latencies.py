@@ -1,4 +1,4 @@
-"""Measure the Hopper latencies of `tileas_xdsl/target/latencies.py`, in cycles.
+"""Measure the Hopper latencies of `tileas_xdsl/target/costs/latencies.py`, in cycles.
 
     python tests/hardware/measure_latencies.py
 

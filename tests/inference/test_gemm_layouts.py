@@ -17,7 +17,7 @@ from tileas_xdsl.inference.gemm_layouts import (
 )
 from tileas_xdsl.inference.program import Buffer, Gemm, Program, Scope, WarpPolicy
 from tileas_xdsl.layout.tables import table
-from tileas_xdsl.target.register_layouts import register_layout, wgmma_accumulator
+from tileas_xdsl.target.mma.register_layouts import register_layout, wgmma_accumulator
 
 
 def _product(

@@ -17,8 +17,8 @@ from tileas_xdsl.backend.sass import disassemble
 from tileas_xdsl.compiler import compile
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import DiagnosticError
-from tileas_xdsl.target.block_scales import ATOM_ROWS, ATOM_SCALES, atoms_layout
-from tileas_xdsl.target.instruction_descriptor import BlockScaledDescriptor, decode
+from tileas_xdsl.target.mma.block_scales import ATOM_ROWS, ATOM_SCALES, atoms_layout
+from tileas_xdsl.target.mma.instruction_descriptor import BlockScaledDescriptor, decode
 
 KERNELS = (
     GemmMxf8(),

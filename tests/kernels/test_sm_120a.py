@@ -14,8 +14,8 @@ from tests.support.assembling import needs_ptxas
 from tileas_xdsl.compiler import CompiledKernel, compile
 from tileas_xdsl.diagnostics.emission import DiagnosticError
 from tileas_xdsl.target.arch import get_target
+from tileas_xdsl.target.costs.latencies import latencies
 from tileas_xdsl.target.features import Feature
-from tileas_xdsl.target.latencies import latencies
 
 TARGET = "sm_120a"
 PROGRAMS = (tl.Add(), tl.Softmax(), tl.RmsNorm(), tl.Gemm(), tl.Attention())

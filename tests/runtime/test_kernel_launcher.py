@@ -39,7 +39,7 @@ from tileas_xdsl.runtime.kernel_launcher import (
     SlowCodeWarning,
     stream_handle,
 )
-from tileas_xdsl.target.tensor_map_bytes import decode
+from tileas_xdsl.target.tma.tensor_map_bytes import decode
 
 GEMM = Gemm(bm=128, bn=64, bk=64, epilogue="tma")
 SIZES = {"m": 130, "n": 72, "k": 144}

@@ -13,7 +13,7 @@ from tileas_xdsl.scheduling.schedule import (
     read_schedule,
     write_schedule,
 )
-from tileas_xdsl.target.units import Unit
+from tileas_xdsl.target.costs.units import Unit
 
 LOAD = '{stage = 0 : i32, order = 0 : i32, start = 0 : i32, role = "producer", unit = "tma"}'
 DOT = (

@@ -17,7 +17,7 @@ from tileas_xdsl.scheduling.problem import (
     resource_bound,
 )
 from tileas_xdsl.scheduling.solvers.search import SearchOptions, SolverName, find_schedule
-from tileas_xdsl.target.issue_slots import FOOTPRINTS
+from tileas_xdsl.target.costs.issue_slots import FOOTPRINTS
 
 
 def task(name, footprint):

@@ -9,7 +9,7 @@ from scheduling.test_loop_scheduler import scheduled
 from tileas_xdsl.scheduling.loop_scheduler import serial_solution
 from tileas_xdsl.scheduling.schedule import Role
 from tileas_xdsl.scheduling.timing import Launch, launch_time, loop_timing
-from tileas_xdsl.target.latencies import latencies
+from tileas_xdsl.target.costs.latencies import latencies
 
 HOPPER = latencies("sm_90a")
 

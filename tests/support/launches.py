@@ -10,8 +10,8 @@ from typing import Any
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.runtime.gpu.driver import TensorMapMemory
 from tileas_xdsl.runtime.gpu.launch_api import CONFIG
-from tileas_xdsl.target.tensor_map import TensorMap
-from tileas_xdsl.target.tensor_map_bytes import encode
+from tileas_xdsl.target.tma.tensor_map import TensorMap
+from tileas_xdsl.target.tma.tensor_map_bytes import encode
 
 SIZES = {"8": 1, "16": 2, "32": 4, "64": 8}
 

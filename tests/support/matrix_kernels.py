@@ -13,9 +13,9 @@ import numpy as np
 
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.target.arch import get_target
-from tileas_xdsl.target.canonical import CanonicalLayout
-from tileas_xdsl.target.register_layouts import REGISTER_LAYOUTS
-from tileas_xdsl.target.smem_descriptor import describe
+from tileas_xdsl.target.mma.canonical import CanonicalLayout
+from tileas_xdsl.target.mma.register_layouts import REGISTER_LAYOUTS
+from tileas_xdsl.target.mma.smem_descriptor import describe
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ from support.tile_gemm import Code, code_in
 from tileas_xdsl.dialects import cute
 from tileas_xdsl.dialects import cute_nvgpu as nvgpu
 from tileas_xdsl.interpreters.ptx import TensorMapArg
-from tileas_xdsl.target.tensor_map import TensorMap
+from tileas_xdsl.target.tma.tensor_map import TensorMap
 
 M = 64
 B_START, BARRIER, SHARED_BYTES = 32768, 98304, 98304 + 8

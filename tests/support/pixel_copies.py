@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
-from tileas_xdsl.target.tensor_map import PixelBox, TensorMap
+from tileas_xdsl.target.tma.tensor_map import PixelBox, TensorMap
 
 Array = NDArray[Any]
 

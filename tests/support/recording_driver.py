@@ -18,7 +18,7 @@ from cuda.bindings import driver as bindings
 
 from tileas_xdsl.runtime.gpu.driver import Driver
 from tileas_xdsl.runtime.host_code import ENCODER_TYPE, tensor_map_of
-from tileas_xdsl.target.tensor_map_bytes import SIZE, encode
+from tileas_xdsl.target.tma.tensor_map_bytes import SIZE, encode
 
 OK = bindings.CUresult.CUDA_SUCCESS
 

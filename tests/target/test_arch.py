@@ -6,8 +6,8 @@ import sys
 import pytest
 
 from tileas_xdsl.target.arch import TARGETS, get_target
-from tileas_xdsl.target.canonical import MODES
 from tileas_xdsl.target.errors import TargetError
+from tileas_xdsl.target.mma.canonical import MODES
 
 
 def test_known_targets():

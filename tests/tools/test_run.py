@@ -19,7 +19,7 @@ from tileas_xdsl.compiler import compile
 from tileas_xdsl.runtime.gpu import device as device_module
 from tileas_xdsl.runtime.gpu.device import gpu
 from tileas_xdsl.runtime.gpu.driver import MissingDriverError
-from tileas_xdsl.target.tensor_map_bytes import decode
+from tileas_xdsl.target.tma.tensor_map_bytes import decode
 from tileas_xdsl.tools.tileas import app
 
 

@@ -26,7 +26,7 @@ from tileas_xdsl.backend.ptxas import assemble
 from tileas_xdsl.diagnostics.emission import DiagnosticError
 from tileas_xdsl.layout.blocked import row_values_layout, rows_layout
 from tileas_xdsl.layout.layout import Layout
-from tileas_xdsl.target.warp_tiles import accumulator_layout
+from tileas_xdsl.target.mma.warp_tiles import accumulator_layout
 
 PLAIN = [name for name in LAUNCHES if not name.startswith("piped")]
 STAGED = [f"staged {tile}" for tile in ("16x64 f16", "1x512 f16", "8x256 i8", "64x16 i8")]

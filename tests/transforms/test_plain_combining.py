@@ -12,7 +12,7 @@ from tests.support.plain_kernels import NUMPY, kernel, load
 from tests.transforms.combined_kernels import Combined
 from tileas_xdsl.analysis.axis_layouts import AxisSplit
 from tileas_xdsl.compiler import compile
-from tileas_xdsl.target.warp_tiles import accumulator_layout
+from tileas_xdsl.target.mma.warp_tiles import accumulator_layout
 
 LOWERING = [ArgSpec("convert-tileas-to-cute-nvgpu", {}), ArgSpec("convert-cute-nvgpu-to-ptx", {})]
 """Without the passes that choose layouts."""

@@ -31,7 +31,7 @@ from tileas_xdsl.layout.warp_matrix import MatrixAccess, ldmatrix_fits
 from tileas_xdsl.pipelines import PIPELINES
 from tileas_xdsl.printing import module_text
 from tileas_xdsl.target.arch import get_target
-from tileas_xdsl.target.warp_tiles import operand_layout
+from tileas_xdsl.target.mma.warp_tiles import operand_layout
 from tileas_xdsl.transforms.assign_layouts.candidates import (
     Candidate,
     Cost,

@@ -28,15 +28,15 @@ from tileas_xdsl.compiler import compile, passes_to_ptx
 from tileas_xdsl.diagnostics.emission import DiagnosticError
 from tileas_xdsl.interpreters.ptx import LaunchError
 from tileas_xdsl.runtime.host_code import ENCODER_TYPE, HostCode, LoadedObject, encode_into
-from tileas_xdsl.target.tensor_map import (
+from tileas_xdsl.target.tma.tensor_map import (
     ELEMENTS,
     INTERLEAVES,
     L2_PROMOTIONS,
     SWIZZLES,
     TensorMap,
 )
-from tileas_xdsl.target.tensor_map_bytes import SIZE, decode, encode
-from tileas_xdsl.target.tensor_map_rules import problems
+from tileas_xdsl.target.tma.tensor_map_bytes import SIZE, decode, encode
+from tileas_xdsl.target.tma.tensor_map_rules import problems
 from tileas_xdsl.transforms.host_tma import callbacks
 from tileas_xdsl.transforms.host_tma.encoder import ENCODER, encoder
 from tileas_xdsl.transforms.tileas_attach_tma_descriptor_args import TileasAttachTmaDescriptorArgs

@@ -17,9 +17,9 @@ from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.register_layout import LANES, THREAD, VALUE, RegisterLayout
 from tileas_xdsl.layout.tables import flat_table
 from tileas_xdsl.target.errors import TargetError
-from tileas_xdsl.target.isa.tensor_cores import TMEM_MOST_REGISTERS, TMEM_REGISTERS
+from tileas_xdsl.target.isa.tables.tensor_cores import TMEM_MOST_REGISTERS, TMEM_REGISTERS
+from tileas_xdsl.target.mma.warp_tiles import accumulator_layout
 from tileas_xdsl.target.tensor_memory import LANE_STEP, MOVE_SHAPES, accumulator, counted
-from tileas_xdsl.target.warp_tiles import accumulator_layout
 
 GROUP_THREADS = 4 * LANES
 """Four warps reach all lanes."""

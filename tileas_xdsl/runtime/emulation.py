@@ -26,7 +26,7 @@ from tileas_xdsl.interpreters.tile.memory.argument_arrays import AddressTable
 from tileas_xdsl.runtime.subbyte_packing import packed, unpacked
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.kernel_abi import ARENA, TENSOR_MAP, BoundTensorMap, KernelAbi
-from tileas_xdsl.target.tensor_map_bytes import SIZE
+from tileas_xdsl.target.tma.tensor_map_bytes import SIZE
 
 if TYPE_CHECKING:
     from tileas_xdsl.runtime.host_code import HostCode

@@ -13,9 +13,15 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
 from tileas_xdsl.backend.host import HostCodeError, compile_object, llvmlite_module
-from tileas_xdsl.target.tensor_map import ELEMENTS, INTERLEAVES, L2_PROMOTIONS, SWIZZLES, TensorMap
-from tileas_xdsl.target.tensor_map_bytes import SIZE, encode
-from tileas_xdsl.target.tensor_map_rules import problems
+from tileas_xdsl.target.tma.tensor_map import (
+    ELEMENTS,
+    INTERLEAVES,
+    L2_PROMOTIONS,
+    SWIZZLES,
+    TensorMap,
+)
+from tileas_xdsl.target.tma.tensor_map_bytes import SIZE, encode
+from tileas_xdsl.target.tma.tensor_map_rules import problems
 from tileas_xdsl.transforms.host_tma.callbacks import (
     ENCODER_HOOK,
     FUNC_CALLBACK_WORDS,

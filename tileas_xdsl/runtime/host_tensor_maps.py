@@ -17,8 +17,8 @@ from tileas_xdsl.dialects.nv_tileas.tma.index import HOST_CODE
 from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import recipes_of
 from tileas_xdsl.dialects.nv_tileas.types import TmaDescType
 from tileas_xdsl.runtime.host_code import HostCode, scalar_word
-from tileas_xdsl.target.tensor_map import TensorMap
-from tileas_xdsl.target.tensor_map_bytes import decode
+from tileas_xdsl.target.tma.tensor_map import TensorMap
+from tileas_xdsl.target.tma.tensor_map_bytes import decode
 
 _ROOM = 1 << 40
 """Bytes between the base addresses of arrays, so that they cannot overlap."""

@@ -38,8 +38,8 @@ from tileas_xdsl.runtime.view_arguments import check_views
 from tileas_xdsl.target.arch import TARGETS, get_target, target_of_capability
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.kernel_abi import ARENA, TENSOR_MAP, BoundTensorMap, KernelAbi
-from tileas_xdsl.target.tensor_map_bytes import SIZE
-from tileas_xdsl.target.tensor_map_rules import check_tensor_map
+from tileas_xdsl.target.tma.tensor_map_bytes import SIZE
+from tileas_xdsl.target.tma.tensor_map_rules import check_tensor_map
 
 POINTER_ALIGNMENT = 16
 """Alignment of array addresses in bytes, unless a signature gives another."""

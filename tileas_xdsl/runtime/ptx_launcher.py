@@ -14,7 +14,7 @@ from tileas_xdsl.interpreters.ptx.parsing.syntax import Kernel
 from tileas_xdsl.interpreters.tile.numerics.element_types import Array
 from tileas_xdsl.runtime.gpu.device import Device, Memory
 from tileas_xdsl.runtime.gpu.driver import AlignedMemory
-from tileas_xdsl.target.tensor_map import TensorMap
+from tileas_xdsl.target.tma.tensor_map import TensorMap
 
 
 class TextLauncher:

@@ -31,9 +31,9 @@ from tileas_xdsl.scheduling.machine_model import MachineModel, ModelName
 from tileas_xdsl.scheduling.problem import Solution
 from tileas_xdsl.scheduling.schedule import BufferPlan, LoopPlan, Role, Schedule, loads_of
 from tileas_xdsl.target.arch import Target
-from tileas_xdsl.target.latencies import latencies
-from tileas_xdsl.target.matrix_units import MATRIX_UNITS
-from tileas_xdsl.target.units import Unit
+from tileas_xdsl.target.costs.latencies import latencies
+from tileas_xdsl.target.costs.units import Unit
+from tileas_xdsl.target.mma.matrix_units import MATRIX_UNITS
 
 NAMED_BARRIERS = range(1, 16)
 """Of a block, beside barrier 0, which is for all of its threads (PTX ISA, bar)."""

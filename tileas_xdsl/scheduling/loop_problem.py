@@ -19,7 +19,7 @@ from tileas_xdsl.scheduling.macro_operations import MacroKind, MacroOperation
 from tileas_xdsl.scheduling.problem import Dependence, Problem, Task
 from tileas_xdsl.scheduling.schedule import Pin, Role, read_pin
 from tileas_xdsl.scheduling.work import held_bytes
-from tileas_xdsl.target.units import Unit
+from tileas_xdsl.target.costs.units import Unit
 
 
 @dataclass(frozen=True)

@@ -32,8 +32,8 @@ from tileas_xdsl.scheduling.schedule import LoopPlan, Role, RolePlan, loads_of, 
 from tileas_xdsl.scheduling.solvers.cached_search import cached_schedule
 from tileas_xdsl.scheduling.solvers.search import SearchOptions, SolverName
 from tileas_xdsl.scheduling.work import held_bytes
-from tileas_xdsl.target.latencies import latencies
-from tileas_xdsl.target.matrix_units import MATRIX_UNITS, MatrixUnit
+from tileas_xdsl.target.costs.latencies import latencies
+from tileas_xdsl.target.mma.matrix_units import MATRIX_UNITS, MatrixUnit
 from tileas_xdsl.threads.pipeline.warp_allocation import registers_at_entry
 
 WARP = 32

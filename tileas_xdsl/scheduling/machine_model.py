@@ -16,9 +16,9 @@ from tileas_xdsl.scheduling.macro_operations import MacroKind, MacroOperation
 from tileas_xdsl.scheduling.problem import Reservation
 from tileas_xdsl.scheduling.schedule import Role
 from tileas_xdsl.scheduling.work import Work, work_of
-from tileas_xdsl.target.issue_slots import FOOTPRINTS, Footprint
-from tileas_xdsl.target.latencies import Latencies
-from tileas_xdsl.target.units import Unit
+from tileas_xdsl.target.costs.issue_slots import FOOTPRINTS, Footprint
+from tileas_xdsl.target.costs.latencies import Latencies
+from tileas_xdsl.target.costs.units import Unit
 
 
 class ModelName(StrEnum):

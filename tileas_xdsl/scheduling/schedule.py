@@ -63,7 +63,7 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.suggest import did_you_mean
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import GatherLoadOp, LoadBase
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadBase
-from tileas_xdsl.target.units import Unit
+from tileas_xdsl.target.costs.units import Unit
 
 SCHEDULE = "tileas.schedule"
 """On a scheduled loop and on each operation on tiles of its body."""

@@ -29,8 +29,8 @@ from tileas_xdsl.scheduling.machine_model import lane
 from tileas_xdsl.scheduling.macro_operations import MacroKind
 from tileas_xdsl.scheduling.problem import Reservation
 from tileas_xdsl.scheduling.schedule import Role
-from tileas_xdsl.target.latencies import Latencies
-from tileas_xdsl.target.units import Unit
+from tileas_xdsl.target.costs.latencies import Latencies
+from tileas_xdsl.target.costs.units import Unit
 
 LONG_RUN = 24
 """Iterations after which a loop is in its steady state, for all latencies are some of them."""

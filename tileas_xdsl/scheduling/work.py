@@ -27,10 +27,10 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.scheduling.macro_operations import MacroKind, MacroOperation
-from tileas_xdsl.target.instruction_counts import InstructionCount, instruction_count
-from tileas_xdsl.target.latencies import Latencies
-from tileas_xdsl.target.matrix_units import MATRIX_UNITS
-from tileas_xdsl.target.units import Unit
+from tileas_xdsl.target.costs.instruction_counts import InstructionCount, instruction_count
+from tileas_xdsl.target.costs.latencies import Latencies
+from tileas_xdsl.target.costs.units import Unit
+from tileas_xdsl.target.mma.matrix_units import MATRIX_UNITS
 
 HALF = 0.5
 """The part of a tile's elements for which a thread computes what depends on a column alone."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from tileas_xdsl.target.errors import UnknownTargetError
 from tileas_xdsl.target.features import FEATURES, Feature, features_of
-from tileas_xdsl.target.matrix_units import MMA_SYNC, TCGEN05, WGMMA, MatrixUnit
+from tileas_xdsl.target.mma.matrix_units import MMA_SYNC, TCGEN05, WGMMA, MatrixUnit
 from tileas_xdsl.target.tiers import tier
 
 DEFAULT_TARGET = "sm_90a"

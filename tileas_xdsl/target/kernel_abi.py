@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tileas_xdsl.target.errors import TargetError
-from tileas_xdsl.target.tensor_map import PixelBox, TensorMap
+from tileas_xdsl.target.tma.tensor_map import PixelBox, TensorMap
 
 Array: TypeAlias = NDArray[Any]
 

@@ -26,7 +26,7 @@ from tileas_xdsl.interpreters.ptx import (
 )
 from tileas_xdsl.interpreters.ptx.execution.state import Order
 from tileas_xdsl.interpreters.tile.numerics.element_types import Array
-from tileas_xdsl.target.tensor_map import SWIZZLES, TensorMap, tensor_map_element
+from tileas_xdsl.target.tma.tensor_map import SWIZZLES, TensorMap, tensor_map_element
 from tileas_xdsl.tools.arguments import (
     ArraySpec,
     BindingError,

@@ -12,7 +12,7 @@ from hardware.cases.case import Array, Case, kernel_text, pointers
 from hardware.cases.inputs import inputs_of, rng_of
 
 from tileas_xdsl.interpreters.ptx import TensorMapArg
-from tileas_xdsl.target.tensor_map import TensorMap
+from tileas_xdsl.target.tma.tensor_map import TensorMap
 
 TARGET = "sm_100a"
 

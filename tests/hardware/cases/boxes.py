@@ -12,8 +12,8 @@ from hardware.cases.inputs import inputs_of, rng_of
 from support.pixel_copies import COPIES
 
 from tileas_xdsl.interpreters.ptx import TensorMapArg
-from tileas_xdsl.target.tensor_map import ELEMENTS, SWIZZLES, TensorMap
-from tileas_xdsl.target.tensor_map_rules import problems
+from tileas_xdsl.target.tma.tensor_map import ELEMENTS, SWIZZLES, TensorMap
+from tileas_xdsl.target.tma.tensor_map_rules import problems
 
 SWIZZLE_NAMES = ("none", "32B", "64B", "128B")
 ELEMENT_NAMES = ("u8", "u16", "s32", "u64", "f16", "bf16", "f32", "tf32", "f64")

@@ -11,7 +11,7 @@ from hardware.cases.case import Case, kernel_text, pointers
 from hardware.cases.inputs import rng_of
 
 from tileas_xdsl.interpreters.ptx import TensorMapArg
-from tileas_xdsl.target.tensor_map import TensorMap
+from tileas_xdsl.target.tma.tensor_map import TensorMap
 
 MULTICAST = """
 .reg .b32 %t, %s, %r<8>, %rank, %a; .reg .b64 %m, %b, %o; .reg .pred %p<4>; .reg .b16 %h;

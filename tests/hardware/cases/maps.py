@@ -12,8 +12,8 @@ from hardware.cases.inputs import rng_of
 from support.pixel_copies import COPIES
 
 from tileas_xdsl.interpreters.ptx import TensorMapArg
-from tileas_xdsl.target.tensor_map import L2_PROMOTIONS, TensorMap
-from tileas_xdsl.target.tensor_map_bytes import encode
+from tileas_xdsl.target.tma.tensor_map import L2_PROMOTIONS, TensorMap
+from tileas_xdsl.target.tma.tensor_map_bytes import encode
 
 COPY = """
 .reg .b64 %m, %b, %o, %v; .reg .b32 %t; mov.u32 %t, %tid.x;

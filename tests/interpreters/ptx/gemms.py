@@ -10,7 +10,7 @@ import ml_dtypes
 import numpy as np
 
 from tileas_xdsl.interpreters.ptx import Report, TensorMapArg, load, run
-from tileas_xdsl.target.tensor_map import TensorMap
+from tileas_xdsl.target.tma.tensor_map import TensorMap
 
 DATA = Path(__file__).parent / "data"
 

@@ -5,7 +5,7 @@ import pytest
 from interpreters.ptx.harness import apply, execute, pointers
 
 from tileas_xdsl.interpreters.ptx import TensorMapArg
-from tileas_xdsl.target.tensor_map import TensorMap
+from tileas_xdsl.target.tma.tensor_map import TensorMap
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from interpreters.ptx.harness import execute, module
 
 from tileas_xdsl.interpreters.ptx import FindingsError, LaunchError, TensorMapArg, load, run
-from tileas_xdsl.target.tensor_map import TensorMap
+from tileas_xdsl.target.tma.tensor_map import TensorMap
 
 STORE = """
 .reg .b64 %o; .reg .b32 %r, %n; .reg .b16 %h;

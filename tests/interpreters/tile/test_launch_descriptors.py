@@ -16,7 +16,7 @@ from tileas_xdsl.diagnostics.verify import verify_module
 from tileas_xdsl.interpreters.tile.arguments import ArgumentError, parameters_of
 from tileas_xdsl.interpreters.tile.faults import SimulationError
 from tileas_xdsl.interpreters.tile.launch import find_kernel, simulate
-from tileas_xdsl.target.tensor_map import TensorMap
+from tileas_xdsl.target.tma.tensor_map import TensorMap
 from tileas_xdsl.transforms.tileas_attach_tma_descriptor_args import TileasAttachTmaDescriptorArgs
 
 

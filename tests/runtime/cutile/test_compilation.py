@@ -21,7 +21,7 @@ from tileas_xdsl.cache import disk_cache
 from tileas_xdsl.runtime.cutile import compilation
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.target.kernel_abi import Extents, KernelAbi, Passed, TensorMapRecipe
-from tileas_xdsl.target.tensor_map import PixelBox
+from tileas_xdsl.target.tma.tensor_map import PixelBox
 from tileas_xdsl.transforms.extension import added_patterns
 
 A, B = (np.arange(64, dtype=np.float32) + n for n in (0, 100))

@@ -19,7 +19,7 @@ from support.launches import RecordingGpu, Tensor
 import tileas_xdsl as tileas
 from tileas_xdsl.runtime.cutile import gpu_backend, settings
 from tileas_xdsl.runtime.cutile.settings import Settings
-from tileas_xdsl.target.tensor_map_bytes import decode
+from tileas_xdsl.target.tma.tensor_map_bytes import decode
 
 
 @pytest.fixture

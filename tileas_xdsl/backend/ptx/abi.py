@@ -20,7 +20,7 @@ from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import extents_from
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.kernel_abi import KernelAbi, TensorMapRecipe
-from tileas_xdsl.target.tensor_map import PixelBox, tensor_map_element
+from tileas_xdsl.target.tma.tensor_map import PixelBox, tensor_map_element
 
 PARAMETERS, TENSOR_MAPS = "tileas.parameters", "tileas.tensor_maps"
 """Attributes of a kernel: what each parameter is, and the recipes of the tensor maps."""

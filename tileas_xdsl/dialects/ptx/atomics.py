@@ -44,12 +44,12 @@ from tileas_xdsl.dialects.ptx.checks import (
 )
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import reg
-from tileas_xdsl.target.isa.asynchronous import (
+from tileas_xdsl.target.isa.kinds import TYPE_KINDS
+from tileas_xdsl.target.isa.tables.asynchronous import (
     LITERAL_FIELDS,
     TENSORMAP_FIELDS,
 )
-from tileas_xdsl.target.isa.kinds import TYPE_KINDS
-from tileas_xdsl.target.isa.memory import (
+from tileas_xdsl.target.isa.tables.memory import (
     ATOMIC_SEMANTICS,
     ATOMIC_SPACES,
     ATOMIC_VECTORS,

@@ -19,7 +19,7 @@ from tileas_xdsl.dialects.ptx.base import CONSTANT, REG, GuardedOp, PtxOp, Value
 from tileas_xdsl.dialects.ptx.checks import check_limit, check_predicate, check_word, check_words
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import reg
-from tileas_xdsl.target.isa.asynchronous import (
+from tileas_xdsl.target.isa.tables.asynchronous import (
     CLUSTER_ARRIVALS,
     CLUSTER_WAITS,
     FENCE_SCOPES,
@@ -27,7 +27,7 @@ from tileas_xdsl.target.isa.asynchronous import (
     NAMED_BARRIERS,
     PROXIES,
 )
-from tileas_xdsl.target.isa.warps import BLOCK_REDUCTIONS
+from tileas_xdsl.target.isa.tables.warps import BLOCK_REDUCTIONS
 
 
 @irdl_op_definition

@@ -16,7 +16,7 @@ from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.ptx.base import CONSTANT, REG, GuardedOp, PtxOp, address
 from tileas_xdsl.dialects.ptx.checks import check_address, check_predicate, check_word, check_words
 from tileas_xdsl.dialects.ptx.emission import Writer
-from tileas_xdsl.target.isa.asynchronous import BULK_REDUCTIONS, BULK_WAYS
+from tileas_xdsl.target.isa.tables.asynchronous import BULK_REDUCTIONS, BULK_WAYS
 
 GROUP = "bulk_group"
 BARRIER = "mbarrier::complete_tx::bytes"

@@ -32,7 +32,7 @@ from tileas_xdsl.dialects.ptx.checks import (
 )
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import RegType, reg
-from tileas_xdsl.target.isa.asynchronous import (
+from tileas_xdsl.target.isa.tables.asynchronous import (
     ARRIVE_SEMANTICS,
     BARRIER_SCOPES,
     BARRIER_SPACES,

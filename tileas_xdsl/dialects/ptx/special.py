@@ -42,8 +42,8 @@ from tileas_xdsl.dialects.ptx.declarations import GlobalOp
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import ParamType, RegType, reg
 from tileas_xdsl.target.isa.kinds import BITS, MEMORY_KINDS
-from tileas_xdsl.target.isa.memory import ACCESS_TYPES
-from tileas_xdsl.target.isa.special_registers import SPECIAL_REGISTERS
+from tileas_xdsl.target.isa.tables.memory import ACCESS_TYPES
+from tileas_xdsl.target.isa.tables.special_registers import SPECIAL_REGISTERS
 
 PARAM = base(ParamType)
 _CVTA_SPACES = ("global", "shared", "shared::cta", "shared::cluster", "local", "const", "param")

@@ -23,7 +23,7 @@ from tileas_xdsl.dialects.ptx.base import REG, GuardedOp, Value, address
 from tileas_xdsl.dialects.ptx.bulk import BARRIER, GROUP
 from tileas_xdsl.dialects.ptx.checks import check_address, check_predicate, check_word, check_words
 from tileas_xdsl.dialects.ptx.emission import Writer
-from tileas_xdsl.target.isa.asynchronous import (
+from tileas_xdsl.target.isa.tables.asynchronous import (
     BLACKWELL_MODES,
     TENSOR_LOADS,
     TENSOR_PREFETCHES,

@@ -30,7 +30,7 @@ from tileas_xdsl.dialects.ptx.checks import (
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import RegType, reg
 from tileas_xdsl.target.isa.kinds import TYPE_KINDS
-from tileas_xdsl.target.isa.warps import (
+from tileas_xdsl.target.isa.tables.warps import (
     MATCHES,
     REDUCTIONS,
     REGISTER_LEAST,

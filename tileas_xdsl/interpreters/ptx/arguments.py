@@ -16,8 +16,8 @@ from tileas_xdsl.interpreters.ptx.numerics.float_formats import FORMATS, encode_
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Kernel, Parameter
 from tileas_xdsl.layout.intervals import connected
 from tileas_xdsl.target.errors import TargetError
-from tileas_xdsl.target.tensor_map import TensorMap
-from tileas_xdsl.target.tensor_map_bytes import SIZE
+from tileas_xdsl.target.tma.tensor_map import TensorMap
+from tileas_xdsl.target.tma.tensor_map_bytes import SIZE
 
 ALIGNMENT = 16
 """Arrays begin as many bytes past a multiple of this as on the host: vector accesses of views

@@ -46,7 +46,7 @@ from tileas_xdsl.interpreters.tile.parallel_launch import run_in_processes
 from tileas_xdsl.interpreters.tile.simulation import Grid, Progress, Simulation
 from tileas_xdsl.interpreters.tile.tracing.trace import Trace
 from tileas_xdsl.target.arch import TARGETS, get_target
-from tileas_xdsl.target.latencies import latencies
+from tileas_xdsl.target.costs.latencies import latencies
 
 POLICIES: Mapping[str, Callable[[int], Policy]] = {
     "round-robin": lambda _: RoundRobin(),

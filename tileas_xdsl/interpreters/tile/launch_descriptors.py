@@ -22,7 +22,7 @@ from tileas_xdsl.interpreters.tile.memory.views import View, contiguous
 from tileas_xdsl.interpreters.tile.numerics.element_sizes import bits_of_element
 from tileas_xdsl.interpreters.tile.numerics.element_types import dtype_of
 from tileas_xdsl.interpreters.tile.semantics.tma.descriptors import Descriptor, Modes, tensor_map_of
-from tileas_xdsl.target.tensor_map import PixelBox, TensorMap
+from tileas_xdsl.target.tma.tensor_map import PixelBox, TensorMap
 
 HostMaps: TypeAlias = Callable[[], Sequence[TensorMap]]
 """Return the tensor maps that host code encodes for the descriptor arguments of a launch, in order;

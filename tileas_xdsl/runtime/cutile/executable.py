@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from tileas_xdsl.target.kernel_abi import Extents, KernelAbi, Passed, TensorMapRecipe
-from tileas_xdsl.target.tensor_map import PixelBox
+from tileas_xdsl.target.tma.tensor_map import PixelBox
 
 _PARAMETER = re.compile(r"\.param(?:\s+\.align\s+\d+)?\s+\.(\w+)\s+[\w$]+(?:\[(\d+)\])?")
 _HEADER = struct.Struct("<III")

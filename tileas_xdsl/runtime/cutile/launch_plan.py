@@ -25,8 +25,8 @@ from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.runtime.gpu.driver import TensorMapMemory
 from tileas_xdsl.runtime.gpu.launch_api import CONFIG, LaunchFunction, programmatic_attribute
 from tileas_xdsl.target.kernel_abi import ARENA, TENSOR_MAP, TensorMapRecipe
-from tileas_xdsl.target.tensor_map import TensorMap
-from tileas_xdsl.target.tensor_map_bytes import SIZE
+from tileas_xdsl.target.tma.tensor_map import TensorMap
+from tileas_xdsl.target.tma.tensor_map_bytes import SIZE
 
 MAX_BLOCKS = (1 << 24) - 1
 """Blocks along an axis of a grid, as cuTile has it."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from tileas_xdsl.interpreters.tile.numerics.element_types import Array
 from tileas_xdsl.runtime.gpu.driver import Driver, DriverError, TensorMapMemory, installed_driver
-from tileas_xdsl.target.tensor_map import TensorMap
+from tileas_xdsl.target.tma.tensor_map import TensorMap
 
 LOG_BYTES = 1 << 14
 """Size of the buffer for the driver's assembler log."""

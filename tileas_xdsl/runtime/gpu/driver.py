@@ -12,8 +12,14 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from tileas_xdsl.target.tensor_map import ELEMENTS, INTERLEAVES, L2_PROMOTIONS, SWIZZLES, TensorMap
-from tileas_xdsl.target.tensor_map_bytes import SIZE, encode
+from tileas_xdsl.target.tma.tensor_map import (
+    ELEMENTS,
+    INTERLEAVES,
+    L2_PROMOTIONS,
+    SWIZZLES,
+    TensorMap,
+)
+from tileas_xdsl.target.tma.tensor_map_bytes import SIZE, encode
 
 INSTALL = "pip install 'tileas-xdsl[gpu]'"
 ALIGNMENT = 64

@@ -20,8 +20,8 @@ from tileas_xdsl.runtime.gpu.device import Device, Memory, Module, gpu
 from tileas_xdsl.runtime.gpu.driver import TensorMapMemory
 from tileas_xdsl.runtime.gpu.launch_api import LaunchFunction, failure, launch_function
 from tileas_xdsl.runtime.gpu.timing import CACHE_BYTES
-from tileas_xdsl.target.tensor_map import TensorMap
-from tileas_xdsl.target.tensor_map_rules import check_tensor_map
+from tileas_xdsl.target.tma.tensor_map import TensorMap
+from tileas_xdsl.target.tma.tensor_map_rules import check_tensor_map
 
 MAX_TABLES = 256
 """Maximal number of lists of arrays whose tables stay in the memory of a GPU."""

@@ -6,7 +6,8 @@ documentation (`docs/ptx_isa.md`).  A test sweeps all of it against ptxas (`make
 
 from __future__ import annotations
 
-from tileas_xdsl.target.isa import (
+from tileas_xdsl.target.isa.forms import Table
+from tileas_xdsl.target.isa.tables import (
     accesses,
     comparisons,
     conversions,
@@ -18,7 +19,6 @@ from tileas_xdsl.target.isa import (
     synchronization,
     tensor_memory,
 )
-from tileas_xdsl.target.isa.forms import Table
 
 FAMILIES = (
     integer,

@@ -16,8 +16,8 @@ from tileas_xdsl.dialects.nv_tileas.compute.block_scaled import BlockScaledConfi
 from tileas_xdsl.dialects.nv_tileas.compute.dot import BlockScaledMmaOp
 from tileas_xdsl.dialects.nv_tileas.element_names import element_name
 from tileas_xdsl.dialects.nv_tileas.shapes.transposed import is_transposed
-from tileas_xdsl.target.block_scales import ATOM_SCALES, SCALE_FORMATS
-from tileas_xdsl.target.canonical import INSTRUCTION_K_BITS
+from tileas_xdsl.target.mma.block_scales import ATOM_SCALES, SCALE_FORMATS
+from tileas_xdsl.target.mma.canonical import INSTRUCTION_K_BITS
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import i1_constant
 from tileas_xdsl.threads.codegen.lowered_values import Lowered, SharedTile

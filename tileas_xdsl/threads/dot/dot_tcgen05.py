@@ -13,8 +13,8 @@ from tileas_xdsl.dialects.cute_nvgpu import UmmaOp
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp, MatrixProduct
 from tileas_xdsl.dialects.nv_tileas.shapes.transposed import major_of
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
-from tileas_xdsl.target.canonical import INSTRUCTION_K_BITS
 from tileas_xdsl.target.features import Feature
+from tileas_xdsl.target.mma.canonical import INSTRUCTION_K_BITS
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import i1_constant, is_less
 from tileas_xdsl.threads.codegen.lowered_values import (

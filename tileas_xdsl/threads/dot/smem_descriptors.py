@@ -11,7 +11,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     MakeUmmaSmemDescOp,
     SmemDescAddOp,
 )
-from tileas_xdsl.target.canonical import CanonicalLayout, Major
+from tileas_xdsl.target.mma.canonical import CanonicalLayout, Major
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import SharedTile
 from tileas_xdsl.threads.codegen.pointer_ops import advance

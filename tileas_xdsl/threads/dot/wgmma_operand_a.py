@@ -18,8 +18,8 @@ from tileas_xdsl.dialects.nv_tileas.shapes.transposed import major_of
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.register_layout import RegisterLayout
-from tileas_xdsl.target.canonical import CanonicalLayout, Major
-from tileas_xdsl.target.warp_tiles import accumulator_layout, instructions_of, warpgroups_of
+from tileas_xdsl.target.mma.canonical import CanonicalLayout, Major
+from tileas_xdsl.target.mma.warp_tiles import accumulator_layout, instructions_of, warpgroups_of
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import divide, multiply
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile, SharedTile, Splat

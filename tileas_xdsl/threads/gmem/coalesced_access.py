@@ -30,7 +30,7 @@ from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.access_chunks import access_chunks
 from tileas_xdsl.layout.blocked import blocked
 from tileas_xdsl.layout.register_layout import RegisterLayout
-from tileas_xdsl.target.warp_tiles import PAIR, is_accumulator
+from tileas_xdsl.target.mma.warp_tiles import PAIR, is_accumulator
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (

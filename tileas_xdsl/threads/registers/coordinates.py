@@ -12,7 +12,7 @@ from xdsl.ir import SSAValue
 
 from tileas_xdsl.layout.blocked import Blocked, blocked
 from tileas_xdsl.layout.register_layout import LANES, RegisterLayout
-from tileas_xdsl.target.warp_tiles import (
+from tileas_xdsl.target.mma.warp_tiles import (
     PAIR,
     QUAD,
     WGMMA_ROWS,

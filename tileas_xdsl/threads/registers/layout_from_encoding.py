@@ -26,7 +26,7 @@ from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.layout import Layout, make_layout
 from tileas_xdsl.layout.register_layout import RegisterLayout, is_of_larger_tile
 from tileas_xdsl.layout.tables import is_injective
-from tileas_xdsl.target.warp_tiles import accumulator_layout, fits_accumulators
+from tileas_xdsl.target.mma.warp_tiles import accumulator_layout, fits_accumulators
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.pipeline.warp_allocation import Agent
 from tileas_xdsl.threads.registers.vector_split import vectors_of

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from tileas_xdsl.layout.blocked import blocked
 from tileas_xdsl.layout.register_layout import RegisterLayout
-from tileas_xdsl.target.warp_tiles import instructions_of, is_accumulator
+from tileas_xdsl.target.mma.warp_tiles import instructions_of, is_accumulator
 
 WORD_BYTES, HALF_WORD_BYTES = 4, 2
 

@@ -23,13 +23,13 @@ from tileas_xdsl.layout.memory import MemoryLayout
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
 from tileas_xdsl.layout.tables import table
 from tileas_xdsl.target.arch import Target, get_target
-from tileas_xdsl.target.canonical import (
+from tileas_xdsl.target.mma.canonical import (
     MN_MAJOR_OPERANDS,
     CanonicalLayout,
     Major,
     operand_refusal,
 )
-from tileas_xdsl.target.canonical_match import Mismatch, match_canonical
+from tileas_xdsl.target.mma.canonical_match import Mismatch, match_canonical
 
 ALIGNMENT = 1024
 """Alignment of tiles in bytes: the period of the longest swizzle."""

@@ -21,7 +21,12 @@ from xdsl.ir import SSAValue
 from tileas_xdsl.dialects.cute import StoreOp
 from tileas_xdsl.dialects.cute_nvgpu import StsmOp
 from tileas_xdsl.layout.register_layout import RegisterLayout
-from tileas_xdsl.target.warp_tiles import WGMMA_ROWS, instructions_of, is_accumulator, warpgroups_of
+from tileas_xdsl.target.mma.warp_tiles import (
+    WGMMA_ROWS,
+    instructions_of,
+    is_accumulator,
+    warpgroups_of,
+)
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import add, divide, modulo, multiply, xor
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile, SharedTile

@@ -23,7 +23,7 @@ from tileas_xdsl.dialects.nv_tileas.tma.ops import (
     TmaLoadBase,
 )
 from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import TensorMapRecipe
-from tileas_xdsl.target.tensor_map_rules import BOX_LIMIT
+from tileas_xdsl.target.tma.tensor_map_rules import BOX_LIMIT
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import cta_mask, i1_constant, is_equal

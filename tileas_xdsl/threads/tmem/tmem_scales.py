@@ -17,7 +17,7 @@ from tileas_xdsl.dialects.cute_nvgpu import CopyToTmemOp, MakeUmmaSmemDescOp, Sm
 from tileas_xdsl.dialects.nv_tileas.compute.dot import BlockScaledMmaOp
 from tileas_xdsl.dialects.nv_tileas.compute.scale_tiles import ScaleTile, is_rearranged, scale_tile
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
-from tileas_xdsl.target.block_scales import ATOM_BYTES, ATOM_COLUMNS, CORE_BYTES, CORE_ROW_BYTES
+from tileas_xdsl.target.mma.block_scales import ATOM_BYTES, ATOM_COLUMNS, CORE_BYTES, CORE_ROW_BYTES
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import add
 from tileas_xdsl.threads.codegen.lowered_values import SharedTile

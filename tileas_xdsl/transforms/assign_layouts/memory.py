@@ -34,7 +34,7 @@ from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.memory import MemoryLayout
 from tileas_xdsl.layout.register_layout import RegisterLayout
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
-from tileas_xdsl.target.tensor_map_rules import BOX_LIMIT
+from tileas_xdsl.target.tma.tensor_map_rules import BOX_LIMIT
 from tileas_xdsl.threads.smem.smem_layout import SPANS, SharedLayout
 from tileas_xdsl.transforms.assign_layouts.candidates import Candidate, Cost, Family, SubAxis
 from tileas_xdsl.transforms.assign_layouts.request import Assignment

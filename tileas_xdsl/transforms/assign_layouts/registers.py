@@ -43,7 +43,7 @@ from tileas_xdsl.layout.blocked import ACCESS_BYTES, blocked, blocked_layout
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.register_layout import RegisterLayout
-from tileas_xdsl.target.warp_tiles import accumulator_layout, operand_layout
+from tileas_xdsl.target.mma.warp_tiles import accumulator_layout, operand_layout
 from tileas_xdsl.threads.pipeline.tile_properties import origin
 from tileas_xdsl.threads.pipeline.warp_allocation import Agent
 from tileas_xdsl.transforms.assign_layouts.candidates import (

@@ -23,8 +23,8 @@ from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreO
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
-from tileas_xdsl.target.tensor_map import tensor_map_element
-from tileas_xdsl.target.tensor_map_rules import BOX_LIMIT
+from tileas_xdsl.target.tma.tensor_map import tensor_map_element
+from tileas_xdsl.target.tma.tensor_map_rules import BOX_LIMIT
 from tileas_xdsl.threads.smem.smem_layout import SPANS
 from tileas_xdsl.transforms.tma_to_async.global_arrays import array_of
 

@@ -15,7 +15,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tileas_xdsl.backend.host import CALLS_FIRST_ARGUMENT
 from tileas_xdsl.diagnostics.catalogue import message
-from tileas_xdsl.target.tensor_map_bytes import SIZE
+from tileas_xdsl.target.tma.tensor_map_bytes import SIZE
 from tileas_xdsl.transforms.host_tma.encoder import ENCODER, SIGNATURE
 from tileas_xdsl.transforms.host_tma.llvm_builder import (
     POINTER,

@@ -13,8 +13,8 @@ from xdsl.dialects import llvm
 from xdsl.dialects.builtin import i32
 from xdsl.ir import Operation, SSAValue
 
-from tileas_xdsl.target.tensor_map import ELEMENTS, MAX_RANK, SWIZZLES, Element, SwizzleMode
-from tileas_xdsl.target.tensor_map_bytes import (
+from tileas_xdsl.target.tma.tensor_map import ELEMENTS, MAX_RANK, SWIZZLES, Element, SwizzleMode
+from tileas_xdsl.target.tma.tensor_map_bytes import (
     ADDRESS_OFFSET,
     DIMS_OFFSET,
     HEADER,
@@ -30,7 +30,7 @@ from tileas_xdsl.target.tensor_map_bytes import (
     shared_bits,
     swizzle_header,
 )
-from tileas_xdsl.target.tensor_map_rules import (
+from tileas_xdsl.target.tma.tensor_map_rules import (
     ADDRESS_LIMIT,
     DIM_LIMIT,
     STRIDE_LIMIT,

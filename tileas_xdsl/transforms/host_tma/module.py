@@ -19,8 +19,8 @@ from xdsl.ir import Operation, SSAValue
 from tileas_xdsl.analysis.kernel_parameters import parameters_of
 from tileas_xdsl.analysis.tma_descriptors import Window
 from tileas_xdsl.dialects.nv_tileas.tma.index import HOST_CODE
-from tileas_xdsl.target.tensor_map import ELEMENTS, MAX_RANK, SWIZZLES
-from tileas_xdsl.target.tensor_map_bytes import SIZE
+from tileas_xdsl.target.tma.tensor_map import ELEMENTS, MAX_RANK, SWIZZLES
+from tileas_xdsl.target.tma.tensor_map_bytes import SIZE
 from tileas_xdsl.transforms.host_tma.callbacks import (
     ENCODE,
     ON_ARGUMENTS_CHANGE,

@@ -25,8 +25,8 @@ from tileas_xdsl.dialects.nv_tileas.tma.im2col import PIXEL_MODE, Pixels
 from tileas_xdsl.dialects.nv_tileas.tma.ops import AsyncTiledAtomicRmwOp, TmaTransferOp
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.errors import TargetError
-from tileas_xdsl.target.tensor_map import PixelBox, TensorMap, tensor_map_element
-from tileas_xdsl.target.tensor_map_rules import check_tensor_map, target_refusal
+from tileas_xdsl.target.tma.tensor_map import PixelBox, TensorMap, tensor_map_element
+from tileas_xdsl.target.tma.tensor_map_rules import check_tensor_map, target_refusal
 from tileas_xdsl.threads.pipeline.staged_tiles import staged_tiles
 from tileas_xdsl.threads.smem.smem_encoding import layout_of_buffer
 from tileas_xdsl.threads.smem.smem_layout import SharedLayout

@@ -30,7 +30,7 @@ from tileas_xdsl.scheduling.schedule import (
     Schedule,
     loads_of,
 )
-from tileas_xdsl.target.units import Unit
+from tileas_xdsl.target.costs.units import Unit
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop
 from tileas_xdsl.transforms.pipeline_loads.resources import PRODUCER_WARPS, Resources, matrix_unit
 

@@ -27,7 +27,7 @@ from tileas_xdsl.dialects.target_attribute import target_of
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.memory import MemoryLayout
 from tileas_xdsl.target.arch import Target, target_of_capability
-from tileas_xdsl.target.matrix_units import MATRIX_UNITS
+from tileas_xdsl.target.mma.matrix_units import MATRIX_UNITS
 from tileas_xdsl.target.tiers import tier
 from tileas_xdsl.threads.smem.smem_layout import reads_mn_major
 from tileas_xdsl.transforms.normalize_dot_operands.permutations import Permuted, permutation

@@ -29,14 +29,14 @@ from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.memory import MemoryLayout
 from tileas_xdsl.target.arch import Target
-from tileas_xdsl.target.block_scales import (
+from tileas_xdsl.target.features import Feature
+from tileas_xdsl.target.mma.block_scales import (
     ATOM_BYTES,
     ATOM_ROWS,
     ATOM_SCALES,
     CORE_ROW_BYTES,
     atoms_layout,
 )
-from tileas_xdsl.target.features import Feature
 from tileas_xdsl.transforms.tileaa_to_tileas.rules import Insert, generated
 
 BYTE = 8

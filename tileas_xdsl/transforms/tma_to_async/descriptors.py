@@ -35,8 +35,8 @@ from tileas_xdsl.dialects.nv_tileas.tma.index import TMA_INDEX, has_descriptors
 from tileas_xdsl.dialects.nv_tileas.tma.layout import shared_layout
 from tileas_xdsl.layout.memory import MemoryLayout
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
-from tileas_xdsl.target.tensor_map import SWIZZLES
-from tileas_xdsl.target.tensor_map_rules import BOX_LIMIT
+from tileas_xdsl.target.tma.tensor_map import SWIZZLES
+from tileas_xdsl.target.tma.tensor_map_rules import BOX_LIMIT
 from tileas_xdsl.transforms.tma_to_async.candidates import Request, function_of
 from tileas_xdsl.transforms.tma_to_async.global_arrays import array_of, stride_problem
 

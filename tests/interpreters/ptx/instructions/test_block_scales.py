@@ -24,7 +24,9 @@ from tileas_xdsl.dialects.nv_tileas.compute.block_scaled import BLOCK_SCALED
 from tileas_xdsl.interpreters.ptx import PtxError
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
 from tileas_xdsl.layout.tables import table
-from tileas_xdsl.target.block_scales import (
+from tileas_xdsl.target.errors import TargetError
+from tileas_xdsl.target.isa.tables.tensor_cores import TENSOR_KINDS
+from tileas_xdsl.target.mma.block_scales import (
     ATOM_BYTES,
     ATOM_ROWS,
     ATOM_SCALES,
@@ -33,11 +35,9 @@ from tileas_xdsl.target.block_scales import (
     scale_layout,
     scale_vector,
 )
-from tileas_xdsl.target.errors import TargetError
-from tileas_xdsl.target.instruction_descriptor import BlockScaledDescriptor
-from tileas_xdsl.target.isa.tensor_cores import TENSOR_KINDS
-from tileas_xdsl.target.mma_kinds import KINDS
-from tileas_xdsl.target.smem_descriptor import SmemDescriptor, describe
+from tileas_xdsl.target.mma.instruction_descriptor import BlockScaledDescriptor
+from tileas_xdsl.target.mma.mma_kinds import KINDS
+from tileas_xdsl.target.mma.smem_descriptor import SmemDescriptor, describe
 from tileas_xdsl.target.tensor_memory import LANE_STEP, counted
 
 FORMATS: dict[str, tuple[int, Any]] = {

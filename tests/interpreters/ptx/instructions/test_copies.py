@@ -7,7 +7,7 @@ import pytest
 from interpreters.ptx.harness import execute, pointers
 
 from tileas_xdsl.interpreters.ptx import TensorMapArg
-from tileas_xdsl.target.tensor_map import TensorMap
+from tileas_xdsl.target.tma.tensor_map import TensorMap
 
 RNG = np.random.default_rng(31)
 ORDERS = ["eager", "lazy", "random"]
@@ -145,7 +145,7 @@ def test_maps_are_changed_on_the_device() -> None:
     """A map in global memory is moved to other data, other sizes and strides."""
     a = RNG.integers(0, 1 << 32, (2, 16, 32), dtype=np.uint32)
     first = TensorMap("u32", 1 << 20, (32, 4), (128,), (16, 4))
-    from tileas_xdsl.target.tensor_map_bytes import encode
+    from tileas_xdsl.target.tma.tensor_map_bytes import encode
 
     held = np.frombuffer(encode(first), np.uint8).copy()
     parameters = pointers("MAB")

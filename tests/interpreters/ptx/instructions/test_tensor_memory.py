@@ -18,8 +18,8 @@ from support.matrix_kernels import (
 )
 
 from tileas_xdsl.target.arch import get_target
-from tileas_xdsl.target.instruction_descriptor import InstructionDescriptor
-from tileas_xdsl.target.smem_descriptor import describe
+from tileas_xdsl.target.mma.instruction_descriptor import InstructionDescriptor
+from tileas_xdsl.target.mma.smem_descriptor import describe
 
 BLACKWELL = get_target("sm_100a")
 RNG = np.random.default_rng(21)

@@ -10,8 +10,8 @@ import pytest
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.memory.global_memory import GlobalMemory
 from tileas_xdsl.interpreters.ptx.tma.tma_box import Box
-from tileas_xdsl.target.tensor_map import ELEMENTS, SWIZZLES, TensorMap
-from tileas_xdsl.target.tensor_map_rules import problems
+from tileas_xdsl.target.tma.tensor_map import ELEMENTS, SWIZZLES, TensorMap
+from tileas_xdsl.target.tma.tensor_map_rules import problems
 
 MASKS = {"none": (0, 0), "32B": (0x10, 3), "64B": (0x30, 3), "128B": (0x70, 3),
          "128B_BASE32B": (0x60, 2)}  # fmt: skip

@@ -14,7 +14,7 @@ from tileas_xdsl.dialects import ptx
 from tileas_xdsl.dialects.cute_nvgpu.mma.canonical_descriptors import CanonicalDescriptorOp
 from tileas_xdsl.dialects.cute_nvgpu.mma.wgmma import DescriptorOp
 from tileas_xdsl.target.features import Feature
-from tileas_xdsl.target.smem_descriptor import SmemDescriptor
+from tileas_xdsl.target.mma.smem_descriptor import SmemDescriptor
 
 UNIT = 16
 """Bytes that a descriptor counts by."""

@@ -30,7 +30,7 @@ from tileas_xdsl.dialects.cute_nvgpu.types import SmemDescViewType
 from tileas_xdsl.layout import ComposedLayout, Layout, is_injective
 from tileas_xdsl.layout.int_tuple import flat
 from tileas_xdsl.target.errors import TargetError
-from tileas_xdsl.target.register_layouts import register_layout
+from tileas_xdsl.target.mma.register_layouts import register_layout
 
 FP8 = (Float8E4M3FNType, Float8E5M2Type)
 FP6 = (Float6E2M3FNType, Float6E3M2FNType)

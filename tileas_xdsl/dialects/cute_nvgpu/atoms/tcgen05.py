@@ -39,7 +39,7 @@ from tileas_xdsl.layout import Layout
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.features import FEATURES, Feature
-from tileas_xdsl.target.mma_kinds import KINDS, check_shape
+from tileas_xdsl.target.mma.mma_kinds import KINDS, check_shape
 
 TARGETS = FEATURES[Feature.TCGEN05]
 """Those that have tensor memory; `f` is the family, so that sm_103a is one of sm_100f's."""

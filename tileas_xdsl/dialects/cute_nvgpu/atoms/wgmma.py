@@ -32,7 +32,7 @@ from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import (
 from tileas_xdsl.dialects.cute_nvgpu.mma.wgmma_kinds import ELEMENTS, THREADS, M, ptx_element
 from tileas_xdsl.layout import Layout
 from tileas_xdsl.target.features import FEATURES, Feature
-from tileas_xdsl.target.register_layouts import wgmma_accumulator
+from tileas_xdsl.target.mma.register_layouts import wgmma_accumulator
 
 FRAGMENTS = ("ss", "rs")
 """Where A and B are: `s` is shared memory by a descriptor, `r` registers."""

@@ -31,8 +31,8 @@ from tileas_xdsl.dialects.cute_nvgpu.operands import Value, number, word
 from tileas_xdsl.dialects.cute_nvgpu.types import SmemDescType
 from tileas_xdsl.layout import Layout
 from tileas_xdsl.target.arch import TARGETS
-from tileas_xdsl.target.canonical import MAJORS, MODES, CanonicalLayout, Major, operand_refusal
-from tileas_xdsl.target.canonical_match import Mismatch, match_canonical
+from tileas_xdsl.target.mma.canonical import MAJORS, MODES, CanonicalLayout, Major, operand_refusal
+from tileas_xdsl.target.mma.canonical_match import Mismatch, match_canonical
 
 __all__ = ["GmmaDescriptorOfOp", "UmmaDescriptorOfOp"]
 

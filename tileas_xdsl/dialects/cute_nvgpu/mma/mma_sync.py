@@ -27,7 +27,7 @@ from tileas_xdsl.dialects.cute_nvgpu.mma.wgmma_kinds import ptx_element
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value, value_of, word
 from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import check_barrier
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init
-from tileas_xdsl.target.isa.tensor_cores import MMA, Fragments
+from tileas_xdsl.target.isa.tables.tensor_cores import MMA, Fragments
 
 __all__ = [
     "CpAsyncCommitOp",

@@ -25,7 +25,7 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu.mma.mma_sync import FP8, WarpProductOp
 from tileas_xdsl.dialects.cute_nvgpu.mma.wgmma_kinds import ptx_element
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value, flag, number, value_of, word
-from tileas_xdsl.target.isa.tensor_cores import MMA, Fragments
+from tileas_xdsl.target.isa.tables.tensor_cores import MMA, Fragments
 
 __all__ = ["MmaSm80SparseOp"]
 

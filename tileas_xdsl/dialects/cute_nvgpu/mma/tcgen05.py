@@ -42,15 +42,15 @@ from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import check_barrier
 from tileas_xdsl.dialects.cute_nvgpu.tma.copies import check_copy
 from tileas_xdsl.dialects.cute_nvgpu.types import SmemDescType, TmaDescriptorTiledType
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init
-from tileas_xdsl.target.canonical import INSTRUCTION_K_BITS
 from tileas_xdsl.target.errors import TargetError
-from tileas_xdsl.target.instruction_descriptor import InstructionDescriptor
-from tileas_xdsl.target.isa.tensor_cores import (
+from tileas_xdsl.target.isa.tables.tensor_cores import (
     TMEM_COLUMNS,
     TMEM_MOST_REGISTERS,
     TMEM_REGISTERS,
     TMEM_REPEATS,
 )
+from tileas_xdsl.target.mma.canonical import INSTRUCTION_K_BITS
+from tileas_xdsl.target.mma.instruction_descriptor import InstructionDescriptor
 
 __all__ = [
     "AllocTmemOp",

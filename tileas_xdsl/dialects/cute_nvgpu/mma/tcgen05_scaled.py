@@ -19,11 +19,11 @@ from tileas_xdsl.dialects.cute_nvgpu.mma.wgmma_kinds import ptx_element
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value, number, value_of, word
 from tileas_xdsl.dialects.cute_nvgpu.types import SmemDescType
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init
-from tileas_xdsl.target.block_scales import SCALE_VECTORS, scale_vector
 from tileas_xdsl.target.errors import TargetError
-from tileas_xdsl.target.instruction_descriptor import BlockScaledDescriptor
-from tileas_xdsl.target.isa.tensor_cores import TMEM_COPIES
-from tileas_xdsl.target.mma_kinds import KINDS
+from tileas_xdsl.target.isa.tables.tensor_cores import TMEM_COPIES
+from tileas_xdsl.target.mma.block_scales import SCALE_VECTORS, scale_vector
+from tileas_xdsl.target.mma.instruction_descriptor import BlockScaledDescriptor
+from tileas_xdsl.target.mma.mma_kinds import KINDS
 
 __all__ = ["CopyToTmemOp", "UmmaBlockScaledOp"]
 

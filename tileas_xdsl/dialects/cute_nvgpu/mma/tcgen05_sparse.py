@@ -29,7 +29,7 @@ from tileas_xdsl.dialects.cute_nvgpu.mma.tcgen05_rules import (
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value, number, value_of, word
 from tileas_xdsl.dialects.cute_nvgpu.types import SmemDescType
 from tileas_xdsl.dialects.target_attribute import target_of
-from tileas_xdsl.target.isa.tensor_cores import COLLECTORS
+from tileas_xdsl.target.isa.tables.tensor_cores import COLLECTORS
 
 __all__ = ["UmmaBlockScaledSparseOp", "UmmaSparseOp"]
 

@@ -23,7 +23,7 @@ from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
 from tileas_xdsl.dialects.cute_nvgpu.types import TmaDescriptorTiledType
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init
-from tileas_xdsl.target.tensor_map import MAX_RANK
+from tileas_xdsl.target.tma.tensor_map import MAX_RANK
 
 __all__ = ["AcquireTmaDescOp", "CopyTmaDescOp", "PublishTmaDescOp", "UpdateTmaDescOp"]
 

@@ -22,7 +22,7 @@ from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.layout.int_tuple import product_each
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.tables import table
-from tileas_xdsl.target.block_scales import ATOM_ROWS, ATOM_SCALES, atoms_layout
+from tileas_xdsl.target.mma.block_scales import ATOM_ROWS, ATOM_SCALES, atoms_layout
 
 _SCALE_BITS = 8
 

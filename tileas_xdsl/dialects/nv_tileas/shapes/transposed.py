@@ -12,7 +12,7 @@ from tileas_xdsl.dialects.nv_tileas.attributes import SharedEncoding
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.layout.int_tuple import product_each
 from tileas_xdsl.layout.layout import Layout
-from tileas_xdsl.target.canonical import Major
+from tileas_xdsl.target.mma.canonical import Major
 
 
 def is_transposed(type_: Attribute) -> bool:

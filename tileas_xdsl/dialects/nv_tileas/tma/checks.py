@@ -40,8 +40,8 @@ from tileas_xdsl.dialects.nv_tileas.memory.atoms import (
 from tileas_xdsl.dialects.nv_tileas.memory.tile_size import size_mismatch
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType, TiledViewType
-from tileas_xdsl.target.tensor_map import SWIZZLES
-from tileas_xdsl.target.tensor_map_rules import BOX_LIMIT
+from tileas_xdsl.target.tma.tensor_map import SWIZZLES
+from tileas_xdsl.target.tma.tensor_map_rules import BOX_LIMIT
 
 DESCRIPTOR_ALIGNMENT = 128
 MULTICAST_BYTES = 128

@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import DenseArrayBase, IntegerType
 from xdsl.ir import Attribute, Operation
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.target.tensor_map_rules import CORNER_BITS, MIN_PIXEL_RANK, PIXEL_LIMIT
+from tileas_xdsl.target.tma.tensor_map_rules import CORNER_BITS, MIN_PIXEL_RANK, PIXEL_LIMIT
 
 PIXEL_MODE = "im2col"
 NAMES = ("pixel_lower", "pixel_upper", "filter")

@@ -24,8 +24,8 @@ from tileas_xdsl.layout.int_tuple import product_each
 from tileas_xdsl.layout.memory import MemoryLayout
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
 from tileas_xdsl.target.errors import TargetError
-from tileas_xdsl.target.tensor_map_rules import BOX_LIMIT
-from tileas_xdsl.target.tma_box import TmaBox, tma_box
+from tileas_xdsl.target.tma.tensor_map_rules import BOX_LIMIT
+from tileas_xdsl.target.tma.tma_box import TmaBox, tma_box
 
 
 def check_shared_layout(op: Operation, buffer: Attribute, swizzle: SwizzleMode | None) -> None:

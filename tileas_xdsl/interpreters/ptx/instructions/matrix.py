@@ -1,6 +1,6 @@
 """Warp-level matrix instructions: ldmatrix, stmatrix, movmatrix and mma.sync.
 
-Source: PTX ISA 9.7.14; fragment layouts are those of `tileas_xdsl.target.register_layouts`.
+Source: PTX ISA 9.7.14; fragment layouts are those of `tileas_xdsl.target.mma.register_layouts`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tileas_xdsl.interpreters.ptx.memory.generic_access import groups, load, sto
 from tileas_xdsl.interpreters.ptx.numerics.float_formats import decode
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES, UNSIGNED
 from tileas_xdsl.layout.tables import flat_table
-from tileas_xdsl.target.register_layouts import REGISTER_LAYOUTS
+from tileas_xdsl.target.mma.register_layouts import REGISTER_LAYOUTS
 
 WORD = np.dtype(np.uint32)
 COUNTS: Mapping[str, int] = {"x1": 1, "x2": 2, "x4": 4}

@@ -38,14 +38,14 @@ from tileas_xdsl.interpreters.ptx.memory.shared_memory import (
 )
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES, UNSIGNED
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Address, Vector
-from tileas_xdsl.target.block_scales import SCALE_VECTORS, scale_vector
 from tileas_xdsl.target.errors import TargetError
-from tileas_xdsl.target.instruction_descriptor import (
+from tileas_xdsl.target.mma.block_scales import SCALE_VECTORS, scale_vector
+from tileas_xdsl.target.mma.instruction_descriptor import (
     BlockScaledDescriptor,
     InstructionDescriptor,
     decode,
 )
-from tileas_xdsl.target.mma_kinds import KINDS as MMA_KINDS
+from tileas_xdsl.target.mma.mma_kinds import KINDS as MMA_KINDS
 
 KINDS = tuple(f"kind::{name}" for name in MMA_KINDS)
 

@@ -26,8 +26,8 @@ from tileas_xdsl.interpreters.ptx.parsing.syntax import Address, Vector
 from tileas_xdsl.interpreters.ptx.tma import bulk_groups as bulk
 from tileas_xdsl.interpreters.ptx.tma.im2col_box import ColumnBox
 from tileas_xdsl.interpreters.ptx.tma.tma_box import Box, map_of
-from tileas_xdsl.target.tensor_map import ELEMENTS
-from tileas_xdsl.target.tensor_map_rules import MIN_PIXEL_RANK
+from tileas_xdsl.target.tma.tensor_map import ELEMENTS
+from tileas_xdsl.target.tma.tensor_map_rules import MIN_PIXEL_RANK
 
 ALIGNMENT = 128
 """Required alignment of shared-memory addresses in bytes."""

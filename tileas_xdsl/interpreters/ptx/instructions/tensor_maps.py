@@ -1,6 +1,6 @@
 """Modification of tensor maps.  Source: PTX ISA 9.7.9.28 tensormap.replace.
 
-Field offsets are those of `tileas_xdsl.target.tensor_map_bytes`, as the assembler encodes them.
+Field offsets are those of `tileas_xdsl.target.tma.tensor_map_bytes`, as the assembler encodes them.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from tileas_xdsl.interpreters.ptx.instructions.base import Site
 from tileas_xdsl.interpreters.ptx.matrix.tmem_access import split
 from tileas_xdsl.interpreters.ptx.memory.shared_memory import TENSOR_COLUMNS
 from tileas_xdsl.interpreters.ptx.numerics.float_formats import singles
-from tileas_xdsl.target.block_scales import QUARTERS, ROWS
+from tileas_xdsl.target.mma.block_scales import QUARTERS, ROWS
 
 UNSIGNED_FORMATS = {"ue8m0": ("ue8m0", 0xFF), "ue4m3": ("e4m3", 0x7F)}
 """By format of scale factors: the format that decodes it, and the mask of its bits."""

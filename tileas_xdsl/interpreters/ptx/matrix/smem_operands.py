@@ -21,7 +21,7 @@ from tileas_xdsl.interpreters.ptx.numerics.scalar_types import UNSIGNED
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.errors import TargetError
-from tileas_xdsl.target.smem_descriptor import decode
+from tileas_xdsl.target.mma.smem_descriptor import decode
 
 WIDTHS: Mapping[str, int] = {"none": 1, "32B": 2, "64B": 4, "128B": 8, "128B_BASE32B": 8}
 """16-byte granules in a row of the swizzle atom, by mode."""

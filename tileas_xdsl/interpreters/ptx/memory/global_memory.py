@@ -14,8 +14,8 @@ from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import UNSIGNED
 from tileas_xdsl.interpreters.ptx.tma.modified_tensor_maps import ModifiedTensorMaps
-from tileas_xdsl.target.tensor_map import TensorMap
-from tileas_xdsl.target.tensor_map_bytes import encode
+from tileas_xdsl.target.tma.tensor_map import TensorMap
+from tileas_xdsl.target.tma.tensor_map_bytes import encode
 
 SHARED_WINDOW = 0x7F00_0000_0000
 """Base of shared memory in generic addresses; the offset is a `.shared::cluster` address."""

@@ -19,8 +19,8 @@ from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array
 from tileas_xdsl.interpreters.ptx.memory.global_memory import GlobalMemory
 from tileas_xdsl.interpreters.ptx.memory.shared_memory import GRANULE
 from tileas_xdsl.interpreters.ptx.tma.tma_box import Box, filling
-from tileas_xdsl.target.tensor_map import PixelBox, TensorMap
-from tileas_xdsl.target.tensor_map_rules import CORNER_BITS
+from tileas_xdsl.target.tma.tensor_map import PixelBox, TensorMap
+from tileas_xdsl.target.tma.tensor_map_rules import CORNER_BITS
 
 
 class ColumnBox(Box):

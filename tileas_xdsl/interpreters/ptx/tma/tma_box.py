@@ -18,8 +18,8 @@ from tileas_xdsl.interpreters.ptx.memory.global_memory import GlobalMemory
 from tileas_xdsl.interpreters.ptx.memory.shared_memory import GRANULE
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
 from tileas_xdsl.target.errors import TargetError
-from tileas_xdsl.target.tensor_map import ELEMENTS, TensorMap
-from tileas_xdsl.target.tensor_map_bytes import decode
+from tileas_xdsl.target.tma.tensor_map import ELEMENTS, TensorMap
+from tileas_xdsl.target.tma.tensor_map_bytes import decode
 
 GATHERED_ROWS = 4
 """Row indices of a gather4 or scatter4."""

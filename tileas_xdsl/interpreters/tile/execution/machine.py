@@ -32,7 +32,7 @@ from tileas_xdsl.interpreters.tile.synchronization.async_tokens import AsyncToke
 from tileas_xdsl.interpreters.tile.synchronization.named_barrier import NamedBarrier
 from tileas_xdsl.interpreters.tile.tracing.trace import Lane, Span, Trace
 from tileas_xdsl.target.arch import Target
-from tileas_xdsl.target.latencies import Latencies
+from tileas_xdsl.target.costs.latencies import Latencies
 
 
 class ResourceError(RuleBroken):

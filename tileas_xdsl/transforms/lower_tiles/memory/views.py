@@ -23,7 +23,7 @@ from tileas_xdsl.dialects.nv_tileas.shapes.same_rows import keeps_rows
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp, ExtractSliceOp, part_of
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import constant_of
-from tileas_xdsl.target.warp_tiles import accumulator_layout, is_accumulator, warpgroups_of
+from tileas_xdsl.target.mma.warp_tiles import accumulator_layout, is_accumulator, warpgroups_of
 from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
     add,

@@ -24,8 +24,8 @@ from tileas_xdsl.layout.compose import composition
 from tileas_xdsl.layout.layout import Layout, make_layout
 from tileas_xdsl.layout.swizzle import NO_SWIZZLE, Swizzle
 from tileas_xdsl.layout.tables import table
-from tileas_xdsl.target.canonical import CanonicalLayout, Major
-from tileas_xdsl.target.canonical_match import Mismatch, match_canonical
+from tileas_xdsl.target.mma.canonical import CanonicalLayout, Major
+from tileas_xdsl.target.mma.canonical_match import Mismatch, match_canonical
 from tileas_xdsl.threads.codegen.integer_ops import divide, modulo, multiply
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.codegen.thread_ids import warp_id

@@ -19,7 +19,7 @@ from tileas_xdsl.dialects.tl.base import bits_of, element_of
 from tileas_xdsl.dialects.tl.moves import CopyOp
 from tileas_xdsl.inference.gemm_layouts import shared_layout
 from tileas_xdsl.layout.tables import table
-from tileas_xdsl.target.tensor_map_rules import BOX_LIMIT
+from tileas_xdsl.target.tma.tensor_map_rules import BOX_LIMIT
 from tileas_xdsl.threads.codegen.integer_ops import add, cast_index, index_constant
 from tileas_xdsl.threads.codegen.lowered_values import Descriptor, GlobalView
 from tileas_xdsl.threads.codegen.pointer_ops import advance

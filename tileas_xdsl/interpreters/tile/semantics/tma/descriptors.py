@@ -21,8 +21,8 @@ from tileas_xdsl.interpreters.tile.memory.views import View
 from tileas_xdsl.interpreters.tile.numerics.element_sizes import bits_of_element, unspecified
 from tileas_xdsl.interpreters.tile.numerics.element_types import Array, dtype_of
 from tileas_xdsl.target.errors import TargetError
-from tileas_xdsl.target.tensor_map import PixelBox, TensorMap, tensor_map_element
-from tileas_xdsl.target.tensor_map_rules import check_tensor_map
+from tileas_xdsl.target.tma.tensor_map import PixelBox, TensorMap, tensor_map_element
+from tileas_xdsl.target.tma.tensor_map_rules import check_tensor_map
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.bits import BitField, code_of, named, pack, unpack
-from tileas_xdsl.target.canonical import CanonicalLayout
 from tileas_xdsl.target.errors import TargetError
+from tileas_xdsl.target.mma.canonical import CanonicalLayout
 
 _COMMON = (
     BitField("address", 0, 14, dropped=4),

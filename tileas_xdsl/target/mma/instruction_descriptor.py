@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from tileas_xdsl.target.bits import BitField, code_of, named, pack, unpack
-from tileas_xdsl.target.canonical import MAJORS, Major
 from tileas_xdsl.target.errors import TargetError
-from tileas_xdsl.target.mma_kinds import MmaKind, check_shape, get_kind, group_text
+from tileas_xdsl.target.mma.canonical import MAJORS, Major
+from tileas_xdsl.target.mma.mma_kinds import MmaKind, check_shape, get_kind, group_text
 
 _OPERAND_FIELDS = (
     BitField("sparse", 2, 1),

@@ -10,15 +10,15 @@ from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES, Swizzle
 from tileas_xdsl.layout.tables import flat_table, table
 from tileas_xdsl.layout.tiling import tile_to_shape
 from tileas_xdsl.target.arch import get_target
-from tileas_xdsl.target.canonical import (
+from tileas_xdsl.target.errors import TargetError
+from tileas_xdsl.target.mma.canonical import (
     MODES,
     CanonicalLayout,
     canonical_atom,
     operand_refusal,
 )
-from tileas_xdsl.target.canonical_match import Mismatch, match_canonical
-from tileas_xdsl.target.errors import TargetError
-from tileas_xdsl.target.smem_descriptor import describe
+from tileas_xdsl.target.mma.canonical_match import Mismatch, match_canonical
+from tileas_xdsl.target.mma.smem_descriptor import describe
 
 SM90, SM100 = get_target("sm_90a"), get_target("sm_100a")
 

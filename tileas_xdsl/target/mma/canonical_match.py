@@ -18,7 +18,7 @@ from tileas_xdsl.layout.simplify import coalesce
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES, NO_SWIZZLE, Swizzle
 from tileas_xdsl.layout.tiling import logical_divide
 from tileas_xdsl.target.arch import Target
-from tileas_xdsl.target.canonical import (
+from tileas_xdsl.target.mma.canonical import (
     INSTRUCTION_K_BITS,
     MN_MAJOR_ONLY,
     MODES,

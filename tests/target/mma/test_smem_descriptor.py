@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
 from tileas_xdsl.target.arch import TARGETS, get_target
-from tileas_xdsl.target.canonical import CanonicalLayout
-from tileas_xdsl.target.canonical_match import match_canonical
 from tileas_xdsl.target.errors import TargetError
-from tileas_xdsl.target.smem_descriptor import SmemDescriptor, decode, describe
+from tileas_xdsl.target.mma.canonical import CanonicalLayout
+from tileas_xdsl.target.mma.canonical_match import match_canonical
+from tileas_xdsl.target.mma.smem_descriptor import SmemDescriptor, decode, describe
 
 SM90, SM100 = get_target("sm_90a"), get_target("sm_100a")
 

@@ -18,8 +18,8 @@ from tileas_xdsl.layout.layout import Layout, make_identity_layout
 from tileas_xdsl.layout.simplify import coalesce
 from tileas_xdsl.layout.tables import collision
 from tileas_xdsl.target.errors import TargetError
-from tileas_xdsl.target.tensor_map import SWIZZLES
-from tileas_xdsl.target.tensor_map_rules import BOX_LIMIT
+from tileas_xdsl.target.tma.tensor_map import SWIZZLES
+from tileas_xdsl.target.tma.tensor_map_rules import BOX_LIMIT
 
 ROW_BYTES = 16
 """What the innermost extent of a box is a multiple of.  Source: cuTensorMapEncodeTiled."""

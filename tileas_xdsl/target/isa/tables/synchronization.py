@@ -8,7 +8,7 @@ from __future__ import annotations
 from tileas_xdsl.target.features import Feature
 from tileas_xdsl.target.isa.forms import form
 from tileas_xdsl.target.isa.requirements import since
-from tileas_xdsl.target.isa.warps import SHUFFLES
+from tileas_xdsl.target.isa.tables.warps import SHUFFLES
 
 _SYNC = since((6, 0), 30)
 _CLUSTER = since((7, 8), 90)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
 from tileas_xdsl.target.arch import get_target
 from tileas_xdsl.target.errors import TargetError
-from tileas_xdsl.target.tensor_map import (
+from tileas_xdsl.target.tma.tensor_map import (
     ELEMENTS,
     INTERLEAVES,
     L2_PROMOTIONS,
@@ -20,10 +20,15 @@ from tileas_xdsl.target.tensor_map import (
     PixelBox,
     TensorMap,
 )
-from tileas_xdsl.target.tensor_map_bytes import SIZE, TAIL_OFFSET, decode, encode
-from tileas_xdsl.target.tensor_map_rules import PADDED_SWIZZLES, box_bytes, problems, target_refusal
+from tileas_xdsl.target.tma.tensor_map_bytes import SIZE, TAIL_OFFSET, decode, encode
+from tileas_xdsl.target.tma.tensor_map_rules import (
+    PADDED_SWIZZLES,
+    box_bytes,
+    problems,
+    target_refusal,
+)
 
-RECORDING = Path(__file__).parent / "data" / "tensor_maps_driver.json"
+RECORDING = Path(__file__).parents[1] / "data" / "tensor_maps_driver.json"
 
 BASE = TensorMap(
     "bf16", 0x7F00_0000_0000, (1024, 512), (2048,), (64, 128), swizzle="128B", l2_promotion="128B"

@@ -7,8 +7,8 @@ import pytest
 
 from tileas_xdsl.layout.register_layout import RegisterLayout
 from tileas_xdsl.layout.row_values import row_values
-from tileas_xdsl.target.register_layouts import wgmma_accumulator
-from tileas_xdsl.target.warp_tiles import (
+from tileas_xdsl.target.mma.register_layouts import wgmma_accumulator
+from tileas_xdsl.target.mma.warp_tiles import (
     accumulator_layout,
     instructions_of,
     is_accumulator,

@@ -10,14 +10,14 @@ from collections.abc import Iterator
 
 from tileas_xdsl.target.features import Feature
 from tileas_xdsl.target.isa.forms import InstructionForm, form
-from tileas_xdsl.target.isa.memory import (
+from tileas_xdsl.target.isa.requirements import ANYWHERE, Requirement, since
+from tileas_xdsl.target.isa.tables.memory import (
     ATOMIC_VECTORS,
     ATOMICS,
     LOAD_CACHES,
     SCOPES,
     STORE_CACHES,
 )
-from tileas_xdsl.target.isa.requirements import ANYWHERE, Requirement, since
 
 Forms = Iterator[InstructionForm]
 

@@ -15,7 +15,7 @@ from math import prod
 
 from tileas_xdsl.target.bits import BitField, named, pack, unpack
 from tileas_xdsl.target.errors import TargetError
-from tileas_xdsl.target.tensor_map import (
+from tileas_xdsl.target.tma.tensor_map import (
     ELEMENTS,
     INTERLEAVES,
     L2_PROMOTIONS,
@@ -26,7 +26,7 @@ from tileas_xdsl.target.tensor_map import (
     SwizzleMode,
     TensorMap,
 )
-from tileas_xdsl.target.tensor_map_rules import CORNER_BITS, MIN_PIXEL_RANK, check_tensor_map
+from tileas_xdsl.target.tma.tensor_map_rules import CORNER_BITS, MIN_PIXEL_RANK, check_tensor_map
 
 SIZE = 128
 """Bytes of a tensor map; it must be aligned to 64."""

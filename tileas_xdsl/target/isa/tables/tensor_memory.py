@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from tileas_xdsl.target.isa.forms import InstructionForm, form
 from tileas_xdsl.target.isa.requirements import BLACKWELL, Requirement, since
-from tileas_xdsl.target.isa.tensor_cores import (
+from tileas_xdsl.target.isa.tables.tensor_cores import (
     TENSOR_KINDS,
     TMEM_COPIES,
     TMEM_MOST_REGISTERS,

@@ -13,7 +13,7 @@ from typing import SupportsIndex
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.features import Feature
-from tileas_xdsl.target.tensor_map import (
+from tileas_xdsl.target.tma.tensor_map import (
     ELEMENTS,
     INTERLEAVES,
     L2_PROMOTIONS,

@@ -5,12 +5,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tileas_xdsl.target.errors import TargetError
-from tileas_xdsl.target.instruction_descriptor import (
+from tileas_xdsl.target.mma.instruction_descriptor import (
     BlockScaledDescriptor,
     InstructionDescriptor,
     decode,
 )
-from tileas_xdsl.target.mma_kinds import KINDS, get_kind
+from tileas_xdsl.target.mma.mma_kinds import KINDS, get_kind
 
 # CUTLASS make_instr_desc, and words of kernels that run
 GOLDEN = [

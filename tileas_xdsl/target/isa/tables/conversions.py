@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tileas_xdsl.target.features import Feature
-from tileas_xdsl.target.isa.floating import ROUNDINGS
 from tileas_xdsl.target.isa.forms import InstructionForm, form
 from tileas_xdsl.target.isa.requirements import ANYWHERE, Requirement, since
+from tileas_xdsl.target.isa.tables.floating import ROUNDINGS
 
 TO_INTEGERS = ("rni", "rzi", "rmi", "rpi")
 """Roundings of floats to integral values."""

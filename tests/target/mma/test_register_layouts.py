@@ -8,7 +8,7 @@ import pytest
 
 from tileas_xdsl.layout.tables import table
 from tileas_xdsl.target.errors import TargetError
-from tileas_xdsl.target.register_layouts import (
+from tileas_xdsl.target.mma.register_layouts import (
     REGISTER_LAYOUTS,
     WGMMA_N,
     register_layout,

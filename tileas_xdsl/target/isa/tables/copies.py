@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tileas_xdsl.target.features import Feature
-from tileas_xdsl.target.isa.asynchronous import (
+from tileas_xdsl.target.isa.forms import InstructionForm, form
+from tileas_xdsl.target.isa.requirements import Requirement, since
+from tileas_xdsl.target.isa.tables.asynchronous import (
     BULK_REDUCTIONS,
     TENSOR_REDUCTIONS,
     TENSORMAP_FIELDS,
 )
-from tileas_xdsl.target.isa.forms import InstructionForm, form
-from tileas_xdsl.target.isa.requirements import Requirement, since
 
 Forms = Iterator[InstructionForm]
 

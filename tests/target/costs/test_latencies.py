@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tileas_xdsl.target.arch import TARGETS
+from tileas_xdsl.target.costs.latencies import LATENCIES, Latencies, latencies
 from tileas_xdsl.target.errors import TargetError
-from tileas_xdsl.target.latencies import LATENCIES, Latencies, latencies
 
 TABLES = st.sampled_from(list(LATENCIES.values()))
 COUNTS = st.integers(0, 1 << 24)

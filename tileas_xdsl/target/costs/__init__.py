@@ -1,0 +1,1 @@
+"""What instructions cost: latencies, issue slots, counts, units."""

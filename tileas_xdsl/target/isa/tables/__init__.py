@@ -1,0 +1,1 @@
+"""The rows of the instruction table, one file a family."""

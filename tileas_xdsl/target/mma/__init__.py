@@ -1,0 +1,1 @@
+"""Matrix instructions of tensor cores: kinds, fragments, operand descriptors, scale factors."""

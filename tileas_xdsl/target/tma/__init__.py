@@ -1,0 +1,1 @@
+"""Tensor maps and the boxes that TMA moves by them."""
