@@ -57,7 +57,7 @@ isa-sweep: $(VENV)/.installed-dev
 	@$(BIN)/python -m pytest -W error -q -n 2 -m "slow or not slow" tests/target/test_isa.py
 
 sweep: $(VENV)/.installed-dev
-	@$(BIN)/python -m pytest -W error -q -n 2 -m slow
+	@$(BIN)/python -m pytest -W error -q -n 2 -m "slow or not slow" --hypothesis-profile sweep
 
 hardware: $(VENV)/.installed-dev
 	@$(BIN)/python tests/hardware/check.py

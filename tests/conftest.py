@@ -2,11 +2,14 @@
 
 import gc
 import os
+from collections import defaultdict
 
+import pytest
 from hypothesis import settings
 
 # How long an example takes says nothing on a machine that others use too.
-settings.register_profile("shared", deadline=None)
+settings.register_profile("shared", deadline=None, max_examples=50)
+settings.register_profile("sweep", deadline=None, max_examples=500)
 settings.load_profile("shared")
 
 # Every pass leaves valid IR: whatever a test compiles is verified after each of its passes.
@@ -24,3 +27,21 @@ def pytest_collection_finish() -> None:
     """Leave what is imported out of garbage collection."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Of a test with the marker `sample(n)`, n cases are run, evenly spread; the rest are slow.
+
+    `make sweep` runs the rest.  A case that is named on the command line is run.
+    """
+    cases: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("sample") is not None:
+            cases[item.nodeid.partition("[")[0]].append(item)
+    for found in cases.values():
+        (number,) = found[0].get_closest_marker("sample").args
+        chosen = {index * len(found) // number for index in range(number)}
+        for index, item in enumerate(found):
+            if len(found) > number and index not in chosen:
+                item.add_marker(pytest.mark.slow)

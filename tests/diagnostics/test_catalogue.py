@@ -2,7 +2,11 @@
 
 import ast
 import re
+from collections.abc import Iterator
+from functools import cache
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
+from types import CodeType
 
 import pytest
 from hypothesis import given, settings
@@ -19,9 +23,29 @@ from tileas_xdsl.diagnostics.catalogue import (
 )
 
 PACKAGE = Path(tileas_xdsl.__file__).parent
-SYNTAX = {path: ast.parse(path.read_text(encoding="utf-8")) for path in PACKAGE.rglob("*.py")}
 KINDS = {"literal", "literal-fragment", "paraphrase", "paraphrase-fragment"}
 ALIAS_GROUP = "assign_layouts.alias_group_mem_kind"
+
+
+CALLS = re.compile(r"\b(message|refuse|_refused)\(")
+
+
+def calling() -> Iterator[tuple[Path, ast.Module]]:
+    """The modules of the package that use messages, parsed."""
+    for path in PACKAGE.rglob("*.py"):
+        source = path.read_text(encoding="utf-8")
+        if CALLS.search(source):
+            yield path, ast.parse(source)
+
+
+def texts_of(code: object) -> Iterator[str]:
+    """The text among the constants of compiled code."""
+    if isinstance(code, str):
+        yield code
+    constants = code.co_consts if isinstance(code, CodeType) else code
+    if isinstance(constants, tuple | frozenset):
+        for constant in constants:
+            yield from texts_of(constant)
 
 
 def rows(name: str) -> list[list[str]]:
@@ -115,20 +139,20 @@ def test_no_source_file_repeats_a_text():
     parts = {part for e in catalogue() for part in e.fragments if len(part.split()) >= 6}
     texts = {text.strip() for text in whole | parts}
     repeated = [
-        f"{path.name}:{node.lineno}: {node.value!r}"
-        for path, tree in SYNTAX.items()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
-        if node.value.strip() in texts
+        f"{path.name}: {text!r}"
+        for path in PACKAGE.rglob("*.py")
+        for text in texts_of(SourceFileLoader(path.stem, str(path)).get_code(path.stem))
+        if text.strip() in texts
     ]
     assert not repeated, "use message(id) instead of the text"
 
 
+@cache
 def uses() -> list[tuple[str, ast.Call, str]]:
     """Every call with the id of a message as its first argument: where, the call, the id."""
     return [
         (f"{path.name}:{node.lineno}", node, node.args[0].value)
-        for path, tree in SYNTAX.items()
+        for path, tree in calling()
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and _name(node.func) in {"message", "refuse", "_refused"}
         if node.args and isinstance(node.args[0], ast.Constant)

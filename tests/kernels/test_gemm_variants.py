@@ -40,6 +40,7 @@ VARIANTS = [*ONE_CONSUMER, *PERSISTENT, *EIGHT_BITS, *SIXTEEN_BITS]
 SIZES = ({"m": 300, "n": 272, "k": 208}, {"m": 1, "n": 16, "k": 16})
 
 
+@pytest.mark.sample(7)
 @pytest.mark.parametrize("kernel", VARIANTS, ids=str)
 def test_the_ptx_computes_what_numpy_does(kernel: Gemm) -> None:
     for sizes, order in zip(SIZES, TWO_ORDERS, strict=True):

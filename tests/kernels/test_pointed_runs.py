@@ -24,6 +24,7 @@ def rows_of(count: int, width: int, begin: int, element: Any) -> Any:
     return whole[:, begin:]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("width", "begin", "element"),
     [

@@ -55,6 +55,7 @@ def _name(part: Kernel | Sizes) -> str:
     return str(part) if isinstance(part, Kernel) else "x".join(map(str, part.values()))
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize(("kernel", "sizes"), CASES, ids=_name)
 def test_the_ptx_computes_what_numpy_does(kernel: Kernel, sizes: Sizes) -> None:
     for order in TWO_ORDERS:

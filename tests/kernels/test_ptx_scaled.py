@@ -46,6 +46,7 @@ def test_the_tiles_compute_what_numpy_does(kernel: ScaledGemm) -> None:
         assert found.deviation.is_right, (schedule, found.deviation)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("sizes", RAGGED, ids=_name)
 @pytest.mark.parametrize("kernel", KERNELS, ids=_name)
 def test_the_ptx_computes_what_numpy_does(kernel: ScaledGemm, sizes: Sizes) -> None:

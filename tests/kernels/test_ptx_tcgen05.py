@@ -51,6 +51,7 @@ def _name(part: Gemm | Sizes) -> str:
     return str(part) if isinstance(part, Gemm) else "x".join(map(str, part.values()))
 
 
+@pytest.mark.sample(7)
 @pytest.mark.parametrize(
     ("kernel", "sizes"),
     [(kernel, RAGGED[number % len(RAGGED)]) for number, kernel in enumerate(GEMMS)],

@@ -24,6 +24,7 @@ def code(kernel: str, target: str, *tiles: object) -> Kernel:
     return found
 
 
+@pytest.mark.sample(3)
 @needs_nvdisasm
 @pytest.mark.parametrize(
     ("kernel", "target", "tiles"),

@@ -53,6 +53,7 @@ def _stripped(kernel: Kernel) -> CompiledKernel:
     return compile(module, kernel.target)
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
 def test_the_ptx_is_the_same(kernel: Kernel) -> None:
     assert _stripped(kernel).ptx == compile(parse(kernel.text()), kernel.target).ptx

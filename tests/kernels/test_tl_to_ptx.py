@@ -44,6 +44,7 @@ OTHERS = [
 ]
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize(
     ("case", "target"),
     [

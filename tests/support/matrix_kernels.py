@@ -6,6 +6,7 @@ They run on the emulator and, in `tests/hardware`, on a GPU.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import ml_dtypes
@@ -50,6 +51,7 @@ def matrix(element: str, shape: tuple[int, int], rng: np.random.Generator) -> np
     return (found / 2 if element not in ("s8", "u8") else found).astype(DTYPES[element])
 
 
+@cache
 def owners(name: str) -> tuple[np.ndarray, np.ndarray]:
     """Return row and column of each (thread, value)."""
     layout = REGISTER_LAYOUTS[name]

@@ -188,6 +188,7 @@ def wrongly_refused(arch, share):
     return found
 
 
+@pytest.mark.sample(1)
 @needs_ptxas
 @ARCHS
 def test_ptxas_takes_what_the_table_has_and_no_more(arch):

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pytest
 from support.assembling import needs_ptxas
+from support.compiling import compile
 
 from kernels.compiled import ORDERS, TWO_ORDERS
-from tileas_xdsl.compiler import compile
 from tileas_xdsl.diagnostics.emission import DiagnosticError
 
 HEAD = """!ma = memref<128x64xf16>
@@ -227,6 +227,7 @@ CASES = [
 ]
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize(("name", "warps"), CASES)
 def test_every_level_adds_up_the_same(name: str, warps: int) -> None:
     """Small integers are exact; a loop that never runs leaves zeros."""
@@ -338,6 +339,7 @@ def test_rounds_of_attention() -> None:
             np.testing.assert_array_equal(run.arrays[2], wanted)
 
 
+@pytest.mark.sample(6)
 @needs_ptxas
 @pytest.mark.parametrize("name", BODIES)
 def test_ptxas_is_content(name: str) -> None:

@@ -259,6 +259,7 @@ def _simulated(kernel: Kernel, module: ModuleOp, schedule: Schedule) -> tuple[De
     return kernel.check(inputs, found.arrays), found.arrays
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
 def test_kernels_compute_the_same_after_every_pass(kernel: Kernel) -> None:
     """Bit for bit after each pass of `tileas-layout`, and no check of the interpreter fires."""

@@ -1,6 +1,7 @@
 """Rounding against exact arithmetic, on random bits and at every boundary."""
 
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise
 
 import ml_dtypes
@@ -41,6 +42,7 @@ finite = st.floats(allow_nan=False, allow_infinity=False, width=32)
 NARROW = ["f8E4M3FN", "f8E5M2", "f6E2M3FN", "f6E3M2FN", "f4E2M1FN"]
 
 
+@cache
 def all_values(name: str) -> list[float]:
     """Every finite value of a narrow format, by its bits."""
     dtype = FLOAT_FORMATS[name].dtype
@@ -52,7 +54,8 @@ def all_values(name: str) -> list[float]:
 def nearest_even(x: float, grid: list[float]) -> set[float]:
     """The values of `grid` nearest to x: one, or two at a tie."""
     distance = [abs(Fraction(x) - Fraction(g)) for g in grid]
-    return {g for g, d in zip(grid, distance, strict=True) if d == min(distance)}
+    nearest = min(distance)
+    return {g for g, d in zip(grid, distance, strict=True) if d == nearest}
 
 
 @pytest.mark.parametrize("name", NARROW)
