@@ -30,7 +30,7 @@ from kernels.kernel import Kernel
 from kernels.simulating import parse
 from tileas_xdsl.compiler import compile_module
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
-from tileas_xdsl.layout.memory import MemoryLayout
+from tileas_xdsl.layout.memory.memory_layout import MemoryLayout
 from tileas_xdsl.pipelines import PIPELINES
 from tileas_xdsl.target.arch import get_target
 from tileas_xdsl.tools.failures import ends_with_its_reader

@@ -35,8 +35,8 @@ from tileas_xdsl.layout import (
     tile_to_shape,
     zipped_divide,
 )
-from tileas_xdsl.layout.banks import wavefronts
 from tileas_xdsl.layout.convert import plan_conversion
+from tileas_xdsl.layout.memory.banks import wavefronts
 from tileas_xdsl.tools.failures import ends_with_its_reader
 
 OPERATION_BAR = 50.0

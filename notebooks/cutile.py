@@ -25,7 +25,7 @@ def _():
     from tileas_xdsl.diagnostics.locations import file_location
     from tileas_xdsl.dialects.nv_tileas.attributes import BlockedEncoding
     from tileas_xdsl.interpreters.tile.tracing.timeline import draw_timeline
-    from tileas_xdsl.layout.draw import draw_layout
+    from tileas_xdsl.layout.output.draw import draw_layout
 
     def code(text):
         """Text as it is, in the page."""

@@ -24,7 +24,7 @@ def _():
     from tileas_xdsl.backend.sass import disassemble
     from tileas_xdsl.interpreters.tile.tracing.timeline import draw_timeline
     from tileas_xdsl.layout import BYTE_SWIZZLES, Layout, MemoryLayout
-    from tileas_xdsl.layout.draw import draw_layout
+    from tileas_xdsl.layout.output.draw import draw_layout
     from tileas_xdsl.runtime.emulation import emulate
 
     def code(text):

@@ -30,8 +30,8 @@ def _():
         right_inverse,
         table,
     )
-    from tileas_xdsl.layout.banks import wavefronts
-    from tileas_xdsl.layout.draw import draw_layout
+    from tileas_xdsl.layout.memory.banks import wavefronts
+    from tileas_xdsl.layout.output.draw import draw_layout
 
     def picture(layout, bits=None):
         """The layout as a picture in the page."""

@@ -2,7 +2,10 @@
 
 import pytest
 
-from tileas_xdsl.backend.ptx.lowering.division import signed_multiplier, unsigned_multiplier
+from tileas_xdsl.backend.ptx.lowering.arithmetic.division import (
+    signed_multiplier,
+    unsigned_multiplier,
+)
 
 BITS = 8
 MODULUS = 2**BITS

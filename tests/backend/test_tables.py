@@ -22,9 +22,9 @@ from tileas_xdsl.dialects.ptx import (
     Tcgen05LdOp,
     Tcgen05MmaOp,
     WgmmaOp,
-    arith,
     reg,
 )
+from tileas_xdsl.dialects.ptx.elementwise import arith
 from tileas_xdsl.target.isa import views
 from tileas_xdsl.target.isa.kinds import KINDS, MEMORY_KINDS, TYPE_KINDS
 from tileas_xdsl.target.isa.tables import asynchronous, memory, warps

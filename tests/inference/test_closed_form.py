@@ -8,7 +8,7 @@ import pytest
 from tileas_xdsl.inference.closed_form import layout_of, section_of
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.layout.expr.expression import dimension, symbol
-from tileas_xdsl.layout.register_layout import THREAD, VALUE
+from tileas_xdsl.layout.registers.register_layout import THREAD, VALUE
 
 ZERO = 0
 I, J = dimension(0), dimension(1)

@@ -26,7 +26,7 @@ from tileas_xdsl.layout.convert.shuffle_rounds import Delivery, edge_colouring, 
 from tileas_xdsl.layout.convert.synthesis import xor_orders
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.layout import Layout
-from tileas_xdsl.layout.register_layout import (
+from tileas_xdsl.layout.registers.register_layout import (
     RegisterLayout,
     register_layout_from_table,
     register_layout_from_tv,

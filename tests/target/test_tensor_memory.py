@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.layout.output.text import parse_cute_layout
 from tileas_xdsl.layout.tables import flat_table, is_injective, table
-from tileas_xdsl.layout.text import parse_cute_layout
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.mma.mma_kinds import KINDS
 from tileas_xdsl.target.tensor_memory import (

@@ -17,7 +17,7 @@ from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
-from tileas_xdsl.layout.memory import MemoryLayout
+from tileas_xdsl.layout.memory.memory_layout import MemoryLayout
 from tileas_xdsl.target.arch import get_target
 from tileas_xdsl.transforms.assign_layouts.candidates import Candidate, Cost, Weights
 from tileas_xdsl.transforms.assign_layouts.driver import assign_layouts

@@ -9,7 +9,7 @@ import pytest
 from xdsl.dialects import math
 
 from tests.support.math_expansions import EXPANSIONS, arguments, distance, evaluated, reference
-from tileas_xdsl.backend.ptx.lowering.functions import FUNCTIONS, WRITTEN_OUT
+from tileas_xdsl.backend.ptx.lowering.arithmetic.functions import FUNCTIONS, WRITTEN_OUT
 from tileas_xdsl.target.math_functions import MATH_FUNCTIONS
 from tileas_xdsl.transforms.math_functions import coefficients
 from tileas_xdsl.transforms.math_functions.coefficients import Polynomial

@@ -9,14 +9,14 @@ import pytest
 
 from tests.support.plain_kernels import LAUNCHES, Array, Launch
 from tileas_xdsl.compiler import compile
-from tileas_xdsl.layout.blocked import (
+from tileas_xdsl.layout.registers.blocked import (
     ACCESS_BYTES,
     blocked,
     line_layout,
     row_values_layout,
     rows_layout,
 )
-from tileas_xdsl.layout.register_layout import LANES
+from tileas_xdsl.layout.registers.register_layout import LANES
 
 
 def _check(launch: Launch, found: Array) -> None:

@@ -14,8 +14,8 @@ import pytest
 
 import tileas_xdsl as tileas
 from tests.support.plain_checks import TARGETS
-from tileas_xdsl.layout.blocked import blocked_layout, row_values_layout, rows_layout
-from tileas_xdsl.layout.register_layout import RegisterLayout
+from tileas_xdsl.layout.registers.blocked import blocked_layout, row_values_layout, rows_layout
+from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.target.mma.warp_tiles import accumulator_layout
 from tileas_xdsl.threads.registers.reinterpret_bits import joined_layout, unit_layout
 

@@ -9,8 +9,8 @@ from support.plain_kernels import kernel, store
 from support.seeds import seeds
 
 from tileas_xdsl.layout.layout import Layout
-from tileas_xdsl.layout.register_layout import RegisterLayout
-from tileas_xdsl.layout.text import parse_cute_layout
+from tileas_xdsl.layout.output.text import parse_cute_layout
+from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.threads.reduce.spread_lines import SpreadLines
 
 STEPS = {

@@ -24,10 +24,10 @@ from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadBase, TiledStor
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.interpreters.tile.launch import Schedule, simulate
 from tileas_xdsl.layout.layout import Layout
-from tileas_xdsl.layout.memory import MemoryLayout
-from tileas_xdsl.layout.register_layout import RegisterLayout
+from tileas_xdsl.layout.memory.memory_layout import MemoryLayout
+from tileas_xdsl.layout.registers.register_layout import RegisterLayout
+from tileas_xdsl.layout.registers.warp_matrix import MatrixAccess, ldmatrix_fits
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
-from tileas_xdsl.layout.warp_matrix import MatrixAccess, ldmatrix_fits
 from tileas_xdsl.pipelines import PIPELINES
 from tileas_xdsl.printing import module_text
 from tileas_xdsl.target.arch import get_target

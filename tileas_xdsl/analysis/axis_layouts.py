@@ -11,9 +11,9 @@ from functools import cached_property
 from math import prod
 
 from tileas_xdsl.layout.axes import E
-from tileas_xdsl.layout.digits import Digit, layout_of_line, with_replicas
 from tileas_xdsl.layout.integers import power_of_two_below
-from tileas_xdsl.layout.register_layout import LANES, THREAD, VALUE, RegisterLayout
+from tileas_xdsl.layout.operations.digits import Digit, layout_of_line, with_replicas
+from tileas_xdsl.layout.registers.register_layout import LANES, THREAD, VALUE, RegisterLayout
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.int_tuple import product_each
 from tileas_xdsl.layout.layout import Layout
-from tileas_xdsl.layout.memory import MemoryLayout
+from tileas_xdsl.layout.memory.memory_layout import MemoryLayout
 from tileas_xdsl.layout.tables import Table
 
 AnyLayout: TypeAlias = MemoryLayout | Layout

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from math import prod
 
 from tileas_xdsl.layout.axes import E
-from tileas_xdsl.layout.digits import Digit, layout_of_modes, with_replicas
-from tileas_xdsl.layout.register_layout import THREAD, VALUE, RegisterLayout
+from tileas_xdsl.layout.operations.digits import Digit, layout_of_modes, with_replicas
+from tileas_xdsl.layout.registers.register_layout import THREAD, VALUE, RegisterLayout
 
 
 @dataclass(frozen=True, slots=True)

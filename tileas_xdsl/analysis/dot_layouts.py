@@ -17,7 +17,7 @@ from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp, MatrixProduct
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.integers import power_of_two_below
-from tileas_xdsl.layout.register_layout import LANES, RegisterLayout
+from tileas_xdsl.layout.registers.register_layout import LANES, RegisterLayout
 
 BY_THREADS = ("mma", "fma")
 """Families of MMA atoms whose operands and accumulators are in registers of all threads."""

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from tileas_xdsl.layout.axes import E
-from tileas_xdsl.layout.digits import Digit, layout_of_modes
 from tileas_xdsl.layout.layout import Layout
-from tileas_xdsl.layout.register_layout import LANES, THREAD, VALUE, RegisterLayout
+from tileas_xdsl.layout.operations.digits import Digit, layout_of_modes
+from tileas_xdsl.layout.registers.register_layout import LANES, THREAD, VALUE, RegisterLayout
 from tileas_xdsl.layout.tables import flat_table
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.isa.tables.tensor_cores import TMEM_MOST_REGISTERS, TMEM_REGISTERS

@@ -15,10 +15,10 @@ import numpy as np
 
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.layout.inverse import Section, invert
 from tileas_xdsl.layout.layout import Layout
-from tileas_xdsl.layout.recovery import recover
-from tileas_xdsl.layout.register_layout import THREAD, VALUE
+from tileas_xdsl.layout.operations.inverse import Section, invert
+from tileas_xdsl.layout.operations.recovery import recover
+from tileas_xdsl.layout.registers.register_layout import THREAD, VALUE
 
 
 def layout_of(owners: FragmentMap) -> Layout | None:

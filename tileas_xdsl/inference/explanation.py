@@ -10,8 +10,8 @@ from tileas_xdsl.inference.closed_form import section_of
 from tileas_xdsl.inference.decisions import Conversion, Decisions, LoopDecision, Reason
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.program import Buffer, CumSum, Gemm, Loop, Operation, Program, Reduce
-from tileas_xdsl.layout.draw import MAX_COLUMNS, MAX_ROWS, grid_of_owners, render
 from tileas_xdsl.layout.expr.tables import Table
+from tileas_xdsl.layout.output.draw import MAX_COLUMNS, MAX_ROWS, grid_of_owners, render
 
 _HEADER = ("candidate", "cost", "verdict")
 

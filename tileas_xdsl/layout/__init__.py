@@ -9,12 +9,13 @@ Everything that pycute has is here under the same name; `tileas_xdsl.layout.cute
 
 from tileas_xdsl.layout import cute as _cute
 from tileas_xdsl.layout.cute import *  # noqa: F403
-from tileas_xdsl.layout.elements import ELEMENT_TYPES, ElementType, element_type
 from tileas_xdsl.layout.errors import CompositionError, LayoutError, LayoutSyntaxError
-from tileas_xdsl.layout.inverse import Digit, Section, invert
-from tileas_xdsl.layout.memory import MemoryLayout
-from tileas_xdsl.layout.recovery import memory_from_addresses, recover, recover_swizzled
-from tileas_xdsl.layout.register_layout import (
+from tileas_xdsl.layout.memory.elements import ELEMENT_TYPES, ElementType, element_type
+from tileas_xdsl.layout.memory.memory_layout import MemoryLayout
+from tileas_xdsl.layout.operations.inverse import Digit, Section, invert
+from tileas_xdsl.layout.operations.recovery import memory_from_addresses, recover, recover_swizzled
+from tileas_xdsl.layout.output.text import parse_cute_layout, parse_layout, parse_memory_layout
+from tileas_xdsl.layout.registers.register_layout import (
     RegisterLayout,
     register_layout_from_table,
     register_layout_from_tv,
@@ -29,7 +30,6 @@ from tileas_xdsl.layout.tables import (
     scatter_inverse,
     table,
 )
-from tileas_xdsl.layout.text import parse_cute_layout, parse_layout, parse_memory_layout
 
 __all__ = [
     "BYTE_SWIZZLES",

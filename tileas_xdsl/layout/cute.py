@@ -3,18 +3,7 @@
 A program written for pycute (NVIDIA/cutlass, python/pycute) finds here every name it uses.
 """
 
-from tileas_xdsl.layout.algebra import (
-    complement,
-    domain_distribute,
-    left_inverse,
-    max_common_layout,
-    max_common_vector,
-    nullspace,
-    right_inverse,
-)
 from tileas_xdsl.layout.axes import AxisSum, E
-from tileas_xdsl.layout.compact import make_fragment_like, make_layout_like
-from tileas_xdsl.layout.compose import composition, with_shape
 from tileas_xdsl.layout.composed import (
     ComposedLayout,
     get_nonswizzle_portion,
@@ -72,7 +61,18 @@ from tileas_xdsl.layout.layout import (
     transform_layout,
     weakly_congruent,
 )
-from tileas_xdsl.layout.modes import (
+from tileas_xdsl.layout.operations.algebra import (
+    complement,
+    domain_distribute,
+    left_inverse,
+    max_common_layout,
+    max_common_vector,
+    nullspace,
+    right_inverse,
+)
+from tileas_xdsl.layout.operations.compact import make_fragment_like, make_layout_like
+from tileas_xdsl.layout.operations.compose import composition, with_shape
+from tileas_xdsl.layout.operations.modes import (
     append,
     dice,
     domain_offset,
@@ -91,11 +91,9 @@ from tileas_xdsl.layout.modes import (
     zip2_by,
     zip_modes,
 )
-from tileas_xdsl.layout.recast import downcast, recast_layout, upcast
-from tileas_xdsl.layout.register_layout import make_layout_tv
-from tileas_xdsl.layout.simplify import coalesce, filter, filter_zeros
-from tileas_xdsl.layout.swizzle import Swizzle, shiftl, shiftr
-from tileas_xdsl.layout.tiling import (
+from tileas_xdsl.layout.operations.recast import downcast, recast_layout, upcast
+from tileas_xdsl.layout.operations.simplify import coalesce, filter, filter_zeros
+from tileas_xdsl.layout.operations.tiling import (
     blocked_product,
     flat_divide,
     flat_product,
@@ -111,6 +109,8 @@ from tileas_xdsl.layout.tiling import (
     zipped_divide,
     zipped_product,
 )
+from tileas_xdsl.layout.registers.register_layout import make_layout_tv
+from tileas_xdsl.layout.swizzle import Swizzle, shiftl, shiftr
 
 __all__ = [
     "AxisSum", "ComposedLayout", "E", "Integer", "Layout", "LayoutBase", "Swizzle", "append",

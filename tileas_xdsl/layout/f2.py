@@ -17,7 +17,7 @@ from tileas_xdsl.layout.axes import ANONYMOUS, Offset, axis_sum, terms_of
 from tileas_xdsl.layout.composed import AnyLayout, ComposedLayout
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.layout import Layout
-from tileas_xdsl.layout.simplify import coalesce
+from tileas_xdsl.layout.operations.simplify import coalesce
 from tileas_xdsl.layout.swizzle import Swizzle
 from tileas_xdsl.layout.tables import Table, table
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from tileas_xdsl.layout.axes import E, coefficient_of
 from tileas_xdsl.layout.layout import Layout, make_layout
-from tileas_xdsl.layout.simplify import coalesce
+from tileas_xdsl.layout.operations.simplify import coalesce
 from tileas_xdsl.target.bits import whole
 from tileas_xdsl.target.errors import TargetError
 

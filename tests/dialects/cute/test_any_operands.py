@@ -35,7 +35,7 @@ from tileas_xdsl.dialects.cute.types.tuples import (
 from tileas_xdsl.dialects.cute.types.views import CoordTensorType, DescIterType, MemRefType
 from tileas_xdsl.layout import Layout, Swizzle
 from tileas_xdsl.layout.expr.expression import Variable
-from tileas_xdsl.layout.text import parse_layout_type, parse_tuple_type
+from tileas_xdsl.layout.output.text import parse_layout_type, parse_tuple_type
 
 LAYOUTS = [
     parse_layout_type(text)

@@ -51,7 +51,7 @@ from tileas_xdsl.dialects.nv_tileas.tma.ops import (
 )
 from tileas_xdsl.dialects.nv_tileas.types import MemTokenType, TiledViewType, TmaDescType
 from tileas_xdsl.layout.layout import Layout
-from tileas_xdsl.layout.memory import MemoryLayout
+from tileas_xdsl.layout.memory.memory_layout import MemoryLayout
 
 VIEW = TiledViewType((1024, 1024), f16, Space.GMEM)
 SHARED = TiledViewType((128, 64), f16, Space.SMEM)

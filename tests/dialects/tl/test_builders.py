@@ -25,7 +25,7 @@ from tileas_xdsl.dialects.tl.enums import Policy, Reduction, Space, SpaceAttr
 from tileas_xdsl.dialects.tl.kernel import KernelOp
 from tileas_xdsl.dialects.tl.loops import ParallelOp, PipelinedOp, SerialOp
 from tileas_xdsl.dialects.tl.moves import ConvertLayoutOp, CopyOp, FillOp
-from tileas_xdsl.layout.text import parse_cute_layout
+from tileas_xdsl.layout.output.text import parse_cute_layout
 
 INDEX = IndexType()
 

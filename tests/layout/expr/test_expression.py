@@ -18,7 +18,7 @@ from tileas_xdsl.layout.expr.expression import (
     quotient,
     remainder,
 )
-from tileas_xdsl.layout.text import parse_layout_type, parse_tile_type, parse_tuple_type
+from tileas_xdsl.layout.output.text import parse_layout_type, parse_tile_type, parse_tuple_type
 
 M = Variable(key="M", is_natural=True)
 N = Variable(divisor=8, key="N", is_natural=True)

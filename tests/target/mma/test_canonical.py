@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tileas_xdsl.layout.layout import Layout, make_layout
+from tileas_xdsl.layout.operations.tiling import tile_to_shape
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES, Swizzle
 from tileas_xdsl.layout.tables import flat_table, table
-from tileas_xdsl.layout.tiling import tile_to_shape
 from tileas_xdsl.target.arch import get_target
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.mma.canonical import (

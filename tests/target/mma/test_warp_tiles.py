@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tileas_xdsl.layout.register_layout import RegisterLayout
-from tileas_xdsl.layout.row_values import row_values
+from tileas_xdsl.layout.registers.register_layout import RegisterLayout
+from tileas_xdsl.layout.registers.row_values import row_values
 from tileas_xdsl.target.mma.register_layouts import wgmma_accumulator
 from tileas_xdsl.target.mma.warp_tiles import (
     accumulator_layout,

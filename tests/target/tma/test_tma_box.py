@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from tileas_xdsl.layout.int_tuple import product_each
 from tileas_xdsl.layout.layout import Layout, make_ordered_layout
+from tileas_xdsl.layout.operations.tiling import tile_to_shape
 from tileas_xdsl.layout.tables import table
-from tileas_xdsl.layout.tiling import tile_to_shape
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.mma.canonical import MODES, canonical_atom
 from tileas_xdsl.target.tma.tma_box import TmaBox, tma_box

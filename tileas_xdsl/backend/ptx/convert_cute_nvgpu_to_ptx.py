@@ -10,14 +10,14 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from tileas_xdsl.backend.ptx.lowering.globals import lower_global
-from tileas_xdsl.backend.ptx.lowering.index_width import set_index_width
-from tileas_xdsl.backend.ptx.lowering.kernel import (
+from tileas_xdsl.backend.ptx.lowering.control.kernel import (
     LoweredKernel,
     is_kernel,
     lower_kernel,
     shared_memory,
 )
+from tileas_xdsl.backend.ptx.lowering.index_width import set_index_width
+from tileas_xdsl.backend.ptx.lowering.memory.globals import lower_global
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileaa.globals import GlobalOp
 from tileas_xdsl.dialects.target_attribute import module_target

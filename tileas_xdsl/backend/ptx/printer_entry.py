@@ -14,11 +14,11 @@ from tileas_xdsl.backend.ptx.printer_views import FREE, VIEWS
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.locations import file_location
 from tileas_xdsl.dialects.ptx.base import PtxOp, count_of, kind_of, type_of
-from tileas_xdsl.dialects.ptx.control import CondBraOp, EntryOp
+from tileas_xdsl.dialects.ptx.dot.wgmma import WgmmaOp
+from tileas_xdsl.dialects.ptx.elementwise.values import ConstOp, ExtractOp, PackOp, UndefOp
 from tileas_xdsl.dialects.ptx.emission import opcode_of
+from tileas_xdsl.dialects.ptx.structure.control import CondBraOp, EntryOp
 from tileas_xdsl.dialects.ptx.types import RegType
-from tileas_xdsl.dialects.ptx.values import ConstOp, ExtractOp, PackOp, UndefOp
-from tileas_xdsl.dialects.ptx.wgmma import WgmmaOp
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.isa.kinds import KINDS
 from tileas_xdsl.target.isa.legality import targets_of, unknown

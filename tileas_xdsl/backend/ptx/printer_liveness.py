@@ -13,7 +13,7 @@ from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from tileas_xdsl.backend.ptx.printer_views import readers
 from tileas_xdsl.dialects.ptx.base import PtxOp
-from tileas_xdsl.dialects.ptx.wgmma import WgmmaOp, WgmmaWaitOp
+from tileas_xdsl.dialects.ptx.dot.wgmma import WgmmaOp, WgmmaWaitOp
 
 _ARGUMENTS = -2
 

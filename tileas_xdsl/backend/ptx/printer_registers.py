@@ -15,7 +15,7 @@ from xdsl.ir import Block, SSAValue
 from tileas_xdsl.backend.ptx.printer_liveness import Liveness, Range
 from tileas_xdsl.backend.ptx.printer_views import whole
 from tileas_xdsl.dialects.ptx.base import PtxOp
-from tileas_xdsl.dialects.ptx.control import BraOp, CondBraOp
+from tileas_xdsl.dialects.ptx.structure.control import BraOp, CondBraOp
 
 Pair = tuple[SSAValue, SSAValue]
 

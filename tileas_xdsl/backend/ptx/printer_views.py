@@ -7,8 +7,14 @@ from collections.abc import Iterator
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tileas_xdsl.dialects.ptx.base import count_of
+from tileas_xdsl.dialects.ptx.elementwise.values import (
+    ConstOp,
+    ExtractOp,
+    PackOp,
+    UndefOp,
+    UnpackOp,
+)
 from tileas_xdsl.dialects.ptx.types import RegType
-from tileas_xdsl.dialects.ptx.values import ConstOp, ExtractOp, PackOp, UndefOp, UnpackOp
 
 VIEWS = frozenset[type]((PackOp, ExtractOp, UnpackOp))
 """Classes of operations whose results are registers of their operands."""

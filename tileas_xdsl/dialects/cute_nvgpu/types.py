@@ -16,7 +16,7 @@ from tileas_xdsl.dialects.cute.types.layouts import LayoutAttr
 from tileas_xdsl.dialects.cute.types.views import HandleViewType
 from tileas_xdsl.dialects.shared_parsing import parse_layout_string
 from tileas_xdsl.layout import Layout
-from tileas_xdsl.layout.text import parse_layout_type
+from tileas_xdsl.layout.output.text import parse_layout_type
 
 __all__ = [
     "SmemDescType",

@@ -21,7 +21,7 @@ from typing import TypeAlias
 
 from tileas_xdsl.dialects.nv_tileas.element_names import canonical_name
 from tileas_xdsl.dialects.nv_tileas.enums import RmwMode, Space
-from tileas_xdsl.layout.elements import ELEMENT_TYPES
+from tileas_xdsl.layout.memory.elements import ELEMENT_TYPES
 from tileas_xdsl.target.arch import TARGETS
 from tileas_xdsl.target.features import Feature
 

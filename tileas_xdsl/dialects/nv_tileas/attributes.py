@@ -22,8 +22,8 @@ from tileas_xdsl.dialects.nv_tileas.atoms import (
 from tileas_xdsl.dialects.shared_parsing import parse_layout_text, parse_quoted_layout
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.layout import Layout
-from tileas_xdsl.layout.memory import MemoryLayout
-from tileas_xdsl.layout.text import parse_cute_layout, parse_memory_layout
+from tileas_xdsl.layout.memory.memory_layout import MemoryLayout
+from tileas_xdsl.layout.output.text import parse_cute_layout, parse_memory_layout
 
 
 @irdl_attr_definition

@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
-from tileas_xdsl.layout.elements import ALIASES
+from tileas_xdsl.layout.memory.elements import ALIASES
 
 _FLOATS: Mapping[type[Attribute], str] = {
     BFloat16Type: "bf16",

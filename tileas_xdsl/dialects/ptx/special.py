@@ -37,9 +37,9 @@ from tileas_xdsl.dialects.ptx.checks import (
     check_word,
     check_words,
 )
-from tileas_xdsl.dialects.ptx.control import SharedOp
-from tileas_xdsl.dialects.ptx.declarations import GlobalOp
 from tileas_xdsl.dialects.ptx.emission import Writer
+from tileas_xdsl.dialects.ptx.structure.control import SharedOp
+from tileas_xdsl.dialects.ptx.structure.declarations import GlobalOp
 from tileas_xdsl.dialects.ptx.types import ParamType, RegType, reg
 from tileas_xdsl.target.isa.kinds import BITS, MEMORY_KINDS
 from tileas_xdsl.target.isa.tables.memory import ACCESS_TYPES

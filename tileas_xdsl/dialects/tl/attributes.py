@@ -18,8 +18,8 @@ from tileas_xdsl.dialects.shared_parsing import parse_quoted_layout
 from tileas_xdsl.layout.composed import AnyLayout
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.expr.expression import Number, symbols_of
-from tileas_xdsl.layout.memory import MemoryLayout
-from tileas_xdsl.layout.text import parse_layout
+from tileas_xdsl.layout.memory.memory_layout import MemoryLayout
+from tileas_xdsl.layout.output.text import parse_layout
 
 
 @irdl_attr_definition

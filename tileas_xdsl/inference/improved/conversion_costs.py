@@ -13,7 +13,7 @@ from tileas_xdsl.layout.convert import plan_conversion
 from tileas_xdsl.layout.convert.plan import DEFAULT_WEIGHTS
 from tileas_xdsl.layout.convert.source_map import find_sources
 from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.layout.register_layout import ElementTable, RegisterLayout
+from tileas_xdsl.layout.registers.register_layout import ElementTable, RegisterLayout
 
 MOST_REGISTERS = 1 << 16
 """The largest register file of a block that is planned exactly; no block has more."""

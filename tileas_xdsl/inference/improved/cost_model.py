@@ -12,9 +12,9 @@ from tileas_xdsl.inference.improved.fragment_access import Use
 from tileas_xdsl.inference.improved.memory_access import MemoryUse, vector_of, warp_cost
 from tileas_xdsl.inference.improved.work_items import WorkItem
 from tileas_xdsl.inference.program import CumSum, Gemm
-from tileas_xdsl.layout.access import SECTOR_BYTES, WARP
 from tileas_xdsl.layout.convert.plan import DEFAULT_WEIGHTS
 from tileas_xdsl.layout.expr.tables import Table
+from tileas_xdsl.layout.registers.access import SECTOR_BYTES, WARP
 
 ISSUE = 0.25
 """Cycles of one warp instruction: four warps issue in each."""

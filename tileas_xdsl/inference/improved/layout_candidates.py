@@ -10,9 +10,9 @@ from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.improved.expression_recovery import map_of
 from tileas_xdsl.inference.improved.fragment_access import Use
 from tileas_xdsl.inference.improved.memory_access import MemoryUse
-from tileas_xdsl.layout.access import WARP
 from tileas_xdsl.layout.expr.expression import dimensions_of, symbols_of
 from tileas_xdsl.layout.expr.tables import linearized, variables_of_box
+from tileas_xdsl.layout.registers.access import WARP
 
 
 @dataclass(frozen=True)

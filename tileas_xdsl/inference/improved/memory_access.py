@@ -11,9 +11,9 @@ import numpy as np
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.improved.fragment_access import access_symbols
 from tileas_xdsl.inference.program import Access, AccessKind, Buffer, Scope
-from tileas_xdsl.layout.access import WARP, by_warp, sectors
-from tileas_xdsl.layout.banks import wavefronts
 from tileas_xdsl.layout.expr.tables import Table, coordinates_of, evaluated
+from tileas_xdsl.layout.memory.banks import wavefronts
+from tileas_xdsl.layout.registers.access import WARP, by_warp, sectors
 
 MOST_BITS = 128
 """The widest access by one thread that all targets have."""

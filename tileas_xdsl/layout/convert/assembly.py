@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tileas_xdsl.layout.access import Ints, distinct
 from tileas_xdsl.layout.convert.plan import per_word, words_of
+from tileas_xdsl.layout.registers.access import Ints, distinct
 
 
 def assembly_cost(sources: Ints, elem_bits: int) -> int:

@@ -8,10 +8,10 @@ from math import prod
 
 import numpy as np
 
-from tileas_xdsl.layout.access import Ints
 from tileas_xdsl.layout.convert.synthesis import xor_orders
 from tileas_xdsl.layout.layout import Layout
-from tileas_xdsl.layout.register_layout import RegisterContents
+from tileas_xdsl.layout.registers.access import Ints
+from tileas_xdsl.layout.registers.register_layout import RegisterContents
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES, NO_SWIZZLE, Swizzle
 from tileas_xdsl.layout.tables import table
 

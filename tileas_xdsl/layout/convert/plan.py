@@ -9,9 +9,9 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tileas_xdsl.layout.access import WARP
 from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.layout.register_layout import RegisterContents, RegisterLayout
+from tileas_xdsl.layout.registers.access import WARP
+from tileas_xdsl.layout.registers.register_layout import RegisterContents, RegisterLayout
 
 Kind: TypeAlias = Literal["identity", "permutation", "shuffle", "shared"]
 Registers: TypeAlias = NDArray[Any]

@@ -8,7 +8,7 @@ from tileas_xdsl.layout.convert.shared import plan_shared
 from tileas_xdsl.layout.convert.shuffle import lower_bound, plan_shuffles
 from tileas_xdsl.layout.convert.source_map import SourceMap, find_sources
 from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.layout.register_layout import RegisterContents, RegisterLayout
+from tileas_xdsl.layout.registers.register_layout import RegisterContents, RegisterLayout
 
 
 def plan_conversion(

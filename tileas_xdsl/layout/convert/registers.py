@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tileas_xdsl.layout.access import Ints
 from tileas_xdsl.layout.convert.assembly import assembly_cost
 from tileas_xdsl.layout.convert.plan import Cost, Kind, Plan, Registers, Weights, counted, warps_of
 from tileas_xdsl.layout.convert.source_map import SourceMap
-from tileas_xdsl.layout.register_layout import RegisterContents, RegisterLayout
+from tileas_xdsl.layout.registers.access import Ints
+from tileas_xdsl.layout.registers.register_layout import RegisterContents, RegisterLayout
 
 
 @dataclass(frozen=True, eq=False)

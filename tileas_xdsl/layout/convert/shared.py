@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tileas_xdsl.layout.access import WARP, Ints
 from tileas_xdsl.layout.convert.buffers import Buffer, candidates
 from tileas_xdsl.layout.convert.plan import Cost, Kind, Plan, Registers, Weights, counted, warps_of
 from tileas_xdsl.layout.convert.transfers import Side, Transfer, side_of
 from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.layout.register_layout import RegisterContents, RegisterLayout
+from tileas_xdsl.layout.registers.access import WARP, Ints
+from tileas_xdsl.layout.registers.register_layout import RegisterContents, RegisterLayout
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tileas_xdsl.layout.access import WARP, Ints
 from tileas_xdsl.layout.convert.assembly import assembly_cost
 from tileas_xdsl.layout.convert.plan import (
     Cost,
@@ -30,7 +29,8 @@ from tileas_xdsl.layout.convert.plan import (
 from tileas_xdsl.layout.convert.shuffle_rounds import Rounds, schedules
 from tileas_xdsl.layout.convert.shuffle_words import ShuffleWords, ways_to_pack
 from tileas_xdsl.layout.convert.source_map import SourceMap
-from tileas_xdsl.layout.register_layout import RegisterContents, RegisterLayout
+from tileas_xdsl.layout.registers.access import WARP, Ints
+from tileas_xdsl.layout.registers.register_layout import RegisterContents, RegisterLayout
 
 
 class Move(NamedTuple):

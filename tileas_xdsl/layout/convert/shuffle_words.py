@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tileas_xdsl.layout.access import WARP, Ints
 from tileas_xdsl.layout.convert.plan import per_word
 from tileas_xdsl.layout.convert.shuffle_rounds import Delivery
 from tileas_xdsl.layout.convert.source_map import SourceMap
+from tileas_xdsl.layout.registers.access import WARP, Ints
 
 
 @dataclass(frozen=True, eq=False, slots=True)

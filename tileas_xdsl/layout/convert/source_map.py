@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tileas_xdsl.layout.access import WARP, Bools, Ints
 from tileas_xdsl.layout.convert.plan import Kind
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.int_tuple import show
-from tileas_xdsl.layout.register_layout import RegisterContents, RegisterLayout
+from tileas_xdsl.layout.registers.access import WARP, Bools, Ints
+from tileas_xdsl.layout.registers.register_layout import RegisterContents, RegisterLayout
 
 
 @dataclass(frozen=True, eq=False, slots=True)

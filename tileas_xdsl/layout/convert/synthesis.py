@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from tileas_xdsl.layout.access import WARP, Ints
 from tileas_xdsl.layout.f2 import F2Map, Span
-from tileas_xdsl.layout.register_layout import RegisterContents
+from tileas_xdsl.layout.registers.access import WARP, Ints
+from tileas_xdsl.layout.registers.register_layout import RegisterContents
 
 ROW_BITS = 1024
 """Bits in one row of all 32 banks."""

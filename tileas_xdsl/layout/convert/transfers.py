@@ -8,7 +8,11 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from tileas_xdsl.layout.access import (
+from tileas_xdsl.layout.convert.assembly import assembly_cost
+from tileas_xdsl.layout.convert.buffers import Buffer
+from tileas_xdsl.layout.convert.plan import Weights, per_word, warps_of, words_of
+from tileas_xdsl.layout.memory.banks import wavefronts
+from tileas_xdsl.layout.registers.access import (
     INACTIVE,
     Bools,
     Ints,
@@ -16,12 +20,13 @@ from tileas_xdsl.layout.access import (
     register_order,
     widest_vector,
 )
-from tileas_xdsl.layout.banks import wavefronts
-from tileas_xdsl.layout.convert.assembly import assembly_cost
-from tileas_xdsl.layout.convert.buffers import Buffer
-from tileas_xdsl.layout.convert.plan import Weights, per_word, warps_of, words_of
-from tileas_xdsl.layout.register_layout import RegisterContents
-from tileas_xdsl.layout.warp_matrix import COUNTS, MatrixAccess, ldmatrix_fits, stmatrix_fits
+from tileas_xdsl.layout.registers.register_layout import RegisterContents
+from tileas_xdsl.layout.registers.warp_matrix import (
+    COUNTS,
+    MatrixAccess,
+    ldmatrix_fits,
+    stmatrix_fits,
+)
 
 Direction: TypeAlias = Literal["store", "load"]
 

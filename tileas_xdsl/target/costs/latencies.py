@@ -34,7 +34,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import prod
 
-from tileas_xdsl.layout.elements import ALIASES, ELEMENT_TYPES, unknown_element
+from tileas_xdsl.layout.memory.elements import ALIASES, ELEMENT_TYPES, unknown_element
 from tileas_xdsl.target.arch import get_target
 from tileas_xdsl.target.bits import whole
 from tileas_xdsl.target.errors import TargetError

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from tileas_xdsl.layout.layout import Layout
-from tileas_xdsl.layout.simplify import coalesce
+from tileas_xdsl.layout.operations.simplify import coalesce
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES, Swizzle
 from tileas_xdsl.layout.tables import flat_table
 from tileas_xdsl.target.arch import Target

@@ -14,9 +14,9 @@ from tileas_xdsl.layout.axes import AxisSum
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.int_tuple import flat, product_each
 from tileas_xdsl.layout.layout import Layout
-from tileas_xdsl.layout.simplify import coalesce
+from tileas_xdsl.layout.operations.simplify import coalesce
+from tileas_xdsl.layout.operations.tiling import logical_divide
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES, NO_SWIZZLE, Swizzle
-from tileas_xdsl.layout.tiling import logical_divide
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.mma.canonical import (
     INSTRUCTION_K_BITS,

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from tileas_xdsl.layout.layout import Layout
-from tileas_xdsl.layout.register_layout import RegisterLayout, register_layout_from_tv
-from tileas_xdsl.layout.text import parse_cute_layout
+from tileas_xdsl.layout.output.text import parse_cute_layout
+from tileas_xdsl.layout.registers.register_layout import RegisterLayout, register_layout_from_tv
 from tileas_xdsl.target.errors import TargetError
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from functools import lru_cache
 
 from tileas_xdsl.layout.axes import E
-from tileas_xdsl.layout.digits import Digit, layout_of_modes
 from tileas_xdsl.layout.layout import Layout
-from tileas_xdsl.layout.register_layout import LANES, THREAD, VALUE, RegisterLayout
+from tileas_xdsl.layout.operations.digits import Digit, layout_of_modes
+from tileas_xdsl.layout.registers.register_layout import LANES, THREAD, VALUE, RegisterLayout
 
 WARPGROUP_THREADS = 4 * LANES
 

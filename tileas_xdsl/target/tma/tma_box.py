@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from tileas_xdsl.layout.algebra import right_inverse
 from tileas_xdsl.layout.axes import AxisSum
-from tileas_xdsl.layout.compose import composition
 from tileas_xdsl.layout.int_tuple import product_each
 from tileas_xdsl.layout.layout import Layout, make_identity_layout
-from tileas_xdsl.layout.simplify import coalesce
+from tileas_xdsl.layout.operations.algebra import right_inverse
+from tileas_xdsl.layout.operations.compose import composition
+from tileas_xdsl.layout.operations.simplify import coalesce
 from tileas_xdsl.layout.tables import collision
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.tma.tensor_map import SWIZZLES

@@ -17,7 +17,7 @@ from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp, Matrix
 from tileas_xdsl.dialects.nv_tileas.shapes.transposed import major_of
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
-from tileas_xdsl.layout.register_layout import RegisterLayout
+from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.target.mma.canonical import CanonicalLayout, Major
 from tileas_xdsl.target.mma.warp_tiles import accumulator_layout, instructions_of, warpgroups_of
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder

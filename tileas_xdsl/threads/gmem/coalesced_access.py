@@ -27,9 +27,9 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, Reinte
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
-from tileas_xdsl.layout.access_chunks import access_chunks
-from tileas_xdsl.layout.blocked import blocked
-from tileas_xdsl.layout.register_layout import RegisterLayout
+from tileas_xdsl.layout.registers.access_chunks import access_chunks
+from tileas_xdsl.layout.registers.blocked import blocked
+from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.target.mma.warp_tiles import PAIR, is_accumulator
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder

@@ -21,7 +21,7 @@ from tileas_xdsl.analysis.row_strides import row_step
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.cute import PtrType as MemoryPointer
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
-from tileas_xdsl.layout.blocked import blocked
+from tileas_xdsl.layout.registers.blocked import blocked
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import i64_constant, logical_and, subtract
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile, Scalar

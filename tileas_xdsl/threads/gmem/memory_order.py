@@ -11,7 +11,7 @@ from tileas_xdsl.dialects.nv_tileas.enums import (
     MemSemantic,
     MemSemanticAttr,
 )
-from tileas_xdsl.dialects.ptx.barriers import FenceOp
+from tileas_xdsl.dialects.ptx.synchronisation.barriers import FenceOp
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 

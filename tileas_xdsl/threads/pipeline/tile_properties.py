@@ -16,8 +16,8 @@ from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadBase, TiledStor
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.tl.loops import PipelinedOp, SerialOp
-from tileas_xdsl.layout.blocked import blocked_layout, row_values_layout, rows_layout
-from tileas_xdsl.layout.register_layout import RegisterLayout
+from tileas_xdsl.layout.registers.blocked import blocked_layout, row_values_layout, rows_layout
+from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.threads.gmem.base_arrays import Touch, touches, views_of
 from tileas_xdsl.threads.pipeline.warp_allocation import Agent
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from xdsl.ir import SSAValue
 
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
-from tileas_xdsl.layout.register_layout import RegisterLayout
+from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import divide, is_equal, modulo

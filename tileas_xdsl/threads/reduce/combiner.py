@@ -19,7 +19,7 @@ from tileas_xdsl.dialects.cute_nvgpu import ReduxOp
 from tileas_xdsl.dialects.nv_tileas.compute.combiners import COMBINERS
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
-from tileas_xdsl.layout.register_layout import LANES
+from tileas_xdsl.layout.registers.register_layout import LANES
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.elementwise_ops import recreate
 from tileas_xdsl.threads.codegen.warp_shuffle import across

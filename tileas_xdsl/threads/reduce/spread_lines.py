@@ -20,8 +20,8 @@ import numpy as np
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
-from tileas_xdsl.layout.register_layout import LANES, RegisterLayout
-from tileas_xdsl.layout.row_values import line_sharers, line_values
+from tileas_xdsl.layout.registers.register_layout import LANES, RegisterLayout
+from tileas_xdsl.layout.registers.row_values import line_sharers, line_values
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import add, multiply

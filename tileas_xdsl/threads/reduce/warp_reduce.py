@@ -16,9 +16,9 @@ from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
-from tileas_xdsl.layout.blocked import ACCESS_BYTES, Blocked, row_values_layout
-from tileas_xdsl.layout.register_layout import RegisterLayout
-from tileas_xdsl.layout.row_values import row_values
+from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES, Blocked, row_values_layout
+from tileas_xdsl.layout.registers.register_layout import RegisterLayout
+from tileas_xdsl.layout.registers.row_values import row_values
 from tileas_xdsl.target.mma.warp_tiles import QUAD
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.integer_ops import add, divide, is_equal, logical_and, multiply

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from xdsl.ir import SSAValue
 
-from tileas_xdsl.layout.blocked import Blocked, blocked
-from tileas_xdsl.layout.register_layout import LANES, RegisterLayout
+from tileas_xdsl.layout.registers.blocked import Blocked, blocked
+from tileas_xdsl.layout.registers.register_layout import LANES, RegisterLayout
 from tileas_xdsl.target.mma.warp_tiles import (
     PAIR,
     QUAD,

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from xdsl.ir import SSAValue
 
-from tileas_xdsl.layout.blocked import blocked
-from tileas_xdsl.layout.register_layout import RegisterLayout
+from tileas_xdsl.layout.registers.blocked import blocked
+from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import logical_and
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from xdsl.ir import SSAValue
 
-from tileas_xdsl.layout.access_chunks import access_chunks
-from tileas_xdsl.layout.blocked import ACCESS_BYTES
-from tileas_xdsl.layout.register_layout import RegisterLayout
+from tileas_xdsl.layout.registers.access_chunks import access_chunks
+from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES
+from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import add
 from tileas_xdsl.threads.index.per_thread_tables import holds, tabulated

@@ -21,10 +21,10 @@ from tileas_xdsl.dialects.nv_tileas.attributes import (
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
-from tileas_xdsl.layout.blocked import ACCESS_BYTES, blocked, blocked_layout
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.layout import Layout, make_layout
-from tileas_xdsl.layout.register_layout import RegisterLayout, is_of_larger_tile
+from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES, blocked, blocked_layout
+from tileas_xdsl.layout.registers.register_layout import RegisterLayout, is_of_larger_tile
 from tileas_xdsl.layout.tables import is_injective
 from tileas_xdsl.target.mma.warp_tiles import accumulator_layout, fits_accumulators
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder

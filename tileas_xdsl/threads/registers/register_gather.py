@@ -17,7 +17,7 @@ from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.convert.plan import Plan
 from tileas_xdsl.layout.convert.planner import plan_conversion
 from tileas_xdsl.layout.convert.registers import RegisterPlan
-from tileas_xdsl.layout.register_layout import ElementTable, RegisterLayout
+from tileas_xdsl.layout.registers.register_layout import ElementTable, RegisterLayout
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.convert.element_conversion import CARRIERS, storage_type, unrolled_elements

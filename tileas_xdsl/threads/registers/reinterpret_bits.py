@@ -23,7 +23,11 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.axes import E, Offset, axis_sum, terms_of
 from tileas_xdsl.layout.layout import Layout, make_layout
-from tileas_xdsl.layout.register_layout import VALUE, RegisterLayout, register_layout_from_table
+from tileas_xdsl.layout.registers.register_layout import (
+    VALUE,
+    RegisterLayout,
+    register_layout_from_table,
+)
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.convert.register_conversion import converted

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from tileas_xdsl.layout.blocked import blocked
-from tileas_xdsl.layout.register_layout import RegisterLayout
+from tileas_xdsl.layout.registers.blocked import blocked
+from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.target.mma.warp_tiles import instructions_of, is_accumulator
 
 WORD_BYTES, HALF_WORD_BYTES = 4, 2

@@ -14,7 +14,7 @@ from tileas_xdsl.dialects.cute import LoadOp as LoadElementOp
 from tileas_xdsl.dialects.cute import StoreOp as StoreElementOp
 from tileas_xdsl.dialects.cute.types.elements import element_bits
 from tileas_xdsl.dialects.cute_nvgpu import GetDynSmemOp
-from tileas_xdsl.layout.blocked import ACCESS_BYTES
+from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import add, logical_and, multiply

@@ -20,7 +20,7 @@ from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
 from tileas_xdsl.layout.layout import make_ordered_layout
-from tileas_xdsl.layout.memory import MemoryLayout
+from tileas_xdsl.layout.memory.memory_layout import MemoryLayout
 from tileas_xdsl.threads.smem.smem_layout import (
     SharedLayout,
     panels_of,

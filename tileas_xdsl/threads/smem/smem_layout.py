@@ -15,11 +15,11 @@ import numpy as np
 from xdsl.ir import Operation
 
 from tileas_xdsl.diagnostics.emission import OpError, op_error
-from tileas_xdsl.layout.access import Ints
-from tileas_xdsl.layout.elements import element_type
 from tileas_xdsl.layout.int_tuple import product_each
 from tileas_xdsl.layout.layout import Layout
-from tileas_xdsl.layout.memory import MemoryLayout
+from tileas_xdsl.layout.memory.elements import element_type
+from tileas_xdsl.layout.memory.memory_layout import MemoryLayout
+from tileas_xdsl.layout.registers.access import Ints
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
 from tileas_xdsl.layout.tables import table
 from tileas_xdsl.target.arch import Target, get_target

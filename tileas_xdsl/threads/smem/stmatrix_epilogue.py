@@ -20,7 +20,7 @@ from xdsl.ir import SSAValue
 
 from tileas_xdsl.dialects.cute import StoreOp
 from tileas_xdsl.dialects.cute_nvgpu import StsmOp
-from tileas_xdsl.layout.register_layout import RegisterLayout
+from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.target.mma.warp_tiles import (
     WGMMA_ROWS,
     instructions_of,

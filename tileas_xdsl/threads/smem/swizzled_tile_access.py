@@ -6,8 +6,8 @@ from xdsl.dialects.builtin import VectorType
 from xdsl.ir import SSAValue
 
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
-from tileas_xdsl.layout.blocked import blocked
-from tileas_xdsl.layout.register_layout import RegisterLayout
+from tileas_xdsl.layout.registers.blocked import blocked
+from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.target.mma.warp_tiles import is_accumulator
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import add, divide, modulo, multiply, xor

@@ -10,7 +10,7 @@ from xdsl.ir import Operation, SSAValue
 from tileas_xdsl.analysis.tensor_registers import STEP, TensorMove, move_to
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import TmemFenceOp, TmemLoadOp, TmemStoreOp, TmemWaitOp
-from tileas_xdsl.layout.register_layout import LANES, RegisterLayout
+from tileas_xdsl.layout.registers.register_layout import LANES, RegisterLayout
 from tileas_xdsl.target.isa.tables.tensor_cores import TMEM_REGISTERS
 from tileas_xdsl.target.tensor_memory import LANE_STEP
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent

@@ -11,7 +11,7 @@ from tileas_xdsl.tools.console import fail, fail_at, print_facts, print_grid
 
 if TYPE_CHECKING:
     from tileas_xdsl.layout.composed import AnyLayout
-    from tileas_xdsl.layout.memory import MemoryLayout
+    from tileas_xdsl.layout.memory.memory_layout import MemoryLayout
 
 ASSUMED_ELEMENT = "f16"
 LARGEST_GRID = 16
@@ -63,9 +63,9 @@ def layout(
     byte addresses and bank conflicts are counted.  A layout onto the axes thread and value is a
     register fragment.  Any other layout is a function to offsets.
     """
-    from tileas_xdsl.layout.draw import draw_layout
     from tileas_xdsl.layout.errors import LayoutError, LayoutSyntaxError
-    from tileas_xdsl.layout.facts import facts
+    from tileas_xdsl.layout.output.draw import draw_layout
+    from tileas_xdsl.layout.output.facts import facts
 
     try:
         subject, bits = _subject(text, elem)

@@ -15,7 +15,7 @@ from xdsl.ir import Operation
 
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.layout.layout import Layout
-from tileas_xdsl.layout.memory import MemoryLayout
+from tileas_xdsl.layout.memory.memory_layout import MemoryLayout
 
 AnyTileLayout: TypeAlias = Layout | MemoryLayout
 """Of registers or tensor memory, onto named axes; of shared memory, in elements."""

@@ -14,8 +14,8 @@ from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of, space_of
-from tileas_xdsl.layout.blocked import line_layout
 from tileas_xdsl.layout.layout import Layout, make_layout
+from tileas_xdsl.layout.registers.blocked import line_layout
 from tileas_xdsl.threads.pipeline.warp_allocation import Agent
 
 

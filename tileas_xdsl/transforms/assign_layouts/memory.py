@@ -31,8 +31,8 @@ from tileas_xdsl.dialects.nv_tileas.tma.descriptor import descriptor_of
 from tileas_xdsl.dialects.nv_tileas.tma.layout import shared_layout as written_layout
 from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaTransferOp
 from tileas_xdsl.layout.layout import Layout
-from tileas_xdsl.layout.memory import MemoryLayout
-from tileas_xdsl.layout.register_layout import RegisterLayout
+from tileas_xdsl.layout.memory.memory_layout import MemoryLayout
+from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
 from tileas_xdsl.target.tma.tensor_map_rules import BOX_LIMIT
 from tileas_xdsl.threads.smem.smem_layout import SPANS, SharedLayout

@@ -39,10 +39,10 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, Expand
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
-from tileas_xdsl.layout.blocked import ACCESS_BYTES, blocked, blocked_layout
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.layout import Layout
-from tileas_xdsl.layout.register_layout import RegisterLayout
+from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES, blocked, blocked_layout
+from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.target.mma.warp_tiles import accumulator_layout, operand_layout
 from tileas_xdsl.threads.pipeline.tile_properties import origin
 from tileas_xdsl.threads.pipeline.warp_allocation import Agent

@@ -7,9 +7,9 @@ from xdsl.ir import SSAValue
 from tileas_xdsl.analysis.tile_groups import TileGroup
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp
-from tileas_xdsl.layout.blocked import WIDTHS, blocked, blocked_layout, row_values_layout
 from tileas_xdsl.layout.layout import Layout
-from tileas_xdsl.layout.row_values import row_values
+from tileas_xdsl.layout.registers.blocked import WIDTHS, blocked, blocked_layout, row_values_layout
+from tileas_xdsl.layout.registers.row_values import row_values
 from tileas_xdsl.threads.pipeline.warp_allocation import Agent
 from tileas_xdsl.transforms.assign_layouts.candidates import Choice, Family
 from tileas_xdsl.transforms.assign_layouts.request import Assignment

@@ -15,7 +15,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tileas_xdsl.layout.access import (
+from tileas_xdsl.layout.errors import LayoutError
+from tileas_xdsl.layout.memory.banks import ideal_wavefronts, wavefronts
+from tileas_xdsl.layout.registers.access import (
     SECTOR_BYTES,
     bit_addresses,
     by_warp,
@@ -24,10 +26,8 @@ from tileas_xdsl.layout.access import (
     vector_starts,
     vector_width,
 )
-from tileas_xdsl.layout.banks import ideal_wavefronts, wavefronts
-from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.layout.register_layout import RegisterLayout
-from tileas_xdsl.layout.warp_matrix import COUNTS, Refusal, ldmatrix_fits, stmatrix_fits
+from tileas_xdsl.layout.registers.register_layout import RegisterLayout
+from tileas_xdsl.layout.registers.warp_matrix import COUNTS, Refusal, ldmatrix_fits, stmatrix_fits
 
 Ints: TypeAlias = NDArray[np.int64]
 

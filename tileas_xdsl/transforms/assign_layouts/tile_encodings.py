@@ -14,7 +14,7 @@ from tileas_xdsl.dialects.nv_tileas.attributes import (
     SharedEncoding,
 )
 from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType, TiledViewType
-from tileas_xdsl.layout.memory import MemoryLayout
+from tileas_xdsl.layout.memory.memory_layout import MemoryLayout
 from tileas_xdsl.transforms.assign_layouts.candidates import Choice, Family
 
 _ENCODINGS = {

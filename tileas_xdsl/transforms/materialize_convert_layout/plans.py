@@ -29,8 +29,8 @@ from tileas_xdsl.layout.convert.shared import SharedPlan, plan_shared
 from tileas_xdsl.layout.convert.transfers import Direction, Transfer, side_of
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.layout import Layout
-from tileas_xdsl.layout.memory import MemoryLayout
-from tileas_xdsl.layout.register_layout import (
+from tileas_xdsl.layout.memory.memory_layout import MemoryLayout
+from tileas_xdsl.layout.registers.register_layout import (
     RegisterContents,
     RegisterLayout,
     register_layout_from_table,

@@ -33,7 +33,7 @@ from tileas_xdsl.dialects.nv_tileas.tma.checks import (
 from tileas_xdsl.dialects.nv_tileas.tma.descriptor import MakeTiledTmaDescOp
 from tileas_xdsl.dialects.nv_tileas.tma.index import TMA_INDEX, has_descriptors
 from tileas_xdsl.dialects.nv_tileas.tma.layout import shared_layout
-from tileas_xdsl.layout.memory import MemoryLayout
+from tileas_xdsl.layout.memory.memory_layout import MemoryLayout
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
 from tileas_xdsl.target.tma.tensor_map import SWIZZLES
 from tileas_xdsl.target.tma.tensor_map_rules import BOX_LIMIT

@@ -6,29 +6,33 @@ from collections.abc import Mapping
 
 from xdsl.ir import Operation
 
-from tileas_xdsl.backend.ptx.lowering import (
-    accesses,
-    addresses,
-    ampere,
-    atomics,
-    bulk_copies,
+from tileas_xdsl.backend.ptx.lowering import fragments
+from tileas_xdsl.backend.ptx.lowering.arithmetic import (
     constants,
-    control_flow,
     conversions,
     counts,
     division,
     floats,
-    fragments,
     functions,
     integers,
+)
+from tileas_xdsl.backend.ptx.lowering.control import (
+    control_flow,
     messages,
-    products,
     synchronisation,
-    tensor_memory,
     threads,
+)
+from tileas_xdsl.backend.ptx.lowering.dot import mma_sync as ampere
+from tileas_xdsl.backend.ptx.lowering.dot import tcgen05 as tensor_memory
+from tileas_xdsl.backend.ptx.lowering.dot import wgmma as products
+from tileas_xdsl.backend.ptx.lowering.lowering import Handler
+from tileas_xdsl.backend.ptx.lowering.memory import (
+    accesses,
+    addresses,
+    atomics,
+    bulk_copies,
     tma_updates,
 )
-from tileas_xdsl.backend.ptx.lowering.lowering import Handler
 
 HANDLERS: Mapping[type[Operation], Handler] = {
     **accesses.HANDLERS,

@@ -8,9 +8,9 @@ from dataclasses import replace
 from xdsl.dialects import vector
 from xdsl.ir import Operation, SSAValue
 
+from tileas_xdsl.backend.ptx.lowering.arithmetic.integers import select_predicate
 from tileas_xdsl.backend.ptx.lowering.convert import gather, spread
 from tileas_xdsl.backend.ptx.lowering.forms import Form
-from tileas_xdsl.backend.ptx.lowering.integers import select_predicate
 from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering
 from tileas_xdsl.dialects import cute, ptx
 

@@ -17,7 +17,7 @@ from tileas_xdsl.dialects.cute.types.tuples import print_quoted
 from tileas_xdsl.dialects.shared_parsing import parse_quoted_layout
 from tileas_xdsl.layout import ComposedLayout, Layout
 from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.layout.text import parse_layout_type
+from tileas_xdsl.layout.output.text import parse_layout_type
 
 
 def _plain(text: str) -> Layout:

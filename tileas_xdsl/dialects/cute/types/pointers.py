@@ -20,7 +20,7 @@ from tileas_xdsl.dialects.cute.types.address_spaces import (
 from tileas_xdsl.dialects.cute.types.elements import element_bits
 from tileas_xdsl.dialects.shared_parsing import parse_quoted_layout
 from tileas_xdsl.layout import NO_SWIZZLE, LayoutError, Swizzle
-from tileas_xdsl.layout.text import parse_swizzle
+from tileas_xdsl.layout.output.text import parse_swizzle
 
 __all__ = ["PtrType", "SwizzleType"]
 

@@ -20,7 +20,7 @@ from xdsl.printer import Printer
 from tileas_xdsl.dialects.shared_parsing import parse_quoted_layout
 from tileas_xdsl.layout import Layout
 from tileas_xdsl.layout.int_tuple import show
-from tileas_xdsl.layout.text import parse_tile_type, parse_tuple_type
+from tileas_xdsl.layout.output.text import parse_tile_type, parse_tuple_type
 
 
 def print_quoted(printer: Printer, text: object) -> None:

@@ -40,7 +40,7 @@ from tileas_xdsl.layout.composed import innermost
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.int_tuple import is_tuple, show
 from tileas_xdsl.layout.layout import coprofile
-from tileas_xdsl.layout.text import parse_layout_type, parse_tuple_type
+from tileas_xdsl.layout.output.text import parse_layout_type, parse_tuple_type
 
 
 @dataclass(frozen=True, init=False)

@@ -18,7 +18,7 @@ from tileas_xdsl.dialects.cute.types.layouts import LayoutAttr
 from tileas_xdsl.dialects.cute.types.tuples import IntTupleType
 from tileas_xdsl.dialects.shared_parsing import parse_quoted_layout
 from tileas_xdsl.layout.int_tuple import show
-from tileas_xdsl.layout.text import parse_tuple_type
+from tileas_xdsl.layout.output.text import parse_tuple_type
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp
 from tileas_xdsl.dialects.nv_tileas.syntax.ops import reading_sugar
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.dialects.operation_sugar import OperationSugar
-from tileas_xdsl.layout.elements import ELEMENT_TYPES
+from tileas_xdsl.layout.memory.elements import ELEMENT_TYPES
 
 
 class ExpandDimOp(OperationSugar):

@@ -18,10 +18,10 @@ from tileas_xdsl.dialects.nv_tileas.enums import SwizzleMode
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
-from tileas_xdsl.layout.elements import element_type
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.int_tuple import product_each
-from tileas_xdsl.layout.memory import MemoryLayout
+from tileas_xdsl.layout.memory.elements import element_type
+from tileas_xdsl.layout.memory.memory_layout import MemoryLayout
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.tma.tensor_map_rules import BOX_LIMIT

@@ -21,8 +21,8 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import (
 from tileas_xdsl.dialects.nv_tileas.shapes.transposed import is_transposed
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
-from tileas_xdsl.layout.blocked import blocked, row_values_layout
 from tileas_xdsl.layout.convert.plan import Kind
+from tileas_xdsl.layout.registers.blocked import blocked, row_values_layout
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import (

@@ -12,8 +12,8 @@ from tileas_xdsl.dialects.nv_tileaa.tokens import JoinMemTokenOp
 from tileas_xdsl.dialects.nv_tileas.control import FenceAliasOp, FenceOp, GridDependencyOp
 from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic, MemSemanticAttr
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp
-from tileas_xdsl.dialects.ptx.barriers import FenceProxyOp
-from tileas_xdsl.dialects.ptx.warp import GriddepcontrolOp
+from tileas_xdsl.dialects.ptx.synchronisation.barriers import FenceProxyOp
+from tileas_xdsl.dialects.ptx.synchronisation.warp import GriddepcontrolOp
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import Ghost, Lowered

@@ -20,8 +20,8 @@ from tileas_xdsl.inference.gemm_layouts import (
     instruction_columns,
 )
 from tileas_xdsl.layout.axes import ANONYMOUS, coefficient_of
-from tileas_xdsl.layout.compose import composition
 from tileas_xdsl.layout.layout import Layout, make_layout
+from tileas_xdsl.layout.operations.compose import composition
 from tileas_xdsl.layout.swizzle import NO_SWIZZLE, Swizzle
 from tileas_xdsl.layout.tables import table
 from tileas_xdsl.target.mma.canonical import CanonicalLayout, Major

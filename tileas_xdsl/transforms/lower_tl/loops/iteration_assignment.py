@@ -10,9 +10,9 @@ import numpy as np
 
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.layout.inverse import invert
-from tileas_xdsl.layout.recovery import recover
-from tileas_xdsl.layout.register_layout import THREAD, VALUE
+from tileas_xdsl.layout.operations.inverse import invert
+from tileas_xdsl.layout.operations.recovery import recover
+from tileas_xdsl.layout.registers.register_layout import THREAD, VALUE
 from tileas_xdsl.threads.index.affine_codegen import Hints
 from tileas_xdsl.threads.index.per_thread_tables import Flags, Table, ThreadDigit
 

@@ -15,8 +15,8 @@ from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.layout.convert.planner import plan_conversion
 from tileas_xdsl.layout.convert.shuffle import ShufflePlan
 from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.layout.recovery import recover
-from tileas_xdsl.layout.register_layout import THREAD, VALUE, RegisterLayout
+from tileas_xdsl.layout.operations.recovery import recover
+from tileas_xdsl.layout.registers.register_layout import THREAD, VALUE, RegisterLayout
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.convert.element_conversion import CARRIERS, map_elements, storage_type
 from tileas_xdsl.threads.convert.register_conversion import converted

@@ -1,0 +1,1 @@
+"""Arithmetic of scalars and fragments."""

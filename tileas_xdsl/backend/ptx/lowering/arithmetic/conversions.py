@@ -1,0 +1,193 @@
+"""Conversions of `arith`: widths, floats and integers, bits read as another type."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from xdsl.dialects import arith, vector
+from xdsl.ir import Operation, SSAValue
+
+from tileas_xdsl.backend.ptx.lowering.arithmetic.integers import register_bits
+from tileas_xdsl.backend.ptx.lowering.convert import gather, narrow, spread, widen
+from tileas_xdsl.backend.ptx.lowering.forms import Form
+from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering
+from tileas_xdsl.dialects import ptx
+from tileas_xdsl.dialects.nv_tileas.compute.float_modes import NEAREST, float_mode
+
+Extension = arith.ExtSIOp | arith.ExtUIOp
+FromInteger = arith.SIToFPOp | arith.UIToFPOp
+ToInteger = arith.FPToSIOp | arith.FPToUIOp
+
+
+def _extend_float(op: arith.ExtFOp, low: Lowering) -> None:
+    source, result = low.form(op.input), low.form(op.result)
+    wide = widen(low, low.value(op.input), source)
+    if result.element == "f64":
+        wide = low.emit(ptx.CvtOp(wide, "f64", "f32"))
+    elif result.element != "f32":
+        wide = narrow(low, wide, result, _rounding(op))
+    low.define(op.result, wide)
+
+
+def _rounding(op: arith.ExtFOp | arith.TruncFOp) -> str:
+    return float_mode(op).rounding or NEAREST
+
+
+def _truncate_float(op: arith.TruncFOp, low: Lowering) -> None:
+    source, result = low.form(op.input), low.form(op.result)
+    value = low.value(op.input)
+    if source.element != "f64":
+        low.define(op.result, narrow(low, widen(low, value, source), result, _rounding(op)))
+    elif result.element == "f32":
+        low.define(op.result, low.emit(ptx.CvtOp(value, "f32", "f64", rounding=_rounding(op))))
+    else:
+        odd = _to_odd(low, value, "f64", "f64")
+        low.define(op.result, narrow(low, odd, result, _rounding(op)))
+
+
+def _to_odd(low: Lowering, value: SSAValue, type_: str, back: str) -> SSAValue:
+    """Round a wide number to f32 to odd, so that rounding the result again rounds once.
+
+    Source: Boldo and Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms
+    using rounding to odd".
+    """
+    cut = low.emit(ptx.CvtOp(value, "f32", type_, rounding="rz"))
+    whole = "rzi" if back[0] in "su" else None
+    again = low.emit(ptx.CvtOp(cut, back, "f32", rounding=whole))
+    inexact = low.emit(ptx.SetpOp(again, value, "ne", type_))
+    bits = low.emit(ptx.MovOp(cut, "b32", kind="b32"))
+    odd = low.emit(ptx.OrOp(bits, low.constant(1), "b32"))
+    chosen = low.emit(ptx.SelpOp(odd, bits, inexact, "b32"))
+    return low.emit(ptx.MovOp(chosen, "b32", kind="f32"))
+
+
+def _extend_integer(op: Extension, low: Lowering) -> None:
+    source, result = low.form(op.input), low.form(op.result)
+    sign = "s" if isinstance(op, arith.ExtSIOp) else "u"
+    low.define(op.result, _resize(low, low.value(op.input), source, result, sign))
+
+
+def _truncate_integer(op: arith.TruncIOp, low: Lowering) -> None:
+    source, result = low.form(op.input), low.form(op.result)
+    low.define(op.result, _resize(low, low.value(op.input), source, result, "u"))
+
+
+def _index_cast(op: arith.IndexCastOp, low: Lowering) -> None:
+    source, result = low.form(op.input), low.form(op.result)
+    low.define(op.result, _resize(low, low.value(op.input), source, result, "s"))
+
+
+def _resize(low: Lowering, value: SSAValue, source: Form, result: Form, sign: str) -> SSAValue:
+    """An integer in more or fewer bits."""
+    if source.kind == "pred":
+        kind = f"b{register_bits(result)}"
+        true = low.constant(-1 if sign == "s" else 1, kind)
+        return gather(low, low.emit(ptx.SelpOp(true, low.constant(0, kind), value, kind)), result)
+    value = spread(low, value, source, sign)
+    if result.kind == "pred":
+        return _lowest_bit(low, value, register_bits(source))
+    bits, before = register_bits(result), register_bits(source)
+    if bits != before:
+        value = low.emit(ptx.CvtOp(value, f"{sign}{bits}", f"{sign}{before}"))
+    return gather(low, value, result)
+
+
+def _lowest_bit(low: Lowering, value: SSAValue, bits: int) -> SSAValue:
+    kind = f"b{bits}"
+    bit = low.emit(ptx.AndOp(value, low.constant(1, kind), kind))
+    return low.emit(ptx.SetpOp(bit, low.constant(0, kind), "ne", f"u{bits}"))
+
+
+def _from_integer(op: FromInteger, low: Lowering) -> None:
+    source, result = low.form(op.input), low.form(op.result)
+    sign = "s" if isinstance(op, arith.SIToFPOp) else "u"
+    value = low.value(op.input)
+    if source.kind == "pred":
+        one = low.constant(-1.0 if sign == "s" else 1.0, "f32")
+        real = low.emit(ptx.SelpOp(one, low.constant(0.0, "f32"), value, "f32"))
+        low.define(op.result, _from_f32(low, real, result))
+        return
+    value, type_ = spread(low, value, source, sign), f"{sign}{register_bits(source)}"
+    if result.element in ("f32", "f64", "f16", "bf16"):
+        real = low.emit(ptx.CvtOp(value, result.element, type_, rounding="rn"))
+        low.define(op.result, gather(low, real, result))
+        return
+    low.define(op.result, narrow(low, _to_odd(low, value, type_, type_), result))
+
+
+def _from_f32(low: Lowering, value: SSAValue, result: Form) -> SSAValue:
+    if result.element == "f64":
+        return low.emit(ptx.CvtOp(value, "f64", "f32"))
+    return narrow(low, value, result)
+
+
+def _to_integer(op: ToInteger, low: Lowering) -> None:
+    source, result = low.form(op.input), low.form(op.result)
+    sign = "s" if isinstance(op, arith.FPToSIOp) else "u"
+    real = widen(low, low.value(op.input), source)
+    type_ = "f64" if source.element == "f64" else "f32"
+    if result.kind == "pred":
+        low.define(op.result, _to_bit(low, real, sign, type_))
+        return
+    found = low.emit(ptx.CvtOp(real, f"{sign}{result.bits}", type_, rounding="rzi"))
+    if type_ == "f64" and result.bits < 64:
+        found = _nan_is_zero(low, real, found, f"b{register_bits(result)}")
+    low.define(op.result, gather(low, found, result))
+
+
+def _nan_is_zero(low: Lowering, real: SSAValue, found: SSAValue, kind: str) -> SSAValue:
+    """As it is of f32; `cvt` makes the smallest number of a NaN of f64."""
+    is_nan = low.emit(ptx.SetpOp(real, real, "nan", "f64"))
+    return low.emit(ptx.SelpOp(low.constant(0, kind), found, is_nan, kind))
+
+
+def _to_bit(low: Lowering, real: SSAValue, sign: str, type_: str) -> SSAValue:
+    """A set bit is 1, or -1 where it is signed; what is past it saturates."""
+    if sign == "s":
+        return low.emit(ptx.SetpOp(real, low.constant(-1.0, type_), "le", type_))
+    return low.emit(ptx.SetpOp(real, low.constant(1.0, type_), "ge", type_))
+
+
+def _bitcast(op: arith.BitcastOp | vector.BitcastOp, low: Lowering) -> None:
+    (source_value,), (result_value,) = op.operands, op.results
+    source, result = low.form(source_value), low.form(result_value)
+    value = low.value(source_value)
+    low.define(result_value, reinterpret(low, value, source, result))
+
+
+def reinterpret(low: Lowering, value: SSAValue, source: Form, result: Form) -> SSAValue:
+    """The same bits in the registers of another form."""
+    if "pred" in (source.kind, result.kind):
+        if source.kind == result.kind and source.count == result.count:
+            return value
+        raise low.error(f"bits of {source.element} are not read as {result.element}")
+    if source.kind == result.kind:
+        return value
+    bits = {kind: int(kind[1:]) for kind in (source.kind, result.kind)}
+    if bits[source.kind] == bits[result.kind]:
+        return low.emit(ptx.MovOp(value, f"b{bits[source.kind]}", kind=result.kind))
+    plain = f"b{bits[source.kind]}"
+    if source.kind != plain:
+        value = low.emit(ptx.MovOp(value, plain, kind=plain))
+    wider = bits[source.kind] < bits[result.kind]
+    target = f"b{bits[result.kind]}"
+    value = low.emit(ptx.JoinOp(value, target) if wider else ptx.SplitOp(value, target))
+    if target == result.kind:
+        return value
+    return low.emit(ptx.MovOp(value, target, kind=result.kind))
+
+
+HANDLERS: Mapping[type[Operation], Handler] = {
+    arith.ExtFOp: _extend_float,
+    arith.TruncFOp: _truncate_float,
+    arith.ExtSIOp: _extend_integer,
+    arith.ExtUIOp: _extend_integer,
+    arith.TruncIOp: _truncate_integer,
+    arith.IndexCastOp: _index_cast,
+    arith.SIToFPOp: _from_integer,
+    arith.UIToFPOp: _from_integer,
+    arith.FPToSIOp: _to_integer,
+    arith.FPToUIOp: _to_integer,
+    arith.BitcastOp: _bitcast,
+    vector.BitcastOp: _bitcast,
+}

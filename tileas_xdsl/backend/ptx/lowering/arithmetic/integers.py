@@ -1,0 +1,220 @@
+"""Integer arithmetic, comparisons and selections of `arith`, on scalars and fragments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, IntegerType
+from xdsl.ir import Operation, SSAValue
+
+from tileas_xdsl.backend.ptx.lowering.convert import gather, spread
+from tileas_xdsl.backend.ptx.lowering.forms import Form
+from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering
+from tileas_xdsl.dialects import ptx
+from tileas_xdsl.dialects.ptx.elementwise.arith import BinaryOp
+
+SIGNED, UNSIGNED, BITS = "s", "u", "b"
+
+
+@dataclass(frozen=True, slots=True)
+class IntegerRule:
+    """The instruction of a binary operation on integers."""
+
+    instruction: type[BinaryOp]
+    sign: str
+    """The letter of the instruction's type."""
+    mode: str | None = None
+    predicate: type[ptx.AndOp | ptx.OrOp | ptx.XorOp] | None = None
+    """What it is on single bits."""
+
+
+RULES: Mapping[type[Operation], IntegerRule] = {
+    arith.AddiOp: IntegerRule(ptx.AddOp, SIGNED, predicate=ptx.XorOp),
+    arith.SubiOp: IntegerRule(ptx.SubOp, SIGNED, predicate=ptx.XorOp),
+    arith.MuliOp: IntegerRule(ptx.MulOp, SIGNED, mode="lo", predicate=ptx.AndOp),
+    arith.MinSIOp: IntegerRule(ptx.MinOp, SIGNED, predicate=ptx.OrOp),
+    arith.MaxSIOp: IntegerRule(ptx.MaxOp, SIGNED, predicate=ptx.AndOp),
+    arith.MinUIOp: IntegerRule(ptx.MinOp, UNSIGNED, predicate=ptx.AndOp),
+    arith.MaxUIOp: IntegerRule(ptx.MaxOp, UNSIGNED, predicate=ptx.OrOp),
+}
+"""Arithmetic; on one bit, true is -1 where the operation is signed."""
+
+LOGIC: Mapping[type[Operation], type[ptx.AndOp | ptx.OrOp | ptx.XorOp]] = {
+    arith.AndIOp: ptx.AndOp,
+    arith.OrIOp: ptx.OrOp,
+    arith.XOrIOp: ptx.XorOp,
+}
+
+SHIFTS: Mapping[type[Operation], tuple[type[ptx.ShlOp | ptx.ShrOp], str]] = {
+    arith.ShLIOp: (ptx.ShlOp, BITS),
+    arith.ShRUIOp: (ptx.ShrOp, UNSIGNED),
+    arith.ShRSIOp: (ptx.ShrOp, SIGNED),
+}
+
+COMPARISONS: tuple[tuple[str, str], ...] = (
+    ("eq", SIGNED),
+    ("ne", SIGNED),
+    ("lt", SIGNED),
+    ("le", SIGNED),
+    ("gt", SIGNED),
+    ("ge", SIGNED),
+    ("lt", UNSIGNED),
+    ("le", UNSIGNED),
+    ("gt", UNSIGNED),
+    ("ge", UNSIGNED),
+)
+"""The comparison and the sign of each predicate of `arith.cmpi`, in its order."""
+
+
+def register_bits(form: Form) -> int:
+    """The bits of a register that one element is computed in."""
+    return max(form.bits, 16)
+
+
+def whole_integers(low: Lowering, form: Form) -> None:
+    """Refuse what is no integer of at least 8 bits."""
+    if form.is_float or form.kind == "pred":
+        raise low.error(f"PTX does not compute with {form.element} like this: extend it")
+
+
+def _binary(op: arith.AddiOp, low: Lowering) -> None:
+    rule, form = RULES[type(op)], low.form(op.result)
+    lhs, rhs = low.value(op.lhs), low.value(op.rhs)
+    if form.kind == "pred" and rule.predicate is not None:
+        low.define(op.result, low.emit(rule.predicate(lhs, rhs, "pred")))
+        return
+    whole_integers(low, form)
+    bits = register_bits(form)
+    lhs = spread(low, lhs, form, rule.sign)
+    if isinstance(op, arith.MuliOp) and (power := power_of_two(op.rhs)) is not None:
+        low.define(op.result, gather(low, shift_left(low, lhs, power, bits), form))
+        return
+    rhs = spread(low, rhs, form, rule.sign)
+    result = low.emit(rule.instruction(lhs, rhs, f"{rule.sign}{bits}", mode=rule.mode))
+    low.define(op.result, gather(low, result, form))
+
+
+def power_of_two(value: SSAValue) -> int | None:
+    """k if the value is the constant 2**k (of all elements)."""
+    number = constant_integer(value)
+    if number is None or number <= 0 or number & (number - 1):
+        return None
+    return number.bit_length() - 1
+
+
+def constant_integer(value: SSAValue) -> int | None:
+    """The integer, read as signed, that a constant gives (to all elements); else None."""
+    op = value.owner
+    if not isinstance(op, arith.ConstantOp):
+        return None
+    attribute = op.value
+    if isinstance(attribute, DenseIntOrFPElementsAttr):
+        if not attribute.is_splat():
+            return None
+        number = attribute.get_values()[0]
+        return number if isinstance(number, int) else None
+    return as_signed(attribute) if isinstance(attribute, IntegerAttr) else None
+
+
+def as_signed(attribute: IntegerAttr) -> int:
+    """The number; i1 and index as they are, others wrapped to their width."""
+    number, type_ = attribute.value.data, attribute.type
+    if not isinstance(type_, IntegerType) or type_.width.data == 1:
+        return number
+    half = 1 << (type_.width.data - 1)
+    return (number + half) % (2 * half) - half
+
+
+def shift_left(low: Lowering, value: SSAValue, amount: int, bits: int) -> SSAValue:
+    """`value << amount`, the value itself for 0."""
+    if amount == 0:
+        return value
+    return low.emit(ptx.ShlOp(value, low.constant(amount), f"b{bits}"))
+
+
+def _logic(op: arith.AndIOp, low: Lowering) -> None:
+    form = low.form(op.result)
+    type_ = "pred" if form.kind == "pred" else form.kind
+    instruction = LOGIC[type(op)]
+    low.define(op.result, low.emit(instruction(low.value(op.lhs), low.value(op.rhs), type_)))
+
+
+def _shift(op: arith.ShLIOp, low: Lowering) -> None:
+    form = low.form(op.result)
+    whole_integers(low, form)
+    instruction, sign = SHIFTS[type(op)]
+    value = spread(low, low.value(op.lhs), form, "s" if sign == SIGNED else "u")
+    amount = _amount(op, low, form)
+    result = low.emit(instruction(value, amount, f"{sign}{register_bits(form)}"))
+    low.define(op.result, gather(low, result, form))
+
+
+def _amount(op: arith.ShLIOp, low: Lowering, form: Form) -> SSAValue:
+    """How far to shift, in 32 bits; what is past the width stays past it."""
+    if (number := constant_integer(op.rhs)) is not None:
+        return low.constant(number if 0 <= number < form.bits else form.bits)
+    amount = spread(low, low.value(op.rhs), form)
+    if form.bits == 32:
+        return amount
+    if form.bits == 64:
+        amount = low.emit(ptx.MinOp(amount, low.constant(64, "b64"), "u64"))
+    return low.emit(ptx.CvtOp(amount, "u32", f"u{register_bits(form)}"))
+
+
+def _compare(op: arith.CmpiOp, low: Lowering) -> None:
+    comparison, sign = COMPARISONS[op.predicate.value.data]
+    form = low.form(op.lhs)
+    lhs, rhs = low.value(op.lhs), low.value(op.rhs)
+    if form.kind == "pred":
+        low.define(op.result, _compare_bits(low, comparison, sign, lhs, rhs))
+        return
+    whole_integers(low, form)
+    lhs, rhs = spread(low, lhs, form, sign), spread(low, rhs, form, sign)
+    type_ = f"{sign}{register_bits(form)}"
+    low.define(op.result, low.emit(ptx.SetpOp(lhs, rhs, comparison, type_)))
+
+
+def _compare_bits(
+    low: Lowering, comparison: str, sign: str, lhs: SSAValue, rhs: SSAValue
+) -> SSAValue:
+    """Single bits: a set one is -1 where it is signed, so that the order is the other way."""
+    if comparison in ("eq", "ne"):
+        different = low.emit(ptx.XorOp(lhs, rhs, "pred"))
+        return different if comparison == "ne" else low.emit(ptx.NotOp(different, "pred"))
+    if (comparison[0] == "g") != (sign == SIGNED):
+        lhs, rhs = rhs, lhs
+    # Unsigned a < b: not a and b; a <= b: not a or b.
+    combine = ptx.AndOp if comparison.endswith("t") else ptx.OrOp
+    return low.emit(combine(low.emit(ptx.NotOp(lhs, "pred")), rhs, "pred"))
+
+
+def _select(op: arith.SelectOp, low: Lowering) -> None:
+    lhs, rhs = low.value(op.lhs), low.value(op.rhs)
+    low.define(op.result, select(low, low.value(op.cond), lhs, rhs, low.form(op.result).kind))
+
+
+def select(low: Lowering, condition: SSAValue, lhs: SSAValue, rhs: SSAValue, kind: str) -> SSAValue:
+    """`lhs` where the predicate holds, else `rhs`, both in registers of `kind`."""
+    if lhs is rhs:
+        return lhs
+    if kind == "pred":
+        return select_predicate(low, condition, lhs, rhs)
+    return low.emit(ptx.SelpOp(lhs, rhs, condition, kind))
+
+
+def select_predicate(low: Lowering, condition: SSAValue, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+    """The same between predicates, which `selp` does not take."""
+    taken = low.emit(ptx.AndOp(condition, lhs, "pred"))
+    other = low.emit(ptx.NotOp(condition, "pred"))
+    return low.emit(ptx.OrOp(taken, low.emit(ptx.AndOp(other, rhs, "pred")), "pred"))
+
+
+HANDLERS: Mapping[type[Operation], Handler] = {
+    **dict.fromkeys(RULES, _binary),
+    **dict.fromkeys(LOGIC, _logic),
+    **dict.fromkeys(SHIFTS, _shift),
+    arith.CmpiOp: _compare,
+    arith.SelectOp: _select,
+}

@@ -1,0 +1,1 @@
+"""Kernels, control flow, thread indices, barriers, print and assert."""

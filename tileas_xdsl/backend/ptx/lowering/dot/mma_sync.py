@@ -1,0 +1,65 @@
+"""Asynchronous copies of threads, products of warps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from xdsl.ir import Operation, SSAValue
+
+from tileas_xdsl.backend.ptx.lowering.control.synchronisation import guard_of
+from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering
+from tileas_xdsl.dialects import cute_nvgpu as nvgpu
+from tileas_xdsl.dialects import ptx
+
+CACHES = {"always": "ca", "global": "cg"}
+
+
+def _copy(op: nvgpu.CpAsyncOp, low: Lowering) -> None:
+    to, source = low.place(op.smem), low.at(low.place(op.gmem))
+    size = op.bytes.value.data
+    guard = guard_of(low, op.pred)
+    low.act(ptx.CpAsyncOp(low.at(to), source, size, cache=CACHES[op.cache.data], guard=guard))
+
+
+def _commit(op: nvgpu.CpAsyncCommitOp, low: Lowering) -> None:
+    low.act(ptx.CpAsyncCommitOp())
+
+
+def _wait(op: nvgpu.CpAsyncWaitOp, low: Lowering) -> None:
+    low.act(ptx.CpAsyncWaitOp(op.count.value.data))
+
+
+def _arrive(op: nvgpu.CpAsyncMbarrierArriveOp, low: Lowering) -> None:
+    place = low.place(op.ptr)
+    low.act(ptx.CpAsyncMbarrierArriveOp(place.base, offset=place.offset))
+
+
+def _product(op: nvgpu.MmaSm80Op | nvgpu.MmaSm89Op, low: Lowering) -> None:
+    found = op.fragments()
+    assert found is not None
+    a, b = (_as(low, value, found.kind) for value in (op.a, op.b))
+    c = _as(low, op.c, found.c_kind)
+    types = (op.sum_type, op.a_type.data, op.b_type.data)
+    product = low.emit(ptx.MmaOp(a, b, c, op.shape_name, *types))
+    form = low.form(op.result)
+    if form.kind != found.c_kind:
+        product = low.emit(ptx.MovOp(product, "b32", kind=form.kind))
+    low.define(op.result, product)
+
+
+def _as(low: Lowering, value: SSAValue, kind: str) -> SSAValue:
+    """Registers of another kind with the same bits."""
+    registers = low.value(value)
+    if low.form(value).kind == kind:
+        return registers
+    return low.emit(ptx.MovOp(registers, "b32", kind=kind))
+
+
+HANDLERS: Mapping[type[Operation], Handler] = {
+    nvgpu.CpAsyncCommitOp: _commit,
+    nvgpu.CpAsyncMbarrierArriveOp: _arrive,
+    nvgpu.CpAsyncOp: _copy,
+    nvgpu.CpAsyncWaitOp: _wait,
+    nvgpu.MmaSm80Op: _product,
+    nvgpu.MmaSm89Op: _product,
+}

@@ -1,0 +1,185 @@
+"""wgmma: descriptors hoisted out of loops, accumulators updated in place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering, Place
+from tileas_xdsl.backend.ptx.lowering.memory.addresses import linear
+from tileas_xdsl.backend.ptx.printer_views import whole
+from tileas_xdsl.dialects import cute_nvgpu as nvgpu
+from tileas_xdsl.dialects import ptx
+from tileas_xdsl.dialects.cute_nvgpu.mma.canonical_descriptors import CanonicalDescriptorOp
+from tileas_xdsl.dialects.cute_nvgpu.mma.wgmma import DescriptorOp
+from tileas_xdsl.target.features import Feature
+from tileas_xdsl.target.mma.smem_descriptor import SmemDescriptor
+
+UNIT = 16
+"""Bytes that a descriptor counts by."""
+
+ADDRESS_MASK = 0x3FFFF
+"""The bits of a shared address that a descriptor has room for, four of them dropped."""
+
+
+def _descriptor(op: nvgpu.MakeGmmaSmemDescOp | nvgpu.GmmaDescriptorOfOp, low: Lowering) -> None:
+    _needs_wgmma(low)
+    make_descriptor(op, low)
+
+
+def make_descriptor(op: DescriptorOp | CanonicalDescriptorOp, low: Lowering) -> None:
+    """Fields that are constants, or'ed with the address; what varies is added in 64 bits."""
+    place = low.place(op.ptr)
+    leading, stride = op.leading_bytes.value.data, op.stride_bytes.value.data
+    fields = SmemDescriptor(low.target, op.swizzle.data, 0, leading, stride).encode()
+    terms, distance = _terms(place)
+    if distance % UNIT or any(_is_odd(low, value, scale) for value, scale in terms):
+        low.places[op.result] = Place(_with_address(low, low.at(place), fields))
+        return
+    base = _with_address(low, place.start, fields)
+    for value, scale in terms:
+        base = _moved(low, base, low.value(value), scale // UNIT)
+    low.places[op.result] = Place(base, distance // UNIT)
+
+
+def _moved(low: Lowering, base: SSAValue, value: SSAValue, scale: int) -> SSAValue:
+    """`base + value * scale`, in 64 bits."""
+    factor = low.constant(scale)
+    make = lambda: ptx.MadOp(value, factor, base, "s32", mode="wide")  # noqa: E731
+    return low.here(("moved", base, value, scale), make)
+
+
+def _is_odd(low: Lowering, value: SSAValue, scale: int) -> bool:
+    """Whether a term is no multiple of what descriptors count by, or has 64 bits."""
+    return scale % UNIT != 0 or low.form(value).bits != 32
+
+
+def _terms(place: Place) -> tuple[list[tuple[SSAValue, int]], int]:
+    """Return the terms added to the root of an address: scaled values, and a constant."""
+    terms: list[tuple[SSAValue, int]] = []
+    distance = place.offset
+    for value, scale in place.terms:
+        inner, factor, constant = linear(value, wraps=True)
+        distance += constant * scale
+        if inner is not None:
+            terms.append((inner, factor * scale))
+    return terms, distance
+
+
+def _with_address(low: Lowering, address: SSAValue, fields: int) -> SSAValue:
+    mask, four, rest = low.constant(ADDRESS_MASK), low.constant(4), low.constant(fields, "b64")
+    kept = low.derive(address, ("field",), lambda: ptx.AndOp(address, mask, "b32"))
+    units = low.derive(kept, ("units",), lambda: ptx.ShrOp(kept, four, "u32"))
+    wide = low.derive(units, ("wide",), lambda: ptx.CvtOp(units, "u64", "u32"))
+    return low.derive(wide, ("fields", fields), lambda: ptx.OrOp(wide, rest, "b64"))
+
+
+def _advance(op: nvgpu.SmemDescAddOp, low: Lowering) -> None:
+    place = low.place(op.desc)
+    if op.bytes is not None:
+        offset = place.offset + op.bytes.value.data // UNIT
+        low.places[op.result] = Place(place.base, offset)
+        return
+    assert op.bytes_value is not None
+    value, scale, constant = linear(op.bytes_value, wraps=True)
+    if scale % UNIT == 0 and constant % UNIT == 0 and value is not None:
+        base = _moved(low, place.base, low.value(value), scale // UNIT)
+        low.places[op.result] = Place(base, place.offset + constant // UNIT)
+        return
+    distance = low.emit(ptx.ShrOp(low.value(op.bytes_value), low.constant(4), "s32"))
+    wide = low.emit(ptx.CvtOp(distance, "s64", "s32"))
+    base = low.emit(ptx.AddOp(place.base, wide, "s64"))
+    low.places[op.result] = Place(base, place.offset)
+
+
+def _needs_wgmma(low: Lowering) -> None:
+    if (reason := low.target.lacks(Feature.WGMMA, "is for wgmma, which")) is not None:
+        raise low.error(reason)
+
+
+def _product(op: nvgpu.MmaSm90Op, low: Lowering) -> None:
+    _needs_wgmma(low)
+    accumulator = low.form(op.c)
+    a, form = low.value(op.a), low.form(op.a)
+    if form.kind == "f32":
+        a = low.emit(ptx.MovOp(a, "b32", kind="b32"))
+    scale = None if op.scale_d is None else low.value(op.scale_d)
+    if scale is None or scale is low.constant(1, "pred"):
+        scale = always(low)
+    if scale is low.constant(0, "pred"):
+        scale = low.once(("never",), lambda: ptx.MovOp(low.constant(0, "pred"), "pred"))
+    product = ptx.WgmmaOp(
+        low.begun.pop(op) if op in low.begun else low.value(op.c),
+        a,
+        low.value(op.b),
+        scale,
+        "s32" if accumulator.element == "i32" else accumulator.element,
+        op.a_type.data,
+        op.b_type.data,
+        trans_a=op.a_major.data == "mn",
+        trans_b=op.b_major.data == "mn",
+    )
+    low.define(op.result, low.emit(product))
+
+
+def always(low: Lowering) -> SSAValue:
+    """A predicate that holds, in a register: the instruction takes no literal."""
+    true = low.constant(1, "pred")
+    return low.once(("always",), lambda: ptx.MovOp(true, "pred"))
+
+
+def _fence(op: nvgpu.WgmmaFenceOp, low: Lowering) -> None:
+    """Lower a wgmma fence; initial accumulators are moved to their registers before it."""
+    _needs_wgmma(low)
+    for product in _beginning(op, low):
+        move = ptx.MovOp(low.value(product.c))
+        low.act(move)
+        low.begun[product] = move.result
+    low.act(ptx.WgmmaFenceOp())
+
+
+def _beginning(fence: nvgpu.WgmmaFenceOp, low: Lowering) -> Iterator[nvgpu.MmaSm90Op]:
+    """The products of a group that cannot add to the registers that they are given."""
+    op = fence.next_op
+    group: set[SSAValue] = set()
+    while op is not None and not isinstance(op, nvgpu.WgmmaFenceOp | nvgpu.WgmmaCommitOp):
+        if isinstance(op, nvgpu.MmaSm90Op):
+            if op.c not in group and not _may_become(op, low):
+                yield op
+            group.add(op.result)
+        op = op.next_op
+
+
+def _may_become(product: nvgpu.MmaSm90Op, low: Lowering) -> bool:
+    """Return whether an MMA may accumulate in place, in the registers of its C operand.
+
+    Not if those are constants, are assembled from others, or have other users.
+    """
+    sums, registers = product.c, low.value(product.c)
+    if isinstance(registers.owner, ptx.UndefOp):
+        return True
+    owner = sums.owner if isinstance(sums.owner, Block) else sums.owner.parent
+    return whole(registers) is not None and sums.has_one_use() and owner is product.parent
+
+
+def _commit(op: nvgpu.WgmmaCommitOp, low: Lowering) -> None:
+    low.act(ptx.WgmmaCommitOp())
+
+
+def _wait(op: nvgpu.WgmmaWaitOp, low: Lowering) -> None:
+    wait = ptx.WgmmaWaitOp(op.count.value.data, [low.value(value) for value in op.values])
+    low.act(wait)
+    for out, registers in zip(op.outs, wait.complete, strict=True):
+        low.define(out, registers)
+
+
+HANDLERS: Mapping[type[Operation], Handler] = {
+    nvgpu.GmmaDescriptorOfOp: _descriptor,
+    nvgpu.MakeGmmaSmemDescOp: _descriptor,
+    nvgpu.SmemDescAddOp: _advance,
+    nvgpu.MmaSm90Op: _product,
+    nvgpu.WgmmaFenceOp: _fence,
+    nvgpu.WgmmaCommitOp: _commit,
+    nvgpu.WgmmaWaitOp: _wait,
+}

@@ -1,0 +1,1 @@
+"""Addresses, loads and stores, atomics, bulk copies, tensor maps."""

@@ -1,0 +1,137 @@
+"""Loads and stores of one thread, as wide as the alignment of the pointer allows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from xdsl.ir import Operation, SSAValue
+
+from tileas_xdsl.backend.ptx.lowering.forms import Form
+from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering, Place
+from tileas_xdsl.backend.ptx.lowering.memory.addresses import near
+from tileas_xdsl.dialects import cute, ptx
+from tileas_xdsl.dialects.cute import AddressSpace, PtrType
+
+WIDEST = 16
+"""Bytes of the widest access."""
+
+SPACES: Mapping[AddressSpace, str] = {
+    AddressSpace.GENERIC: "generic",
+    AddressSpace.GMEM: "global",
+    AddressSpace.SMEM: "shared",
+}
+
+CACHES: Mapping[str, str | None] = {
+    "always": "ca",
+    "global": "cg",
+    "streaming": "cs",
+    "last_use": "lu",
+    "none": "cv",
+    "write_back": "wb",
+    "write_through": "wt",
+}
+"""What PTX calls the cache modes of `cute`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How the registers of a value move: instructions of `width` elements of `type`."""
+
+    type: str
+    count: int
+    """Elements of `type` in all."""
+    width: int
+    kind: str
+    """The registers that are accessed; the value's own are joined or split if they are wider."""
+    unit: int
+    """Bytes of one element of `type`."""
+
+    @property
+    def chosen_width(self) -> int | None:
+        """The width if it is not what the instruction has by itself: up to 16 bytes."""
+        return None if self.width == min(self.count, WIDEST // self.unit) else self.width
+
+
+def access(low: Lowering, form: Form, op: cute.LoadOp | cute.StoreOp) -> Access:
+    """Return the widest access that the alignment of the address allows."""
+    alignment = cute.access_alignment(op)
+    single = max(form.bits, 8) * form.per_register // 8
+    unit = min(single, alignment)
+    kind = form.kind
+    if unit < single:
+        if unit < 2:
+            raise low.error(
+                f"packs {form.element} four to a register, but {op.ptr.type} promises only an "
+                f"alignment of {alignment}"
+            )
+        kind = "b16"
+    count = form.count * single // unit
+    vector = min(alignment, WIDEST) // unit
+    while count % vector:
+        vector //= 2
+    type_ = "f32" if kind == "f32" else "f64" if kind == "f64" else f"b{unit * 8}"
+    return Access(type_, count, vector, kind, unit)
+
+
+def _guard(low: Lowering, pred: SSAValue | None) -> SSAValue | None:
+    return None if pred is None else low.value(pred)
+
+
+def _place(op: cute.LoadOp | cute.StoreOp, pointer: PtrType, low: Lowering) -> Place:
+    place, elements = low.place(op.ptr), cute.access_offset(op)
+    if elements == 0:
+        return place
+    return near(low, replace(place, offset=place.offset + elements * pointer.element_bytes))
+
+
+def _load(op: cute.LoadOp, low: Lowering) -> None:
+    form, pointer = low.form(op.result), op.ptr.type
+    assert isinstance(pointer, PtrType)
+    plan, place = access(low, form, op), _place(op, pointer, low)
+    guard = _guard(low, op.pred)
+    zero = 0.0 if plan.kind in ("f32", "f64") else 0
+    loaded = low.emit(
+        ptx.LdOp(
+            place.base,
+            plan.type,
+            SPACES[pointer.space],
+            count=plan.count,
+            offset=place.offset,
+            width=plan.chosen_width,
+            cache=None if op.cache is None else CACHES[op.cache.data],
+            semantics=None if op.order is None else op.order.data,
+            scope=None if op.scope is None else op.scope.data,
+            guard=guard,
+            otherwise=None if guard is None else low.constant(zero, plan.kind),
+        )
+    )
+    if plan.kind != form.kind:
+        loaded = low.emit(ptx.JoinOp(loaded, form.kind))
+    low.define(op.result, loaded)
+
+
+def _store(op: cute.StoreOp, low: Lowering) -> None:
+    form, pointer = low.form(op.value), op.ptr.type
+    assert isinstance(pointer, PtrType)
+    plan, place = access(low, form, op), _place(op, pointer, low)
+    value = low.value(op.value)
+    if plan.kind != form.kind:
+        value = low.emit(ptx.SplitOp(value, plan.kind))
+    low.act(
+        ptx.StOp(
+            place.base,
+            value,
+            plan.type,
+            SPACES[pointer.space],
+            offset=place.offset,
+            width=plan.chosen_width,
+            cache=None if op.cache is None else CACHES[op.cache.data],
+            semantics=None if op.order is None else op.order.data,
+            scope=None if op.scope is None else op.scope.data,
+            guard=_guard(low, op.pred),
+        )
+    )
+
+
+HANDLERS: Mapping[type[Operation], Handler] = {cute.LoadOp: _load, cute.StoreOp: _store}

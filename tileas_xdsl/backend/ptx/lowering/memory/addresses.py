@@ -1,0 +1,159 @@
+"""Pointers: constant distances go into instructions, the rest is as few additions as possible."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from xdsl.dialects import arith
+from xdsl.dialects.arith import IntegerOverflowFlag
+from xdsl.dialects.builtin import IndexType
+from xdsl.ir import Operation, OpResult, SSAValue
+
+from tileas_xdsl.backend.ptx.lowering.arithmetic.integers import constant_integer
+from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering, Place
+from tileas_xdsl.dialects import cute, ptx
+from tileas_xdsl.dialects.cute_nvgpu import GetDynSmemOp
+
+SHARED = "dynamic_shared"
+"""The variable that is the dynamic shared memory of a block."""
+
+NEAR = 1 << 20
+"""Constant distances up to this go into the address of an instruction (24 bits in SASS)."""
+
+
+def _dynamic_shared(op: GetDynSmemOp, low: Lowering) -> None:
+    low.uses_shared = True
+    base = low.once(("address",), lambda: ptx.AddressOp(SHARED))
+    low.places[op.result] = Place(base, op.offset.value.data)
+
+
+def _pointer(value: SSAValue) -> cute.PtrType:
+    assert isinstance(value.type, cute.PtrType)
+    return value.type
+
+
+def _add(op: cute.PtrAddOp, low: Lowering) -> None:
+    type_, start = _pointer(op.ptr), low.place(op.ptr)
+    size, narrow = type_.element_bytes, type_.address_bits == 32
+    wraps = narrow or low.form(op.offset).bits == type_.address_bits
+    value, scale, distance = linear(op.offset, wraps=wraps)
+    scale, distance = scale * size, distance * size + start.offset
+    if value is None:
+        place = Place(start.base, distance, start.root, start.terms)
+    else:
+        base = _sum(low, start.base, value, scale, narrow=narrow)
+        place = Place(base, distance, start.start, (*start.terms, (value, scale)))
+    low.places[op.result] = near(low, place)
+
+
+def near(low: Lowering, place: Place) -> Place:
+    """Return an equal address whose offset fits the immediate field of an instruction."""
+    if -NEAR < place.offset < NEAR:
+        return place
+    return Place(low.at(place))
+
+
+def linear(value: SSAValue, *, wraps: bool) -> tuple[SSAValue | None, int, int]:
+    """Return `(v, scale, constant)` with `value == v * scale + constant`; v is None for a constant.
+
+    Sums and products are decomposed only where that is exact: if the address wraps around as they
+    do (same width), or if they never overflow.
+    """
+    if (constant := constant_integer(value)) is not None:
+        return None, 1, constant
+    op = value.op if isinstance(value, OpResult) else None
+    if not (wraps or _never_overflows(op)):
+        return value, 1, 0
+    if isinstance(op, arith.AddiOp):
+        for inner, other in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
+            if (constant := constant_integer(other)) is not None:
+                base, scale, rest = linear(inner, wraps=wraps)
+                return base, scale, rest + constant
+    if isinstance(op, arith.SubiOp) and (constant := constant_integer(op.rhs)) is not None:
+        base, scale, rest = linear(op.lhs, wraps=wraps)
+        return base, scale, rest - constant
+    if (factor := _factor(op)) is not None:
+        assert op is not None
+        base, scale, rest = linear(op.operands[0], wraps=wraps)
+        return base, scale * factor, rest * factor
+    return value, 1, 0
+
+
+def _factor(op: Operation | None) -> int | None:
+    """What an operation multiplies its first operand by, if that is a constant."""
+    if isinstance(op, arith.MuliOp):
+        return constant_integer(op.rhs)
+    if isinstance(op, arith.ShLIOp):
+        amount = constant_integer(op.rhs)
+        return 1 << amount if amount is not None and 0 <= amount < 32 else None
+    return None
+
+
+def _never_overflows(op: Operation | None) -> bool:
+    if not isinstance(op, arith.AddiOp | arith.SubiOp | arith.MuliOp | arith.ShLIOp):
+        return False
+    if isinstance(op.result.type, IndexType):
+        return True
+    if isinstance(op, arith.SubiOp):
+        return False
+    return IntegerOverflowFlag.NSW in op.overflow_flags.data
+
+
+def _sum(low: Lowering, base: SSAValue, value: SSAValue, scale: int, *, narrow: bool) -> SSAValue:
+    """`base + value * scale`, where the address has 32 (`narrow`) or 64 bits."""
+    index = low.value(value)
+    if narrow:
+        if low.form(value).bits == 64:
+            wide = index
+            index = low.derive(wide, ("low",), lambda: ptx.CvtOp(wide, "u32", "u64"))
+        return _plus(low, base, scaled(low, index, scale, 32), "s32")
+    if low.form(value).bits == 64:
+        return _plus(low, base, scaled(low, index, scale, 64), "s64")
+    return _plus(low, base, widened(low, index, scale), "s64")
+
+
+def _plus(low: Lowering, base: SSAValue, distance: SSAValue, type_: str) -> SSAValue:
+    return low.here(("sum", base, distance), lambda: ptx.AddOp(base, distance, type_))
+
+
+def scaled(low: Lowering, index: SSAValue, scale: int, bits: int) -> SSAValue:
+    """`index * scale`, made once."""
+    if scale == 1:
+        return index
+    kind = f"b{bits}"
+    if scale > 0 and not scale & (scale - 1):
+        amount = low.constant(scale.bit_length() - 1)
+        return low.derive(index, ("*", scale), lambda: ptx.ShlOp(index, amount, kind))
+    factor = low.constant(scale, kind)
+    make = lambda: ptx.MulOp(index, factor, f"s{bits}", mode="lo")  # noqa: E731
+    return low.derive(index, ("*", scale), make)
+
+
+def widened(low: Lowering, index: SSAValue, scale: int) -> SSAValue:
+    """`index * scale` in 64 bits, of a signed index in 32 bits, made once."""
+    if scale == 1:
+        return low.derive(index, ("wide",), lambda: ptx.CvtOp(index, "s64", "s32"))
+    factor = low.constant(scale)
+    make = lambda: ptx.MulOp(index, factor, "s32", mode="wide")  # noqa: E731
+    return low.derive(index, ("wide*", scale), make)
+
+
+def _recast(op: cute.RecastPtrOp, low: Lowering) -> None:
+    low.places[op.result] = low.place(op.ptr)
+
+
+def _to_integer(op: cute.PtrToIntOp, low: Lowering) -> None:
+    low.define(op.result, low.value(op.ptr))
+
+
+def _from_integer(op: cute.IntToPtrOp, low: Lowering) -> None:
+    low.places[op.result] = Place(low.value(op.address))
+
+
+HANDLERS: Mapping[type[Operation], Handler] = {
+    GetDynSmemOp: _dynamic_shared,
+    cute.PtrAddOp: _add,
+    cute.RecastPtrOp: _recast,
+    cute.PtrToIntOp: _to_integer,
+    cute.IntToPtrOp: _from_integer,
+}

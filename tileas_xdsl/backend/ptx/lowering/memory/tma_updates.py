@@ -1,0 +1,59 @@
+"""Tensor maps that the device changes: the mutators and the fences of their proxy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from xdsl.ir import Operation
+
+from tileas_xdsl.backend.ptx.lowering.control.synchronisation import ALL_LANES, guard_of
+from tileas_xdsl.backend.ptx.lowering.control.threads import special
+from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering
+from tileas_xdsl.dialects import cute_nvgpu as nvgpu
+from tileas_xdsl.dialects import ptx
+
+WORD_BITS = 2
+"""Each of the 32 threads of a warp copies 4 bytes of a map."""
+
+
+def _copy(op: nvgpu.CopyTmaDescOp, low: Lowering) -> None:
+    place = low.place(op.smem)
+    offset = low.emit(ptx.ShlOp(special(low, "laneid"), low.constant(WORD_BITS), "b32"))
+    wide = low.emit(ptx.CvtOp(offset, "u64", "u32"))
+    source = low.emit(ptx.AddOp(low.value(op.desc), wide, "s64"))
+    value = low.emit(ptx.LdOp(source, "b32", "generic"))
+    target = low.emit(ptx.AddOp(place.base, offset, "s32"))
+    low.act(ptx.StOp(target, value, "b32", "shared", offset=place.offset))
+    _meet(low)
+
+
+def _update(op: nvgpu.UpdateTmaDescOp, low: Lowering) -> None:
+    address = low.at(low.place(op.smem))
+    value = low.at(low.place(op.value))
+    ordinal = None if op.ordinal is None else op.ordinal.value.data
+    guard = guard_of(low, op.pred)
+    low.act(ptx.TensormapReplaceOp(address, op.field.data, value, ordinal=ordinal, guard=guard))
+
+
+def _publish(op: nvgpu.PublishTmaDescOp, low: Lowering) -> None:
+    _meet(low)
+    source, destination = low.at(low.place(op.smem)), low.at(low.place(op.gmem))
+    low.act(ptx.TensormapCpFenceproxyOp(destination, source))
+
+
+def _acquire(op: nvgpu.AcquireTmaDescOp, low: Lowering) -> None:
+    address = low.at(low.place(op.gmem))
+    low.act(ptx.FenceProxyTensormapOp("acquire", "gpu", address))
+    low.define(op.result, address)
+
+
+def _meet(low: Lowering) -> None:
+    low.act(ptx.BarWarpSyncOp(low.constant(ALL_LANES)))
+
+
+HANDLERS: Mapping[type[Operation], Handler] = {
+    nvgpu.AcquireTmaDescOp: _acquire,
+    nvgpu.CopyTmaDescOp: _copy,
+    nvgpu.PublishTmaDescOp: _publish,
+    nvgpu.UpdateTmaDescOp: _update,
+}

@@ -1,0 +1,1 @@
+"""Instructions on one register or on tuples of them, element by element."""

@@ -1,0 +1,1 @@
+"""Loads, stores, atomics, and asynchronous copies."""

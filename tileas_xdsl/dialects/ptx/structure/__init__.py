@@ -1,0 +1,1 @@
+"""Entries, branches, declarations and calls."""

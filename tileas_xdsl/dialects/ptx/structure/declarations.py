@@ -1,0 +1,128 @@
+"""What a module declares beside its entries: bytes in global memory, functions of the driver.
+
+Source: PTX ISA 5.4, variables; 7.1, function declarations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self, cast
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    IntegerAttr,
+    IntegerType,
+    StringAttr,
+    SymbolNameConstraint,
+    UnitAttr,
+    i8,
+)
+from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def, traits_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import SymbolOpInterface
+
+from tileas_xdsl.dialects.ptx.base import PtxOp
+from tileas_xdsl.dialects.ptx.structure.control import check_name
+
+PASSED = ("b32", "b64", "f32", "f64")
+"""The kinds of registers that functions take and give."""
+
+
+class DeclarationOp(PtxOp):
+    """Base of what a module declares: `ptx.name @symbol {properties}`."""
+
+    sym_name = prop_def(SymbolNameConstraint())
+
+    traits = traits_def(SymbolOpInterface())
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        """Read `@name {properties}`."""
+        name = parser.parse_symbol_name()
+        attributes = parser.parse_optional_attr_dict()
+        names = cls.get_irdl_definition().properties
+        return cls.create(
+            properties={"sym_name": name, **{k: v for k, v in attributes.items() if k in names}},
+            attributes={k: v for k, v in attributes.items() if k not in names},
+        )
+
+    def print(self, printer: Printer) -> None:
+        """Print what `parse` reads."""
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        printer.print_op_attributes(
+            {**self.properties, **self.attributes}, reserved_attr_names=("sym_name",)
+        )
+
+    def declaration(self) -> str:
+        """The line of PTX."""
+        raise self.error("has no text in PTX")
+
+
+@irdl_op_definition
+class GlobalOp(DeclarationOp):
+    """Bytes in global memory, as every launch of the module finds them at first."""
+
+    name = "ptx.global"
+
+    data = prop_def(DenseArrayBase)
+    align = prop_def(IntegerAttr)
+    visible = opt_prop_def(UnitAttr)
+
+    def __init__(self, name: str, data: bytes, *, align: int = 1, visible: bool = False) -> None:
+        """With `visible`, the host finds it by its name."""
+        signed = [byte - 256 if byte > 127 else byte for byte in data]
+        self.fill(
+            sym_name=name, data=DenseArrayBase.from_list(i8, signed), align=align, visible=visible
+        )
+
+    def check(self) -> None:
+        """Name, bytes and alignment."""
+        check_name(self, self.sym_name.data)
+        align = self.number("align")
+        if align < 1 or align & (align - 1):
+            raise self.error(f"has an alignment that is a power of two, not {align}")
+        if self.data.elt_type != i8 or not len(self.data):
+            raise self.error("has bytes, one at least")
+
+    def declaration(self) -> str:
+        visible = ".visible " * self.flag("visible")
+        bytes_ = cast("DenseArrayBase[IntegerType]", self.data)
+        values = [byte & 255 for byte in bytes_.get_values()]
+        head = f"{visible}.global .align {self.number('align')} .b8 {self.sym_name.data}"
+        return f"{head}[{len(values)}] = {{{', '.join(map(str, values))}}};"
+
+
+@irdl_op_definition
+class FunctionOp(DeclarationOp):
+    """A function that somebody else defines: the kinds of its parameters and of its result."""
+
+    name = "ptx.function"
+
+    parameters = prop_def(ArrayAttr[StringAttr])
+    result = opt_prop_def(StringAttr)
+
+    def __init__(self, name: str, parameters: Sequence[str], result: str | None = None) -> None:
+        """Kinds are those of registers of bits or floats."""
+        kinds = ArrayAttr(StringAttr(kind) for kind in parameters)
+        self.fill(sym_name=name, parameters=kinds, result=result)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of the parameters."""
+        return tuple(kind.data for kind in self.parameters)
+
+    def check(self) -> None:
+        """Name and kinds."""
+        check_name(self, self.sym_name.data)
+        for kind in (*self.kinds, *([self.text("result")] if self.result else [])):
+            if kind not in PASSED:
+                raise self.error(f"takes and gives {', '.join(PASSED)}, not '{kind}'")
+
+    def declaration(self) -> str:
+        name = self.sym_name.data
+        kinds = (f".param .{kind} {name}_param_{n}" for n, kind in enumerate(self.kinds))
+        result = f"(.param .{self.text('result')} {name}_result) " if self.result else ""
+        return f".extern .func {result}{name} ({', '.join(kinds)});"

@@ -1,0 +1,1 @@
+"""Barriers, mbarriers, fences, and instructions between the threads of a warp."""

@@ -1,0 +1,1 @@
+"""Tiles in memory: element types, byte swizzles, bank conflicts."""

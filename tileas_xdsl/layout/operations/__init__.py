@@ -1,0 +1,1 @@
+"""Operations on layouts: composition, inverses, complements, divides, products, recovery."""

@@ -1,0 +1,113 @@
+"""Closed forms recovered from tables, each certified by evaluating it again.
+
+The coalesced form of a layout is unique, so recovery along one mode is a greedy reading of digits:
+a digit ends where the table stops being linear.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+from operator import mul
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tileas_xdsl.layout.axes import ANONYMOUS, Offset, axis_sum
+from tileas_xdsl.layout.composed import AnyLayout, ComposedLayout
+from tileas_xdsl.layout.errors import LayoutError
+from tileas_xdsl.layout.int_tuple import IntTuple, product_each
+from tileas_xdsl.layout.layout import Layout, make_layout
+from tileas_xdsl.layout.memory.memory_layout import MemoryLayout
+from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES, Swizzle
+from tileas_xdsl.layout.tables import Table, table
+
+Tables = Mapping[str, Table]
+
+
+def recover(values: Table | Tables, shape: IntTuple | None = None) -> tuple[Layout, Offset] | None:
+    """The layout and the constant offset that a table was made from, or None if there is none.
+
+    `values` is one table, or one per axis, over the colexicographic indices of `shape` (default:
+    one mode).  The modes of the result refine those of `shape`.
+    """
+    tables = values if isinstance(values, Mapping) else {ANONYMOUS: values}
+    length = _common_length(tables)
+    sizes = product_each(length if shape is None else shape)
+    if np.prod(sizes, dtype=object) != length:
+        raise LayoutError(f"a table of {length} entries does not have shape {shape}")
+    stacked = np.stack([np.asarray(t, dtype=np.int64) for t in tables.values()])
+    weights = [1, *accumulate(sizes, mul)]
+    modes: list[Layout] = []
+    for size, weight in zip(sizes, weights, strict=False):
+        line = stacked[:, : size * weight : weight]
+        mode = _recover_line(line - line[:, :1], tuple(tables))
+        if mode is None:
+            return None
+        modes.append(mode)
+    layout = make_layout(modes) if isinstance(shape, tuple) else modes[0]
+    if not _certified(layout, tables):
+        return None
+    return layout, axis_sum([(axis, int(t[0])) for axis, t in tables.items()])
+
+
+def _common_length(tables: Tables) -> int:
+    lengths = {len(t) for t in tables.values()}
+    if len(lengths) != 1 or 0 in lengths:
+        raise LayoutError(f"tables of lengths {sorted(lengths)} describe no layout")
+    return lengths.pop()
+
+
+def _certified(layout: Layout, tables: Tables) -> bool:
+    return all(np.array_equal(table(layout, axis), t - t[0]) for axis, t in tables.items())
+
+
+def _recover_line(line: Table, axes: Sequence[str]) -> Layout | None:
+    """One mode from `(axes, length)` offsets that start at 0; None where digits do not divide."""
+    shape: list[int] = []
+    stride: list[Offset] = []
+    while line.shape[1] > 1:
+        step = line[:, 1]
+        straight = step[:, None] * np.arange(line.shape[1], dtype=np.int64)
+        bent: NDArray[np.bool_] = np.any(line != straight, axis=0)
+        extent = int(np.argmax(bent)) or line.shape[1]
+        if line.shape[1] % extent:
+            return None
+        shape.append(extent)
+        stride.append(axis_sum([(a, int(k)) for a, k in zip(axes, step, strict=True)]))
+        line = line[:, ::extent]
+    if len(shape) == 1:
+        return Layout(shape[0], stride[0])
+    return Layout(tuple(shape), tuple(stride)) if shape else Layout(1, 0)
+
+
+def recover_swizzled(addresses: Table, shape: IntTuple | None = None) -> AnyLayout | None:
+    """A layout, if need be under one of the byte swizzles, with these byte addresses; None if none.
+
+    The swizzle that reads the fewest bits wins; address 0 must belong to index 0 up to a constant
+    that the swizzle's period divides.
+    """
+    for swizzle in sorted(BYTE_SWIZZLES.values(), key=lambda s: s.bits):
+        found = recover(swizzle(addresses), shape)
+        if found is None or not isinstance(found[1], int):
+            continue
+        return _composed(swizzle, found[1], found[0])
+    return None
+
+
+def _composed(swizzle: Swizzle, offset: int, layout: Layout) -> AnyLayout:
+    if swizzle.bits == 0 and offset == 0:
+        return layout
+    return ComposedLayout(swizzle, offset, layout)
+
+
+def memory_from_addresses(addresses: Table, shape: IntTuple, bits: int) -> MemoryLayout | None:
+    """The memory layout with these byte addresses, or None; certified by evaluating it again."""
+    for swizzle in sorted(set(BYTE_SWIZZLES.values()), key=lambda s: s.bits):
+        offsets = swizzle(addresses) * 8
+        if np.any(offsets % bits):
+            continue
+        found = recover(offsets // bits, shape)
+        if found is not None and found[1] == 0:
+            return MemoryLayout(found[0], swizzle if swizzle.bits else None)
+    return None

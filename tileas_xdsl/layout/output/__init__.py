@@ -1,0 +1,1 @@
+"""Layouts as people see them: text, pictures, summaries."""

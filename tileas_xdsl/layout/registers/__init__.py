@@ -1,0 +1,1 @@
+"""Register layouts: which thread holds what, and how its registers access memory."""
