@@ -1,8 +1,4 @@
-"""Every stage of a compilation is a text that parses back, and the passes go on from it.
-
-One walk a kernel: before each pass its input is printed, parsed and printed again, and the pass
-runs on what was parsed.  The PTX in the end is that of the compilation without texts.
-"""
+"""Every stage of a compilation is a text that parses back, and the passes go on from it."""
 
 import re
 
@@ -11,10 +7,8 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, i32
 from xdsl.ir import Block, Region
 
-from benchmarks.freeze import SOURCE_LINES, subjects
-from tileas_xdsl.backend.ptx.printer import ptx_text
-from tileas_xdsl.compiler import CompiledKernel, apply_pass
-from tileas_xdsl.diagnostics.located_parser import parse_module
+from benchmarks.freeze import subjects
+from benchmarks.round_trips import RoundTrip
 from tileas_xdsl.printing import module_text
 
 REPRESENTATIVE = (
@@ -41,29 +35,16 @@ OTHERS = (
 """More of them, in the sweep."""
 
 
-def ptx_by_way_of_texts(kernel: CompiledKernel) -> str:
-    """Run the passes again, each on the reparsed text of its input; the PTX."""
-    dialects = kernel.ctx.loaded_dialects
-    module = kernel.source.clone()
-    before = "the source"
-    for spec in (*kernel.passes, None):
-        text = module_text(module, {}, dialects)
-        module = parse_module(kernel.ctx, text, f"after {before}")
-        assert module_text(module, {}, dialects) == text, before
-        if spec is not None:
-            apply_pass(spec, kernel.ctx, module)
-            before = spec.name
-    return ptx_text(module, kernel.target)
-
-
 @pytest.mark.parametrize(
     "name", [*REPRESENTATIVE, *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS)]
 )
 def test_every_stage_parses_back_and_gives_the_same_ptx(name):
     if name.startswith("cutile-"):
         pytest.importorskip("cuda.tile")
-    kernel = subjects()[name]()
-    assert SOURCE_LINES.sub("", ptx_by_way_of_texts(kernel)) == SOURCE_LINES.sub("", kernel.ptx)
+    trip = RoundTrip(subjects()[name]())
+    trip.run()
+    assert trip.findings == []
+    assert trip.stages > len(trip.kernel.passes)
 
 
 def test_values_print_under_names_of_their_own():

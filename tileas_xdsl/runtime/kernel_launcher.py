@@ -20,6 +20,7 @@ from xdsl.dialects import func
 
 from tileas_xdsl.backend.nvidia_tools import find_tool
 from tileas_xdsl.backend.ptxas import Assembled
+from tileas_xdsl.dialects.ptx.structure.control import EntryOp
 from tileas_xdsl.frontend.signature import Parameter
 from tileas_xdsl.interpreters.ptx import LaunchError, load
 from tileas_xdsl.interpreters.ptx.arguments import scalar_bytes
@@ -67,6 +68,11 @@ class CompiledKernel(Protocol):
     @property
     def parameters(self) -> Sequence[Parameter] | None:
         """The parameters of a cuTile kernel; None for other kernels."""
+        ...
+
+    @property
+    def operation(self) -> func.FuncOp | EntryOp:
+        """The kernel as it was read: a function, or an entry of PTX."""
         ...
 
     @property
@@ -242,7 +248,7 @@ class Launcher:
                 places[id(stand_ins[-1])] = found
         flat = items.flattened(stand_ins)
         if self.kernel.is_for_threads:
-            check_views(self.kernel.function, flat)
+            check_views(self.kernel.operation, flat)
         else:
             check(self.kernel.function, self._as_checked(flat))
         self._check_row_major(flat, places)
@@ -433,7 +439,7 @@ def argument_names(kernel: CompiledKernel) -> Sequence[str]:
     """Return the names of a kernel's arguments in the source."""
     if kernel.parameters is not None:
         return [parameter.name for parameter in kernel.parameters]
-    arguments = kernel.function.body.blocks[0].args
+    arguments = kernel.operation.body.blocks[0].args
     return [argument.name_hint or f"argument {n}" for n, argument in enumerate(arguments)]
 
 

@@ -18,6 +18,7 @@ from tileas_xdsl.backend.ptx.abi import PARAMETERS
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute.types.pointers import PtrType
 from tileas_xdsl.dialects.cute.types.views import MemRefType
+from tileas_xdsl.dialects.ptx.structure.control import EntryOp
 from tileas_xdsl.interpreters.tile import arguments as tiles
 from tileas_xdsl.interpreters.tile.arguments import ArgumentError, Parameter
 from tileas_xdsl.interpreters.tile.numerics.element_types import dtype_of
@@ -52,9 +53,9 @@ def _parameter(kernel: func.FuncOp, name: str, type_: Attribute) -> Parameter:
     return Parameter(name, type_, type_.element_type, tuple(extents))
 
 
-def check_views(kernel: func.FuncOp, args: Sequence[Any]) -> None:
+def check_views(kernel: func.FuncOp | EntryOp, args: Sequence[Any]) -> None:
     """Raise `ArgumentError` for arguments that the types of a kernel do not allow."""
-    if PARAMETERS in kernel.attributes:
+    if PARAMETERS in kernel.attributes or isinstance(kernel, EntryOp):
         return
     parameters = kernel.body.blocks[0].args
     if len(args) != len(parameters):

@@ -143,7 +143,7 @@ class CompiledProgram:
 
 def compiled_program(path: str, specs: Sequence[str], launch: PtxLaunch) -> CompiledProgram:
     """Compile the kernel of a file; raises `DiagnosticError`, `BindingError`."""
-    from tileas_xdsl.compiler import compile_module, passes_to_ptx
+    from tileas_xdsl.compiler import compile_module
     from tileas_xdsl.interpreters.tile.launch import find_kernel
     from tileas_xdsl.runtime.view_arguments import parameters_of
     from tileas_xdsl.tools.programs import load_tiles
@@ -160,7 +160,7 @@ def compiled_program(path: str, specs: Sequence[str], launch: PtxLaunch) -> Comp
         program.ctx,
         launch.target,
         kernel=launch.kernel,
-        passes=passes_to_ptx(launch.host_code) if launch.host_code else None,
+        host_code=launch.host_code,
     )
     arguments = [
         Argument(parameter.name, str(parameter.type), value)

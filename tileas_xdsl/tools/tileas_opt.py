@@ -27,7 +27,6 @@ from tileas_xdsl.diagnostics.chunks import SEPARATOR, split_chunks
 from tileas_xdsl.diagnostics.emission import DiagnosticError, collecting_diagnostics
 from tileas_xdsl.diagnostics.expected import check_expected
 from tileas_xdsl.diagnostics.inputs import input_name, read_input
-from tileas_xdsl.diagnostics.locations import locate_lost
 from tileas_xdsl.diagnostics.outputs import write_output
 from tileas_xdsl.diagnostics.parse_errors import LocatedParseError
 from tileas_xdsl.diagnostics.pass_errors import located_failures
@@ -36,6 +35,7 @@ from tileas_xdsl.diagnostics.report import Diagnostic, render
 from tileas_xdsl.diagnostics.verify import verify_module
 from tileas_xdsl.frontend.bytecode.layout import is_bytecode
 from tileas_xdsl.frontend.inputs import SUFFIX, parse_input
+from tileas_xdsl.pass_execution import run_pass
 from tileas_xdsl.printing import module_text
 from tileas_xdsl.tools.deep_stack import with_deep_stack
 from tileas_xdsl.tools.failures import discard_stdout, end_of_failure
@@ -149,9 +149,7 @@ class TileasOptMain(xDSLOptMain):
             if index and self.args.print_between_passes:
                 self._print_ir(prog, after=self.pipeline.passes[index - 1].name)
             start = time.perf_counter()
-            with located_failures(f"pass '{module_pass.name}'", prog):
-                module_pass.apply(self.ctx, prog)
-            locate_lost(prog)
+            run_pass(module_pass, self.ctx, prog)
             if self.args.time_passes:
                 seconds = time.perf_counter() - start
                 sys.stderr.write(f"Pass {module_pass.name} took {seconds} seconds\n")

@@ -14,14 +14,13 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from tileas_xdsl.diagnostics.emission import DiagnosticError, collecting_diagnostics
-from tileas_xdsl.diagnostics.locations import locate_lost
-from tileas_xdsl.diagnostics.pass_errors import located_failures
 from tileas_xdsl.diagnostics.report import Diagnostic
 from tileas_xdsl.diagnostics.verify import verify_module
 from tileas_xdsl.interpreters.cuda_tile.faults import UndefinedError
 from tileas_xdsl.interpreters.cuda_tile.launch import Meaning
 from tileas_xdsl.interpreters.tile.arguments import ArgumentError
 from tileas_xdsl.interpreters.tile.launch import Simulation
+from tileas_xdsl.pass_execution import run_pass
 from tileas_xdsl.runtime.levels import difference_of
 from tileas_xdsl.tools.programs import Program
 from tileas_xdsl.tools.runs import Bar, FailedRunError, Trial, UnequalRunError, options_of
@@ -153,9 +152,7 @@ def _apply(module_pass: ModulePass, program: Program) -> Sequence[Diagnostic]:
     name = module_pass.name
     with collecting_diagnostics() as log:
         try:
-            with located_failures(f"pass '{name}'", program.module):
-                module_pass.apply(program.ctx, program.module)
-            locate_lost(program.module)
+            run_pass(module_pass, program.ctx, program.module)
         except DiagnosticError as error:
             reports = (*log.diagnostics, *error.diagnostics)
             raise _PassError(f"pass '{name}' fails", reports) from error

@@ -18,6 +18,7 @@ from xdsl.ir import Attribute
 from tileas_xdsl.dialects.nv_tileas.element_names import element_name
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import extents_from
+from tileas_xdsl.dialects.ptx.structure.control import EntryOp
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.kernel_abi import KernelAbi, TensorMapRecipe
 from tileas_xdsl.target.tma.tensor_map import PixelBox, tensor_map_element
@@ -30,10 +31,24 @@ def abi_of(kernel: func.FuncOp) -> KernelAbi:
     """Return the interface of a lowered kernel."""
     found = kernel.attributes
     threads = _numbers(found["nvvm.reqntid"])
-    cluster = _numbers(found["nvvm.cluster_dim"]) if "nvvm.cluster_dim" in found else (1, 1, 1)
-    x, y, z = cluster
+    return _abi(kernel.sym_name.data, threads, found.get("nvvm.cluster_dim"), found)
+
+
+def abi_of_entry(entry: EntryOp) -> KernelAbi | None:
+    """Return the interface of an entry of PTX; None if its attributes do not say it."""
+    threads = entry.reqntid or entry.maxntid
+    if PARAMETERS not in entry.attributes or threads is None:
+        return None
+    cluster = entry.reqnctapercluster
+    return _abi(entry.sym_name.data, _numbers(threads), cluster, entry.attributes)
+
+
+def _abi(
+    name: str, threads: Sequence[int], cluster: Attribute | None, found: Mapping[str, Attribute]
+) -> KernelAbi:
+    x, y, z = (1, 1, 1) if cluster is None else _numbers(cluster)
     return KernelAbi(
-        kernel.sym_name.data,
+        name,
         threads[0],
         (x, y, z),
         _number(found["tileas.smem_bytes"]),

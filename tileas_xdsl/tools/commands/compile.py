@@ -98,7 +98,7 @@ def compile(
     and spills are warnings.
     """
     from tileas_xdsl.backend.nvidia_tools import MissingToolError
-    from tileas_xdsl.compiler import default_passes
+    from tileas_xdsl.compiler import default_passes, passes_to_tiles
     from tileas_xdsl.tools.deep_stack import with_deep_stack
     from tileas_xdsl.tools.programs import load_input, print_diagnostics, reported_errors
 
@@ -125,7 +125,7 @@ def compile(
         shown = None if print_ir_after_all else frozenset(print_ir_after)
         program = with_deep_stack(lambda: load_input(input_file, sig, target, bytecode_version))
         specs = named or default_passes(program.module, kernel)
-        _check_shown(specs, print_ir_after)
+        _check_shown([*passes_to_tiles(program.module), *specs], print_ir_after)
         compiled = with_deep_stack(
             lambda: _compile(program, target, kernel, specs, shown, verify_each=verify_each)
         )

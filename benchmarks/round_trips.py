@@ -1,0 +1,230 @@
+"""Every stage of every kernel as text: printed, parsed back equal, and compiled on from there.
+
+    python benchmarks/round_trips.py [--only TEXT]... [--skip N] [--count N]
+
+A kernel is compiled twice: at a stretch, and by way of texts.  The second time the IR before the
+first pass and after each one is verified, printed and parsed; what was parsed must equal what was
+printed, print as the same text, and be what the next pass runs on.  The PTX in the end must be that
+of the first compilation.  Lines of source (`.loc`) follow the text that was parsed and don't count.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.utils.arg_spec import ArgSpec
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmarks.freeze import SOURCE_LINES, subjects
+from benchmarks.running import end
+from tileas_xdsl.backend.ptx.printer import ptx_text
+from tileas_xdsl.compiled_kernel import CompiledKernel
+from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.located_parser import parse_module
+from tileas_xdsl.diagnostics.verify import verify_errors
+from tileas_xdsl.dialects.target_attribute import set_target
+from tileas_xdsl.levels import LAST_PASS, remaining
+from tileas_xdsl.pass_execution import apply_pass
+from tileas_xdsl.printing import module_text
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What is wrong with the text of a stage."""
+
+    stage: str
+    problem: str
+
+
+def difference(one: Operation, other: Operation) -> str | None:
+    """The first difference between two operations and what they hold; None if they are equal.
+
+    Attributes, types and the structure count; locations and names of values do not.
+    """
+    return next(_differences(one, other, {}), None)
+
+
+def _differences(
+    one: Operation, other: Operation, values: dict[SSAValue, SSAValue]
+) -> Iterator[str]:
+    if one.name != other.name:
+        yield f"'{one.name}' is '{other.name}'"
+        return
+    for name, here, there in (
+        *_attribute_pairs(one, other),
+        ("number of operands", len(one.operands), len(other.operands)),
+        ("result types", one.result_types, other.result_types),
+        ("number of regions", len(one.regions), len(other.regions)),
+    ):
+        if here != there and not _is_same_text(here, there):
+            yield f"'{one.name}': {name}: {here} is {there}"
+            return
+    values.update(zip(one.results, other.results, strict=True))
+    pairs = zip(one.operands, other.operands, strict=True)
+    for number, (here, there) in enumerate(pairs):
+        # A value that is defined further on is compared where it is defined.
+        if values.setdefault(here, there) is not there:
+            yield f"'{one.name}': operand #{number} is another value"
+    for here, there in zip(one.regions, other.regions, strict=True):
+        if len(here.blocks) != len(there.blocks):
+            yield f"'{one.name}': {len(here.blocks)} blocks are {len(there.blocks)}"
+            return
+        for block, other_block in zip(here.blocks, there.blocks, strict=True):
+            yield from _block_differences(one.name, block, other_block, values)
+
+
+def _attribute_pairs(
+    one: Operation, other: Operation
+) -> Iterator[tuple[str, Attribute | None, Attribute | None]]:
+    for kind, here, there in (
+        ("attribute", one.attributes, other.attributes),
+        ("property", one.properties, other.properties),
+    ):
+        for name in sorted({*here, *there}):
+            yield f"{kind} '{name}'", here.get(name), there.get(name)
+
+
+def _is_same_text(one: object, other: object) -> bool:
+    """NaN is no equal of itself, as Python compares."""
+    return isinstance(one, Attribute) and isinstance(other, Attribute) and str(one) == str(other)
+
+
+def _block_differences(
+    name: str, one: Block, other: Block, values: dict[SSAValue, SSAValue]
+) -> Iterator[str]:
+    if (here := one.arg_types) != (there := other.arg_types):
+        yield f"'{name}': block arguments {here} are {there}"
+        return
+    values.update(zip(one.args, other.args, strict=True))
+    if len(one.ops) != len(other.ops):
+        yield f"'{name}': {len(one.ops)} operations are {len(other.ops)}"
+        return
+    for op, twin in zip(one.ops, other.ops, strict=True):
+        yield from _differences(op, twin, values)
+
+
+class RoundTrip:
+    """One kernel, compiled by way of the texts of its stages."""
+
+    def __init__(self, kernel: CompiledKernel) -> None:
+        self.kernel = kernel
+        self.stages = 0
+        self.findings: list[Finding] = []
+
+    def run(self) -> None:
+        """Compile; `stages` and `findings` say what came of it."""
+        kernel = self.kernel
+        module = kernel.source.clone() if kernel.above is None else self._above(kernel.above)
+        module = self._by_text(module, "source", kernel.passes)
+        module = self._passes(module, kernel.passes)
+        found = SOURCE_LINES.sub("", ptx_text(module, kernel.target))
+        if found != SOURCE_LINES.sub("", kernel.ptx):
+            self._find("PTX", "differs from that of the straight compilation")
+
+    def _above(self, above: ModuleOp) -> ModuleOp:
+        """The kernel as tiles, which Tile IR becomes by way of texts, too."""
+        module = above.clone()
+        set_target(module, self.kernel.target)
+        module = self._by_text(module, "tile_ir", self.kernel.passes, self.kernel.to_tiles)
+        return self._passes(module, self.kernel.passes, self.kernel.to_tiles)
+
+    def _passes(
+        self, module: ModuleOp, passes: Sequence[ArgSpec], to_tiles: Sequence[ArgSpec] | None = None
+    ) -> ModuleOp:
+        """Run passes, those to tiles if they are given, and go on from the text after each one."""
+        specs = passes if to_tiles is None else to_tiles
+        for number, spec in enumerate(specs, 1):
+            apply_pass(spec, self.kernel.ctx, module)
+            if to_tiles is None:
+                module = self._by_text(module, spec.name, specs[number:])
+            else:
+                module = self._by_text(module, spec.name, passes, specs[number:])
+        return module
+
+    def _by_text(
+        self,
+        module: ModuleOp,
+        stage: str,
+        passes: Sequence[ArgSpec],
+        to_tiles: Sequence[ArgSpec] = (),
+    ) -> ModuleOp:
+        """The module, parsed from its text; the passes are those that are to remain for it."""
+        self.stages += 1
+        dialects = self.kernel.ctx.loaded_dialects
+        for error in verify_errors(module)[:1]:
+            self._find(stage, f"does not verify: {error.message}")
+        text = module_text(module, {}, dialects)
+        parsed = parse_module(self.kernel.ctx, text, f"after {stage}")
+        if (found := difference(module, parsed)) is not None:
+            self._find(stage, found)
+        elif module_text(parsed, {}, dialects) != text:
+            self._find(stage, "prints otherwise once it is parsed")
+        self._check_remaining(parsed, stage, [*to_tiles, *passes])
+        return parsed
+
+    def _check_remaining(self, parsed: ModuleOp, stage: str, expected: Sequence[ArgSpec]) -> None:
+        """`tileas compile` runs what remains."""
+        left = remaining(parsed, parsed.ops)
+        found = [str(spec) for spec in (*left.to_tiles, *left.passes)]
+        if found != (wanted := [str(spec) for spec in expected]):
+            mark = parsed.attributes.get(LAST_PASS)
+            self._find(stage, f"{found[:1]} follow, not {wanted[:1]}; marked {mark}")
+
+    def _find(self, stage: str, problem: str) -> None:
+        self.findings.append(Finding(stage, problem))
+
+
+def round_trip(name: str) -> RoundTrip | None:
+    """One of `subjects` by way of texts; None if it is refused for its target."""
+    try:
+        kernel = subjects()[name]()
+        _ = kernel.ptx
+    except DiagnosticError:
+        return None
+    found = RoundTrip(kernel)
+    try:
+        found.run()
+    except DiagnosticError as error:
+        found.findings.append(Finding(f"after stage {found.stages}", str(error).splitlines()[0]))
+    return found
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Walk kernels and print what differs."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--only", action="append", default=[], metavar="TEXT")
+    parser.add_argument("--skip", type=int, default=0, metavar="N")
+    parser.add_argument("--count", type=int, default=None, metavar="N")
+    options = parser.parse_args(words)
+    names = [
+        name
+        for name in subjects()
+        if not options.only or any(text in name for text in options.only)
+    ][options.skip :][: options.count]
+    kernels = stages = different = refused = 0
+    for number, name in enumerate(names, options.skip):
+        start = time.perf_counter()
+        found = round_trip(name)
+        if found is None:
+            refused += 1
+            continue
+        kernels += 1
+        stages += found.stages
+        different += len({finding.stage for finding in found.findings})
+        for finding in found.findings:
+            print(f"{name}: {finding.stage}: {finding.problem[:600]}")
+        print(f"# {number} {name} {time.perf_counter() - start:.1f} s", file=sys.stderr, flush=True)
+    print(f"{kernels} kernels ({refused} refused), {stages} stages, {different} different")
+    return 1 if different else 0
+
+
+if __name__ == "__main__":
+    end(main)

@@ -1,0 +1,303 @@
+"""What a compilation gives: a kernel with its PTX, its interface and the IR of every stage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.arg_spec import ArgSpec
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.diagnostics.suggest import did_you_mean
+from tileas_xdsl.dialects.ptx.structure.control import EntryOp
+from tileas_xdsl.dialects.target_attribute import set_target
+from tileas_xdsl.frontend.signature import Parameter
+from tileas_xdsl.levels import THREADS_KERNEL
+from tileas_xdsl.pass_execution import apply_pass
+from tileas_xdsl.printing import module_text
+
+if TYPE_CHECKING:
+    from tileas_xdsl.backend.ptxas import Assembled
+    from tileas_xdsl.interpreters.cuda_tile.launch import Meaning
+    from tileas_xdsl.interpreters.tile.launch import Simulation
+    from tileas_xdsl.interpreters.tile.launch_descriptors import HostMaps
+    from tileas_xdsl.runtime.emulation import Emulation
+    from tileas_xdsl.runtime.kernel_launcher import Launcher
+    from tileas_xdsl.runtime.levels import LevelResult
+    from tileas_xdsl.target.kernel_abi import KernelAbi
+
+KernelOp: TypeAlias = func.FuncOp | EntryOp
+"""A kernel on any level from tiles on."""
+
+
+def kernels_in(module: ModuleOp) -> Sequence[KernelOp]:
+    """Return the kernels of a module of tiles, of threads or of PTX."""
+    return [
+        op
+        for op in module.ops
+        if isinstance(op, EntryOp) or (isinstance(op, func.FuncOp) and not op.is_declaration)
+    ]
+
+
+def kernel_named(module: ModuleOp, name: str | None) -> KernelOp:
+    """Return the kernel of a name, or the only one; raises `OpError` if there is no such one."""
+    kernels = kernels_in(module)
+    found = [op for op in kernels if name in (None, op.sym_name.data)]
+    if len(found) == 1:
+        return found[0]
+    names = ", ".join(f"@{op.sym_name.data}" for op in kernels) or "none"
+    wanted = (
+        "which kernel to compile is not said" if name is None else f"there is no kernel @{name}"
+    )
+    raise op_error(module, f"{wanted}; the module has {names}", prefix=False)
+
+
+def module_of(kernel: KernelOp, module: ModuleOp, target: str) -> ModuleOp:
+    """Return a module with a kernel of another one, and with all there that is no kernel."""
+    kept = [op for op in module.ops if op is kernel or not isinstance(op, KernelOp)]
+    made = ModuleOp([op.clone() for op in kept], dict(module.attributes))
+    set_target(made, target)
+    return made
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A pass that ran."""
+
+    name: str
+    seconds: float
+
+
+@dataclass
+class CompiledKernel:
+    """A kernel and what it was compiled to."""
+
+    source: ModuleOp
+    """The kernel as tiles: as it was read, or as Tile IR became it."""
+    module: ModuleOp
+    """What the passes made of it."""
+    target: str
+    passes: Sequence[ArgSpec]
+    """Those that ran on the source."""
+    stages: Sequence[Stage]
+    """Those, and before them the ones that made tiles of Tile IR."""
+    ctx: Context
+    interface: KernelAbi | None
+    """Of a kernel whose passes lower it to threads."""
+    host_code: bytes | None = None
+    """The object that encodes the tensor maps of the kernel, where its passes make one."""
+    parameters: Sequence[Parameter] | None = None
+    """Those of a kernel of cuTile, which takes whole arrays."""
+    tile_ir: ModuleOp | None = None
+    """The Tile IR that the tiles were made of, if they were."""
+    above: ModuleOp | None = None
+    """What the tiles were made of: Tile IR, or `nv_tileaa`."""
+    to_tiles: Sequence[ArgSpec] = ()
+    """The passes that made tiles of it."""
+    _launchers: dict[int, Launcher] = field(default_factory=dict[int, "Launcher"])
+    """By the number of the GPU."""
+    _texts: dict[str, str] = field(default_factory=dict[str, str])
+    """The IR after each pass, once somebody asked for one."""
+
+    def __repr__(self) -> str:
+        """One line: the name, the target, and what it was compiled by."""
+        last = self.stages[-1].name if self.stages else "no pass"
+        return (
+            f"<CompiledKernel @{self.name} for {self.target}, "
+            f"{len(self.stages)} stages up to {last}>"
+        )
+
+    @property
+    def name(self) -> str:
+        """The name of the kernel."""
+        return self.operation.sym_name.data
+
+    @property
+    def operation(self) -> KernelOp:
+        """The kernel as the module had it, on whatever level that was."""
+        return kernel_named(self.source, None)
+
+    @property
+    def function(self) -> func.FuncOp:
+        """The kernel as a function; raises `DiagnosticError` if it was read as PTX."""
+        if not isinstance(found := self.operation, func.FuncOp):
+            raise op_error(found, "the kernel is read as PTX: there is no function", prefix=False)
+        return found
+
+    @property
+    def is_for_threads(self) -> bool:
+        """Whether the kernel is no function of tiles: it is written for the threads of a block."""
+        found = self.operation
+        return isinstance(found, EntryOp) or THREADS_KERNEL in found.attributes
+
+    @property
+    def abi(self) -> KernelAbi:
+        """How it is called; raises `DiagnosticError` if the passes do not lower to PTX."""
+        if self.interface is None:
+            text = "the passes do not lower the kernel to PTX"
+            if isinstance(self.operation, EntryOp):
+                text = "the entry has no 'tileas.parameters', by which a launch passes arguments"
+            raise op_error(self.operation, text, prefix=False)
+        return self.interface
+
+    @cached_property
+    def ptx(self) -> str:
+        """The PTX text."""
+        from tileas_xdsl.backend.ptx.printer import ptx_text
+
+        _ = self.abi
+        return ptx_text(self.module, self.target)
+
+    @property
+    def lowered_ir(self) -> str:
+        """The IR after all passes."""
+        return self._text(self.module)
+
+    def ir(self, stage: str | None = None) -> str:
+        """The IR after the last pass of this name; the tiles before those on tiles without one.
+
+        `stages` has the names, from the passes on Tile IR on.  The passes run once more for the
+        first question, and never for another one.  Raises `KeyError` if no such pass ran.
+        """
+        if stage is None:
+            return self._text(self.source)
+        self._check_stage(stage)
+        if not self._texts:
+            self._texts |= {spec.name: self._text(left) for spec, left in self._run()}
+        return self._texts[stage]
+
+    def module_after(self, stage: str | None) -> ModuleOp:
+        """What the last pass of this name left, made anew; the source without one; as `ir`."""
+        if stage is None:
+            return self.source.clone()
+        self._check_stage(stage)
+        specs = [*self.to_tiles, *self.passes]
+        last = max(number for number, spec in enumerate(specs) if spec.name == stage)
+        return next(left for number, (_, left) in enumerate(self._run()) if number == last)
+
+    def _text(self, module: ModuleOp) -> str:
+        return module_text(module, {}, self.ctx.loaded_dialects)
+
+    def _check_stage(self, stage: str) -> None:
+        names = [spec.name for spec in (*self.to_tiles, *self.passes)]
+        if stage not in names:
+            hint = did_you_mean(str(stage), names) or f"there were {', '.join(names)}"
+            raise KeyError(f"no pass '{stage}' ran; {hint}")
+
+    def _run(self) -> Iterator[tuple[ArgSpec, ModuleOp]]:
+        """Run the passes again; the same module after each one, then that of the kernel alone."""
+        if self.above is not None:
+            module = self.above.clone()
+            set_target(module, self.target)
+            for spec in self.to_tiles:
+                apply_pass(spec, self.ctx, module)
+                yield spec, module
+        module = self.source.clone()
+        for spec in self.passes:
+            apply_pass(spec, self.ctx, module)
+            yield spec, module
+
+    def assemble(self, *, strict: bool = True) -> Assembled:
+        """The machine code and its facts.
+
+        Raises `DiagnosticError` for what ptxas refuses and, if `strict`, for products that it
+        serialises (spills are warnings among its messages), `MissingToolError`.
+        """
+        from tileas_xdsl.backend.ptxas import assemble
+
+        return assemble(self.ptx, self.target, name=f"{self.name}.ptx", strict=strict)
+
+    def cubin(self) -> bytes:
+        """The machine code; raises as `assemble`."""
+        return self.assemble().cubin
+
+    def simulate(self, *args: Any, grid: int | Sequence[int] = 1, **options: Any) -> Simulation:
+        """Run the kernel on the tile interpreter; the options are those of its `simulate`."""
+        from tileas_xdsl.interpreters.tile.launch import simulate
+
+        flat = self._held(args)
+        options.setdefault("host_maps", self._host_maps(flat))
+        found = simulate(self.source, flat, kernel=self.name, grid=grid, **options)
+        return replace(found, arrays=self._restored(args, found.arrays))
+
+    def evaluate(self, *args: Any, grid: int | Sequence[int] = 1, **options: Any) -> Meaning:
+        """What Tile IR says that the kernel computes, whatever the passes make of it.
+
+        The options are those of `interpreters.cuda_tile`.  Raises `UndefinedError` at what Tile IR
+        leaves undefined, `DiagnosticError` if the kernel is not made of Tile IR.
+        """
+        from tileas_xdsl.interpreters.cuda_tile.launch import evaluate
+        from tileas_xdsl.runtime.cutile_arguments import with_tables
+
+        if self.tile_ir is None:
+            raise op_error(self.operation, "the kernel is not made of Tile IR", prefix=False)
+        flat = with_tables(self._held(args))
+        found = evaluate(self.tile_ir, flat, kernel=self.name, grid=grid, **options)
+        return replace(found, arrays=self._restored(args, found.arrays))
+
+    def validate(
+        self, *args: Any, grid: int | Sequence[int] = 1, tolerance: float | None = None
+    ) -> Sequence[LevelResult]:
+        """Run the kernel on every level, and compare each with the first (`runtime.levels`)."""
+        from tileas_xdsl.runtime.levels import compare_levels
+
+        return list(compare_levels(self, args, grid, tolerance))
+
+    def emulate(self, *args: Any, grid: int | Sequence[int] = 1, **options: Any) -> Emulation:
+        """Run the PTX on the emulator; the options are those of `runtime.emulation.emulate`.
+
+        Host code, where there is some, encodes the tensor maps.  Raises `ArgumentError` for
+        arguments that are not of the types of the kernel.
+        """
+        from tileas_xdsl.interpreters.tile.arguments import bind
+        from tileas_xdsl.runtime.emulation import emulate
+        from tileas_xdsl.runtime.view_arguments import check_views
+
+        flat = self._held(args)
+        maps = self._host_maps(flat)
+        if self.is_for_threads:
+            check_views(self.operation, flat)
+        else:
+            bind(self.function, flat, make=lambda array: array, host_maps=maps)
+        options.setdefault("host_code", self.host_code)
+        found = emulate(self.ptx, self.abi, flat, grid, **options)
+        return replace(found, arrays=self._restored(args, found.arrays))
+
+    def launch(
+        self, *args: Any, grid: int | Sequence[int] = 1, stream: Any = None, device: int = 0
+    ) -> None:
+        """Launch on a GPU: arrays of torch, cupy and others there, or numpy's, which are copied.
+
+        Raises `MissingDriverError` without a GPU, `DriverError` for what the driver refuses, and
+        `ArgumentError` or `LaunchError`, before the launch, for arguments that do not fit.
+        """
+        if device not in self._launchers:
+            from tileas_xdsl.runtime.gpu.device import gpu
+            from tileas_xdsl.runtime.kernel_launcher import Launcher
+
+            self._launchers[device] = Launcher(self, gpu(device))
+        self._launchers[device].launch(args, grid, stream)
+
+    def _held(self, args: Sequence[Any]) -> Sequence[Any]:
+        """The same, arrays of cuTile as the memory that they lie in."""
+        from tileas_xdsl.runtime.cutile_arguments import held
+
+        return args if self.parameters is None else held(self.parameters, args)
+
+    def _restored(self, args: Sequence[Any], arrays: Sequence[Any]) -> Sequence[Any]:
+        from tileas_xdsl.runtime.cutile_arguments import restored
+
+        return arrays if self.parameters is None else restored(self.parameters, args, arrays)
+
+    def _host_maps(self, args: Sequence[Any]) -> HostMaps | None:
+        """What host code that the source has encodes."""
+        from tileas_xdsl.runtime.host_tensor_maps import has_host_code, maps_of_launch
+
+        if not has_host_code(self.source):
+            return None
+        return lambda: maps_of_launch(self.source, self.function, args)

@@ -1,0 +1,44 @@
+"""Run one pass on a module: the one way in which every tool does it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+from xdsl.universe import Universe
+from xdsl.utils.arg_spec import ArgSpec
+
+from tileas_xdsl.diagnostics.environment import VERIFY_EACH, is_set
+from tileas_xdsl.diagnostics.locations import locate_lost
+from tileas_xdsl.diagnostics.pass_errors import located_failures
+from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.levels import mark_done, unmarked_level
+
+
+def run_pass(module_pass: ModulePass, ctx: Context, module: ModuleOp) -> None:
+    """Run a pass, and mark the module with it; raises `DiagnosticError` located in the module."""
+    level = unmarked_level(module)
+    with located_failures(f"pass '{module_pass.name}'", module):
+        module_pass.apply(ctx, module)
+    locate_lost(module)
+    mark_done(module, module_pass.name, level)
+
+
+def apply_pass(spec: ArgSpec, ctx: Context, module: ModuleOp, *, verify_each: bool = False) -> None:
+    """Run a pass by its name and options; raises `DiagnosticError` located in the module.
+
+    With `verify_each`, or if `TILEAS_VERIFY_EACH` is set, that is also raised for a pass that
+    leaves IR which does not verify.
+    """
+    run_pass(installed_passes()[spec.name]().from_spec(spec), ctx, module)
+    if verify_each or is_set(VERIFY_EACH):
+        verify_module(module, after=spec.name)
+
+
+@cache
+def installed_passes() -> Mapping[str, Callable[[], type[ModulePass]]]:
+    """Every pass that is installed; finding them takes milliseconds."""
+    return Universe.get_multiverse().all_passes
