@@ -14,8 +14,8 @@ from typing import Any
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
-from tileas_xdsl.diagnostics.located_parser import parse_module
-from tileas_xdsl.diagnostics.verify import verify_errors
+from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
+from tileas_xdsl.diagnostics.verification.verify import verify_errors
 from tileas_xdsl.frontend.bytecode.reader import read_bytecode
 from tileas_xdsl.frontend.bytecode.writer import write_bytecode
 from tileas_xdsl.tools.failures import ends_with_its_reader

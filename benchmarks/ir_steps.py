@@ -8,8 +8,8 @@ from xdsl.context import Context
 
 from benchmarks.results import Row
 from benchmarks.running import median_seconds
-from tileas_xdsl.diagnostics.located_parser import parse_module
-from tileas_xdsl.diagnostics.verify import verify_errors
+from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
+from tileas_xdsl.diagnostics.verification.verify import verify_errors
 from tileas_xdsl.printing import module_text
 
 OPERATIONS = 5000

@@ -28,8 +28,8 @@ from benchmarks.running import end
 from tileas_xdsl.backend.ptx.printer import ptx_text
 from tileas_xdsl.compiled_kernel import CompiledKernel
 from tileas_xdsl.diagnostics.emission import DiagnosticError
-from tileas_xdsl.diagnostics.located_parser import parse_module
-from tileas_xdsl.diagnostics.verify import verify_errors
+from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
+from tileas_xdsl.diagnostics.verification.verify import verify_errors
 from tileas_xdsl.dialects.target_attribute import set_target
 from tileas_xdsl.levels import LAST_PASS, remaining
 from tileas_xdsl.pass_execution import apply_pass

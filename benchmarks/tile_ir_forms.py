@@ -21,7 +21,7 @@ from tests.support.random_tile_ir.judge import TARGETS, Kind
 from tests.support.tile_ir import context
 from tests.support.tile_ir_forms import FAMILIES, Form, kernel_of
 from tests.support.tile_ir_forms.judging import is_form, judged
-from tileas_xdsl.diagnostics.located_parser import parse_module
+from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.frontend.bytecode.writer import write_bytecode
 
 

@@ -30,12 +30,12 @@ from xdsl.universe import Universe
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.running import end
-from tileas_xdsl.diagnostics.chunks import split_chunks
 from tileas_xdsl.diagnostics.emission import DiagnosticError, collecting_diagnostics
-from tileas_xdsl.diagnostics.expected import Expectation, read_expectations
-from tileas_xdsl.diagnostics.parse_errors import LocatedParseError
+from tileas_xdsl.diagnostics.parsing.chunks import split_chunks
+from tileas_xdsl.diagnostics.parsing.parse_errors import LocatedParseError
 from tileas_xdsl.diagnostics.report import Diagnostic, Severity
-from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.diagnostics.verification.expected import Expectation, read_expectations
+from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.dialects.cuda_tile.base import CudaTileOp, cuda_tile_op
 from tileas_xdsl.dialects.cuda_tile.control import ReturnOp
 from tileas_xdsl.dialects.cuda_tile.hints import OptimizationHintsAttr

@@ -13,8 +13,8 @@ from xdsl.universe import Universe
 
 from kernels.elements import Array
 from kernels.kernel import Deviation, Kernel, Sizes
-from tileas_xdsl.diagnostics.located_parser import parse_module
-from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
+from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.interpreters.tile.launch import Schedule, Simulation, simulate
 
 

@@ -17,8 +17,8 @@ def _():
     from xdsl.context import Context
     from xdsl.universe import Universe
 
-    from tileas_xdsl.diagnostics.located_parser import parse_module
-    from tileas_xdsl.diagnostics.verify import verify_module
+    from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
+    from tileas_xdsl.diagnostics.verification.verify import verify_module
     from tileas_xdsl.interpreters.tile.faults import SimulationError
     from tileas_xdsl.interpreters.tile.launch import Schedule, simulate
     from tileas_xdsl.interpreters.tile.synchronization.mbarrier import MBarrier

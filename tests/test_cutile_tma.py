@@ -16,7 +16,7 @@ import tileas_xdsl as tileas
 from tests.support.assembling import needs_ptxas
 from tests.support.ir import parse
 from tileas_xdsl.compiler import passes_to_ptx
-from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.interpreters.tile.launch import simulate
 from tileas_xdsl.runtime.cutile_arguments import flattened, in_memory, restored
 

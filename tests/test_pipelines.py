@@ -7,7 +7,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.arg_spec import ArgSpec
 
-from tileas_xdsl.diagnostics.required_dialects import MissingDialectError
+from tileas_xdsl.diagnostics.verification.required_dialects import MissingDialectError
 from tileas_xdsl.pipelines import PIPELINES, RUNS_BEHIND, Pipeline
 from tileas_xdsl.transforms.cute_kernel_to_nvvm import CuteKernelToNvvm
 

@@ -8,7 +8,7 @@ from tests.support.random_tile_ir import Verdict, judge, random_program, shrunk
 from tests.support.random_tile_ir.judge import TARGETS, Kind, difference
 from tests.support.random_tile_ir.program import Program, written
 from tests.support.tile_ir import context
-from tileas_xdsl.diagnostics.located_parser import parse_module
+from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.interpreters.cuda_tile.launch import evaluate
 
 FEW, MANY = 5, 2000

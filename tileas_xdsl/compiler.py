@@ -23,9 +23,9 @@ from xdsl.universe import Universe
 from xdsl.utils.arg_spec import ArgSpec
 
 from tileas_xdsl.compiled_kernel import CompiledKernel, Stage, kernel_named, module_of
-from tileas_xdsl.diagnostics.inputs import read_input
-from tileas_xdsl.diagnostics.located_parser import parse_module
-from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.diagnostics.parsing.inputs import read_input
+from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
+from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.dialects.ptx.structure.control import EntryOp
 from tileas_xdsl.dialects.target_attribute import module_target, set_target
 from tileas_xdsl.frontend.inputs import load_tile_ir, parse_input

@@ -14,7 +14,7 @@ from xdsl.utils.arg_spec import ArgSpec
 from tileas_xdsl.diagnostics.environment import VERIFY_EACH, is_set
 from tileas_xdsl.diagnostics.locations import locate_lost
 from tileas_xdsl.diagnostics.pass_errors import located_failures
-from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.levels import mark_done, unmarked_level
 
 

@@ -12,7 +12,7 @@ from xdsl.printer import Printer
 
 from tileas_xdsl.backend.ptx.printer import ptx_text
 from tileas_xdsl.backend.ptxas import assemble
-from tileas_xdsl.diagnostics.located_parser import LocatedParser
+from tileas_xdsl.diagnostics.parsing.located_parser import LocatedParser
 from tileas_xdsl.dialects.ptx import Ptx
 
 FILECHECK = Path(__file__).parents[1] / "filecheck"

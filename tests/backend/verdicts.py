@@ -24,7 +24,7 @@ NEWEST = ".version 9.1"
 def made(operation, operands, results, /, **properties):
     """An operation that need not be right, as no constructor would make it."""
     op = operation.__new__(operation)
-    PtxOp.__init__(op, operands, results, **properties)
+    PtxOp.fill(op, operands, results, **properties)
     return op
 
 

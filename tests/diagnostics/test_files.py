@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from tileas_xdsl.diagnostics.emission import DiagnosticError
-from tileas_xdsl.diagnostics.inputs import input_name, read_input
 from tileas_xdsl.diagnostics.outputs import write_output
+from tileas_xdsl.diagnostics.parsing.inputs import input_name, read_input
 
 
 def test_files_are_read_as_bytes(tmp_path):

@@ -2,8 +2,8 @@
 
 import pytest
 
+from tileas_xdsl.diagnostics.parsing.sources import SourceText, remember_source
 from tileas_xdsl.diagnostics.report import Location, Severity, diagnostic, render
-from tileas_xdsl.diagnostics.sources import SourceText, remember_source
 
 PLACE = Location("k.mlir", 2, 3)
 

@@ -10,7 +10,7 @@ import pytest
 
 from tileas_xdsl.diagnostics.emission import DiagnosticError
 from tileas_xdsl.diagnostics.locations import file_location
-from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.frontend.bytecode.layout import V13_1, VERSIONS
 from tileas_xdsl.frontend.cutile import (
     MissingPackageError,

@@ -9,7 +9,7 @@ pytest.importorskip("cuda.tile")
 from support.tile_ir import context
 
 from kernels.cutile import MODULES, Problem, problems
-from tileas_xdsl.diagnostics.located_parser import parse_module
+from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.frontend.bytecode.reader import read_bytecode
 from tileas_xdsl.frontend.bytecode.writer import write_bytecode
 from tileas_xdsl.frontend.cutile import kernel_module, parameters_of

@@ -11,7 +11,7 @@ from xdsl.irdl import irdl_attr_definition
 
 from support.cute_host import full_context
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.diagnostics.located_parser import parse_module
+from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.dialects.cute.atom.interfaces import (
     AtomField,
     CopyAtomType,

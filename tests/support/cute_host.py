@@ -14,8 +14,8 @@ from xdsl.universe import Universe
 
 from support.layouts import leaves_of, unflatten_like
 from tileas_xdsl.backend.host import compile_object
-from tileas_xdsl.diagnostics.located_parser import parse_module
-from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
+from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.layout import Layout
 from tileas_xdsl.layout.expr.expression import Variable
 from tileas_xdsl.layout.layout import trusted

@@ -10,8 +10,8 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.rewriter import InsertPoint
 from xdsl.universe import Universe
 
-from tileas_xdsl.diagnostics.located_parser import parse_module
-from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
+from tileas_xdsl.diagnostics.verification.verify import verify_module
 
 
 def program(*types: Attribute) -> tuple[ModuleOp, Builder, tuple[SSAValue, ...]]:

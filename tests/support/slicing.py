@@ -3,7 +3,7 @@
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.transforms.tileas_slicing import TileasSlicing
 
 

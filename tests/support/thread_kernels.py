@@ -14,7 +14,7 @@ from xdsl.universe import Universe
 
 from tileas_xdsl.backend.ptx.convert_cute_nvgpu_to_ptx import ConvertCuteNvgpuToPtx
 from tileas_xdsl.backend.ptx.printer import ptx_text
-from tileas_xdsl.diagnostics.located_parser import parse_module
+from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 
 THREADS = 32
 BYTES = {

@@ -11,8 +11,8 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.universe import Universe
 
-from tileas_xdsl.diagnostics.located_parser import parse_module
-from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
+from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.interpreters.tile.launch import simulate
 from tileas_xdsl.transforms.convert_cudatile_to_tileaa import ConvertCudatileToTileaa
 from tileas_xdsl.transforms.convert_tileaa_to_tileas import ConvertTileaaToTileas

@@ -6,8 +6,8 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.universe import Universe
 
-from tileas_xdsl.diagnostics.located_parser import parse_module
-from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
+from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.frontend.bytecode.layout import LATEST, Version
 from tileas_xdsl.frontend.bytecode.writer import write_bytecode
 from tileas_xdsl.printing import module_text

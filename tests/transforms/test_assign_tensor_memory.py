@@ -19,7 +19,11 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.layout.memory.memory_layout import MemoryLayout
 from tileas_xdsl.target.arch import get_target
-from tileas_xdsl.transforms.assign_layouts.candidates import Candidate, Cost, Weights
+from tileas_xdsl.transforms.assign_layouts.candidates.candidate_lists import (
+    Candidate,
+    Cost,
+    Weights,
+)
 from tileas_xdsl.transforms.assign_layouts.driver import assign_layouts
 from tileas_xdsl.transforms.assign_layouts.explain import explanation
 from tileas_xdsl.transforms.assign_layouts.request import Decision, Preferences

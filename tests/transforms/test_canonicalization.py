@@ -19,7 +19,7 @@ from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slice_checks import Slice
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import (

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.tile_ir import context
 from tileas_xdsl.compiler import compile
-from tileas_xdsl.diagnostics.located_parser import parse_module
+from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.threads.reduce.ordered_select import is_free_of_order
 

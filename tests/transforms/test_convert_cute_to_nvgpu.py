@@ -11,7 +11,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from tileas_xdsl.compiler import compile
-from tileas_xdsl.diagnostics.required_dialects import MissingDialectError
+from tileas_xdsl.diagnostics.verification.required_dialects import MissingDialectError
 from tileas_xdsl.dialects.cute.types.views import MemRefType
 from tileas_xdsl.layout import Layout
 from tileas_xdsl.transforms.convert_cute_to_nvgpu import ConvertCuteToNvgpu

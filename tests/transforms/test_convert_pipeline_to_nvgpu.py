@@ -10,7 +10,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from tileas_xdsl.compiler import compile
-from tileas_xdsl.diagnostics.required_dialects import MissingDialectError
+from tileas_xdsl.diagnostics.verification.required_dialects import MissingDialectError
 from tileas_xdsl.pipelines import PIPELINES
 from tileas_xdsl.runtime.emulation import Emulation
 from tileas_xdsl.transforms.convert_pipeline_to_nvgpu import ConvertPipelineToNvgpu

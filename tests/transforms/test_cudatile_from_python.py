@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tests.support.tile_ir import Array, context
 from tileas_xdsl.compiler import compile
-from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.frontend.cutile import kernel_module
 from tileas_xdsl.interpreters.tile.launch import simulate
 from tileas_xdsl.transforms.convert_cudatile_to_tileaa import ConvertCudatileToTileaa

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.tile_ir import context, entry, lowered
 from tileas_xdsl.diagnostics.emission import OpError, collecting_diagnostics
-from tileas_xdsl.diagnostics.located_parser import parse_module
+from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.transforms.convert_cudatile_to_tileaa import ConvertCudatileToTileaa
 
 REFUSED = {

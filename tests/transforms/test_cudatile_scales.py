@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.tile_ir import context, entry
 from tileas_xdsl.compiler import compile
-from tileas_xdsl.diagnostics.located_parser import parse_module
+from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.interpreters.cuda_tile.launch import evaluate
 
 VECTOR = "tensor_view<?xf8E8M0FNU, strides=[1]>"

@@ -11,9 +11,9 @@ from xdsl.dialects import builtin, func
 from xdsl.dialects.builtin import ModuleOp
 
 from tileas_xdsl.diagnostics.emission import DiagnosticError
-from tileas_xdsl.diagnostics.located_parser import parse_module
 from tileas_xdsl.diagnostics.locations import location_of
-from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
+from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.dialects.cute import Cute
 from tileas_xdsl.dialects.cute.layout_algebra.construction import MakeLayoutRawOp
 from tileas_xdsl.dialects.cute.layout_algebra.tuples import MakeIntTupleOp

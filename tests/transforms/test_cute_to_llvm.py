@@ -19,7 +19,7 @@ from support.cute_host import (
 from support.layouts import layouts, leaves_of, signed_strides
 
 from tileas_xdsl import layout as algebra
-from tileas_xdsl.diagnostics.parse_errors import LocatedParseError
+from tileas_xdsl.diagnostics.parsing.parse_errors import LocatedParseError
 from tileas_xdsl.layout import ComposedLayout, Layout, Swizzle
 from tileas_xdsl.layout.int_tuple import idx2crd, show
 

@@ -22,7 +22,7 @@ from tests.transforms.tma_kernels import Launch
 from tileas_xdsl.compiler import CompiledKernel
 from tileas_xdsl.compiler import compile as compile_kernel
 from tileas_xdsl.diagnostics.emission import OpError
-from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledAtomicRmwOp, TiledLoadOp, TiledStoreOp

@@ -10,7 +10,7 @@ from xdsl.utils.arg_spec import ArgSpec
 
 from tests.support.plain_kernels import NUMPY, kernel, load
 from tests.transforms.combined_kernels import Combined
-from tileas_xdsl.analysis.axis_layouts import AxisSplit
+from tileas_xdsl.analysis.layouts.axis_layouts import AxisSplit
 from tileas_xdsl.compiler import compile
 from tileas_xdsl.target.mma.warp_tiles import accumulator_layout
 

@@ -18,7 +18,7 @@ from kernels.kernel import Deviation
 from kernels.simulating import parse
 from tileas_xdsl.compiler import compile
 from tileas_xdsl.diagnostics.emission import OpError
-from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.dialects.nv_tileas.attributes import RegisterEncoding
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadBase, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
@@ -32,7 +32,7 @@ from tileas_xdsl.pipelines import PIPELINES
 from tileas_xdsl.printing import module_text
 from tileas_xdsl.target.arch import get_target
 from tileas_xdsl.target.mma.warp_tiles import operand_layout
-from tileas_xdsl.transforms.assign_layouts.candidates import (
+from tileas_xdsl.transforms.assign_layouts.candidates.candidate_lists import (
     Candidate,
     Cost,
     Weights,

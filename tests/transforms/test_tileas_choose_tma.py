@@ -9,7 +9,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import StringAttr
 
 from tests.support.ir import parse
-from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreOp
 from tileas_xdsl.transforms.tileas_choose_tma import NOT_BY_TMA, TileasChooseTma
 

@@ -20,7 +20,7 @@ from kernels.cutile.attention import Attention
 from kernels.cutile.matmul import matmul  # pyright: ignore[reportUnknownVariableType]
 from tests.support.ir import parse
 from tileas_xdsl.compiler import CompiledKernel, compile, passes_to_ptx
-from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import ConsumerReleaseOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import WaitOp

@@ -13,8 +13,8 @@ from xdsl.dialects import func, scf
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from tests.support.ir import parse
-from tileas_xdsl.analysis.shared_memory import tile_bytes
-from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.analysis.memory.shared_memory import tile_bytes
+from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import STAGES_ARE_A_HINT, CreatePipelineOp

@@ -14,9 +14,9 @@ from xdsl.dialects.builtin import ModuleOp
 from tests.support.ir import parse
 from tests.support.simulating import kernel, numbers
 from tests.transforms.buffer_programs import random_program
-from tileas_xdsl.analysis.buffer_aliases import BufferAliases
+from tileas_xdsl.analysis.memory.buffer_aliases import BufferAliases
 from tileas_xdsl.diagnostics.emission import DiagnosticError, collecting_diagnostics
-from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
 from tileas_xdsl.interpreters.tile.launch import simulate
 from tileas_xdsl.transforms.tileas_remove_buffer_alias import TileasRemoveBufferAlias

@@ -17,8 +17,8 @@ from xdsl.dialects.builtin import ModuleOp
 from kernels import KERNELS, make
 from tests.support.ir import parse
 from tests.support.simulating import kernel, numbers
-from tileas_xdsl.analysis.loop_carried_values import carried_in
-from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.analysis.values.loop_carried_values import carried_in
+from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.interpreters.tile.launch import Schedule, simulate
 from tileas_xdsl.transforms.tileas_remove_buffer_alias import TileasRemoveBufferAlias
 from tileas_xdsl.transforms.tileas_remove_dead_args import TileasRemoveDeadArgs

@@ -18,11 +18,11 @@ from xdsl.utils.exceptions import VerifyException
 from tests.support.ir import parse
 from tests.support.simulating import SCHEDULES, agents, kernel, numbers
 from tests.transforms.layout_programs import random_program
-from tileas_xdsl.analysis import layout_flow
-from tileas_xdsl.analysis.layout_flow import RETYPABLE, LayoutRole, layout_role
+from tileas_xdsl.analysis.layouts import layout_flow
+from tileas_xdsl.analysis.layouts.layout_flow import RETYPABLE, LayoutRole, layout_role
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import DiagnosticError
-from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.interpreters.tile.launch import simulate
 from tileas_xdsl.transforms.layout_conversions.cleanup import clean_up

@@ -34,7 +34,7 @@ from tests.transforms.split_programs import (
 from tileas_xdsl.compiler import compile
 from tileas_xdsl.diagnostics.emission import OpError
 from tileas_xdsl.diagnostics.locations import location_of
-from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from tileas_xdsl.diagnostics.sources import source_line
+from tileas_xdsl.diagnostics.parsing.sources import source_line
 
 _UNPRINTABLE = "\N{REPLACEMENT CHARACTER}"
 _WINDOW = 120

@@ -10,8 +10,8 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
 
-from tileas_xdsl.diagnostics.located_parser import LocatedParser
-from tileas_xdsl.diagnostics.sources import forget_source
+from tileas_xdsl.diagnostics.parsing.located_parser import LocatedParser
+from tileas_xdsl.diagnostics.parsing.sources import forget_source
 from tileas_xdsl.frontend.bytecode.layout import is_bytecode
 
 SUFFIX = "tileirbc"

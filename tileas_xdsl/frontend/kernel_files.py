@@ -11,9 +11,9 @@ from pathlib import Path
 from types import ModuleType
 
 from tileas_xdsl.diagnostics.emission import DiagnosticError
-from tileas_xdsl.diagnostics.inputs import read_input
+from tileas_xdsl.diagnostics.parsing.inputs import read_input
+from tileas_xdsl.diagnostics.parsing.sources import SourceText, remember_source
 from tileas_xdsl.diagnostics.report import Location, Severity, diagnostic
-from tileas_xdsl.diagnostics.sources import SourceText, remember_source
 from tileas_xdsl.diagnostics.suggest import did_you_mean
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from xdsl.dialects import scf
 from xdsl.ir import Operation
 
-from tileas_xdsl.analysis.shared_memory import aligned_bytes
+from tileas_xdsl.analysis.memory.shared_memory import aligned_bytes
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import OpError, emit_remark, note, op_error
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom

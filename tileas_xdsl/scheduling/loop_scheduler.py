@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from xdsl.dialects import scf
 
-from tileas_xdsl.analysis.shared_memory import aligned_bytes
+from tileas_xdsl.analysis.memory.shared_memory import aligned_bytes
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import CombiningOp

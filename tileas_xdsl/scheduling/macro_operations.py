@@ -25,8 +25,8 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import IsTerminator, MemoryWriteEffect, is_side_effect_free
 
-from tileas_xdsl.analysis.scalar_operations import is_of_scalars
-from tileas_xdsl.analysis.tile_groups import FREE_TILES
+from tileas_xdsl.analysis.layouts.tile_groups import FREE_TILES
+from tileas_xdsl.analysis.values.scalar_operations import is_of_scalars
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
 from tileas_xdsl.dialects.nv_tileas.compute.dot import BlockScaledMmaOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import CombiningOp

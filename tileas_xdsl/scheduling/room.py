@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from xdsl.dialects import func, scf
 from xdsl.ir import Operation
 
-from tileas_xdsl.analysis.shared_memory import aligned_bytes, allocated_tiles
+from tileas_xdsl.analysis.memory.shared_memory import aligned_bytes, allocated_tiles
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
 from tileas_xdsl.target.arch import Target
 

@@ -12,7 +12,7 @@ import numpy as np
 import typer
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
 
-from tileas_xdsl.diagnostics.pass_specs import UsageError
+from tileas_xdsl.diagnostics.parsing.pass_specs import UsageError
 from tileas_xdsl.dialects.cuda_tile.module import EntryOp
 from tileas_xdsl.dialects.cuda_tile.types import PtrType, element_of
 from tileas_xdsl.frontend.signature import leaves

@@ -12,10 +12,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
 
 from tileas_xdsl.diagnostics.emission import DiagnosticError
-from tileas_xdsl.diagnostics.inputs import input_name, read_input
-from tileas_xdsl.diagnostics.pass_specs import UsageError
+from tileas_xdsl.diagnostics.parsing.inputs import input_name, read_input
+from tileas_xdsl.diagnostics.parsing.pass_specs import UsageError
 from tileas_xdsl.diagnostics.report import Diagnostic, render
-from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.frontend.bytecode.layout import LATEST, V13_3, version_named
 from tileas_xdsl.frontend.inputs import load_tile_ir, parse_input

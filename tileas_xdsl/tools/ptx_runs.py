@@ -10,9 +10,9 @@ from typing import Any, NamedTuple, Protocol, cast
 import numpy as np
 
 from tileas_xdsl.diagnostics.emission import DiagnosticError, note
-from tileas_xdsl.diagnostics.inputs import read_input
+from tileas_xdsl.diagnostics.parsing.inputs import read_input
+from tileas_xdsl.diagnostics.parsing.sources import SourceText, remember_source
 from tileas_xdsl.diagnostics.report import Diagnostic, Location, Severity, diagnostic
-from tileas_xdsl.diagnostics.sources import SourceText, remember_source
 from tileas_xdsl.dialects.nv_tileas.element_names import canonical_name
 from tileas_xdsl.frontend.signature import leaves
 from tileas_xdsl.interpreters.ptx import (

@@ -23,16 +23,16 @@ from xdsl.utils.diagnostic import Diagnostic as XDSLDiagnostic
 from xdsl.utils.exceptions import ShrinkException
 from xdsl.xdsl_opt_main import xDSLOptMain
 
-from tileas_xdsl.diagnostics.chunks import SEPARATOR, split_chunks
 from tileas_xdsl.diagnostics.emission import DiagnosticError, collecting_diagnostics
-from tileas_xdsl.diagnostics.expected import check_expected
-from tileas_xdsl.diagnostics.inputs import input_name, read_input
 from tileas_xdsl.diagnostics.outputs import write_output
-from tileas_xdsl.diagnostics.parse_errors import LocatedParseError
+from tileas_xdsl.diagnostics.parsing.chunks import SEPARATOR, split_chunks
+from tileas_xdsl.diagnostics.parsing.inputs import input_name, read_input
+from tileas_xdsl.diagnostics.parsing.parse_errors import LocatedParseError
+from tileas_xdsl.diagnostics.parsing.pass_specs import UsageError, check_target, parse_passes
 from tileas_xdsl.diagnostics.pass_errors import located_failures
-from tileas_xdsl.diagnostics.pass_specs import UsageError, check_target, parse_passes
 from tileas_xdsl.diagnostics.report import Diagnostic, render
-from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.diagnostics.verification.expected import check_expected
+from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.frontend.bytecode.layout import is_bytecode
 from tileas_xdsl.frontend.inputs import SUFFIX, parse_input
 from tileas_xdsl.pass_execution import run_pass

@@ -15,7 +15,7 @@ from xdsl.passes import ModulePass
 
 from tileas_xdsl.diagnostics.emission import DiagnosticError, collecting_diagnostics
 from tileas_xdsl.diagnostics.report import Diagnostic
-from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.interpreters.cuda_tile.faults import UndefinedError
 from tileas_xdsl.interpreters.cuda_tile.launch import Meaning
 from tileas_xdsl.interpreters.tile.arguments import ArgumentError

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.transforms.dead_code_elimination import dce
 
-from tileas_xdsl.diagnostics.required_dialects import require_dialects
+from tileas_xdsl.diagnostics.verification.required_dialects import require_dialects
 from tileas_xdsl.transforms.cute_to_nvgpu.functions import convert_function
 from tileas_xdsl.transforms.extension import apply_added
 

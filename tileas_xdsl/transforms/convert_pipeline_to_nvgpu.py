@@ -9,7 +9,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from tileas_xdsl.diagnostics.required_dialects import require_dialects
+from tileas_xdsl.diagnostics.verification.required_dialects import require_dialects
 from tileas_xdsl.dialects.cutlass import StateGetCountOp
 from tileas_xdsl.transforms.extension import apply_added
 from tileas_xdsl.transforms.pipeline_to_nvgpu.handlers import HANDLERS

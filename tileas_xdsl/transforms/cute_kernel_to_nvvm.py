@@ -13,7 +13,7 @@ from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.diagnostics.required_dialects import require_dialects
+from tileas_xdsl.diagnostics.verification.required_dialects import require_dialects
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
 from tileas_xdsl.dialects.nv_tileas.tma.index import GRID_CONSTANT
 from tileas_xdsl.transforms.extension import apply_added, sweep

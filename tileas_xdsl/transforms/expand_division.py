@@ -32,8 +32,8 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tileas_xdsl.analysis.float_ranges import FloatRange, FloatRanges
-from tileas_xdsl.analysis.quotient_ranges import operand_ranges
+from tileas_xdsl.analysis.values.float_ranges import FloatRange, FloatRanges
+from tileas_xdsl.analysis.values.quotient_ranges import operand_ranges
 from tileas_xdsl.dialects.cute import MakeFragmentOp, SliceFragmentOp
 from tileas_xdsl.dialects.cute.types.elements import as_vector, element_of
 from tileas_xdsl.dialects.nv_tileas.compute.float_modes import float_mode

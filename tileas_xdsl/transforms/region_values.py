@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 from xdsl.rewriter import Rewriter
 
-from tileas_xdsl.analysis.loop_carried_values import Carried, Feed
+from tileas_xdsl.analysis.values.loop_carried_values import Carried, Feed
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import PipelineYieldOp
 
 

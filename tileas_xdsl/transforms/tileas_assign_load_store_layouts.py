@@ -12,7 +12,7 @@ from xdsl.passes import ModulePass
 
 from tileas_xdsl.diagnostics.environment import is_set
 from tileas_xdsl.dialects.target_attribute import module_target
-from tileas_xdsl.transforms.assign_layouts.candidates import Weights
+from tileas_xdsl.transforms.assign_layouts.candidates.candidate_lists import Weights
 from tileas_xdsl.transforms.assign_layouts.driver import assign_layouts
 from tileas_xdsl.transforms.assign_layouts.explain import explanation
 from tileas_xdsl.transforms.assign_layouts.request import Preferences

@@ -20,7 +20,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from tileas_xdsl.analysis.tma_descriptors import (
+from tileas_xdsl.analysis.memory.tma_descriptors import (
     DescriptorTables,
     check_indices,
     check_lowered,

@@ -10,8 +10,8 @@ from xdsl.ir import Attribute, SSAValue, Use
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from tileas_xdsl.analysis.pointer_base_arrays import without_promises
-from tileas_xdsl.dialects.nv_tileaa.views import MakeMemrefOp
+from tileas_xdsl.analysis.values.pointer_base_arrays import without_promises
+from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreOp

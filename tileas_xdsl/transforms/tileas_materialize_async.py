@@ -36,7 +36,7 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.ops import (
 )
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import WaitOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
-from tileas_xdsl.transforms.assign_layouts.tile_encodings import set_type
+from tileas_xdsl.transforms.assign_layouts.writing.tile_encodings import set_type
 
 
 @dataclass(frozen=True)

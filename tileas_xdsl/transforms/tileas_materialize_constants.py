@@ -23,8 +23,8 @@ from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tileas_xdsl.dialects.nv_tileaa.globals import GetGlobalOp, GlobalOp
-from tileas_xdsl.dialects.nv_tileaa.pointers import AddPtrOp
+from tileas_xdsl.dialects.nv_tileaa.memory.globals import GetGlobalOp, GlobalOp
+from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp

@@ -22,11 +22,11 @@ from xdsl.pattern_rewriter import (
 )
 from xdsl.rewriter import InsertPoint
 
-from tileas_xdsl.analysis.layout_flow import LayoutRole, layout_role, may_be_storage
-from tileas_xdsl.analysis.tile_groups import taken_in_place
+from tileas_xdsl.analysis.layouts.layout_flow import LayoutRole, layout_role, may_be_storage
+from tileas_xdsl.analysis.layouts.tile_groups import taken_in_place
 from tileas_xdsl.diagnostics.rewriting import apply_patterns
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of
-from tileas_xdsl.dialects.nv_tileaa.views import MakeMemrefOp, strides_of
+from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp, strides_of
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import SharedEncoding, atom_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp

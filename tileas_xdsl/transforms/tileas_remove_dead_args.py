@@ -11,7 +11,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.traits import IsTerminator, is_side_effect_free
 
-from tileas_xdsl.analysis.loop_carried_values import Carried, Feed, by_head, carried_in
+from tileas_xdsl.analysis.values.loop_carried_values import Carried, Feed, by_head, carried_in
 from tileas_xdsl.dialects.nv_tileas.pipelines.checks import stage_types
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
 from tileas_xdsl.transforms.canonicalization.nv_tileas.decompose_loop import TOKEN_POSITION

@@ -14,8 +14,8 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.passes import ModulePass
 
-from tileas_xdsl.diagnostics.dominance import OPEN_BOUNDARY
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.diagnostics.verification.dominance import OPEN_BOUNDARY
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.transforms.resolve_agent_boundary.async_waits import wait_where_issued
 from tileas_xdsl.transforms.resolve_agent_boundary.crossings import (

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import BoolAttr, BytesAttr, ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from tileas_xdsl.analysis.tma_descriptors import (
+from tileas_xdsl.analysis.memory.tma_descriptors import (
     check_lowered,
     descriptor_tables,
     functions_with_descriptors,

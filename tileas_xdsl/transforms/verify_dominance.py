@@ -6,8 +6,8 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from tileas_xdsl.diagnostics.dominance import dominance_errors
 from tileas_xdsl.diagnostics.emission import OpError
+from tileas_xdsl.diagnostics.verification.dominance import dominance_errors
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError, VerifyException
 
 from tileas_xdsl.diagnostics.catalogue import catalogue, message
-from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.dialects.cuda_tile import CudaTile
 from tileas_xdsl.dialects.cuda_tile.debug_checks import scope_of
 from tileas_xdsl.dialects.cuda_tile.debug_info import (

@@ -10,7 +10,7 @@ from support.cute_host import full_context
 from xdsl.dialects.builtin import DictionaryAttr, ModuleOp
 
 from tileas_xdsl.diagnostics.emission import DiagnosticError
-from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.dialects.cute.atom.calls import MakeAtomOp
 from tileas_xdsl.transforms.cute_desugar import CuteDesugar
 

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ModuleOp, TensorType, f32, i32
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
-from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.dialects.nv_tileas.builders.pipeline import (
     Agent,
     build_agent_switch,

@@ -9,7 +9,6 @@ from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.interfaces import is_memory_consistency, is_tile_structure
 from tileas_xdsl.dialects.nv_tileas.shapes.slice_checks import Slice
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import (
-    OPERATIONS,
     AllocTensorOp,
     AsyncExtractSliceOp,
     AsyncInsertSliceOp,
@@ -89,4 +88,3 @@ def test_no_operation_on_slices_orders_memory() -> None:
     assert not is_side_effect_free(alloc)
     assert [effect.value for effect in get_effects(alloc) or ()] == [alloc.result]
     assert not any(is_memory_consistency(op) for op in (alloc, piece))
-    assert len(OPERATIONS) == 5

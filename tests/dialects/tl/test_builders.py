@@ -10,7 +10,7 @@ from xdsl.ir import Block, Region
 from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.rewriter import InsertPoint
 
-from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.dialects.tl.attributes import FragmentAttr, SharedAttr
 from tileas_xdsl.dialects.tl.buffers import (
     AllocFragmentOp,

@@ -15,7 +15,7 @@ from xdsl.ir import Operation
 from xdsl.printer import Printer
 
 from tileas_xdsl.diagnostics.locations import file_location
-from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.dialects.cuda_tile.debug_info import DISubprogramAttr
 from tileas_xdsl.frontend.bytecode.layout import V13_3, VERSIONS, Version, version_named
 from tileas_xdsl.frontend.bytecode.operations import BY_NAME, ENCODINGS

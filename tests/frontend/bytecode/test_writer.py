@@ -9,9 +9,9 @@ import pytest
 from support.tile_programs import PROGRAM, parsed, printed, program_bytecode
 from xdsl.dialects.builtin import FileLineColLoc, FusedLoc, ModuleOp, StringAttr
 
-from tileas_xdsl.diagnostics.chunks import split_chunks
 from tileas_xdsl.diagnostics.emission import OpError
 from tileas_xdsl.diagnostics.locations import file_location
+from tileas_xdsl.diagnostics.parsing.chunks import split_chunks
 from tileas_xdsl.diagnostics.report import Location
 from tileas_xdsl.dialects.cuda_tile.debug_info import DISubprogramAttr
 from tileas_xdsl.frontend.bytecode.layout import VERSIONS, Section, Version, version_named

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from tests.support.tile_ir import context
-from tileas_xdsl.diagnostics.located_parser import parse_module
-from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
+from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.interpreters.cuda_tile.launch import Meaning, evaluate
 
 

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from kernels import Combine, Copy, Gemm, Kernel, Permute, Unroll, Windows
 from kernels.simulating import parse, run
-from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.interpreters.tile.arguments import ArgumentError, parameters_of
 from tileas_xdsl.interpreters.tile.faults import SimulationError
 from tileas_xdsl.interpreters.tile.launch import find_kernel, simulate

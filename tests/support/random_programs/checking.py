@@ -17,7 +17,7 @@ from tests.support.ir import parse
 from tests.support.random_programs.program import Program
 from tileas_xdsl.diagnostics.emission import DiagnosticError, collecting_diagnostics
 from tileas_xdsl.diagnostics.report import render
-from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.interpreters.tile.launch import Schedule, simulate
 from tileas_xdsl.pipelines import PIPELINES
 from tileas_xdsl.tools.comparison import first_difference

@@ -126,13 +126,13 @@ def judge_text(
 
 def _module(text: Kernel) -> Any:
     from tests.support.tile_ir import context
-    from tileas_xdsl.diagnostics.located_parser import parse_module
+    from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 
     return parse_module(context(), text.text)
 
 
 def _is_invalid(text: Kernel) -> bool:
-    from tileas_xdsl.diagnostics.verify import verify_module
+    from tileas_xdsl.diagnostics.verification.verify import verify_module
 
     try:
         verify_module(_module(text))

@@ -8,8 +8,8 @@ from tests.support.random_tile_ir.judge import Kind, Verdict, judge_text
 from tests.support.tile_ir import context
 from tests.support.tile_ir_forms.form import Form, kernel_of
 from tileas_xdsl.diagnostics.emission import DiagnosticError
-from tileas_xdsl.diagnostics.located_parser import parse_module
-from tileas_xdsl.diagnostics.verify import verify_module
+from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
+from tileas_xdsl.diagnostics.verification.verify import verify_module
 
 GROUP = 8
 """Forms of one kernel; those of a kernel that is not right are judged one by one."""

@@ -19,7 +19,7 @@ from tileas_xdsl.backend.ptx.lowering.control.kernel import (
 from tileas_xdsl.backend.ptx.lowering.index_width import set_index_width
 from tileas_xdsl.backend.ptx.lowering.memory.globals import lower_global
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.nv_tileaa.globals import GlobalOp
+from tileas_xdsl.dialects.nv_tileaa.memory.globals import GlobalOp
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.target.arch import Target
 

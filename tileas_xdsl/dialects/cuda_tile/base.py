@@ -24,7 +24,7 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import OpError, op_error
-from tileas_xdsl.diagnostics.mlir_wording import is_of_the_parser
+from tileas_xdsl.diagnostics.parsing.mlir_wording import is_of_the_parser
 from tileas_xdsl.dialects.cuda_tile.constraints import TypeRule
 from tileas_xdsl.dialects.cuda_tile.matches import Match, types_of
 

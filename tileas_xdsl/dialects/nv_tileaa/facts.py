@@ -187,6 +187,3 @@ class AssumeOp(TileasOp):
         group = fact.group if isinstance(fact, DivByAttr) else None
         if group is not None and not 0 <= group[1] < rank:
             raise op_error(self, f"groups elements along dimension {group[1]} of rank {rank}")
-
-
-OPERATIONS = (AssumeOp,)

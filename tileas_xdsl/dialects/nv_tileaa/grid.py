@@ -42,6 +42,3 @@ class GetNumProgramsOp(GridOp):
     """How many blocks the grid has along an axis."""
 
     name = "nv_tileaa.get_num_programs"
-
-
-OPERATIONS = (GetNumProgramsOp, GetProgramIdOp)

@@ -27,7 +27,7 @@ from xdsl.traits import MemoryWriteEffect
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileaa.base import Value, element_of
-from tileas_xdsl.dialects.nv_tileaa.memory import token_types
+from tileas_xdsl.dialects.nv_tileaa.memory.pointer_access import token_types
 from tileas_xdsl.dialects.nv_tileaa.types import AAMemTokenType
 from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
 from tileas_xdsl.target.printf import Conversion, FormatError, Part, parse_format
@@ -114,6 +114,3 @@ class PrintOp(TileasOp):
 
 def _bits_of(element: Attribute | None) -> int:
     return element.bitwidth if isinstance(element, FixedBitwidthType) else 32
-
-
-OPERATIONS = (AssertOp, PrintOp)

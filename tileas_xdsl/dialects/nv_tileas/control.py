@@ -322,14 +322,3 @@ class FenceOp(TileasOp):
         if self.mem_scope is None:
             raise op_error(self, message("nv_tileas.mem_scope.missing"))
         check_tokens(self, self.token, self.out_token)
-
-
-OPERATIONS = (
-    YieldOp,
-    PragmaOp,
-    CancelNextProgramIdOp,
-    AsyncCancelNextProgramIdOp,
-    GridDependencyOp,
-    FenceAliasOp,
-    FenceOp,
-)

@@ -186,6 +186,3 @@ def storage_of(buffer: SSAValue) -> SSAValue:
     while isinstance(op := buffer.owner, _AliasOp):
         buffer = op.source
     return buffer
-
-
-OPERATIONS = (AllocSharedOp, AllocFragmentOp, AllocLocalOp, ReshapeOp, ViewOp)

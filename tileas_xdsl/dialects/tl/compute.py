@@ -276,6 +276,3 @@ class AtomicAddOp(IRDLOperation):
         check_indices(self, self.buffer, self.indices)
         if not is_summable(element := element_of(self.buffer.type)):
             raise op_error(self, f"has no sums of {element}")
-
-
-OPERATIONS = (ReduceOp, CumSumOp, GemmOp, AtomicAddOp)

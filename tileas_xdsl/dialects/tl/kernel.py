@@ -186,6 +186,3 @@ def _check_block_operation(op: Operation) -> None:
     if isinstance(op, _CONTROL) or name.startswith(_SCALAR_DIALECTS) or name in _STRUCTURE:
         return
     raise op_error(op, "has no place in the block of a tl.kernel")
-
-
-OPERATIONS = (KernelOp,)

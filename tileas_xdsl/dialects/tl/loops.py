@@ -320,6 +320,3 @@ def _print_counted(printer: Printer, op: _CountedOp) -> None:
     if op.step is not None:
         printer.print_string(" step ")
         printer.print_ssa_value(op.step)
-
-
-OPERATIONS = (ParallelOp, SerialOp, PipelinedOp)

@@ -272,6 +272,3 @@ class ConvertLayoutOp(IRDLOperation):
         check_same_shape(self, "converts", self.source.type, self.target.type)
         if element_of(self.source.type) != element_of(self.target.type):
             raise op_error(self, "keeps the elements: tl.copy converts them")
-
-
-OPERATIONS = (CopyOp, FillOp, ConvertLayoutOp)

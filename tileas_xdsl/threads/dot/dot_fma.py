@@ -12,7 +12,7 @@ from xdsl.dialects import arith, vector
 from xdsl.dialects.builtin import VectorType, f32, f64, i32
 from xdsl.ir import Attribute, SSAValue
 
-from tileas_xdsl.analysis.dot_layouts import Tiling
+from tileas_xdsl.analysis.layouts.dot_layouts import Tiling
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Signedness, SignednessAttr
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder

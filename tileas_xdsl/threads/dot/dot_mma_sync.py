@@ -12,7 +12,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import Float16Type, f32
 from xdsl.ir import Attribute, SSAValue
 
-from tileas_xdsl.analysis.dot_layouts import (
+from tileas_xdsl.analysis.layouts.dot_layouts import (
     DOUBLE_BITS,
     EIGHT,
     PAIR,

@@ -13,7 +13,7 @@ from xdsl.dialects import gpu, memref, scf
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from tileas_xdsl.analysis.accumulators import CONSTANTS, in_tensor_memory, is_tensor_product
+from tileas_xdsl.analysis.memory.accumulators import CONSTANTS, in_tensor_memory, is_tensor_product
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import (
     CreateIteratorOp,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from xdsl.dialects.builtin import i8
 from xdsl.ir import Attribute, SSAValue
 
-from tileas_xdsl.analysis.dot_layouts import Tiling
+from tileas_xdsl.analysis.layouts.dot_layouts import Tiling
 from tileas_xdsl.dialects.cute_nvgpu import GetDynSmemOp
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.shapes.transposed import is_transposed

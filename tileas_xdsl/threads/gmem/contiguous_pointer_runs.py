@@ -17,7 +17,7 @@ from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, VectorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from tileas_xdsl.analysis.row_strides import row_step
+from tileas_xdsl.analysis.values.row_strides import row_step
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.cute import PtrType as MemoryPointer
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of

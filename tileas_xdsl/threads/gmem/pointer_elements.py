@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.dialects.cute import PtrType as MemoryPointer
-from tileas_xdsl.dialects.nv_tileaa.pointers import pointer_of
+from tileas_xdsl.dialects.nv_tileaa.memory.pointers import pointer_of
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder

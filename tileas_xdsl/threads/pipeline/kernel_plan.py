@@ -11,8 +11,8 @@ from xdsl.dialects import arith, func, scf
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from tileas_xdsl.analysis.accumulators import PAIR, is_of_two_blocks, is_tensor_product
-from tileas_xdsl.analysis.dot_layouts import tiling_of
+from tileas_xdsl.analysis.layouts.dot_layouts import tiling_of
+from tileas_xdsl.analysis.memory.accumulators import PAIR, is_of_two_blocks, is_tensor_product
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from xdsl.dialects import scf
 from xdsl.ir import Operation, SSAValue
 
-from tileas_xdsl.analysis.accumulators import is_of_two_blocks, is_tensor_product
-from tileas_xdsl.analysis.dot_layouts import is_by_threads
+from tileas_xdsl.analysis.layouts.dot_layouts import is_by_threads
+from tileas_xdsl.analysis.memory.accumulators import is_of_two_blocks, is_tensor_product
 from tileas_xdsl.dialects.nv_tileas.compute.dot import MatrixProduct
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
-from tileas_xdsl.analysis.axis_layouts import AxisSplit
+from tileas_xdsl.analysis.layouts.axis_layouts import AxisSplit
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp, ScanOp
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder

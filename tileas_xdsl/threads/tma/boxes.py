@@ -17,7 +17,7 @@ from dataclasses import replace
 from xdsl.dialects.builtin import DYNAMIC_INDEX, i32
 from xdsl.ir import BlockArgument, SSAValue
 
-from tileas_xdsl.analysis.accumulators import PAIR, is_tensor_product
+from tileas_xdsl.analysis.memory.accumulators import PAIR, is_tensor_product
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import ClusterRankOp, PairTmaLoadOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp

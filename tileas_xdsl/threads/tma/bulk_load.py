@@ -12,7 +12,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import i64
 from xdsl.ir import Block, Operation, SSAValue
 
-from tileas_xdsl.analysis.accumulators import is_tensor_product
+from tileas_xdsl.analysis.memory.accumulators import is_tensor_product
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import (
     BarrierOp,

@@ -20,8 +20,8 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tileas_xdsl.analysis.accumulators import PAIR, KernelSums, Sums
-from tileas_xdsl.analysis.tensor_registers import CELL_BITS, STEP, loaded_layout
+from tileas_xdsl.analysis.memory.accumulators import PAIR, KernelSums, Sums
+from tileas_xdsl.analysis.memory.tensor_registers import CELL_BITS, STEP, loaded_layout
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import (
     MbarrierArriveOp,

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import i32
 from xdsl.ir import Operation, SSAValue
 
-from tileas_xdsl.analysis.accumulators import KernelSums, Sums, in_tensor_memory
-from tileas_xdsl.analysis.rewritten_operands import waited_products
-from tileas_xdsl.analysis.tensor_registers import CELL_BITS
+from tileas_xdsl.analysis.memory.accumulators import KernelSums, Sums, in_tensor_memory
+from tileas_xdsl.analysis.memory.rewritten_operands import waited_products
+from tileas_xdsl.analysis.memory.tensor_registers import CELL_BITS
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import note, op_error
 from tileas_xdsl.dialects.cute_nvgpu import (

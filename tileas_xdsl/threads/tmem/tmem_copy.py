@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from xdsl.dialects import arith
 from xdsl.ir import Operation, SSAValue
 
-from tileas_xdsl.analysis.tensor_registers import STEP, TensorMove, move_to
+from tileas_xdsl.analysis.memory.tensor_registers import STEP, TensorMove, move_to
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import TmemFenceOp, TmemLoadOp, TmemStoreOp, TmemWaitOp
 from tileas_xdsl.layout.registers.register_layout import LANES, RegisterLayout

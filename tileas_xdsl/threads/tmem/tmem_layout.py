@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from xdsl.ir import Operation, SSAValue
 
-from tileas_xdsl.analysis.accumulators import Sums
+from tileas_xdsl.analysis.memory.accumulators import Sums
 
 
 @dataclass(eq=False)

@@ -169,7 +169,7 @@ def _named_passes(text: str) -> Sequence[ArgSpec]:
     """The passes that `-p` names."""
     from xdsl.universe import Universe
 
-    from tileas_xdsl.diagnostics.pass_specs import parse_passes
+    from tileas_xdsl.diagnostics.parsing.pass_specs import parse_passes
     from tileas_xdsl.pipelines import PIPELINES
 
     passes = parse_passes(text, Universe.get_multiverse().all_passes, PIPELINES)
@@ -178,7 +178,7 @@ def _named_passes(text: str) -> Sequence[ArgSpec]:
 
 def _check_shown(specs: Sequence[ArgSpec], shown: Sequence[str]) -> None:
     """Raise `UsageError` where a pass of `--print-ir-after` does not run."""
-    from tileas_xdsl.diagnostics.pass_specs import UsageError
+    from tileas_xdsl.diagnostics.parsing.pass_specs import UsageError
 
     known = {spec.name: None for spec in specs}
     for name in shown:

@@ -58,7 +58,7 @@ def run(
     It is compiled for the installed GPU unless --target names another.  The arguments are those of
     `tileas simulate`; with --bench each launch starts with a cold L2 cache.
     """
-    from tileas_xdsl.diagnostics.pass_specs import UsageError
+    from tileas_xdsl.diagnostics.parsing.pass_specs import UsageError
     from tileas_xdsl.interpreters.ptx import LaunchError
     from tileas_xdsl.interpreters.tile.arguments import ArgumentError
     from tileas_xdsl.runtime.gpu.device import gpu
@@ -89,7 +89,7 @@ def run(
 
 def _refuse(is_text: bool, specs: list[str], given: dict[str, object]) -> None:
     """Options that only kernels of `.ptx` files have."""
-    from tileas_xdsl.diagnostics.pass_specs import UsageError
+    from tileas_xdsl.diagnostics.parsing.pass_specs import UsageError
 
     wrong = [name for name, value in given.items() if value]
     wrong += ["--arg map:"] if any(spec.startswith("map:") for spec in specs) else []
@@ -105,7 +105,7 @@ def _run_text(
     bench: bool,
     folder: Path | None,
 ) -> None:
-    from tileas_xdsl.diagnostics.inputs import read_input
+    from tileas_xdsl.diagnostics.parsing.inputs import read_input
     from tileas_xdsl.runtime.gpu.timing import timed
     from tileas_xdsl.runtime.ptx_launcher import TextLauncher
     from tileas_xdsl.tools.array_table import Shown, print_arrays, write_arrays

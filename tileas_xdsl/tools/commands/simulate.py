@@ -270,7 +270,7 @@ def _simulate_meaning(
 
 def _refuse(level: str, given: Mapping[str, bool]) -> None:
     """Options that mean nothing at a level are wrong."""
-    from tileas_xdsl.diagnostics.pass_specs import UsageError
+    from tileas_xdsl.diagnostics.parsing.pass_specs import UsageError
 
     for option, is_given in given.items():
         if is_given:
@@ -280,7 +280,7 @@ def _refuse(level: str, given: Mapping[str, bool]) -> None:
 def _orders(
     count: int | None, order: EventOrder | None, seed: int | None
 ) -> Sequence[OrderOfEvents]:
-    from tileas_xdsl.diagnostics.pass_specs import UsageError
+    from tileas_xdsl.diagnostics.parsing.pass_specs import UsageError
     from tileas_xdsl.tools.ptx_runs import OrderOfEvents, orders_of
 
     if count is not None and order is not None:
@@ -297,7 +297,7 @@ def _orders(
 def _schedules(
     count: int | None, policy: PolicyName | None, seed: int | None
 ) -> Sequence[Schedule]:
-    from tileas_xdsl.diagnostics.pass_specs import UsageError
+    from tileas_xdsl.diagnostics.parsing.pass_specs import UsageError
     from tileas_xdsl.interpreters.tile.launch import Schedule
     from tileas_xdsl.tools.runs import schedules_of
 

@@ -125,7 +125,7 @@ def parse_pipeline(text: str) -> Sequence[ModulePass]:
     """The passes that `-p` lists; raises `UsageError`."""
     from xdsl.universe import Universe
 
-    from tileas_xdsl.diagnostics.pass_specs import parse_passes
+    from tileas_xdsl.diagnostics.parsing.pass_specs import parse_passes
     from tileas_xdsl.pipelines import PIPELINES
 
     return parse_passes(text, Universe.get_multiverse().all_passes, PIPELINES)

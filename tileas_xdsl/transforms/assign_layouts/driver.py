@@ -9,27 +9,33 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import UnregisteredOp
 from xdsl.ir import Block, Operation
 
-from tileas_xdsl.analysis.tile_groups import TileGroup, TileGroups, placed_tile
+from tileas_xdsl.analysis.layouts.tile_groups import TileGroup, TileGroups, placed_tile
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
-from tileas_xdsl.transforms.assign_layouts.candidates import Candidate, choices, prune_families
-from tileas_xdsl.transforms.assign_layouts.dot_instructions import choose_instructions
-from tileas_xdsl.transforms.assign_layouts.memory import memory_candidates
-from tileas_xdsl.transforms.assign_layouts.memory_spaces import common_spaces
-from tileas_xdsl.transforms.assign_layouts.register_accumulators import add_register_accumulators
-from tileas_xdsl.transforms.assign_layouts.registers import register_candidates
+from tileas_xdsl.transforms.assign_layouts.candidates.candidate_lists import (
+    Candidate,
+    choices,
+    prune_families,
+)
+from tileas_xdsl.transforms.assign_layouts.candidates.dot_instructions import choose_instructions
+from tileas_xdsl.transforms.assign_layouts.candidates.register_accumulators import (
+    add_register_accumulators,
+)
+from tileas_xdsl.transforms.assign_layouts.candidates.registers import register_candidates
+from tileas_xdsl.transforms.assign_layouts.candidates.shared_memory import memory_candidates
+from tileas_xdsl.transforms.assign_layouts.candidates.tensor_memory import tensor_candidates
 from tileas_xdsl.transforms.assign_layouts.request import Assignment, Decision, Preferences
-from tileas_xdsl.transforms.assign_layouts.required_conversions import (
+from tileas_xdsl.transforms.assign_layouts.spaces.memory_spaces import common_spaces
+from tileas_xdsl.transforms.assign_layouts.spaces.required_conversions import (
     load_into_registers,
     put_into_stages,
     separate_agents,
     store_computed_operands,
 )
-from tileas_xdsl.transforms.assign_layouts.tensor_memory import tensor_candidates
 from tileas_xdsl.transforms.assign_layouts.tma_preference import prefer_tma
-from tileas_xdsl.transforms.assign_layouts.writing import write
+from tileas_xdsl.transforms.assign_layouts.writing.operations import write
 
 
 def assign_layouts(

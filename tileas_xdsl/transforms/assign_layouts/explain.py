@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from xdsl.dialects import func
 
-from tileas_xdsl.analysis.tile_groups import TileGroup
+from tileas_xdsl.analysis.layouts.tile_groups import TileGroup
 from tileas_xdsl.diagnostics.locations import file_location
-from tileas_xdsl.transforms.assign_layouts.candidates import Candidate, Weights
+from tileas_xdsl.transforms.assign_layouts.candidates.candidate_lists import Candidate, Weights
 from tileas_xdsl.transforms.assign_layouts.request import Decision
 
 _COLUMNS = ("operation", "atom", "bucket", "family", "layout", "align", "smem", "tmem", "regs")

@@ -7,11 +7,15 @@ from dataclasses import dataclass, field
 
 from xdsl.ir import Operation, SSAValue
 
-from tileas_xdsl.analysis.tile_groups import TileGroup, TileGroups
+from tileas_xdsl.analysis.layouts.tile_groups import TileGroup, TileGroups
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
 from tileas_xdsl.threads.pipeline.warp_allocation import Agent
-from tileas_xdsl.transforms.assign_layouts.candidates import Candidate, Choice, Weights
+from tileas_xdsl.transforms.assign_layouts.candidates.candidate_lists import (
+    Candidate,
+    Choice,
+    Weights,
+)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.target.tma.tensor_map_rules import BOX_LIMIT
-from tileas_xdsl.transforms.assign_layouts.space_requirements import UNDECIDED
+from tileas_xdsl.transforms.assign_layouts.spaces.space_requirements import UNDECIDED
 from tileas_xdsl.transforms.tma_to_async.global_arrays import array_of, stride_problem
 
 ROW_BITS = 128

@@ -10,9 +10,9 @@ from xdsl.ir import SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tileas_xdsl.dialects.nv_tileaa.base import shape_of
-from tileas_xdsl.dialects.nv_tileaa.memory import LoadOp, StoreOp
-from tileas_xdsl.dialects.nv_tileaa.shapes import BroadcastOp, ExpandDimsOp, SplatOp, ViewOp
-from tileas_xdsl.dialects.nv_tileaa.tokens import JoinMemTokenOp
+from tileas_xdsl.dialects.nv_tileaa.compute.shapes import BroadcastOp, ExpandDimsOp, SplatOp, ViewOp
+from tileas_xdsl.dialects.nv_tileaa.memory.pointer_access import LoadOp, StoreOp
+from tileas_xdsl.dialects.nv_tileaa.memory.tokens import JoinMemTokenOp
 
 
 class SingleJoin(RewritePattern):

@@ -11,10 +11,10 @@ from xdsl.dialects import func, scf
 from xdsl.dialects.builtin import i64
 from xdsl.ir import Operation, SSAValue
 
-from tileas_xdsl.analysis.pointer_base_arrays import promised_divisor, without_promises
-from tileas_xdsl.analysis.tma_descriptors import window_of
-from tileas_xdsl.dialects.nv_tileaa.tokens import JoinMemTokenOp
-from tileas_xdsl.dialects.nv_tileaa.views import MakeMemrefOp
+from tileas_xdsl.analysis.memory.tma_descriptors import window_of
+from tileas_xdsl.analysis.values.pointer_base_arrays import promised_divisor, without_promises
+from tileas_xdsl.dialects.nv_tileaa.memory.tokens import JoinMemTokenOp
+from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp
 from tileas_xdsl.dialects.nv_tileas.control import GridDependencyOp
 from tileas_xdsl.dialects.nv_tileas.element_names import element_name
 from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic

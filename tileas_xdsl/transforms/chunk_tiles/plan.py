@@ -10,7 +10,7 @@ from math import prod
 from xdsl.dialects import arith, func, scf, tensor
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
-from tileas_xdsl.analysis.live_tiles import peak_registers
+from tileas_xdsl.analysis.values.live_tiles import peak_registers
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp, ScanOp
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp

@@ -19,7 +19,7 @@ from xdsl.utils.hints import isa
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
-from tileas_xdsl.transforms.assign_layouts.tile_encodings import set_type
+from tileas_xdsl.transforms.assign_layouts.writing.tile_encodings import set_type
 from tileas_xdsl.transforms.chunk_tiles.dimension_classes import tile_shape
 from tileas_xdsl.transforms.chunk_tiles.plan import ACCESSES, ChunkPlan
 

@@ -11,8 +11,8 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.dialects.cuda_tile.enums import MemoryScope
 from tileas_xdsl.dialects.cuda_tile.hints import OptimizationHintsAttr
-from tileas_xdsl.dialects.nv_tileaa.memory import AccessOp, Order
-from tileas_xdsl.dialects.nv_tileaa.tokens import CreateMemTokenOp
+from tileas_xdsl.dialects.nv_tileaa.memory.pointer_access import AccessOp, Order
+from tileas_xdsl.dialects.nv_tileaa.memory.tokens import CreateMemTokenOp
 from tileas_xdsl.dialects.nv_tileas.control import FenceOp
 from tileas_xdsl.dialects.nv_tileas.enums import (
     MemScope,

@@ -10,9 +10,9 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tileas_xdsl.dialects.cuda_tile import matmul, reductions
 from tileas_xdsl.dialects.cuda_tile.control import YieldOp
-from tileas_xdsl.dialects.nv_tileaa import compute as aa
 from tileas_xdsl.dialects.nv_tileaa.base import element_of
-from tileas_xdsl.dialects.nv_tileaa.bodies import YieldOp as AAYieldOp
+from tileas_xdsl.dialects.nv_tileaa.compute import reductions as aa
+from tileas_xdsl.dialects.nv_tileaa.compute.bodies import YieldOp as AAYieldOp
 from tileas_xdsl.dialects.nv_tileas.enums import Signedness
 from tileas_xdsl.transforms.cudatile_to_tileaa.converter import Converter, Rule
 

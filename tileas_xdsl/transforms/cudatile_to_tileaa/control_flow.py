@@ -18,8 +18,8 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cuda_tile import control as ct
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of
-from tileas_xdsl.dialects.nv_tileaa.conversions import IntToPtrOp
-from tileas_xdsl.dialects.nv_tileaa.tokens import CreateMemTokenOp
+from tileas_xdsl.dialects.nv_tileaa.compute.conversions import IntToPtrOp
+from tileas_xdsl.dialects.nv_tileaa.memory.tokens import CreateMemTokenOp
 from tileas_xdsl.dialects.nv_tileaa.types import AAMemTokenType, PtrType
 from tileas_xdsl.transforms.cudatile_to_tileaa.converter import Converter, Rule
 from tileas_xdsl.transforms.cudatile_to_tileaa.shapes import zeros

@@ -24,8 +24,8 @@ from tileas_xdsl.dialects.cuda_tile import conversions as ct
 from tileas_xdsl.dialects.cuda_tile.enums import RoundingMode
 from tileas_xdsl.dialects.cuda_tile.scalars import bit_width, name_of_scalar, widens
 from tileas_xdsl.dialects.cuda_tile.types import element_of as numbers_of
-from tileas_xdsl.dialects.nv_tileaa import conversions as aa
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of, tile_of
+from tileas_xdsl.dialects.nv_tileaa.compute import conversions as aa
 from tileas_xdsl.dialects.nv_tileas.compute.float_modes import ROUNDING
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ReinterpretOp
 from tileas_xdsl.transforms.cudatile_to_tileaa import nibbles

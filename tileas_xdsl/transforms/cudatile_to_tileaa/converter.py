@@ -15,9 +15,9 @@ from xdsl.rewriter import InsertPoint
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import OpError, op_error
-from tileas_xdsl.dialects.nv_tileaa import shapes
 from tileas_xdsl.dialects.nv_tileaa.base import shape_of, tile_of
-from tileas_xdsl.dialects.nv_tileaa.bodies import YieldOp
+from tileas_xdsl.dialects.nv_tileaa.compute import shapes
+from tileas_xdsl.dialects.nv_tileaa.compute.bodies import YieldOp
 from tileas_xdsl.transforms.cudatile_to_tileaa.types import converted_type
 
 OpT = TypeVar("OpT", bound=Operation)

@@ -17,7 +17,7 @@ from tileas_xdsl.dialects.cuda_tile.enums import (
     RoundingMode,
 )
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of, tile_of
-from tileas_xdsl.dialects.nv_tileaa.conversions import FpToFpOp
+from tileas_xdsl.dialects.nv_tileaa.compute.conversions import FpToFpOp
 from tileas_xdsl.dialects.nv_tileas.compute.float_modes import AWAY, DIRECTED, FLUSH, ROUNDING
 from tileas_xdsl.transforms.cudatile_to_tileaa.converter import Converter, Rule
 from tileas_xdsl.transforms.math_functions.expression_builder import Scope

@@ -15,7 +15,7 @@ from tileas_xdsl.dialects.cuda_tile.control import ReturnOp
 from tileas_xdsl.dialects.cuda_tile.hints import OptimizationHintsAttr
 from tileas_xdsl.dialects.cuda_tile.module import EntryOp, GlobalOp
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
-from tileas_xdsl.dialects.nv_tileaa.globals import GlobalOp as AAGlobalOp
+from tileas_xdsl.dialects.nv_tileaa.memory.globals import GlobalOp as AAGlobalOp
 from tileas_xdsl.dialects.target_attribute import COMPUTE_CAPABILITY, TARGET_SPEC
 from tileas_xdsl.transforms.cudatile_to_tileaa.control_flow import Frame, finish
 from tileas_xdsl.transforms.cudatile_to_tileaa.converter import Converter

@@ -31,7 +31,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of, tile_of
-from tileas_xdsl.dialects.nv_tileaa.conversions import FpToFpOp
+from tileas_xdsl.dialects.nv_tileaa.compute.conversions import FpToFpOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ReinterpretOp
 from tileas_xdsl.transforms.cudatile_to_tileaa.converter import Converter
 from tileas_xdsl.transforms.cudatile_to_tileaa.types import WIDENED

@@ -12,10 +12,10 @@ from tileas_xdsl.dialects.cuda_tile import atomics, pointers
 from tileas_xdsl.dialects.cuda_tile.enums import AtomicRMWMode
 from tileas_xdsl.dialects.cuda_tile.module import GetGlobalOp
 from tileas_xdsl.dialects.cuda_tile.types import element_of as numbers_of
-from tileas_xdsl.dialects.nv_tileaa import memory as aa
-from tileas_xdsl.dialects.nv_tileaa.globals import GetGlobalOp as AAGetGlobalOp
-from tileas_xdsl.dialects.nv_tileaa.pointers import AddPtrOp
-from tileas_xdsl.dialects.nv_tileaa.tokens import CreateMemTokenOp, JoinMemTokenOp
+from tileas_xdsl.dialects.nv_tileaa.memory import pointer_access as aa
+from tileas_xdsl.dialects.nv_tileaa.memory.globals import GetGlobalOp as AAGetGlobalOp
+from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp
+from tileas_xdsl.dialects.nv_tileaa.memory.tokens import CreateMemTokenOp, JoinMemTokenOp
 from tileas_xdsl.dialects.nv_tileas.control import FenceAliasOp, GridDependencyOp
 from tileas_xdsl.dialects.nv_tileas.enums import RmwMode
 from tileas_xdsl.transforms.cudatile_to_tileaa.access_attributes import (

@@ -12,8 +12,8 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tileas_xdsl.dialects.cuda_tile import shapes as ct
 from tileas_xdsl.dialects.cuda_tile.constants import ConstantOp
 from tileas_xdsl.dialects.nv_tileaa import grid
-from tileas_xdsl.dialects.nv_tileaa import shapes as aa
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of
+from tileas_xdsl.dialects.nv_tileaa.compute import shapes as aa
 from tileas_xdsl.transforms.cudatile_to_tileaa.converter import Converter, Rule
 
 AXES = range(3)

@@ -16,7 +16,7 @@ from xdsl.ir import Attribute
 from tileas_xdsl.dialects.cuda_tile.types import PtrType, TileType, TokenType
 from tileas_xdsl.dialects.cuda_tile.view_types import TensorViewType
 from tileas_xdsl.dialects.nv_tileaa import types as aa
-from tileas_xdsl.dialects.nv_tileaa.views import array_type
+from tileas_xdsl.dialects.nv_tileaa.memory.views import array_type
 
 GLOBAL = 1
 """The address space of global memory, as LLVM numbers them for NVPTX."""

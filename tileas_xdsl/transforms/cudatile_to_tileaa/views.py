@@ -28,10 +28,11 @@ from tileas_xdsl.dialects.cuda_tile.view_types import (
     TensorViewType,
     TileView,
 )
-from tileas_xdsl.dialects.nv_tileaa import shapes, tiled_memory
 from tileas_xdsl.dialects.nv_tileaa.base import element_of
-from tileas_xdsl.dialects.nv_tileaa.bodies import YieldOp
-from tileas_xdsl.dialects.nv_tileaa.views import BlockTileOp, GetDimSizeOp, MakeMemrefOp
+from tileas_xdsl.dialects.nv_tileaa.compute import shapes
+from tileas_xdsl.dialects.nv_tileaa.compute.bodies import YieldOp
+from tileas_xdsl.dialects.nv_tileaa.memory import tiled_memory
+from tileas_xdsl.dialects.nv_tileaa.memory.views import BlockTileOp, GetDimSizeOp, MakeMemrefOp
 from tileas_xdsl.dialects.nv_tileas.enums import SpecialPadding, SpecialPaddingAttr
 from tileas_xdsl.transforms.cudatile_to_tileaa.access_attributes import (
     FencedAccess,

@@ -7,7 +7,7 @@ from math import prod
 from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import SSAValue
 
-from tileas_xdsl.analysis.live_tiles import peak_registers
+from tileas_xdsl.analysis.values.live_tiles import peak_registers
 from tileas_xdsl.dialects.cuda_tile.constants import ConstantOp
 from tileas_xdsl.dialects.cuda_tile.matches import shape_of
 from tileas_xdsl.dialects.cuda_tile.matmul import MmaFOp, MmaIOp

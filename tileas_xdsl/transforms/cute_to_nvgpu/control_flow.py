@@ -12,9 +12,9 @@ from tileas_xdsl.dialects.cute import AddressSpace, PtrType
 from tileas_xdsl.dialects.cute.atom.calls import CopyAtomCallOp, ProductCall
 from tileas_xdsl.dialects.cute.atom.copy_gemm import CopyOp
 from tileas_xdsl.dialects.cute.memory.views import MemRefStoreOp, MemRefStoreVecOp
-from tileas_xdsl.transforms.cute_to_nvgpu.async_waits import awaited
 from tileas_xdsl.transforms.cute_to_nvgpu.converter import Converter
 from tileas_xdsl.transforms.cute_to_nvgpu.element_access import is_registers
+from tileas_xdsl.transforms.cute_to_nvgpu.mma.async_waits import awaited
 
 
 def written_views(op: Operation) -> Sequence[SSAValue]:

@@ -43,11 +43,11 @@ from tileas_xdsl.layout import NO_SWIZZLE, Swizzle
 from tileas_xdsl.layout.expr.expression import Expression, Variable, width_of
 from tileas_xdsl.threads.index.expression_codegen import ARITH, NumberEmitter
 from tileas_xdsl.transforms.cute_lowering.lowering_state import pointer_of
+from tileas_xdsl.transforms.cute_to_nvgpu.copies.tensor_maps import TensorMaps
 from tileas_xdsl.transforms.cute_to_nvgpu.register_file import (
     RegisterFile,
     RegisterView,
 )
-from tileas_xdsl.transforms.cute_to_nvgpu.tensor_maps import TensorMaps
 
 DESCRIPTOR_UNIT = 16
 """Bytes that views of descriptors count in."""

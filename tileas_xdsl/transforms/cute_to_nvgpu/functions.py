@@ -22,8 +22,8 @@ from tileas_xdsl.transforms.cute_to_nvgpu.control_flow import (
     convert_regions,
 )
 from tileas_xdsl.transforms.cute_to_nvgpu.converter import Converter, Handler
+from tileas_xdsl.transforms.cute_to_nvgpu.copies.tensor_maps import TensorMaps
 from tileas_xdsl.transforms.cute_to_nvgpu.handlers import MAKERS, handler_of
-from tileas_xdsl.transforms.cute_to_nvgpu.tensor_maps import TensorMaps
 
 PARAMETERS, TENSOR_MAPS = "tileas.parameters", "tileas.tensor_maps"
 SHARED_BYTES, SHARED_MAP = "tileas.smem_bytes", "tileas.smem_map"

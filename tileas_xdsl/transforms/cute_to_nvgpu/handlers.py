@@ -56,7 +56,6 @@ from tileas_xdsl.dialects.cute.registers.reductions import ReduceOp
 from tileas_xdsl.dialects.cute.types.elements import element_bits
 from tileas_xdsl.dialects.cute.types.views import MemRefType
 from tileas_xdsl.layout.expr.expression import Expression
-from tileas_xdsl.transforms.cute_to_nvgpu.async_waits import convert_wait
 from tileas_xdsl.transforms.cute_to_nvgpu.atom_values import (
     get_value,
     make_atom,
@@ -64,7 +63,13 @@ from tileas_xdsl.transforms.cute_to_nvgpu.atom_values import (
     set_value,
 )
 from tileas_xdsl.transforms.cute_to_nvgpu.converter import Converter, Handler
-from tileas_xdsl.transforms.cute_to_nvgpu.copies import convert_copy
+from tileas_xdsl.transforms.cute_to_nvgpu.copies.atom_copies import convert_copy
+from tileas_xdsl.transforms.cute_to_nvgpu.copies.tma_atoms import (
+    make_descriptor,
+    make_executable,
+    make_partition,
+    prefetch_descriptor,
+)
 from tileas_xdsl.transforms.cute_to_nvgpu.element_access import (
     is_registers,
     read,
@@ -77,14 +82,9 @@ from tileas_xdsl.transforms.cute_to_nvgpu.fragment_allocation import (
     allocate_registers,
     make_fragment,
 )
-from tileas_xdsl.transforms.cute_to_nvgpu.mma_calls import convert_product
+from tileas_xdsl.transforms.cute_to_nvgpu.mma.async_waits import convert_wait
+from tileas_xdsl.transforms.cute_to_nvgpu.mma.mma_calls import convert_product
 from tileas_xdsl.transforms.cute_to_nvgpu.reductions import reduce_fragment
-from tileas_xdsl.transforms.cute_to_nvgpu.tma_atoms import (
-    make_descriptor,
-    make_executable,
-    make_partition,
-    prefetch_descriptor,
-)
 
 # Integers
 

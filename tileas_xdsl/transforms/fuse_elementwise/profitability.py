@@ -8,7 +8,7 @@ from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IndexType, IntegerType
 from xdsl.ir import Operation, SSAValue
 
-from tileas_xdsl.analysis.layout_flow import loop_depth, may_be_storage
+from tileas_xdsl.analysis.layouts.layout_flow import loop_depth, may_be_storage
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, GenerateOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of

@@ -28,9 +28,9 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.utils.hints import isa
 
-from tileas_xdsl.analysis.kernel_parameters import Parameter
-from tileas_xdsl.analysis.pointer_base_arrays import Count
-from tileas_xdsl.analysis.tma_descriptors import Window
+from tileas_xdsl.analysis.memory.tma_descriptors import Window
+from tileas_xdsl.analysis.values.kernel_parameters import Parameter
+from tileas_xdsl.analysis.values.pointer_base_arrays import Count
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.tma.checks import constant_of

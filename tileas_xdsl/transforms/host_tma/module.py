@@ -16,8 +16,8 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, UnitAttr, i32, i64
 from xdsl.ir import Operation, SSAValue
 
-from tileas_xdsl.analysis.kernel_parameters import parameters_of
-from tileas_xdsl.analysis.tma_descriptors import Window
+from tileas_xdsl.analysis.memory.tma_descriptors import Window
+from tileas_xdsl.analysis.values.kernel_parameters import parameters_of
 from tileas_xdsl.dialects.nv_tileas.tma.index import HOST_CODE
 from tileas_xdsl.target.tma.tensor_map import ELEMENTS, MAX_RANK, SWIZZLES
 from tileas_xdsl.target.tma.tensor_map_bytes import SIZE

@@ -9,7 +9,7 @@ from math import prod
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, Signedness
 from xdsl.ir import Attribute, Block, BlockArgument, OpResult, SSAValue
 
-from tileas_xdsl.analysis.tma_descriptors import Window, constant_box, window_of
+from tileas_xdsl.analysis.memory.tma_descriptors import Window, constant_box, window_of
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
 from tileas_xdsl.dialects.nv_tileas.element_names import element_name

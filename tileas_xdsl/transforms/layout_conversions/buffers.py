@@ -10,7 +10,7 @@ import numpy as np
 from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import Attribute, Operation, SSAValue, Use
 
-from tileas_xdsl.analysis.layout_flow import (
+from tileas_xdsl.analysis.layouts.layout_flow import (
     encoding_of,
     is_pinned_between,
     is_retypable,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from tileas_xdsl.analysis.layout_flow import (
+from tileas_xdsl.analysis.layouts.layout_flow import (
     encoding_of,
     is_pinned_between,
     may_be_storage,

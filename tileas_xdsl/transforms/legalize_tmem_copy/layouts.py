@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import DYNAMIC_INDEX, NoneAttr, TensorType
 from xdsl.ir import Attribute
 
-from tileas_xdsl.analysis.tensor_registers import (
+from tileas_xdsl.analysis.memory.tensor_registers import (
     CELL_BITS,
     GROUP_THREADS,
     lies_as_accumulators,
@@ -28,7 +28,7 @@ from tileas_xdsl.layout.int_tuple import product_each
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.threads.smem.smem_encoding import encoding_of
 from tileas_xdsl.threads.smem.smem_layout import shared_layout
-from tileas_xdsl.transforms.assign_layouts.memory import memory_layout
+from tileas_xdsl.transforms.assign_layouts.candidates.shared_memory import memory_layout
 from tileas_xdsl.transforms.materialize_convert_layout.plans import fragment_of, sorted_plans
 
 

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block
 from xdsl.rewriter import InsertPoint
 
-from tileas_xdsl.analysis.accumulators import sums_of
+from tileas_xdsl.analysis.memory.accumulators import sums_of
 from tileas_xdsl.diagnostics.emission import OpError, op_error
 from tileas_xdsl.dialects.cute_nvgpu import (
     ClusterArriveOp,

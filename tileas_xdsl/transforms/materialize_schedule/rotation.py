@@ -24,7 +24,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import is_side_effect_free
 
-from tileas_xdsl.analysis.scalar_operations import is_of_scalars
+from tileas_xdsl.analysis.values.scalar_operations import is_of_scalars
 from tileas_xdsl.scheduling.schedule import SCHEDULE, read_pin
 
 

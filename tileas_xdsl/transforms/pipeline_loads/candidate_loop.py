@@ -9,7 +9,7 @@ from xdsl.dialects import func, scf
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import MemoryWriteEffect
 
-from tileas_xdsl.analysis.scalar_operations import is_of_scalars
+from tileas_xdsl.analysis.values.scalar_operations import is_of_scalars
 from tileas_xdsl.dialects.nv_tileaa.types import AAMemTokenType
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp

@@ -19,14 +19,14 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.disjoint_set import DisjointSet
 from xdsl.utils.hints import isa
 
-from tileas_xdsl.analysis.loop_carried_values import carried_in
-from tileas_xdsl.analysis.shared_memory import tile_bytes
+from tileas_xdsl.analysis.memory.shared_memory import tile_bytes
+from tileas_xdsl.analysis.values.loop_carried_values import carried_in
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import STAGES_ARE_A_HINT, CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import CreateIteratorOp, IncIterOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.token_chain import pipeline_of
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.types import IteratorType, TiledViewType
-from tileas_xdsl.transforms.assign_layouts.tile_encodings import set_type
+from tileas_xdsl.transforms.assign_layouts.writing.tile_encodings import set_type
 
 MIN_STAGES = 1
 """With one stage loads do not overlap with what reads them, but the kernel runs."""

@@ -7,8 +7,8 @@ from math import prod
 
 from xdsl.dialects.builtin import IntegerAttr
 
-from tileas_xdsl.analysis.live_tiles import peak_registers, tile_registers
-from tileas_xdsl.analysis.shared_memory import aligned_bytes, allocated_tiles
+from tileas_xdsl.analysis.memory.shared_memory import aligned_bytes, allocated_tiles
+from tileas_xdsl.analysis.values.live_tiles import peak_registers, tile_registers
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp

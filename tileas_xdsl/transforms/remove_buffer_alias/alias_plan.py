@@ -14,10 +14,10 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Operation, SSAValue, Use
 
-from tileas_xdsl.analysis.buffer_aliases import BufferAliases
-from tileas_xdsl.analysis.buffer_allocation import BufferPlaces, Offset, Place
-from tileas_xdsl.analysis.buffer_layouts import shows_in_place
-from tileas_xdsl.analysis.loop_carried_values import Carried, Feed
+from tileas_xdsl.analysis.memory.buffer_aliases import BufferAliases
+from tileas_xdsl.analysis.memory.buffer_allocation import BufferPlaces, Offset, Place
+from tileas_xdsl.analysis.memory.buffer_layouts import shows_in_place
+from tileas_xdsl.analysis.values.loop_carried_values import Carried, Feed
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp, ScanOp
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp

@@ -9,8 +9,8 @@ from xdsl.dialects import arith, scf
 from xdsl.ir import OpResult, SSAValue
 from xdsl.traits import is_side_effect_free
 
-from tileas_xdsl.analysis.buffer_aliases import Roots
-from tileas_xdsl.analysis.loop_carried_values import Carried, is_inside
+from tileas_xdsl.analysis.memory.buffer_aliases import Roots
+from tileas_xdsl.analysis.values.loop_carried_values import Carried, is_inside
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import emit_error
 from tileas_xdsl.diagnostics.locations import name_of

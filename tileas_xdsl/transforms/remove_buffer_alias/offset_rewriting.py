@@ -15,9 +15,9 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr, TensorType
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue, Use
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tileas_xdsl.analysis.buffer_aliases import Window
-from tileas_xdsl.analysis.buffer_allocation import Offset, Place
-from tileas_xdsl.analysis.loop_carried_values import Carried, Feed
+from tileas_xdsl.analysis.memory.buffer_aliases import Window
+from tileas_xdsl.analysis.memory.buffer_allocation import Offset, Place
+from tileas_xdsl.analysis.values.loop_carried_values import Carried, Feed
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp

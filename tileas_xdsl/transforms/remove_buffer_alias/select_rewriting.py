@@ -8,8 +8,8 @@ from xdsl.dialects import arith
 from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.rewriter import Rewriter
 
-from tileas_xdsl.analysis.buffer_aliases import Window
-from tileas_xdsl.analysis.loop_carried_values import Carried
+from tileas_xdsl.analysis.memory.buffer_aliases import Window
+from tileas_xdsl.analysis.values.loop_carried_values import Carried
 from tileas_xdsl.transforms.remove_buffer_alias.alias_plan import Plan
 
 

@@ -8,8 +8,9 @@ from xdsl.dialects import arith, cf, tensor
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Block, Operation, SSAValue
 
-from tileas_xdsl.dialects.nv_tileaa import compute, messages
+from tileas_xdsl.dialects.nv_tileaa import messages
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of
+from tileas_xdsl.dialects.nv_tileaa.compute import reductions as compute
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp, ScanOp
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
 from tileas_xdsl.transforms.tileaa_to_tileas.products import dot

@@ -8,8 +8,9 @@ from xdsl.dialects import arith, gpu
 from xdsl.dialects.builtin import FixedBitwidthType, f32, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tileas_xdsl.dialects.nv_tileaa import conversions, grid
+from tileas_xdsl.dialects.nv_tileaa import grid
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of, tile_of
+from tileas_xdsl.dialects.nv_tileaa.compute import conversions
 from tileas_xdsl.transforms.tileaa_to_tileas.rules import Insert, Rule
 
 _AXES = ("x", "y", "z")

@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 
-from tileas_xdsl.dialects.nv_tileaa import (
-    conversions,
-    facts,
-    globals,
-    messages,
-    pointers,
-    tokens,
-    views,
-)
+from tileas_xdsl.dialects.nv_tileaa import facts, messages
 from tileas_xdsl.dialects.nv_tileaa.base import element_of
+from tileas_xdsl.dialects.nv_tileaa.compute import conversions
+from tileas_xdsl.dialects.nv_tileaa.memory import globals, pointers, tokens, views
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 
 STAY: tuple[type[Operation], ...] = (

@@ -14,8 +14,9 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.nv_tileaa import memory, tiled_memory, tokens, views
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp
+from tileas_xdsl.dialects.nv_tileaa.memory import pointer_access as memory
+from tileas_xdsl.dialects.nv_tileaa.memory import tiled_memory, tokens, views
 from tileas_xdsl.dialects.nv_tileaa.types import AAMemTokenType
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
 from tileas_xdsl.dialects.nv_tileas.enums import MemScope, MemSemantic, Space

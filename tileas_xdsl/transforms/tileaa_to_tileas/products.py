@@ -11,11 +11,11 @@ from xdsl.dialects import func, scf, tensor
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tileas_xdsl.analysis.dot_layouts import least_depth
+from tileas_xdsl.analysis.layouts.dot_layouts import least_depth
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of
-from tileas_xdsl.dialects.nv_tileaa.compute import DotOp
+from tileas_xdsl.dialects.nv_tileaa.compute.reductions import DotOp
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr, SharedEncoding
 from tileas_xdsl.dialects.nv_tileas.compute import dot as compute
 from tileas_xdsl.dialects.nv_tileas.compute.dot_checks import ATOM_ELEMENTS

@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import TensorType, bf16
 from xdsl.ir import SSAValue
 
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of
-from tileas_xdsl.dialects.nv_tileaa.compute import DotOp
+from tileas_xdsl.dialects.nv_tileaa.compute.reductions import DotOp
 from tileas_xdsl.dialects.nv_tileas.attributes import SharedEncoding
 from tileas_xdsl.dialects.nv_tileas.compute.block_scaled import BLOCK_SCALED
 from tileas_xdsl.dialects.nv_tileas.element_names import element_name

@@ -8,8 +8,8 @@ from typing import Any
 from xdsl.dialects import arith, tensor
 from xdsl.ir import Operation, SSAValue
 
-from tileas_xdsl.dialects.nv_tileaa import bodies, shapes
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of
+from tileas_xdsl.dialects.nv_tileaa.compute import bodies, shapes
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, GenerateOp, ViewOp
 from tileas_xdsl.transforms.tileaa_to_tileas.rules import INDEX, Element, Insert, Rule, generated

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from xdsl.dialects import func, scf
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tileas_xdsl.analysis.shared_memory import allocated_tiles, tile_bytes
+from tileas_xdsl.analysis.memory.shared_memory import allocated_tiles, tile_bytes
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import OpError, note, op_error
 from tileas_xdsl.dialects.nv_tileas.enums import Space

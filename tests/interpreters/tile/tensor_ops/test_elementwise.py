@@ -29,7 +29,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.utils.test_value import create_ssa_value
 
 from tests.support.ir import parse
-from tileas_xdsl.dialects.nv_tileaa.pointers import AddPtrOp
+from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp
 from tileas_xdsl.interpreters.tile.faults import SimulationError
 from tileas_xdsl.interpreters.tile.numerics.floats import FLOAT_RULES
 from tileas_xdsl.interpreters.tile.tensor_ops.elementwise import ELEMENTWISE

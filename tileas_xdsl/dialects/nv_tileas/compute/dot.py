@@ -329,6 +329,3 @@ MatrixProduct: TypeAlias = AsyncDotOp | BlockScaledMmaOp | DotOp
 
 def _type(value: SSAValue[Tile] | None) -> Tile | None:
     return None if value is None else value.type
-
-
-OPERATIONS = (AsyncDotOp, BlockScaledMmaOp, DotOp)

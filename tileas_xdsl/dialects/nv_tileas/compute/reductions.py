@@ -184,6 +184,3 @@ class ScanOp(CombiningOp):
 def _without(tile: Tile, axis: int) -> tuple[int, ...]:
     shape = tile.get_shape()
     return (*shape[:axis], *shape[axis + 1 :])
-
-
-OPERATIONS = (ReduceOp, ScanOp)

@@ -25,7 +25,7 @@ from xdsl.irdl.constraints import AnyAttr
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.nv_tileaa.pointers import pointer_of
+from tileas_xdsl.dialects.nv_tileaa.memory.pointers import pointer_of
 from tileas_xdsl.dialects.nv_tileas.enums import (
     MemScope,
     MemScopeAttr,
@@ -198,6 +198,3 @@ def _is_same_tile(first: Attribute, second: Attribute) -> bool:
     if shape_of(first) is None or shape_of(second) is None:
         return first == second
     return shape_of(first) == shape_of(second) and element_of(first) == element_of(second)
-
-
-OPERATIONS = (AtomicCasOp, AtomicRmwOp)

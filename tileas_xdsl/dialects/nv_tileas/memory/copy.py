@@ -95,6 +95,3 @@ class AsyncCopyOp(CopyBase):
         "$source `,` $destination attr-dict"
         " `:` type($source) `,` type($destination) `->` type($result)"
     )
-
-
-OPERATIONS = (AsyncCopyOp, CopyOp)

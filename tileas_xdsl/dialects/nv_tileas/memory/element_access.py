@@ -407,6 +407,3 @@ class ScatterStoreOp(MemoryOp):
         check_ordering(self, TILED, self.mem_semantic, self.mem_scope)
         check_in_bounds(self, self.in_bounds, view)
         check_mask(self, self.mask, tile)
-
-
-OPERATIONS = (AsyncLoadOp, AsyncStoreOp, GatherLoadOp, LoadOp, ScatterStoreOp, StoreOp)

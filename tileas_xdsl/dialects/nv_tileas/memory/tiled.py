@@ -379,6 +379,3 @@ class TiledAtomicRmwOp(MemoryOp):
         check_in_bounds(self, self.in_bounds, tile)
         check_atomic(self, self.rmw_mode.data, element_of(view))
         check_reduction(self, self.atom, self.rmw_mode.data)
-
-
-OPERATIONS = (AsyncTiledLoadOp, TiledAtomicRmwOp, TiledLoadOp, TiledStoreOp)

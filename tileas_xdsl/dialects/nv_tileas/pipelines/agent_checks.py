@@ -10,8 +10,8 @@ from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tileas_xdsl.diagnostics.catalogue import message
-from tileas_xdsl.diagnostics.dominance import OPEN_BOUNDARY
 from tileas_xdsl.diagnostics.emission import note, op_error
+from tileas_xdsl.diagnostics.verification.dominance import OPEN_BOUNDARY
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileas.pipelines.checks import check_terminator, note_at
 from tileas_xdsl.dialects.nv_tileas.pipelines.family import AGENT_SWITCH

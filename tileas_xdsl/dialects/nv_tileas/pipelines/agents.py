@@ -27,7 +27,7 @@ from xdsl.printer import Printer
 from xdsl.traits import IsTerminator
 from xdsl.utils.lexer import Span
 
-from tileas_xdsl.diagnostics.dominance import OPEN_BOUNDARY
+from tileas_xdsl.diagnostics.verification.dominance import OPEN_BOUNDARY
 from tileas_xdsl.dialects.nv_tileas.interfaces import AgentLike
 from tileas_xdsl.dialects.nv_tileas.pipelines.agent_checks import check_agents, int_values
 from tileas_xdsl.dialects.nv_tileas.pipelines.base import PipelineOp, operation_state

@@ -180,6 +180,3 @@ class WaitOp(_Waiting):
     name = "nv_tileas.async.wait"
 
     traits = traits_def(MemoryConsistency())
-
-
-OPERATIONS = (CreateNoneOp, ToAsyncOp, TokenToAsyncOp, FutureWaitOp, WaitOp)

@@ -306,13 +306,3 @@ def _bits(type_: Attribute) -> int | None:
     if count is None or not isinstance(element, FixedBitwidthType):
         return None
     return count * element.bitwidth
-
-
-OPERATIONS = (
-    ConvertLayoutOp,
-    ExpandDimsOp,
-    GenerateOp,
-    ReinterpretOp,
-    ShuffleOp,
-    ViewOp,
-)

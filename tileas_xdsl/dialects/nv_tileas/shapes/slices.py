@@ -318,12 +318,3 @@ def delivered_tile(type_: Attribute) -> Tile | None:
 def tile_of(type_: Attribute) -> Tile | None:
     """A tile type itself, or the tile that a token carries."""
     return as_tile(type_) or delivered_tile(type_)
-
-
-OPERATIONS = (
-    AllocTensorOp,
-    AsyncExtractSliceOp,
-    AsyncInsertSliceOp,
-    ExtractSliceOp,
-    InsertSliceOp,
-)

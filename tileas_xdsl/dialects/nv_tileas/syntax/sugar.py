@@ -90,6 +90,3 @@ def _wgmma_of(parser: Parser, operands: Sequence[SSAValue], position: int) -> At
         if name not in ELEMENT_TYPES:
             parser.raise_error(f"no wgmma multiplies elements of type {name}", position)
     return AtomAttr.of(f"wgmma_{'_'.join(names)}")
-
-
-OPERATIONS = (ExpandDimOp, WgmmaOp)

@@ -191,6 +191,3 @@ def descriptor_of(value: SSAValue) -> Descriptor | None:
     swizzle = None if made.swizzle_mode is None else made.swizzle_mode.data
     atom = replace(made.atom.data, mode=made.load_mode or "tiled")
     return Descriptor(atom, made.box_extents, made.element_type, swizzle)
-
-
-OPERATIONS = (MakeTiledTmaDescOp,)

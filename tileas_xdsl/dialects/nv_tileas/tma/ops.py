@@ -441,12 +441,3 @@ class AsyncTiledAtomicRmwOp(TmaTransferOp):
         check_atomic(self, self.rmw_mode.data, element_of(self.source.type))
         check_reduction(self, self.atom, self.rmw_mode.data)
         check_tma_reduction(self, self.rmw_mode.data, element_of(self.source.type))
-
-
-OPERATIONS = (
-    AsyncGatherTmaLoadOp,
-    AsyncScatterTmaStoreOp,
-    AsyncTiledAtomicRmwOp,
-    AsyncTiledTmaLoadOp,
-    AsyncTiledTmaStoreOp,
-)

@@ -8,7 +8,7 @@ from typing import cast
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
-from tileas_xdsl.dialects.nv_tileaa.globals import GlobalOp
+from tileas_xdsl.dialects.nv_tileaa.memory.globals import GlobalOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.interpreters.tile.memory.tracked_memory import Memory
 from tileas_xdsl.interpreters.tile.numerics.element_types import Array

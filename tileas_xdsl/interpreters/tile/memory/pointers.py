@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from xdsl.ir import Attribute, Operation
 
-from tileas_xdsl.dialects.nv_tileaa.pointers import AddPtrOp, pointer_of
+from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp, pointer_of
 from tileas_xdsl.interpreters.tile.memory.tracked_memory import Memory
 from tileas_xdsl.interpreters.tile.numerics.element_types import dtype_of, is_array
 from tileas_xdsl.interpreters.tile.numerics.integers import INDEX_BITS, Value, wrap

@@ -8,7 +8,7 @@ from typing import Any
 from xdsl.dialects import func, gpu, memref
 from xdsl.interpreter import ReturnedValues
 
-from tileas_xdsl.diagnostics.dominance import OPEN_BOUNDARY
+from tileas_xdsl.diagnostics.verification.dominance import OPEN_BOUNDARY
 from tileas_xdsl.dialects.nv_tileas.control import (
     AsyncCancelNextProgramIdOp,
     CancelNextProgramIdOp,

@@ -11,12 +11,12 @@ from xdsl.dialects.builtin import IndexType, MemRefType
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.dialects.nv_tileaa.base import element_of
-from tileas_xdsl.dialects.nv_tileaa.conversions import BitcastOp, IntToPtrOp, PtrToIntOp
+from tileas_xdsl.dialects.nv_tileaa.compute.conversions import BitcastOp, IntToPtrOp, PtrToIntOp
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp, BoundedAttr, DivByAttr, SameElementsAttr
-from tileas_xdsl.dialects.nv_tileaa.globals import GetGlobalOp
-from tileas_xdsl.dialects.nv_tileaa.tokens import JoinMemTokenOp
+from tileas_xdsl.dialects.nv_tileaa.memory.globals import GetGlobalOp
+from tileas_xdsl.dialects.nv_tileaa.memory.tokens import JoinMemTokenOp
+from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
-from tileas_xdsl.dialects.nv_tileaa.views import MakeMemrefOp
 from tileas_xdsl.interpreters.tile.execution.agent import Language
 from tileas_xdsl.interpreters.tile.execution.machine import TileAgent
 from tileas_xdsl.interpreters.tile.faults import fault

@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
-from tileas_xdsl.analysis.quotient_ranges import keep_operand_ranges
+from tileas_xdsl.analysis.values.quotient_ranges import keep_operand_ranges
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import BlockIdxOp, GridDimOp
 from tileas_xdsl.dialects.nv_tileas.tma.checks import constant_of

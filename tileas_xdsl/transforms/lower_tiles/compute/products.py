@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from xdsl.ir import SSAValue, Use
 
-from tileas_xdsl.analysis.accumulators import is_tensor_product
-from tileas_xdsl.analysis.dot_layouts import Tiling, tiling_of
+from tileas_xdsl.analysis.layouts.dot_layouts import Tiling, tiling_of
+from tileas_xdsl.analysis.memory.accumulators import is_tensor_product
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import atom_of

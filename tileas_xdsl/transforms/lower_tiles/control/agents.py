@@ -9,8 +9,8 @@ from xdsl.builder import Builder
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
-from tileas_xdsl.diagnostics.dominance import OPEN_BOUNDARY
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.diagnostics.verification.dominance import OPEN_BOUNDARY
 from tileas_xdsl.dialects.cute_nvgpu import SetMaxRegisterOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.agent_checks import captures
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp

@@ -16,12 +16,12 @@ from xdsl.ir import Attribute, SSAValue
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import cute
 from tileas_xdsl.dialects.cute.types.elements import element_bits
-from tileas_xdsl.dialects.nv_tileaa.conversions import BitcastOp, IntToPtrOp, PtrToIntOp
+from tileas_xdsl.dialects.nv_tileaa.compute.conversions import BitcastOp, IntToPtrOp, PtrToIntOp
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp, DivByAttr
-from tileas_xdsl.dialects.nv_tileaa.globals import GetGlobalOp, GlobalOp
-from tileas_xdsl.dialects.nv_tileaa.pointers import AddPtrOp, pointer_of
+from tileas_xdsl.dialects.nv_tileaa.memory.globals import GetGlobalOp, GlobalOp
+from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp, pointer_of
+from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
-from tileas_xdsl.dialects.nv_tileaa.views import MakeMemrefOp
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import add, cast_index

@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import LoadOp as LoadElementOp
 from tileas_xdsl.dialects.cute import StoreOp as StoreElementOp
-from tileas_xdsl.dialects.nv_tileaa.pointers import pointer_of
+from tileas_xdsl.dialects.nv_tileaa.memory.pointers import pointer_of
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import (
     AsyncLoadOp,
     LoadBase,

@@ -7,7 +7,7 @@ from functools import partial
 
 from xdsl.ir import SSAValue
 
-from tileas_xdsl.analysis.tma_descriptors import constant_box, window_of
+from tileas_xdsl.analysis.memory.tma_descriptors import constant_box, window_of
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import TmaLoadOp, TmaStoreOp
 from tileas_xdsl.dialects.nv_tileas.enums import OobMode

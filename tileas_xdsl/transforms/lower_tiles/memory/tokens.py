@@ -8,7 +8,7 @@ from typing import Any
 from xdsl.ir import Operation
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.nv_tileaa.tokens import JoinMemTokenOp
+from tileas_xdsl.dialects.nv_tileaa.memory.tokens import JoinMemTokenOp
 from tileas_xdsl.dialects.nv_tileas.control import FenceAliasOp, FenceOp, GridDependencyOp
 from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic, MemSemanticAttr
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp

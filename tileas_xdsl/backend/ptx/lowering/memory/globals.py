@@ -12,7 +12,7 @@ from tileas_xdsl.backend.ptx.lowering.arithmetic.constants import NARROW_DTYPES
 from tileas_xdsl.backend.ptx.lowering.forms import form_of
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import ptx
-from tileas_xdsl.dialects.nv_tileaa.globals import GlobalOp
+from tileas_xdsl.dialects.nv_tileaa.memory.globals import GlobalOp
 from tileas_xdsl.dialects.ptx.structure.control import is_name
 
 ALIGNMENT = 16

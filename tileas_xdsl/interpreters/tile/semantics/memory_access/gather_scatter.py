@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Attribute, Operation
 
-from tileas_xdsl.dialects.nv_tileaa.pointers import pointer_of
+from tileas_xdsl.dialects.nv_tileaa.memory.pointers import pointer_of
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.memory.access_checks import accessed_element
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import (

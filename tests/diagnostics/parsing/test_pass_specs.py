@@ -1,0 +1,115 @@
+"""`-p` and `-t`: what is wrong with them, and what to type instead."""
+
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from xdsl.passes import ModulePass
+
+from tileas_xdsl.diagnostics.parsing.pass_specs import UsageError, check_target, parse_passes
+
+
+@dataclass(frozen=True)
+class Slicing(ModulePass):
+    name = "slicing"
+    stages: int = 3
+    arch: str | None = None
+
+    def apply(self, ctx, op) -> None: ...
+
+
+@dataclass(frozen=True)
+class Picky(ModulePass):
+    name = "picky"
+    size: int
+
+    def __post_init__(self) -> None:
+        if self.size < 0:
+            raise ValueError("size must not be negative")
+
+    def apply(self, ctx, op) -> None: ...
+
+
+@dataclass(frozen=True)
+class Named:
+    spec: str
+
+
+def missing():
+    raise ImportError("No module named 'llvmlite'")
+
+
+PASSES = {"slicing": lambda: Slicing, "picky": lambda: Picky, "missing": missing}
+PIPELINES = {"gemm": Named("slicing{stages=4},picky{size=1}")}
+
+
+def passes(text: str):
+    return parse_passes(text, PASSES, PIPELINES)
+
+
+def test_lists_of_passes():
+    assert passes("slicing{stages=2 arch=sm_90a},slicing") == (Slicing(2, "sm_90a"), Slicing())
+    assert passes("") == ()
+
+
+def test_the_name_of_a_pipeline_stands_for_its_passes():
+    assert passes("gemm") == (Slicing(4), Picky(1))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("slicin", "unknown pass 'slicin'; did you mean slicing?"),
+        ("gem", "unknown pass 'gem'; did you mean gemm?"),
+        ("zzz", "unknown pass 'zzz'; --help lists every pass"),
+        ("gemm,slicing", "pipeline 'gemm' cannot be part of a list of passes"),
+        (
+            "slicing{stage=2}",
+            "pass 'slicing' has no option 'stage'; its options are stages (int), arch (str|None)",
+        ),
+        (
+            "slicing{stages=two}",
+            "pass 'slicing': Incompatible types: given ('two',), expected <class 'int'>; "
+            "its options are stages (int), arch (str|None)",
+        ),
+        ("picky", "pass 'picky': picky requires argument \"size\"; its options are size (int)"),
+        (
+            "picky{size=-1}",
+            "pass 'picky': size must not be negative; its options are size (int)",
+        ),
+        ("missing", "pass 'missing' cannot be loaded: No module named 'llvmlite'"),
+        ("slicing{", "Expected argument name here at character 9 of 'slicing{'"),
+        ("slicing;", "Unknown token at character 8 of 'slicing;'"),
+    ],
+)
+def test_mistakes_are_explained_in_one_line(text, message):
+    with pytest.raises(UsageError) as caught:
+        passes(text)
+    assert str(caught.value) == message
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.text(alphabet='slicngpky{}=," \\[]0123-._é\n\t', max_size=30) | st.text(max_size=10))
+@example("slicing{stages=")
+@example('slicing{arch="')
+@example("slicing[x]")
+@example("mlir-opt[")
+@example("slicing{stages=" + "9" * 5000 + "}")
+def test_any_text_is_passes_or_a_usage_error(text: str):
+    try:
+        passes(text)
+    except UsageError as error:
+        assert str(error)
+
+
+def test_targets():
+    from xdsl.targets.mlir import MLIRTarget
+
+    targets = {"mlir": lambda: MLIRTarget, "old": lambda module, output: None}
+    check_target("mlir", targets)
+    check_target("mlir{print_debuginfo=true}", targets)
+    check_target("old", targets)
+    for wrong in ("mlri", "mlir{", "mlir{x=1}", "", "mlir{print_debuginfo=3}"):
+        with pytest.raises(UsageError):
+            check_target(wrong, targets)

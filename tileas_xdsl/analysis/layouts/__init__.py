@@ -1,0 +1,1 @@
+"""Register layouts of tiles: which operations fix, carry or change them."""

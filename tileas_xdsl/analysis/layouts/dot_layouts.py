@@ -1,0 +1,223 @@
+"""Products without a matrix unit of their own: which thread multiplies what, and what it reads.
+
+Warps are laid over batch, rows and columns, so that each multiplies as little and reads as little
+as possible.  With `mma`, the 32 lanes hold the fragments of the instruction; with `fma`, lanes are
+laid over rows and columns too, and each multiplies a few rows by a few columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from tileas_xdsl.analysis.layouts.digit_layouts import Part, layout_of_parts
+from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
+from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
+from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp, MatrixProduct
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.layout.integers import power_of_two_below
+from tileas_xdsl.layout.registers.register_layout import LANES, RegisterLayout
+
+BY_THREADS = ("mma", "fma")
+"""Families of MMA atoms whose operands and accumulators are in registers of all threads."""
+
+REST = 1 << 30
+"""The digit that counts what the others leave."""
+
+QUAD, EIGHT = 4, 8
+"""Lanes along K or along columns, and along rows: those of an 8x8 matrix (PTX ISA, mma)."""
+
+PAIR = 2
+"""Columns of C that are next to one another in a thread (PTX ISA, mma)."""
+
+WORD_BITS, DOUBLE_BITS = 32, 64
+
+WIDEST = 4
+"""Columns next to one another that a thread multiplies by `fma`."""
+
+SLICE_BITS = 128
+"""Of a row of A that a thread reads at once for `fma`."""
+
+LANES_ALONG_ROWS = 8
+"""So many lanes have pieces of one row of C for `fma`, where it is long enough."""
+
+
+@dataclass(frozen=True)
+class Extents:
+    """Of a product; 1 batch where it has no such dimension."""
+
+    batch: int
+    m: int
+    n: int
+    k: int
+    bits: int
+    """Of an element of A and B."""
+    is_batched: bool = False
+
+    def tile(self, rows: int, columns: int) -> tuple[int, ...]:
+        """The shape of a tile of such a product."""
+        return (self.batch, rows, columns) if self.is_batched else (rows, columns)
+
+
+@dataclass(frozen=True)
+class Tiling:
+    """How a product is spread over threads.  Parts of 8x8 matrices are as `mma` has them."""
+
+    extents: Extents
+    warps: tuple[int, int, int]
+    """Along batch, rows and columns."""
+    step: int
+    """Elements of K that are multiplied at once."""
+    rows: Sequence[Part]
+    columns: Sequence[Part]
+    """Of B."""
+    columns_of_sums: Sequence[Part]
+    depth: Sequence[Part]
+    """Of A and B, within a step."""
+    threads: int
+    """Of the agent."""
+
+    @property
+    def steps(self) -> int:
+        """How often all threads multiply."""
+        return self.extents.k // self.step
+
+    @property
+    def batches(self) -> int:
+        """Batches of a warp."""
+        return max(self.extents.batch // self.warps[0], 1)
+
+    @property
+    def sums(self) -> RegisterLayout:
+        """The layout of C."""
+        x = self.extents
+        return self._layout(x.tile(x.m, x.n), self.rows, self.columns_of_sums)
+
+    def left(self, depth: int) -> RegisterLayout:
+        """The layout of so many columns of A, a step behind another."""
+        return self._layout(self.extents.tile(self.extents.m, depth), self.rows, self._deep)
+
+    def right(self, depth: int) -> RegisterLayout:
+        """The layout of so many rows of B, a step behind another."""
+        return self._layout(self.extents.tile(depth, self.extents.n), self._deep, self.columns)
+
+    @property
+    def _deep(self) -> Sequence[Part]:
+        return (*self.depth, Part(REST, order=9))
+
+    def _layout(
+        self, shape: tuple[int, ...], first: Sequence[Part], last: Sequence[Part]
+    ) -> RegisterLayout:
+        batch, rows, columns = self.warps
+        parts = [first, last]
+        if self.extents.is_batched:
+            parts.insert(0, (Part(batch, LANES * rows * columns), Part(REST, order=8)))
+        return layout_of_parts(shape, parts, LANES * batch * rows * columns, self.threads)
+
+
+def is_by_threads(op: MatrixProduct) -> bool:
+    """Return whether a product has its operands and accumulator in registers of all threads."""
+    atom = atom_of(op.atom)
+    return isinstance(atom, MmaAtom) and atom.instruction in BY_THREADS
+
+
+def tiling_of(op: DotOp | AsyncDotOp, warps: int) -> Tiling | None:
+    """Return the tiling of a product over the warps of an agent; None for other atoms."""
+    if not is_by_threads(op):
+        return None
+    assert op.atom is not None
+    make = thread_tiling if op.atom.data.word.startswith("fma_") else warp_tiling
+    return make(extents_of(op), warps)
+
+
+def extents_of(op: DotOp | AsyncDotOp) -> Extents:
+    """The extents of a product."""
+    *batch, m, k = op.a.type.get_shape()
+    n, bits = op.b.type.get_shape()[-1], bits_of(op.a.type.element_type)
+    return Extents(batch[0] if batch else 1, m, n, k, bits, is_batched=bool(batch))
+
+
+# Matrix instructions of a warp
+
+
+def least_depth(bits: int) -> int:
+    """The smallest K for which registers of `mma` are not empty in some lanes."""
+    return QUAD if bits == DOUBLE_BITS else QUAD * WORD_BITS // bits
+
+
+@lru_cache(maxsize=256)
+def warp_tiling(x: Extents, warps: int) -> Tiling:
+    """Return the tiling of a product over warps by mma.sync: 16x8 tiles, of f64 8x8."""
+    word = max(WORD_BITS // x.bits, 1)
+    halves = 1 if x.bits == DOUBLE_BITS else 2
+    tall = EIGHT * halves
+    over = _warps(x, warps, (tall, EIGHT))
+    _, rows, columns = over
+    step = min(x.k, QUAD * word * halves)
+    down = (Part(EIGHT, QUAD), Part(halves, order=1), Part(rows, LANES), Part(REST, order=4))
+    inner = max(x.n // (EIGHT * columns), 1)
+    beside = Part(columns, LANES * rows)
+    return Tiling(
+        x,
+        over,
+        step,
+        rows=down,
+        columns=(Part(EIGHT, QUAD), Part(inner, order=3), beside),
+        columns_of_sums=(Part(PAIR), Part(QUAD, 1), Part(inner, order=3), beside),
+        depth=(Part(word), Part(QUAD, 1), Part(min(step // (QUAD * word), halves), order=2)),
+        threads=LANES * warps,
+    )
+
+
+def _warps(x: Extents, warps: int, tile: tuple[int, int]) -> tuple[int, int, int]:
+    """Warps along batch, rows and columns: the least work of each, then the least that it reads."""
+    tall, wide = -(-x.m // tile[0]), -(-x.n // tile[1])
+
+    def cost(over: tuple[int, int, int]) -> tuple[int, int, int]:
+        b, r, c = -(-x.batch // over[0]), -(-tall // over[1]), -(-wide // over[2])
+        return b * r * c, b * (r * tile[0] + c * tile[1]), over[2]
+
+    return min(_over(power_of_two_below(warps)), key=cost)
+
+
+def _over(count: int) -> Iterator[tuple[int, int, int]]:
+    """Every way to lay a power of two over three dimensions."""
+    powers = [1 << k for k in range(count.bit_length())]
+    for batch in powers:
+        for rows in powers:
+            if count % (batch * rows) == 0:
+                yield batch, rows, count // (batch * rows)
+
+
+# Threads
+
+
+@lru_cache(maxsize=256)
+def thread_tiling(x: Extents, warps: int) -> Tiling:
+    """Threads that multiply some rows by some columns, one element of K after another."""
+    step = min(x.k, max(SLICE_BITS // x.bits, 1), WIDEST)
+    batch, rows, columns = _threads(x, LANES * power_of_two_below(warps))
+    beside = min(max(LANES_ALONG_ROWS, LANES // rows), columns)
+    above = LANES // beside
+    over = (batch, rows // above, columns // beside)
+    wide = min(WIDEST, max(x.n // columns, 1))
+    down = (Part(above, beside), Part(over[1], LANES), Part(REST, order=4))
+    across = (
+        Part(wide),
+        Part(beside, 1),
+        Part(over[2], LANES * over[1]),
+        Part(REST, order=3),
+    )
+    depth = (Part(REST, order=9),)
+    return Tiling(x, over, step, down, across, across, depth, threads=LANES * warps)
+
+
+def _threads(x: Extents, threads: int) -> tuple[int, int, int]:
+    """Threads along batch, rows and columns; whole warps along the batch."""
+
+    def cost(over: tuple[int, int, int]) -> tuple[int, int, int]:
+        b, r, c = (-(-n // k) for n, k in zip((x.batch, x.m, x.n), over, strict=True))
+        return b * r * c, b * (r + c), over[1]
+
+    return min((o for o in _over(threads) if threads // o[0] >= LANES), key=cost)

@@ -1,0 +1,246 @@
+"""Groups of tiles that must have one layout: values that are the same registers or memory.
+
+A pipeline is followed from where its stages are filled to where they are read: the tile at one
+position of the stages is one node, whichever operation names it.  Conversions, loads, stores and
+products end a group; so do constants, of which each group may have its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TypeAlias
+
+from xdsl.dialects import arith, tensor
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.utils.disjoint_set import DisjointSet
+
+from tileas_xdsl.analysis.layouts.layout_flow import LayoutRole, layout_role
+from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, BlockScaledMmaOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
+from tileas_xdsl.dialects.nv_tileas.compute.scale_tiles import is_rearranged
+from tileas_xdsl.dialects.nv_tileas.control import PragmaOp
+from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.pipelines.checks import stage_types
+from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.token_chain import TokenFault, inflows, pipelines_of
+from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import FutureWaitOp, WaitOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp, ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.same_rows import keeps_rows
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp, InsertSliceOp
+from tileas_xdsl.dialects.nv_tileas.spaces import Tile, shape_of, space_of
+from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
+from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType, TiledViewType
+
+FREE_TILES = (arith.ConstantOp, tensor.SplatOp)
+"""Operations whose tile can be made anew wherever it is used."""
+
+BUFFERS = (Space.SMEM, Space.TMEM)
+
+
+@dataclass(frozen=True)
+class StagePart:
+    """The tile at a position of the stages of a pipeline."""
+
+    pipeline: CreatePipelineOp
+    position: int
+
+
+Node: TypeAlias = SSAValue | StagePart
+
+
+@dataclass(eq=False)
+class TileGroup:
+    """Nodes that have one layout."""
+
+    nodes: list[Node] = field(default_factory=list[Node])
+
+    @property
+    def values(self) -> list[SSAValue]:
+        """The values among the nodes, in the order of the program."""
+        return [node for node in self.nodes if isinstance(node, SSAValue)]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extents that all tiles of the group have."""
+        return placed_shape(self.values[0].type) or ()
+
+
+class TileGroups:
+    """The groups of everything inside an operation, and which tiles are parts of others."""
+
+    groups: Sequence[TileGroup]
+
+    def __init__(
+        self, root: Operation, apart: Callable[[Operation], bool] = lambda op: False
+    ) -> None:
+        """Operations that are `apart` join nothing."""
+        self._nodes: dict[Node, TileGroup | None] = {}
+        self.parts: dict[SSAValue, ExtractSliceOp | ViewOp] = {}
+        """Slices, transposes, scales and renamed rows, by the operation that cuts them out."""
+        joins: list[tuple[Node, Node]] = []
+        for op in root.walk():
+            self._nodes.update(dict.fromkeys(_placed_values(op)))
+            joins += () if apart(op) else _joins(op)
+            if (part := _part(op)) is not None:
+                self.parts[part.result] = part
+        for first, second in joins:
+            self._nodes.update({first: None, second: None})
+        self.groups = self._grouped(joins)
+
+    def of(self, node: Node) -> TileGroup | None:
+        """The group of a tile; None for what is no tile, or free."""
+        return self._nodes.get(node)
+
+    def whole_of(self, value: SSAValue) -> SSAValue:
+        """The tile that a value is a part of, or itself."""
+        while (cut := self.parts.get(value)) is not None:
+            value = cut.source
+        return value
+
+    def _grouped(self, joins: Iterable[tuple[Node, Node]]) -> Sequence[TileGroup]:
+        sets: DisjointSet[Node] = DisjointSet(list(self._nodes))
+        for first, second in joins:
+            sets.union_left(first, second)
+        by_root: dict[Node, TileGroup] = {}
+        for node in self._nodes:
+            group = by_root.setdefault(sets.find(node), TileGroup())
+            group.nodes.append(node)
+            self._nodes[node] = group
+        return [group for group in by_root.values() if group.values]
+
+
+def placed_tile(type_: Attribute) -> Tile | None:
+    """The tile that a value is, or that its token delivers."""
+    return as_tile(type_.delivered if isinstance(type_, AsyncTokenType) else type_)
+
+
+def placed_shape(type_: Attribute) -> tuple[int, ...] | None:
+    """The extents of what a group may contain: tiles, and views of memory on the chip."""
+    if (tile := placed_tile(type_)) is not None:
+        return tuple(tile.get_shape())
+    is_buffer = is_view(type_) and space_of(type_) in BUFFERS
+    return shape_of(type_) if is_buffer else None
+
+
+def is_view(type_: Attribute) -> bool:
+    """Whether values of a type name memory, and are no tiles."""
+    return isinstance(type_, TiledViewType | MemRefType)
+
+
+def stage_parts(op: StageOp) -> Sequence[Sequence[StagePart]]:
+    """For each position of the stages that an operation works on, the parts that it may be."""
+    pipelines = pipelines_of(op.operands[0])
+    known = () if isinstance(pipelines, TokenFault) else pipelines
+    return [[StagePart(p, k) for p in known] for k in range(len(stage_types(op)))]
+
+
+def payload_results(op: StageOp) -> Sequence[SSAValue]:
+    """The results that are values of a stage, or what a body yields."""
+    return op.results[len(op.ENTRY.gives) :]
+
+
+def _placed_values(op: Operation) -> Iterator[SSAValue]:
+    arguments = (a for region in op.regions for block in region.blocks for a in block.args)
+    results = () if isinstance(op, FREE_TILES) else op.results
+    return (v for v in (*results, *arguments) if placed_shape(v.type) is not None)
+
+
+def _part(op: Operation) -> ExtractSliceOp | ViewOp | None:
+    if isinstance(op, ExtractSliceOp):
+        return op
+    if isinstance(op, ViewOp) and (is_rearranged(op.result.type) or _is_renamed(op)):
+        return op
+    return None
+
+
+def _is_renamed(op: ViewOp) -> bool:
+    """Whether a view shows the rows of a tile in shared memory under another shape."""
+    is_shared = space_of(op.result.type) is Space.SMEM and as_tile(op.result.type) is not None
+    return is_shared and keeps_rows(op) and shape_of(op.source.type) != shape_of(op.result.type)
+
+
+def _joins(op: Operation) -> Iterator[tuple[Node, Node]]:
+    """The pairs of nodes that an operation makes one."""
+    for value in _placed_values(op):
+        yield from ((value, v) for v in inflows(value) or () if _is_grouped(v))
+    match op:
+        case StageOp():
+            yield from _of_stage(op)
+        case DotOp() | AsyncDotOp() | BlockScaledMmaOp():
+            yield from _pairs([op.c, op.result])
+        case WaitOp() | FutureWaitOp():
+            yield from _pairs([op.token, *op.values])
+        case InsertSliceOp():
+            yield from _pairs([op.destination, op.result])
+        case ViewOp():
+            yield from _of_view(op)
+        case PragmaOp(body=Region() as body):
+            yield from _of_body(op.results, body.block)
+        case _:
+            for tiles in _alike(op):
+                yield from _pairs(tiles)
+
+
+def _alike(op: Operation) -> Sequence[Sequence[SSAValue]]:
+    """Tiles with elements at the same coordinates that an operation works on together."""
+    if isinstance(op, ReduceOp):
+        return (op.sources, op.outputs)
+    if isinstance(op, GenerateOp):
+        return ([*taken_in_place(op), op.result],)
+    if layout_role(op) is LayoutRole.ELEMENTWISE:
+        return ([*op.operands, *op.results],)
+    return ()
+
+
+def _pairs(values: Sequence[SSAValue]) -> Iterator[tuple[Node, Node]]:
+    return pairwise(value for value in values if _is_grouped(value))
+
+
+def _is_grouped(value: SSAValue) -> bool:
+    return placed_shape(value.type) is not None and not isinstance(value.owner, FREE_TILES)
+
+
+def _of_stage(op: StageOp) -> Iterator[tuple[Node, Node]]:
+    """Arguments of the body are the tiles of the stage; results are what it yields.
+
+    Without results it yields the stage.
+    """
+    results, body = payload_results(op), op.regions[0].block if op.regions else None
+    staged = [results if body is None else body.args]
+    if body is not None and body.last_op is not None and not results:
+        staged.append(body.last_op.operands)
+    for tiles in staged:
+        for tile, parts in zip(tiles, stage_parts(op), strict=False):
+            yield from pairwise((*(v for v in (tile,) if _is_grouped(v)), *parts))
+    if body is not None:
+        yield from _of_body(results, body)
+
+
+def _of_body(results: Sequence[SSAValue], body: Block) -> Iterator[tuple[Node, Node]]:
+    """Results that are what a body ends with."""
+    last = body.last_op
+    for result, given in zip(results, () if last is None else last.operands, strict=False):
+        yield from _pairs([given, result])
+
+
+def taken_in_place(op: GenerateOp) -> Sequence[SSAValue]:
+    """The tiles of which every element is made of the one at the same coordinates."""
+    place, shape = tuple(op.body.block.args), placed_shape(op.result.type)
+    return [
+        inner.tensor
+        for inner in op.body.block.ops
+        if isinstance(inner, tensor.ExtractOp)
+        and tuple(inner.indices) == place
+        and placed_shape(inner.tensor.type) == shape
+    ]
+
+
+def _of_view(op: ViewOp) -> Iterator[tuple[Node, Node]]:
+    """A view of the whole of a buffer is the buffer."""
+    whole = op.is_whole and placed_shape(op.source.type) == placed_shape(op.result.type)
+    if whole and not is_rearranged(op.result.type):
+        yield from _pairs([op.source, op.result])

@@ -1,0 +1,1 @@
+"""Buffers, shared and tensor memory, TMA descriptors."""

@@ -1,0 +1,190 @@
+"""Offsets of aliases in their allocation: constants, values, and merges of them.
+
+A `view` of contiguous elements is an offset from its source; other views are allocations of their
+own.  A merge has one offset if all incoming values have it, and else an offset that is carried with
+it at run time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects.arith import ConstantOp, SelectOp
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr
+from xdsl.ir import OpResult, SSAValue
+
+from tileas_xdsl.analysis.memory.buffer_aliases import BufferAliases
+from tileas_xdsl.analysis.values.loop_carried_values import Carried, is_inside
+from tileas_xdsl.dialects.nv_tileas.compute.scale_tiles import is_rearranged
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
+
+
+@dataclass(frozen=True)
+class Offset:
+    """A number of elements: a constant, and multiples of values.
+
+    A value that is a buffer stands for the offset at which that buffer begins.
+    """
+
+    constant: int = 0
+    terms: Mapping[SSAValue, int] = field(default_factory=dict[SSAValue, int])
+
+    def plus(self, value: SSAValue | int, factor: int = 1) -> Offset:
+        """The sum with a multiple of a value."""
+        if isinstance(value, int):
+            return Offset(self.constant + value * factor, self.terms)
+        return Offset(self.constant, {**self.terms, value: self.terms.get(value, 0) + factor})
+
+    @property
+    def known(self) -> int | None:
+        """The number, if it is a constant."""
+        return None if self.terms else self.constant
+
+
+@dataclass(frozen=True)
+class Place:
+    """`offset` elements behind the beginning of `base`."""
+
+    base: SSAValue
+    offset: Offset = Offset()
+
+
+@dataclass(frozen=True)
+class Merged:
+    """The result for a merge: its constant location, or the buffer that it is part of."""
+
+    base: SSAValue
+    place: Place | None = None
+    """The constant location; None where an offset must be carried at run time."""
+    is_alias: bool = True
+    """False if parts of different buffers merge."""
+
+
+class BufferPlaces:
+    """Where the merges of a program are; those in `left` count as buffers of their own."""
+
+    def __init__(self, aliases: BufferAliases, left: Collection[Carried] = ()) -> None:
+        self._aliases = aliases
+        self.left: set[Carried] = set(left)
+        """The merges that stay: of different buffers, or given at the beginning."""
+        self._moving: set[Carried] = set()
+        """The merges without a constant location."""
+        self.found: dict[Carried, Merged] = {}
+        while not self._settles():
+            self.found = {}
+
+    def _settles(self) -> bool:
+        """Assume that merges not known to move have one location; return False if one has not.
+
+        Then all other results are discarded, so that they do not depend on the wrong assumption.
+        """
+        learnt = True
+        while learnt:
+            learnt = False
+            for merge in self._aliases.merges:
+                merged = None if merge in self.left else self._merged(merge)
+                old = self.found.get(merge)
+                if merged is None or merged == old:
+                    continue
+                learnt = True
+                self._note(merge, merged, old)
+                if old is not None:
+                    return False
+        return True
+
+    def _note(self, merge: Carried, merged: Merged, old: Merged | None) -> None:
+        """Keep what is known of a merge now; what is learnt once stays."""
+        if not merged.is_alias or (old is not None and old.base is not merged.base):
+            self.left.add(merge)
+            return
+        self.found[merge] = merged
+        if merged.place is None or old is not None:
+            self._moving.add(merge)
+
+    def _merged(self, merge: Carried) -> Merged | None:
+        """What flows into a merge, taken together; None if nothing is known yet."""
+        places = [p for feed in merge.feeds if (p := self.place_of(feed.value)) is not None]
+        if not places:
+            return None
+        base, offset = places[0].base, places[0].offset
+        if any(place.base is not base for place in places) or _is_made_inside(base, merge):
+            return Merged(base, is_alias=False)
+        moves = any(place.offset != offset for place in places)
+        if moves or merge in self._moving or any(_is_made_inside(v, merge) for v in offset.terms):
+            return Merged(base)
+        return Merged(base, places[0])
+
+    def place_of(self, value: SSAValue) -> Place | None:
+        """Where a buffer begins; None if that is not known yet."""
+        steps: list[Offset] = []
+        while (step := _step_of(value)) is not None:
+            source, behind = step
+            steps.append(behind)
+            value = source
+        place = self._place_of_head(value)
+        if place is None:
+            return None
+        for behind in reversed(steps):
+            place = Place(place.base, _sum(place.offset, behind))
+        return place
+
+    def _place_of_head(self, value: SSAValue) -> Place | None:
+        merge = self._aliases.merge_of.get(value)
+        if merge is None or merge in self.left:
+            return Place(value)
+        merged = self.found.get(merge)
+        if merged is None:
+            return None
+        return merged.place or Place(merged.base, Offset().plus(value))
+
+
+def _is_made_inside(value: SSAValue, merge: Carried) -> bool:
+    return not isinstance(merge.op, SelectOp) and is_inside(value, merge.op)
+
+
+def _sum(one: Offset, other: Offset) -> Offset:
+    total = one.plus(other.constant)
+    for value, factor in other.terms.items():
+        total = total.plus(value, factor)
+    return total
+
+
+def _step_of(value: SSAValue) -> tuple[SSAValue, Offset] | None:
+    """The source of a contiguous view, and how many elements behind it the view begins."""
+    if not isinstance(value, OpResult) or not isinstance(value.op, ViewOp):
+        return None
+    view = value.op
+    if is_rearranged(view.result.type) and not is_rearranged(view.source.type):
+        return None
+    if view.offset is not None:
+        return view.source, Offset(view.offset.value.data)
+    strides = _strides(view)
+    if strides is None:
+        return None
+    offset = Offset()
+    for index, stride in zip(view.indices, strides, strict=True):
+        offset = offset.plus(_number(index), stride)
+    return view.source, offset
+
+
+def _strides(view: ViewOp) -> Sequence[int] | None:
+    """The elements between neighbours along each index; None if the view has gaps."""
+    source, result = shape_of(view.source.type) or (), shape_of(view.result.type) or ()
+    count = len(view.indices)
+    if count < 2:
+        return (1,) * count
+    if len(result) == count or DYNAMIC_INDEX in source[1:]:
+        return None
+    strides = [1]
+    for extent in reversed(source[1:]):
+        strides.append(strides[-1] * extent)
+    return strides[::-1]
+
+
+def _number(value: SSAValue) -> SSAValue | int:
+    op = value.owner
+    if isinstance(op, ConstantOp) and isinstance(op.value, IntegerAttr):
+        return op.value.value.data
+    return value

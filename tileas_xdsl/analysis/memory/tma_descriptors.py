@@ -1,0 +1,210 @@
+"""The TMA descriptors of a kernel: where each is created, and its index in the table of its kind.
+
+One walk, in program order.  A descriptor whose view depends on nothing but arguments, constants and
+integer arithmetic of them is created on the host, before the launch; any other on the device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects import arith, func, memref
+from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, MemRefType
+from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.utils.hints import isa
+
+from tileas_xdsl.analysis.values.pointer_base_arrays import (
+    PointedArray,
+    is_parameter,
+    pointed_array,
+)
+from tileas_xdsl.diagnostics.catalogue import message
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp
+from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp
+from tileas_xdsl.dialects.nv_tileas.attributes import LayoutAttr
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
+from tileas_xdsl.dialects.nv_tileas.tma.descriptor import MakeTiledTmaDescOp
+from tileas_xdsl.dialects.nv_tileas.tma.index import check_tma_index, counts_of, has_descriptors
+from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaTransferOp
+from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
+from tileas_xdsl.target.kernel_abi import Extents, Passed
+
+ARITHMETIC = (
+    arith.AddiOp,
+    arith.AndIOp,
+    arith.CeilDivSIOp,
+    arith.CeilDivUIOp,
+    arith.CmpiOp,
+    arith.DivSIOp,
+    arith.DivUIOp,
+    arith.ExtSIOp,
+    arith.ExtUIOp,
+    arith.FloorDivSIOp,
+    arith.IndexCastOp,
+    arith.MaxSIOp,
+    arith.MaxUIOp,
+    arith.MinSIOp,
+    arith.MinUIOp,
+    arith.MuliOp,
+    arith.OrIOp,
+    arith.RemSIOp,
+    arith.RemUIOp,
+    arith.SelectOp,
+    arith.ShLIOp,
+    arith.ShRSIOp,
+    arith.ShRUIOp,
+    arith.SubiOp,
+    arith.TruncIOp,
+    arith.XOrIOp,
+)
+"""What a host computes as the device would."""
+
+_SEEN = (AssumeOp, MakeMemrefOp, ViewOp, memref.DimOp)
+"""What else a host knows of arrays."""
+
+
+@dataclass
+class DescriptorTables:
+    """The descriptors that a kernel makes, in program order by where they are born."""
+
+    device: list[MakeTiledTmaDescOp] = field(default_factory=list[MakeTiledTmaDescOp])
+    host: list[MakeTiledTmaDescOp] = field(default_factory=list[MakeTiledTmaDescOp])
+
+    @property
+    def all(self) -> Sequence[MakeTiledTmaDescOp]:
+        """In the order of the arguments that a kernel gets for them."""
+        return [*self.device, *self.host]
+
+
+def descriptor_tables(kernel: func.FuncOp) -> DescriptorTables:
+    """The tables of a kernel, by one walk."""
+    found = DescriptorTables()
+    for op in kernel.walk():
+        if isinstance(op, MakeTiledTmaDescOp):
+            table = found.host if is_born_on_host(op) else found.device
+            table.append(op)
+    return found
+
+
+def is_born_on_host(op: MakeTiledTmaDescOp) -> bool:
+    """Whether what a descriptor depends on is known when its kernel is launched."""
+    return all(_is_known(value) for value in depended_on(op.view))
+
+
+def constant_box(op: MakeTiledTmaDescOp) -> tuple[int, ...]:
+    """The box of a descriptor, which is encoded before the launch: all extents are constants."""
+    box = op.box_extents
+    known = tuple(extent for extent in box if extent is not None)
+    if len(known) == len(box):
+        return known
+    if is_born_on_host(op):
+        raise op_error(op, "has a box whose extents are not constants")
+    reason = "a box is the same for all windows"
+    raise op_error(op, message("cute_nvgpu.update_tma_desc.field", field="box_dim", reason=reason))
+
+
+def depended_on(value: SSAValue) -> Iterator[SSAValue]:
+    """A value and all that it is computed from; not beyond what no host computes."""
+    pending, seen = [value], set[SSAValue]()
+    while pending:
+        value = pending.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        yield value
+        if isinstance(value, OpResult) and _is_known(value):
+            pending += value.op.operands
+
+
+def _is_known(value: SSAValue) -> bool:
+    if isinstance(value, BlockArgument):
+        return is_parameter(value)
+    assert isinstance(value, OpResult)
+    op = value.op
+    if isinstance(op, arith.ConstantOp):
+        return isinstance(op.value, IntegerAttr)
+    if op.name.startswith("math.") or isinstance(op, _SEEN):
+        return True
+    return isinstance(op, ARITHMETIC) and isinstance(value.type, IntegerType | IndexType)
+
+
+def functions_with_descriptors(module: Operation) -> Sequence[func.FuncOp]:
+    """The functions of a module that make a descriptor or have been given some."""
+    functions = [op for op in module.walk() if isinstance(op, func.FuncOp)]
+    return [f for f in functions if counts_of(f) is not None or _makes_descriptor(f)]
+
+
+def _makes_descriptor(function: func.FuncOp) -> bool:
+    return any(isinstance(op, MakeTiledTmaDescOp) for op in function.walk())
+
+
+def check_lowered(function: func.FuncOp) -> None:
+    """A function that has its descriptors makes none that a host could make."""
+    for op in descriptor_tables(function).host:
+        raise op_error(op, message("separate_host_tma.lower_descriptor_first"))
+
+
+def check_indices(function: func.FuncOp) -> None:
+    """Check that TMA operations of a function with descriptors name one that exists."""
+    for op in function.walk():
+        if isinstance(op, TmaTransferOp | MakeTiledTmaDescOp) and has_descriptors(op):
+            check_tma_index(op, op.result if isinstance(op, MakeTiledTmaDescOp) else op.operands[0])
+
+
+@dataclass(frozen=True)
+class Window:
+    """A part of an array argument: it begins at the sum of `starts` along each dimension."""
+
+    argument: BlockArgument
+    """The array, or the pointer to it."""
+    type: MemRefType[Attribute]
+    starts: Sequence[Sequence[SSAValue]]
+    pointed: PointedArray | None = None
+    """The array behind a pointer; None where the argument is the array."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is the argument as it is."""
+        return not any(self.starts)
+
+    @property
+    def extents(self) -> Extents | None:
+        """Those of the array behind a pointer, as recipes have them."""
+        if self.pointed is None:
+            return None
+        sizes, strides = (
+            tuple(n if isinstance(n, int) else Passed(n.index) for n in counts)
+            for counts in (self.pointed.sizes, self.pointed.strides)
+        )
+        return Extents(sizes, strides)
+
+
+def window_of(view: SSAValue) -> Window | None:
+    """Return the window of a kernel argument that a view shows; None for any other view."""
+    views: list[ViewOp] = []
+    while isinstance(view, OpResult) and isinstance(view.op, ViewOp):
+        views.append(view.op)
+        view = view.op.source
+    pointed, type_ = pointed_array(view), view.type
+    argument = view if pointed is None else pointed.pointer
+    if not isinstance(argument, BlockArgument) or not _is_known(argument):
+        return None
+    if not isa(type_, MemRefType[Attribute]):
+        return None
+    rank = len(type_.get_shape())
+    if not all(_keeps_dimensions(op, rank) for op in views):
+        return None
+    starts = [[op.indices[axis] for op in views if op.indices] for axis in range(rank)]
+    return Window(argument, type_, starts, pointed)
+
+
+def _keeps_dimensions(op: ViewOp, rank: int) -> bool:
+    """Whether a view shows the dimensions of its source, only from another beginning on."""
+    type_ = op.result.type
+    if isinstance(type_, TiledViewType) and isinstance(type_.layout, LayoutAttr):
+        return False
+    begins = op.is_whole or (op.offset is None and len(op.indices) == rank)
+    return begins and len(shape_of(type_) or ()) == rank

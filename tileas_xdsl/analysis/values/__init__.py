@@ -1,0 +1,1 @@
+"""Values: ranges, strides, uniformity, liveness, loop-carried values."""

@@ -1,0 +1,1 @@
+"""From files and command lines to modules and passes, with located errors."""

@@ -1,0 +1,1 @@
+"""Verification of whole modules: dominance, cached constraints, expected diagnostics."""

@@ -1,0 +1,202 @@
+"""Is every value defined before it is used, on every path?  xDSL does not check it.
+
+The rules and the wording are MLIR's (`Verifier.cpp`, `Dominance.cpp`): order matters inside a
+block unless it is the only block of a graph region; a definition in another block of the region
+must dominate; uses in unreachable blocks are tolerated; a value of an enclosing region is visible
+unless an `IsolatedFromAbove` operation lies between.  One rule is our own: the regions of an
+operation with the attribute `OPEN_BOUNDARY` see one another's values.  Time is linear in operations
+and operands, times the nesting between a use and its definition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from xdsl.dialects.builtin import UnregisteredOp
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.traits import IsolatedFromAbove
+
+from tileas_xdsl.diagnostics.emission import note, op_error
+from tileas_xdsl.diagnostics.report import Diagnostic
+from tileas_xdsl.diagnostics.verification.dominator_tree import DominatorTree
+
+GRAPH_REGION_OPS = frozenset({"builtin.module"})
+"""Operations whose single-block regions have no order; unregistered ones are treated so too."""
+
+OPEN_BOUNDARY = "nv_tileas.open_boundary"
+"""The attribute of an operation whose regions run at the same time, and whose values are still to
+be handed from one to another: what one region defines may be used in the others."""
+
+
+def dominance_errors(root: Operation) -> list[Diagnostic]:
+    """A located error for each operation inside `root` that uses a value it cannot see.
+
+    Values from outside `root` are visible only in so far as `root` is part of a larger module.
+    """
+    return list(_Dominance(root).errors())
+
+
+class _Dominance:
+    """The position of every operation in its block, and the dominator trees on demand."""
+
+    _root: Operation
+    _positions: dict[Operation, int]
+    _trees: dict[Region, DominatorTree]
+    _unreachable: set[Block]
+
+    def __init__(self, root: Operation) -> None:
+        self._root = root
+        self._positions = {}
+        self._trees = {}
+        self._unreachable = set()
+        for block in root.walk_blocks():
+            self._positions.update((op, index) for index, op in enumerate(block.ops))
+            region = block.parent
+            if region is None or region.blocks.first is block:
+                continue
+            if not self._tree(region).is_reachable(block):
+                self._unreachable.add(block)
+
+    def errors(self) -> Iterator[Diagnostic]:
+        for op in self._root.walk():
+            block = op.parent
+            if op is self._root or block is None or block in self._unreachable:
+                continue
+            for index, value in enumerate(op.operands):
+                if (error := self._use_error(op, index, value, block)) is not None:
+                    yield error
+                    break
+
+    def _use_error(
+        self, op: Operation, index: int, value: SSAValue, block: Block
+    ) -> Diagnostic | None:
+        owner = value.owner
+        home = owner if isinstance(owner, Block) else owner.parent
+        if home is block:
+            return None if self._precedes(owner, op) else _does_not_dominate(op, index, value)
+        if home is None or home.parent is None:
+            return op_error(op, f"operand #{index} is not defined in the module").diagnostics[0]
+        use = _lift(op, block, home.parent)
+        if use.barrier is not None and not use.barrier.is_ancestor(home):
+            return _crosses_isolation(op, use.barrier)
+        if use.op is not None and self._visible(owner, home, use.op):
+            return None
+        if use.op is None and _crosses_open_boundary(block, home):
+            return None
+        return _does_not_dominate(op, index, value)
+
+    def _visible(self, owner: Operation | Block, home: Block, user: Operation) -> bool:
+        """Does what `owner` defines in `home` dominate `user`, an operation of the same region?"""
+        if user.parent is home:
+            return self._precedes(owner, user)
+        region, block = home.parent, user.parent
+        assert region is not None
+        assert block is not None
+        return self._tree(region).dominates(home, block)
+
+    def _precedes(self, owner: Operation | Block, user: Operation) -> bool:
+        """In one block: block arguments come first, then operations in order, if order matters."""
+        if isinstance(owner, Block):
+            return True
+        positions = self._positions
+        if owner in positions and user in positions and positions[owner] < positions[user]:
+            return True
+        return owner.parent is not None and _has_no_order(owner.parent)
+
+    def _tree(self, region: Region) -> DominatorTree:
+        if (tree := self._trees.get(region)) is None:
+            tree = self._trees[region] = DominatorTree(region)
+        return tree
+
+
+class _LiftedUse(NamedTuple):
+    """The operation of a region that contains a use, and the innermost isolation on the way."""
+
+    op: Operation | None
+    barrier: Operation | None
+
+
+def _lift(op: Operation, block: Block, region: Region) -> _LiftedUse:
+    barrier: Operation | None = None
+    while block.parent is not region:
+        parent = block.parent_op()
+        if parent is None or parent.parent is None:
+            return _LiftedUse(None, barrier or _isolated(parent))
+        op, block = parent, parent.parent
+        barrier = barrier or _isolated(parent)
+    return _LiftedUse(op, barrier)
+
+
+def _crosses_open_boundary(block: Block, home: Block) -> bool:
+    """Whether both blocks are in different regions of an operation that leaves its boundary open.
+
+    It is the innermost operation around both.
+    """
+    around = dict(_around(home))
+    for op, region in _around(block):
+        if op in around:
+            return OPEN_BOUNDARY in op.attributes and around[op] is not region
+    return False
+
+
+def _around(block: Block) -> Iterator[tuple[Operation, Region | None]]:
+    """The operations around a block as far as values may be seen, and in which of their regions."""
+    region = block.parent
+    while region is not None and (op := region.parent) is not None:
+        yield op, region
+        region = None if _isolated(op) is not None else op.parent_region()
+
+
+def _isolated(op: Operation | None) -> Operation | None:
+    if op is None or not op.has_trait(IsolatedFromAbove, value_if_unregistered=False):
+        return None
+    return op
+
+
+def _has_no_order(block: Block) -> bool:
+    region, op = block.parent, block.parent_op()
+    if region is None or op is None or region.blocks.first is not region.blocks.last:
+        return False
+    return isinstance(op, UnregisteredOp) or op.name in GRAPH_REGION_OPS
+
+
+def _crosses_isolation(op: Operation, barrier: Operation) -> Diagnostic:
+    reason = note(barrier, "required by region isolation constraints")
+    return op_error(op, "using value defined outside the region", [reason]).diagnostics[0]
+
+
+def _does_not_dominate(op: Operation, index: int, value: SSAValue) -> Diagnostic:
+    message = f"operand #{index} does not dominate this use"
+    return op_error(op, message, [_definition_note(op, value)], prefix=False).diagnostics[0]
+
+
+def _definition_note(op: Operation, value: SSAValue) -> Diagnostic:
+    owner, block = value.owner, op.parent
+    home = owner if isinstance(owner, Block) else owner.parent
+    assert home is not None
+    assert block is not None
+    relation = _relation(block, home)
+    if isinstance(value, BlockArgument):
+        region = home.parent
+        assert region is not None
+        position = next(index for index, block in enumerate(region.blocks) if block is home)
+        where = f"operand defined as a block argument (block #{position} {relation})"
+        return note(home.parent_op(), where)
+    assert isinstance(owner, Operation)
+    return note(owner, f"operand defined here (op {relation})")
+
+
+def _relation(block: Block, home: Block) -> str:
+    region, home_region = block.parent, home.parent
+    assert region is not None
+    assert home_region is not None
+    if block is home:
+        return "in the same block"
+    if region is home_region:
+        return "in the same region"
+    if home_region.is_ancestor(block):
+        return "in a parent region"
+    if region.is_ancestor(home):
+        return "in a child region"
+    return "is neither in a parent nor in a child region"

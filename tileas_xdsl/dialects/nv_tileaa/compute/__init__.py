@@ -1,0 +1,1 @@
+"""Products, reductions, scans, conversions, and tiles made of tiles."""

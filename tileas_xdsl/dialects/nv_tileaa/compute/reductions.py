@@ -1,0 +1,232 @@
+"""Products, reductions and scans, whose instructions are not chosen yet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    FixedBitwidthType,
+    IntegerAttr,
+    IntegerType,
+    TensorType,
+    UnitAttr,
+    i32,
+)
+from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    ParsePropInAttrDict,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.traits import Pure
+
+from tileas_xdsl.diagnostics.catalogue import message
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.nv_tileaa.base import Value, element_of, listed, shape_of, tile_of
+from tileas_xdsl.dialects.nv_tileaa.compute.bodies import check_body
+from tileas_xdsl.dialects.nv_tileas.element_names import NARROW_FLOATS, element_name
+from tileas_xdsl.dialects.nv_tileas.enums import Signedness, SignednessAttr
+from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
+
+_HALF_ACCUMULATORS = ("f16", *NARROW_FLOATS)
+"""Operand element types whose products may be accumulated in f16 (PTX ISA: mma, wgmma, tcgen05)."""
+
+
+@tileas_op
+class DotOp(TileasOp):
+    """D = A * B + C, A of [L x] M x K, B of [L x] K x N; with scales, of blocks along K."""
+
+    name = "nv_tileaa.dot"
+
+    a = operand_def(TensorType)
+    b = operand_def(TensorType)
+    c = operand_def(TensorType)
+    sfa = opt_operand_def(TensorType)
+    sfb = opt_operand_def(TensorType)
+    signedness_a = opt_prop_def(SignednessAttr)
+    signedness_b = opt_prop_def(SignednessAttr)
+    fast_acc = opt_prop_def(UnitAttr)
+    result = result_def(TensorType)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
+    traits = traits_def(Pure())
+    assembly_format = (
+        "$a `,` $b `,` $c (`scales` `(` $sfa^ `:` type($sfa) `,` $sfb `:` type($sfb) `)`)?"
+        " attr-dict `:` type($a) `,` type($b) `,` type($c) `->` type($result)"
+    )
+
+    def __init__(
+        self,
+        a: Value,
+        b: Value,
+        c: Value,
+        *,
+        scales: tuple[Value, Value] | None = None,
+        signedness: tuple[Signedness, Signedness] | None = None,
+        fast_acc: bool = False,
+    ) -> None:
+        """`fast_acc` allows sums in fewer bits than the accumulator has."""
+        sfa, sfb = scales or (None, None)
+        names = dict(zip(("signedness_a", "signedness_b"), signedness or (), strict=False))
+        super().__init__(
+            operands=[a, b, c, sfa, sfb],
+            properties={
+                **{name: SignednessAttr(word) for name, word in names.items()},
+                "fast_acc": UnitAttr() if fast_acc else None,
+            },
+            result_types=[SSAValue.get(c).type],
+        )
+
+    def verify_(self) -> None:
+        elements = [element_of(v.type) for v in (self.a, self.b, self.c, self.result)]
+        self._check_kinds(elements)
+        self._check_shapes()
+        if (self.sfa is None) != (self.sfb is None):
+            raise op_error(self, message("nv_tileaa.dot.scales"))
+
+    def _check_kinds(self, elements: Sequence[Attribute]) -> None:
+        whole = [isinstance(element, IntegerType) for element in elements]
+        if len(set(whole)) != 1:
+            text = "nv_tileaa.dot.element_kinds"
+            raise op_error(self, message(text))
+        if whole[0]:
+            self._check_integers(elements)
+        else:
+            self._check_accumulator(elements)
+
+    def _check_integers(self, elements: Sequence[Attribute]) -> None:
+        a, b = (e.bitwidth for e in elements[:2] if isinstance(e, FixedBitwidthType))
+        if a != b:
+            raise op_error(self, message("nv_tileaa.dot.bit_widths", a=a, b=b))
+        if self.signedness_a is None:
+            raise op_error(self, message("nv_tileaa.dot.signedness_a"))
+        if self.signedness_b is None:
+            raise op_error(self, "expect signedness attribute for operand B")
+
+    def _check_accumulator(self, elements: Sequence[Attribute]) -> None:
+        factor, accumulator = element_name(elements[0]), element_name(elements[2])
+        if accumulator == "f32" or factor == accumulator == "f64":
+            return
+        if factor not in _HALF_ACCUMULATORS:
+            raise op_error(self, message("nv_tileaa.dot.accumulator_f32", element=elements[2]))
+        if accumulator != "f16":
+            raise op_error(self, message("nv_tileaa.dot.accumulator_f16", element=elements[2]))
+
+    def _check_shapes(self) -> None:
+        a, b, c, d = (shape_of(v.type) for v in (self.a, self.b, self.c, self.result))
+        if len(d) not in (2, 3):
+            raise op_error(self, message("nv_tileaa.dot.result_rank", rank=len(d)))
+        if not len(a) == len(b) == len(d) or (*a[:-2], a[-1]) != b[:-1]:
+            raise op_error(self, message("nv_tileaa.dot.shapes_ab"))
+        if c != (*a[:-1], b[-1]) or d != c:
+            text = "nv_tileaa.dot.shape_c"
+            raise op_error(self, message(text))
+
+
+class CombiningOp(TileasOp):
+    """Elements along an axis combined by a body: accumulators first, then the next elements.
+
+    `identities` are what the body leaves everything as it is with, one for each operand.
+    """
+
+    sources = var_operand_def(TensorType)
+    axis = prop_def(IntegerAttr.constr(i32))
+    identities = prop_def(ArrayAttr)
+    values = var_result_def()
+    body = region_def("single_block")
+
+    irdl_options = (ParsePropInAttrDict(),)
+    traits = traits_def(Pure())
+    assembly_format = "$sources attr-dict `:` type($sources) `->` type($values) $body"
+
+    def result_shape(self, shape: Sequence[int]) -> Sequence[int]:
+        """The extents of the results, by those of the operands."""
+        raise TypeError("is of a reduction or a scan")
+
+    def verify_(self) -> None:
+        shapes = {shape_of(source.type) for source in self.sources}
+        if len(shapes) != 1:
+            raise op_error(self, "combines tiles of one shape, and one of them at least")
+        shape, axis = shapes.pop(), self.axis.value.data
+        if not 0 <= axis < len(shape):
+            raise op_error(self, f"a tile of rank {len(shape)} has no axis {axis}")
+        elements = [element_of(source.type) for source in self.sources]
+        wanted = [tile_of(element, self.result_shape(shape)) for element in elements]
+        if (given := [value.type for value in self.values]) != wanted:
+            raise op_error(self, f"gives ({listed(wanted)}), not ({listed(given)})")
+        if len(self.identities) != len(elements):
+            raise op_error(self, f"has {len(self.identities)} identities for {len(elements)} tiles")
+        check_body(self, self.body, (*elements, *elements), elements)
+
+
+@tileas_op
+class ReduceOp(CombiningOp):
+    """Tiles without dimension `axis`; a scalar where nothing is left."""
+
+    name = "nv_tileaa.reduce"
+
+    def __init__(
+        self,
+        sources: Sequence[Value],
+        axis: int,
+        identities: Sequence[Attribute],
+        body: Region | Block,
+    ) -> None:
+        types = [SSAValue.get(source).type for source in sources]
+        super().__init__(
+            operands=[sources],
+            properties={"axis": IntegerAttr(axis, i32), "identities": ArrayAttr(identities)},
+            result_types=[[_without(type_, axis) for type_ in types]],
+            regions=[Region(body) if isinstance(body, Block) else body],
+        )
+
+    def result_shape(self, shape: Sequence[int]) -> Sequence[int]:
+        axis = self.axis.value.data
+        return (*shape[:axis], *shape[axis + 1 :])
+
+
+def _without(type_: Attribute, axis: int) -> Attribute:
+    shape = shape_of(type_)
+    return tile_of(element_of(type_), (*shape[:axis], *shape[axis + 1 :]))
+
+
+@tileas_op
+class ScanOp(CombiningOp):
+    """Running combinations along `axis`; with `reverse`, from the last element to the first."""
+
+    name = "nv_tileaa.scan"
+
+    reverse = opt_prop_def(UnitAttr)
+
+    def __init__(
+        self,
+        sources: Sequence[Value],
+        axis: int,
+        identities: Sequence[Attribute],
+        body: Region | Block,
+        *,
+        reverse: bool = False,
+    ) -> None:
+        properties: dict[str, Attribute | None] = {
+            "axis": IntegerAttr(axis, i32),
+            "identities": ArrayAttr(identities),
+            "reverse": UnitAttr() if reverse else None,
+        }
+        super().__init__(
+            operands=[sources],
+            properties=properties,
+            result_types=[[SSAValue.get(source).type for source in sources]],
+            regions=[Region(body) if isinstance(body, Block) else body],
+        )
+
+    def result_shape(self, shape: Sequence[int]) -> Sequence[int]:
+        return shape

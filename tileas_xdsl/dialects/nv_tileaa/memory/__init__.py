@@ -1,0 +1,1 @@
+"""Arrays behind pointers, tiles of them, globals, and the tokens that order accesses."""

@@ -1,0 +1,65 @@
+"""Arithmetic of pointers, on one of them and on tiles of them; it stays legal in `nv_tileas`."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import IndexType, IntegerType, TensorType
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    VarConstraint,
+    irdl_op_definition,
+    operand_def,
+    result_def,
+    traits_def,
+)
+from xdsl.irdl.constraints import AnyAttr
+from xdsl.traits import Pure
+from xdsl.utils.hints import isa
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.nv_tileaa.types import PtrType
+
+
+def pointer_of(type_: Attribute) -> PtrType | None:
+    """The type of a pointer, or of the pointers in a tile; None for any other type."""
+    inside = type_.element_type if isa(type_, TensorType[Attribute]) else type_
+    return inside if isinstance(inside, PtrType) else None
+
+
+@irdl_op_definition
+class AddPtrOp(IRDLOperation):
+    """The pointer `offset` elements further on; for tiles, each pointer by its own offset.
+
+    Offsets are signed.  Space and provenance stay: the result points into the same memory.
+    """
+
+    name = "nv_tileaa.addptr"
+
+    _POINTER: ClassVar = VarConstraint("POINTER", AnyAttr())
+
+    base = operand_def(_POINTER)
+    offset = operand_def()
+    result = result_def(_POINTER)
+
+    traits = traits_def(Pure())
+    assembly_format = "$base `,` $offset attr-dict `:` type($base) `,` type($offset)"
+
+    def __init__(self, base: SSAValue | Operation, offset: SSAValue | Operation) -> None:
+        super().__init__(operands=[base, offset], result_types=[SSAValue.get(base).type])
+
+    def verify_(self) -> None:
+        base, offset = self.base.type, self.offset.type
+        if pointer_of(base) is None:
+            raise op_error(self, f"moves a pointer or a tile of pointers, not {base}")
+        inside, shape = _taken_apart(offset)
+        if not isinstance(inside, IntegerType | IndexType) or shape != _taken_apart(base)[1]:
+            raise op_error(self, f"moves {base} by integers of the same shape, not by {offset}")
+
+
+def _taken_apart(type_: Attribute) -> tuple[Attribute, tuple[int, ...] | None]:
+    """Element and shape of a tile; a scalar has no shape."""
+    if isa(type_, TensorType[Attribute]):
+        return type_.element_type, tuple(type_.get_shape())
+    return type_, None

@@ -1,0 +1,1 @@
+"""Layouts and instructions that each operation could work with, and what they cost."""

@@ -1,0 +1,56 @@
+"""Layouts of tiles that are only copied: loaded, viewed without unit dimensions, stored to smem.
+
+No warp has to hold whole rows of them, so that every access is as wide as possible.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.ir import SSAValue, Use
+
+from tileas_xdsl.analysis.layouts.tile_groups import TileGroup
+from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
+from tileas_xdsl.dialects.nv_tileas.spaces import shape_of, space_of
+from tileas_xdsl.layout.layout import Layout, make_layout
+from tileas_xdsl.layout.registers.blocked import line_layout
+from tileas_xdsl.threads.pipeline.warp_allocation import Agent
+
+
+def layout_of_copied(group: TileGroup, agent: Agent, least_bytes: int) -> Layout | None:
+    """The widest pieces of a tile that is loaded to be moved, over all threads in their order."""
+    value, *others = group.values
+    if others or not isinstance(value.owner, TiledLoadOp) or not _is_only_moved(value):
+        return None
+    return line_layout(group.shape, agent.warps, least_bytes).layout
+
+
+def views_of_copied(value: SSAValue, layout: Layout) -> Iterator[tuple[SSAValue, Layout]]:
+    """What a tile is without dimensions of one, where that is only moved, with its layouts."""
+    for use in value.uses:
+        op = use.operation
+        if isinstance(op, ViewOp) and _drops_ones(op) and _is_only_moved(op.result):
+            kept = [layout[k] for k, extent in enumerate(_extents(value)) if extent != 1]
+            yield op.result, make_layout(*kept, *tuple(layout)[len(_extents(value)) :])
+
+
+def _is_only_moved(value: SSAValue) -> bool:
+    return any(value.uses) and all(map(_moves, value.uses))
+
+
+def _moves(use: Use) -> bool:
+    op = use.operation
+    if isinstance(op, ViewOp):
+        return _drops_ones(op) and _is_only_moved(op.result)
+    return isinstance(op, ConvertLayoutOp) and space_of(op.result.type) is Space.SMEM
+
+
+def _drops_ones(op: ViewOp) -> bool:
+    wide = tuple(extent for extent in _extents(op.source) if extent != 1)
+    return op.is_whole and len(wide) < len(_extents(op.source)) and wide == _extents(op.result)
+
+
+def _extents(value: SSAValue) -> tuple[int, ...]:
+    return shape_of(value.type) or ()

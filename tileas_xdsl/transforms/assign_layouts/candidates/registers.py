@@ -1,0 +1,386 @@
+"""Register layouts: what each operation on a tile in registers could work with, and what it costs.
+
+A product fixes the layout of its accumulators, a conversion to registers that of its source, a
+reduction that of the values of its rows.  Everything else works with pieces of rows for each
+thread, of any width that alignment permits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import gcd, prod
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, StridedLayoutAttr
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.utils.hints import isa
+
+from tileas_xdsl.analysis.layouts.dot_layouts import tiling_of
+from tileas_xdsl.analysis.layouts.tile_groups import TileGroup, placed_tile
+from tileas_xdsl.analysis.memory.tensor_registers import TensorMove
+from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
+from tileas_xdsl.dialects.nv_tileas.attributes import (
+    BlockedEncoding,
+    DotOperandEncoding,
+    LinearEncoding,
+    RegisterEncoding,
+    atom_of,
+)
+from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
+from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.memory.element_access import GatherLoadOp, LoadBase
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import (
+    TiledAtomicRmwOp,
+    TiledLoadBase,
+    TiledStoreOp,
+)
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ExpandDimsOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
+from tileas_xdsl.dialects.nv_tileas.spaces import space_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.layout.errors import LayoutError
+from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES, blocked, blocked_layout
+from tileas_xdsl.layout.registers.register_layout import RegisterLayout
+from tileas_xdsl.target.mma.warp_tiles import accumulator_layout, operand_layout
+from tileas_xdsl.threads.pipeline.tile_properties import origin
+from tileas_xdsl.threads.pipeline.warp_allocation import Agent
+from tileas_xdsl.transforms.assign_layouts.candidates.candidate_lists import (
+    Candidate,
+    Cost,
+    Family,
+    SubAxis,
+)
+from tileas_xdsl.transforms.assign_layouts.candidates.copied_tiles import layout_of_copied
+from tileas_xdsl.transforms.assign_layouts.candidates.row_values import (
+    is_column_of_rows,
+    values_of_rows,
+)
+from tileas_xdsl.transforms.assign_layouts.candidates.shared_memory import (
+    Window,
+    accesses,
+    memory_layout,
+    shared_layouts,
+)
+from tileas_xdsl.transforms.assign_layouts.candidates.tensor_memory import (
+    loads_tensor_memory,
+    tensor_loads,
+)
+from tileas_xdsl.transforms.assign_layouts.candidates.thread_access import (
+    registers_of,
+    row_steps,
+    store_steps,
+)
+from tileas_xdsl.transforms.assign_layouts.request import Assignment
+from tileas_xdsl.transforms.assign_layouts.spaces.space_requirements import MEMORY_ACCESSES
+
+FAMILIES: Mapping[type[Attribute], Family] = {
+    BlockedEncoding: Family.BLOCKED,
+    DotOperandEncoding: Family.DOT_OPERAND,
+    LinearEncoding: Family.LINEAR,
+}
+
+
+@dataclass(frozen=True)
+class Option:
+    """A layout of a tile in registers."""
+
+    family: Family
+    layout: Layout
+    vector: int = 0
+    """Adjacent elements of a piece; 0 where accesses have to be found from the layout."""
+    move: TensorMove | None = None
+    """How it is loaded from tensor memory."""
+
+
+def register_candidates(a: Assignment, group: TileGroup) -> Sequence[Candidate]:
+    """What every operation on a group says of every layout that one of them proposes."""
+    operations = _operations(a, group)
+    agent = a.agent(_first(group))
+    options = _options(a, group, agent)
+    return [
+        found
+        for op, axis in operations
+        for option in options
+        for found in _candidates(_place(a, op, axis, group), option)
+    ]
+
+
+def _operations(a: Assignment, group: TileGroup) -> Sequence[tuple[Operation, SubAxis]]:
+    """The loads, stores, conversions and products of a group, each once."""
+    found: dict[Operation, SubAxis] = {}
+    for value in group.values:
+        owner = value.owner
+        if isinstance(owner, _MAKERS) or (
+            isinstance(owner, ExpandDimsOp) and is_column_of_rows(a, owner)
+        ):
+            found.setdefault(owner, _axis(owner))
+        for use in value.uses:
+            if isinstance(use.operation, _READERS):
+                found.setdefault(use.operation, _axis(use.operation))
+    return list(found.items())
+
+
+_MAKERS = (
+    *(TiledLoadBase, LoadBase, GatherLoadOp, TiledAtomicRmwOp),
+    *(ConvertLayoutOp, DotOp, AsyncDotOp, ReduceOp),
+)
+_READERS = (*MEMORY_ACCESSES, ConvertLayoutOp, ReduceOp)
+
+
+def _axis(op: Operation) -> SubAxis:
+    return SubAxis.D if isinstance(op, DotOp | AsyncDotOp) else SubAxis.NONE
+
+
+def _first(group: TileGroup) -> Operation:
+    owner = group.values[0].owner
+    parent = owner if isinstance(owner, Operation) else owner.parent_op()
+    assert parent is not None
+    return parent
+
+
+def _options(a: Assignment, group: TileGroup, agent: Agent) -> Sequence[Option]:
+    """The layouts that are worth comparing, the widest accesses first."""
+    for source in (_written, _of_conversions):
+        if fixed := list(dict.fromkeys(source(group))):
+            return fixed
+    sums = _sums_of_threads(group, agent) or _accumulators(a, group, agent)
+    if sums is not None:
+        return [_option(sums, Family.DOT_OPERAND)]
+    if loads := tensor_loads(a, group, agent.groups):
+        options = [(_option(layout, Family.LINEAR), move) for move, layout in loads]
+        return [replace(option, move=move) for option, move in options]
+    if any(extent == DYNAMIC_INDEX or extent & (extent - 1) for extent in group.shape):
+        return []
+    if _is_only_loaded(group) and (operand := _operand_a(group, agent)) is not None:
+        return [Option(Family.DOT_OPERAND, operand)]
+    if (values := values_of_rows(a, group, agent)) is not None:
+        return [Option(Family.LINEAR, values)]
+    if (pieces := layout_of_copied(group, agent, _least_bytes(a, group))) is not None:
+        return [Option(Family.BLOCKED, pieces)]
+    plain = _plain(group.shape, agent, _least_bytes(a, group))
+    return [_option(layout, Family.BLOCKED) for layout in plain]
+
+
+def _option(layout: RegisterLayout, family: Family) -> Option:
+    form = blocked(layout)
+    return Option(family, layout.layout, 0 if form is None else form.vector)
+
+
+def _written(group: TileGroup) -> Iterator[Option]:
+    """Layouts that types have already."""
+    tiles = (placed_tile(value.type) for value in group.values)
+    yield from (_encoded(tile.encoding) for tile in tiles if tile and _is_register(tile.encoding))
+
+
+def _of_conversions(group: TileGroup) -> Iterator[Option]:
+    """Layouts that the group is converted to: conversions are seeds."""
+    for value in group.values:
+        for use in value.uses:
+            if isinstance(use.operation, ConvertLayoutOp):
+                encoding = use.operation.result.type.encoding
+                yield from (_encoded(encoding),) if _is_register(encoding) else ()
+
+
+def _is_register(encoding: Attribute) -> bool:
+    return isinstance(encoding, RegisterEncoding)
+
+
+def _encoded(encoding: Attribute) -> Option:
+    assert isinstance(encoding, RegisterEncoding)
+    return Option(FAMILIES[type(encoding)], encoding.data)
+
+
+def _sums_of_threads(group: TileGroup, agent: Agent) -> RegisterLayout | None:
+    """The sums of a product whose operands and sums are in registers of all threads."""
+    products = (v.owner for v in group.values if isinstance(v.owner, DotOp | AsyncDotOp))
+    tilings = (tiling_of(op, agent.warps) for op in products)
+    return next((tiling.sums for tiling in tilings if tiling is not None), None)
+
+
+def _accumulators(a: Assignment, group: TileGroup, agent: Agent) -> RegisterLayout | None:
+    """The accumulators of a product by wgmma, or columns of such."""
+    rows, columns = group.shape[-2:] if len(group.shape) > 1 else (0, 0)
+    for value in group.values:
+        op = value.owner
+        if isinstance(op, DotOp | AsyncDotOp) and _is_wgmma(op) and _divides(rows, agent):
+            return accumulator_layout(rows, columns, agent.groups)
+        if isinstance(op, ExtractSliceOp) and _has_sums(a, op.source) and columns % 8 == 0:
+            whole = placed_tile(op.source.type)
+            if whole is not None and whole.get_shape()[0] == rows:
+                return accumulator_layout(rows, columns, agent.groups)
+    return None
+
+
+def _is_only_loaded(group: TileGroup) -> bool:
+    """Whether a tile comes from shared memory, and nothing says what for."""
+    value, *others = group.values
+    load = value.owner
+    if others or value.uses or not isinstance(load, TiledLoadBase):
+        return False
+    return _memory_of(load) is Space.SMEM
+
+
+def _operand_a(group: TileGroup, agent: Agent) -> Layout | None:
+    """The layout in which products take A from registers: what ldmatrix loads."""
+    tile = placed_tile(group.values[0].type)
+    bits = 0 if tile is None else bits_of(tile.element_type)
+    if len(group.shape) != 2 or bits not in (8, 16, 32):
+        return None
+    return operand_layout(*group.shape, bits, agent.warps)
+
+
+def _is_wgmma(op: DotOp | AsyncDotOp) -> bool:
+    atom = atom_of(op.atom)
+    return isinstance(atom, MmaAtom) and atom.instruction == "wgmma"
+
+
+def _divides(rows: int, agent: Agent) -> bool:
+    return agent.groups > 0 and rows % (64 * agent.groups) == 0
+
+
+def _has_sums(a: Assignment, value: SSAValue) -> bool:
+    choice = a.choice(value)
+    return choice is not None and choice.family is Family.DOT_OPERAND
+
+
+def _plain(shape: tuple[int, ...], agent: Agent, least: int) -> Iterator[RegisterLayout]:
+    """Pieces of rows, the widest first: accesses of 16 bytes of elements of `least` bytes."""
+    sizes = (size for size in (1, 2, 4, 8, 16) if size >= least)
+    yield from dict.fromkeys(blocked_layout(shape, agent.warps, size) for size in sizes)
+
+
+def _least_bytes(a: Assignment, group: TileGroup) -> int:
+    """Of the elements that are loaded and stored: the smallest make the longest pieces."""
+    operations = [op for op, _ in _operations(a, group) if _memory_of(op) is not None]
+    tiles = [placed_tile(_of_group(op, group).type) for op in operations]
+    bits = [bits_of(tile.element_type) for tile in tiles if tile is not None]
+    return max(min(bits, default=32) // 8, 1)
+
+
+def _of_group(op: Operation, group: TileGroup) -> SSAValue:
+    """The operand or result that is of a group."""
+    return next(value for value in (*op.results, *op.operands) if value in group.values)
+
+
+@dataclass(frozen=True)
+class Place:
+    """An operation on a tile in registers, and the threads that run it."""
+
+    op: Operation
+    axis: SubAxis
+    group: TileGroup
+    agent: Agent
+    loads_tensor_memory: bool
+
+    @property
+    def bits(self) -> int:
+        """Of the elements that the operation has; tiles of a group may have several types."""
+        tile = placed_tile(_of_group(self.op, self.group).type)
+        assert tile is not None
+        return bits_of(tile.element_type)
+
+
+def _place(a: Assignment, op: Operation, axis: SubAxis, group: TileGroup) -> Place:
+    loads = op in {value.owner for value in group.values} and loads_tensor_memory(a, op)
+    return Place(op, axis, group, a.agent(_first(group)), loads)
+
+
+def _candidates(place: Place, option: Option) -> Iterator[Candidate]:
+    bits, memory = place.bits, _memory_of(place.op)
+    move = option.move if place.loads_tensor_memory else None
+
+    def made(
+        atom: str, alignment: int, transactions: float, registers: float, refused: str = ""
+    ) -> Candidate:
+        cycles = None if move is None else move.cycles(place.group.shape[1])
+        cost = Cost(transactions, cycles, registers)
+        rest = (place.axis, option.family, max(alignment, 1), option.layout, cost, refused)
+        return Candidate(place.op, atom, Space.RMEM, *rest)
+
+    try:
+        fragment = RegisterLayout(option.layout, place.group.shape, place.agent.threads)
+        _ = fragment.held
+    except LayoutError as error:
+        yield made("-", 1, 0, 0, str(error))
+        return
+    if move is not None:
+        yield made(f"tcgen05_ld_{move.shape}", 1, 0, registers_of(fragment, bits))
+    elif memory is None:
+        yield made(_instruction_of_value(place.op), 1, 0, registers_of(fragment, bits))
+    elif memory is Space.SMEM:
+        stores = isinstance(place.op, TiledStoreOp)
+        shape = place.group.shape
+        window = Window(memory_layout(shared_layouts(shape, bits)[0]), shape, bits, ())
+        for access in accesses(fragment, window, stores):
+            facts = (access.alignment, access.transactions, access.registers, access.refused)
+            yield made(access.atom, *facts)
+    else:
+        width, stores = _width(option, fragment, bits), isinstance(place.op, TiledStoreOp)
+        alignment, known = width * bits // 8, row_alignment(place.op, bits)
+        refused = f"rows begin at multiples of {known} bytes, not of {alignment}"
+        yield made(
+            "stg" if stores else "ldg",
+            alignment,
+            store_steps(fragment, width, bits) if stores else row_steps(fragment, width),
+            registers_of(fragment, bits),
+            refused if known % max(alignment, 1) else "",
+        )
+
+
+def _memory_of(op: Operation) -> Space | None:
+    """The memory that an operation loads from or stores to; None if it has no such part."""
+    if isinstance(op, TiledLoadBase | TiledStoreOp):
+        return space_of(op.view.type) or Space.GMEM
+    return None
+
+
+def _instruction_of_value(op: Operation) -> str:
+    if isinstance(op, DotOp | AsyncDotOp):
+        atom = atom_of(op.atom)
+        return "-" if atom is None else atom.word
+    return "registers"
+
+
+def _width(option: Option, fragment: RegisterLayout, bits: int) -> int:
+    """Elements of an access: whole pieces as far as an access goes."""
+    vector = option.vector or _adjacent(fragment)
+    return max(1, min(vector, ACCESS_BYTES * 8 // bits))
+
+
+def _adjacent(fragment: RegisterLayout) -> int:
+    """How many registers of a thread, a power of two, are side by side in rows."""
+    held = fragment.held[0]
+    step = prod(fragment.shape[:-1])
+    count = 1
+    while 2 * count <= len(held) and len(held) % (2 * count) == 0:
+        first = held[: 2 * count]
+        if (first[0] < 0) or any(first[k] != first[0] + k * step for k in range(2 * count)):
+            break
+        count *= 2
+    return count
+
+
+def row_alignment(op: Operation, bits: int) -> int:
+    """Bytes that the rows which an operation accesses are known to begin at multiples of.
+
+    Sizes and strides that are not known may be anything; code looks at them when it runs.
+    """
+    if not isinstance(op, TiledLoadBase | TiledStoreOp):
+        return ACCESS_BYTES
+    type_ = origin(op.view).type
+    if not isa(type_, MemRefType[Attribute]):
+        return ACCESS_BYTES
+    strides = [stride for stride in _strides(type_)[:-1] if stride is not None]
+    return gcd(ACCESS_BYTES, *(stride * bits // 8 for stride in strides))
+
+
+def _strides(type_: MemRefType[Attribute]) -> Sequence[int | None]:
+    if isinstance(type_.layout, StridedLayoutAttr):
+        return type_.layout.get_strides()
+    strides: list[int | None] = [1]
+    for extent in reversed(type_.get_shape()[1:]):
+        last = strides[0]
+        strides.insert(0, None if last is None or extent == DYNAMIC_INDEX else last * extent)
+    return strides

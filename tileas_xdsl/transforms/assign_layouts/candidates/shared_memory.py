@@ -1,0 +1,309 @@
+"""Memory layouts: how a tile may lie in shared memory, and what each operation pays for it there.
+
+Candidates are rows in panels as wide as a swizzle spans, for every byte swizzle, and plain rows.
+TMA, products and threads each say whether they can work with one; threads pay for wavefronts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import prod
+from typing import TypeAlias, cast
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tileas_xdsl.analysis.layouts.tile_groups import TileGroup, placed_tile
+from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.dialects.nv_tileas.compute.dot import MatrixProduct
+from tileas_xdsl.dialects.nv_tileas.compute.scale_tiles import scale_tile
+from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadBase, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.same_rows import keeps_rows
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
+from tileas_xdsl.dialects.nv_tileas.shapes.transposed import major_of
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.tma.descriptor import descriptor_of
+from tileas_xdsl.dialects.nv_tileas.tma.layout import shared_layout as written_layout
+from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaTransferOp
+from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.layout.memory.memory_layout import MemoryLayout
+from tileas_xdsl.layout.registers.register_layout import RegisterLayout
+from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
+from tileas_xdsl.target.tma.tensor_map_rules import BOX_LIMIT
+from tileas_xdsl.threads.smem.smem_layout import SPANS, SharedLayout
+from tileas_xdsl.transforms.assign_layouts.candidates.candidate_lists import (
+    Candidate,
+    Cost,
+    Family,
+    SubAxis,
+)
+from tileas_xdsl.transforms.assign_layouts.candidates.thread_access import (
+    Ints,
+    ThreadAccess,
+    thread_accesses,
+)
+from tileas_xdsl.transforms.assign_layouts.request import Assignment
+
+ROW_BYTES = 16
+"""What rows of a box are multiples of.  Source: cuTensorMapEncodeTiled."""
+
+BULK = "cp.async.bulk.tensor"
+
+
+@dataclass(frozen=True)
+class Use:
+    """What an operation does with a tile in memory, or with a part of it."""
+
+    op: Operation
+    value: SSAValue
+    axis: SubAxis = SubAxis.NONE
+
+
+def memory_candidates(a: Assignment, group: TileGroup) -> Sequence[Candidate]:
+    """What every operation on a buffer says of every layout it could have."""
+    uses = list(_uses(a, group))
+    return [
+        candidate
+        for shared in _layouts(a, group)
+        for use in uses
+        for candidate in _candidates(a, group, use, shared)
+    ]
+
+
+def memory_layout(shared: SharedLayout) -> MemoryLayout:
+    """Panels of rows as one layout of the tile."""
+    step = shared.rows * shared.panel
+    columns = (
+        Layout(shared.panel, 1)
+        if shared.panels == 1
+        else Layout((shared.panel, shared.panels), (1, step))
+    )
+    leading = shared.shape[:-1]
+    strides = [shared.panel * prod(leading[k + 1 :]) for k in range(len(leading))]
+    layout = Layout((*leading, columns.shape), (*strides, columns.stride))
+    swizzle = None if shared.swizzle == "none" else BYTE_SWIZZLES[shared.swizzle]
+    return MemoryLayout(layout, swizzle)
+
+
+def _layouts(a: Assignment, group: TileGroup) -> Iterator[SharedLayout]:
+    """The widest swizzle first; those that types have already are the only ones, or plain atoms."""
+    found = shared_layouts(group.shape, bits_of(_element(group)))
+    if (written := _written(group)) is not None:
+        yield from (shared for shared in found if memory_layout(shared) == written)
+    elif any(map(_is_seen_as_scales, group.values)):
+        yield from found[-1:]
+    elif a.preferences.always_swizzle and len(found) > 1:
+        yield from found[:-1]
+    else:
+        yield from found
+
+
+def _is_seen_as_scales(value: SSAValue) -> bool:
+    """Whether a view shows a tile as scales in atoms, which no swizzle permutes."""
+    return any(
+        isinstance(use.operation, ViewOp) and scale_tile(use.operation.result.type) is not None
+        for use in value.uses
+    )
+
+
+def shared_layouts(shape: tuple[int, ...], bits: int) -> Sequence[SharedLayout]:
+    """The ways to lay out a tile, the widest swizzle first, no swizzle last."""
+    if not shape or DYNAMIC_INDEX in shape or min(shape) < 1:
+        return ()
+    row = shape[-1] * bits // 8
+    swizzled = [
+        SharedLayout(shape, bits, name, span * 8 // bits)
+        for name, span in SPANS
+        if row % span == 0 and span * 8 % bits == 0
+    ]
+    return (*swizzled, SharedLayout(shape, bits, "none", shape[-1]))
+
+
+def _written(group: TileGroup) -> MemoryLayout | None:
+    """A layout that a type or an operation has already."""
+    for value in group.values:
+        if (found := written_layout(value.type)) is not None:
+            return found
+    return None
+
+
+def _element(group: TileGroup) -> Attribute:
+    element = element_of(group.values[0].type)
+    tile = placed_tile(group.values[0].type)
+    found = element if tile is None else tile.element_type
+    assert found is not None
+    return found
+
+
+def _uses(a: Assignment, group: TileGroup) -> Iterator[Use]:
+    """The accesses to a buffer and to its parts, each once."""
+    seen: dict[tuple[Operation, SubAxis], Use] = {}
+    pending = list(group.values)
+    while pending:
+        value = pending.pop(0)
+        if isinstance(value.owner, TiledLoadBase | ConvertLayoutOp):
+            seen.setdefault((value.owner, SubAxis.NONE), Use(value.owner, value))
+        for use in value.uses:
+            op = use.operation
+            if op in a.groups.parts.values() and op.results[0] in a.groups.parts:
+                pending.append(op.results[0])
+            elif isinstance(op, MatrixProduct) and use.index < len(_OPERANDS):
+                axis = _OPERANDS[use.index]
+                seen.setdefault((op, axis), Use(op, value, axis))
+            elif isinstance(op, _ACCESSES):
+                seen.setdefault((op, SubAxis.NONE), Use(op, value))
+    yield from seen.values()
+
+
+_OPERANDS = (SubAxis.A, SubAxis.B)
+_ACCESSES = (TmaTransferOp, TiledLoadBase, TiledStoreOp, ConvertLayoutOp)
+
+
+def _candidates(
+    a: Assignment, group: TileGroup, use: Use, shared: SharedLayout
+) -> Iterator[Candidate]:
+    op, layout = use.op, memory_layout(shared)
+
+    def made(atom: str, alignment: int, transactions: float, refused: str = "") -> Candidate:
+        cost = Cost(transactions, None, 0)
+        return Candidate(
+            op, atom, Space.SMEM, use.axis, Family.SHARED, alignment, layout, cost, refused
+        )
+
+    rows = shared.panels * max(shared.row_bytes // _span(shared), 1)
+    if isinstance(op, TmaTransferOp) or _is_moved_by_tma(op, use.value):
+        yield made(BULK, 128, rows, _refused_by_tma(op, shared))
+    elif isinstance(op, MatrixProduct):
+        refused = _refused_by_product(a, op, use, shared)
+        yield made(op.atom.data.word if op.atom else "-", 128, rows, refused)
+    elif (fragment := _fragment(a, op, use.value)) is not None:
+        stores = isinstance(op, TiledStoreOp) or use.value in op.results
+        window = Window(layout, group.shape, shared.bits, tuple(_cuts(a, use.value)))
+        for access in accesses(fragment, window, stores):
+            yield made(access.atom, access.alignment, access.transactions, access.refused)
+
+
+def _is_moved_by_tma(op: Operation, tile: SSAValue) -> bool:
+    """Whether a tile in shared memory is what an access loads or stores, not where it does."""
+    if isinstance(op, TiledLoadBase):
+        return tile is op.result
+    return isinstance(op, TiledStoreOp) and tile is op.value
+
+
+def _span(shared: SharedLayout) -> int:
+    """Bytes of a row that are moved at a time: what the swizzle spans, or 16."""
+    return dict(SPANS).get(shared.swizzle, ROW_BYTES)
+
+
+def _refused_by_tma(op: Operation, shared: SharedLayout) -> str:
+    if shared.row_bytes % ROW_BYTES:
+        return f"TMA moves rows of multiples of {ROW_BYTES} bytes, not of {shared.row_bytes}"
+    if any(extent > BOX_LIMIT for extent in (shared.panel, *shared.shape[:-1])):
+        return f"TMA moves boxes of at most {BOX_LIMIT} elements along each dimension"
+    descriptor = descriptor_of(op.operands[0]) if isinstance(op, TmaTransferOp) else None
+    if descriptor is None or descriptor.swizzle in (None, shared.swizzle):
+        return ""
+    return f"the descriptor swizzles by {descriptor.swizzle.value}"
+
+
+def _refused_by_product(a: Assignment, op: MatrixProduct, use: Use, shared: SharedLayout) -> str:
+    """What the tensor core has against an operand that lies so."""
+    major = major_of(use.value.type, of_b=use.axis is SubAxis.B)
+    mn, k = (shared.columns, shared.rows) if major == "mn" else (shared.rows, shared.columns)
+    if use.axis is SubAxis.A and (unit := a.plan.target.matrix_unit).repeats_rows:
+        mn = min(mn, *unit.rows)
+    try:
+        shared.canonical(op, mn, k, a.plan.target, major=major)
+    except DiagnosticError as error:
+        return _sentence(error)
+    return ""
+
+
+def _sentence(error: DiagnosticError) -> str:
+    found = error.diagnostics[0].message
+    return found.rsplit("' op ", 1)[-1]
+
+
+def _fragment(a: Assignment, op: Operation, value: SSAValue) -> RegisterLayout | None:
+    """The registers that a tile is loaded into or stored from, if they are laid out."""
+    other = _other_side(op, value)
+    choice = None if other is None else a.choice(other)
+    tile = None if other is None else placed_tile(other.type)
+    if choice is None or tile is None or not isinstance(choice.layout, Layout):
+        return None
+    if choice.kind is not Space.RMEM:
+        return None
+    return RegisterLayout(choice.layout, tuple(tile.get_shape()), a.agent(op).threads)
+
+
+def _other_side(op: Operation, value: SSAValue) -> SSAValue | None:
+    match op:
+        case TiledLoadBase():
+            return op.result
+        case TiledStoreOp():
+            return op.value
+        case ConvertLayoutOp():
+            return op.source if value is op.result else op.result
+        case _:
+            return None
+
+
+Bounds: TypeAlias = tuple[int, int, int]
+"""Begin, end and stride."""
+
+Cut: TypeAlias = tuple[Bounds, ...] | tuple[int, ...]
+"""Bounds of each dimension, or other extents of the same rows; an empty one turns a tile round."""
+
+
+@dataclass(frozen=True)
+class Window:
+    """A tile in memory, or a part of one: it is cut, or turned, step by step."""
+
+    layout: MemoryLayout
+    shape: tuple[int, ...]
+    bits: int
+    cuts: tuple[Cut, ...]
+
+    def addresses(self) -> Ints:
+        """The byte address of each element, by column-major index."""
+        found = self.layout.addresses(self.bits).reshape(self.shape, order="F")
+        for cut in self.cuts:
+            found = _step(found, cut)
+        return found.ravel(order="F")
+
+
+def _step(addresses: Ints, cut: Cut) -> Ints:
+    """The addresses of the part that a step leaves."""
+    if not cut:
+        return addresses.T
+    if isinstance(cut[0], int):
+        return addresses.reshape(cast("tuple[int, ...]", cut))
+    return addresses[tuple(slice(*bounds) for bounds in cast("tuple[Bounds, ...]", cut))]
+
+
+@lru_cache(maxsize=1024)
+def accesses(fragment: RegisterLayout, window: Window, stores: bool) -> Sequence[ThreadAccess]:
+    """How threads access a window; agents alike ask the same."""
+    return tuple(thread_accesses(fragment, window.addresses(), window.bits, stores=stores))
+
+
+def _cuts(a: Assignment, value: SSAValue) -> list[Cut]:
+    """The steps from the whole tile to a part; what is not known begins at 0."""
+    cut = a.groups.parts.get(value)
+    if cut is None:
+        return []
+    before = _cuts(a, cut.source)
+    if not isinstance(cut, ExtractSliceOp):
+        return [*before, (shape_of(cut.result.type) or ()) if keeps_rows(cut) else ()]
+    sizes, strides = cut.static_sizes.get_values(), cut.static_strides.get_values()
+    starts = [0 if n == DYNAMIC_INDEX else n for n in cut.static_offsets.get_values()]
+    parts = [
+        (start, start + size * step, step)
+        for start, size, step in zip(starts, sizes, strides, strict=True)
+    ]
+    return [*before, tuple(parts)]

@@ -1,0 +1,1 @@
+"""Memory spaces of tiles, and the conversions that no choice can avoid."""

@@ -1,0 +1,148 @@
+"""Insert the conversions that no layout choice can avoid: tiles needed in another memory space."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from tileas_xdsl.analysis.layouts.layout_flow import LayoutRole, layout_role
+from tileas_xdsl.analysis.layouts.tile_groups import (
+    BUFFERS,
+    FREE_TILES,
+    TileGroup,
+    TileGroups,
+    payload_results,
+    placed_tile,
+)
+from tileas_xdsl.dialects.nv_tileas.compute.dot import MatrixProduct
+from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, GenerateOp
+from tileas_xdsl.dialects.nv_tileas.spaces import Tile, space_of
+from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
+from tileas_xdsl.transforms.assign_layouts.spaces.memory_spaces import in_registers, residents
+from tileas_xdsl.transforms.assign_layouts.spaces.space_requirements import (
+    reads_registers,
+    space_requirements,
+    values_of,
+)
+
+
+def put_into_stages(root: Operation) -> None:
+    """Convert what the bodies of pipelines yield as the tiles of a stage and is none of them."""
+    for op in root.walk():
+        body = op.regions[0].block if isinstance(op, StageOp) and op.regions else None
+        if body is None or body.last_op is None or payload_results(cast("StageOp", op)):
+            continue
+        for index, value in enumerate(body.last_op.operands):
+            tile = placed_tile(value.type)
+            if tile is None or value in body.args or space_of(tile) in BUFFERS:
+                continue
+            _convert(body.last_op, index, tile)
+
+
+def separate_agents(root: Operation) -> None:
+    """Convert what an agent uses of tiles that other threads have in their registers."""
+    groups = TileGroups(root, apart=reads_registers)
+    resident = residents(root, groups)
+    for switch in root.walk():
+        if isinstance(switch, AgentSwitchOp):
+            for body in switch.bodies:
+                _convert_captures(body, groups, resident)
+
+
+def _convert_captures(body: Region, groups: TileGroups, resident: set[TileGroup]) -> None:
+    converted: dict[SSAValue, ConvertLayoutOp] = {}
+    for op in list(body.walk()):
+        for index, value in enumerate(op.operands):
+            tile = as_tile(value.type)
+            if tile is None or space_of(tile) is not None or isinstance(value.owner, FREE_TILES):
+                continue
+            if _is_inside(value, body):
+                continue
+            if groups.of(groups.whole_of(value)) in resident:
+                continue
+            if value not in converted:
+                made = ConvertLayoutOp(value, TensorType(tile.element_type, tile.get_shape()))
+                made.location = op.location
+                converted[value] = made
+            op.operands[index] = converted[value].result
+    for conversion in reversed(converted.values()):
+        _put_first(body.block, conversion)
+
+
+def _put_first(block: Block, op: Operation) -> None:
+    if block.first_op is None:
+        block.add_op(op)
+    else:
+        block.insert_op_before(op, block.first_op)
+
+
+def _is_inside(value: SSAValue, body: Region) -> bool:
+    owner = value.owner
+    inner = owner.parent_region() if isinstance(owner, Operation) else owner.parent
+    while inner is not None and inner is not body:
+        parent = inner.parent_op()
+        inner = None if parent is None else parent.parent_region()
+    return inner is body
+
+
+def store_computed_operands(root: Operation) -> None:
+    """Convert operands of products that are in registers and that the instruction reads elsewhere.
+
+    Each operation that computes is apart: a tile that is loaded for one may stay in memory.
+    """
+    groups = TileGroups(root, apart=reads_registers)
+    computed = in_registers(root, groups)
+    for op in list(root.walk()):
+        if not isinstance(op, MatrixProduct):
+            continue
+        read_from = dict(space_requirements(op))
+        for index, value in enumerate((op.a, op.b)):
+            tile = placed_tile(value.type)
+            if tile is None or space_of(tile) is not None or value not in read_from:
+                continue
+            if Space.RMEM in read_from[value]:
+                continue
+            if isinstance(value.owner, FREE_TILES) or groups.of(value) in computed:
+                _convert(op, index, TensorType(tile.element_type, tile.get_shape()))
+
+
+def load_into_registers(root: Operation) -> None:
+    """Convert the tiles in memory that operations read as values.
+
+    Elementwise operations on tiles that are in memory by their types have results there too.
+    """
+    groups = TileGroups(root, apart=reads_registers)
+    resident = residents(root, groups)
+    for op in list(root.walk()):
+        if not reads_registers(op):
+            continue
+        elementwise = layout_role(op) is LayoutRole.ELEMENTWISE
+        read = {v for v in values_of(op) if not elementwise or space_of(v.type) is None}
+        for index, value in enumerate(op.operands):
+            tile = placed_tile(value.type) if value in read else None
+            if tile is not None and groups.of(groups.whole_of(value)) in resident:
+                _convert(op, index, TensorType(tile.element_type, tile.get_shape()))
+
+
+def _convert(op: Operation, index: int, type_: Tile) -> None:
+    conversion = ConvertLayoutOp(op.operands[index], type_)
+    conversion.location = op.location
+    place = _place(op, op.operands[index])
+    assert place.parent is not None
+    place.parent.insert_op_before(conversion, place)
+    op.operands[index] = conversion.result
+
+
+def _place(op: Operation, tile: SSAValue) -> Operation:
+    """In front of what a conversion goes: of all of a `generate`, which runs for each element."""
+    place = op
+    while isinstance(parent := place.parent_op(), GenerateOp) and not parent.is_ancestor(
+        tile.owner
+    ):
+        place = parent
+    return place

@@ -1,0 +1,194 @@
+"""The memory space that each operation requires of its tiles: registers, smem or tmem."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+from xdsl.dialects import arith, tensor
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Operation, SSAValue
+
+from tileas_xdsl.analysis.layouts.layout_flow import LayoutRole, layout_role
+from tileas_xdsl.analysis.layouts.tile_groups import (
+    payload_results,
+    placed_shape,
+    placed_tile,
+)
+from tileas_xdsl.dialects.nv_tileaa.types import PtrType
+from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom, TmaAtom
+from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr, atom_of
+from tileas_xdsl.dialects.nv_tileas.compute.dot import (
+    AsyncDotOp,
+    BlockScaledMmaOp,
+    DotOp,
+    MatrixProduct,
+)
+from tileas_xdsl.dialects.nv_tileas.compute.dot_checks import OPERAND_SPACES
+from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp, ScanOp
+from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
+from tileas_xdsl.dialects.nv_tileas.memory.atomics import PointedAtomicOp
+from tileas_xdsl.dialects.nv_tileas.memory.atoms import LEGAL_PAIRS, is_zero
+from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyBase
+from tileas_xdsl.dialects.nv_tileas.memory.element_access import (
+    GatherLoadOp,
+    LoadBase,
+    ScatterStoreOp,
+    StoreBase,
+)
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import (
+    TiledAtomicRmwOp,
+    TiledLoadBase,
+    TiledStoreOp,
+)
+from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ExpandDimsOp, GenerateOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import InsertSliceOp
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, space_of
+from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaTransferOp
+from tileas_xdsl.dialects.nv_tileas.types import IteratorType
+from tileas_xdsl.threads.dot.wgmma_operand_a import takes_registers
+
+SpaceRequirement = tuple[SSAValue, frozenset[Space]]
+"""A tile, and the places where an operation can work on it."""
+
+_REGISTERS = frozenset({Space.RMEM})
+_SHARED = frozenset({Space.SMEM})
+_LOADED = frozenset({Space.RMEM, Space.SMEM})
+"""What is loaded goes to registers, or stays in memory for those that read it there."""
+
+UNDECIDED = AtomAttr.of("unknown_copy")
+"""The atom of an access whose instruction is not chosen yet."""
+
+MEMORY_ACCESSES = (
+    LoadBase,
+    StoreBase,
+    GatherLoadOp,
+    ScatterStoreOp,
+    TiledAtomicRmwOp,
+    TiledStoreOp,
+)
+"""Accesses of threads to memory; `tiled_load` is apart, for its tile may stay in memory."""
+
+_OF_VALUES = (PointedAtomicOp, ReduceOp, ScanOp, ExpandDimsOp, GenerateOp, tensor.ExtractOp)
+"""Operations that work on tiles in registers, beside elementwise ones."""
+
+
+def reads_registers(op: Operation) -> bool:
+    """Whether an operation reads the values of tiles, wherever they are, into registers."""
+    if isinstance(op, MEMORY_ACCESSES):
+        return not isinstance(op.atom.data, TmaAtom)
+    if isinstance(op, CopyBase):
+        return space_of(op.source.type) is None and space_of(op.destination.type) is Space.SMEM
+    if isinstance(op, InsertSliceOp):
+        return space_of(op.source.type) is None and space_of(op.destination.type) is None
+    if isinstance(op, arith.SelectOp) and not isinstance(op.cond.type, TensorType):
+        return False
+    return isinstance(op, _OF_VALUES) or layout_role(op) is LayoutRole.ELEMENTWISE
+
+
+def space_requirements(op: Operation) -> Iterator[SpaceRequirement]:
+    """Where an operation wants its tiles; what it does not name may be anywhere."""
+    for value in (*op.operands, *op.results):
+        if (space := space_of(value.type)) is not None and placed_shape(value.type) is not None:
+            yield value, frozenset({space})
+    for types, of_type in _BY_TYPE:
+        if isinstance(op, types):
+            yield from of_type(op)
+            return
+    if reads_registers(op):
+        yield from ((tile, _REGISTERS) for tile in values_of(op))
+
+
+def values_of(op: Operation) -> Iterator[SSAValue]:
+    """The tiles that an operation reads or makes as values; the first operand of an access is its
+    place, unless that is a tile of pointers.
+    """
+    if isinstance(op, CopyBase):
+        return iter((op.source,))
+    place = op.operands[0] if isinstance(op, MEMORY_ACCESSES) else None
+    if place is not None and isinstance(element_of(place.type), PtrType):
+        place = None
+    tiles = (*op.operands, *op.results)
+    return (v for v in tiles if v is not place and placed_tile(v.type) is not None)
+
+
+def _may_stay_in_memory(op: TiledLoadBase) -> bool:
+    """Whether a load may leave its tile in shared memory: by TMA, or where nothing reads it."""
+    if op.atom != UNDECIDED:
+        return False
+    if space_of(op.view.type) is not Space.SMEM:
+        # TMA moves whole boxes, and fills them up with zeros.
+        return op.mask is None and is_zero(op.padding_value)
+    return all(isinstance(use.operation, ConvertLayoutOp) for use in op.result.uses)
+
+
+def _of_product(op: MatrixProduct) -> Iterator[SpaceRequirement]:
+    atom = atom_of(op.atom)
+    if not isinstance(atom, MmaAtom):
+        return
+    a, b, c = (frozenset(spaces) for spaces in OPERAND_SPACES[atom.instruction])
+    if atom.instruction == "wgmma" and not takes_registers(op):
+        a -= _REGISTERS
+    yield from ((op.a, a), (op.b, b), (op.c, c), (op.result, c))
+    if isinstance(op, BlockScaledMmaOp):
+        yield from ((scales, _SHARED) for scales in (op.sfa, op.sfb) if scales is not None)
+
+
+def _of_copy(op: CopyBase) -> Iterator[SpaceRequirement]:
+    """Where a tile can be copied from or to, if the other place is known."""
+    source, destination = space_of(op.source.type), space_of(op.destination.type)
+    if source is None and destination is not None:
+        yield op.source, frozenset(a for a, b in LEGAL_PAIRS if b is destination)
+    if destination is None and source is not None:
+        yield op.destination, frozenset(b for a, b in LEGAL_PAIRS if a is source)
+
+
+def _of_stage(op: StageOp) -> Iterator[SpaceRequirement]:
+    """Tiles of a stage are where its iterator says; without a word in shared memory."""
+    said = {t.space for v in op.operands if isinstance(t := v.type, IteratorType)}
+    spaces = frozenset(space.data for space in said if isinstance(space, SpaceAttr))
+    tiles = op.regions[0].block.args if op.regions else payload_results(op)
+    yield from ((v, spaces or _SHARED) for v in tiles if placed_tile(v.type) is not None)
+
+
+def _of_slice(op: InsertSliceOp) -> Iterator[SpaceRequirement]:
+    """A slice and the tile that it goes into are in one place, in registers if none is said."""
+    known = (space_of(tile.type) for tile in (op.source, op.destination))
+    place = next((space for space in known if space is not None), Space.RMEM)
+    yield from ((tile, frozenset({place})) for tile in (op.source, op.destination))
+
+
+def _of_transfer(op: TmaTransferOp) -> Iterator[SpaceRequirement]:
+    yield op.operands[1], _SHARED
+
+
+def _of_load(op: TiledLoadBase) -> Iterator[SpaceRequirement]:
+    if isinstance(op.atom.data, TmaAtom):
+        if space_of(op.loaded_type()) is None:
+            yield op.result, _SHARED
+    else:
+        yield op.result, _LOADED if _may_stay_in_memory(op) else _REGISTERS
+
+
+def _of_access(op: TiledStoreOp | TiledAtomicRmwOp) -> Iterator[SpaceRequirement]:
+    """TMA takes tiles from shared memory, where they may be copied to; threads from registers."""
+    if isinstance(op.atom.data, TmaAtom):
+        yield op.value, _LOADED
+    else:
+        yield from ((tile, _REGISTERS) for tile in values_of(op))
+
+
+_Table: TypeAlias = Sequence[
+    tuple[tuple[type[Operation], ...], Callable[[Any], Iterator[SpaceRequirement]]]
+]
+
+_BY_TYPE: _Table = (
+    ((DotOp, AsyncDotOp, BlockScaledMmaOp), _of_product),
+    ((TmaTransferOp,), _of_transfer),
+    ((TiledLoadBase,), _of_load),
+    ((TiledStoreOp, TiledAtomicRmwOp), _of_access),
+    ((InsertSliceOp,), _of_slice),
+    ((CopyBase,), _of_copy),
+    ((StageOp,), _of_stage),
+)

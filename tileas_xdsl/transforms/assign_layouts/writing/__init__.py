@@ -1,0 +1,1 @@
+"""Write the choices into the IR."""

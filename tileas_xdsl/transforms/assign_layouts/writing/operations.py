@@ -1,0 +1,186 @@
+"""Writing choices into the IR: encodings of types, layouts and atoms of operations.
+
+Constants and splats that a group uses are made anew in its layout, so that several groups may use
+one.  The tiles of a stage are named in types of lists, of iterators and of bodies; all change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.ir import Operation, SSAValue
+
+from tileas_xdsl.analysis.layouts.tile_groups import TileGroup
+from tileas_xdsl.dialects.nv_tileas.attributes import (
+    AtomAttr,
+    LayoutAttr,
+    LinearEncoding,
+    SharedEncoding,
+)
+from tileas_xdsl.dialects.nv_tileas.compute.scale_tiles import scale_tile
+from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadBase, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.same_rows import keeps_rows
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaTransferOp
+from tileas_xdsl.layout.int_tuple import product_each
+from tileas_xdsl.layout.layout import Layout, make_layout
+from tileas_xdsl.layout.memory.memory_layout import MemoryLayout
+from tileas_xdsl.target.errors import TargetError
+from tileas_xdsl.target.tensor_memory import accumulator
+from tileas_xdsl.threads.smem.smem_layout import panels_of
+from tileas_xdsl.transforms.assign_layouts.candidates.candidate_lists import Choice
+from tileas_xdsl.transforms.assign_layouts.candidates.copied_tiles import views_of_copied
+from tileas_xdsl.transforms.assign_layouts.candidates.shared_memory import memory_layout
+from tileas_xdsl.transforms.assign_layouts.request import Assignment
+from tileas_xdsl.transforms.assign_layouts.spaces.space_requirements import UNDECIDED
+from tileas_xdsl.transforms.assign_layouts.writing.rematerialization import rematerialize_free_tiles
+from tileas_xdsl.transforms.assign_layouts.writing.stage_types import retype_pipelines
+from tileas_xdsl.transforms.assign_layouts.writing.tile_encodings import encoding_of, retype
+
+LAYOUT = "nv_tileas.layout"
+
+SWIZZLE_ROWS = 8
+"""Rows after which every swizzle of panels repeats."""
+
+BULK_ATOMS: Mapping[str, str] = {"cp.async.bulk.tensor": "tma_load"}
+
+
+def write(a: Assignment, root: Operation) -> None:
+    """Write every choice of an assignment."""
+    chosen = {
+        group: decision.choice
+        for group, decision in a.decisions.items()
+        if decision.choice is not None
+    }
+    for group, choice in chosen.items():
+        _retype_group(a, group, choice)
+    retype_pipelines(root, chosen, a)
+    rematerialize_free_tiles(root)
+    for group, choice in chosen.items():
+        _write_operations(a, group, choice)
+
+
+def _retype_group(a: Assignment, group: TileGroup, choice: Choice) -> None:
+    encoding = encoding_of(choice)
+    for value in group.values:
+        if not _is_left_in_memory(value, choice):
+            retype(value, encoding)
+    for value in group.values:
+        if isinstance(choice.layout, MemoryLayout):
+            _retype_parts(a, value, choice.layout)
+        elif choice.kind is Space.RMEM:
+            for seen, layout in views_of_copied(value, choice.layout):
+                retype(seen, encoding_of(replace(choice, layout=layout)))
+        elif choice.kind is Space.TMEM:
+            _retype_slices(a, value)
+
+
+def _is_left_in_memory(value: SSAValue, choice: Choice) -> bool:
+    """Whether a tile that nothing reads is loaded from the memory that it would best stay in."""
+    is_shared = isinstance(choice.layout, MemoryLayout)
+    owner = value.owner
+    return (
+        is_shared and isinstance(owner, TiledLoadBase) and space_of(owner.view.type) is Space.SMEM
+    )
+
+
+def _retype_parts(a: Assignment, value: SSAValue, layout: MemoryLayout) -> None:
+    """Rows of a tile in memory lie as it does, its transpose the other way round.
+
+    Parts that begin where the swizzle has not come round say nothing of how they lie.
+    """
+    for use in value.uses:
+        part = next((r for r in use.operation.results if r in a.groups.parts), None)
+        if part is None or scale_tile(part.type) is not None:
+            continue
+        mine = _layout_of_part(layout, a.groups.parts[part])
+        if mine is not None:
+            retype(part, SharedEncoding(mine))
+            _retype_parts(a, part, mine)
+
+
+def _layout_of_part(layout: MemoryLayout, cut: ExtractSliceOp | ViewOp) -> MemoryLayout | None:
+    """The layout of a part of a tile; None where the tile's says nothing of it."""
+    if isinstance(cut, ExtractSliceOp):
+        return _rows_of(layout, cut)
+    return _renamed(layout, cut) if keeps_rows(cut) else _turned(layout)
+
+
+def _renamed(layout: MemoryLayout, cut: ViewOp) -> MemoryLayout | None:
+    """The layout of the same rows under another shape."""
+    shape = shape_of(cut.result.type) or ()
+    found = panels_of(layout, product_each(layout.shape), bits_of(element_of(cut.result.type)))
+    return None if isinstance(found, str) else memory_layout(replace(found, shape=shape))
+
+
+def _retype_slices(a: Assignment, value: SSAValue) -> None:
+    """Columns of accumulators are laid out as accumulators of so many columns."""
+    for use in value.uses:
+        cut = use.operation
+        if isinstance(cut, ExtractSliceOp) and cut.result in a.groups.parts:
+            with suppress(TargetError):
+                layout = accumulator(*cut.static_sizes.get_values())
+                retype(cut.result, LinearEncoding(layout))
+
+
+def _turned(layout: MemoryLayout) -> MemoryLayout | None:
+    """The layout of the transpose."""
+    if layout.layout.rank != 2:
+        return None
+    rows, columns = layout.layout
+    return MemoryLayout(make_layout(columns, rows), layout.swizzle, layout.elem)
+
+
+def _rows_of(layout: MemoryLayout, cut: ExtractSliceOp) -> MemoryLayout | None:
+    """The layout of some whole rows, a multiple of those after which swizzles repeat."""
+    offsets, sizes = cut.static_offsets.get_values(), cut.static_sizes.get_values()
+    whole = product_each(layout.shape)
+    known = [offset for offset in offsets if offset != DYNAMIC_INDEX]
+    steps = {*cut.static_strides.get_values()}
+    if len(whole) != 2 or sizes[1:] != whole[1:] or offsets[1:] != (0,) or steps != {1}:
+        return None
+    if any(offset % SWIZZLE_ROWS for offset in known):
+        return None
+    (_, step), *more = layout.layout[0].leaves()
+    if more:
+        return None
+    made = Layout((sizes[0], layout.layout[1].shape), (step, layout.layout[1].stride))
+    return MemoryLayout(made, layout.swizzle, layout.elem)
+
+
+def _write_operations(a: Assignment, group: TileGroup, choice: Choice) -> None:
+    """The layouts that loads and stores work with, and the atoms that were chosen for them."""
+    for op, candidate in choice.atoms.items():
+        if not isinstance(op, TiledLoadBase | TiledStoreOp | TmaTransferOp):
+            continue
+        if isinstance(choice.layout, MemoryLayout):
+            op.attributes[LAYOUT] = LayoutAttr(choice.layout)
+        elif space_of(op.operands[0].type) in (None, Space.GMEM):
+            op.attributes.setdefault(LAYOUT, LayoutAttr(_row_major(group.shape)))
+        if op.atom == UNDECIDED and (word := _atom(op, candidate.atom)) is not None:
+            op.atom = AtomAttr.of(word)
+
+
+def _atom(op: Operation, chosen: str) -> str | None:
+    """The atom that an operation can have for what was chosen; None to leave it open."""
+    if chosen in ("ldg", "stg"):
+        return chosen
+    if chosen in BULK_ATOMS and isinstance(op, TiledLoadBase):
+        shape = shape_of(op.view.type)
+        is_global = space_of(op.view.type) in (None, Space.GMEM)
+        return f"{BULK_ATOMS[chosen]}_{len(shape)}d" if shape and is_global else None
+    return None
+
+
+def _row_major(shape: tuple[int, ...]) -> MemoryLayout:
+    strides = [1] * len(shape)
+    for axis in reversed(range(len(shape) - 1)):
+        strides[axis] = strides[axis + 1] * shape[axis + 1]
+    return MemoryLayout(Layout(shape, tuple(strides)))

@@ -1,0 +1,1 @@
+"""Copies by atoms, TMA and tensor memory."""

@@ -1,0 +1,1 @@
+"""MMA atoms, and products of whole views."""

@@ -1,0 +1,90 @@
+"""Lower MMA atoms: `cute.mma_atom_call`, and `cute.gemm`, which repeats one over tiles.
+
+What an atom's type is says which instruction does it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from xdsl.dialects import vector
+from xdsl.ir import SSAValue
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute.atom.calls import atom_of
+from tileas_xdsl.dialects.cute.atom.interfaces import MmaAtomType
+from tileas_xdsl.dialects.cute_nvgpu import MmaSm80Op, MmaSm89Op
+from tileas_xdsl.dialects.cute_nvgpu.atoms.mma_sync import (
+    Sm80MmaType,
+    Sm89MmaType,
+    UniversalFmaType,
+)
+from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import ClausedType
+from tileas_xdsl.dialects.cute_nvgpu.atoms.tcgen05 import Sm100MmaType
+from tileas_xdsl.dialects.cute_nvgpu.atoms.wgmma import Sm90MmaType
+from tileas_xdsl.transforms.cute_to_nvgpu.converter import Converter
+from tileas_xdsl.transforms.cute_to_nvgpu.element_access import is_registers, read, write
+from tileas_xdsl.transforms.cute_to_nvgpu.mma.async_mma import convert_tcgen05_mma, convert_wgmma
+from tileas_xdsl.transforms.cute_to_nvgpu.mma.mma_iterations import MmaCallOp, mma_iterations
+
+Product = Callable[[Converter, Any, SSAValue, SSAValue, SSAValue], SSAValue]
+"""D of an atom from A, B and C."""
+
+
+def convert_product(op: MmaCallOp, conv: Converter) -> None:
+    """One instruction for each step of each tile of D; K goes outside, as CuTe does."""
+    atom = atom_of(op, op.atom, MmaAtomType, "an MMA atom")
+    convert = _PRODUCTS.get(type(atom)) if isinstance(atom, ClausedType) else None
+    if convert is None:
+        known = ", ".join(type_.name for type_ in _PRODUCTS)
+        raise op_error(op, f"is not lowered for {atom}: only for {known}")
+    if len(op.a) != 1 or len(op.b) != 1:
+        raise op_error(op, "is not lowered with scale factors")
+    convert(op, conv, atom)
+
+
+def _of_registers(emit: Product, op: MmaCallOp, conv: Converter, atom: Any) -> None:
+    a, b = op.a[0], op.b[0]
+    for view in (a, b, op.c, op.d):
+        if not is_registers(view):
+            raise op_error(op, f"multiplies registers, not {view.type}")
+    for step in mma_iterations(op, a, b):
+        sums = read(conv, op.c if step.is_first else op.d, step.d)
+        made = emit(conv, atom, read(conv, a, step.a), read(conv, b, step.b), sums)
+        write(conv, op.d, step.d, made)
+    conv.kill(op)
+
+
+# Instructions
+
+
+def _warp(
+    conv: Converter, atom: Sm80MmaType | Sm89MmaType, a: SSAValue, b: SSAValue, c: SSAValue
+) -> SSAValue:
+    make = MmaSm89Op if isinstance(atom, Sm89MmaType) else MmaSm80Op
+    a_type, b_type, _ = atom.elements
+    made = make(a, b, c, shape=atom.shape_mnk, a_type=a_type, b_type=b_type)
+    if made.fragments() is None:
+        made.erase()
+        raise op_error(conv.at, f"is not lowered for {atom}: the target's PTX has no such product")
+    return conv.insert(made)
+
+
+def _one(
+    conv: Converter, atom: UniversalFmaType, a: SSAValue, b: SSAValue, c: SSAValue
+) -> SSAValue:
+    if len(set(atom.elements)) != 1:
+        raise op_error(conv.at, f"is lowered for one element type, not {atom}")
+    return conv.insert(vector.FMAOp(a, b, c))
+
+
+_PRODUCTS: Mapping[type[ClausedType], Callable[[Any, Converter, Any], None]] = {
+    Sm80MmaType: partial(_of_registers, _warp),
+    Sm89MmaType: partial(_of_registers, _warp),
+    Sm90MmaType: convert_wgmma,
+    Sm100MmaType: convert_tcgen05_mma,
+    UniversalFmaType: partial(_of_registers, _one),
+}
+"""By the type of the atom: what multiplies."""
