@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from tileas_xdsl.interpreters.ptx.arguments import Arguments, bind
-from tileas_xdsl.interpreters.ptx.checking.block_races import BlockRaces, may_order_blocks
 from tileas_xdsl.interpreters.ptx.checking.checker import Checker
 from tileas_xdsl.interpreters.ptx.checking.findings import Finding, Findings, FindingsError
+from tileas_xdsl.interpreters.ptx.checking.global_conflicts import LaunchShadow
+from tileas_xdsl.interpreters.ptx.checking.global_races import ClusterRaces
 from tileas_xdsl.interpreters.ptx.errors import LaunchError
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP
 from tileas_xdsl.interpreters.ptx.execution.program import Program
@@ -86,14 +87,13 @@ class Launch:
     checks: bool
     limit: float
     findings: Findings = field(init=False)
-    block_races: BlockRaces | None = None
-    """Of a launch of several clusters that nothing orders."""
+    shadow: LaunchShadow = field(init=False)
+    """The accesses to global memory."""
     printed: list[str] = field(default_factory=list[str])
 
     def __post_init__(self) -> None:
         self.findings = Findings(self.module, self.kernel.code, self.kernel.location)
-        if self.checks and self.clusters > 1 and not may_order_blocks(self.kernel.code):
-            self.block_races = BlockRaces(self.findings)
+        self.shadow = LaunchShadow(self.findings)
 
     @property
     def clusters(self) -> int:
@@ -130,7 +130,6 @@ class Launch:
             checker = Checker(warps * size, size, granules, self.findings)
         cluster = Cluster(self.program, self.memory, self.order, rng, checker)
         cluster.printed, cluster.number = self.printed, number
-        cluster.block_races = self.block_races
         cluster.barrier = ClusterBarrier(threads * size)
         counts = [g // c for g, c in zip(shape.grid, shape.cluster, strict=True)]
         at = (number % counts[0], number // counts[0] % counts[1], number // counts[0] // counts[1])
@@ -138,6 +137,8 @@ class Launch:
             inside = _place(rank, shape.cluster)
             index = tuple(a * c + i for a, c, i in zip(at, shape.cluster, inside, strict=True))
             cluster.ctas.append(self._make_cta(cluster, rank, (index[0], index[1], index[2])))
+        if checker is not None:
+            cluster.races = ClusterRaces(self.shadow, cluster, warps, checker.clocks)
         for warpgroup in cluster.warpgroups:
             registers = self.program.slots.fill(warpgroup, shape)
             warpgroup.convergence_groups.append(

@@ -42,6 +42,12 @@ KINDS: Mapping[str, FindingKind] = {
         FindingKind("race-RAW", "a read that is not ordered after a write"),
         FindingKind("race-WAR", "a write that is not ordered after a read"),
         FindingKind("race-WAW", "a write that is not ordered after another"),
+        FindingKind(
+            "same-value",
+            "threads that nothing orders write one value to one address",
+            Severity.NOTE,
+        ),
+        FindingKind("read-only-load", "ld.global.nc of memory that the kernel writes"),
         FindingKind("uninitialised", "a read of memory that nothing has written"),
         FindingKind(
             "missing-proxy-fence",

@@ -22,10 +22,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tileas_xdsl.interpreters.ptx.checking.foreign_clocks import ForeignClocks
+from tileas_xdsl.interpreters.ptx.checking.foreign_clocks import join as join_foreign
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array
 
 STAMP_BITS = 20
 TICK = 1 << STAMP_BITS
+GLOBAL_WRITES = -1
+"""The signal of the writes of bulk stores, which no mbarrier hears of."""
+
 COPY_AGENTS = 32
 """Pairs of a warp and an mbarrier that get an agent; further ones share that of the warp."""
 FOREVER = np.iinfo(np.int64).max
@@ -38,16 +43,20 @@ class ClockSnapshot:
     ordered: Array
     visible: Array
     tensor: Array
+    foreign: ForeignClocks | None = None
+    """What is known about other clusters."""
 
     def join(self, other: ClockSnapshot) -> None:
         """Raise every limit to that of `other`, if it is larger."""
         np.maximum(self.ordered, other.ordered, out=self.ordered)
         np.maximum(self.visible, other.visible, out=self.visible)
         np.maximum(self.tensor, other.tensor, out=self.tensor)
+        self.foreign = join_foreign(self.foreign, other.foreign)
 
     def copy(self) -> ClockSnapshot:
         """Return a copy that may be changed."""
-        return ClockSnapshot(self.ordered.copy(), self.visible.copy(), self.tensor.copy())
+        clocks = self.ordered.copy(), self.visible.copy(), self.tensor.copy()
+        return ClockSnapshot(*clocks, self.foreign)
 
 
 @dataclass(slots=True)
@@ -60,6 +69,8 @@ class AsyncEvent:
     visible: Array
     done: Array
     """The clock that a wait for its completion acquires."""
+    foreign: ForeignClocks | None = None
+    """What its issuer knew about other clusters."""
 
 
 class Clocks:
@@ -82,6 +93,8 @@ class Clocks:
         """By warp, what it has acquired but not fenced by `fence::after_thread_sync` yet."""
         self.tensor_released = self.visible.copy()
         """By warp, what it releases: its clock at the last `fence::before_thread_sync`."""
+        self.foreign: list[ForeignClocks | None] = [None] * warps
+        """By warp, what it has acquired from other clusters."""
         self._issued = np.ones(self.agents, np.int64)
         self._copy_agents: dict[tuple[int, object], int] = {}
         self._issuers: list[int] = []
@@ -93,7 +106,10 @@ class Clocks:
     def release(self, warp: int) -> ClockSnapshot:
         """Return the clocks of a warp and advance it, so that later accesses are not included."""
         snapshot = ClockSnapshot(
-            self.ordered[warp].copy(), self.visible[warp].copy(), self.tensor_released[warp].copy()
+            self.ordered[warp].copy(),
+            self.visible[warp].copy(),
+            self.tensor_released[warp].copy(),
+            self.foreign[warp],
         )
         self.ordered[warp, warp] += TICK
         return snapshot
@@ -104,15 +120,22 @@ class Clocks:
         np.maximum(self.visible[warp], snapshot.visible, out=self.visible[warp])
         acquired = self.tensor_acquired[warp]
         np.maximum(acquired, snapshot.tensor, out=acquired)
+        self.foreign[warp] = join_foreign(self.foreign[warp], snapshot.foreign)
 
     def join_own(self, warp: int, ordered: Array) -> None:
         """Order the accesses of an operation of the warp's own before its next accesses."""
         np.maximum(self.ordered[warp], ordered, out=self.ordered[warp])
 
+    def join_visible(self, warp: int, visible: Array) -> None:
+        """Make visible to the async proxy what another thread has fenced for it."""
+        np.maximum(self.visible[warp], visible, out=self.visible[warp])
+
     def fence_proxy(self, warp: int) -> None:
         """Execute `fence.proxy.async`: all that is ordered before becomes visible to the async
         proxy."""
         np.maximum(self.visible[warp], self.ordered[warp], out=self.visible[warp])
+        foreign = self.foreign[warp]
+        self.foreign[warp] = foreign and foreign.fenced()
         self.ordered[warp, warp] += TICK
 
     def fence_tensor_before(self, warp: int) -> None:
@@ -158,7 +181,8 @@ class Clocks:
         done = limits.copy()
         done[agent] = (clock + 1) * TICK
         visible = self.visible[warp].copy()
-        return AsyncEvent(agent, clock * TICK | instruction, limits, visible, done)
+        stamp = clock * TICK | instruction
+        return AsyncEvent(agent, stamp, limits, visible, done, self.foreign[warp])
 
     def completion_snapshot(self, started: AsyncEvent) -> ClockSnapshot:
         """Return the clocks that the completion of an operation releases."""

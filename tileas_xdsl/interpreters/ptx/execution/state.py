@@ -18,9 +18,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
-from tileas_xdsl.interpreters.ptx.checking.block_races import BlockRaces
 from tileas_xdsl.interpreters.ptx.checking.checker import Checker
 from tileas_xdsl.interpreters.ptx.checking.conflicts import CheckedProgram
+from tileas_xdsl.interpreters.ptx.checking.global_races import ClusterRaces
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Value, first_lane
 from tileas_xdsl.interpreters.ptx.memory.global_memory import GlobalMemory
@@ -266,7 +266,8 @@ class Cluster:
         """Text that threads of the launch have printed."""
         self.number = 0
         """Its linear index in the grid."""
-        self.block_races: BlockRaces | None = None
+        self.races: ClusterRaces | None = None
+        """The checks of global memory."""
 
     def cta_of(self, address: int) -> Cta:
         """Return the CTA of a `.shared::cluster` address."""

@@ -91,6 +91,9 @@ def _copy_lanes(
             begun = cluster.checker.clocks.start_copy(warpgroup.agents[warp], f.pc)
             mine = targets[lanes // WARP == warp]
             cluster.checker.copy_generic(cta, mine, size, begun, f.pc)
+            _check_sources(
+                f, warp, sources[(amounts == size) & (lanes // WARP == warp)], size, begun
+            )
             started[warp] = begun
     full = amounts == size
 
@@ -107,6 +110,14 @@ def _copy_lanes(
     operation = cluster.queue.add(run, f.pc)
     for warp in warps_of(f.mask):
         warpgroup.warp_states[warp].copies_open.append((operation, started.get(warp)))
+
+
+def _check_sources(
+    f: ConvergenceGroup, warp: int, sources: Array, size: int, begun: AsyncEvent
+) -> None:
+    races = f.warpgroup.cta.cluster.races
+    if races is not None and sources.size:
+        races.copy_lanes(sources, size, begun, f.warpgroup.agents[warp], f.pc)
 
 
 def build_commit(site: Site) -> Step:
@@ -282,6 +293,7 @@ def _bulk_store(
     if cluster.checker is not None:
         started = cluster.checker.clocks.start_copy(f.warpgroup.agent(lane), f.pc)
         cluster.checker.copy(cta, granules(offset, size), started, f.pc, write=False)
+    written = bulk.start_write(f, lane, np.array([target]), size, atomic=how is not None)
 
     def run() -> None:
         data = cta.shared.data[offset : offset + size].copy()
@@ -291,7 +303,7 @@ def _bulk_store(
         cluster.memory.write(target, data.tobytes())
 
     operation = cluster.queue.add(run, f.pc, lane=("bulk", f.warpgroup.agent(lane)))
-    bulk.add(f, lane, bulk.BulkCopy(operation, started))
+    bulk.add(f, lane, bulk.BulkCopy(operation, started, written))
 
 
 def _bulk_load(
@@ -313,6 +325,9 @@ def _bulk_load(
         started = checker.clocks.start_copy(f.warpgroup.agent(lane), at, barrier)
         if space != "global":
             checker.copy(cta, granules(origin & OFFSET_MASK, size), started, at, write=False)
+        elif cluster.races is not None:
+            place = np.array([origin]), size, started, f.warpgroup.agent(lane), at
+            cluster.races.copy_rows(*place, write=False)
     for rank in ranks:
         target = cluster.cta_of(rank << RANK_SHIFT)
         target.shared.check(offset, size, 16)
@@ -362,11 +377,11 @@ def build_bulk_commit(site: Site) -> Step:
 
 def build_bulk_wait(site: Site) -> Step:
     """`cp.async.bulk.wait_group`, with .read."""
-    site.flag("read")
+    only_read = site.flag("read")
     site.no_more()
     site.count(1)
     newest = site.immediate(0)
-    return lambda f: bulk.wait(f, newest)
+    return lambda f: bulk.wait(f, newest, only_read=only_read)
 
 
 def build_hint(site: Site) -> Step:

@@ -18,6 +18,7 @@ from tileas_xdsl.interpreters.ptx.instructions.memory import (
 )
 from tileas_xdsl.interpreters.ptx.instructions.move import gathered
 from tileas_xdsl.interpreters.ptx.memory.generic_access import Group, groups, load, store
+from tileas_xdsl.interpreters.ptx.memory.memory_order import MemoryOrder, order_of_access
 from tileas_xdsl.interpreters.ptx.memory.shared_memory import OFFSET_MASK
 from tileas_xdsl.interpreters.ptx.numerics.memory_reductions import (
     Combine,
@@ -41,6 +42,7 @@ def build_atom(site: Site) -> Step:
     type_ = site.type(TYPES_OF_ATOMICS)
     operation = site.choose(OPERATIONS)
     site.ignore(("noftz",))
+    order = order_of_access(site.modifiers, atomic=True)
     space = memory_modifiers(site)
     count = vector_length(site)
     site.no_more()
@@ -64,7 +66,10 @@ def build_atom(site: Site) -> Step:
         columns = [gathered([r[s] for s in row], f.warpgroup.lanes, dtype) for row in slots]
         old = np.zeros((f.mask.bit_count(), count), dtype)
         for group in groups(f, r[slot], offset, space):
-            rows = _apply(f, group, [c[group.lanes] for c in columns], size, functions)
+            now = [c[group.lanes] for c in columns]
+            rows = _apply(f, group, now, size, functions)
+            if group.space == "global":
+                _check(f, group, rows, now[0] if operation == "cas" else None, order)
             old[group.rows] = rows
         if dests:
             put_rows(f, old, type_, dests)
@@ -115,6 +120,18 @@ def _apply(
     return old
 
 
+def _check(
+    f: ConvergenceGroup, group: Group, old: Array, expected: Array | None, order: MemoryOrder
+) -> None:
+    """Check atomics on global memory; a compare-and-swap that fails only reads."""
+    races = f.warpgroup.cta.cluster.races
+    if races is None:
+        return
+    size = old.shape[1] * old.itemsize
+    wrote = np.ones(len(old), np.bool_) if expected is None else (old == expected).all(1)
+    races.update(f.warpgroup, group.lanes, group.addresses, size, f.pc, order, wrote)
+
+
 def _rounds(addresses: Array) -> list[Array]:
     """Partition lanes into groups without duplicate addresses, in lane order per address."""
     order = np.argsort(addresses, kind="stable")
@@ -129,7 +146,7 @@ def _rounds(addresses: Array) -> list[Array]:
 def _store_atomically(f: ConvergenceGroup, group: Group, values: Array, size: int) -> None:
     """Store values and record them as atomic accesses, which do not race with one another."""
     if group.space != "shared":
-        store(f, group, values, size)
+        store(f, group, values, size, check=False)
         return
     cta = group.cta
     assert cta is not None

@@ -13,6 +13,7 @@ from tileas_xdsl.interpreters.ptx.execution.waits import (
 )
 from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Semantics, Site, Step
 from tileas_xdsl.interpreters.ptx.instructions.tensor_maps import build_tensormap_fence
+from tileas_xdsl.interpreters.ptx.memory.memory_order import order_of_fence
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES
 from tileas_xdsl.interpreters.ptx.synchronization.hardware_barriers import (
     NAMED_BARRIERS,
@@ -248,15 +249,24 @@ def _cluster_wait(f: ConvergenceGroup) -> int | None:
 
 
 def build_fence(site: Site) -> Step:
-    """`fence` and `membar`: no-ops but for .mbarrier_init and .proxy, as barriers carry order."""
+    """`fence` and `membar`."""
     if site.flag("mbarrier_init"):
         site.ignore(("release", "cluster"))
         site.no_more()
         return _fence_init
     if site.flag("proxy"):
         return _build_proxy_fence(site)
+    order = order_of_fence(site.modifiers)
     site.modifiers = []
-    return lambda f: None
+
+    def step(f: ConvergenceGroup) -> None:
+        races = f.warpgroup.cta.cluster.races
+        if races is None:
+            return
+        for warp in warps_of(f.mask):
+            races.patterns.fence(f.warpgroup.agents[warp], order, f.pc)
+
+    return step
 
 
 def _build_proxy_fence(site: Site) -> Step:

@@ -12,6 +12,7 @@ from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
 from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step
 from tileas_xdsl.interpreters.ptx.instructions.move import gathered
 from tileas_xdsl.interpreters.ptx.memory.generic_access import SPACES, Space, groups, load, store
+from tileas_xdsl.interpreters.ptx.memory.memory_order import MemoryOrder, order_of_access
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import SIGNED, TYPES, UNSIGNED, ScalarType
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Address, Operand, Symbol
 
@@ -47,6 +48,7 @@ def build_ld(site: Site) -> Step:
     """`ld` of a scalar or vector; narrow elements are extended to wider registers."""
     type_ = site.type(MEMORY_TYPES)
     is_param = "param" in site.modifiers or "param::entry" in site.modifiers
+    order = order_of_access(site.modifiers)
     space = memory_modifiers(site)
     count = vector_length(site)
     site.no_more()
@@ -59,7 +61,7 @@ def build_ld(site: Site) -> Step:
     if is_param and isinstance(address, Address) and isinstance(address.base, Symbol):
         return _parameter(site, address, type_, dests)
     slot, offset = site.address(1)
-    return _load_step(space, slot, offset, type_, dests)
+    return _load_step((space, order), slot, offset, type_, dests)
 
 
 def _is_of_call(site: Site, operand: int) -> bool:
@@ -101,16 +103,21 @@ def _extended(value: int, type_: ScalarType, bits: int) -> int:
 
 
 def _load_step(
-    space: Space, slot: int, offset: int, type_: ScalarType, dests: list[tuple[int, int]]
+    where: tuple[Space, MemoryOrder],
+    slot: int,
+    offset: int,
+    type_: ScalarType,
+    dests: list[tuple[int, int]],
 ) -> Step:
     size, count = type_.size, len(dests)
+    space, order = where
 
     def step(f: ConvergenceGroup) -> None:
         base = f.r[slot]
         uniform = base.__class__ is not np.ndarray and space != "local"
         found: Array | None = None
         for group in groups(f, base, offset, space):
-            rows = load(f, group, size, count)
+            rows = load(f, group, size, count, order)
             if isinstance(group.rows, slice):
                 found = rows
             else:
@@ -155,6 +162,7 @@ def put_rows(
 def build_st(site: Site) -> Step:
     """`st` of a scalar or vector; stores the low bits of wider registers."""
     type_ = site.type(MEMORY_TYPES)
+    order = order_of_access(site.modifiers)
     space = memory_modifiers(site)
     count = vector_length(site)
     site.no_more()
@@ -163,26 +171,26 @@ def build_st(site: Site) -> Step:
         space = "local"
     slot, offset = site.address(0)
     parts = site.vector(1, (count,))
-    return _store_step(site, space, slot, offset, type_, parts)
+    return _store_step(site, (space, order), (slot, offset), type_, parts)
 
 
 def _store_step(
     site: Site,
-    space: Space,
-    slot: int,
-    offset: int,
+    where: tuple[Space, MemoryOrder],
+    address: tuple[int, int],
     type_: ScalarType,
     parts: tuple[Operand, ...],
 ) -> Step:
     slots = [site.source(p, type_, any_width=True) for p in parts]
     size, dtype = type_.size, UNSIGNED[type_.bits]
+    (space, order), (slot, offset) = where, address
 
     def step(f: ConvergenceGroup) -> None:
         r = f.r
         values = [_low(r[s], dtype) for s in slots]
         columns = gathered(values, f.warpgroup.lanes, dtype)
         for group in groups(f, r[slot], offset, space):
-            store(f, group, columns[group.lanes], size)
+            store(f, group, columns[group.lanes], size, order)
 
     return step
 

@@ -210,6 +210,9 @@ def _load(f: ConvergenceGroup, lane: int, box: Box, at: list[int], target: Targe
     if cluster.checker is not None:
         agent = f.warpgroup.agent(lane)
         started = cluster.checker.clocks.start_copy(agent, pc, target.signal)
+        if cluster.races is not None:
+            for starts, size in box.footprint(at):
+                cluster.races.copy_rows(starts, size, started, agent, pc, write=False)
     granules, locations = box.locations(offset)
     for rank in target.ranks:
         cta = cluster.cta_of(rank << RANK_SHIFT)
@@ -306,6 +309,9 @@ def _store(
         started = cluster.checker.clocks.start_copy(f.warpgroup.agent(lane), pc)
         cluster.checker.copy(cta, locations, started, pc, write=False)
     combine = _combine(operation, box)
+    written = None
+    for starts, size in box.footprint(at):
+        written = bulk.start_write(f, lane, starts, size, atomic=bool(operation))
 
     def run() -> None:
         data = cta.shared.granules[granules].view(np.uint8).reshape(-1)
@@ -314,7 +320,7 @@ def _store(
             _report_row_ends(cluster.checker, pc, box, behind)
 
     operation_ = cluster.queue.add(run, pc, lane=("bulk", f.warpgroup.agent(lane)))
-    bulk.add(f, lane, bulk.BulkCopy(operation_, started))
+    bulk.add(f, lane, bulk.BulkCopy(operation_, started, written))
 
 
 def _report_row_ends(checker: Checker, pc: int, box: Box, behind: int) -> None:

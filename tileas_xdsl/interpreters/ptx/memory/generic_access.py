@@ -16,6 +16,7 @@ from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, Value, indices
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup, Cta
 from tileas_xdsl.interpreters.ptx.memory.global_memory import LOCAL_WINDOW, SHARED_WINDOW
+from tileas_xdsl.interpreters.ptx.memory.memory_order import WEAK_ACCESS, MemoryOrder
 from tileas_xdsl.interpreters.ptx.memory.shared_memory import OFFSET_MASK, RANK_SHIFT
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import UNSIGNED
 
@@ -128,14 +129,22 @@ def record_remote_access(f: ConvergenceGroup, cta: Cta) -> None:
         cta.remote_access[agent] = int(ordered[agent, agent])
 
 
-def load(f: ConvergenceGroup, group: Group, size: int, count: int, *, check: bool = True) -> Array:
+def load(
+    f: ConvergenceGroup,
+    group: Group,
+    size: int,
+    count: int,
+    order: MemoryOrder = WEAK_ACCESS,
+    *,
+    check: bool = True,
+) -> Array:
     """Return `count` elements of `size` bytes for each lane, an array (lanes, count)."""
     cluster = f.warpgroup.cta.cluster
     if group.space == "global":
-        if cluster.block_races is not None:
-            place = (cluster.number, group.addresses, size, count, f.pc)
-            cluster.block_races.read(cluster.memory, *place)
-        return cluster.memory.load(group.addresses, size, count)
+        found = cluster.memory.load(group.addresses, size, count)
+        if cluster.races is not None and check:
+            cluster.races.read(f.warpgroup, group.lanes, group.addresses, size * count, f.pc, order)
+        return found
     if group.space == "local":
         return _local(f, group, size, count)
     cta = group.cta
@@ -148,15 +157,24 @@ def load(f: ConvergenceGroup, group: Group, size: int, count: int, *, check: boo
     return cta.shared.views[size][locations]
 
 
-def store(f: ConvergenceGroup, group: Group, values: Array, size: int) -> None:
+def store(
+    f: ConvergenceGroup,
+    group: Group,
+    values: Array,
+    size: int,
+    order: MemoryOrder = WEAK_ACCESS,
+    *,
+    check: bool = True,
+) -> None:
     """Store `values` (lanes, count) as elements of `size` bytes."""
     cluster = f.warpgroup.cta.cluster
     cluster.events += 1
     if group.space == "global":
-        if cluster.block_races is not None:
-            place = (cluster.number, group.addresses, values, size, f.pc)
-            cluster.block_races.write(cluster.memory, *place)
+        if cluster.races is not None and check:
+            cluster.races.write(f.warpgroup, group.lanes, group.addresses, values, f.pc, order)
         cluster.memory.store(group.addresses, values, size)
+        if cluster.races is not None and check:
+            cluster.races.lanes_agree(group.addresses, values, f.pc, order)
         return
     if group.space == "local":
         _store_local(f, group, values, size)

@@ -65,6 +65,11 @@ class ColumnBox(Box):
             buffer.data[location] = np.asarray(new)
         return 0
 
+    def footprint(self, at: Sequence[int]) -> list[tuple[Array, int]]:
+        """Return the bytes in bounds as rows: the addresses where they start, and their length."""
+        exists, addresses, channels = self._places_in_memory(at)
+        return [(addresses[exists], (channels.stop - channels.start) * self.unit)]
+
     def _places_in_memory(self, at: Sequence[int]) -> tuple[Array, Array, slice]:
         """Return which pixels are in bounds, the address of their first channel, and the
         channels."""

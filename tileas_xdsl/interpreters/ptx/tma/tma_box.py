@@ -145,6 +145,15 @@ class Box:
         last = at[0] // self.pack + (self.counts[-1] if ranges is None else ranges[-1].stop)
         return max(0, last - self.map.dims[0] // self.pack) * self.unit
 
+    def footprint(self, at: Sequence[int]) -> list[tuple[Array, int]]:
+        """Return the bytes in bounds as rows: the addresses where they start, and their length."""
+        if self.gather:
+            lines = [((at[0], row), (1, self.counts[-1])) for row in at[1:]]
+        else:
+            lines = [(at, self.counts)]
+        parts = [self._extent(where, counts) for where, counts in lines]
+        return [_rows(*part) for part in parts if part is not None]
+
     def _window(
         self,
         memory: GlobalMemory,
@@ -157,6 +166,25 @@ class Box:
 
         What is written ends with a granule, as on an H200: buffers have room for that.
         """
+        part = self._extent(at, counts, write=write)
+        if part is None:
+            return None
+        low, shape, strides, ranges = part
+        whole = all(r.stop - r.start == c for r, c in zip(ranges, counts, strict=True))
+        extent = sum((n - 1) * s for n, s in zip(shape, strides, strict=True)) + self.unit
+        row = self.map.dims[0] // self.pack
+        extent -= max(0, at[0] // self.pack + ranges[-1].stop - row) * self.unit
+        buffer = memory.writable(low, extent) if write else memory.find(low, extent)
+        view = np.lib.stride_tricks.as_strided(
+            buffer.data[low - buffer.base :], (*shape, self.unit), (*strides, 1)
+        )
+        return view, None if whole else tuple(ranges)
+
+    def _extent(
+        self, at: Sequence[int], counts: tuple[int, ...], *, write: bool = False
+    ) -> tuple[int, list[int], list[int], list[slice]] | None:
+        """Return the part in bounds: its address, shape, strides in bytes, and slices of the
+        box."""
         m = self.map
         shape: list[int] = []
         strides: list[int] = []
@@ -177,18 +205,28 @@ class Box:
             shape.append(last - first)
             strides.append(stride * steps[i])
             ranges.append(slice(first, last))
-        whole = all(r.stop - r.start == c for r, c in zip(ranges, counts, strict=True))
-        extent = sum((n - 1) * s for n, s in zip(shape, strides, strict=True)) + self.unit
-        extent -= max(0, at[0] // self.pack + ranges[-1].stop - row) * self.unit
-        buffer = memory.writable(low, extent) if write else memory.find(low, extent)
-        view = np.lib.stride_tricks.as_strided(
-            buffer.data[low - buffer.base :], (*shape, self.unit), (*strides, 1)
-        )
-        return view, None if whole else tuple(ranges)
+        return low, shape, strides, ranges
 
     def _whole_granules(self, elements: int) -> int:
         """Return a number of elements rounded up to whole granules."""
         return -(-elements * self.unit // GRANULE) * GRANULE // self.unit
+
+
+def _rows(
+    low: int, shape: Sequence[int], strides: Sequence[int], ranges: object
+) -> tuple[Array, int]:
+    """Return the starts of the rows of a strided part of memory, and the bytes of a row."""
+    del ranges
+    starts = np.array([low], np.int64)
+    size = strides[-1]
+    contiguous = len(shape)
+    for axis in range(len(shape) - 1, -1, -1):
+        if strides[axis] != size:
+            break
+        size, contiguous = size * shape[axis], axis
+    for count, stride in zip(shape[:contiguous], strides[:contiguous], strict=True):
+        starts = (starts[:, None] + np.arange(count) * stride).ravel()
+    return starts, size
 
 
 def refuse_unsupported(m: TensorMap) -> None:
