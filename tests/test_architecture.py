@@ -41,6 +41,7 @@ MAY_IMPORT = {
     "levels": {"dialects", "pipelines", "transforms"},
     "pass_execution": {"diagnostics", "levels"},
     "compiled_kernel": None,
+    "api_arguments": {"diagnostics", "pass_execution", "pipelines"},
     "printing": set(),
     "universe": None,
     "compiler": None,

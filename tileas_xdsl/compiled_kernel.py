@@ -12,6 +12,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.arg_spec import ArgSpec
 
+from tileas_xdsl.api_arguments import expect, expect_options
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.suggest import did_you_mean
 from tileas_xdsl.dialects.ptx.structure.control import EntryOp
@@ -54,7 +55,8 @@ def kernel_named(module: ModuleOp, name: str | None) -> KernelOp:
     wanted = (
         "which kernel to compile is not said" if name is None else f"there is no kernel @{name}"
     )
-    raise op_error(module, f"{wanted}; the module has {names}", prefix=False)
+    hint = did_you_mean(name or "", [op.sym_name.data for op in kernels])
+    raise op_error(module, f"{wanted}; {hint or f'the module has {names}'}", prefix=False)
 
 
 def module_of(kernel: KernelOp, module: ModuleOp, target: str) -> ModuleOp:
@@ -220,6 +222,7 @@ class CompiledKernel:
         """Run the kernel on the tile interpreter; the options are those of its `simulate`."""
         from tileas_xdsl.interpreters.tile.launch import simulate
 
+        expect_options("simulate", simulate, options, hidden=("kernel",))
         flat = self._held(args)
         options.setdefault("host_maps", self._host_maps(flat))
         found = simulate(self.source, flat, kernel=self.name, grid=grid, **options)
@@ -236,6 +239,7 @@ class CompiledKernel:
 
         if self.tile_ir is None:
             raise op_error(self.operation, "the kernel is not made of Tile IR", prefix=False)
+        expect_options("evaluate", evaluate, options, hidden=("kernel",))
         flat = with_tables(self._held(args))
         found = evaluate(self.tile_ir, flat, kernel=self.name, grid=grid, **options)
         return replace(found, arrays=self._restored(args, found.arrays))
@@ -246,6 +250,7 @@ class CompiledKernel:
         """Run the kernel on every level, and compare each with the first (`runtime.levels`)."""
         from tileas_xdsl.runtime.levels import compare_levels
 
+        expect("tolerance", tolerance, (int, float), "a number")
         return list(compare_levels(self, args, grid, tolerance))
 
     def emulate(self, *args: Any, grid: int | Sequence[int] = 1, **options: Any) -> Emulation:
@@ -258,6 +263,7 @@ class CompiledKernel:
         from tileas_xdsl.runtime.emulation import emulate
         from tileas_xdsl.runtime.view_arguments import check_views
 
+        expect_options("emulate", emulate, options, hidden=())
         flat = self._held(args)
         maps = self._host_maps(flat)
         if self.is_for_threads:
@@ -276,6 +282,7 @@ class CompiledKernel:
         Raises `MissingDriverError` without a GPU, `DriverError` for what the driver refuses, and
         `ArgumentError` or `LaunchError`, before the launch, for arguments that do not fit.
         """
+        expect("device", device, int, "the number of a GPU")
         if device not in self._launchers:
             from tileas_xdsl.runtime.gpu.device import gpu
             from tileas_xdsl.runtime.kernel_launcher import Launcher

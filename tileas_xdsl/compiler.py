@@ -22,6 +22,7 @@ from xdsl.dialects.builtin import BytesAttr, ModuleOp, StringAttr
 from xdsl.universe import Universe
 from xdsl.utils.arg_spec import ArgSpec
 
+from tileas_xdsl.api_arguments import expect, pass_specs
 from tileas_xdsl.compiled_kernel import CompiledKernel, Stage, kernel_named, module_of
 from tileas_xdsl.diagnostics.parsing.inputs import read_input
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
@@ -50,7 +51,7 @@ def compile(
     target: str | None = None,
     *,
     kernel: str | None = None,
-    passes: Sequence[ArgSpec] | None = None,
+    passes: str | Sequence[str | ArgSpec] | None = None,
     host_code: bool = False,
 ) -> CompiledKernel: ...
 
@@ -61,7 +62,7 @@ def compile(
     *arguments: Any,
     target: str | None = None,
     signature: str | None = None,
-    passes: Sequence[ArgSpec] | None = None,
+    passes: str | Sequence[str | ArgSpec] | None = None,
     host_code: bool = False,
 ) -> CompiledKernel: ...
 
@@ -72,7 +73,7 @@ def compile(
     target: str | None = None,
     signature: str | None = None,
     kernel: str | None = None,
-    passes: Sequence[ArgSpec] | None = None,
+    passes: str | Sequence[str | ArgSpec] | None = None,
     host_code: bool = False,
 ) -> CompiledKernel:
     """Compile the kernel of a module, or the one that is named.
@@ -80,21 +81,37 @@ def compile(
     `source` is a module, the path of a file, or text, of tiles or of Tile IR; or a kernel of cuTile
     with the arguments of a launch, or a signature of them (`frontend.signature`).  The target is
     by default what the module names (`dialects.target_attribute`), else sm_90a.  With `host_code`,
-    an object is compiled too that encodes the tensor maps of a launch; llvmlite makes it.  Raises
+    an object is compiled too that encodes the tensor maps of a launch; llvmlite makes it.  `passes`
+    are those to run instead of what remains to PTX, as `-p` takes them or one by one.  Raises
     `DiagnosticError` with located diagnostics for what is wrong or not lowered, `TargetError` for
-    an unknown target, `SignatureError`, `MissingPackageError`.
+    an unknown target, `SignatureError`, `MissingPackageError`, `TypeError` and `ValueError`.
     """
+    specs = pass_specs(passes)
+    expect("kernel", kernel, str, "the name of a kernel")
+    expect("signature", signature, str, "a text such as 'a: f32[?], n: i32'")
+    expect("host_code", host_code, bool, "True or False")
+    expect("target", target, str, "the name of a GPU such as 'sm_90a'")
     ctx = _context()
     parameters: Sequence[Parameter] | None = None
     if isinstance(source, str | Path | ModuleOp):
-        target = target or (arguments[0] if arguments else None)
+        target = target or _only_target(arguments, signature)
         module = _module(source, ctx)
     else:
         module, parameters = _of_cutile(source, arguments, signature)
         load_tile_ir(ctx)
     verify_module(module)
-    made = compile_module(module, ctx, target, kernel=kernel, passes=passes, host_code=host_code)
+    made = compile_module(module, ctx, target, kernel=kernel, passes=specs, host_code=host_code)
     return replace(made, parameters=parameters)
+
+
+def _only_target(arguments: Sequence[Any], signature: str | None) -> str | None:
+    """The target of a module, which takes neither arguments nor a signature."""
+    if len(arguments) > 1 or signature is not None:
+        given = "a signature" if signature is not None else f"{len(arguments)} arguments"
+        raise TypeError(f"a module is compiled for a target alone, not for {given}")
+    target = arguments[0] if arguments else None
+    expect("target", target, str, "the name of a GPU such as 'sm_90a'")
+    return target
 
 
 def _of_cutile(
@@ -104,7 +121,8 @@ def _of_cutile(
     from tileas_xdsl.frontend.signature import parse_signature
 
     if not is_kernel(kernel):
-        raise TypeError(f"a kernel is a module, a path, text or '@ct.kernel', not {kernel!r}")
+        what = f"{kernel!r}, a function without '@ct.kernel'" if callable(kernel) else repr(kernel)
+        raise TypeError(f"a kernel is a module, a path, text or '@ct.kernel', not {what}")
     if signature is None:
         parameters = parameters_of(kernel, arguments)
     else:

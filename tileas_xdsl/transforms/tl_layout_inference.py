@@ -44,14 +44,17 @@ class TlLayoutInference(ModulePass):
     cost_model: str = "register-count"
     """`register-count` or `io-aware`: what mode `parity` compares programs by."""
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        arch = module_target(op, self.target).name
+    def __post_init__(self) -> None:
+        """Refuse words that are no choices; raises `ValueError`."""
         for option, value, allowed in (
             ("mode", self.mode, MODES),
             ("cost_model", self.cost_model, MODELS),
         ):
             if value not in allowed:
                 raise ValueError(f"option {option} is one of {', '.join(allowed)}, not '{value}'")
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        arch = module_target(op, self.target).name
         for kernel in [each for each in op.walk() if isinstance(each, KernelOp)]:
             lay_out(kernel, arch, self.mode, self.cost_model)
 

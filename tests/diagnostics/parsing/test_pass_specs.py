@@ -6,6 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from xdsl.passes import ModulePass
+from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
 
 from tileas_xdsl.diagnostics.parsing.pass_specs import UsageError, check_target, parse_passes
 
@@ -33,7 +34,7 @@ class Picky(ModulePass):
 
 @dataclass(frozen=True)
 class Named:
-    spec: str
+    passes: tuple[ArgSpec, ...]
 
 
 def missing():
@@ -41,7 +42,7 @@ def missing():
 
 
 PASSES = {"slicing": lambda: Slicing, "picky": lambda: Picky, "missing": missing}
-PIPELINES = {"gemm": Named("slicing{stages=4},picky{size=1}")}
+PIPELINES = {"gemm": Named(tuple(parse_pipeline("slicing{stages=4},picky{size=1}")))}
 
 
 def passes(text: str):
@@ -55,6 +56,7 @@ def test_lists_of_passes():
 
 def test_the_name_of_a_pipeline_stands_for_its_passes():
     assert passes("gemm") == (Slicing(4), Picky(1))
+    assert passes("slicing,gemm,slicing") == (Slicing(), Slicing(4), Picky(1), Slicing())
 
 
 @pytest.mark.parametrize(
@@ -63,15 +65,14 @@ def test_the_name_of_a_pipeline_stands_for_its_passes():
         ("slicin", "unknown pass 'slicin'; did you mean slicing?"),
         ("gem", "unknown pass 'gem'; did you mean gemm?"),
         ("zzz", "unknown pass 'zzz'; --help lists every pass"),
-        ("gemm,slicing", "pipeline 'gemm' cannot be part of a list of passes"),
+        ("gemm{stages=2}", "pipeline 'gemm' has no option 'stages'; it takes no options"),
         (
             "slicing{stage=2}",
             "pass 'slicing' has no option 'stage'; its options are stages (int), arch (str|None)",
         ),
         (
             "slicing{stages=two}",
-            "pass 'slicing': Incompatible types: given ('two',), expected <class 'int'>; "
-            "its options are stages (int), arch (str|None)",
+            "pass 'slicing': 'two' is no int; its options are stages (int), arch (str|None)",
         ),
         ("picky", "pass 'picky': picky requires argument \"size\"; its options are size (int)"),
         (

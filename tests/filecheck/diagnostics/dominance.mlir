@@ -57,6 +57,20 @@ func.func @argument(%c: i1, %x: i32) -> i32 {
 
 // -----
 
+// What a loop carries is there before its body.
+
+func.func @carried(%n: index, %x: i32) -> i32 {
+  // expected-error@+1 {{operand #3 does not dominate this use}}
+  %r = scf.for %i = %n to %n step %n iter_args(%a = %y) -> (i32) {
+    // expected-note@+1 {{operand defined here (op in a child region)}}
+    %y = arith.addi %a, %x : i32
+    scf.yield %y : i32
+  }
+  func.return %r : i32
+}
+
+// -----
+
 // Through a wall.
 
 %0 = "test.op"() : () -> i32

@@ -57,6 +57,9 @@ from tileas_xdsl.diagnostics.suggest import did_you_mean
 
 _HEXADECIMAL = re.compile(r"-?\s*0[xX][0-9a-fA-F]+")
 _NEGATIVE_BITS = "hexadecimal float literal should not have a leading minus"
+_INTEGER_TYPE = re.compile(r"[su]?i0*(\d+)")
+_WIDEST = (1 << 24) - 1
+"""Bits of an integer type, in MLIR."""
 _COMMENT = re.compile(r"//[^\n\"]*$")
 _DEFINITION = re.compile(r"^[#!][\w$]+[ \t]*=", re.MULTILINE)
 """Where an alias is defined; MLIR defines them at the beginning of lines only."""
@@ -113,6 +116,8 @@ class LocatedParser(Parser):
     _first_uses: dict[str, Span[str]]
     _first_places: dict[str, Span[str]]
     """Where values are defined, by name."""
+    _defined_later: dict[SSAValue, SSAValue]
+    """By the stand-in for a value that was used first: the value that was defined then."""
     _defined_ahead: set[Position]
     """Where definitions of aliases start that were read before their turn."""
 
@@ -126,6 +131,7 @@ class LocatedParser(Parser):
         self._op_names = []
         self._first_uses = {}
         self._first_places = {}
+        self._defined_later = {}
         self._defined_ahead = set()
         super().__init__(ctx, "", name)
         try:
@@ -185,6 +191,8 @@ class LocatedParser(Parser):
         del self._op_names[depth:]
         if op.location is UNKNOWN_LOC:
             op.location = self._location(name.start)
+        if self._defined_later:
+            self._use_definitions(op)
         return op
 
     def _locate_in_op(self, error: Exception, depth: int) -> ParseError:
@@ -277,6 +285,14 @@ class LocatedParser(Parser):
             self.attribute_aliases.pop(name, None)
         super()._parse_alias_def()
 
+    def _parse_optional_integer_or_float_type(self) -> TypeAttribute | None:
+        token = self._current_token
+        width = _INTEGER_TYPE.fullmatch(token.text)
+        if width is not None and int(width[1][:9]) > _WIDEST:
+            text = f"integer bitwidth is limited to {_WIDEST} bits"
+            self.raise_error(text, at_position=token.span)
+        return super()._parse_optional_integer_or_float_type()
+
     def parse_optional_type(self) -> TypeAttribute | None:
         span = self._current_token.span
         try:
@@ -366,6 +382,15 @@ class LocatedParser(Parser):
             self._raise_other_type(operand, type, before)
         return super().resolve_operand(operand, type)
 
+    def _use_definitions(self, op: Operation) -> None:
+        """Give an operation the values that were defined inside it, after its operands were read.
+
+        `iter_args(%a = %y)` with a `%y` of the loop's body is an error of dominance then.
+        """
+        for index, operand in enumerate(op.operands):
+            if (found := self._defined_later.get(operand)) is not None:
+                op.operands[index] = found
+
     def _resolved(self, operand: UnresolvedOperand) -> SSAValue | None:
         """The value, if it is defined or was used before."""
         values = self.ssa_values.get(operand.operand_name)
@@ -389,7 +414,9 @@ class LocatedParser(Parser):
     def _register_ssa_definition(
         self, name: str, values: Sequence[SSAValue], span: Span[str]
     ) -> None:
+        used_before = self.forward_ssa_references.get(name, {})
         super()._register_ssa_definition(name, values, span)
+        self._defined_later.update({used: values[index] for index, used in used_before.items()})
         self._first_places[name] = span
         for value in values:
             if isinstance(value, BlockArgument) and value.location is UNKNOWN_LOC:

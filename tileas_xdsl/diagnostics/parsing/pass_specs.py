@@ -21,6 +21,8 @@ _SpecT = TypeVar("_SpecT", bound=ArgSpecConvertible)
 
 _POSITION = re.compile(r"^pass-pipeline:\d+:(\d+)$", re.MULTILINE)
 
+_INCOMPATIBLE = re.compile(r"^Incompatible types: given \((?P<given>.*)\), expected (?P<kind>.*)$")
+
 
 class UsageError(Exception):
     """The command line is wrong; the message is one sentence for the user."""
@@ -28,7 +30,7 @@ class UsageError(Exception):
 
 class _Pipeline(Protocol):
     @property
-    def spec(self) -> str: ...
+    def passes(self) -> tuple[ArgSpec, ...]: ...
 
 
 def parse_passes(
@@ -36,17 +38,19 @@ def parse_passes(
     available: Mapping[str, Callable[[], type[ModulePass]]],
     pipelines: Mapping[str, _Pipeline],
 ) -> tuple[ModulePass, ...]:
-    """The passes of a pipeline, or those that `text` lists (`cse,canonicalize{fold=true}`).
+    """The passes that `text` lists (`cse,canonicalize{fold=true},tileas-to-ptx`).
 
-    Raises `UsageError`.
+    The name of a pipeline stands for its passes, alone and among others.  Raises `UsageError`.
     """
-    if (pipeline := pipelines.get(text)) is not None:
-        text = pipeline.spec
-    specs = _parse(lambda: tuple(parse_pipeline(text)), text)
-    for spec in specs:
-        _check_name("pass", spec.name, [*available, *pipelines])
-        if spec.name in pipelines:
-            raise UsageError(f"pipeline '{spec.name}' cannot be part of a list of passes")
+    specs: list[ArgSpec] = []
+    for spec in _parse(lambda: tuple(parse_pipeline(text)), text):
+        if spec.name not in pipelines:
+            _check_name("pass", spec.name, [*available, *pipelines])
+            specs.append(spec)
+            continue
+        for option in spec.parameters:
+            raise UsageError(f"pipeline '{spec.name}' has no option '{option}'; {_listed({})}")
+        specs += pipelines[spec.name].passes
     return tuple(_build("pass", spec, available[spec.name]) for spec in specs)
 
 
@@ -93,7 +97,17 @@ def _build(kind: str, spec: ArgSpec, factory: Callable[[], type[_SpecT]]) -> _Sp
     try:
         return cls.from_spec(spec)
     except Exception as error:
-        raise UsageError(f"{kind} '{spec.name}': {error}; {_listed(options)}") from error
+        reason = _in_our_words(str(error))
+        raise UsageError(f"{kind} '{spec.name}': {reason}; {_listed(options)}") from error
+
+
+def _in_our_words(reason: str) -> str:
+    """Return what xDSL says of the value of an option, which it shows as Python does."""
+    found = _INCOMPATIBLE.search(reason)
+    if found is None:
+        return reason
+    kind = found["kind"].removeprefix("<class '").removesuffix("'>")
+    return f"{found['given'].rstrip(',')} is no {kind}"
 
 
 def _type_text(annotation: object) -> str:

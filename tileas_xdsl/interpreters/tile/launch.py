@@ -107,6 +107,7 @@ def simulate(
     Raises `SimulationError` where the program breaks a rule, `ArgumentError` for arguments that do
     not fit the kernel.
     """
+    _check_schedule(schedule)
     function = find_kernel(module, kernel)
     run = Launch(
         module,
@@ -122,6 +123,13 @@ def simulate(
     if jobs > 1 and not run.is_shared:
         return run_in_processes(run, jobs, progress)
     return run.run(run.clusters, progress)
+
+
+def _check_schedule(given: object) -> None:
+    if not isinstance(given, Schedule | None):
+        known = ", ".join(f"'{policy}'" for policy in POLICIES)
+        text = f"schedule is Schedule(POLICY, SEED), with a policy of {known}, not {given!r}"
+        raise TypeError(text)
 
 
 def kernels_of(module: ModuleOp) -> Sequence[func.FuncOp]:
