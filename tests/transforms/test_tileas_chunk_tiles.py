@@ -75,13 +75,28 @@ def test_a_product_of_256_rows_and_columns(target: str) -> None:
     check("product", target, a, b, np.full((256, 256), np.nan, np.float16), wanted=wanted)
 
 
+@pytest.mark.parametrize(
+    ("target", "instruction"),
+    [("sm_90a", "wgmma"), pytest.param("sm_100a", "tcgen05", marks=pytest.mark.slow)],
+)
+def test_a_product_of_512_columns(target: str, instruction: str) -> None:
+    a, b = random(128, 32, element=np.float16), random(32, 512, element=np.float16)
+    wanted = (a.astype(np.float32) @ b.astype(np.float32)).astype(np.float16)
+    kernel = check(
+        "wide_product", target, a, b, np.full((128, 512), np.nan, a.dtype), wanted=wanted
+    )
+    assert f"{instruction}.mma" in kernel.ptx
+
+
 @pytest.mark.slow
-def test_attention_of_256_rows() -> None:
+@pytest.mark.parametrize("target", ["sm_90a", "sm_100a"])
+def test_attention_of_256_rows(target: str) -> None:
     q, k, v = (random(256, 128, element=np.float16) for _ in range(3))
     scores = q.astype(np.float32) @ k.astype(np.float32).T * np.float32(0.1)
     scores = np.where(np.tri(256, dtype=bool), scores, -np.inf)
     wanted = (softmax(scores) @ v.astype(np.float32)).astype(np.float16)
-    check("attention", "sm_90a", q, k, v, np.full_like(q, np.nan), wanted=wanted)
+    kernel = check("attention", target, q, k, v, np.full_like(q, np.nan), wanted=wanted)
+    assert ("tcgen05.mma" in kernel.ptx) == (target == "sm_100a")
 
 
 @pytest.mark.slow

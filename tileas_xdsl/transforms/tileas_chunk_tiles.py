@@ -18,13 +18,18 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAttr
 from tileas_xdsl.dialects.target_attribute import module_target
+from tileas_xdsl.target.arch import Target
 from tileas_xdsl.transforms.chunk_tiles.dimension_classes import tile_shape
 from tileas_xdsl.transforms.chunk_tiles.plan import (
     blocks_of,
+    blocks_that_fit,
     has_too_many_registers,
     plan_chunks,
+    products_in_parts,
 )
 from tileas_xdsl.transforms.chunk_tiles.rewrite import cut
+from tileas_xdsl.transforms.chunk_tiles.unit_products import use_unit
+from tileas_xdsl.transforms.tileas_normalize_dot_operands import TileasNormalizeDotOperands
 
 ROUNDS = 3
 """Classes of dimensions that are cut at most, one after another."""
@@ -39,6 +44,9 @@ class TileasChunkTiles(ModulePass):
     cut, and what touches it becomes the body of a loop over its parts.  Loads of other tiles are
     repeated.  Kernels whose tiles fit stay as they are.
 
+    Products with more rows or columns than the matrix unit takes (256 rows on tcgen05) are cut for
+    it, too, instead of being multiplied by mma.sync.
+
     Analysis, then rewrite: dimensions that go together are found for the whole kernel.
     """
 
@@ -49,7 +57,10 @@ class TileasChunkTiles(ModulePass):
         for kernel in op.ops:
             if not isinstance(kernel, func.FuncOp) or kernel.is_declaration:
                 continue
-            if len(kernel.body.blocks) != 1 or not has_too_many_registers(kernel, target):
+            if len(kernel.body.blocks) != 1:
+                continue
+            _limit_blocks(kernel, blocks_that_fit(kernel, target))
+            if not _is_too_large(kernel, target):
                 continue
             _separate_constants(kernel)
             for _ in range(ROUNDS):
@@ -59,6 +70,12 @@ class TileasChunkTiles(ModulePass):
                 blocks = blocks_of(kernel, target)
                 cut(plan)
                 _set_warps(kernel, plan.warps, blocks)
+            if use_unit(kernel, target):
+                TileasNormalizeDotOperands().apply(ctx, op)
+
+
+def _is_too_large(kernel: func.FuncOp, target: Target) -> bool:
+    return has_too_many_registers(kernel, target) or bool(products_in_parts(kernel, target))
 
 
 def _separate_constants(kernel: func.FuncOp) -> None:
@@ -71,6 +88,13 @@ def _separate_constants(kernel: func.FuncOp) -> None:
             Rewriter.insert_op(copy, InsertPoint.before(use.operation))
             use.operation.operands[use.index] = copy.results[0]
         Rewriter.erase_op(op)
+
+
+def _limit_blocks(kernel: func.FuncOp, blocks: int) -> None:
+    """Let no more blocks share a multiprocessor: occupancy is a hint."""
+    spec = kernel.attributes.get(KERNEL_SPEC)
+    if isinstance(spec, KernelSpecAttr) and spec.data.occupancy > blocks:
+        kernel.attributes[KERNEL_SPEC] = KernelSpecAttr(replace(spec.data, occupancy=blocks))
 
 
 def _set_warps(kernel: func.FuncOp, warps: int, blocks: int) -> None:

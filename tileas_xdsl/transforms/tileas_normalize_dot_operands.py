@@ -28,15 +28,14 @@ from tileas_xdsl.diagnostics.rewriting import apply_patterns
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp, strides_of
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
-from tileas_xdsl.dialects.nv_tileas.attributes import SharedEncoding, atom_of
+from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, GenerateOp, ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.transposed import transposed_encoding
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
-from tileas_xdsl.layout.layout import Layout
-from tileas_xdsl.layout.memory.memory_layout import MemoryLayout
 from tileas_xdsl.threads.smem.byte_transpose import takes_pieces
 from tileas_xdsl.threads.smem.smem_layout import reads_mn_major
 from tileas_xdsl.transforms.extension import with_added
@@ -150,7 +149,7 @@ def _transposed_view(source: SSAValue, insert: Insert) -> SSAValue:
     """A matrix in shared memory as it is, seen as its transpose."""
     element, (rows, columns) = element_of(source.type), shape_of(source.type)
     kept = insert(ConvertLayoutOp(source, TensorType(element, (rows, columns), _SHARED))).result
-    encoding = SharedEncoding(MemoryLayout(Layout((columns, rows), (1, columns))))
+    encoding = transposed_encoding(columns, rows)
     return insert(ViewOp(kept, TensorType(element, (columns, rows), encoding))).result
 
 

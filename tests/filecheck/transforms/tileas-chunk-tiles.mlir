@@ -59,3 +59,29 @@ func.func @fits(%a: memref<64x256xf32>) {
   nv_tileas.tiled_store %e, %from[%zero, %zero] {atom = #nv_tileas<atom stg>} : tensor<64x256xf32>, !nv_tileas.tiled_view<64x256xf32, gmem>
   func.return
 }
+
+// -----
+
+// tcgen05 takes 128 rows: what mma.sync would multiply as a whole is cut in two parts for it.
+
+// CHECK-LABEL: @two_parts
+// CHECK:       scf.for
+// CHECK:         %[[A:.*]] = nv_tileas.convert_layout %{{.*}} : tensor<128x64xf16> -> tensor<128x64xf16, #nv_tileas<space smem>>
+// CHECK:         nv_tileas.dot %[[A]], %{{.*}} {atom = #nv_tileas<atom tcgen05_f16_f16_f32>}
+// CHECK:         nv_tileas.tiled_store
+module attributes {nv_tileas.target = "sm_100a"} {
+  func.func @two_parts(%a: memref<256x64xf16>, %b: memref<64x64xf16>, %c: memref<256x64xf32>) attributes {
+      nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 8>} {
+    %none = nv_tileas.create_none : !nv_tileaa.mem_token
+    %zero = arith.constant 0 : index
+    %u = nv_tileas.view %a : memref<256x64xf16> -> !nv_tileas.tiled_view<256x64xf16, gmem>
+    %v = nv_tileas.view %b : memref<64x64xf16> -> !nv_tileas.tiled_view<64x64xf16, gmem>
+    %w = nv_tileas.view %c : memref<256x64xf32> -> !nv_tileas.tiled_view<256x64xf32, gmem>
+    %x, %s = nv_tileas.tiled_load %u[%zero, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<256x64xf16, gmem> -> tensor<256x64xf16>, !nv_tileaa.mem_token
+    %y, %t = nv_tileas.tiled_load %v[%zero, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<64x64xf16, gmem> -> tensor<64x64xf16>, !nv_tileaa.mem_token
+    %sums = arith.constant dense<0.0> : tensor<256x64xf32>
+    %d = nv_tileas.dot %x, %y, %sums {atom = #nv_tileas<atom mma_f16_f16_f32>} : tensor<256x64xf16>, tensor<64x64xf16>, tensor<256x64xf32> -> tensor<256x64xf32>
+    %stored = nv_tileas.tiled_store %d, %w[%zero, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<256x64xf32>, !nv_tileas.tiled_view<256x64xf32, gmem> -> !nv_tileaa.mem_token
+    func.return
+  }
+}

@@ -25,11 +25,8 @@ from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp, ScanOp
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp, StoreOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreOp
-from tileas_xdsl.dialects.nv_tileas.shapes.layout import (
-    ExpandDimsOp,
-    GenerateOp,
-    ViewOp,
-)
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, GenerateOp, ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.transposed import is_dense_transpose
 
 Dim: TypeAlias = tuple[SSAValue, int]
 """A dimension of a tile."""
@@ -118,7 +115,7 @@ def _values(root: Operation) -> Sequence[SSAValue]:
 def _relate(classes: DimensionClasses, op: Operation) -> None:
     """Add what an operation says about its tiles; unknown ones keep theirs whole."""
     tiles = [value for value in (*op.operands, *op.results) if tile_shape(value)]
-    classes.keep_whole(*(tile for tile in tiles if isinstance(_encoding(tile), SharedEncoding)))
+    classes.keep_whole(*(tile for tile in tiles if _is_fixed(tile)))
     rule = RULES.get(type(op))
     if rule is not None:
         rule(classes, op)
@@ -128,8 +125,10 @@ def _relate(classes: DimensionClasses, op: Operation) -> None:
         classes.keep_whole(*tiles)
 
 
-def _encoding(value: SSAValue) -> Attribute:
-    return value.type.encoding if isa(value.type, TensorType[Attribute]) else NoneAttr()
+def _is_fixed(tile: SSAValue) -> bool:
+    """Whether a layout in shared memory was chosen that parts of the tile would not have."""
+    encoding = tile.type.encoding if isa(tile.type, TensorType[Attribute]) else NoneAttr()
+    return isinstance(encoding, SharedEncoding) and not is_dense_transpose(tile.type)
 
 
 def _relate_nothing(classes: DimensionClasses, op: Operation) -> None:
@@ -208,6 +207,17 @@ def _relate_combined(classes: DimensionClasses, op: ReduceOp | ScanOp) -> None:
             classes.join((source, k), (output, number))
 
 
+def _relate_view(classes: DimensionClasses, op: ViewOp) -> None:
+    """The dimensions of a transpose correspond in reverse."""
+    if not is_dense_transpose(op.result.type):
+        _relate_unit_dimensions(classes, op)
+    elif op.is_whole and tile_shape(op.source) == tile_shape(op.result)[::-1]:
+        classes.join((op.source, 0), (op.result, 1))
+        classes.join((op.source, 1), (op.result, 0))
+    else:
+        classes.keep_whole(op.source, op.result)
+
+
 def _relate_unit_dimensions(classes: DimensionClasses, op: ExpandDimsOp | ViewOp) -> None:
     """Dimensions of one come or go, and the others keep their order; else nothing is cut."""
     source, result = op.source, op.results[0]
@@ -246,10 +256,11 @@ RULES: Mapping[type[Operation], Callable[[DimensionClasses, Any], None]] = {
     **dict.fromkeys((TiledLoadOp, TiledStoreOp), _relate_access),
     **dict.fromkeys((LoadOp, StoreOp), _relate_elements),
     **dict.fromkeys((ReduceOp, ScanOp), _relate_combined),
-    **dict.fromkeys((ExpandDimsOp, ViewOp), _relate_unit_dimensions),
     arith.ConstantOp: _relate_constant,
     DotOp: _relate_product,
+    ExpandDimsOp: _relate_unit_dimensions,
     GenerateOp: _relate_generated,
+    ViewOp: _relate_view,
     scf.ForOp: _relate_carried,
     scf.IfOp: _relate_branches,
     tensor.ExtractOp: _relate_extracted,

@@ -35,6 +35,7 @@ from tileas_xdsl.threads.pipeline.warp_allocation import (
     registers_at_entry,
 )
 from tileas_xdsl.transforms.chunk_tiles.dimension_classes import DimensionClasses, tile_shape
+from tileas_xdsl.transforms.chunk_tiles.unit_products import parts, takes_parts
 from tileas_xdsl.transforms.fuse_elementwise.profitability import is_elementwise
 
 WORD_BITS, POINTER_BITS = 32, 64
@@ -79,12 +80,43 @@ class ChunkPlan:
 
 def plan_chunks(kernel: func.FuncOp, target: Target) -> ChunkPlan | None:
     """Return the plan with the fewest chunks; None where tiles fit, or cannot be cut."""
-    if not has_too_many_registers(kernel, target):
+    too_large = products_in_parts(kernel, target)
+    if not too_large and not has_too_many_registers(kernel, target):
         return None
     warps = KernelFacts(kernel).spec.num_warps
     found = DimensionClasses(kernel).members(kernel)
     candidates = [(tiles, moved) for tiles in found.values() if (moved := _operations(tiles))]
-    count = 2
+    for tiles, moved in candidates:
+        count = _parts_of_products(tiles, too_large)
+        fewer = min(warps, _most_warps(tiles, count))
+        if count > 1 and fewer >= GROUP and _may_be_cut(tiles, count):
+            return ChunkPlan(tiles, count, fewer, moved)
+    return _plan_for_registers(kernel, target, candidates)
+
+
+def products_in_parts(kernel: func.FuncOp, target: Target) -> Mapping[SSAValue, tuple[int, int]]:
+    """Products that the matrix unit only takes in parts: in how many of rows, and of columns."""
+    takes = takes_parts(kernel, target)
+    found = {op.results[0]: parts(op, takes) for op in kernel.walk() if isinstance(op, DotOp)}
+    return {product: counts for product, counts in found.items() if counts != (1, 1)}
+
+
+def _parts_of_products(tiles: Tiles, products: Mapping[SSAValue, tuple[int, int]]) -> int:
+    """Return in how many parts a class is cut so that the matrix unit takes its products."""
+    counts = [
+        counts[k - len(tile_shape(tile))]
+        for tile, k in tiles.items()
+        if (counts := products.get(tile)) is not None
+    ]
+    return max(counts, default=1)
+
+
+def _plan_for_registers(
+    kernel: func.FuncOp, target: Target, candidates: Sequence[tuple[Tiles, Sequence[Operation]]]
+) -> ChunkPlan | None:
+    if not has_too_many_registers(kernel, target):
+        return None
+    warps, count = KernelFacts(kernel).spec.num_warps, 2
     while count <= MOST_CHUNKS:
         for tiles, moved in candidates:
             fewer = min(warps, _most_warps(tiles, count))
@@ -110,6 +142,25 @@ def has_too_many_registers(kernel: func.FuncOp, target: Target) -> bool:
     threads = warps * WARP
     registers = registers_at_entry(threads, target, blocks_of(kernel, target))
     return _peak(kernel, {}, 1) > threads * registers
+
+
+def blocks_that_fit(kernel: func.FuncOp, target: Target) -> int:
+    """Return how many of the blocks that are asked for have registers for live tiles; at least 1.
+
+    Kernels without products have bounds of their own (`threads/pipeline/occupancy.py`).
+    """
+    blocks = blocks_of(kernel, target)
+    threads = KernelFacts(kernel).spec.num_warps * WARP
+    if blocks == 1 or not any(isinstance(op, DotOp) for op in kernel.walk()):
+        return blocks
+    wanted = _peak(kernel, {}, 1) + threads * OTHER_REGISTERS
+    fitting = (n for n in range(blocks, 1, -1) if _registers(threads, target, n) >= wanted)
+    return next(fitting, 1)
+
+
+def _registers(threads: int, target: Target, blocks: int) -> int:
+    """The registers of a block, where so many share a multiprocessor."""
+    return threads * registers_at_entry(threads, target, blocks)
 
 
 def _capacity(kernel: func.FuncOp, target: Target, warps: int) -> int:

@@ -18,6 +18,10 @@ from xdsl.utils.hints import isa
 
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp, ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.transposed import (
+    is_dense_transpose,
+    transposed_encoding,
+)
 from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
 from tileas_xdsl.transforms.assign_layouts.writing.tile_encodings import set_type
 from tileas_xdsl.transforms.chunk_tiles.dimension_classes import tile_shape
@@ -63,7 +67,8 @@ def _of_chunk(type_: Attribute, k: int, count: int) -> Attribute:
     assert isa(type_, TensorType[Attribute])
     shape = list(type_.get_shape())
     shape[k] //= count
-    return TensorType(type_.element_type, shape, type_.encoding)
+    encoding = transposed_encoding(*shape) if is_dense_transpose(type_) else type_.encoding
+    return TensorType(type_.element_type, shape, encoding)
 
 
 def _shorten(op: arith.ConstantOp) -> None:

@@ -9,23 +9,22 @@ from collections.abc import Sequence
 
 from xdsl.dialects import func, scf, tensor
 from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.analysis.layouts.dot_layouts import least_depth
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileaa.compute.reductions import DotOp
-from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr, SharedEncoding
+from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
 from tileas_xdsl.dialects.nv_tileas.compute import dot as compute
 from tileas_xdsl.dialects.nv_tileas.compute.dot_checks import ATOM_ELEMENTS
 from tileas_xdsl.dialects.nv_tileas.element_names import element_name
 from tileas_xdsl.dialects.nv_tileas.enums import SignednessAttr, Space, SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.transposed import transposed_encoding
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.target_attribute import target_of
-from tileas_xdsl.layout.layout import Layout
-from tileas_xdsl.layout.memory.memory_layout import MemoryLayout
 from tileas_xdsl.target.arch import Target, target_of_capability
 from tileas_xdsl.target.mma.matrix_units import MATRIX_UNITS
 from tileas_xdsl.target.tiers import tier
@@ -99,21 +98,29 @@ def _of_family(
     a, b, c = operands
     atom = _atom(op, family, a, b)
     if _reads_shared_memory(family):
-        is_read = reads_mn_major(family, bits_of(element_of(b.type)))
-        a, b = _shared(insert, a), _shared(insert, b) if is_read else _turned(insert, b)
+        a, b = unit_operands(insert, family, a, b)
+    word = element_name(element_of(a.type))
     made = compute.DotOp(
         *(a, b, c, atom),
         signedness_a=signs[0],
         signedness_b=signs[1],
-        promote=op.fast_acc is None and _accumulates_coarsely(family, element_of(a.type)),
+        promote=op.fast_acc is None and accumulates_coarsely(family, word),
     )
     return insert(made).result
 
 
-def _accumulates_coarsely(family: str, element: Attribute) -> bool:
+def unit_operands(
+    insert: Insert, family: str, a: SSAValue, b: SSAValue
+) -> tuple[SSAValue, SSAValue]:
+    """Put A and B into shared memory, B so that a unit that reads it there takes it."""
+    is_read = reads_mn_major(family, bits_of(element_of(b.type)))
+    return _shared(insert, a), _shared(insert, b) if is_read else _turned(insert, b)
+
+
+def accumulates_coarsely(family: str, word: str) -> bool:
     """Whether instructions add products of an element in fewer bits than f32 has."""
     unit = MATRIX_UNITS.get(family)
-    return unit is not None and element_name(element) in unit.accumulates_coarsely
+    return unit is not None and word in unit.accumulates_coarsely
 
 
 def _scaled(op: DotOp, sfa: SSAValue, sfb: SSAValue, insert: Insert) -> SSAValue:
@@ -143,10 +150,8 @@ def _turned(insert: Insert, factor: SSAValue) -> SSAValue:
         return insert(tensor.ExtractOp(factor, place[::-1], element)).result
 
     rows = _shared(insert, generated(insert, element, (columns, depth), at))
-    layout = MemoryLayout(Layout((depth, columns), (1, depth)))
-    return insert(
-        ViewOp(rows, TensorType(element, (depth, columns), SharedEncoding(layout)))
-    ).result
+    encoding = transposed_encoding(depth, columns)
+    return insert(ViewOp(rows, TensorType(element, (depth, columns), encoding))).result
 
 
 def _atom(op: DotOp, family: str, a: SSAValue, b: SSAValue) -> AtomAttr:

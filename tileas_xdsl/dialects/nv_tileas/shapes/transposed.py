@@ -12,7 +12,21 @@ from tileas_xdsl.dialects.nv_tileas.attributes import SharedEncoding
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.layout.int_tuple import product_each
 from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.layout.memory.memory_layout import MemoryLayout
 from tileas_xdsl.target.mma.canonical import Major
+
+
+def transposed_encoding(rows: int, columns: int) -> SharedEncoding:
+    """Return the encoding of a matrix that is dense in shared memory, column after column."""
+    return SharedEncoding(MemoryLayout(Layout((rows, columns), (1, rows))))
+
+
+def is_dense_transpose(type_: Attribute) -> bool:
+    """Whether a type is a matrix of `transposed_encoding`: no panels, and not swizzled."""
+    tile = as_tile(type_)
+    if tile is None or len(tile.get_shape()) != 2:
+        return False
+    return tile.encoding == transposed_encoding(*tile.get_shape())
 
 
 def is_transposed(type_: Attribute) -> bool:
