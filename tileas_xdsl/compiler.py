@@ -31,9 +31,11 @@ from tileas_xdsl.dialects.ptx.structure.control import EntryOp
 from tileas_xdsl.dialects.target_attribute import module_target, set_target
 from tileas_xdsl.frontend.inputs import load_tile_ir, parse_input
 from tileas_xdsl.frontend.signature import Parameter
+from tileas_xdsl.frontend.tilelang.source import is_tilelang
 from tileas_xdsl.levels import Level, level_of, remaining
 from tileas_xdsl.pass_execution import apply_pass
 from tileas_xdsl.pipelines import PIPELINES
+from tileas_xdsl.target.arch import DEFAULT_TARGET
 
 if TYPE_CHECKING:
     from tileas_xdsl.target.kernel_abi import KernelAbi
@@ -79,7 +81,8 @@ def compile(
     """Compile the kernel of a module, or the one that is named.
 
     `source` is a module, the path of a file, or text, of tiles or of Tile IR; or a kernel of cuTile
-    with the arguments of a launch, or a signature of them (`frontend.signature`).  The target is
+    with the arguments of a launch, or a signature of them (`frontend.signature`); or a PrimFunc of
+    TileLang, or what `tilelang.jit` made with the arguments that trace it.  The target is
     by default what the module names (`dialects.target_attribute`), else sm_90a.  With `host_code`,
     an object is compiled too that encodes the tensor maps of a launch; llvmlite makes it.  `passes`
     are those to run instead of what remains to PTX, as `-p` takes them or one by one.  Raises
@@ -96,6 +99,10 @@ def compile(
     if isinstance(source, str | Path | ModuleOp):
         target = target or _only_target(arguments, signature)
         module = _module(source, ctx)
+    elif is_tilelang(source):
+        from tileas_xdsl.frontend.tilelang.tracing import tilelang_module
+
+        module = tilelang_module(source, arguments, target=target or DEFAULT_TARGET)
     else:
         module, parameters = _of_cutile(source, arguments, signature)
         load_tile_ir(ctx)

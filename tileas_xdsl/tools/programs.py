@@ -20,7 +20,8 @@ from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.frontend.bytecode.layout import LATEST, V13_3, version_named
 from tileas_xdsl.frontend.inputs import load_tile_ir, parse_input
 from tileas_xdsl.frontend.kernel_files import split_reference
-from tileas_xdsl.frontend.signature import Parameter, parse_signature
+from tileas_xdsl.frontend.signature import ConstantParameter, Parameter, parse_signature
+from tileas_xdsl.frontend.tilelang.source import imports_tilelang
 from tileas_xdsl.interpreters.tile.arguments import ArgumentError
 from tileas_xdsl.printing import module_text
 from tileas_xdsl.target.arch import DEFAULT_TARGET
@@ -82,6 +83,8 @@ def load_input(
         if signature is not None:
             raise UsageError(f"--sig is for kernels of cuTile, and '{path}' is none")
         return load_program(path)
+    if imports_tilelang(path):
+        return _of_tilelang(path, signature, target)
     if signature is None:
         raise UsageError("a kernel of cuTile needs --sig, the types of its parameters")
     from tileas_xdsl.frontend.cutile import (
@@ -103,6 +106,28 @@ def load_input(
     ctx = _context()
     load_tile_ir(ctx)
     return Program(module, ctx, {}, parameters)
+
+
+def _of_tilelang(path: str, signature: str | None, target: str | None) -> Program:
+    """The module of a kernel of TileLang; `--sig` has the arguments of its factory."""
+    from tileas_xdsl.frontend.tilelang.tracing import (
+        MissingTileLangError,
+        load_function,
+        tilelang_module,
+    )
+
+    given = () if signature is None else parse_signature(signature)
+    keywords = {p.name: p.value for p in given if isinstance(p, ConstantParameter)}
+    if len(keywords) != len(given):
+        raise UsageError("--sig of a kernel of TileLang has values alone: 'M=1024, N=1024'")
+    try:
+        module = tilelang_module(
+            load_function(path), keywords=keywords, target=target or DEFAULT_TARGET
+        )
+    except MissingTileLangError as error:
+        fail(str(error))
+    verify_module(module)
+    return Program(module, _context(), {})
 
 
 def program_of(content: bytes, name: str) -> Program:

@@ -1,0 +1,125 @@
+# pyright: basic
+# ruff: noqa: N812
+"""Kernels of TileLang, recorded as traced beside this file: run it to record them again."""
+
+import json
+from pathlib import Path
+
+import tilelang
+import tilelang.language as T
+
+
+@tilelang.jit(out_idx=[-1])
+def gemm(M=128, N=128, K=64):
+    @T.prim_func
+    def scaled_gemm(
+        A: T.Tensor((M, K), "float16"),
+        B: T.Tensor((K, N), "float16"),
+        bias: T.Tensor((N,), "float32"),
+        C: T.Tensor((M, N), "float16"),
+    ):
+        with T.Kernel(T.ceildiv(N, 64), T.ceildiv(M, 64), threads=128) as (bx, by):
+            a = T.alloc_shared((64, 32), "float16")
+            b = T.alloc_shared((32, 64), "float16")
+            c = T.alloc_fragment((64, 64), "float32")
+            T.use_swizzle(4)
+            T.clear(c)
+            for k in T.Pipelined(T.ceildiv(K, 32), num_stages=2):
+                T.copy(A[by * 64, k * 32], a)
+                T.copy(B[k * 32, bx * 64], b)
+                T.gemm(a, b, c, policy=T.GemmWarpPolicy.FullRow)
+            for i, j in T.Parallel(64, 64):
+                c[i, j] = T.max(c[i, j] + bias[bx * 64 + j], 0.0)
+            T.copy(c, C[by * 64, bx * 64])
+
+    return scaled_gemm
+
+
+@tilelang.jit
+def rows(n=96):
+    rows = T.dynamic("rows")
+
+    @T.prim_func
+    def softmax_rows(
+        X: T.Tensor((rows, n), "float32"),
+        lengths: T.Tensor((rows,), "int32"),
+        scale: T.float32,
+        O: T.Tensor((rows, n), "bfloat16"),
+        count: T.Tensor((1,), "int32"),
+    ):
+        with T.Kernel(T.ceildiv(rows, 4), threads=64) as b:
+            x = T.alloc_fragment((4, n), "float32")
+            top = T.alloc_fragment((4,), "float32")
+            total = T.alloc_fragment((4,), "float32")
+            T.copy(X[b * 4, 0], x)
+            for i, j in T.Parallel(4, n):
+                x[i, j] = T.if_then_else(
+                    j < lengths[b * 4 + i], x[i, j] * scale, -T.infinity("float32")
+                )
+            T.reduce_max(x, top, dim=1)
+            for i, j in T.Parallel(4, n):
+                x[i, j] = T.exp2((x[i, j] - top[i]) * 1.44269504)
+            T.reduce_sum(x, total, dim=1)
+            for i, j in T.Parallel(4, n):
+                x[i, j] /= total[i]
+            T.copy(x, O[b * 4, 0])
+            for i in T.Parallel(4):
+                if b * 4 + i < rows:
+                    T.atomic_add(count[0], 1)
+
+    return softmax_rows
+
+
+@tilelang.jit
+def bits(n=64):
+    @T.prim_func
+    def unpack(
+        P: T.Tensor((n // 2,), "uint8"),
+        mask: T.Tensor((n,), "bool"),
+        O: T.Tensor((n,), "float32"),
+        Q: T.Tensor((n,), "int32"),
+    ):
+        with T.Kernel(1, threads=32):
+            step = T.alloc_var("int32")
+            both = T.alloc_fragment((n // 2,), "int32")
+            step = 3
+            T.copy(P, both)
+            for i in T.Parallel(n):
+                value = T.alloc_local((1,), "uint8")
+                value[0] = (P[i // 2] >> T.cast(4 * (i % 2), "uint8")) & T.uint8(15)
+                O[i] = T.if_then_else(mask[i], T.cast(value[0], "float32"), -1.0)
+                Q[i] = T.reinterpret(O[i], "int32") + step * i
+            for i in T.Parallel(n // 2):
+                Q[2 * i] = T.clamp(both[i], 16, 100)
+
+    return unpack
+
+
+@tilelang.jit
+def by_hand():
+    @T.prim_func
+    def threads_by_hand(X: T.Tensor((64,), "float32")):
+        with T.Kernel(1, threads=64):
+            tx = T.get_thread_binding()
+            X[tx] = 1.0
+
+    return threads_by_hand
+
+
+KERNELS = {"gemm": gemm, "rows": rows, "bits": bits, "by_hand": by_hand}
+
+
+def recorded(name: str) -> str:
+    """The traced form of a kernel, with the name of this file alone in its lines."""
+    import tvm
+
+    content = json.loads(tvm.ir.save_json(KERNELS[name].get_tir()))
+    for row in content["nodes"]:
+        if row["type"] == "ir.SourceName":
+            row["data"] = Path(__file__).name
+    return json.dumps(content, separators=(",", ":"))
+
+
+if __name__ == "__main__":
+    for kernel in KERNELS:
+        Path(__file__).with_name(f"{kernel}.json").write_text(recorded(kernel) + "\n")

@@ -1,0 +1,105 @@
+"""Kernels of TileLang become `tl`: recorded traces of our own kernels, so no package is needed."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import tileas_xdsl as tileas
+from tileas_xdsl.compiler import CompiledKernel
+from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.frontend.tilelang.importer import module_of
+from tileas_xdsl.frontend.tilelang.source import imports_tilelang
+
+RECORDED = Path(__file__).parent / "recorded"
+RNG = np.random.default_rng(26)
+
+
+@cache
+def compiled(name: str) -> CompiledKernel:
+    """A recorded kernel, compiled."""
+    return tileas.compile(module_of((RECORDED / f"{name}.json").read_text()))
+
+
+def runs(name: str, *arguments: object, grid: object) -> list[list[np.ndarray]]:
+    """The arrays after a run on the tile interpreter, and after one of the PTX."""
+    kernel = compiled(name)
+    results = []
+    for run in (kernel.simulate, kernel.emulate):
+        given = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
+        results.append(list(run(*given, grid=grid).arrays))
+    return results
+
+
+def test_product() -> None:
+    a = RNG.standard_normal((128, 64)).astype(np.float16)
+    b = RNG.standard_normal((64, 128)).astype(np.float16)
+    bias = RNG.standard_normal(128).astype(np.float32)
+    want = np.maximum(a.astype(np.float32) @ b.astype(np.float32) + bias, 0)
+    for arrays in runs("gemm", a, b, bias, np.zeros((128, 128), np.float16), grid=(2, 2)):
+        np.testing.assert_allclose(arrays[-1].astype(np.float32), want, rtol=2e-3, atol=2e-3)
+
+
+def test_rows_of_a_dynamic_number() -> None:
+    """The last block has two rows of four: what is outside reads as 0 and is not written."""
+    x = RNG.standard_normal((6, 96)).astype(np.float32)
+    lengths = RNG.integers(1, 97, 6).astype(np.int32)
+    masked = np.where(np.arange(96) < lengths[:, None], x * 0.5, -np.inf)
+    powers = np.exp(masked - masked.max(1, keepdims=True))
+    want = powers / powers.sum(1, keepdims=True)
+    out, count = np.zeros((6, 96), ml_dtypes.bfloat16), np.zeros(1, np.int32)
+    for arrays in runs("rows", x, lengths, np.float32(0.5), out, count, grid=2):
+        np.testing.assert_allclose(arrays[-2].astype(np.float32), want, rtol=1e-2, atol=1e-3)
+        assert arrays[-1][0] == 6
+
+
+def test_bits_and_types() -> None:
+    packed = RNG.integers(0, 256, 32).astype(np.uint8)
+    mask = RNG.integers(0, 2, 64).astype(bool)
+    halves = np.stack([packed & 15, packed >> 4], 1).reshape(-1)
+    want = np.where(mask, halves, -1.0).astype(np.float32)
+    other = want.view(np.int32) + 3 * np.arange(64, dtype=np.int32)
+    other[::2] = np.clip(packed, 16, 100)
+    given = packed.view(np.int8), mask.view(np.int8), np.zeros(64, np.float32)
+    for arrays in runs("bits", *given, np.zeros(64, np.int32), grid=1):
+        np.testing.assert_array_equal(arrays[-2], want)
+        np.testing.assert_array_equal(arrays[-1], other)
+
+
+def test_structure_and_lines() -> None:
+    """Pipelined loops, policies and regions are `tl`'s; operations have the lines of Python."""
+    text = compiled("gemm").ir()
+    assert "tl.pipelined" in text
+    assert "stages(2)" in text
+    assert "policy(full_row)" in text
+    lines = {str(op.location) for op in compiled("gemm").source.walk() if op.name == "tl.gemm"}
+    assert len(lines) == 1
+    assert "kernels.py" in next(iter(lines))
+
+
+def test_threads_by_hand_are_refused() -> None:
+    with pytest.raises(DiagnosticError) as caught:
+        module_of((RECORDED / "by_hand.json").read_text())
+    assert "kernels.py:" in str(caught.value)
+    assert "'tx' is the index of a thread" in str(caught.value)
+
+
+def test_files_that_import_it() -> None:
+    assert imports_tilelang(f"{RECORDED / 'kernels.py'}:gemm")
+    assert not imports_tilelang(f"{__file__}:gemm")
+
+
+def test_recordings_are_of_the_sources() -> None:
+    pytest.importorskip("tilelang")
+    spec = spec_from_file_location("recorded_kernels", RECORDED / "kernels.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    for name in module.KERNELS:
+        assert (RECORDED / f"{name}.json").read_text().strip() == module.recorded(name)

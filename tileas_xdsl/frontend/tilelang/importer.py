@@ -1,0 +1,218 @@
+"""A PrimFunc of TileLang, right after tracing, as a module with one `tl` kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from xdsl.dialects import func, memref
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    IndexType,
+    MemRefType,
+    ModuleOp,
+    NoneAttr,
+    StridedLayoutAttr,
+)
+from xdsl.ir import Attribute, Block, SSAValue
+
+from tileas_xdsl.dialects.tl.buffers import AllocFragmentOp, AllocLocalOp, AllocSharedOp
+from tileas_xdsl.dialects.tl.kernel import KernelOp
+from tileas_xdsl.frontend.tilelang import arithmetic, calls, element_access
+from tileas_xdsl.frontend.tilelang.conversions import resized
+from tileas_xdsl.frontend.tilelang.element_types import scalar_type
+from tileas_xdsl.frontend.tilelang.graph import Node, read_graph
+from tileas_xdsl.frontend.tilelang.local_buffers import written_by_iterations
+from tileas_xdsl.frontend.tilelang.scope import ExpressionHandler, Scope
+from tileas_xdsl.frontend.tilelang.statements import is_parallel, statement, walk
+from tileas_xdsl.frontend.tilelang.strides import strides_of
+
+_EXPRESSIONS: dict[str, ExpressionHandler] = {
+    **arithmetic.HANDLERS,
+    "tirx.BufferLoad": element_access.load,
+    "tirx.Call": calls.call,
+}
+
+DEFAULT_THREADS = 128
+"""The threads of a block where `T.Kernel` names none."""
+
+_AXES = ("blockIdx.x", "blockIdx.y", "blockIdx.z")
+
+_ALLOCATIONS = {
+    "shared": AllocSharedOp,
+    "shared.dyn": AllocSharedOp,
+    "local.fragment": AllocFragmentOp,
+    "local": AllocLocalOp,
+    "local.var": AllocLocalOp,
+}
+
+_REFUSED_SPACES = {
+    "shared.barrier": "is a barrier by hand: synchronisation follows from T.Pipelined",
+    "shared.cluster_barrier": "is a barrier by hand: synchronisation follows from T.Pipelined",
+    "shared.tmem": "is in tensor memory: use a fragment, and the target chooses where it lives",
+}
+
+
+def module_of(text: str) -> ModuleOp:
+    """The unverified module of a serialised PrimFunc.
+
+    Raises `DiagnosticError` at the line of Python whose construct `tl` does not have.
+    """
+    function = read_graph(text)
+    scope = Scope(Block(), expressions=_EXPRESSIONS, line=function.line)
+    with scope.at(function):
+        made = _function(scope, function)
+    return ModuleOp([made])
+
+
+def _function(scope: Scope, function: Node) -> func.FuncOp:
+    buffers = dict(function.entries("buffer_map"))
+    parameters = function.children("params")
+    types = [_parameter_type(scope, p, buffers.get(p)) for p in parameters]
+    name = function.child("attrs").named("__dict__").get("global_symbol")
+    made = func.FuncOp("main" if name is None else str(name.data), (types, []))
+    made.location = scope.location
+    with scope.within(made.body.block) as block:
+        for parameter, argument in zip(parameters, block.args, strict=True):
+            _define_parameter(scope, parameter, buffers.get(parameter), argument)
+        _define_extents(scope, [buffers[p] for p in parameters if p in buffers])
+        _kernel(scope, function.child("body"))
+        scope.insert(func.ReturnOp())
+    return made
+
+
+def _parameter_type(scope: Scope, parameter: Node, buffer: Node | None) -> Attribute:
+    if buffer is None:
+        found = scalar_type(parameter.dtype)
+        if found is None:
+            name = parameter.text("name")
+            raise scope.refuse(f"the argument '{name}' of type {parameter.dtype}", "is none of tl")
+        return found
+    with scope.at(buffer):
+        element = scope.element_type(buffer.dtype)
+        shape = [_static(extent) for extent in buffer.children("shape")]
+        strides = strides_of(buffer)
+        layout = NoneAttr() if strides is None else StridedLayoutAttr(strides)
+        return MemRefType(element, shape, layout)
+
+
+def _static(extent: Node) -> int:
+    return DYNAMIC_INDEX if extent.constant is None else extent.constant
+
+
+def _define_parameter(
+    scope: Scope, parameter: Node, buffer: Node | None, argument: SSAValue
+) -> None:
+    """An array, or a scalar; signed ones are indices inside."""
+    argument.name_hint = (buffer or parameter).text("name")
+    if buffer is not None:
+        scope.buffers[buffer] = argument
+        return
+    if parameter.dtype in ("int32", "int64"):
+        argument = resized(scope, argument, IndexType(), is_unsigned=False)
+    scope.values[parameter] = argument
+
+
+def _define_extents(scope: Scope, buffers: Sequence[Node]) -> None:
+    """The variables that extents of arrays are."""
+    for buffer in buffers:
+        for axis, extent in enumerate(buffer.children("shape")):
+            if extent.kind != "tirx.Var" or extent in scope.values:
+                continue
+            dimension = memref.DimOp(scope.buffers[buffer], scope.index_constant(axis))
+            scope.values[extent] = scope.insert(dimension).result
+            scope.values[extent].name_hint = extent.text("name")
+
+
+def _kernel(scope: Scope, body: Node) -> None:
+    """The loops over blocks, and what a block does."""
+    loops: list[Node] = []
+    while (inner := _inside(body)) is not None:
+        if body.kind == "tirx.For":
+            loops.append(body)
+        elif body.kind == "tirx.Bind":
+            statement(scope, body)
+        body = inner
+    with scope.at(loops[0] if loops else body):
+        _block(scope, loops, body)
+
+
+def _inside(node: Node) -> Node | None:
+    """What stands in a loop over blocks or a block that allocates nothing; None for others."""
+    if node.kind == "tirx.For" and node.optional("thread_binding") is not None:
+        return node.child("body")
+    if node.kind == "tirx.SBlockRealize" and not node.child("block").children("alloc_buffers"):
+        block = node.child("block")
+        is_root = block.text("name_hint") == "root"
+        return block.child("body") if is_root else None
+    return None
+
+
+def _block(scope: Scope, loops: Sequence[Node], body: Node) -> None:
+    by_tag = {loop.child("thread_binding").text("thread_tag"): loop for loop in loops}
+    used = [tag for tag in _AXES if tag in by_tag]
+    if not used:
+        raise scope.refuse("a function without T.Kernel", "is no kernel")
+    grid: list[SSAValue | int] = []
+    for tag in used:
+        extent = by_tag[tag].child("extent")
+        grid.append(scope.index(extent) if extent.constant is None else extent.constant)
+    block = Block(arg_types=[IndexType()] * len(used))
+    with scope.within(block):
+        for tag, argument, extent in zip(used, block.args, grid, strict=True):
+            variable = by_tag[tag].child("loop_var")
+            scope.values[variable] = argument
+            argument.name_hint = variable.text("name")
+            if isinstance(extent, int):
+                scope.extents[variable] = range(extent)
+        threads = _threads(scope, body)
+        for part in _sequence(body):
+            _allocate(scope, part)
+        for loop in walk(body):
+            if is_parallel(loop):
+                scope.of_iterations |= written_by_iterations(scope, loop)
+        for part in _sequence(body):
+            statement(scope, part)
+    scope.insert(KernelOp(threads, block, grid))
+
+
+def _sequence(body: Node) -> Sequence[Node]:
+    return body.children("seq") if body.kind == "tirx.SeqStmt" else [body]
+
+
+def _threads(scope: Scope, body: Node) -> int:
+    """The threads of a block, which its outermost allocating block says."""
+    for part in _sequence(body):
+        if part.kind != "tirx.SBlockRealize":
+            continue
+        extents = part.child("block").named("annotations").get("tl.launch_threads")
+        counts = [] if extents is None else [n.constant for n in extents.elements]
+        known = [n for n in counts if n is not None]
+        if len(known) != len(counts):
+            raise scope.refuse("a number of threads that only run time knows", "is none of tl")
+        return prod(known) if known else DEFAULT_THREADS
+    return DEFAULT_THREADS
+
+
+def _allocate(scope: Scope, part: Node) -> None:
+    if part.kind != "tirx.SBlockRealize":
+        return
+    for buffer in part.child("block").children("alloc_buffers"):
+        with scope.at(buffer):
+            _allocate_one(scope, buffer)
+
+
+def _allocate_one(scope: Scope, buffer: Node) -> None:
+    name = buffer.text("name")
+    space = buffer.child("data").child("type_annotation").text("storage_scope")
+    allocation = _ALLOCATIONS.get(space)
+    if allocation is None:
+        why = _REFUSED_SPACES.get(space, f"is in '{space}', which tl does not have")
+        raise scope.refuse(f"the buffer '{name}'", why)
+    shape = [extent.constant for extent in buffer.children("shape")]
+    known = tuple(n for n in shape if n is not None)
+    if len(known) != len(shape):
+        raise scope.refuse(f"the buffer '{name}'", "has an extent that only run time knows")
+    made = scope.insert(allocation(known, scope.element_type(buffer.dtype)))
+    made.buffer.name_hint = name
+    scope.buffers[buffer] = made.buffer

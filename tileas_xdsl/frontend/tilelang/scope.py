@@ -1,0 +1,119 @@
+"""What an import knows: values of variables, buffers, ranges of loops; and how it reads scalars."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, i1
+from xdsl.ir import Attribute, SSAValue
+
+from tileas_xdsl.frontend.tilelang.conversions import resized
+from tileas_xdsl.frontend.tilelang.element_types import BOOLEAN, is_unsigned, memory_type
+from tileas_xdsl.frontend.tilelang.emitter import INDEX, Emitter
+from tileas_xdsl.frontend.tilelang.graph import Node
+from tileas_xdsl.frontend.tilelang.value_types import literal_type, natural_type
+
+_THREADS = ("threadIdx.x", "threadIdx.y", "threadIdx.z")
+
+
+@dataclass
+class Scope(Emitter):
+    """The state of an import."""
+
+    expressions: Mapping[str, ExpressionHandler] = field(
+        default_factory=dict[str, "ExpressionHandler"]
+    )
+    """By the type key of a node."""
+    values: dict[Node, SSAValue] = field(default_factory=dict[Node, SSAValue])
+    """Of variables."""
+    buffers: dict[Node, SSAValue] = field(default_factory=dict[Node, SSAValue])
+    extents: dict[Node, range] = field(default_factory=dict[Node, range])
+    """The values that variables of loops take, where those are constants."""
+    thread_indices: set[Node] = field(default_factory=set[Node])
+    """Variables that are the index of a thread, which nothing may read."""
+    of_iterations: set[Node] = field(default_factory=set[Node])
+    """Local buffers that iterations of parallel loops write."""
+
+    def scalar(self, node: Node, wanted: Attribute | None = None) -> SSAValue:
+        """The value of an expression.
+
+        `wanted` chooses between an index and an integer; other conversions are explicit in TVM.
+        """
+        if node.kind in ("ir.IntImm", "ir.FloatImm"):
+            return self._literal(node, wanted)
+        handler = self.expressions.get(node.kind)
+        if handler is None:
+            raise self.refuse(f"'{node.kind.split('.')[-1]}'", "is no expression of tl")
+        found = handler(self, node)
+        if wanted is None or not is_whole(wanted) or not is_whole(found.type):
+            return found
+        return resized(self, found, wanted, is_unsigned=is_unsigned(node.dtype))
+
+    def index(self, node: Node) -> SSAValue:
+        """An integer as an index."""
+        return self.scalar(node, INDEX)
+
+    def condition(self, node: Node) -> SSAValue:
+        """Whether an expression is not 0."""
+        found = self.scalar(node)
+        if found.type == i1:
+            return found
+        zero = self.constant(0, found.type)
+        if isinstance(found.type, AnyFloat):
+            return self.insert(arith.CmpfOp(found, zero, "une")).result
+        return self.insert(arith.CmpiOp(found, zero, "ne")).result
+
+    def type_of(self, node: Node) -> Attribute:
+        """The type that `scalar` gives an expression."""
+        found = natural_type(node, lambda v: self.variable(v).type) or literal_type(node)
+        if found is None:
+            raise self.refuse(f"a value of type {node.dtype}", "is none of tl, which has scalars")
+        return found
+
+    def natural_type(self, node: Node) -> Attribute | None:
+        """The same, but None for integer literals."""
+        return natural_type(node, lambda v: self.variable(v).type)
+
+    def variable(self, node: Node) -> SSAValue:
+        """The value of a variable."""
+        found = self.values.get(node)
+        if found is not None:
+            return found
+        name = node.text("name")
+        if node in self.thread_indices:
+            why = "is the index of a thread: tl says what the block does; write T.Parallel"
+            raise self.refuse(f"'{name}'", why)
+        raise self.refuse(f"'{name}'", "has no value: no argument of the kernel gives it")
+
+    def buffer(self, node: Node) -> SSAValue:
+        """The buffer of an access."""
+        found = self.buffers.get(node)
+        if found is None:
+            raise self.refuse(f"'{node.text('name')}'", "is no buffer that the kernel allocates")
+        return found
+
+    def element_type(self, dtype: str) -> Attribute:
+        """The type of elements in memory."""
+        found = memory_type(dtype)
+        if found is None:
+            raise self.refuse(f"a buffer of {dtype}", "has no elements of tl, which are scalars")
+        return found
+
+    def _literal(self, node: Node, wanted: Attribute | None) -> SSAValue:
+        number = node.data["value"]
+        is_integer = node.kind == "ir.IntImm" and node.dtype != BOOLEAN
+        if is_integer and wanted is not None and is_whole(wanted):
+            return self.constant(number, wanted)
+        return self.constant(float(number), self.type_of(node))
+
+
+def is_whole(type_: Attribute) -> bool:
+    """Whether values are integers or indices."""
+    return isinstance(type_, IntegerType | IndexType)
+
+
+ExpressionHandler: TypeAlias = Callable[[Scope, Node], SSAValue]
+"""Writes one kind of expression."""

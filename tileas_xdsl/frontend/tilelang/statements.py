@@ -1,0 +1,221 @@
+"""Statements of a traced kernel: loops, branches, stores, names of values, tile operations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
+
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import IndexType
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from tileas_xdsl.dialects.tl.enums import Space
+from tileas_xdsl.dialects.tl.loops import ParallelOp, PipelinedOp, SerialOp
+from tileas_xdsl.frontend.tilelang import tile_operations
+from tileas_xdsl.frontend.tilelang.element_access import store_at
+from tileas_xdsl.frontend.tilelang.graph import Node
+from tileas_xdsl.frontend.tilelang.local_buffers import check_private
+from tileas_xdsl.frontend.tilelang.refusals import HINTS
+from tileas_xdsl.frontend.tilelang.regions import for_each
+from tileas_xdsl.frontend.tilelang.scope import Scope
+from tileas_xdsl.frontend.tilelang.spaces import space_of
+
+StatementHandler: TypeAlias = Callable[[Scope, Node], None]
+
+PARALLEL, VECTORIZED, BOUND = 1, 2, 4
+"""Kinds of `tirx.For`; 0 is serial, 3 unrolled."""
+
+_HINTS = ("threadblock_swizzle_pattern", "tl.min_blocks_per_sm")
+"""Attributes that change the order or number of resident blocks, not what they compute."""
+
+
+def statement(scope: Scope, node: Node) -> None:
+    """Write a statement."""
+    with scope.at(node):
+        handler = _HANDLERS.get(node.kind)
+        if handler is None:
+            raise scope.refuse(f"'{node.kind.split('.')[-1]}'", "is no statement of tl")
+        handler(scope, node)
+
+
+def _sequence(scope: Scope, node: Node) -> None:
+    for part in node.children("seq"):
+        statement(scope, part)
+
+
+def _realize(scope: Scope, node: Node) -> None:
+    statement(scope, node.child("block").child("body"))
+
+
+def _loop(scope: Scope, node: Node) -> None:
+    kind = node.number("kind")
+    if kind == BOUND:
+        tag = node.child("thread_binding").text("thread_tag")
+        raise scope.refuse(f"a loop bound to {tag}", "is of threads: write T.Parallel")
+    if not scope.is_iteration and (
+        kind == PARALLEL or (kind == VECTORIZED and _is_shared(scope, node))
+    ):
+        _parallel(scope, node)
+        return
+    _counted(scope, node)
+
+
+def is_parallel(node: Node) -> bool:
+    """Whether a statement is a parallel loop."""
+    return node.kind == "tirx.For" and node.number("kind") == PARALLEL
+
+
+def _is_shared(scope: Scope, node: Node) -> bool:
+    """Whether a vectorised loop writes what all threads have, and not its own locals."""
+    stores = [part for part in walk(node) if part.kind == "tirx.BufferStore"]
+    spaces = [space_of(scope.buffer(store.child("buffer")).type) for store in stores]
+    return Space.LOCAL not in spaces
+
+
+def walk(node: Node) -> Sequence[Node]:
+    """The statements in a statement, itself first."""
+    parts: list[Node] = []
+    if node.kind == "tirx.SeqStmt":
+        parts = list(node.children("seq"))
+    elif node.kind == "tirx.SBlockRealize":
+        parts = [node.child("block").child("body")]
+    elif node.kind.startswith("tirx."):
+        fields = ("body", "then_case", "else_case")
+        parts = [found for name in fields if (found := node.optional(name)) is not None]
+    return [node, *(inner for part in parts for inner in walk(part))]
+
+
+def _nest(node: Node) -> tuple[Sequence[Node], Node]:
+    """The loops that are parallel one directly inside of another, and what the last one does."""
+    loops, body = [node], node.child("body")
+    while is_parallel(body):
+        loops.append(body)
+        body = body.child("body")
+    return loops, body
+
+
+def _parallel(scope: Scope, node: Node) -> None:
+    loops, body = _nest(node)
+    extents = [loop.child("extent").constant for loop in loops]
+    known = [n for n in extents if n is not None]
+    if len(known) != len(loops):
+        raise scope.refuse("T.Parallel of a dynamic extent", "has no counterpart in tl")
+    check_private(scope, node)
+    block = Block(arg_types=[IndexType()] * len(loops))
+    with scope.within(block, is_iteration=True):
+        for loop, extent, value in zip(loops, known, block.args, strict=True):
+            _define(scope, loop, extent, value)
+        statement(scope, body)
+    width = loops[0].named("annotations").get("coalesced_width")
+    made = ParallelOp(known, block, coalesced_width=None if width is None else width.constant)
+    scope.insert(made)
+
+
+def _define(scope: Scope, loop: Node, extent: int, value: SSAValue) -> None:
+    """The variable of a parallel loop: its least value plus the count."""
+    least = loop.child("min")
+    variable = loop.child("loop_var")
+    if (start := least.constant) is not None:
+        scope.extents[variable] = range(start, start + extent)
+    if start != 0:
+        value = scope.insert(arith.AddiOp(scope.index(least), value)).result
+    scope.values[variable] = value
+
+
+def _counted(scope: Scope, node: Node) -> None:
+    least, extent = node.child("min"), node.child("extent")
+    lower = scope.index(least)
+    upper = scope.index(extent)
+    if least.constant != 0:
+        upper = scope.insert(arith.AddiOp(lower, upper)).result
+    block = Block(arg_types=[IndexType()])
+    variable, start, count = node.child("loop_var"), least.constant, extent.constant
+    if start is not None and count is not None:
+        scope.extents[variable] = range(start, start + count)
+        upper = scope.index_constant(start + count)
+    scope.values[variable] = block.args[0]
+    step = node.optional("step")
+    by = None if step is None else scope.index(step)
+    with scope.within(block):
+        statement(scope, node.child("body"))
+    stages = _stages(node)
+    made: Operation
+    if stages > 1 and not scope.is_iteration:
+        made = PipelinedOp(lower, upper, stages, block, by)
+    else:
+        made = SerialOp(lower, upper, block, by)
+    scope.insert(made)
+
+
+def _stages(node: Node) -> int:
+    found = node.named("annotations").get("num_stages")
+    return 0 if found is None else found.constant or 0
+
+
+def _branch(scope: Scope, node: Node) -> None:
+    condition = scope.condition(node.child("condition"))
+    sides: list[Region] = []
+    for name in ("then_case", "else_case"):
+        case = node.optional(name)
+        if case is None:
+            continue
+        block = Block()
+        with scope.within(block):
+            statement(scope, case)
+            scope.insert(scf.YieldOp())
+        sides.append(Region(block))
+    made = scf.IfOp(condition, [], sides[0], sides[1] if len(sides) > 1 else None)
+    scope.insert(made)
+
+
+def _store(scope: Scope, node: Node) -> None:
+    buffer = node.child("buffer")
+    value, indices = node.child("value"), node.children("indices")
+
+    def write() -> None:
+        places = [scope.index(i) for i in indices]
+        store_at(scope, buffer, places, scope.scalar(value, scope.element_type(buffer.dtype)))
+
+    if scope.is_iteration or space_of(scope.buffer(buffer).type) is Space.LOCAL:
+        write()
+    else:
+        for_each(scope, (), lambda _: write())
+
+
+def _bind(scope: Scope, node: Node) -> None:
+    variable, value = node.child("var"), node.child("value")
+    if value.kind == "tirx.Call" and value.child("op").data == "tl.launch_thread_idx":
+        scope.thread_indices.add(variable)
+        return
+    scope.values[variable] = scope.scalar(value)
+
+
+def _evaluate(scope: Scope, node: Node) -> None:
+    value = node.child("value")
+    if value.kind == "ir.IntImm":
+        return
+    name = str(value.child("op").data) if value.kind == "tirx.Call" else value.kind
+    handler = tile_operations.HANDLERS.get(name)
+    if handler is None:
+        hint = HINTS.get(name, "a statement without a counterpart in tl")
+        raise scope.refuse(f"'{name}'", f"is {hint}")
+    handler(scope, value)
+
+
+def _attribute(scope: Scope, node: Node) -> None:
+    key = node.text("attr_key")
+    if key not in _HINTS:
+        raise scope.refuse(f"the attribute '{key}'", "has no counterpart in tl")
+    statement(scope, node.child("body"))
+
+
+_HANDLERS: Mapping[str, StatementHandler] = {
+    "tirx.SeqStmt": _sequence,
+    "tirx.SBlockRealize": _realize,
+    "tirx.For": _loop,
+    "tirx.IfThenElse": _branch,
+    "tirx.BufferStore": _store,
+    "tirx.Bind": _bind,
+    "tirx.Evaluate": _evaluate,
+    "tirx.AttrStmt": _attribute,
+}
