@@ -1,7 +1,8 @@
-"""Delete and alter every message that the dialects emit: each time some filecheck test must fail.
+"""Delete and alter every message that the dialects emit: each time some test must fail.
 
 `make mutate` runs it.  Each mutant is a fresh process whose catalogue has one text changed before
-any dialect is loaded; the files that expect the text are run as their RUN line says.
+any dialect is loaded; the filecheck files that expect the text are run as their RUN line says, and
+if all pass, the unit tests that quote it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import multiprocessing
 import sys
 from pathlib import Path
 from typing import NamedTuple
+
+import pytest
 
 from tileas_xdsl.diagnostics import catalogue
 
@@ -83,7 +86,20 @@ def judge(mutant: Mutant) -> Verdict:
     for path in (*likely, *(p for p in files if p not in likely)):
         if not passes(path):
             return Verdict(mutant, str(path.relative_to(FILECHECK)))
+    for path in unit_tests(fixed):
+        with contextlib.redirect_stdout(io.StringIO()):
+            if pytest.main(["-x", "-q", "-p", "no:cacheprovider", str(path)]) != 0:
+                return Verdict(mutant, path.name)
     return Verdict(mutant, None)
+
+
+def unit_tests(text: str) -> list[Path]:
+    """The test modules that quote a part of the text, two words or more."""
+    words = text.split()
+    quotes = [" ".join(words[i : i + 3]) for i in range(max(1, len(words) - 2))]
+    files = sorted(Path(__file__).parent.rglob("test_*.py"))
+    sources = [(path, path.read_text(encoding="utf-8")) for path in files]
+    return [path for path, source in sources if any(quote in source for quote in quotes)]
 
 
 def main() -> int:

@@ -58,3 +58,10 @@ func.func @constraint(%a: !nv_tileas.tiled_view<64x64xf16, gmem>, %first: tensor
   }
   func.return %sum : tensor<64x64xf32>
 }
+
+// -----
+
+// expected-error @+2 {{failed to get compute capability}}
+// expected-note @+1 {{unknown target 'sm_42'; known: sm_90a, sm_100a, sm_120a}}
+module attributes {nv_tileas.target = "sm_42"} {
+}
