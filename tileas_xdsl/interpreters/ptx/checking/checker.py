@@ -12,6 +12,7 @@ import numpy as np
 from tileas_xdsl.interpreters.ptx.checking.conflicts import (
     CheckedCta,
     CheckedWarps,
+    read_before_write,
     report_conflict,
     shared_location,
     tensor_location,
@@ -86,6 +87,8 @@ class Checker:
             self.tags[cta.rank].forget(offsets.astype(np.int64) >> 4)
         if found is not None:
             self._report(cta, found, at)
+            if found.kind == "WAR":
+                read_before_write(cta, found, at, self.findings)
 
     def atomics(
         self,

@@ -125,6 +125,23 @@ def tensor_location(cta: CheckedCta, conflict: Conflict) -> str:
     return f"tensor memory of {cta.name}, lanes {16 * group}..{16 * group + 15}, column {column}"
 
 
+def read_before_write(cta: CheckedCta, conflict: Conflict, at: int, findings: Findings) -> None:
+    """Explain a read of unwritten memory by the thread that writes there after it: they race."""
+    reader = conflict.stamp % TICK
+    findings.supersede(
+        "uninitialised",
+        reader,
+        "race-RAW",
+        f"'{'.'.join(cta.cluster.program.code[reader].parts[:4])}' reads "
+        f"{shared_location(cta, conflict)} before it is written",
+        [
+            f"it is written later at {findings.line_of(at)}",
+            "hint: a barrier between the write and the read is missing, of the cluster if they are "
+            "in two blocks",
+        ],
+    )
+
+
 def report_conflict(
     cta: CheckedCta, conflict: Conflict, at: int, where: str, clocks: Clocks, findings: Findings
 ) -> None:

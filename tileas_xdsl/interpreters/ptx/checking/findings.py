@@ -48,6 +48,8 @@ KINDS: Mapping[str, FindingKind] = {
             Severity.NOTE,
         ),
         FindingKind("read-only-load", "ld.global.nc of memory that the kernel writes"),
+        FindingKind("undefined-register", "a register that nothing has written"),
+        FindingKind("unsupported", "what the emulator does not model: the program may be right"),
         FindingKind("uninitialised", "a read of memory that nothing has written"),
         FindingKind(
             "missing-proxy-fence",
@@ -155,6 +157,12 @@ class Findings:
                 location.path,
                 severity or KINDS[kind].severity,
             )
+
+    def supersede(self, old: str, at: int, kind: str, message: str, notes: Sequence[str]) -> None:
+        """Replace the finding `old` of an instruction, if there is one, by a better diagnosis."""
+        if (old, at) in self._found:
+            del self._found[old, at]
+            self.add(kind, at, message, notes)
 
     def merge(self, findings: Sequence[Finding]) -> None:
         """Add the findings of another run of the same kernel."""

@@ -14,6 +14,10 @@ from tileas_xdsl.interpreters.ptx.execution.predication import (
 )
 from tileas_xdsl.interpreters.ptx.execution.register_slots import RegisterSlots
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
+from tileas_xdsl.interpreters.ptx.execution.undefined_registers import (
+    undefined_reads,
+    with_undefined_registers,
+)
 from tileas_xdsl.interpreters.ptx.instructions import find_semantics
 from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step
 from tileas_xdsl.interpreters.ptx.instructions.control import end
@@ -52,6 +56,10 @@ class Program:
         self._sites: list[Site] = []
         steps = [self.decode(i, at) for at, i in enumerate(kernel.code)]
         self._follow_moves()
+        for site, instruction in zip(self._sites, kernel.code, strict=True):
+            if instruction.guard is not None:
+                site.read.append(self.slots.register(instruction.guard.predicate))
+        self._undefined = undefined_reads(kernel, self._sites)
         self.steps: list[Step] = [self._wrap(at, step) for at, step in enumerate(steps)]
         self.steps.append(self._end)
 
@@ -118,7 +126,7 @@ class Program:
     def _wrap(self, at: int, step: Step) -> Step:
         semantics, site, instruction = self._semantics[at], self._sites[at], self.code[at]
         if semantics.name == "bra":
-            return step
+            return self._with_undefined(at, step, of_guard=True)
         if self.watched and semantics.name not in MATRIX_OWNERS:
             reads = self.watched & set(site.read)
             writes = self.watched & set(site.written)
@@ -129,12 +137,29 @@ class Program:
         loaded = self._loaded & {*site.read, *site.written}
         if loaded:
             step = with_tmem_load_check(step, frozenset(loaded))
+        step = self._with_undefined(at, step, of_guard=False)
         guard = instruction.guard
         if guard is None:
             return step
         slot = self.slots.register(guard.predicate)
         widths: Mapping[int, int] = {w: self.slots.widths[w] for w in dict.fromkeys(site.written)}
-        return predicated(step, slot, guard.negated, widths, splits=semantics.waits)
+        step = predicated(step, slot, guard.negated, widths, splits=semantics.waits)
+        return self._with_undefined(at, step, of_guard=True)
+
+    def _with_undefined(self, at: int, step: Step, *, of_guard: bool) -> Step:
+        """Return a step that reports registers that nothing has written before it: its guard, or
+        its operands, which matter only where it executes."""
+        missing = {*self._undefined.get(at, ())} - {self.carry_slot}
+        guard = self.code[at].guard
+        slot = None if guard is None else self.slots.register(guard.predicate)
+        missing = missing & {slot} if of_guard else missing - {slot}
+        if self._semantics[at].name.startswith("wgmma"):
+            missing -= self._held
+        if not missing:
+            return step
+        names = sorted(self.slots.name_of(slot) for slot in missing)
+        opcode = "" if of_guard else self.code[at].parts[0]
+        return with_undefined_registers(step, names, opcode)
 
 
 def _is_plain_move(site: Site, instruction: Instruction) -> bool:

@@ -46,6 +46,10 @@ class RegisterSlots:
             self._registers[register.name] = slot
         return slot
 
+    def name_of(self, slot: int) -> str:
+        """Return the name of a register, for diagnostics."""
+        return next(name for name, found in self._registers.items() if found == slot)
+
     def constant(self, value: int) -> int:
         """Return a slot that holds a constant; predicates and the integers 0 and 1 have separate
         slots."""

@@ -184,7 +184,7 @@ def _check_counts(f: ConvergenceGroup, barrier: NamedBarrier, expected: int) -> 
             "named-barrier",
             f.pc,
             f"more threads come to barrier {barrier.number} than the {expected} it expects",
-            [f"came before: {', '.join(barrier.arrivals)}"],
+            [f"came before: {', '.join(barrier.arrivals)}"] if barrier.arrivals else (),
         )
 
 

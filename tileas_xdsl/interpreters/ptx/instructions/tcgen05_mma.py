@@ -236,7 +236,7 @@ def _instruction(word: int, kind: str, group: int) -> InstructionDescriptor | Bl
     except TargetError as error:
         raise Fault("descriptor", f"instruction descriptor {word:#x}: {error}") from None
     if found.sparse:
-        raise Fault("descriptor", "sparse products are not modelled")
+        raise Fault("unsupported", "sparse products are not modelled")
     return found
 
 
@@ -274,9 +274,9 @@ def _left(cta: Cta, p: Product) -> Array:
     if isinstance(p.a, Descriptor):
         return operand(cta, p.a, p.a_shape)
     if p.a_shape.rows != 128:
-        raise Fault("tensor-memory", "A in tensor memory is modelled for 128 rows only")
+        raise Fault("unsupported", "A in tensor memory of fewer than 128 rows is not modelled")
     if p.a_shape.element in PACKINGS:
-        raise Fault("tensor-memory", "A of 4 or 6 bits in tensor memory is not modelled")
+        raise Fault("unsupported", "A of 4 or 6 bits in tensor memory is not modelled")
     words = cta.tensor.cells.reshape(-1)[_tensor_operand_cells(p.a)]
     bits = {"f16": 16, "bf16": 16, "tf32": 32}.get(p.a_shape.element, 8)
     return values_of(np.ascontiguousarray(words).view(UNSIGNED[bits]), p.a_shape.element)

@@ -18,6 +18,7 @@ from tileas_xdsl.interpreters.ptx.execution.lane_mask import (
     bools,
     first_lane,
     indices,
+    mask_of,
     predicate_mask,
     spread,
     warps_of,
@@ -33,7 +34,21 @@ WORD = np.dtype(np.uint32)
 
 
 def _member(f: ConvergenceGroup, slot: int) -> int:
-    return f.value(slot) & FULL_WARP
+    """Return the member mask of the executing lanes, those that have another one split off.
+
+    Groups of a part of a warp (`tiled_partition<16>`) execute one instruction with masks of their
+    own, each as if alone: the lanes split off come to the same instruction in their turn.
+    """
+    masks = f.r[slot]
+    if masks.__class__ is not np.ndarray:
+        return int(masks) & FULL_WARP
+    member = f.value(slot)
+    others = f.mask & mask_of(masks != member)
+    if others:
+        left = ConvergenceGroup(f.warpgroup, others, f.pc, f.r.copy())
+        f.warpgroup.convergence_groups.append(left)
+        f.mask ^= others
+    return member & FULL_WARP
 
 
 # Shuffles

@@ -102,9 +102,9 @@ def read_descriptor(word: int, target: Target, what: str) -> Descriptor:
     except TargetError as error:
         raise Fault("descriptor", f"{what}: {error}") from None
     if found.base_offset:
-        raise Fault("descriptor", f"{what}: a base offset of {found.base_offset} is not modelled")
+        raise Fault("unsupported", f"{what}: a base offset of {found.base_offset} is not modelled")
     if found.absolute_leading_address:
-        raise Fault("descriptor", f"{what}: absolute leading addresses are not modelled")
+        raise Fault("unsupported", f"{what}: absolute leading addresses are not modelled")
     if len(_read) > 1 << 16:
         _read.clear()
     _read[key] = Descriptor(

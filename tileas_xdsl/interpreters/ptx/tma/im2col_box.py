@@ -29,7 +29,9 @@ class ColumnBox(Box):
     def __init__(self, tensor_map: TensorMap) -> None:
         super().__init__(tensor_map, gather=False)
         if self.pack != 1:
-            raise Fault("tma", f"maps of the im2col kind of {tensor_map.element} are not modelled")
+            raise Fault(
+                "unsupported", f"maps of the im2col kind of {tensor_map.element} are not modelled"
+            )
         assert tensor_map.pixels is not None
         self.pixels: PixelBox = tensor_map.pixels
 

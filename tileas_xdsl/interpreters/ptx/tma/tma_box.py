@@ -64,7 +64,7 @@ class Box:
         span = {"none": 0, "32B": 32, "64B": 64}.get(self.mode, 128)
         if swizzle.bits and self.row_bytes != span and self.rows > 1:
             raise Fault(
-                "tma",
+                "unsupported",
                 f"rows of {self.row_bytes} bytes are shorter than the {span} that swizzle "
                 f"{self.mode} spans: such boxes are not modelled",
             )
@@ -232,11 +232,11 @@ def _rows(
 def refuse_unsupported(m: TensorMap) -> None:
     """Fault on tensor maps with features that are not modelled."""
     if m.interleave != "none":
-        raise Fault("tma", f"tensor maps with interleave {m.interleave} are not modelled")
+        raise Fault("unsupported", f"tensor maps with interleave {m.interleave} are not modelled")
     if m.element in _UNSUPPORTED:
-        raise Fault("tma", f"tensor maps of {m.element} are not modelled")
+        raise Fault("unsupported", f"tensor maps of {m.element} are not modelled")
     if m.swizzle not in BYTE_SWIZZLES:
-        raise Fault("tma", f"swizzle {m.swizzle} of tensor maps is not modelled")
+        raise Fault("unsupported", f"swizzle {m.swizzle} of tensor maps is not modelled")
 
 
 def filling(m: TensorMap, shape: tuple[int, ...]) -> Array:
