@@ -36,6 +36,7 @@ def swap_one(x: Any, expected: Any, desired: Any, out: Any, limit: Any) -> None:
     ct.scatter(out, index, old)
 
 
+@pytest.mark.sample(9)
 @pytest.mark.parametrize("target", ["sm_90a", "sm_100a"])
 @pytest.mark.parametrize("dtype", [np.int32, np.uint64, np.float32])
 @pytest.mark.parametrize("kernel", [swap_where_masked, swap_in_bounds, swap_one])

@@ -78,6 +78,7 @@ def kernel_of(meaning: Meaning) -> str:
     )
 
 
+@pytest.mark.sample(80)
 @pytest.mark.parametrize("meaning", ALL, ids=lambda m: m.name)
 def test_means_what_numpy_says(meaning: Meaning) -> None:
     rng = np.random.default_rng(sum(map(ord, meaning.name)))

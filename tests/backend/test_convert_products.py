@@ -31,6 +31,7 @@ def test_products_are_those_of_numpy(form: Form) -> None:
     np.testing.assert_array_equal(found, a.astype(np.float64) @ b.astype(np.float64).T)
 
 
+@pytest.mark.sample(12)
 @needs_ptxas
 @pytest.mark.parametrize("form", FORMS, ids=str)
 def test_ptxas_takes_them_without_a_word(form: Form) -> None:

@@ -46,6 +46,7 @@ def _check(case: Case) -> None:
         assert apart(found, expected(case, arrays).astype(out.dtype)) <= case.ulp
 
 
+@pytest.mark.sample(70)
 @pytest.mark.parametrize("case", FEW, ids=lambda case: case.name)
 def test_the_emulator_agrees_with_the_interpreter(case: Case) -> None:
     _check(case)
@@ -57,6 +58,7 @@ def test_the_emulator_agrees_on_all_types(case: Case) -> None:
     _check(case)
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("name", EXPANSIONS)
 def test_functions_are_the_same_bit_for_bit(name: str) -> None:
     """What `expand-math` writes, run by the emulator and by the interpreter.

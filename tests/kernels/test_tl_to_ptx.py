@@ -10,7 +10,8 @@ import pytest
 from kernels import tl
 from kernels.kernel import Sizes
 from tests.support.assembling import needs_ptxas
-from tileas_xdsl.compiler import CompiledKernel, compile
+from tests.support.compiling import compile
+from tileas_xdsl.compiler import CompiledKernel
 
 TARGETS = ("sm_90a", "sm_100a")
 
@@ -81,6 +82,7 @@ def test_products_are_those_of_the_target() -> None:
     assert "mma.sync" in blackwell
 
 
+@pytest.mark.sample(3)
 @needs_ptxas
 @pytest.mark.parametrize("case", USUAL[-6:], ids=str)
 def test_nothing_is_spilled(case: Case) -> None:

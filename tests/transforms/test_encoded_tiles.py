@@ -108,6 +108,7 @@ def conversion(seed: int) -> tuple[str, Array, Array]:
     return text, numbers, expected
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("seed", seeds(12, 40))
 def test_conversions_between_any_registers(seed: int) -> None:
     """The emulator, the interpreter and numpy give the same bits."""

@@ -144,6 +144,7 @@ DATA: tuple[Callable[[np.random.Generator], Floats], ...] = (
 )  # fmt: skip
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", OPERANDS)
 @pytest.mark.parametrize("element", ["f32", "f16"])
 def test_bits_are_those_of_a_division(name: str, element: str) -> None:

@@ -33,6 +33,7 @@ def copied(x, flags, y):
     ct.scatter(y, i - 12, odd)
 
 
+@pytest.mark.sample(7)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: np.dtype(dtype).name)
 def test_what_is_out_of_bounds_is_padded_and_not_stored(dtype: Any, target: str) -> None:

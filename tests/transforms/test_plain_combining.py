@@ -43,6 +43,7 @@ SCANS = [
 ]
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("case", [*REDUCTIONS, *SCANS], ids=str)
 def test_neighbours_are_combined_in_order(case: Combined) -> None:
     sources = case.sources(np.random.default_rng(5))

@@ -11,6 +11,7 @@ from tileas_xdsl.compiler import compile
 from tileas_xdsl.diagnostics.emission import DiagnosticError
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("name", CASES)
 def test_every_element_comes_from_where_it_should(name: str) -> None:
     case = CASES[name]

@@ -28,6 +28,7 @@ def _check(launch: Launch, found: Array) -> None:
     assert errors.max() <= launch.tolerance
 
 
+@pytest.mark.sample(24)
 @pytest.mark.parametrize("name", LAUNCHES)
 def test_the_ptx_computes_what_numpy_does(name: str) -> None:
     launch = LAUNCHES[name](np.random.default_rng(11))
@@ -38,6 +39,7 @@ def test_the_ptx_computes_what_numpy_does(name: str) -> None:
         _check(launch, found.arrays[-1])
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("name", [name for name in LAUNCHES if " by " not in name])
 def test_the_interpreter_agrees(name: str) -> None:
     launch = LAUNCHES[name](np.random.default_rng(11))

@@ -80,6 +80,7 @@ def check(kernel: CompiledKernel, factors: tuple[Array, ...], expected: Array) -
         np.testing.assert_array_equal(wide(np.asarray(found)), wide(expected.astype(c.dtype)))
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize(
     "position", range(len(CASES)), ids=lambda k: f"{CASES[k][0]} {CASES[k][3]}"
 )
@@ -93,6 +94,7 @@ def test_each_kind_of_product(position: int) -> None:
     check(kernel, (a, b, c), wide(a) @ wide(b) + wide(c))
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("words", ["unsigned signed", "signed unsigned", "unsigned unsigned"])
 @pytest.mark.parametrize(
     ("shape", "instruction"),

@@ -21,6 +21,7 @@ def _agree(seed: int) -> None:
         np.testing.assert_array_equal(np.asarray(found), np.asarray(expected))
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("seed", QUICK)
 def test_the_emulator_agrees(seed: int) -> None:
     _agree(seed)

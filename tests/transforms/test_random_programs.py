@@ -264,6 +264,7 @@ WRONG: Sequence[tuple[type[Operation], Callable[[Any], None], str]] = (
 """What is broken, how, and text without which a program is not worth a try."""
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(("kind", "break_", "text"), WRONG)
 def test_wrong_passes_are_found(
     kind: type[Operation], break_: Callable[[Any], None], text: str

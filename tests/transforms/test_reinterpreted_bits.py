@@ -47,6 +47,7 @@ CASES = [
 ]
 
 
+@pytest.mark.sample(13)
 @pytest.mark.parametrize(("source", "result", "count"), CASES)
 def test_elements_of_one_width_as_those_of_another(source: Any, result: Any, count: int) -> None:
     x = _bits(np.random.default_rng(count), count, source)

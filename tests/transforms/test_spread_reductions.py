@@ -63,6 +63,7 @@ def check(shape: tuple[int, int], element: str, layout: Layout, step: str, warps
     return made.ptx
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("seed", seeds(12, 60))
 def test_rows_in_any_registers(seed: int) -> None:
     rng = np.random.default_rng([37, seed])

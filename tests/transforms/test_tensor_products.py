@@ -350,6 +350,7 @@ def test_ptxas_is_content(name: str) -> None:
 WRITTEN_TOO_SOON = {"written again", "written behind", "made again"}
 
 
+@pytest.mark.sample(9)
 @pytest.mark.parametrize("name", BODIES)
 def test_products_are_waited_for_where_their_operands_are_written(name: str) -> None:
     """They have a barrier of their own then; who reads the sums has waited for all others."""

@@ -51,6 +51,7 @@ def count(module: ModuleOp, kind: type) -> int:
     return sum(isinstance(op, kind) for op in module.walk())
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("padded", [False, True])
 @pytest.mark.parametrize("part", seeds(4, 8))
 def test_random_kernels(part: int, padded: bool) -> None:

@@ -166,6 +166,7 @@ def random_program(seed: int) -> str:
     )
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("part", seeds(3, 6))
 def test_random_kernels(part: int) -> None:
     """Loops and branches in one another: what is stored stays the same, and less is carried."""

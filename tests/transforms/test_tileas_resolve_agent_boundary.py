@@ -195,6 +195,7 @@ def test_the_result_is_lowered_to_threads(name: str) -> None:
 # random programs
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("seed", seeds(30, 60))
 def test_random_programs_split_among_agents(seed: int) -> None:
     program, array, rounds = SplitProgram(seed), array_of(seed), seed % 6
@@ -208,6 +209,7 @@ def test_random_programs_cross_boundaries() -> None:
     assert sum(made) > 60
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("seed", range(12))
 def test_random_programs_are_lowered_to_threads(seed: int) -> None:
     program, array = SplitProgram(seed), array_of(seed)

@@ -200,6 +200,7 @@ def bits(arrays: Sequence[Any]) -> list[bytes]:
     return [np.asarray(array).tobytes() for array in arrays]
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("count", [2, 3, 7])
 @pytest.mark.parametrize("gemm", GEMMS, ids=str)
 def test_gemms_compute_the_same_bits(gemm: Gemm, count: int) -> None:

@@ -150,6 +150,7 @@ def check(counting: Counting, end: int, step: int) -> ModuleOp:
     return after
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize(
     "loop", [FOR, WHILE, TURNED, COMPUTED], ids=["for", "while", "turned", "computed"]
 )

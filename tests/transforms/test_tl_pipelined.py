@@ -33,6 +33,7 @@ def _check(product: StaticProduct, target: str, order: str = "eager") -> Compile
     return kernel
 
 
+@pytest.mark.sample(7)
 @pytest.mark.parametrize("product", BY_TMA, ids=str)
 @pytest.mark.parametrize("target", ["sm_90a", "sm_100a"])
 def test_rows_that_the_type_promises_come_by_tma(product: StaticProduct, target: str) -> None:

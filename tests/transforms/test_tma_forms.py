@@ -76,6 +76,7 @@ PIXELS = {
 }
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("target", ["sm_90a", "sm_100a"])
 @pytest.mark.parametrize("name", PIXELS)
 def test_pixels_are_unrolled(name: str, target: str) -> None:
@@ -83,6 +84,7 @@ def test_pixels_are_unrolled(name: str, target: str) -> None:
     check(kernel, target, sizes)
 
 
+@pytest.mark.sample(3)
 @needs_ptxas
 @pytest.mark.parametrize("kernel", [*ROWS, *(kernel for kernel, _ in PIXELS.values())], ids=str)
 def test_ptxas_is_content(kernel: Kernel) -> None:
@@ -198,6 +200,7 @@ SUMS = (
 )
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("kernel", SUMS, ids=str)
 @pytest.mark.parametrize("target", ["sm_90a", "sm_100a"])
 def test_tiles_are_reduced(kernel: Combine, target: str) -> None:

@@ -36,6 +36,7 @@ def check(made: TlProgram, monkeypatch: pytest.MonkeyPatch) -> bool:
     )
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("seed", [*range(5), *SLOW])
 def test_random_programs(seed: int, monkeypatch: pytest.MonkeyPatch):
     assert check(program(seed), monkeypatch)
