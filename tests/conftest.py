@@ -15,6 +15,9 @@ settings.load_profile("shared")
 # Every pass leaves valid IR: whatever a test compiles is verified after each of its passes.
 os.environ.setdefault("TILEAS_VERIFY_EACH", "1")
 
+# Tests let passes crash; those of reproducers name a folder.
+os.environ.setdefault("TILEAS_REPRODUCER_DIR", "")
+
 # What one run compiles is not taken from another; tests of the disk cache name a folder.
 os.environ.setdefault("TILEAS_CACHE_DIR", "")
 

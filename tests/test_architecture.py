@@ -40,6 +40,7 @@ MAY_IMPORT = {
     "pipelines": set(),
     "levels": {"dialects", "pipelines", "transforms"},
     "pass_execution": {"diagnostics", "levels"},
+    "reproducers": {"diagnostics", "pass_execution", "printing"},
     "compiled_kernel": None,
     "api_arguments": {"diagnostics", "pass_execution", "pipelines"},
     "printing": set(),

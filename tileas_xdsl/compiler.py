@@ -24,6 +24,7 @@ from xdsl.utils.arg_spec import ArgSpec
 
 from tileas_xdsl.api_arguments import expect, pass_specs
 from tileas_xdsl.compiled_kernel import CompiledKernel, Stage, kernel_named, module_of
+from tileas_xdsl.diagnostics.environment import VERIFY_EACH, is_set
 from tileas_xdsl.diagnostics.parsing.inputs import read_input
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.diagnostics.verification.verify import verify_module
@@ -33,8 +34,9 @@ from tileas_xdsl.frontend.inputs import load_tile_ir, parse_input
 from tileas_xdsl.frontend.signature import Parameter
 from tileas_xdsl.frontend.tilelang.source import is_tilelang
 from tileas_xdsl.levels import Level, level_of, remaining
-from tileas_xdsl.pass_execution import apply_pass
+from tileas_xdsl.pass_execution import make_pass
 from tileas_xdsl.pipelines import PIPELINES
+from tileas_xdsl.reproducers import PassRunner
 from tileas_xdsl.target.arch import DEFAULT_TARGET
 
 if TYPE_CHECKING:
@@ -185,14 +187,21 @@ def compile_module(
     host_code: bool = False,
     after_pass: AfterPass = lambda stage, module: None,
     verify_each: bool = False,
+    crash_reproducer: str | None = None,
 ) -> CompiledKernel:
-    """Compile a kernel of a verified module, which stays as it is; else as `compile`."""
+    """Compile a kernel of a verified module, which stays as it is; else as `compile`.
+
+    `crash_reproducer` names the file for what shows a bug of a pass again (`reproducers`).
+    """
     arch = module_target(module, target).name
     stages: list[Stage] = []
 
+    runner = PassRunner(ctx, lambda: _targeted(above, arch), crash_reproducer)
+    verify = verify_each or is_set(VERIFY_EACH)
+
     def run(spec: ArgSpec, working: ModuleOp) -> None:
         start = time.perf_counter()
-        apply_pass(spec, ctx, working, verify_each=verify_each)
+        runner.run(make_pass(spec), working, verify=verify)
         stages.append(Stage(spec.name, time.perf_counter() - start))
         after_pass(stages[-1], working)
 
@@ -203,6 +212,7 @@ def compile_module(
     specs = passes or [*left.to_tiles, *left.passes]
     source = module_of(function, module, arch)
     working = source.clone()
+    runner.begin(source.clone)
     abi: KernelAbi | None = None
     for spec in specs:
         if spec.name == "convert-cute-nvgpu-to-ptx":
@@ -234,12 +244,17 @@ def tiles_of(module: ModuleOp, target: str, run: Callable[[ArgSpec, ModuleOp], N
     specs = passes_to_tiles(module)
     if not specs:
         return module
-    tiles = module.clone()
-    set_target(tiles, target)
+    tiles = _targeted(module, target)
     for spec in specs:
         run(spec, tiles)
     verify_module(tiles)
     return tiles
+
+
+def _targeted(module: ModuleOp, target: str) -> ModuleOp:
+    made = module.clone()
+    set_target(made, target)
+    return made
 
 
 def _host_code(module: ModuleOp) -> bytes | None:

@@ -33,9 +33,14 @@ def apply_pass(spec: ArgSpec, ctx: Context, module: ModuleOp, *, verify_each: bo
     With `verify_each`, or if `TILEAS_VERIFY_EACH` is set, that is also raised for a pass that
     leaves IR which does not verify.
     """
-    run_pass(installed_passes()[spec.name]().from_spec(spec), ctx, module)
+    run_pass(make_pass(spec), ctx, module)
     if verify_each or is_set(VERIFY_EACH):
         verify_module(module, after=spec.name)
+
+
+def make_pass(spec: ArgSpec) -> ModulePass:
+    """Return an installed pass with its options."""
+    return installed_passes()[spec.name]().from_spec(spec)
 
 
 @cache

@@ -13,11 +13,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
+from xdsl.utils.arg_spec import ArgSpec
 from xdsl.utils.diagnostic import Diagnostic
 from xdsl.utils.exceptions import PassFailedException, ShrinkException
 
 from tileas_xdsl import pipelines
 from tileas_xdsl.diagnostics.emission import emit_error, emit_remark, emit_warning
+from tileas_xdsl.pipelines import Pipeline
 from tileas_xdsl.tools.tileas_opt import TileasOptMain, main
 
 GOOD = "func.func @f(%a: i32) -> i32 {\n  func.return %a : i32\n}\n"
@@ -79,12 +81,8 @@ class Optional(ModulePass):
         pass
 
 
+CLEAN = Pipeline("clean", "", (ArgSpec("cse", {}), ArgSpec("canonicalize", {})))
 PASSES = (Optional, Failing, Buggy, Breaking, Talking, Complaining, Shrinking)
-
-
-@dataclass(frozen=True)
-class Named:
-    spec: str
 
 
 @pytest.fixture(autouse=True)
@@ -97,7 +95,7 @@ def more_passes(monkeypatch):
             self.register_pass(module_pass.name, lambda module_pass=module_pass: module_pass)
 
     monkeypatch.setattr(TileasOptMain, "register_all_passes", register_ours_too)
-    monkeypatch.setattr(pipelines, "PIPELINES", {"clean": Named("cse,canonicalize")})
+    monkeypatch.setattr(pipelines, "PIPELINES", {"clean": CLEAN})
 
 
 class Result:

@@ -36,6 +36,10 @@ class OpError(DiagnosticError, VerifyException, PassFailedException):
     """A located error of an operation.  Plain xDSL tools treat it as their own exceptions."""
 
 
+class BrokenPassError(OpError):
+    """A bug in a pass: it crashed, or left IR that does not verify."""
+
+
 def _report(
     severity: Severity,
     where: Operation | Location | None,

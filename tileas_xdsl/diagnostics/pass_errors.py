@@ -15,7 +15,7 @@ from xdsl.utils.exceptions import (
     ShrinkException,
 )
 
-from tileas_xdsl.diagnostics.emission import DiagnosticError, OpError, op_error
+from tileas_xdsl.diagnostics.emission import BrokenPassError, DiagnosticError, OpError, op_error
 from tileas_xdsl.diagnostics.environment import is_set
 from tileas_xdsl.diagnostics.locations import location_of
 
@@ -48,7 +48,8 @@ def located_failures(where: str, module: Operation) -> Generator[None]:
 
 def internal_error(where: str, op: Operation, error: BaseException) -> OpError:
     """The error to raise for a bug in `where` that showed at `op`."""
-    return op_error(op, internal_error_text(where, error), prefix=False)
+    found = op_error(op, internal_error_text(where, error), prefix=False)
+    return BrokenPassError(*found.diagnostics)
 
 
 def internal_error_text(where: str, error: BaseException) -> str:

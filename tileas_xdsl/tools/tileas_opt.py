@@ -35,8 +35,8 @@ from tileas_xdsl.diagnostics.verification.expected import check_expected
 from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.frontend.bytecode.layout import is_bytecode
 from tileas_xdsl.frontend.inputs import SUFFIX, parse_input
-from tileas_xdsl.pass_execution import run_pass
 from tileas_xdsl.printing import module_text
+from tileas_xdsl.reproducers import FOLDER_VARIABLE, PassRunner, passes_of_reproducer
 from tileas_xdsl.tools.deep_stack import with_deep_stack
 from tileas_xdsl.tools.failures import discard_stdout, end_of_failure
 
@@ -52,6 +52,8 @@ class TileasOptMain(xDSLOptMain):
 
     version_format = PROGRAM + " (xDSL {xdsl_version})"
     _line_offset = 0
+    _chunk = b""
+    """The part of the input that is being processed."""
     _aliases: Mapping[str, Attribute]
     """The aliases that the chunk being processed defines; the output uses them too."""
 
@@ -102,14 +104,36 @@ class TileasOptMain(xDSLOptMain):
             help="print the IR between passes to stderr, so that stdout stays a valid module",
         )
         ours.add_argument(
+            "--crash-reproducer",
+            metavar="FILE",
+            help="where to write what shows a crash of a pass again; by default in the folder "
+            f"{FOLDER_VARIABLE}, or that for temporary files",
+        )
+        ours.add_argument(
+            "--run-reproducer", action="store_true", help="run the passes that the input names"
+        )
+        ours.add_argument(
             "--time-passes", action="store_true", help="print the time of each pass to stderr"
         )
 
     def setup_pipeline(self) -> None:
         from tileas_xdsl.pipelines import PIPELINES
 
-        passes = parse_passes(self.args.passes, self.available_passes, PIPELINES)
+        text = self.args.passes
+        if self.args.run_reproducer:
+            text = self._passes_to_replay(text)
+        passes = parse_passes(text, self.available_passes, PIPELINES)
         self.pipeline = PassPipeline(passes)
+
+    def _passes_to_replay(self, given: str) -> str:
+        """The passes that the input is a reproducer for."""
+        if given:
+            raise UsageError("--run-reproducer has the passes of the file: -p is of no use with it")
+        content = read_input(self.args.input_file).decode("utf-8", "replace")
+        if (found := passes_of_reproducer(content)) is None:
+            name = self.get_input_name()
+            raise UsageError(f"'{name}' is no reproducer: no line is '// configuration: ...'")
+        return found
 
     def _checked_target(self, text: str) -> str:
         check_target(text, self.available_targets)
@@ -144,20 +168,28 @@ class TileasOptMain(xDSLOptMain):
 
     def apply_passes(self, prog: ModuleOp) -> None:
         """Run each pass and verify what it leaves; raises `DiagnosticError`."""
-        self._verify(prog, after=None)
+        self._verify(prog)
+        runner = PassRunner(self.ctx, self._fresh, self._reproducer())
         for index, module_pass in enumerate(self.pipeline.passes):
             if index and self.args.print_between_passes:
                 self._print_ir(prog, after=self.pipeline.passes[index - 1].name)
             start = time.perf_counter()
-            run_pass(module_pass, self.ctx, prog)
+            runner.run(module_pass, prog, verify=not self.args.disable_verify)
             if self.args.time_passes:
                 seconds = time.perf_counter() - start
                 sys.stderr.write(f"Pass {module_pass.name} took {seconds} seconds\n")
-            self._verify(prog, after=module_pass.name)
 
-    def _verify(self, module: ModuleOp, after: str | None) -> None:
+    def _verify(self, module: ModuleOp) -> None:
         if not self.args.disable_verify:
-            verify_module(module, after=after)
+            verify_module(module)
+
+    def _fresh(self) -> ModuleOp:
+        """The chunk parsed once more."""
+        return self._parse(BytesIO(self._chunk))
+
+    def _reproducer(self) -> str | None:
+        """Where a reproducer goes; nowhere where diagnostics are compared."""
+        return os.devnull if self.args.verify_diagnostics else self.args.crash_reproducer
 
     def _print_ir(self, module: ModuleOp, after: str) -> None:
         sys.stderr.write(f"IR after {after}:\n")
@@ -206,7 +238,7 @@ class TileasOptMain(xDSLOptMain):
 
     def _process(self, chunk: IO[bytes], line_offset: int, extension: str) -> str | None:
         """Return the output for one chunk, or None if it failed and the error was reported."""
-        text = chunk.read()
+        self._chunk = text = chunk.read()
         chunk.seek(0)
         output = ""
         with collecting_diagnostics() as log:

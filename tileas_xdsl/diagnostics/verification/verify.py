@@ -13,7 +13,13 @@ from xdsl.ir import Block, ErasedSSAValue, Operation
 from xdsl.traits import IsTerminator, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
-from tileas_xdsl.diagnostics.emission import DiagnosticError, OpError, note, op_error
+from tileas_xdsl.diagnostics.emission import (
+    BrokenPassError,
+    DiagnosticError,
+    OpError,
+    note,
+    op_error,
+)
 from tileas_xdsl.diagnostics.locations import name_of
 from tileas_xdsl.diagnostics.parsing.parse_errors import one_line
 from tileas_xdsl.diagnostics.pass_errors import internal_error
@@ -54,6 +60,7 @@ def verify_module(module: Operation, *, after: str | None = None) -> None:
     if errors and after is not None:
         reason = note(errors[0].location, f"the IR is no longer valid after pass '{after}'")
         errors[0] = replace(errors[0], notes=(*errors[0].notes, reason))
+        raise BrokenPassError(*errors)
     if errors:
         raise OpError(*errors)
     _LAST_VALID[0] = seen

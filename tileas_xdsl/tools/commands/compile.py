@@ -90,6 +90,15 @@ def compile(
     verify_each: Annotated[
         bool, typer.Option("--verify-each", help="Verify the IR after each pass.")
     ] = False,
+    crash_reproducer: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Where to write what shows a crash of a pass again ('tileas-opt "
+            "--run-reproducer'); by default in the folder TILEAS_REPRODUCER_DIR, or that for "
+            "temporary files.",
+        ),
+    ] = None,
 ) -> None:
     """Compile a kernel of tiles for a GPU.
 
@@ -127,7 +136,15 @@ def compile(
         specs = named or default_passes(program.module, kernel)
         _check_shown([*passes_to_tiles(program.module), *specs], print_ir_after)
         compiled = with_deep_stack(
-            lambda: _compile(program, target, kernel, specs, shown, verify_each=verify_each)
+            lambda: _compile(
+                program,
+                target,
+                kernel,
+                specs,
+                shown,
+                verify_each=verify_each,
+                crash_reproducer=crash_reproducer,
+            )
         )
         if time_passes:
             _print_times(compiled)
@@ -195,6 +212,7 @@ def _compile(
     shown: frozenset[str] | None,
     *,
     verify_each: bool,
+    crash_reproducer: str | None,
 ) -> CompiledKernel:
     """Compile, and print the IR after the passes of these names, or after all of them."""
     from tileas_xdsl.compiler import compile_module
@@ -213,6 +231,7 @@ def _compile(
         passes=specs,
         after_pass=after,
         verify_each=verify_each,
+        crash_reproducer=crash_reproducer,
     )
 
 
