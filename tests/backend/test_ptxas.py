@@ -197,3 +197,28 @@ def test_an_accumulator_touched_in_flight_is_an_error():
         assemble(late)
     (warning,) = assemble(late, strict=False).warnings
     assert "C7517" in warning.message
+
+
+@needs_ptxas
+def test_fewer_blocks_are_asked_for_where_registers_spill() -> None:
+    """120 registers that live at once do not fit sixteen blocks of 128 threads."""
+    count = 120
+    text = f""".version 8.0
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .u64 p) .reqntid 128, 1, 1 .minnctapersm 16
+{{
+    .reg .b64 %rd<2>;
+    .reg .f32 %f<{count}>;
+    ld.param.u64 %rd0, [p];
+    {" ".join(f"ld.volatile.global.f32 %f{k}, [%rd0+{4 * k}];" for k in range(count))}
+    {" ".join(f"st.volatile.global.f32 [%rd0+{4 * k}], %f{k};" for k in range(count))}
+    ret;
+}}
+"""
+    text = text.replace(" .minnctapersm", "\n.minnctapersm")
+    made = assemble(text)
+    assert made.spills == 0
+    assert made.registers > count
+    with_agents = assemble(text.replace("ret;", "setmaxnreg.dec.sync.aligned.u32 24; ret;"))
+    assert with_agents.spills > 0

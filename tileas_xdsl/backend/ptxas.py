@@ -117,10 +117,36 @@ def assemble(
 ) -> Assembled:
     """Assemble PTX for a target; `name` is what messages call the text.
 
+    `.minnctapersm` is a wish: where registers spill for it, fewer blocks share a multiprocessor.
+
     Raises `DiagnosticError` for what `ptxas` rejects and, if `strict`, for messages with a code
     (see above), at the source that `.loc` lines give, else in the text; `MissingToolError` without
     `ptxas`.
     """
+    found = _assembled(text, target, options, name, strict=strict)
+    while found.spills and (fewer := _with_fewer_blocks(text)) is not None:
+        text = fewer
+        found = _assembled(text, target, options, name, strict=strict)
+    return found
+
+
+_BLOCKS = re.compile(r"^(\.minnctapersm) (\d+)$", re.MULTILINE)
+
+
+def _with_fewer_blocks(text: str) -> str | None:
+    """Return PTX that asks for one block less; None if it asks for one, or has budgets of agents.
+
+    `setmaxnreg` counts on the registers that threads begin with.
+    """
+    asked = [int(match[2]) for match in _BLOCKS.finditer(text)]
+    if max(asked, default=1) == 1 or "setmaxnreg" in text:
+        return None
+    return _BLOCKS.sub(lambda match: f"{match[1]} {max(int(match[2]) - 1, 1)}", text)
+
+
+def _assembled(
+    text: str, target: str, options: Sequence[str], name: str, *, strict: bool
+) -> Assembled:
     program = need_tool("ptxas")
     arch = get_target(target).name
     with tempfile.TemporaryDirectory(prefix="tileas-") as folder:

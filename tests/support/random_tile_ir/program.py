@@ -149,6 +149,8 @@ class _Writer:
     types: dict[int, Tile]
     parameters: list[str] = field(default_factory=list[str])
     arguments: list[Callable[[], Any]] = field(default_factory=list[Callable[[], Any]])
+    flushed: list[int] = field(default_factory=list[int])
+    """Arguments of f32 that are added to: `atom.add.f32` flushes subnormals (PTX ISA)."""
 
     def lines(self, nodes: Sequence[Node]) -> list[str]:
         """The operations of nodes."""
@@ -432,6 +434,8 @@ def _updated(writer: _Writer, node: Node, access: Access) -> list[str]:
         f"ptr<{tile.element}>",
         lambda: _few(program, node.id, tile.count * program.blocks, tile.element),
     )
+    if tile.element == "f32" and access.mode == "addf":
+        writer.flushed.append(len(writer.arguments) - 1)
     lines = _pointers(name, base, tile.shape, tile.element, "%x")
     mask, types = "", ""
     if access.ragged:
@@ -578,7 +582,8 @@ def written(program: Program) -> Written:
     exact = {node.id: node.is_exact for node in program.every()}
     inexact: list[int] = []
     for number, output in enumerate(program.outputs):
-        if not exact[output.node]:
+        is_flushed = output.mode == "addf" and types[output.node].element == "f32"
+        if is_flushed or not exact[output.node]:
             inexact.append(len(writer.arguments))
         lines += _stored(writer, number, output)
     body = "\n    ".join("\n".join(lines).split("\n"))
@@ -590,4 +595,4 @@ def written(program: Program) -> Written:
   }}
 }}
 """
-    return Written(text, [make() for make in writer.arguments], inexact)
+    return Written(text, [make() for make in writer.arguments], inexact + writer.flushed)
