@@ -16,8 +16,8 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.diagnostics.verification.verify import verify_errors
-from tileas_xdsl.frontend.bytecode.reader import read_bytecode
-from tileas_xdsl.frontend.bytecode.writer import write_bytecode
+from tileas_xdsl.frontend.bytecode.reading.reader import read_bytecode
+from tileas_xdsl.frontend.bytecode.writing.writer import write_bytecode
 from tileas_xdsl.tools.failures import ends_with_its_reader
 
 FUNCTIONS = 1000

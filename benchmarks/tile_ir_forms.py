@@ -22,7 +22,7 @@ from tests.support.tile_ir import context
 from tests.support.tile_ir_forms import FAMILIES, Form, kernel_of
 from tests.support.tile_ir_forms.judging import is_form, judged
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
-from tileas_xdsl.frontend.bytecode.writer import write_bytecode
+from tileas_xdsl.frontend.bytecode.writing.writer import write_bytecode
 
 
 def is_taken(form: Form, closed: str, target: str) -> str:

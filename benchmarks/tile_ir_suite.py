@@ -37,9 +37,9 @@ from tileas_xdsl.diagnostics.report import Diagnostic, Severity
 from tileas_xdsl.diagnostics.verification.expected import Expectation, read_expectations
 from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.dialects.cuda_tile.base import CudaTileOp, cuda_tile_op
-from tileas_xdsl.dialects.cuda_tile.control import ReturnOp
 from tileas_xdsl.dialects.cuda_tile.hints import OptimizationHintsAttr
-from tileas_xdsl.dialects.cuda_tile.module import EntryOp
+from tileas_xdsl.dialects.cuda_tile.structure.control import ReturnOp
+from tileas_xdsl.dialects.cuda_tile.structure.module import EntryOp
 from tileas_xdsl.frontend.inputs import parse_input
 from tileas_xdsl.printing import module_text
 

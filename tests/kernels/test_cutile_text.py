@@ -10,8 +10,8 @@ from support.tile_ir import context
 
 from kernels.cutile import MODULES, Problem, problems
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
-from tileas_xdsl.frontend.bytecode.reader import read_bytecode
-from tileas_xdsl.frontend.bytecode.writer import write_bytecode
+from tileas_xdsl.frontend.bytecode.reading.reader import read_bytecode
+from tileas_xdsl.frontend.bytecode.writing.writer import write_bytecode
 from tileas_xdsl.frontend.cutile import kernel_module, parameters_of
 from tileas_xdsl.printing import module_text
 

@@ -9,7 +9,7 @@ from xdsl.universe import Universe
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.frontend.bytecode.layout import LATEST, Version
-from tileas_xdsl.frontend.bytecode.writer import write_bytecode
+from tileas_xdsl.frontend.bytecode.writing.writer import write_bytecode
 from tileas_xdsl.printing import module_text
 
 PROGRAM = """

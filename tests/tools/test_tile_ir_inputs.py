@@ -14,7 +14,7 @@ from tileas_xdsl.diagnostics.emission import DiagnosticError
 from tileas_xdsl.diagnostics.locations import location_of
 from tileas_xdsl.diagnostics.report import Location
 from tileas_xdsl.frontend.bytecode.layout import V13_3, is_bytecode
-from tileas_xdsl.frontend.bytecode.reader import read_bytecode
+from tileas_xdsl.frontend.bytecode.reading.reader import read_bytecode
 from tileas_xdsl.tools.tileas import app
 from tileas_xdsl.tools.tileas_opt import main
 

@@ -148,7 +148,7 @@ def kernel_module(
 
 def bytecode_module(kernel: Any, content: bytes) -> ModuleOp:
     """Return the unverified module of a kernel's bytecode, with locations in the user's source."""
-    from tileas_xdsl.frontend.bytecode.reader import read_bytecode
+    from tileas_xdsl.frontend.bytecode.reading.reader import read_bytecode
 
     module = read_bytecode(content, _place(kernel).file, first_column=_FIRST_COLUMN)
     folder = _folder()

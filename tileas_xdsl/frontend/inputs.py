@@ -47,7 +47,7 @@ def parse_input(
     `DiagnosticError` for what is wrong; `line_offset` as for `parse_module`.
     """
     if is_bytecode(content) or PurePath(name).suffix == f".{SUFFIX}":
-        from tileas_xdsl.frontend.bytecode.reader import read_bytecode
+        from tileas_xdsl.frontend.bytecode.reading.reader import read_bytecode
 
         load_tile_ir(ctx)
         forget_source(name)

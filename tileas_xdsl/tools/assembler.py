@@ -126,7 +126,7 @@ def _ptx(module: ModuleOp, target: str) -> str:
     from tileas_xdsl.backend.ptx.printer import ptx_text
     from tileas_xdsl.backend.ptx.standalone import hidden_parameters, merged
     from tileas_xdsl.compiler import compile
-    from tileas_xdsl.dialects.cuda_tile.module import EntryOp
+    from tileas_xdsl.dialects.cuda_tile.structure.module import EntryOp
     from tileas_xdsl.pipelines import PIPELINES
 
     passes = PIPELINES["tileas-to-standalone-ptx"].passes

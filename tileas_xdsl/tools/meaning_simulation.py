@@ -13,8 +13,8 @@ import typer
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
 
 from tileas_xdsl.diagnostics.parsing.pass_specs import UsageError
-from tileas_xdsl.dialects.cuda_tile.module import EntryOp
-from tileas_xdsl.dialects.cuda_tile.types import PtrType, element_of
+from tileas_xdsl.dialects.cuda_tile.structure.module import EntryOp
+from tileas_xdsl.dialects.cuda_tile.types.tile_types import PtrType, element_of
 from tileas_xdsl.frontend.signature import leaves
 from tileas_xdsl.interpreters.cuda_tile.faults import UndefinedError
 from tileas_xdsl.interpreters.cuda_tile.launch import Meaning, entries_of, evaluate, find_entry

@@ -26,8 +26,9 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 from tileas_xdsl.diagnostics.catalogue import catalogue, message
 from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.dialects.cuda_tile import CudaTile
-from tileas_xdsl.dialects.cuda_tile.debug_checks import scope_of
-from tileas_xdsl.dialects.cuda_tile.debug_info import (
+from tileas_xdsl.dialects.cuda_tile.hints import OF_ENTRY, OptimizationHintsAttr
+from tileas_xdsl.dialects.cuda_tile.structure.debug_checks import scope_of
+from tileas_xdsl.dialects.cuda_tile.structure.debug_info import (
     DICompileUnitAttr,
     DIFileAttr,
     DILexicalBlockAttr,
@@ -35,9 +36,8 @@ from tileas_xdsl.dialects.cuda_tile.debug_info import (
     DISubprogramAttr,
     subprogram_of,
 )
-from tileas_xdsl.dialects.cuda_tile.hints import OF_ENTRY, OptimizationHintsAttr
-from tileas_xdsl.dialects.cuda_tile.predicates import BoundedAttr, DivByAttr, SameElementsAttr
-from tileas_xdsl.dialects.cuda_tile.types import scalar
+from tileas_xdsl.dialects.cuda_tile.types.predicates import BoundedAttr, DivByAttr, SameElementsAttr
+from tileas_xdsl.dialects.cuda_tile.types.tile_types import scalar
 
 FILE = DIFileAttr(StringAttr("kernel.py"), StringAttr("/home/user"))
 UNIT = DICompileUnitAttr(FILE)

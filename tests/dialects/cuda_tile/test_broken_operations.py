@@ -12,9 +12,9 @@ from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.test_value import create_ssa_value
 
-from tileas_xdsl.dialects.cuda_tile.scalars import ELEMENTS
-from tileas_xdsl.dialects.cuda_tile.types import PtrType, TileType, TokenType
-from tileas_xdsl.dialects.cuda_tile.view_types import PartitionViewType, TensorViewType
+from tileas_xdsl.dialects.cuda_tile.types.scalars import ELEMENTS
+from tileas_xdsl.dialects.cuda_tile.types.tile_types import PtrType, TileType, TokenType
+from tileas_xdsl.dialects.cuda_tile.types.view_types import PartitionViewType, TensorViewType
 
 FILES = sorted((Path(__file__).parents[2] / "filecheck/dialects/cuda_tile/ops").glob("*.mlir"))
 TENSOR = TensorViewType(ELEMENTS["i8"], (4,), (1,))

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.ir import parse
 
-from tileas_xdsl.dialects.cuda_tile.constants import ConstantOp, constant_number
-from tileas_xdsl.dialects.cuda_tile.dense import Dense, dense, tile_type_of
-from tileas_xdsl.dialects.cuda_tile.scalars import ELEMENTS
-from tileas_xdsl.dialects.cuda_tile.types import TileType
+from tileas_xdsl.dialects.cuda_tile.tiles.constants import ConstantOp, constant_number
+from tileas_xdsl.dialects.cuda_tile.types.dense import Dense, dense, tile_type_of
+from tileas_xdsl.dialects.cuda_tile.types.scalars import ELEMENTS
+from tileas_xdsl.dialects.cuda_tile.types.tile_types import TileType
 
 LITTLE_ENDIAN = {"f16": "<H", "f32": "<I", "f64": "<Q"}
 

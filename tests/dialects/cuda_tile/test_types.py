@@ -14,9 +14,15 @@ from xdsl.utils.exceptions import VerifyException
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.dialects.cuda_tile import CudaTile
 from tileas_xdsl.dialects.cuda_tile.enums import PaddingValue, PaddingValueAttr, PtrAttr, PtrClass
-from tileas_xdsl.dialects.cuda_tile.scalars import ELEMENTS, FLOATS, bit_width, widens
-from tileas_xdsl.dialects.cuda_tile.types import PtrType, TileType, TokenType, element_of, scalar
-from tileas_xdsl.dialects.cuda_tile.view_types import (
+from tileas_xdsl.dialects.cuda_tile.types.scalars import ELEMENTS, FLOATS, bit_width, widens
+from tileas_xdsl.dialects.cuda_tile.types.tile_types import (
+    PtrType,
+    TileType,
+    TokenType,
+    element_of,
+    scalar,
+)
+from tileas_xdsl.dialects.cuda_tile.types.view_types import (
     GatherScatterViewType,
     PartitionViewType,
     StridedViewType,

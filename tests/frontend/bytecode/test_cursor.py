@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tileas_xdsl.frontend.bytecode.cursor import BytecodeError, Cursor
-from tileas_xdsl.frontend.bytecode.output import Numbering, Output
-from tileas_xdsl.frontend.bytecode.tables import read_table
+from tileas_xdsl.frontend.bytecode.reading.cursor import BytecodeError, Cursor
+from tileas_xdsl.frontend.bytecode.reading.tables import read_table
+from tileas_xdsl.frontend.bytecode.writing.output import Numbering, Output
 
 UNSIGNED = st.integers(0, (1 << 64) - 1)
 SIGNED = st.integers(-(1 << 63), (1 << 63) - 1)

@@ -23,13 +23,13 @@ from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, Block, Operation, OpResult
 
 from tileas_xdsl.dialects.cuda_tile.hints import OptimizationHintsAttr
-from tileas_xdsl.dialects.cuda_tile.predicates import BoundedAttr, DivByAttr
-from tileas_xdsl.frontend.bytecode.constants import packed
+from tileas_xdsl.dialects.cuda_tile.types.predicates import BoundedAttr, DivByAttr
 from tileas_xdsl.frontend.bytecode.enumerations import ENUMERATIONS
 from tileas_xdsl.frontend.bytecode.layout import VERSIONS, Version
 from tileas_xdsl.frontend.bytecode.operations import ENCODINGS, SEGMENT_SIZES, TOKEN_SINCE
-from tileas_xdsl.frontend.bytecode.reader import read_bytecode
-from tileas_xdsl.frontend.bytecode.writer import write_bytecode
+from tileas_xdsl.frontend.bytecode.reading.constants import packed
+from tileas_xdsl.frontend.bytecode.reading.reader import read_bytecode
+from tileas_xdsl.frontend.bytecode.writing.writer import write_bytecode
 
 pytest.importorskip("cuda.tile")
 

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 import pytest
 from support.tile_programs import program_bytecode
 
-from tileas_xdsl.frontend.bytecode.cursor import BytecodeError
 from tileas_xdsl.frontend.bytecode.layout import (
     LATEST,
     MAGIC,
@@ -22,9 +21,10 @@ from tileas_xdsl.frontend.bytecode.layout import (
     Version,
 )
 from tileas_xdsl.frontend.bytecode.limits import MAX_LOCATION, MAX_NESTING
-from tileas_xdsl.frontend.bytecode.output import Output
-from tileas_xdsl.frontend.bytecode.reader import read_bytecode
-from tileas_xdsl.frontend.bytecode.sections import split_sections
+from tileas_xdsl.frontend.bytecode.reading.cursor import BytecodeError
+from tileas_xdsl.frontend.bytecode.reading.reader import read_bytecode
+from tileas_xdsl.frontend.bytecode.reading.sections import split_sections
+from tileas_xdsl.frontend.bytecode.writing.output import Output
 
 MESSAGE = re.compile(r"f:1:\d+: error: .+ \(byte \d+ of the bytecode, (section \w+|\w+ ?\w*).*\)")
 

@@ -16,11 +16,11 @@ from xdsl.printer import Printer
 
 from tileas_xdsl.diagnostics.locations import file_location
 from tileas_xdsl.diagnostics.verification.verify import verify_module
-from tileas_xdsl.dialects.cuda_tile.debug_info import DISubprogramAttr
+from tileas_xdsl.dialects.cuda_tile.structure.debug_info import DISubprogramAttr
 from tileas_xdsl.frontend.bytecode.layout import V13_3, VERSIONS, Version, version_named
 from tileas_xdsl.frontend.bytecode.operations import BY_NAME, ENCODINGS
-from tileas_xdsl.frontend.bytecode.reader import read_bytecode
-from tileas_xdsl.frontend.bytecode.writer import write_bytecode
+from tileas_xdsl.frontend.bytecode.reading.reader import read_bytecode
+from tileas_xdsl.frontend.bytecode.writing.writer import write_bytecode
 
 pytest.importorskip("cuda.tile")
 

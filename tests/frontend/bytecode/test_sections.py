@@ -2,7 +2,6 @@
 
 import pytest
 
-from tileas_xdsl.frontend.bytecode.cursor import BytecodeError
 from tileas_xdsl.frontend.bytecode.layout import (
     ALIGNMENT,
     LATEST,
@@ -14,8 +13,9 @@ from tileas_xdsl.frontend.bytecode.layout import (
     is_bytecode,
     version_named,
 )
-from tileas_xdsl.frontend.bytecode.output import Output
-from tileas_xdsl.frontend.bytecode.sections import split_sections
+from tileas_xdsl.frontend.bytecode.reading.cursor import BytecodeError
+from tileas_xdsl.frontend.bytecode.reading.sections import split_sections
+from tileas_xdsl.frontend.bytecode.writing.output import Output
 
 BODIES = {
     Section.STRING: b"\0",

@@ -13,11 +13,11 @@ from tileas_xdsl.diagnostics.emission import OpError
 from tileas_xdsl.diagnostics.locations import file_location
 from tileas_xdsl.diagnostics.parsing.chunks import split_chunks
 from tileas_xdsl.diagnostics.report import Location
-from tileas_xdsl.dialects.cuda_tile.debug_info import DISubprogramAttr
+from tileas_xdsl.dialects.cuda_tile.structure.debug_info import DISubprogramAttr
 from tileas_xdsl.frontend.bytecode.layout import VERSIONS, Section, Version, version_named
-from tileas_xdsl.frontend.bytecode.reader import read_bytecode
-from tileas_xdsl.frontend.bytecode.sections import split_sections
-from tileas_xdsl.frontend.bytecode.writer import write_bytecode
+from tileas_xdsl.frontend.bytecode.reading.reader import read_bytecode
+from tileas_xdsl.frontend.bytecode.reading.sections import split_sections
+from tileas_xdsl.frontend.bytecode.writing.writer import write_bytecode
 
 
 @pytest.mark.parametrize("version", VERSIONS[1:], ids=str)

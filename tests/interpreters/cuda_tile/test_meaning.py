@@ -10,9 +10,9 @@ import pytest
 from tests.interpreters.cuda_tile.meaning import meaning
 from tests.support.tile_ir import entry
 from tileas_xdsl.dialects.cuda_tile import OPERATIONS
-from tileas_xdsl.dialects.cuda_tile.module import EntryOp, GlobalOp, ModuleOp
 from tileas_xdsl.dialects.cuda_tile.opcodes import OPCODES
-from tileas_xdsl.dialects.cuda_tile.regions import TerminatorOp
+from tileas_xdsl.dialects.cuda_tile.structure.module import EntryOp, GlobalOp, ModuleOp
+from tileas_xdsl.dialects.cuda_tile.structure.regions import TerminatorOp
 from tileas_xdsl.interpreters.cuda_tile.execution import CONTROL, PURE, STATEFUL
 from tileas_xdsl.interpreters.cuda_tile.faults import UndefinedError
 

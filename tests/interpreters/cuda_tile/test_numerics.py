@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from tileas_xdsl.dialects.cuda_tile.enums import RoundingMode, Signedness
-from tileas_xdsl.dialects.cuda_tile.scalars import ELEMENTS
+from tileas_xdsl.dialects.cuda_tile.types.scalars import ELEMENTS
 from tileas_xdsl.interpreters.cuda_tile.faults import Undefined
 from tileas_xdsl.interpreters.cuda_tile.numerics.conversions import (
     float_to_float,

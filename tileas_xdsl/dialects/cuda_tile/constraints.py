@@ -10,15 +10,15 @@ from xdsl.ir import Attribute
 from xdsl.irdl import AttrConstraint
 from xdsl.irdl.constraints import VerificationContext
 
-from tileas_xdsl.dialects.cuda_tile.scalars import (
+from tileas_xdsl.dialects.cuda_tile.types.scalars import (
     ARITHMETIC_FLOATS,
     ELEMENTS,
     FLOATS,
     INTEGERS,
     NUMBERS,
 )
-from tileas_xdsl.dialects.cuda_tile.types import PtrType, TileType, TokenType
-from tileas_xdsl.dialects.cuda_tile.view_types import (
+from tileas_xdsl.dialects.cuda_tile.types.tile_types import PtrType, TileType, TokenType
+from tileas_xdsl.dialects.cuda_tile.types.view_types import (
     GatherScatterViewType,
     PartitionViewType,
     StridedViewType,

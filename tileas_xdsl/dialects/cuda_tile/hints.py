@@ -162,5 +162,3 @@ HINTS = {
 OF_ENTRY = ("num_cta_in_cga", "num_worker_warps_per_cta", "occupancy")
 OF_VIEW_ACCESS = ("latency", "allow_tma")
 OF_POINTER_ACCESS = ("latency",)
-
-ATTRIBUTES = (OptimizationHintsAttr,)

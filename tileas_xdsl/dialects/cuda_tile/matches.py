@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import IRDLOperation
 
 from tileas_xdsl.diagnostics.catalogue import message
-from tileas_xdsl.dialects.cuda_tile.types import PtrType, TileType, element_of
+from tileas_xdsl.dialects.cuda_tile.types.tile_types import PtrType, TileType, element_of
 
 
 @dataclass(frozen=True)

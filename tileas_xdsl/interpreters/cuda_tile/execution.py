@@ -9,10 +9,11 @@ import numpy as np
 from xdsl.ir import Block as IRBlock
 from xdsl.ir import Operation, Region
 
-from tileas_xdsl.dialects.cuda_tile import constants, control, reductions
 from tileas_xdsl.dialects.cuda_tile.enums import Signedness
-from tileas_xdsl.dialects.cuda_tile.regions import TerminatorOp
-from tileas_xdsl.dialects.cuda_tile.types import element_of
+from tileas_xdsl.dialects.cuda_tile.structure import control
+from tileas_xdsl.dialects.cuda_tile.structure.regions import TerminatorOp
+from tileas_xdsl.dialects.cuda_tile.tiles import constants, reductions
+from tileas_xdsl.dialects.cuda_tile.types.tile_types import element_of
 from tileas_xdsl.interpreters.cuda_tile.block import Block, Exit
 from tileas_xdsl.interpreters.cuda_tile.faults import Undefined, located
 from tileas_xdsl.interpreters.cuda_tile.numerics.elements import Array, dtype_of, width_of

@@ -11,11 +11,11 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
 
-from tileas_xdsl.dialects.cuda_tile.constants import Dense
-from tileas_xdsl.dialects.cuda_tile.module import EntryOp, GlobalOp
-from tileas_xdsl.dialects.cuda_tile.module import ModuleOp as TileModuleOp
-from tileas_xdsl.dialects.cuda_tile.scalars import is_integer
-from tileas_xdsl.dialects.cuda_tile.types import PtrType, element_of
+from tileas_xdsl.dialects.cuda_tile.structure.module import EntryOp, GlobalOp
+from tileas_xdsl.dialects.cuda_tile.structure.module import ModuleOp as TileModuleOp
+from tileas_xdsl.dialects.cuda_tile.tiles.constants import Dense
+from tileas_xdsl.dialects.cuda_tile.types.scalars import is_integer
+from tileas_xdsl.dialects.cuda_tile.types.tile_types import PtrType, element_of
 from tileas_xdsl.interpreters.cuda_tile.block import Block
 from tileas_xdsl.interpreters.cuda_tile.execution import run_region
 from tileas_xdsl.interpreters.cuda_tile.faults import UndefinedError, undefined

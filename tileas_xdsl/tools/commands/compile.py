@@ -171,7 +171,7 @@ def _source(
 ) -> bytes:
     """The kernel as it was read, in one of its two forms."""
     from tileas_xdsl.frontend.bytecode.layout import LATEST, version_named
-    from tileas_xdsl.frontend.bytecode.writer import write_bytecode
+    from tileas_xdsl.frontend.bytecode.writing.writer import write_bytecode
     from tileas_xdsl.tools.deep_stack import with_deep_stack
     from tileas_xdsl.tools.programs import load_input
 

@@ -9,10 +9,10 @@ from xdsl.dialects.builtin import IntAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cuda_tile import predicates
-from tileas_xdsl.dialects.cuda_tile.control import AssertOp
-from tileas_xdsl.dialects.cuda_tile.misc import AssumeOp, PrintTkoOp
-from tileas_xdsl.dialects.cuda_tile.unit_strides import is_unit_stride
+from tileas_xdsl.dialects.cuda_tile.memory.unit_strides import is_unit_stride
+from tileas_xdsl.dialects.cuda_tile.structure.control import AssertOp
+from tileas_xdsl.dialects.cuda_tile.tiles.misc import AssumeOp, PrintTkoOp
+from tileas_xdsl.dialects.cuda_tile.types import predicates
 from tileas_xdsl.dialects.nv_tileaa import facts, messages
 from tileas_xdsl.transforms.cudatile_to_tileaa.access_attributes import token_before
 from tileas_xdsl.transforms.cudatile_to_tileaa.converter import Converter, Rule

@@ -8,8 +8,8 @@ from typing import Any
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Block, Operation, SSAValue
 
-from tileas_xdsl.dialects.cuda_tile import matmul, reductions
-from tileas_xdsl.dialects.cuda_tile.control import YieldOp
+from tileas_xdsl.dialects.cuda_tile.structure.control import YieldOp
+from tileas_xdsl.dialects.cuda_tile.tiles import matmul, reductions
 from tileas_xdsl.dialects.nv_tileaa.base import element_of
 from tileas_xdsl.dialects.nv_tileaa.compute import reductions as aa
 from tileas_xdsl.dialects.nv_tileaa.compute.bodies import YieldOp as AAYieldOp

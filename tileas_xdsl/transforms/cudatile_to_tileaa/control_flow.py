@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1, i32, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cuda_tile import control as ct
+from tileas_xdsl.dialects.cuda_tile.structure import control as ct
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileaa.compute.conversions import IntToPtrOp
 from tileas_xdsl.dialects.nv_tileaa.memory.tokens import CreateMemTokenOp

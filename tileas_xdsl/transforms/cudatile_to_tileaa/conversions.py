@@ -20,10 +20,10 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Operation, SSAValue
 
-from tileas_xdsl.dialects.cuda_tile import conversions as ct
 from tileas_xdsl.dialects.cuda_tile.enums import RoundingMode
-from tileas_xdsl.dialects.cuda_tile.scalars import bit_width, name_of_scalar, widens
-from tileas_xdsl.dialects.cuda_tile.types import element_of as numbers_of
+from tileas_xdsl.dialects.cuda_tile.tiles import conversions as ct
+from tileas_xdsl.dialects.cuda_tile.types.scalars import bit_width, name_of_scalar, widens
+from tileas_xdsl.dialects.cuda_tile.types.tile_types import element_of as numbers_of
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of, tile_of
 from tileas_xdsl.dialects.nv_tileaa.compute import conversions as aa
 from tileas_xdsl.dialects.nv_tileas.compute.float_modes import ROUNDING

@@ -9,13 +9,13 @@ from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import Float32Type, Float64Type, StringAttr, UnitAttr, f32, i1
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tileas_xdsl.dialects.cuda_tile import floats as ct
-from tileas_xdsl.dialects.cuda_tile import functions as ctf
 from tileas_xdsl.dialects.cuda_tile.enums import (
     ComparisonOrdering,
     ComparisonPredicate,
     RoundingMode,
 )
+from tileas_xdsl.dialects.cuda_tile.tiles import floats as ct
+from tileas_xdsl.dialects.cuda_tile.tiles import functions as ctf
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of, tile_of
 from tileas_xdsl.dialects.nv_tileaa.compute.conversions import FpToFpOp
 from tileas_xdsl.dialects.nv_tileas.compute.float_modes import AWAY, DIRECTED, FLUSH, ROUNDING

@@ -9,8 +9,8 @@ from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Operation, SSAValue
 
-from tileas_xdsl.dialects.cuda_tile import integers as ct
 from tileas_xdsl.dialects.cuda_tile.enums import ComparisonPredicate, RoundingMode, Signedness
+from tileas_xdsl.dialects.cuda_tile.tiles import integers as ct
 from tileas_xdsl.dialects.nv_tileas.spaces import scalar_type_of
 from tileas_xdsl.transforms.cudatile_to_tileaa.converter import Converter, Rule
 from tileas_xdsl.transforms.cudatile_to_tileaa.shapes import zeros

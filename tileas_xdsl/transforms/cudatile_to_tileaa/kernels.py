@@ -11,9 +11,9 @@ from xdsl.ir import Attribute, Block, Region
 from xdsl.rewriter import InsertPoint
 
 from tileas_xdsl.diagnostics.emission import emit_remark
-from tileas_xdsl.dialects.cuda_tile.control import ReturnOp
 from tileas_xdsl.dialects.cuda_tile.hints import OptimizationHintsAttr
-from tileas_xdsl.dialects.cuda_tile.module import EntryOp, GlobalOp
+from tileas_xdsl.dialects.cuda_tile.structure.control import ReturnOp
+from tileas_xdsl.dialects.cuda_tile.structure.module import EntryOp, GlobalOp
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileaa.memory.globals import GlobalOp as AAGlobalOp
 from tileas_xdsl.dialects.target_attribute import COMPUTE_CAPABILITY, TARGET_SPEC

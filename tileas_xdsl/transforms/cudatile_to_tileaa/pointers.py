@@ -8,10 +8,10 @@ from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import note, op_error
-from tileas_xdsl.dialects.cuda_tile import atomics, pointers
 from tileas_xdsl.dialects.cuda_tile.enums import AtomicRMWMode
-from tileas_xdsl.dialects.cuda_tile.module import GetGlobalOp
-from tileas_xdsl.dialects.cuda_tile.types import element_of as numbers_of
+from tileas_xdsl.dialects.cuda_tile.memory import atomics, pointers
+from tileas_xdsl.dialects.cuda_tile.structure.module import GetGlobalOp
+from tileas_xdsl.dialects.cuda_tile.types.tile_types import element_of as numbers_of
 from tileas_xdsl.dialects.nv_tileaa.memory import pointer_access as aa
 from tileas_xdsl.dialects.nv_tileaa.memory.globals import GetGlobalOp as AAGetGlobalOp
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp

@@ -9,8 +9,8 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tileas_xdsl.dialects.cuda_tile import shapes as ct
-from tileas_xdsl.dialects.cuda_tile.constants import ConstantOp
+from tileas_xdsl.dialects.cuda_tile.tiles import shapes as ct
+from tileas_xdsl.dialects.cuda_tile.tiles.constants import ConstantOp
 from tileas_xdsl.dialects.nv_tileaa import grid
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileaa.compute import shapes as aa

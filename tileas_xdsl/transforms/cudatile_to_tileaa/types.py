@@ -13,8 +13,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
-from tileas_xdsl.dialects.cuda_tile.types import PtrType, TileType, TokenType
-from tileas_xdsl.dialects.cuda_tile.view_types import TensorViewType
+from tileas_xdsl.dialects.cuda_tile.types.tile_types import PtrType, TileType, TokenType
+from tileas_xdsl.dialects.cuda_tile.types.view_types import TensorViewType
 from tileas_xdsl.dialects.nv_tileaa import types as aa
 from tileas_xdsl.dialects.nv_tileaa.memory.views import array_type
 

@@ -16,12 +16,12 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from tileas_xdsl.dialects.cuda_tile import views as ct
-from tileas_xdsl.dialects.cuda_tile.atomics import AtomicRedViewTkoOp
 from tileas_xdsl.dialects.cuda_tile.enums import PaddingValue, PaddingValueAttr
-from tileas_xdsl.dialects.cuda_tile.indexed import flags_of
-from tileas_xdsl.dialects.cuda_tile.tensor_views import MakeTensorViewOp
-from tileas_xdsl.dialects.cuda_tile.view_types import (
+from tileas_xdsl.dialects.cuda_tile.memory import views as ct
+from tileas_xdsl.dialects.cuda_tile.memory.atomics import AtomicRedViewTkoOp
+from tileas_xdsl.dialects.cuda_tile.memory.indexed import flags_of
+from tileas_xdsl.dialects.cuda_tile.memory.tensor_views import MakeTensorViewOp
+from tileas_xdsl.dialects.cuda_tile.types.view_types import (
     GatherScatterViewType,
     PartitionViewType,
     StridedViewType,

@@ -8,12 +8,12 @@ from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import SSAValue
 
 from tileas_xdsl.analysis.values.live_tiles import peak_registers
-from tileas_xdsl.dialects.cuda_tile.constants import ConstantOp
 from tileas_xdsl.dialects.cuda_tile.matches import shape_of
-from tileas_xdsl.dialects.cuda_tile.matmul import MmaFOp, MmaIOp
-from tileas_xdsl.dialects.cuda_tile.module import EntryOp
-from tileas_xdsl.dialects.cuda_tile.shapes import BroadcastOp, IotaOp
-from tileas_xdsl.dialects.cuda_tile.types import TileType, element_of
+from tileas_xdsl.dialects.cuda_tile.structure.module import EntryOp
+from tileas_xdsl.dialects.cuda_tile.tiles.constants import ConstantOp
+from tileas_xdsl.dialects.cuda_tile.tiles.matmul import MmaFOp, MmaIOp
+from tileas_xdsl.dialects.cuda_tile.tiles.shapes import BroadcastOp, IotaOp
+from tileas_xdsl.dialects.cuda_tile.types.tile_types import TileType, element_of
 
 DEFAULT_WARPS = 4
 

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Attribute
 
 from tileas_xdsl.dialects.cuda_tile.enums import RoundingMode, Signedness
-from tileas_xdsl.dialects.cuda_tile.scalars import bit_width, name_of_scalar
+from tileas_xdsl.dialects.cuda_tile.types.scalars import bit_width, name_of_scalar
 from tileas_xdsl.interpreters.cuda_tile.faults import Undefined
 from tileas_xdsl.interpreters.cuda_tile.numerics import exact
 from tileas_xdsl.interpreters.cuda_tile.numerics.elements import (

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import Attribute
 
-from tileas_xdsl.dialects.cuda_tile.scalars import ELEMENTS, bit_width, name_of_scalar
-from tileas_xdsl.dialects.cuda_tile.types import PtrType, TileType, element_of
+from tileas_xdsl.dialects.cuda_tile.types.scalars import ELEMENTS, bit_width, name_of_scalar
+from tileas_xdsl.dialects.cuda_tile.types.tile_types import PtrType, TileType, element_of
 
 Array: TypeAlias = NDArray[Any]
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from xdsl.ir import Attribute
 
 from tileas_xdsl.dialects.cuda_tile.enums import RoundingMode
-from tileas_xdsl.dialects.cuda_tile.scalars import name_of_scalar
+from tileas_xdsl.dialects.cuda_tile.types.scalars import name_of_scalar
 from tileas_xdsl.interpreters.cuda_tile.faults import Undefined
 from tileas_xdsl.interpreters.cuda_tile.numerics.elements import Array, dtype_of
 

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from xdsl.dialects.builtin import IntAttr, NoneAttr
 
-from tileas_xdsl.dialects.cuda_tile import control, misc, shapes
 from tileas_xdsl.dialects.cuda_tile.enums import Signedness
-from tileas_xdsl.dialects.cuda_tile.predicates import BoundedAttr, DivByAttr, SameElementsAttr
-from tileas_xdsl.dialects.cuda_tile.scalars import is_integer
-from tileas_xdsl.dialects.cuda_tile.types import element_of
-from tileas_xdsl.dialects.cuda_tile.unit_strides import is_unit_stride
+from tileas_xdsl.dialects.cuda_tile.memory.unit_strides import is_unit_stride
+from tileas_xdsl.dialects.cuda_tile.structure import control
+from tileas_xdsl.dialects.cuda_tile.tiles import misc, shapes
+from tileas_xdsl.dialects.cuda_tile.types.predicates import BoundedAttr, DivByAttr, SameElementsAttr
+from tileas_xdsl.dialects.cuda_tile.types.scalars import is_integer
+from tileas_xdsl.dialects.cuda_tile.types.tile_types import element_of
 from tileas_xdsl.interpreters.cuda_tile.block import Block
 from tileas_xdsl.interpreters.cuda_tile.faults import Undefined
 from tileas_xdsl.interpreters.cuda_tile.numerics.elements import (

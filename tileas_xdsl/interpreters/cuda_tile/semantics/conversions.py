@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from xdsl.dialects.builtin import UnitAttr
 
-from tileas_xdsl.dialects.cuda_tile import conversions as ops
 from tileas_xdsl.dialects.cuda_tile.enums import IntegerOverflow, Signedness
-from tileas_xdsl.dialects.cuda_tile.types import element_of
+from tileas_xdsl.dialects.cuda_tile.tiles import conversions as ops
+from tileas_xdsl.dialects.cuda_tile.types.tile_types import element_of
 from tileas_xdsl.interpreters.cuda_tile.numerics import conversions
 from tileas_xdsl.interpreters.cuda_tile.numerics.elements import Array, width_of
 from tileas_xdsl.interpreters.cuda_tile.numerics.integers import check_range, read, wrap

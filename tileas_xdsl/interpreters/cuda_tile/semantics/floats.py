@@ -12,14 +12,14 @@ import numpy as np
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Attribute
 
-from tileas_xdsl.dialects.cuda_tile import floats, functions
 from tileas_xdsl.dialects.cuda_tile.enums import (
     ComparisonOrdering,
     ComparisonPredicate,
     RoundingMode,
     Signedness,
 )
-from tileas_xdsl.dialects.cuda_tile.types import element_of
+from tileas_xdsl.dialects.cuda_tile.tiles import floats, functions
+from tileas_xdsl.dialects.cuda_tile.types.tile_types import element_of
 from tileas_xdsl.interpreters.cuda_tile.numerics import exact
 from tileas_xdsl.interpreters.cuda_tile.numerics.elements import Array, width_of, word_of
 from tileas_xdsl.interpreters.cuda_tile.numerics.integers import read

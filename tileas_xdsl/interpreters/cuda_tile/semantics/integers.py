@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from tileas_xdsl.dialects.cuda_tile import integers
 from tileas_xdsl.dialects.cuda_tile.enums import IntegerOverflow, RoundingMode, Signedness
+from tileas_xdsl.dialects.cuda_tile.tiles import integers
 from tileas_xdsl.interpreters.cuda_tile.numerics.elements import Array, width_of
 from tileas_xdsl.interpreters.cuda_tile.numerics.integers import (
     Combine,

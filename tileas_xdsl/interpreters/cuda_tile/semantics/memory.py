@@ -13,9 +13,10 @@ import numpy as np
 from xdsl.dialects.builtin import SymbolRefAttr
 from xdsl.ir import Attribute
 
-from tileas_xdsl.dialects.cuda_tile import atomics, module, pointers
 from tileas_xdsl.dialects.cuda_tile.enums import AtomicRMWMode, Signedness
-from tileas_xdsl.dialects.cuda_tile.types import PtrType, element_of
+from tileas_xdsl.dialects.cuda_tile.memory import atomics, pointers
+from tileas_xdsl.dialects.cuda_tile.structure import module
+from tileas_xdsl.dialects.cuda_tile.types.tile_types import PtrType, element_of
 from tileas_xdsl.interpreters.cuda_tile.block import Block
 from tileas_xdsl.interpreters.cuda_tile.faults import Undefined
 from tileas_xdsl.interpreters.cuda_tile.numerics.elements import (

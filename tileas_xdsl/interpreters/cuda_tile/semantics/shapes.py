@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from tileas_xdsl.dialects.cuda_tile import constants, matmul, shapes
 from tileas_xdsl.dialects.cuda_tile.enums import RoundingMode, Signedness
-from tileas_xdsl.dialects.cuda_tile.types import element_of
+from tileas_xdsl.dialects.cuda_tile.tiles import constants, matmul, shapes
+from tileas_xdsl.dialects.cuda_tile.types.tile_types import element_of
 from tileas_xdsl.interpreters.cuda_tile.faults import Undefined
 from tileas_xdsl.interpreters.cuda_tile.numerics.conversions import literal, reals
 from tileas_xdsl.interpreters.cuda_tile.numerics.elements import (

@@ -10,10 +10,10 @@ import numpy as np
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute
 
-from tileas_xdsl.dialects.cuda_tile import atomics, tensor_views, views
 from tileas_xdsl.dialects.cuda_tile.enums import PaddingValue, PaddingValueAttr, Signedness
-from tileas_xdsl.dialects.cuda_tile.types import element_of
-from tileas_xdsl.dialects.cuda_tile.view_types import (
+from tileas_xdsl.dialects.cuda_tile.memory import atomics, tensor_views, views
+from tileas_xdsl.dialects.cuda_tile.types.tile_types import element_of
+from tileas_xdsl.dialects.cuda_tile.types.view_types import (
     GatherScatterViewType,
     PartitionViewType,
     StridedViewType,

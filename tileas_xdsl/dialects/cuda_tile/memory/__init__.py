@@ -1,0 +1,1 @@
+"""Accesses through pointers and views."""

@@ -1,0 +1,1 @@
+"""Modules, kernels, control flow, debug info."""

@@ -1,0 +1,1 @@
+"""How types and operations are written."""

@@ -1,0 +1,1 @@
+"""Operations on whole tiles: constants, arithmetic, products, reductions, shapes."""

@@ -1,0 +1,1 @@
+"""Types of tiles, pointers and views, their scalars and literals, and what is known of values."""

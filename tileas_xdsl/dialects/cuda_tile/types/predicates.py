@@ -1,0 +1,215 @@
+"""What `assume` may state about a value: `div_by`, `same_elements` and `bounded`."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import ArrayAttr, IntAttr, IntegerType, NoneAttr
+from xdsl.ir import Attribute, ParametrizedAttribute
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from tileas_xdsl.diagnostics.catalogue import message
+from tileas_xdsl.dialects.cuda_tile.types.scalars import is_integer
+from tileas_xdsl.dialects.cuda_tile.types.tile_types import PtrType, TileType, integers
+from tileas_xdsl.dialects.cuda_tile.types.view_types import TensorViewType
+
+MAX_DIVISOR = 1 << 62
+"""The largest divisor that `div_by` takes."""
+
+
+def _optional(value: int | IntAttr | NoneAttr | None) -> IntAttr | NoneAttr:
+    if value is None or isinstance(value, (IntAttr, NoneAttr)):
+        return value or NoneAttr()
+    return IntAttr(value)
+
+
+def _plain(value: IntAttr | NoneAttr) -> int | None:
+    return value.data if isinstance(value, IntAttr) else None
+
+
+class AssumePredicate(ParametrizedAttribute):
+    """A predicate of `cuda_tile.assume`."""
+
+    @abstractmethod
+    def check(self, type_: Attribute) -> None:
+        """Raise `VerifyException` if a value of this type cannot have the property."""
+
+
+@irdl_attr_definition
+class DivByAttr(AssumePredicate):
+    """`#cuda_tile.div_by<16, every 4 along 1>`: integers or addresses that 16 divides.
+
+    With `every` and `along` this holds for the first of every 4 neighbours along dimension 1, and
+    the others count up from it.
+    """
+
+    name = "cuda_tile.div_by"
+    divisor: IntAttr
+    every: IntAttr | NoneAttr
+    along: IntAttr | NoneAttr
+
+    def __init__(
+        self,
+        divisor: int | IntAttr,
+        every: int | IntAttr | NoneAttr | None = None,
+        along: int | IntAttr | NoneAttr | None = None,
+    ) -> None:
+        number = divisor if isinstance(divisor, IntAttr) else IntAttr(divisor)
+        super().__init__(number, _optional(every), _optional(along))
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            position = parser.pos
+            divisor = parser.parse_optional_integer(allow_boolean=False, allow_negative=False)
+            if divisor is None:
+                parser.raise_error(message("cuda_tile.div_by.divisor_syntax"), at_position=position)
+            if parser.parse_optional_punctuation(",") is None:
+                return IntAttr(divisor), NoneAttr(), NoneAttr()
+            parser.parse_keyword("every")
+            every = parser.parse_integer(allow_boolean=False)
+            parser.parse_keyword("along")
+            along = parser.parse_integer(allow_boolean=False)
+        return IntAttr(divisor), IntAttr(every), IntAttr(along)
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(str(self.divisor.data))
+            every, along = _plain(self.every), _plain(self.along)
+            if every is not None:
+                printer.print_string(f", every {every} along {along}")
+
+    def verify(self) -> None:
+        if isinstance(self.every, IntAttr) != isinstance(self.along, IntAttr):
+            raise VerifyException("every and along are given together or not at all")
+
+    def check(self, type_: Attribute) -> None:
+        self._check_numbers()
+        if isinstance(type_, TensorViewType):
+            self._forbid_every("cuda_tile.div_by.every_tensor_view")
+            return
+        if not isinstance(type_, TileType):
+            raise _refused("cuda_tile.div_by.value", self)
+        if type_.rank == 0:
+            self._forbid_every("cuda_tile.div_by.every_0d")
+        if not isinstance(type_.element_type, (PtrType, IntegerType)):
+            raise _refused("cuda_tile.div_by.value", self)
+        self._check_every(type_)
+
+    def _check_numbers(self) -> None:
+        divisor = self.divisor.data
+        if divisor <= 0 or divisor & (divisor - 1):
+            raise _refused("cuda_tile.div_by.power_of_two", self)
+        if divisor > MAX_DIVISOR:
+            raise _refused("cuda_tile.div_by.too_large", self)
+
+    def _forbid_every(self, key: str) -> None:
+        if isinstance(self.every, IntAttr):
+            raise _refused(key, self)
+
+    def _check_every(self, tile: TileType) -> None:
+        every, along = _plain(self.every), _plain(self.along)
+        if every is None or along is None:
+            return
+        if not 0 <= along < tile.rank:
+            raise _refused("cuda_tile.div_by.along", self, dim=along, rank=tile.rank)
+        extent = tile.get_shape()[along]
+        if not 0 <= every <= extent:
+            raise _refused("cuda_tile.div_by.every_range", self, extent=extent)
+
+
+@irdl_attr_definition
+class SameElementsAttr(AssumePredicate):
+    """`#cuda_tile.same_elements<[2, 4]>`: chunks of 2 by 4 neighbours have one value each."""
+
+    name = "cuda_tile.same_elements"
+    values: ArrayAttr[IntAttr]
+
+    def __init__(self, values: Sequence[int] | ArrayAttr[IntAttr]) -> None:
+        super().__init__(values if isinstance(values, ArrayAttr) else integers(values))
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            return [
+                integers(
+                    parser.parse_comma_separated_list(
+                        parser.Delimiter.SQUARE, lambda: parser.parse_integer(allow_boolean=False)
+                    )
+                )
+            ]
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(f"[{', '.join(str(value.data) for value in self.values)}]")
+
+    def check(self, type_: Attribute) -> None:
+        if not isinstance(type_, TileType):
+            raise _refused("cuda_tile.same_elements.value", self)
+        if not isinstance(type_.element_type, (PtrType, IntegerType)):
+            raise _refused("cuda_tile.same_elements.value", self)
+        if len(self.values) != type_.rank:
+            raise _refused(
+                "cuda_tile.same_elements.count", self, given=len(self.values), expected=type_.rank
+            )
+        for index, (value, extent) in enumerate(zip(self.values, type_.get_shape(), strict=True)):
+            if not 0 <= value.data <= extent:
+                raise _refused("cuda_tile.same_elements.range", self, value=index, extent=extent)
+
+
+@irdl_attr_definition
+class BoundedAttr(AssumePredicate):
+    """`#cuda_tile.bounded<0, ?>`: integers, read as signed, between two bounds, both included."""
+
+    name = "cuda_tile.bounded"
+    lb: IntAttr | NoneAttr
+    ub: IntAttr | NoneAttr
+
+    def __init__(
+        self,
+        lb: int | IntAttr | NoneAttr | None = None,
+        ub: int | IntAttr | NoneAttr | None = None,
+    ) -> None:
+        super().__init__(_optional(lb), _optional(ub))
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            lower = _parse_bound(parser)
+            parser.parse_punctuation(",")
+            return lower, _parse_bound(parser)
+
+    def print_parameters(self, printer: Printer) -> None:
+        bounds = (_plain(self.lb), _plain(self.ub))
+        with printer.in_angle_brackets():
+            printer.print_string(", ".join("?" if b is None else str(b) for b in bounds))
+
+    def check(self, type_: Attribute) -> None:
+        element = type_.element_type if isinstance(type_, TileType) else type_
+        if not (isinstance(type_, TileType) and is_integer(element)):
+            raise _refused("cuda_tile.bounded.value", self)
+        half = 1 << (element.width.data - 1)
+        lower, upper = _plain(self.lb), _plain(self.ub)
+        if lower is not None and not -half <= lower < half:
+            raise _refused("cuda_tile.bounded.lower", self, least=-half, greatest=half - 1)
+        if upper is not None and not -half <= upper < half:
+            raise _refused("cuda_tile.bounded.upper", self, least=-half, greatest=half - 1)
+        if lower is not None and upper is not None and lower > upper:
+            raise _refused("cuda_tile.bounded.order", self)
+
+
+def _parse_bound(parser: AttrParser) -> IntAttr | NoneAttr:
+    if parser.parse_optional_punctuation("?") is not None:
+        return NoneAttr()
+    return IntAttr(parser.parse_integer(allow_boolean=False))
+
+
+def _refused(key: str, predicate: AssumePredicate, **values: object) -> VerifyException:
+    return VerifyException(message(key, predicate=predicate.name, **values))
+
+
+ATTRIBUTES = (BoundedAttr, DivByAttr, SameElementsAttr)
