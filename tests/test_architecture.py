@@ -48,6 +48,7 @@ MAY_IMPORT = {
     "compiler": None,
     "cutile": None,
     "cache": set(),
+    "check": {"interpreters/ptx", "layout", "target"},
     "runtime": None,
     "tools": None,
     "__init__": None,

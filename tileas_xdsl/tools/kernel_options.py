@@ -56,7 +56,8 @@ def _specs(texts: list[str]) -> list[str]:
     return texts
 
 
-def _ptx_specs(texts: list[str]) -> list[str]:
+def check_specs(texts: list[str]) -> list[str]:
+    """Check arguments of a runnable kernel; a wrong one is a wrong command line."""
     from tileas_xdsl.tools.arguments import SpecError
     from tileas_xdsl.tools.ptx_runs import check_ptx_spec
 
@@ -192,7 +193,7 @@ RunnableArgOption = Annotated[
     typer.Option(
         "--arg",
         metavar="SPEC",
-        callback=_ptx_specs,
+        callback=check_specs,
         help=f"{_ARG_HELP} Kernels of .ptx files take map:ARGUMENT:BOX[:SWIZZLE] too: a tensor map "
         "over an array before it.",
     ),

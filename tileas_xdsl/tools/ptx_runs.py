@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
@@ -96,7 +97,9 @@ class PtxProgram(Protocol):
         """Its arguments before a run."""
         ...
 
-    def run(self, order: OrderOfEvents, jobs: int, progress: Progress | None) -> PtxRun:
+    def run(
+        self, order: OrderOfEvents, jobs: int, progress: Progress | None, limit: float = inf
+    ) -> PtxRun:
         """One run; raises `LaunchError` or `PtxError`."""
         ...
 
@@ -128,7 +131,9 @@ class CompiledProgram:
     grid: Extents
     arguments: Sequence[Argument]
 
-    def run(self, order: OrderOfEvents, jobs: int, progress: Progress | None) -> PtxRun:
+    def run(
+        self, order: OrderOfEvents, jobs: int, progress: Progress | None, limit: float = inf
+    ) -> PtxRun:
         """One run of its PTX."""
         found = self.kernel.emulate(
             *(argument.value for argument in self.arguments),
@@ -137,6 +142,7 @@ class CompiledProgram:
             seed=order.seed,
             jobs=jobs,
             progress=progress,
+            limit=limit,
         )
         return PtxRun(found.arrays, found.findings, found.instructions, found.printed)
 
@@ -187,7 +193,9 @@ class TextProgram:
     shared: int
     arguments: Sequence[Argument]
 
-    def run(self, order: OrderOfEvents, jobs: int, progress: Progress | None) -> PtxRun:
+    def run(
+        self, order: OrderOfEvents, jobs: int, progress: Progress | None, limit: float = inf
+    ) -> PtxRun:
         """One run."""
         report = run(
             self.module,
@@ -202,6 +210,7 @@ class TextProgram:
             seed=order.seed,
             jobs=jobs,
             progress=progress,
+            limit=limit,
         )
         pairs = zip(self.arguments, report.arrays, strict=True)
         after = [_after(argument.value, array) for argument, array in pairs]
@@ -331,7 +340,7 @@ def run_all(
     """
     first: PtxRun | None = None
     for order in orders:
-        found = _run_once(program, order, jobs, bar)
+        found = run_once(program, order, jobs, bar)
         failures = [finding for finding in found.findings if finding.severity.fails]
         if failures:
             print_text(found.printed)
@@ -346,9 +355,12 @@ def run_all(
     return first
 
 
-def _run_once(program: PtxProgram, order: OrderOfEvents, jobs: int, bar: Bar) -> PtxRun:
+def run_once(
+    program: PtxProgram, order: OrderOfEvents, jobs: int, bar: Bar, limit: float = inf
+) -> PtxRun:
+    """Run a program under one order; raises `DiagnosticError` and `BindingError`."""
     try:
-        return program.run(order, jobs, bar(str(order)))
+        return program.run(order, jobs, bar(str(order)), limit)
     except PtxError as error:
         raise located(error) from error
     except LaunchError as error:

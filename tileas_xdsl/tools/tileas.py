@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import typer
 
 from tileas_xdsl.tools.commands.cache import cache
+from tileas_xdsl.tools.commands.check import check
 from tileas_xdsl.tools.commands.compile import compile
 from tileas_xdsl.tools.commands.doctor import doctor
 from tileas_xdsl.tools.commands.explain import explain
@@ -55,6 +56,7 @@ def root(
 COMMANDS = (
     compile,
     simulate,
+    check,
     run,
     validate,
     explain,

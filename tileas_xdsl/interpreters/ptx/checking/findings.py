@@ -107,6 +107,8 @@ class Finding:
     column: int = 0
     path: str = ""
     severity: Severity = Severity.ERROR
+    origin: SourceLocation | None = None
+    """Where in the source of the kernel the instruction comes from, by `.loc`."""
 
     def __str__(self) -> str:
         notes = "".join(f"\n  {line}" for line in self.notes)
@@ -144,6 +146,7 @@ class Findings:
     ) -> None:
         """Add a finding at an instruction, or at the kernel if it has no location of its own; its
         severity is that of its kind, if none is given."""
+        origin = None if at is None else self._code[at].origin
         if location is None:
             location = self._entry if at is None else self._code[at].location
         key = (kind, -1 if at is None else at)
@@ -156,6 +159,7 @@ class Findings:
                 location.column,
                 location.path,
                 severity or KINDS[kind].severity,
+                origin,
             )
 
     def supersede(self, old: str, at: int, kind: str, message: str, notes: Sequence[str]) -> None:

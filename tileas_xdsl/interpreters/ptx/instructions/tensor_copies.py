@@ -12,7 +12,7 @@ import numpy as np
 from tileas_xdsl.interpreters.ptx.checking.checker import Checker
 from tileas_xdsl.interpreters.ptx.checking.vector_clocks import AsyncEvent
 from tileas_xdsl.interpreters.ptx.errors import Fault
-from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, lane_list
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Array, lane_list
 from tileas_xdsl.interpreters.ptx.execution.state import Cluster, ConvergenceGroup
 from tileas_xdsl.interpreters.ptx.instructions.async_copies import complete
 from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step
@@ -156,11 +156,17 @@ class Target:
 
 def _one_lane(f: ConvergenceGroup) -> None:
     checker = f.warpgroup.cta.cluster.checker
-    if checker is not None and f.mask & (f.mask - 1):
+    if checker is None or not f.mask & (f.mask - 1):
+        return
+    # Warps may share copies; the threads of a warp would all issue the same one.
+    most = max(
+        (f.mask >> first & 0xFFFF_FFFF).bit_count() for first in range(0, f.warpgroup.lanes, WARP)
+    )
+    if most > 1:
         checker.findings.add(
             "issue",
             f.pc,
-            f"{f.mask.bit_count()} threads issue this tensor copy; one should",
+            f"{most} threads of a warp issue this tensor copy; one should",
             ["hint: elect.sync, or a test of the thread's number, picks one"],
         )
 

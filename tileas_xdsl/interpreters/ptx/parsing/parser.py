@@ -68,7 +68,7 @@ def _located(kernel: Kernel, header: _Header) -> Kernel:
     """Return a kernel whose instructions have `.loc` origins, since `.file` may come last."""
     code = list(kernel.code)
     for at, origin in enumerate(header.bodies[kernel.name].origins):
-        if code[at].parts[0] == "call" and origin is not None and origin[0] in header.files:
+        if origin is not None and origin[0] in header.files:
             location = SourceLocation(header.files[origin[0]], *origin[1:])
             code[at] = replace(code[at], origin=location)
     return replace(kernel, code=code)

@@ -1,0 +1,37 @@
+"""The checker of PTX as a library: what is wrong with a kernel, found without a GPU.
+
+from tileas_xdsl import check
+
+report = check.ptx(text, grid=4, args=[x, y, 256], block=128)
+check.assert_no_findings(report)
+
+with check.triton() as reports:         # unmodified Triton, tensors of the CPU
+    kernel[(4,)](x, y, 256, BLOCK=64)
+"""
+
+from tileas_xdsl.check.reports import (
+    CheckError,
+    CheckReport,
+    NothingCheckedError,
+    assert_no_findings,
+    ptx,
+)
+from tileas_xdsl.check.suppressions import Suppression, parse_suppression
+from tileas_xdsl.check.triton_launches import triton
+from tileas_xdsl.interpreters.ptx.arguments import TensorMapArg
+from tileas_xdsl.interpreters.ptx.checking.findings import KINDS, Finding, Severity
+
+__all__ = [
+    "KINDS",
+    "CheckError",
+    "CheckReport",
+    "Finding",
+    "NothingCheckedError",
+    "Severity",
+    "Suppression",
+    "TensorMapArg",
+    "assert_no_findings",
+    "parse_suppression",
+    "ptx",
+    "triton",
+]

@@ -1,0 +1,217 @@
+"""Capture of Triton's launches: kernels are compiled by Triton and checked, not launched.
+
+Triton reaches the GPU through a driver object that it lets anyone set
+(`triton.runtime.driver.set_active`).  The one here says that there is a GPU of the wanted target,
+and its launcher gives the PTX that Triton has made to the checker, with the arguments of the
+launch.  Tensors stay on the CPU, and hold the results afterwards as on a GPU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from importlib import import_module
+from math import prod
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from tileas_xdsl.check.reports import INSTRUCTION_BUDGET, CheckReport, ptx
+from tileas_xdsl.check.triton_arguments import TritonArguments
+from tileas_xdsl.interpreters.ptx import load
+from tileas_xdsl.interpreters.ptx.launch import pick_kernel
+from tileas_xdsl.target.arch import get_target
+
+WARP = 32
+
+
+class CaptureUnavailableError(RuntimeError):
+    """What is to be captured is not installed; the text says what to install."""
+
+
+@dataclass
+class TritonSettings:
+    """Which GPU Triton is to compile for, and how launches are checked."""
+
+    capability: int
+    """Of the GPU, 90 for sm_90a."""
+    shared_bytes: int
+    allow: Sequence[str]
+    schedules: int
+    seed: int
+    limit: float
+    reports: list[CheckReport] = field(default_factory=list[CheckReport])
+
+
+@contextmanager
+def triton(
+    target: str = "sm_90a",
+    *,
+    allow: Iterable[str] = (),
+    schedules: int = 2,
+    seed: int = 0,
+    limit: float = INSTRUCTION_BUDGET,
+) -> Generator[list[CheckReport]]:
+    """Check every launch of Triton inside of the `with`, which yields the list of their reports.
+
+    The kernels get tensors of the CPU and no GPU is needed; results are those of the first order
+    of completion.  Autotuning checks each configuration once and keeps the first.  Raises
+    `CaptureUnavailableError` if Triton or PyTorch is not installed.
+    """
+    driver = _driver_config()
+    gpu = get_target(target)
+    digits = gpu.name.removeprefix("sm_").rstrip("af")
+    settings = TritonSettings(
+        int(digits), gpu.shared_memory_per_block, tuple(allow), schedules, seed, limit
+    )
+    before = driver._active
+    driver.set_active(CheckingDriver(settings))
+    try:
+        yield settings.reports
+    finally:
+        driver._active = before
+
+
+def _driver_config() -> Any:
+    try:
+        import_module("torch")
+        return import_module("triton.runtime.driver").driver
+    except ImportError as error:
+        raise CaptureUnavailableError(
+            f"check.triton() needs {error.name}: pip install 'tileas-xdsl[triton]' torch"
+        ) from error
+
+
+class CheckingDriver:
+    """What Triton asks of a driver (`triton.backends.driver.DriverBase`), without a GPU."""
+
+    def __init__(self, settings: TritonSettings) -> None:
+        self._settings = settings
+        self.utils = _Utilities(settings)
+        self.launcher_cls = partial(TritonLauncher, settings)
+
+    def get_current_target(self) -> Any:
+        """Return what Triton compiles for."""
+        GPUTarget = import_module("triton.backends.compiler").GPUTarget  # noqa: N806
+        return GPUTarget("cuda", self._settings.capability, WARP)
+
+    def get_current_device(self) -> str:
+        """Return the key of Triton's table of compiled kernels: no GPU has one that is a string."""
+        return f"check sm_{self._settings.capability} {id(self._settings)}"
+
+    def set_current_device(self, device: Any) -> None:
+        """Accept any device; there is one."""
+
+    def get_current_stream(self, device: Any) -> int:
+        """Return the default stream; launches are executed one after the other."""
+        return 0
+
+    def get_device_capability(self, device: Any = None) -> tuple[int, int]:
+        """Return the compute capability."""
+        return divmod(self._settings.capability, 10)
+
+    def get_active_torch_device(self) -> Any:
+        """Return the device that holds the tensors."""
+        return import_module("torch").device("cpu")
+
+    def get_device_interface(self) -> Any:
+        """Return what Triton synchronises with."""
+        return import_module("torch").cpu
+
+    def get_benchmarker(self) -> Callable[..., Any]:
+        """Return a benchmark that runs once, so that each configuration is checked."""
+        return _run_once
+
+    def get_empty_cache_for_benchmark(self) -> None:
+        """Return nothing: there is no cache to clear."""
+
+    def clear_cache(self, cache: Any) -> None:
+        """Do nothing: there is no cache to clear."""
+
+
+def _run_once(call: Callable[[], Any], quantiles: Sequence[float] | None = None, **_: Any) -> Any:
+    call()
+    return 1.0 if quantiles is None else [1.0] * len(quantiles)
+
+
+class _Utilities:
+    """The functions of the driver that Triton calls through `driver.utils`."""
+
+    def __init__(self, settings: TritonSettings) -> None:
+        self._settings = settings
+
+    def get_device_properties(self, device: Any) -> dict[str, int]:
+        """Return the limits that Triton compares kernels with, and sizes that kernels ask for."""
+        return {
+            "max_shared_mem": self._settings.shared_bytes,
+            "multiprocessor_count": 4,
+            "max_num_regs": 65536,
+            "warpSize": WARP,
+            "sm_clock_rate": 1,
+            "mem_clock_rate": 1,
+            "mem_bus_width": 1,
+        }
+
+    def load_binary(self, name: str, binary: Any, shared: int, device: Any) -> tuple[Any, ...]:
+        """Return module, function, registers, spills, threads: nothing is loaded."""
+        return (SimpleNamespace(name=name), name, 0, 0, 1024)
+
+    def unload_module(self, module: Any) -> None:
+        """Do nothing: nothing was loaded."""
+
+
+class TritonLauncher:
+    """Checks the launches of one compiled kernel."""
+
+    def __init__(self, settings: TritonSettings, source: Any, metadata: Any) -> None:
+        self._settings, self._metadata = settings, metadata
+        self._signature = list(source.signature.values())
+        path = _ptx_file(source, metadata)
+        self._module = load(path.read_text(encoding="utf-8"), path.name)
+        self._kernel = pick_kernel(self._module, metadata.name)
+
+    def __call__(
+        self, x: int, y: int, z: int, stream: Any, function: Any, kernel_metadata: Any,
+        launch_metadata: Any, enter_hook: Any, exit_hook: Any, *values: Any,
+    ) -> None:  # fmt: skip
+        """Check a launch; its arrays hold the results afterwards."""
+        if not prod((x, y, z)):
+            return
+        meta, settings = self._metadata, self._settings
+        arguments = TritonArguments(getattr(meta, "tensordesc_meta", None))
+        arguments.add_all(values, self._signature)
+        together = getattr(meta, "num_ctas", 1)
+        blocks = x * y * z * together
+        scratch = (meta.global_scratch_size, getattr(meta, "profile_scratch_size", 0))
+        missing = len(self._kernel.parameters) - len(arguments.values)
+        arguments.add_scratch([size * blocks for size in scratch[:missing]])
+        threads = self._kernel.required_threads or (meta.num_warps * WARP,)
+        report = ptx(
+            self._module,
+            (x * together, y, z),
+            arguments.values,
+            threads,
+            (together, 1, 1) if together > 1 else None,
+            kernel=self._kernel.name,
+            shared=meta.shared,
+            allow=settings.allow,
+            schedules=settings.schedules,
+            seed=settings.seed,
+            limit=settings.limit,
+        )
+        arguments.write_back(report.arrays)
+        settings.reports.append(report)
+
+
+def _ptx_file(source: Any, metadata: Any) -> Path:
+    """Return the PTX of a kernel in Triton's cache, where compilation has put it."""
+    manager = import_module("triton.runtime.cache").get_cache_manager(metadata.hash)
+    for name in dict.fromkeys((source.name[:150], metadata.name[:150])):
+        path = manager.get_file(f"{name}.ptx")
+        if path is not None:
+            return Path(path)
+    raise CaptureUnavailableError(
+        f"Triton keeps no PTX of '{metadata.name}'; unset TRITON_STORE_BINARY_ONLY"
+    )
