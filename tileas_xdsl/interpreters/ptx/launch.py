@@ -115,6 +115,7 @@ class Launch:
         )
         with np.errstate(all="ignore"):
             finished = machine.run(iter(numbers), tell)
+        self.shadow.finish()
         return machine.instructions, finished
 
     def make_cluster(self, number: int) -> Cluster:

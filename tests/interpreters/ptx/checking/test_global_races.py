@@ -51,13 +51,13 @@ PLACES = {
 """What tells producer and consumer apart, and the launch."""
 
 
-def findings(body: str, place: str, grid: int | None = None, order: str = "eager") -> list[Finding]:
+def findings(body: str, place: str, grid: int | None = None, drop: str = "") -> list[Finding]:
     """The findings of two roles that run `body`; `a` is for data, `b` for flags."""
     role, launch = PLACES[place]
-    text = TEXT.replace("ROLE", role).replace("BODY", body)
+    text = TEXT.replace("ROLE", role).replace("BODY", body).replace(drop, "")
     options = launch | ({"grid": grid} if grid else {})
     a, b = np.zeros(256, np.uint32), np.zeros(32, np.uint32)
-    return run(load(text, "k.ptx"), "k", [a, b], order=order, **options).findings  # pyright: ignore
+    return run(load(text, "k.ptx"), "k", [a, b], **options).findings  # pyright: ignore
 
 
 @dataclass(frozen=True)
@@ -326,3 +326,20 @@ WAIT:
     assert findings(body, "blocks", grid=3) == []
     assert findings(body.replace("st.release.gpu.global.u32 [%rd1], %r10", "st.relaxed.gpu"
                     ".global.u32 [%rd1], %r10"), "blocks", grid=3) != []  # fmt: skip
+
+
+REPEATED = """
+    mov.u32 %r9, %laneid;
+    ld.global.u32 %r7, [%rd3];
+    add.u32 %r7, %r7, 1;
+    setp.eq.u32 %p1, %r0, 0;
+    @%p1 st.global.u32 [%rd3], %r7;
+"""
+
+
+def test_what_only_repeats_a_load_may_read_anything() -> None:
+    """In place, with lanes that repeat others: nobody uses what they have loaded."""
+    setup = "st.shared.u32 [%r13], %r12;"
+    assert findings(REPEATED, "warps", drop=setup) == []
+    used = REPEATED + "@!%p1 st.global.u32 [%rd3+128], %r7;"
+    assert [f.kind for f in findings(used, "warps", drop=setup)] == ["race-WAR"]

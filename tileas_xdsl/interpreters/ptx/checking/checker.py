@@ -84,6 +84,7 @@ class Checker:
             locations = (offsets.astype(np.int64)[:, None] + np.arange(size)).ravel()
             found = (shadow.write_bytes if write else shadow.read_bytes)(locations, access)
         if write:
+            clocks.effects.add(agent)
             self.tags[cta.rank].forget(offsets.astype(np.int64) >> 4)
         if found is not None:
             self._report(cta, found, at)
@@ -103,6 +104,7 @@ class Checker:
         clocks = self.clocks
         for warp in sorted({int(lane) // WARP for lane in active}):
             agent = warpgroup.agents[warp]
+            clocks.effects.add(agent)
             limits = clocks.ordered[agent].copy()
             access = Access(agent, clocks.stamp(agent, at), limits, atomic=True)
             mine = offsets[active // WARP == warp].astype(np.int64)

@@ -53,8 +53,29 @@ class LaunchShadow:
         self.names: dict[int, Callable[[int], str]] = {}
         """By cluster, the names of its agents."""
         self._shadows: dict[int, GlobalShadow] = {}
+        self.effects: dict[int, set[int]] = {}
+        """By cluster, the warps that have written anything."""
+        self._deferred: list[tuple[int, int, Callable[[], None]]] = []
         self._empty: dict[Message, int] = {}
         """The numbers of messages that release nothing, of which there may be many."""
+
+    def defer(self, cluster: int, warp: int, report: Callable[[], None]) -> None:
+        """Report a race with a read at the end, if the warp that read has written anything.
+
+        Lanes that only repeat what others do load values that nobody uses: a kernel in place would
+        be blamed for them.
+        """
+        if warp in self.effects[cluster]:
+            report()
+        else:
+            self._deferred.append((cluster, warp, report))
+
+    def finish(self) -> None:
+        """Report the deferred races whose values may have been used."""
+        deferred, self._deferred = self._deferred, []
+        for cluster, warp, report in deferred:
+            if warp in self.effects[cluster]:
+                report()
 
     def number_of(self, message: Message) -> int:
         """Return the number of a new message."""
@@ -125,6 +146,7 @@ class GlobalConflicts:
         self._count = clocks.agents
         self._first = cluster.number * clocks.agents
         launch.names[cluster.number] = _agent_names(clocks, cluster)
+        launch.effects[cluster.number] = clocks.effects
 
     def of_write(self, where: Where, access: GlobalAccess) -> Race | None:
         shadow = where.shadow
@@ -248,7 +270,14 @@ class GlobalConflicts:
         if near is not None and race.kind != "read-only-load":
             notes.append(f"the two meet at {findings.line_of(near[1])}, {near[0]}")
         notes.append(f"hint: {self._hint(race, access, cluster)}")
-        findings.add(kind, access.at, message, notes)
+
+        def add() -> None:
+            findings.add(kind, access.at, message, notes)
+
+        if race.kind == "race-WAR" and agent < self._clocks.warps:
+            launch.defer(cluster, agent, add)
+        else:
+            add()
 
     def _hint(self, race: Race, access: GlobalAccess, cluster: int) -> str:
         if race.kind in _HINTS:

@@ -88,6 +88,8 @@ class ClusterRaces:
     ) -> None:
         """Check stores of the rows of `values`, one for each of `lanes`, before they happen."""
         size = values.shape[1] * values.itemsize
+        first, last = int(lanes[0]) // WARP, int(lanes[-1]) // WARP
+        self._clocks.effects.update(warps.agents[first : last + 1])
         quiet = self._quiet(warps, lanes, addresses, size, at, order, write=True)
         if quiet is not None:
             where, who, stamps = quiet
@@ -186,6 +188,7 @@ class ClusterRaces:
             found = self._locate(addresses[mine], size)
             if found is None:
                 continue
+            self._clocks.effects.add(warp)
             access = self._of_warp(warp, at, order.scope)
             race = self._conflicts.of_write(found, access)
             if race is not None:

@@ -95,6 +95,8 @@ class Clocks:
         """By warp, what it releases: its clock at the last `fence::before_thread_sync`."""
         self.foreign: list[ForeignClocks | None] = [None] * warps
         """By warp, what it has acquired from other clusters."""
+        self.effects: set[int] = set()
+        """Warps that have written anything: only they can pass on what they have read."""
         self._issued = np.ones(self.agents, np.int64)
         self._copy_agents: dict[tuple[int, object], int] = {}
         self._issuers: list[int] = []
@@ -175,6 +177,7 @@ class Clocks:
 
     def _start(self, warp: int, agent: int, instruction: int) -> AsyncEvent:
         self._issued[agent] += 1
+        self.effects.add(warp)
         clock = int(self._issued[agent])
         limits = self.ordered[warp].copy()
         self.ordered[warp, warp] += TICK
