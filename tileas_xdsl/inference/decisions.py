@@ -101,3 +101,7 @@ class InferenceError(Exception):
         self.text = text
         self.location = location
         self.notes = notes
+
+
+class RegistersError(InferenceError):
+    """Layouts exist, but a thread has too few registers for those that were found."""

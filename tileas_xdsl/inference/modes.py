@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from tileas_xdsl.inference import improved, parity
-from tileas_xdsl.inference.decisions import Decisions
+from tileas_xdsl.inference.checking import check
+from tileas_xdsl.inference.decisions import Decisions, InferenceError, RegistersError
+from tileas_xdsl.inference.improved.cost_model import registers_of
+from tileas_xdsl.inference.improved.register_pressure import limit_of
 from tileas_xdsl.inference.program import Program
 
 MODES = ("improved", "parity")
@@ -17,4 +20,24 @@ def infer(
     """The layouts of a program; raises `InferenceError` where there are none."""
     if mode == "parity":
         return parity.infer(program, cost_model)
-    return improved.infer(program)
+    try:
+        return improved.infer(program)
+    except RegistersError:
+        found = _smaller(program)
+        if found is None:
+            raise
+        return found
+
+
+def _smaller(program: Program) -> Decisions | None:
+    """The answer of mode `parity`, where its fragments fit into registers and all rules hold.
+
+    It converts nothing, so that no fragment is in registers twice.
+    """
+    try:
+        found = parity.infer(program, "register-count")
+    except InferenceError:
+        return None
+    sizes = [registers_of(m, program.buffers[n].bits) for n, m in found.fragments.items()]
+    is_small = sum(sizes) <= limit_of(program.threads)
+    return found if is_small and not check(program, found) else None

@@ -102,3 +102,28 @@ func.func @chosen(%A: memref<512xf32>, %P: memref<512xi32>, %B: memref<512xf32>)
 // CHECK-NEXT:    tl.copy %f to %[[SHARED]] {layout = #tl.fragment<
 // CHECK-NEXT:    tl.parallel
 // CHECK:         memref.load %[[SHARED]][%k] : memref<512xf32, #tl<space shared>>
+
+// Registers are a constraint: an accumulator of 128 registers is copied where it lies, since its
+// conversion to rows that memory likes would need as many again.
+
+!ra = memref<128x32xf16, #tl<space shared>>
+!rb = memref<32x128xf16, #tl<space shared>>
+!rc = memref<128x128xf32, #tl<space fragment>>
+!rd = memref<128x128xf16, #tl<space shared>>
+
+// CHECK-LABEL: func.func @copied_accumulator
+func.func @copied_accumulator(%C: memref<128x128xf16>) {
+  tl.kernel threads(128) {
+    %none = arith.constant 0.0 : f32
+    %a = tl.alloc_shared : !ra
+    %b = tl.alloc_shared : !rb
+    %c = tl.alloc_fragment : !rc
+    %d = tl.alloc_shared : !rd
+    tl.gemm %a, %b, %c {clear} : !ra, !b, !c
+    // CHECK-NOT: tl.convert_layout
+    // CHECK: tl.copy %c to %d
+    tl.copy %c to %d : !rc to !rd
+    tl.copy %d to %C : !rd to memref<128x128xf16>
+  }
+  func.return
+}

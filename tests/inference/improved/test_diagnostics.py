@@ -75,7 +75,8 @@ def test_an_atomic_update_of_registers() -> None:
 def test_too_many_registers() -> None:
     store = loop(256, 64, does=(read("f", I, J), write("O", I, J)))
     error = refusal(loaded(32, (256, 64), store, (256, 64)))
-    assert error.text.startswith("fragments need 512 registers a thread (f 512), a block of 32")
+    assert error.text.startswith("fragments need 512 registers a thread at the loop at ")
+    assert "(f 512), a block of 32 threads has 255 for each" in error.text
     assert error.location == "f.mlir"
 
 

@@ -17,7 +17,7 @@ from tileas_xdsl.inference.decisions import Considered
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.improved.cost_model import registers_of
 from tileas_xdsl.inference.improved.propagation import Assignment, Propagation
-from tileas_xdsl.inference.improved.register_pressure import limit_of, pressure
+from tileas_xdsl.inference.improved.register_pressure import NO_CROWDS, limit_of, pressure
 from tileas_xdsl.inference.improved.search import CandidateSearch, Choice
 from tileas_xdsl.inference.improved.work_items import WorkItem
 from tileas_xdsl.inference.program import Buffer
@@ -87,9 +87,14 @@ class Solver:
     """Solves components of one program."""
 
     def __init__(
-        self, block: int, buffers: Mapping[str, Buffer], fixed: Mapping[str, FragmentMap]
+        self,
+        block: int,
+        buffers: Mapping[str, Buffer],
+        fixed: Mapping[str, FragmentMap],
+        live: Mapping[int, int] = NO_CROWDS,
     ) -> None:
-        self.chooser = CandidateSearch(block)
+        """`live` has, by number of a work item, registers of other fragments alive at it."""
+        self.chooser = CandidateSearch(block, live)
         self.buffers = buffers
         self.fixed = {name: self.chooser.kept(layout) for name, layout in fixed.items()}
 
@@ -131,9 +136,9 @@ class Solver:
         conversion_registers = {
             number: v.choice.conversion_registers for number, v in found.verdicts.items()
         }
-        needed, _ = pressure(
+        needed = pressure(
             work_items, found.layouts, self.buffers, conversion_registers=conversion_registers
-        )
+        ).registers
         excess = max(0, needed - limit_of(self.chooser.block))
         total = sum(
             registers_of(layout, self.buffers[name].bits) for name, layout in found.layouts.items()

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tileas_xdsl.inference.decisions import InferenceError, Note
+from tileas_xdsl.inference.decisions import InferenceError, Note, RegistersError
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.improved.legality import Fault, Violation, violation
 from tileas_xdsl.inference.improved.propagation import Assignment
+from tileas_xdsl.inference.improved.register_pressure import Pressure
 from tileas_xdsl.inference.improved.search import is_overtaken
 from tileas_xdsl.inference.improved.work_items import WorkItem
 from tileas_xdsl.inference.program import Loop, Program
@@ -100,13 +101,17 @@ def _fixed_by(name: str, found: Assignment, item: WorkItem) -> tuple[Note, ...]:
 
 
 def too_large(
-    needed: int, limit: int, names: tuple[str, ...], program: Program, sizes: Mapping[str, int]
-) -> InferenceError:
-    """Fragments that do not fit into the registers of a thread."""
-    parts = ", ".join(f"{name} {sizes[name]}" for name in names[:4])
-    more = f" and {len(names) - 4} more" if len(names) > 4 else ""
-    return InferenceError(
-        f"fragments need {needed} registers a thread ({parts}{more}), a block of "
-        f"{program.threads} threads has {limit} for each: use more threads or smaller tiles",
-        program.buffers[names[0]].location if names else "",
+    needed: Pressure, limit: int, program: Program, sizes: Mapping[str, int]
+) -> RegistersError:
+    """Fragments that do not fit into the registers of a thread: all of them, and where."""
+    parts = [f"{name} {sizes[name]}" for name in needed.names if sizes[name]]
+    beside = needed.registers - sum(sizes[name] for name in needed.names)
+    if beside > 0:
+        parts.append(f"{beside} for what is converted")
+    where = "" if needed.item is None else f" at {needed.item.subject}"
+    return RegistersError(
+        f"fragments need {needed.registers} registers a thread{where} ({', '.join(parts)}), a "
+        f"block of {program.threads} threads has {limit} for each: use more threads or smaller "
+        f"tiles",
+        program.buffers[needed.names[0]].location if needed.names else "",
     )

@@ -24,7 +24,13 @@ from tileas_xdsl.inference.improved.cost_model import registers_of
 from tileas_xdsl.inference.improved.diagnostics import check_annotations, refused, too_large
 from tileas_xdsl.inference.improved.gemm_operands import required_fragments, shared_operands
 from tileas_xdsl.inference.improved.memory_access import vector_of
-from tileas_xdsl.inference.improved.register_pressure import limit_of, pressure
+from tileas_xdsl.inference.improved.register_pressure import (
+    NO_CROWDS,
+    Pressure,
+    limit_of,
+    live_elsewhere,
+    pressure,
+)
 from tileas_xdsl.inference.improved.search import Choice, crossings, staging_cost
 from tileas_xdsl.inference.improved.shared_swizzles import plain_layouts
 from tileas_xdsl.inference.improved.soundness import check_sound
@@ -46,15 +52,33 @@ def infer(program: Program) -> Decisions:
     for item in work_items:
         check_sound(item)
     fixed = _fixed(program, views)
-    solver = Solver(program.threads, program.buffers, fixed)
+    solutions = _solutions(program, work_items, fixed)
+    layouts = _layouts(program, views, fixed, solutions)
+    if _excess(program, work_items, layouts, solutions):
+        live = live_elsewhere(work_items, layouts, program.buffers, program.floating)
+        solutions = _solutions(program, work_items, fixed, live)
+        layouts = _layouts(program, views, fixed, solutions)
+    _check_registers(program, work_items, layouts, solutions)
+    _check_shared(program, work_items, _choices(solutions))
+    return _decisions(program, views, work_items, layouts, solutions)
+
+
+def _solutions(
+    program: Program,
+    work_items: Sequence[WorkItem],
+    fixed: Mapping[str, FragmentMap],
+    live: Mapping[int, int] = NO_CROWDS,
+) -> list[Solution]:
+    """An assignment for each component; raises `InferenceError` where there is none.
+
+    `live` has, by number of a work item, registers that other fragments need at it.
+    """
+    solver = Solver(program.threads, program.buffers, fixed, live)
     solutions = [solver.solve(group) for group in components(work_items, fixed)]
     for solution in solutions:
         if solution.assignment.stuck is not None:
             raise refused(solution.assignment.stuck, solution.assignment)
-    layouts = _layouts(program, views, fixed, solutions)
-    _check_registers(program, work_items, layouts, solutions)
-    _check_shared(program, work_items, _choices(solutions))
-    return _decisions(program, views, work_items, layouts, solutions)
+    return solutions
 
 
 def _work_items(program: Program, views: Views) -> list[WorkItem]:
@@ -104,22 +128,40 @@ def _layouts(
     return layouts
 
 
+def _needed(
+    program: Program,
+    work_items: Sequence[WorkItem],
+    layouts: Mapping[str, FragmentMap],
+    solutions: Sequence[Solution],
+) -> Pressure:
+    """The most registers that a thread needs at once."""
+    conversion_registers = {
+        number: choice.conversion_registers for number, choice in _choices(solutions).items()
+    }
+    return pressure(work_items, layouts, program.buffers, program.floating, conversion_registers)
+
+
+def _excess(
+    program: Program,
+    work_items: Sequence[WorkItem],
+    layouts: Mapping[str, FragmentMap],
+    solutions: Sequence[Solution],
+) -> bool:
+    needed = _needed(program, work_items, layouts, solutions)
+    return needed.registers > limit_of(program.threads)
+
+
 def _check_registers(
     program: Program,
     work_items: Sequence[WorkItem],
     layouts: Mapping[str, FragmentMap],
     solutions: Sequence[Solution],
 ) -> None:
-    conversion_registers = {
-        number: choice.conversion_registers for number, choice in _choices(solutions).items()
-    }
-    needed, names = pressure(
-        work_items, layouts, program.buffers, program.floating, conversion_registers
-    )
+    needed = _needed(program, work_items, layouts, solutions)
     limit = limit_of(program.threads)
-    if needed > limit:
+    if needed.registers > limit:
         sizes = {n: registers_of(layouts[n], program.buffers[n].bits) for n in layouts}
-        raise too_large(needed, limit, names, program, sizes)
+        raise too_large(needed, limit, program, sizes)
 
 
 def _decisions(

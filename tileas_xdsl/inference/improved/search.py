@@ -26,7 +26,7 @@ from tileas_xdsl.inference.improved.layout_candidates import LayoutCandidate, lo
 from tileas_xdsl.inference.improved.layout_extension import extended
 from tileas_xdsl.inference.improved.layout_transfer import pulled, pushed
 from tileas_xdsl.inference.improved.legality import Violation, selections, violation
-from tileas_xdsl.inference.improved.register_pressure import limit_of
+from tileas_xdsl.inference.improved.register_pressure import NO_CROWDS, limit_of
 from tileas_xdsl.inference.improved.work_items import WorkItem
 from tileas_xdsl.inference.program import Loop
 from tileas_xdsl.layout.convert.plan import DEFAULT_WEIGHTS
@@ -66,6 +66,8 @@ class Choice:
     """Registers of a thread for what is converted, while the work item runs."""
     staged: tuple[str, ...] = ()
     """Fragments that the work item sees in shared memory."""
+    held: int = 0
+    """Registers of a thread for fragments of the work item that had layouts before."""
 
     @property
     def cycles(self) -> float:
@@ -84,8 +86,10 @@ class SearchResult:
 class CandidateSearch:
     """Chooses for work items of one program; what was once found is kept."""
 
-    def __init__(self, block: int) -> None:
+    def __init__(self, block: int, live: Mapping[int, int] = NO_CROWDS) -> None:
+        """`live` has, by number of a work item, registers of other fragments alive at it."""
         self.block = block
+        self._live = live
         self._maps: dict[FragmentMap, FragmentMap] = {}
         self._verdicts: dict[tuple[object, ...], SearchResult | None] = {}
         self._estimates: dict[tuple[object, ...], Estimate] = {}
@@ -121,34 +125,33 @@ class CandidateSearch:
             if choice is None:
                 continue
             found.append(choice)
-            if self._is_good(choice):
+            if self._is_good(item, choice):
                 break
-        is_good = any(self._is_good(choice) for choice in found)
+        is_good = any(self._is_good(item, choice) for choice in found)
         if not found or (not is_good and item.follows is None):
             found += self._more(item, layouts)
         if not found:
             return None
-        best = min(found, key=self._order)
+        best = min(found, key=lambda choice: self._order(item, choice))
         return SearchResult(best, tuple(_considered(c, best) for c in found))
 
-    def _order(self, choice: Choice) -> tuple[float, ...]:
+    def _order(self, item: WorkItem, choice: Choice) -> tuple[float, ...]:
         """What fits into registers first, then by cycles and registers."""
-        excess = self._excess(choice)
+        excess = self._excess(item, choice)
         return float(len(choice.open)), float(excess), choice.cycles, float(choice.registers)
 
-    def _excess(self, choice: Choice) -> int:
+    def _excess(self, item: WorkItem, choice: Choice) -> int:
         """Registers that a thread does not have, for fragments or for the values of its steps."""
         steps = 0 if choice.runs is None else choice.runs.slots
         limit = limit_of(self.block)
-        return max(0, choice.conversion_registers + choice.registers - limit) + max(
-            0, steps - limit
-        )
+        alive = choice.held + self._live.get(item.number, 0)
+        needed = alive + choice.conversion_registers + choice.registers
+        return max(0, needed - limit) + max(0, steps - limit)
 
-    def _is_good(self, choice: Choice) -> bool:
+    def _is_good(self, item: WorkItem, choice: Choice) -> bool:
         """Whether nothing better is to be expected."""
-        return not (
-            choice.open or choice.moved or choice.estimate.is_wasteful or self._excess(choice)
-        )
+        is_costly = choice.open or choice.moved or choice.estimate.is_wasteful
+        return not (is_costly or self._excess(item, choice))
 
     def _product(self, item: WorkItem, layouts: Layouts) -> Choice:
         fresh: dict[str, FragmentMap] = {}
@@ -262,6 +265,11 @@ class CandidateSearch:
             registers,
             tuple(problems),
             conversion_registers,
+            held=sum(
+                registers_of(layouts[name], item.uses_of(name)[0].buffer.bits)
+                for name in item.fragments
+                if name in layouts
+            ),
         )
 
     def _staged(
