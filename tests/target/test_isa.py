@@ -72,6 +72,16 @@ def test_platforms():
     assert since((8, 6), 90, Feature.WGMMA).met_by(platform_of("sm_90a"))
 
 
+def test_words_of_tensor_memory_that_exclude_one_another():
+    """PTX ISA 9.7.16.10.9.1: a shifted A has no collector::a::fill and ::use."""
+    mma = "tcgen05.mma.cta_group::1.kind::f16"
+    assert TABLE.find(f"{mma}.ashift.collector::a::lastuse")
+    assert not TABLE.find(f"{mma}.ashift.collector::a::use")
+    registers = ", ".join(f"%r{i}" for i in range(1, 129))
+    load = f"tcgen05.ld.sync.aligned.32x32b.x128.pack::16b.b32 {{{registers}}}, [%r7]"
+    assert not emulator_refusals([load], "sm_100a")
+
+
 # The sweep
 
 

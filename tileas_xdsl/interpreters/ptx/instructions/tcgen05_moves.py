@@ -58,9 +58,12 @@ def _cells_of(site: Site) -> tuple[Array, bool]:
         half = site.immediate(2 if site.name == "tcgen05.ld" else 1)
     count = int(repetitions[1:])
     try:
-        return register_cells(shape, count * (2 if packed else 1), half), packed
+        cells = register_cells(shape, count, half)
     except TargetError as error:
         return site.fail(str(error))
+    if packed:  # register i of 32x32b is then columns 2i and 2i + 1: 256 of them for .x128
+        cells = cells[:, :1] + np.arange(2 * count)
+    return cells, packed
 
 
 def _warp_cells(

@@ -6,6 +6,7 @@ Source: PTX ISA 9.7.16, checked against ptxas 13.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 
 from tileas_xdsl.target.isa.forms import InstructionForm, form
 from tileas_xdsl.target.isa.requirements import BLACKWELL, Requirement, since
@@ -21,6 +22,8 @@ Forms = Iterator[InstructionForm]
 
 GROUPS = ("cta_group::1", "cta_group::2")
 _COLLECTORS = tuple(f"collector::a::{use}" for use in ("fill", "use", "lastuse", "discard"))
+_SHIFTED_COLLECTORS = _COLLECTORS[2:]
+"""Of an A that is shifted: it is neither kept for the next product nor what the last one kept."""
 _BUFFERS = tuple(
     f"collector::b{buffer}::{use}"
     for buffer in range(4)
@@ -72,12 +75,13 @@ def _products() -> Forms:
                 yield from _scaled(kind, left, facts.scale_vectors, needs)
                 continue
             tail = ", 1?" * facts.scales_d
-            shift = "{.ashift}" * (left == "[r]")
-            for group, lanes in zip(GROUPS, (4, 8), strict=True):
+            groups = tuple(zip(GROUPS, (4, 8), strict=True))
+            shifts = (("", _COLLECTORS), (".ashift", _SHIFTED_COLLECTORS))[: 1 + (left == "[r]")]
+            for (group, lanes), (shift, collectors) in product(groups, shifts):
                 yield form(f"tcgen05.mma.group.kind{shift}{{.collector}}",
                            f"[r], {left}, b:b64, c:b32, <l:b32*{lanes}>?, p:pred{tail}", needs,
                            group=(group,), kind=(f"kind::{kind}",),
-                           collector=_COLLECTORS)  # fmt: skip
+                           collector=collectors)  # fmt: skip
 
 
 def _scaled(kind: str, left: str, vectors: tuple[str, ...], needs: Requirement) -> Forms:
