@@ -42,6 +42,7 @@ MAY_IMPORT = {
     "pass_execution": {"diagnostics", "levels"},
     "reproducers": {"diagnostics", "pass_execution", "printing"},
     "compiled_kernel": None,
+    "compiled_module": None,
     "api_arguments": {"diagnostics", "pass_execution", "pipelines"},
     "printing": set(),
     "universe": None,

@@ -12,15 +12,25 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tileas_xdsl.compiler import CompiledKernel, compile
+    from tileas_xdsl.compiler import CompiledKernel, CompiledModule, compile, compile_kernels
     from tileas_xdsl.interpreters.tile.launch import Schedule, simulate
     from tileas_xdsl.runtime.cutile.dispatch import launch
 
-__all__ = ["CompiledKernel", "Schedule", "compile", "launch", "simulate"]
+__all__ = [
+    "CompiledKernel",
+    "CompiledModule",
+    "Schedule",
+    "compile",
+    "compile_kernels",
+    "launch",
+    "simulate",
+]
 
 _HOMES = {
     "compile": "tileas_xdsl.compiler",
+    "compile_kernels": "tileas_xdsl.compiler",
     "CompiledKernel": "tileas_xdsl.compiler",
+    "CompiledModule": "tileas_xdsl.compiler",
     "launch": "tileas_xdsl.runtime.cutile.dispatch",
     "simulate": "tileas_xdsl.interpreters.tile.launch",
     "Schedule": "tileas_xdsl.interpreters.tile.launch",

@@ -23,7 +23,9 @@ from xdsl.universe import Universe
 from xdsl.utils.arg_spec import ArgSpec
 
 from tileas_xdsl.api_arguments import expect, pass_specs
-from tileas_xdsl.compiled_kernel import CompiledKernel, Stage, kernel_named, module_of
+from tileas_xdsl.compiled_kernel import CompiledKernel, Stage, kernel_named, kernels_in, module_of
+from tileas_xdsl.compiled_module import CompiledModule
+from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.environment import VERIFY_EACH, is_set
 from tileas_xdsl.diagnostics.parsing.inputs import read_input
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
@@ -111,6 +113,38 @@ def compile(
     verify_module(module)
     made = compile_module(module, ctx, target, kernel=kernel, passes=specs, host_code=host_code)
     return replace(made, parameters=parameters)
+
+
+def compile_kernels(
+    source: str | Path | ModuleOp,
+    target: str | None = None,
+    *,
+    passes: str | Sequence[str | ArgSpec] | None = None,
+    host_code: bool = False,
+) -> CompiledModule:
+    """Compile every kernel of a module; the parameters, and what is raised, are as of `compile`."""
+    specs = pass_specs(passes)
+    expect("host_code", host_code, bool, "True or False")
+    expect("target", target, str, "the name of a GPU such as 'sm_90a'")
+    expect("source", source, (str, Path, ModuleOp), "a module, a path or text")
+    ctx = _context()
+    module = _module(source, ctx)
+    verify_module(module)
+    found = {
+        name: compile_module(module, ctx, target, kernel=name, passes=specs, host_code=host_code)
+        for name in kernel_names(module)
+    }
+    return CompiledModule(found)
+
+
+def kernel_names(module: ModuleOp) -> Sequence[str]:
+    """Return the names of the kernels of a module on any level; raises `OpError` without one."""
+    entries = [op for op in module.walk() if op.name == "cuda_tile.entry"]
+    found = [op.properties["sym_name"] for op in entries or kernels_in(module)]
+    names = [name.data for name in found if isinstance(name, StringAttr)]
+    if not names:
+        raise op_error(module, "there is no kernel to compile", prefix=False)
+    return names
 
 
 def _only_target(arguments: Sequence[Any], signature: str | None) -> str | None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from xdsl.utils.arg_spec import ArgSpec
 
     from tileas_xdsl.backend.ptxas import Assembled
-    from tileas_xdsl.compiler import CompiledKernel, Stage
+    from tileas_xdsl.compiler import CompiledKernel, CompiledModule, Stage
     from tileas_xdsl.tools.programs import Program
 
 
@@ -100,14 +100,13 @@ def compile(
         ),
     ] = None,
 ) -> None:
-    """Compile a kernel of tiles for a GPU.
+    """Compile a kernel for a GPU, or all kernels of a module, from whichever level it is on.
 
     What is not lowered is an error at the operation, and nothing is written.  With ptxas (the extra
     'ptxas') cubins can be written, and products that ptxas serialises are errors,
     and spills are warnings.
     """
     from tileas_xdsl.backend.nvidia_tools import MissingToolError
-    from tileas_xdsl.compiler import default_passes, passes_to_tiles
     from tileas_xdsl.tools.deep_stack import with_deep_stack
     from tileas_xdsl.tools.programs import load_input, print_diagnostics, reported_errors
 
@@ -133,26 +132,27 @@ def compile(
         named = None if passes is None else _named_passes(passes)
         shown = None if print_ir_after_all else frozenset(print_ir_after)
         program = with_deep_stack(lambda: load_input(input_file, sig, target, bytecode_version))
-        specs = named or default_passes(program.module, kernel)
-        _check_shown([*passes_to_tiles(program.module), *specs], print_ir_after)
+        _check_shown(program, kernel, named, print_ir_after)
         compiled = with_deep_stack(
             lambda: _compile(
                 program,
                 target,
                 kernel,
-                specs,
+                named,
                 shown,
                 verify_each=verify_each,
                 crash_reproducer=crash_reproducer,
             )
         )
         if time_passes:
-            _print_times(compiled)
+            for one in compiled.values():
+                _print_times(one)
         try:
             assembled = compiled.assemble() if facts or emit is Emit.CUBIN else None
             print_diagnostics(() if assembled is None else assembled.warnings)
             if facts and assembled is not None:
-                _print_facts(compiled, assembled)
+                for one in compiled.values():
+                    _print_facts(one, assembled)
         except MissingToolError as error:
             fail(str(error))
         content = _content(compiled, emit, assembled)
@@ -193,10 +193,16 @@ def _named_passes(text: str) -> Sequence[ArgSpec]:
     return [made.pipeline_pass_spec() for made in passes]
 
 
-def _check_shown(specs: Sequence[ArgSpec], shown: Sequence[str]) -> None:
-    """Raise `UsageError` where a pass of `--print-ir-after` does not run."""
+def _check_shown(
+    program: Program, kernel: str | None, named: Sequence[ArgSpec] | None, shown: Sequence[str]
+) -> None:
+    """Raise `UsageError` where a pass of `--print-ir-after` does not run on any kernel."""
+    from tileas_xdsl.compiler import default_passes, kernel_names, passes_to_tiles
     from tileas_xdsl.diagnostics.parsing.pass_specs import UsageError
 
+    specs = [*passes_to_tiles(program.module)]
+    for name in [kernel] if kernel else kernel_names(program.module):
+        specs += named or default_passes(program.module, name)
     known = {spec.name: None for spec in specs}
     for name in shown:
         if name not in known:
@@ -208,14 +214,14 @@ def _compile(
     program: Program,
     target: str | None,
     kernel: str | None,
-    specs: Sequence[ArgSpec],
+    specs: Sequence[ArgSpec] | None,
     shown: frozenset[str] | None,
     *,
     verify_each: bool,
     crash_reproducer: str | None,
-) -> CompiledKernel:
+) -> CompiledModule:
     """Compile, and print the IR after the passes of these names, or after all of them."""
-    from tileas_xdsl.compiler import compile_module
+    from tileas_xdsl.compiler import CompiledModule, compile_module, kernel_names
     from tileas_xdsl.tools.programs import Program
 
     def after(stage: Stage, module: ModuleOp) -> None:
@@ -223,16 +229,21 @@ def _compile(
             text = Program(module, program.ctx, {}).text()
             typer.echo(f"// IR after {stage.name}\n{text}", err=True)
 
-    return compile_module(
-        program.module,
-        program.ctx,
-        target,
-        kernel=kernel,
-        passes=specs,
-        after_pass=after,
-        verify_each=verify_each,
-        crash_reproducer=crash_reproducer,
-    )
+    names = [kernel] if kernel else kernel_names(program.module)
+    found = [
+        compile_module(
+            program.module,
+            program.ctx,
+            target,
+            kernel=name,
+            passes=specs,
+            after_pass=after,
+            verify_each=verify_each,
+            crash_reproducer=crash_reproducer,
+        )
+        for name in names
+    ]
+    return CompiledModule({made.name: made for made in found})
 
 
 def _print_times(compiled: CompiledKernel) -> None:
@@ -274,7 +285,7 @@ def _loops(name: str, cubin: bytes) -> list[tuple[str, str]]:
     return rows
 
 
-def _content(compiled: CompiledKernel, emit: Emit, assembled: Assembled | None) -> bytes:
+def _content(compiled: CompiledModule, emit: Emit, assembled: Assembled | None) -> bytes:
     if emit is Emit.CUBIN and assembled is not None:
         return assembled.cubin
     text = compiled.ptx if emit is Emit.PTX else compiled.lowered_ir
