@@ -187,3 +187,11 @@ def test_batches_of_matrices_are_loaded_by_tma_alone(target: str) -> None:
     assert "agent_switch" in kernel.ir("tileas-pipeline-loads")
     assert "ld.global" not in kernel.ptx
     check(kernel.emulate(a, b, c, 64, 64, 32, grid=(2, 3, 2)), exact(a, b))
+
+
+def test_accumulators_in_tensor_memory_are_read_before_they_are_reshaped() -> None:
+    a, b, _ = case(64, 64, 64)
+    c = np.full((1, 1, 64, 64), np.nan, np.float32)
+    kernel = tileas.compile(kernels.batched, a, b, c, target="sm_100a")
+    assert "tcgen05.mma" in kernel.ptx
+    check(kernel.emulate(a, b, c, order="random"), exact(a, b))

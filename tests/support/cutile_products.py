@@ -29,3 +29,12 @@ def in_place(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constan
         y = ct.load(b, index=(k, j), shape=(tk, tn), padding_mode=ZERO)
         acc = ct.mma(ct.load(a, index=(i, k), shape=(tm, tk), padding_mode=ZERO), y, acc)
     ct.store(c, index=(i, j), tile=acc)
+
+
+@ct.kernel
+def batched(a, b, c):
+    """One of several matrices: accumulators are reshaped as they are, for a store of four axes."""
+    acc = ct.zeros((64, 64), dtype=ct.float32)
+    for k in range(ct.num_tiles(a, axis=1, shape=(64, 32))):
+        acc = ct.mma(ct.load(a, (0, k), (64, 32)), ct.load(b, (k, 0), (32, 64)), acc)
+    ct.store(c, index=(0, 0, 0, 0), tile=ct.reshape(acc, (1, 1, 64, 64)))

@@ -20,7 +20,7 @@ from tileas_xdsl.dialects.nv_tileas.compute.dot import MatrixProduct
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
-from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, GenerateOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, GenerateOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile, space_of
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.transforms.assign_layouts.spaces.memory_spaces import in_registers, residents
@@ -118,7 +118,13 @@ def load_into_registers(root: Operation) -> None:
     """
     groups = TileGroups(root, apart=reads_registers)
     resident = residents(root, groups)
+    in_tensor_memory = _accumulators(root, groups)
     for op in list(root.walk()):
+        if isinstance(op, ViewOp):
+            # A tile of another shape is none of the lanes and columns of tensor memory.
+            tile = placed_tile(op.source.type)
+            if tile is not None and groups.of(groups.whole_of(op.source)) in in_tensor_memory:
+                _convert(op, 0, TensorType(tile.element_type, tile.get_shape()))
         if not reads_registers(op):
             continue
         elementwise = layout_role(op) is LayoutRole.ELEMENTWISE
@@ -127,6 +133,17 @@ def load_into_registers(root: Operation) -> None:
             tile = placed_tile(value.type) if value in read else None
             if tile is not None and groups.of(groups.whole_of(value)) in resident:
                 _convert(op, index, TensorType(tile.element_type, tile.get_shape()))
+
+
+def _accumulators(root: Operation, groups: TileGroups) -> set[TileGroup | None]:
+    """The groups of what products keep in tensor memory."""
+    return {
+        groups.of(value)
+        for op in root.walk()
+        if isinstance(op, MatrixProduct)
+        for value, spaces in space_requirements(op)
+        if spaces == frozenset({Space.TMEM})
+    }
 
 
 def _convert(op: Operation, index: int, type_: Tile) -> None:
