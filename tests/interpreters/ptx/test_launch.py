@@ -103,6 +103,7 @@ def test_endless_kernels_meet_a_limit() -> None:
     report = execute(body, "", [], clean=False, limit=10000)
     assert not report.finished
     assert "runs past 10000 instructions" in report.findings[0].message
+    assert report.findings[0].notes[0] == "CTA 0 warp 0 is still in the loop of lines 6 to 6"
 
 
 @pytest.mark.parametrize("jobs", [1, 3])

@@ -20,6 +20,11 @@ class CheckedProgram(Protocol):
         """The instructions."""
         ...
 
+    @property
+    def labels(self) -> Mapping[str, int]:
+        """The instruction after each label."""
+        ...
+
     def shared_name(self, offset: int) -> str:
         """Return an offset of shared memory as a variable and an offset in it."""
         ...

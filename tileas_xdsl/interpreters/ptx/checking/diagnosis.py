@@ -54,6 +54,40 @@ def diagnose_deadlock(
     return f"deadlock: {', '.join(names[:4])}{more} wait forever", lines, shown[0].pc
 
 
+def diagnose_endless_run(cluster: Cluster) -> tuple[list[str], int | None]:
+    """Return what each group does in a run past its limit, and the instruction of the first loop.
+
+    Groups that run are in loops; the others wait, maybe for those.
+    """
+    groups = [f for g in cluster.live_warpgroups for f in g.convergence_groups]
+    running = [f for f in groups if f.wait is None or f.wait.ready()]
+    lines = [f"{describe_warps(f)} {_loop_around(cluster, f.pc)}" for f in running[:MAX_WAITS]]
+    for group in [f for f in groups if f not in running][: MAX_WAITS - len(lines)]:
+        lines += _wait_trace(cluster, group, set())
+    lines.append(
+        "hint: a loop ends when the values that its condition reads change; a larger limit lets a "
+        "long run finish"
+    )
+    return lines, running[0].pc if running else None
+
+
+def _loop_around(cluster: Cluster, at: int) -> str:
+    """Return the lines of the innermost loop (a jump back over an instruction) around it."""
+    code, labels = cluster.program.code, cluster.program.labels
+    loops = [
+        (end - start, start, end)
+        for end, instruction in enumerate(code)
+        if end >= at and instruction.parts[0] == "bra" and instruction.operands
+        for start in [labels.get(getattr(instruction.operands[0], "name", ""), end + 1)]
+        if start <= at
+    ]
+    if not loops:
+        return f"is at line {code[at].location.line}, in no loop"
+    _, start, end = min(loops)
+    first, last = code[start].location.line, code[end].location.line
+    return f"is still in the loop of lines {first} to {last}"
+
+
 def _wait_trace(cluster: Cluster, group: ConvergenceGroup, described: set[int]) -> list[str]:
     """Return why a group waits, with the event trace of its mbarrier, once for each mbarrier."""
     block = group.wait

@@ -276,6 +276,8 @@ class GlobalConflicts:
 
         if race.kind == "race-WAR" and agent < self._clocks.warps:
             launch.defer(cluster, agent, add)
+        elif race.kind == "race-RAW":
+            launch.defer(self._cluster.number, access.thread.warp, add)
         else:
             add()
 

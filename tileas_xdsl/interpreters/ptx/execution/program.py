@@ -68,6 +68,11 @@ class Program:
         return end(f)
 
     @property
+    def labels(self) -> Mapping[str, int]:
+        """The instruction after each label."""
+        return self.kernel.labels
+
+    @property
     def widths(self) -> Sequence[int]:
         """The width of each register slot in bits."""
         return self.slots.widths

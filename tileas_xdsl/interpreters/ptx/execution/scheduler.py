@@ -13,7 +13,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from math import inf
 
-from tileas_xdsl.interpreters.ptx.checking.diagnosis import describe_warps, diagnose_deadlock
+from tileas_xdsl.interpreters.ptx.checking.diagnosis import (
+    describe_warps,
+    diagnose_deadlock,
+    diagnose_endless_run,
+)
 from tileas_xdsl.interpreters.ptx.checking.findings import Findings
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Value
@@ -100,7 +104,7 @@ class ClusterScheduler:
                 elif cluster.queue.items and not livelock.changed_recently:
                     cluster.queue.step()
                 if cluster.instructions > self.limit:
-                    raise Fault("deadlock", f"the kernel runs past {self.limit} instructions")
+                    raise _endless(cluster, self.limit)
             while cluster.queue.items:
                 cluster.queue.step()
         except Fault as fault:
@@ -206,6 +210,13 @@ class ClusterScheduler:
         if apart:
             message = "lanes that have to execute this together never come together"
         self.findings.add("diverged" if apart else "deadlock", at, message, notes)
+
+
+def _endless(cluster: Cluster, limit: float) -> Fault:
+    notes, at = diagnose_endless_run(cluster)
+    location = None if at is None else cluster.program.code[at].location
+    message = f"the kernel runs past {limit} instructions"
+    return Fault("deadlock", message, tuple(notes), location)
 
 
 def _is_divergence_deadlock(f: ConvergenceGroup) -> bool:
