@@ -266,3 +266,14 @@ def test_warps_that_wait_for_registers_do_not_wait_for_lanes_of_others(order: st
     wrong = run_block(body, 384, clean=False, order=order, limit=100_000)
     assert kinds(wrong) == ["deadlock"]
     assert "wait forever" in wrong.findings[0].message
+
+
+@pytest.mark.parametrize("offset", [0, 1 << 32])
+def test_a_shared_address_for_a_generic_one_works_but_is_not_ptx(offset: int) -> None:
+    body = (
+        INIT.replace("COUNT", "64")
+        + f"cvt.u64.u32 %o, %bar; add.u64 %o, %o, {offset}; mbarrier.arrive.b64 _, [%o];"
+    )
+    report = run_block(body, clean=False)
+    (found,) = report.findings
+    assert (found.kind, str(found.severity)) == ("illegal-address", "error" if offset else "isa")

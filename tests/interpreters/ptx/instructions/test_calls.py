@@ -1,4 +1,4 @@
-"""Calls of the functions that a driver has: text, and assertions that fail."""
+"""Calls of functions of the module, and of those that a driver has."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def test_a_text_without_an_end_is_a_finding() -> None:
     ("call", "why"),
     [
         ("call.uni (r), vprintf, (p);", "'vprintf' has 2 parameters, not 1"),
-        ("call.uni malloc, (p);", "function 'malloc' is called; calls are not supported"),
+        ("call.uni malloc, (p);", "function 'malloc' is called; calls are supported of"),
         ("call.uni (r), vprintf, (p, nothing);", "variables in .param space of the body"),
     ],
 )
@@ -144,3 +144,107 @@ def test_formats_that_nobody_prints_are_findings() -> None:
     text = PRINTING.replace("{37, 108, 108, 120, 10}", "{37, 115, 108, 120, 0}")
     report = run(load(text, "k.ptx"), "k", [np.zeros(2, np.uint32)], 1, 32)
     assert "the format of vprintf prints by '%slx'" in report.findings[0].message
+
+
+FUNCTIONS = (
+    HEADER.format(version="8.6", target="sm_90a")
+    + """
+.func (.param .b32 r) collatz(.param .b32 x, .param .b64 steps);
+.func (.param .b32 r) half(.param .b32 x)
+{
+    .reg .b32 %a;
+    .local .align 4 .b8 room[4];
+    ld.param.b32 %a, [x];
+    shr.u32 %a, %a, 1;
+    st.local.u32 [room], %a;
+    ld.local.u32 %a, [room];
+    st.param.b32 [r], %a;
+    ret;
+}
+.func (.param .b32 r) collatz(.param .b32 x, .param .b64 steps)
+{
+    .reg .b32 %a<3>;
+    .reg .b64 %rd;
+    .reg .pred %p<2>;
+    ld.param.b32 %a0, [x];
+    ld.param.b64 %rd, [steps];
+    setp.ne.u32 %p1, %rd, 0;
+    and.b32 %a1, %a0, 1;
+    setp.eq.u32 %p0, %a1, 1;
+    @%p0 bra odd;
+    {
+        .param .b32 p0;
+        .param .b32 q0;
+        st.param.b32 [p0], %a0;
+        call.uni (q0), half, (p0);
+        ld.param.b32 %a0, [q0];
+    }
+    st.param.b32 [r], %a0;
+    ret;
+odd:
+    mad.lo.u32 %a0, %a0, 3, 1;
+    st.param.b32 [r], %a0;
+}
+.func broken(.param .b32 x) { frobnicate; }
+.visible .entry k(.param .u64 out, .param .u64 other)
+{
+    .reg .b32 %a<4>;
+    .reg .b64 %rd<3>;
+    .reg .pred %p;
+    ld.param.u64 %rd0, [out];
+    mov.u32 %a0, %tid.x;
+    mov.u32 %a1, 0;
+again:
+    {
+        .param .b32 p0;
+        .param .b64 p1;
+        .param .b32 q0;
+        st.param.b32 [p0], %a0;
+        st.param.b64 [p1], %rd0;
+        setp.gt.u32 %p, %a0, 1;
+        st.param.b32 [q0], 1;
+        @%p call (q0), collatz, (p0, p1);
+        ld.param.b32 %a0, [q0];
+    }
+    add.u32 %a1, %a1, 1;
+    setp.lt.u32 %p, %a1, 9;
+    @%p bra again;
+    mov.u32 %a2, %tid.x;
+    mul.wide.u32 %rd1, %a2, 4;
+    add.s64 %rd2, %rd0, %rd1;
+    st.global.u32 [%rd2], %a0;
+    ret;
+}
+""".replace("setp.ne.u32 %p1, %rd, 0", "setp.ne.u64 %p1, %rd, 0")
+)
+
+
+def test_functions_of_the_module_run_where_they_are_called() -> None:
+    """Nested, divergent and predicated calls, each function with registers of its own."""
+    report = run(load(FUNCTIONS), "k", [np.zeros(96, np.uint32), 0], 1, 96, raise_on_findings=True)
+
+    def wanted(value: int) -> int:
+        for _ in range(9):
+            value = (3 * value + 1 if value & 1 else value // 2) if value > 1 else 1
+        return value
+
+    assert report.arrays[0].tolist() == [wanted(i) for i in range(96)]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ("call (q0), half, (p0, p0);", "call: 'half' has 1 results and 1 parameters"),
+        ("call broken, (p0);", "expected ';'|frobnicate"),
+        ("call (q0), again, (p0);", "function 'again' is called; calls are supported of"),
+    ],
+)
+def test_calls_that_cannot_be_followed_are_refused(call: str, message: str) -> None:
+    recursive = """
+.func (.param .b32 r) again(.param .b32 x)
+{ .param .b32 p0; .param .b32 q0; call (q0), again, (p0); ret; }
+.visible .entry k("""
+    text = FUNCTIONS.replace(".visible .entry k(", recursive)
+    text = text.replace("@%p call (q0), collatz, (p0, p1);", call)
+    with pytest.raises(PtxError, match=message):
+        run(load(text), "k", [np.zeros(96, np.uint32), 0], 1, 96)

@@ -109,7 +109,7 @@ def test_mistakes_have_a_place(body: str, line: int, message: str) -> None:
         ("add.u32 %r0, %r1;", "add takes 3 operands, not 2"),
         ("add.u32 1, %r0, %r1;", "add: the result must be a register"),
         ("mov.u32 %r0, nobody;", "mov: 'nobody' is not declared"),
-        ("call.uni helper, (%r0);", "call: function 'helper' is called; calls are not supported"),
+        ("call.uni helper, (%r0);", "call: function 'helper' is called; calls are supported of"),
         ("cvt.s32.f32 %r0, %r1;", "cvt: one of .rni, .rzi, .rmi, .rpi is missing"),
         ("ld.param.u32 %r0, [nobody];", "'nobody' is no parameter of the kernel"),
         ("redux.sync.add.f32 %r0, %r1, -1;", "redux.sync: .add is not for .f32"),

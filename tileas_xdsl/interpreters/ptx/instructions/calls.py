@@ -1,5 +1,7 @@
 """`call` of the device functions that a driver provides: `vprintf` and `__assertfail`.
 
+Calls of functions of the module are gone by then (`parsing/inlining.py`).
+
 Source: CUDA programming guide, PTX compiler driver, system calls.  Parameters of a call are in
 thread-local memory; printed text is collected by the launch, thread after thread.
 """
@@ -123,14 +125,17 @@ FUNCTIONS: Mapping[str, Function] = {
 
 
 def build_call(site: Site) -> Step:
-    """`call` of a driver-provided function; no other functions are emulated."""
+    """`call` of a driver-provided function; those of the module are inlined."""
     site.flag("uni")
     site.no_more()
     name, results, arguments = _parts(site)
     function = FUNCTIONS.get(name)
     if function is None:
         what = f"function '{name}'" if name else "a function"
-        site.fail(f"{what} is called; calls are not supported")
+        site.fail(
+            f"{what} is called; calls are supported of "
+            f"functions of the module, by name and not recursive, and of {', '.join(FUNCTIONS)}"
+        )
     if len(arguments) != len(function.parameters) or len(results) != (function.result > 0):
         site.fail(f"'{name}' has {len(function.parameters)} parameters, not {len(arguments)}")
     locations = [_place(site, operand) for operand in arguments]

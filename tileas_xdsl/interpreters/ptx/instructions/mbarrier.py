@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from tileas_xdsl.interpreters.ptx.checking.diagnosis import barrier_trace
+from tileas_xdsl.interpreters.ptx.checking.findings import Severity
 from tileas_xdsl.interpreters.ptx.checking.vector_clocks import ClockSnapshot
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, lane_list, warps_of
@@ -14,7 +15,7 @@ from tileas_xdsl.interpreters.ptx.execution.state import Cluster, ConvergenceGro
 from tileas_xdsl.interpreters.ptx.execution.waits import PhaseWait
 from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Semantics, Site, Step
 from tileas_xdsl.interpreters.ptx.memory.generic_access import record_remote_access
-from tileas_xdsl.interpreters.ptx.memory.global_memory import SHARED_WINDOW
+from tileas_xdsl.interpreters.ptx.memory.global_memory import SHARED_WINDOW, WINDOW_SIZE
 from tileas_xdsl.interpreters.ptx.memory.shared_memory import OFFSET_MASK
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Address, Sink
@@ -43,20 +44,35 @@ def lane_addresses(
 ) -> list[tuple[int, int]]:
     """Yield each active lane and the `.shared::cluster` address of its operand."""
     base = f.r[slot]
-    lift = SHARED_WINDOW if space == "generic" else 0
+    generic = space == "generic"
     lanes = lane_list(f.mask)
     if base.__class__ is np.ndarray:
         found = [(lane, int(base[lane]) + offset) for lane in lanes]
     else:
         found = [(lane, base + offset) for lane in lanes]
-    return [(lane, shared_address(address, lift)) for lane, address in found]
+    return [(lane, shared_address(f, address, generic)) for lane, address in found]
 
 
-def shared_address(address: int, lift: int) -> int:
-    """Convert a generic address to `.shared::cluster`; return others unchanged."""
-    if lift and not SHARED_WINDOW <= address < SHARED_WINDOW + (1 << 32):
+def shared_address(f: ConvergenceGroup, address: int, generic: bool) -> int:
+    """Convert a generic address to `.shared::cluster`; return others unchanged.
+
+    A `.shared` address that was zero-extended, as in Triton's tcgen05.commit, is no generic address
+    by the PTX ISA; hardware takes the low 32 bits, which are all that the window leaves of one.
+    """
+    if not generic or SHARED_WINDOW <= address < SHARED_WINDOW + WINDOW_SIZE:
+        return address & 0xFFFF_FFFF
+    if not 0 <= address < WINDOW_SIZE:
         raise Fault("illegal-address", f"generic address {address:#x} is not in shared memory")
-    return (address - lift) & 0xFFFF_FFFF
+    checker = f.warpgroup.cta.cluster.checker
+    if checker is not None:
+        checker.findings.add(
+            "illegal-address",
+            f.pc,
+            f"{address:#x} is a .shared address, where the instruction takes a generic one",
+            ["hint: say .shared::cluster, or convert it by cvta.shared.u64"],
+            severity=Severity.ISA,
+        )
+    return address
 
 
 def lane_name(f: ConvergenceGroup, lane: int) -> str:
@@ -281,8 +297,7 @@ def _by_barrier(
     """Group lanes by the barrier and the phase that they wait for; return active masks."""
     base, value = f.r[slot], f.r[wanted]
     if base.__class__ is not np.ndarray and value.__class__ is not np.ndarray:
-        lift = SHARED_WINDOW if space == "generic" else 0
-        return {(shared_address(base + offset, lift), value): f.mask}
+        return {(shared_address(f, base + offset, space == "generic"), value): f.mask}
     found: dict[tuple[int, int], int] = {}
     for lane, address in lane_addresses(f, slot, offset, space):
         key = (address, int(value[lane]) if value.__class__ is np.ndarray else value)

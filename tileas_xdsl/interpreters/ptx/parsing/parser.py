@@ -1,18 +1,19 @@
 """PTX modules.  Source: PTX ISA 11, directives.
 
 `parse` reads whole files of anyone: what only debuggers and linkers read is passed over, functions
-are read and left out (a kernel that calls one is refused when it is launched).
+become part of the kernels that call them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tileas_xdsl.interpreters.ptx.errors import PtxError, SourceLocation
 from tileas_xdsl.interpreters.ptx.parsing.declarations import parse_parameter, parse_variables
+from tileas_xdsl.interpreters.ptx.parsing.inlining import Function, inlined
 from tileas_xdsl.interpreters.ptx.parsing.lexer import Source
 from tileas_xdsl.interpreters.ptx.parsing.statements import (
     VARIABLE_SPACES,
@@ -20,7 +21,13 @@ from tileas_xdsl.interpreters.ptx.parsing.statements import (
     BodyParser,
     loc_directive,
 )
-from tileas_xdsl.interpreters.ptx.parsing.syntax import Kernel, Parameter, PtxModule, Variable
+from tileas_xdsl.interpreters.ptx.parsing.syntax import (
+    Instruction,
+    Kernel,
+    Parameter,
+    PtxModule,
+    Variable,
+)
 from tileas_xdsl.interpreters.ptx.parsing.token_stream import Cursor
 
 LINKAGE = (".visible", ".extern", ".weak", ".common")
@@ -45,6 +52,7 @@ class _Header:
     variables: list[Variable] = field(default_factory=list[Variable])
     files: dict[int, str] = field(default_factory=dict[int, str])
     bodies: dict[str, Body] = field(default_factory=dict[str, Body])
+    functions: dict[str, Function] = field(default_factory=dict[str, Function])
 
 
 def parse(text: str, path: str) -> PtxModule:
@@ -54,7 +62,16 @@ def parse(text: str, path: str) -> PtxModule:
     _preamble(cursor, header)
     while cursor.token.kind != "end":
         _top_level(cursor, header)
-    kernels = {name: _located(kernel, header) for name, kernel in header.kernels.items()}
+    functions = {
+        name: replace(f, code=_located(f.code, header.bodies[name], header))
+        for name, f in header.functions.items()
+    }
+    kernels = {
+        name: inlined(
+            replace(kernel, code=_located(kernel.code, header.bodies[name], header)), functions
+        )
+        for name, kernel in header.kernels.items()
+    }
     return PtxModule(
         path,
         header.version,
@@ -64,14 +81,14 @@ def parse(text: str, path: str) -> PtxModule:
     )
 
 
-def _located(kernel: Kernel, header: _Header) -> Kernel:
-    """Return a kernel whose instructions have `.loc` origins, since `.file` may come last."""
-    code = list(kernel.code)
-    for at, origin in enumerate(header.bodies[kernel.name].origins):
+def _located(code: Sequence[Instruction], body: Body, header: _Header) -> Sequence[Instruction]:
+    """Return instructions with their `.loc` origins, since `.file` may come last."""
+    code = list(code)
+    for at, origin in enumerate(body.origins):
         if origin is not None and origin[0] in header.files:
             location = SourceLocation(header.files[origin[0]], *origin[1:])
             code[at] = replace(code[at], origin=location)
-    return replace(kernel, code=code)
+    return code
 
 
 def _preamble(cursor: Cursor, header: _Header) -> None:
@@ -104,7 +121,8 @@ def _top_level(cursor: Cursor, header: _Header) -> None:
         kernel = _kernel(cursor, header)
         header.kernels[kernel.name] = kernel
     elif text == ".func":
-        _skip_function(cursor)
+        cursor.take()
+        _function(cursor, header)
     elif text in VARIABLE_SPACES:
         cursor.take()
         header.variables += parse_variables(cursor, text[1:], extern=extern)
@@ -135,13 +153,50 @@ def _skip_directive(cursor: Cursor, header: _Header) -> None:
         cursor.fail(f"directive {cursor.shown()} is not supported")
 
 
-def _skip_function(cursor: Cursor) -> None:
+def _function(cursor: Cursor, header: _Header) -> None:
+    """Parse a function; what is wrong with one is an error only for the kernels that call it."""
+    begin = cursor.mark()
+    if not _skip_function(cursor):
+        return
+    end = cursor.mark()
+    cursor.reset(begin)
+    try:
+        function, body = _function_with_body(cursor)
+    except PtxError as error:
+        function, body = Function(_name_of_function(cursor, begin), (), (), broken=error), Body()
+    header.functions[function.name], header.bodies[function.name] = function, body
+    cursor.reset(end)
+
+
+def _skip_function(cursor: Cursor) -> bool:
+    """Skip a function; return whether it has a body."""
     location = cursor.location
     while cursor.token.text not in ("{", ";"):
         if cursor.take().kind == "end":
             raise PtxError("the text ends inside this function", location)
-    if not cursor.accept(";"):
-        cursor.skip_braces()
+    if cursor.accept(";"):
+        return False
+    cursor.skip_braces()
+    return True
+
+
+def _function_with_body(cursor: Cursor) -> tuple[Function, Body]:
+    results = _parameters(cursor)
+    name = cursor.word("the name of a function")
+    parameters = _parameters(cursor)
+    _tuning(cursor)
+    body = BodyParser(cursor).parse()
+    found = Function(name, results, parameters, body.code, body.labels, body.variables, body.tables)
+    return found, body
+
+
+def _name_of_function(cursor: Cursor, begin: int) -> str:
+    """Return the name before the parameters; the results, if any, are in parentheses too."""
+    cursor.reset(begin)
+    if cursor.accept("("):
+        while not cursor.accept(")"):
+            cursor.take()
+    return cursor.take().text
 
 
 def _kernel(cursor: Cursor, header: _Header) -> Kernel:

@@ -44,6 +44,14 @@ class Cursor:
             return True
         return False
 
+    def mark(self) -> int:
+        """Return the position, for `reset`."""
+        return self._next
+
+    def reset(self, mark: int) -> None:
+        """Go back, or forward, to a position."""
+        self._next = mark
+
     def expect(self, text: str, where: str) -> None:
         """Consume `text`, or raise an error with what is there instead."""
         if not self.accept(text):

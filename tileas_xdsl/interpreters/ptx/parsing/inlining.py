@@ -1,0 +1,198 @@
+"""Direct calls of functions of the module: their bodies are put where they are called.
+
+`.param` variables of a function are those of its caller: memory of the thread that only the callee
+touches while it runs, so that no copies are needed (PTX ISA 7.1, ABI).
+
+    .func (.param .b32 r) twice(.param .b32 x)
+        { ld.param.b32 %a, [x]; ... st.param.b32 [r], %b; ret; }
+    call (result), twice, (value);
+
+becomes, with `%a~1` a register of the first copy,
+
+    ld.param.b32 %a~1, [value]; ... st.param.b32 [result], %b~1; bra end~1; end~1:
+
+Recursive and indirect calls stay calls, which no launch accepts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from tileas_xdsl.interpreters.ptx.errors import PtxError
+from tileas_xdsl.interpreters.ptx.parsing.statements import MAX_INSTRUCTIONS
+from tileas_xdsl.interpreters.ptx.parsing.syntax import (
+    Address,
+    Guard,
+    Instruction,
+    Kernel,
+    Negated,
+    Operand,
+    Pair,
+    Parameter,
+    Register,
+    Symbol,
+    Variable,
+    Vector,
+)
+
+
+@dataclass(frozen=True)
+class Function:
+    """A device function; `broken` is why its body was not parsed."""
+
+    name: str
+    results: Sequence[Parameter]
+    parameters: Sequence[Parameter]
+    code: Sequence[Instruction] = ()
+    labels: Mapping[str, int] = field(default_factory=dict[str, int])
+    variables: Sequence[Variable] = ()
+    branch_targets: Mapping[str, tuple[str, ...]] = field(
+        default_factory=dict[str, tuple[str, ...]]
+    )
+    broken: PtxError | None = None
+
+    @property
+    def formals(self) -> Sequence[str]:
+        """The names of results and parameters."""
+        return [parameter.name for parameter in (*self.results, *self.parameters)]
+
+
+def inlined(kernel: Kernel, functions: Mapping[str, Function]) -> Kernel:
+    """Return a kernel with the functions that it calls in its own code."""
+    if not any(_callee(i, functions) for i in kernel.code):
+        return kernel
+    made = _Inliner(functions)
+    made.variables = list(kernel.variables)
+    made.tables = dict(kernel.branch_targets)
+    made.body(kernel.code, kernel.labels, _Names("", {}), ())
+    return replace(
+        kernel, code=made.code, labels=made.labels, variables=made.variables,
+        branch_targets=made.tables,
+    )  # fmt: skip
+
+
+def _callee(instruction: Instruction, functions: Mapping[str, Function]) -> Function | None:
+    """Return the function of this module that an instruction calls directly."""
+    if instruction.parts[0] != "call":
+        return None
+    names = [o.name for o in instruction.operands if isinstance(o, Symbol)]
+    return functions.get(names[0]) if names else None
+
+
+@dataclass(frozen=True)
+class _Names:
+    """How the names of a body are called in one copy of it: with a suffix, or as the caller's."""
+
+    suffix: str
+    symbols: Mapping[str, str]
+
+    def register(self, register: Register) -> Register:
+        return Register(register.name + self.suffix, register.type)
+
+    def operand(self, operand: Operand) -> Operand:
+        match operand:
+            case Register():
+                return self.register(operand)
+            case Symbol():
+                return Symbol(self.symbols.get(operand.name, operand.name), operand.offset)
+            case Negated():
+                return Negated(self.register(operand.predicate))
+            case Vector():
+                return Vector(tuple(map(self.operand, operand.parts)))
+            case Pair():
+                return Pair(self.operand(operand.first), self.operand(operand.second))
+            case Address():
+                base = self.operand(operand.base)
+                assert isinstance(base, Register | Symbol) or base is operand.base
+                parts = tuple(map(self.operand, operand.parts))
+                return replace(operand, base=base, parts=parts)
+            case _:
+                return operand
+
+    def guard(self, guard: Guard | None) -> Guard | None:
+        return guard and Guard(self.register(guard.predicate), guard.negated)
+
+
+class _Inliner:
+    """Collects the code of a kernel and of the copies of functions in it."""
+
+    def __init__(self, functions: Mapping[str, Function]) -> None:
+        self._functions = functions
+        self._copies = 0
+        self.code: list[Instruction] = []
+        self.labels: dict[str, int] = {}
+        self.variables: list[Variable] = []
+        self.tables: dict[str, tuple[str, ...]] = {}
+
+    def body(
+        self,
+        code: Sequence[Instruction],
+        labels: Mapping[str, int],
+        names: _Names,
+        calls: tuple[str, ...],
+    ) -> None:
+        """Append a body; `calls` are the functions that it is in, the outermost first."""
+        by_index: dict[int, list[str]] = {}
+        for label, at in labels.items():
+            by_index.setdefault(at, []).append(names.symbols.get(label, label))
+        for at, instruction in enumerate(code):
+            self.labels.update(dict.fromkeys(by_index.get(at, ()), len(self.code)))
+            self._instruction(instruction, names, calls)
+        self.labels.update(dict.fromkeys(by_index.get(len(code), ()), len(self.code)))
+
+    def _instruction(self, instruction: Instruction, names: _Names, calls: tuple[str, ...]) -> None:
+        operands = tuple(map(names.operand, instruction.operands))
+        made = replace(instruction, operands=operands, guard=names.guard(instruction.guard))
+        function = _callee(instruction, self._functions)
+        if function is not None and function.name not in calls:
+            self._call(made, function, calls)
+        elif calls and instruction.parts[0] == "ret":
+            self._append(replace(made, parts=("bra",), operands=(Symbol(f"end{names.suffix}"),)))
+        else:
+            self._append(made)
+
+    def _append(self, instruction: Instruction) -> None:
+        if len(self.code) == MAX_INSTRUCTIONS:
+            raise PtxError(
+                f"a kernel has at most {MAX_INSTRUCTIONS} instructions, those of the functions "
+                "that it calls included",
+                instruction.location,
+            )
+        self.code.append(instruction)
+
+    def _call(self, call: Instruction, function: Function, calls: tuple[str, ...]) -> None:
+        """Append a copy of a function; lanes whose guard is false branch around it."""
+        if function.broken is not None:
+            raise function.broken
+        self._copies += 1
+        suffix = f"~{self._copies}"
+        end = f"end{suffix}"
+        if call.guard is not None:
+            around = Guard(call.guard.predicate, not call.guard.negated)
+            self._append(replace(call, parts=("bra",), operands=(Symbol(end),), guard=around))
+        own = {v.name: v.name + suffix for v in function.variables if v.space == "local"}
+        own |= {label: label + suffix for label in (*function.labels, *function.branch_targets)}
+        names = _Names(suffix, {**own, **self._actuals(call, function)})
+        known = {variable.name for variable in self.variables}
+        for variable in function.variables:
+            name = own.get(variable.name, variable.name)
+            if name not in known:
+                self.variables.append(replace(variable, name=name))
+        for table, targets in function.branch_targets.items():
+            self.tables[own[table]] = tuple(own[target] for target in targets)
+        self.body(function.code, function.labels, names, (*calls, function.name))
+        self.labels[end] = len(self.code)
+
+    def _actuals(self, call: Instruction, function: Function) -> Mapping[str, str]:
+        """Return the caller's variable of each result and parameter; `PtxError` if they differ."""
+        given = [p for o in call.operands if isinstance(o, Vector) for p in o.parts]
+        names = [operand.name for operand in given if isinstance(operand, Symbol)]
+        if len(names) != len(function.formals):
+            raise PtxError(
+                f"call: '{function.name}' has {len(function.results)} results and "
+                f"{len(function.parameters)} parameters; variables in .param space are passed "
+                "for each",
+                call.location,
+            )
+        return dict(zip(function.formals, names, strict=True))
