@@ -119,7 +119,7 @@ func.func @copied_accumulator(%C: memref<128x128xf16>) {
     %b = tl.alloc_shared : !rb
     %c = tl.alloc_fragment : !rc
     %d = tl.alloc_shared : !rd
-    tl.gemm %a, %b, %c {clear} : !ra, !b, !c
+    tl.gemm %a, %b, %c {clear} : !ra, !rb, !rc
     // CHECK-NOT: tl.convert_layout
     // CHECK: tl.copy %c to %d
     tl.copy %c to %d : !rc to !rd
