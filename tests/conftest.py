@@ -38,12 +38,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     `make sweep` runs the rest.  A case that is named on the command line is run.
     """
-    cases: dict[str, list[pytest.Item]] = defaultdict(list)
+    cases: dict[tuple[str, int], list[pytest.Item]] = defaultdict(list)
     for item in items:
-        if item.get_closest_marker("sample") is not None:
-            cases[item.nodeid.partition("[")[0]].append(item)
-    for found in cases.values():
-        (number,) = found[0].get_closest_marker("sample").args
+        if (marker := item.get_closest_marker("sample")) is not None:
+            cases[item.nodeid.partition("[")[0], marker.args[0]].append(item)
+    for (_, number), found in cases.items():
         chosen = {index * len(found) // number for index in range(number)}
         for index, item in enumerate(found):
             if len(found) > number and index not in chosen:
