@@ -28,6 +28,8 @@ REPRESENTATIVE = (
 """Kernels of every input level, with every kind of operation that passes leave."""
 
 OTHERS = (
+    "cutile-batched_matmul 2 of 20x30x40 f32, tiles 16x32x16.sm_90a",
+    "cutile-grouped_matmul 17+33+5 by 40x64 bf16.sm_100a",
     "cutile-matmul_at 100x72x80 f16, tiles 64x64x32.sm_90a",
     "permute-permute.sm_100a",
     "tl-gemm.sm_90a",

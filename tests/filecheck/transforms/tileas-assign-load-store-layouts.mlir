@@ -234,7 +234,24 @@ func.func @pipeline(%x: memref<?x?xf16>, %y: memref<?x?xf16>, %z: !nv_tileas.til
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
 
-// 7. Left alone: what no operation says anything of, what comes from or goes to other functions,
+// 7. A view moves no data: what it shows of a tile in registers is there, too, though a product could
+// read it from shared memory.
+
+func.func @view_of_registers(%x: !nv_tileas.tiled_view<1x16x16xf32, gmem>, %b: tensor<16x32xf32>, %z: !nv_tileas.tiled_view<16x32xf32, gmem>) {
+  %zero = arith.constant 0 : index
+  %sums = arith.constant dense<0.0> : tensor<16x32xf32>
+  %a = nv_tileas.tiled_load %x[%zero, %zero, %zero] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<1x16x16xf32, gmem> -> tensor<1x16x16xf32>
+  %c = arith.negf %a : tensor<1x16x16xf32>
+  %rows = nv_tileas.view %c : tensor<1x16x16xf32> -> tensor<16x16xf32>
+  %d = nv_tileas.dot %rows, %b, %sums {atom = #nv_tileas<atom fma_f32_f32_f32>} : tensor<16x16xf32>, tensor<16x32xf32>, tensor<16x32xf32> -> tensor<16x32xf32>
+  nv_tileas.tiled_store %d, %z[%zero, %zero] {atom = #open} : tensor<16x32xf32>, !nv_tileas.tiled_view<16x32xf32, gmem>
+  func.return
+}
+
+// CHECK-LABEL: func.func @view_of_registers
+// CHECK:         %rows = nv_tileas.view %c : tensor<1x16x16xf32, #nv_tileas.blocked<"(1,(4,4),16,2):(0,(32@thread,1@value),1@thread,16@thread)">> -> tensor<16x16xf32>{{$}}
+
+// 8. Left alone: what no operation says anything of, what comes from or goes to other functions,
 // extents that are no powers of two, and layouts that are there already.
 
 func.func @tiles_of_callers(%t: tensor<4x8xf32>, %y: !nv_tileas.tiled_view<4x8xf32, gmem>) -> tensor<4x8xf32> {

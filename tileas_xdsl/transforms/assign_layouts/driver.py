@@ -9,9 +9,15 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import UnregisteredOp
 from xdsl.ir import Block, Operation
 
-from tileas_xdsl.analysis.layouts.tile_groups import TileGroup, TileGroups, placed_tile
+from tileas_xdsl.analysis.layouts.tile_groups import (
+    BUFFERS,
+    TileGroup,
+    TileGroups,
+    placed_tile,
+)
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
 from tileas_xdsl.transforms.assign_layouts.candidates.candidate_lists import (
@@ -110,7 +116,7 @@ def _holds_stages(group: TileGroup) -> bool:
 
 
 def _decide(a: Assignment, group: TileGroup) -> Decision:
-    kinds, found = a.kind(group), list[Candidate]()
+    kinds, found = a.kind(group) - _moved_to(a, group), list[Candidate]()
     if Space.RMEM in kinds:
         found += register_candidates(a, group)
     if Space.SMEM in kinds:
@@ -120,3 +126,14 @@ def _decide(a: Assignment, group: TileGroup) -> Decision:
     pruned = prune_families(found)
     ranked = choices(pruned, a.preferences.weights)
     return Decision(group, tuple(pruned), ranked[0] if ranked else None)
+
+
+def _moved_to(a: Assignment, group: TileGroup) -> frozenset[Space]:
+    """Memories of a group that a view would have to move its source to, and a view moves no data.
+
+    Tiles of more dimensions are laid out first, so that a view that drops some finds its source.
+    """
+    views = [value.owner for value in group.values if isinstance(value.owner, ViewOp)]
+    choices = [choice for op in views if (choice := a.choice(op.source)) is not None]
+    is_in_registers = any(choice.kind is Space.RMEM for choice in choices)
+    return frozenset(BUFFERS if is_in_registers and Space.RMEM in a.kind(group) else ())
