@@ -1,10 +1,10 @@
 """What a macro operation needs of each unit of a multiprocessor, and when its results are there.
 
-Cycles come from tables: `target/latencies.py` (rates and latencies, measured) and
-`target/instruction_counts.py` (instructions per element).  Tiles have no layouts yet where loops
-are scheduled, so a tile counts as spread evenly over the threads, and what only depends on a row or
-a column as computed for half of the elements: in the accumulator of an `m64` product a thread has
-two rows.
+Cycles come from tables: `target/costs/latencies.py` (rates and latencies, measured) and
+`target/costs/instruction_counts.py` (instructions per element).  Tiles have no layouts yet where
+loops are scheduled, so a tile counts as spread evenly over the threads, and what only depends on
+a row or a column as computed for half of the elements: in the accumulator of an `m64` product a
+thread has two rows.
 """
 
 from __future__ import annotations

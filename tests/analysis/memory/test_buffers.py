@@ -8,7 +8,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from tests.support.ir import parse
 from tileas_xdsl.analysis.memory.buffer_aliases import BufferAliases
-from tileas_xdsl.analysis.memory.buffer_allocation import BufferPlaces
+from tileas_xdsl.analysis.memory.buffer_allocation import BufferOffsets
 from tileas_xdsl.analysis.memory.buffer_layouts import shows_in_place
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp
@@ -94,7 +94,7 @@ def test_every_way_leads_to_the_allocation() -> None:
 def test_where_they_begin(name: str, base: str, constant: int, terms: dict[str, int]) -> None:
     module = parse(PROGRAM)
     names = values(module)
-    place = BufferPlaces(BufferAliases(module)).place_of(names[name])
+    place = BufferOffsets(BufferAliases(module)).place_of(names[name])
     assert place is not None
     assert place.base is names[base]
     assert place.offset.constant == constant

@@ -44,7 +44,7 @@ class Offset:
 
 
 @dataclass(frozen=True)
-class Place:
+class BufferOffset:
     """`offset` elements behind the beginning of `base`."""
 
     base: SSAValue
@@ -56,13 +56,13 @@ class Merged:
     """The result for a merge: its constant location, or the buffer that it is part of."""
 
     base: SSAValue
-    place: Place | None = None
+    place: BufferOffset | None = None
     """The constant location; None where an offset must be carried at run time."""
     is_alias: bool = True
     """False if parts of different buffers merge."""
 
 
-class BufferPlaces:
+class BufferOffsets:
     """Where the merges of a program are; those in `left` count as buffers of their own."""
 
     def __init__(self, aliases: BufferAliases, left: Collection[Carried] = ()) -> None:
@@ -116,7 +116,7 @@ class BufferPlaces:
             return Merged(base)
         return Merged(base, places[0])
 
-    def place_of(self, value: SSAValue) -> Place | None:
+    def place_of(self, value: SSAValue) -> BufferOffset | None:
         """Where a buffer begins; None if that is not known yet."""
         steps: list[Offset] = []
         while (step := _step_of(value)) is not None:
@@ -127,17 +127,17 @@ class BufferPlaces:
         if place is None:
             return None
         for behind in reversed(steps):
-            place = Place(place.base, _sum(place.offset, behind))
+            place = BufferOffset(place.base, _sum(place.offset, behind))
         return place
 
-    def _place_of_head(self, value: SSAValue) -> Place | None:
+    def _place_of_head(self, value: SSAValue) -> BufferOffset | None:
         merge = self._aliases.merge_of.get(value)
         if merge is None or merge in self.left:
-            return Place(value)
+            return BufferOffset(value)
         merged = self.found.get(merge)
         if merged is None:
             return None
-        return merged.place or Place(merged.base, Offset().plus(value))
+        return merged.place or BufferOffset(merged.base, Offset().plus(value))
 
 
 def _is_made_inside(value: SSAValue, merge: Carried) -> bool:

@@ -155,7 +155,7 @@ def check_indices(function: func.FuncOp) -> None:
 
 
 @dataclass(frozen=True)
-class Window:
+class ArgumentView:
     """A part of an array argument: it begins at the sum of `starts` along each dimension."""
 
     argument: BlockArgument
@@ -182,7 +182,7 @@ class Window:
         return Extents(sizes, strides)
 
 
-def window_of(view: SSAValue) -> Window | None:
+def window_of(view: SSAValue) -> ArgumentView | None:
     """Return the window of a kernel argument that a view shows; None for any other view."""
     views: list[ViewOp] = []
     while isinstance(view, OpResult) and isinstance(view.op, ViewOp):
@@ -198,7 +198,7 @@ def window_of(view: SSAValue) -> Window | None:
     if not all(_keeps_dimensions(op, rank) for op in views):
         return None
     starts = [[op.indices[axis] for op in views if op.indices] for axis in range(rank)]
-    return Window(argument, type_, starts, pointed)
+    return ArgumentView(argument, type_, starts, pointed)
 
 
 def _keeps_dimensions(op: ViewOp, rank: int) -> bool:

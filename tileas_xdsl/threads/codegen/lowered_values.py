@@ -18,7 +18,7 @@ from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import TensorMapRecip
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.threads.pipeline.stage_consumers import Reader, Readers
 from tileas_xdsl.threads.smem.smem_layout import SharedLayout
-from tileas_xdsl.threads.tmem.tmem_layout import Place
+from tileas_xdsl.threads.tmem.tmem_layout import TmemColumns
 
 
 def held_as(type_: Attribute) -> Attribute:
@@ -216,7 +216,7 @@ class Ghost:
 class TensorTile:
     """An accumulator in tensor memory, or a range of its columns."""
 
-    place: Place
+    place: TmemColumns
     element: Attribute
     full: SSAValue
     """Whether an MMA has written the accumulator; if not it reads as zero."""

@@ -53,7 +53,7 @@ def check_whole_bytes(op: Operation, view: GlobalView) -> None:
 
 
 @dataclass(frozen=True)
-class Window:
+class GlobalTile:
     """A tile of an array in global memory."""
 
     view: GlobalView
@@ -70,7 +70,7 @@ class Window:
     """The type of coordinates: `i32`, or `i64` where extents may have more bits."""
 
     @staticmethod
-    def of(e: ThreadBuilder, op: TiledOp, view: GlobalView, shape: tuple[int, ...]) -> Window:
+    def of(e: ThreadBuilder, op: TiledOp, view: GlobalView, shape: tuple[int, ...]) -> GlobalTile:
         """Return the tile that an operation accesses; raise where it cannot be addressed."""
         check_whole_bytes(op, view)
         if not shape or len(shape) != len(view.extents):
@@ -78,7 +78,7 @@ class Window:
                 op, f"moves a tile of rank {len(shape)} of an array of rank {len(view.extents)}"
             )
         starts = [_start(e, op, view, shape, axis) for axis in range(len(shape))]
-        return Window(
+        return GlobalTile(
             view,
             shape,
             tuple(_as_int64(e, stride) for stride in view.strides),
@@ -95,7 +95,7 @@ class Window:
         view: GlobalView,
         shape: tuple[int, ...],
         coords: Sequence[SSAValue],
-    ) -> Window:
+    ) -> GlobalTile:
         """Return the tile that begins at an element, without bounds checks."""
         if len(shape) != len(view.extents) or not shape:
             raise op_error(
@@ -105,7 +105,7 @@ class Window:
             add(e, index, begin if isinstance(begin, int) else cast_index(e, begin, IndexType()))
             for index, begin in zip(coords, view.starts, strict=True)
         ]
-        return Window(
+        return GlobalTile(
             view,
             shape,
             tuple(_as_int64(e, stride) for stride in view.strides),

@@ -50,10 +50,10 @@ from tileas_xdsl.threads.codegen.lowered_values import (
 )
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.gmem.base_arrays import origins, place_of_access
-from tileas_xdsl.threads.gmem.bounds_and_vector_width import Window
+from tileas_xdsl.threads.gmem.bounds_and_vector_width import GlobalTile
 from tileas_xdsl.threads.gmem.memory_order import WEAK, Order
 from tileas_xdsl.threads.pipeline.tile_properties import runs_again
-from tileas_xdsl.threads.registers.access_chunk import Piece
+from tileas_xdsl.threads.registers.access_chunk import AccessChunk
 from tileas_xdsl.threads.registers.coordinates import (
     is_first_holder,
     is_holding_warp,
@@ -106,7 +106,7 @@ class Accesses:
     """The accesses of a thread to its part of a tile in global memory."""
 
     e: ThreadBuilder
-    window: Window
+    window: GlobalTile
     layout: RegisterLayout
     rows: Mapping[int, Row]
     """Rows by the `line` of their chunks."""
@@ -117,7 +117,7 @@ class Accesses:
     def of(
         e: ThreadBuilder,
         op: Operation,
-        window: Window,
+        window: GlobalTile,
         layout: RegisterLayout,
         *,
         guard: SSAValue | None,
@@ -149,7 +149,7 @@ class Accesses:
             0
         ].count
 
-    def wide(self, piece: Piece) -> tuple[SSAValue, SSAValue | None]:
+    def wide(self, piece: AccessChunk) -> tuple[SSAValue, SSAValue | None]:
         """Return the pointer to a whole chunk without its constant offset, and its predicate."""
         e, row, view = self.e, self.rows[piece.line], self.window.view
         size = bits_of(view.element) // 8
@@ -157,7 +157,7 @@ class Accesses:
         exists = logical_and(e, self._has(row, piece.shift), piece.exists)
         return first, logical_and(e, row.exists, exists)
 
-    def single(self, piece: Piece, position: int) -> tuple[SSAValue, SSAValue | None]:
+    def single(self, piece: AccessChunk, position: int) -> tuple[SSAValue, SSAValue | None]:
         """Return the pointer to one element of a chunk, and its predicate."""
         e, row, view = self.e, self.rows[piece.line], self.window.view
         offset, stride = piece.shift + position, view.strides[-1]
@@ -203,8 +203,8 @@ class Accesses:
 
 def _row(
     e: ThreadBuilder,
-    window: Window,
-    piece: Piece,
+    window: GlobalTile,
+    piece: AccessChunk,
     begin: tuple[SSAValue, SSAValue],
     guard: SSAValue | None,
 ) -> Row:
@@ -231,7 +231,7 @@ def load_tile(e: ThreadBuilder, op: TiledLoadBase) -> RegisterTile:
         return in_registers(e, op, op.view, layout)
     layout = in_rows(e, layout)
     order(e, op)
-    return load_window(e, op, Window.of(e, op, source, shape), layout)
+    return load_window(e, op, GlobalTile.of(e, op, source, shape), layout)
 
 
 def in_rows(e: ThreadBuilder, layout: RegisterLayout) -> RegisterLayout:
@@ -242,7 +242,7 @@ def in_rows(e: ThreadBuilder, layout: RegisterLayout) -> RegisterLayout:
 
 
 def load_window(
-    e: ThreadBuilder, op: TiledLoadBase | LoadBase, window: Window, layout: RegisterLayout
+    e: ThreadBuilder, op: TiledLoadBase | LoadBase, window: GlobalTile, layout: RegisterLayout
 ) -> RegisterTile:
     """Load a tile of a global array into the registers of a layout."""
     source = window.view
@@ -254,7 +254,7 @@ def load_window(
     padding = padding_of(op.padding_value, source.element)
 
     def wide() -> list[SSAValue]:
-        def load(piece: Piece) -> SSAValue:
+        def load(piece: AccessChunk) -> SSAValue:
             pointer, exists = accesses.wide(piece)
             type_ = VectorType(source.element, [piece.count])
             loaded = e.insert(LoadOp(pointer, type_, exists, offset=piece.shift)).result
@@ -263,7 +263,7 @@ def load_window(
         return list(assembled(e, layout, source.element, load).parts)
 
     def single() -> list[SSAValue]:
-        def load(piece: Piece) -> SSAValue:
+        def load(piece: AccessChunk) -> SSAValue:
             found: list[SSAValue] = []
             for k in range(piece.count):
                 pointer, exists = accesses.single(piece, k)
@@ -298,13 +298,13 @@ def store_tile(e: ThreadBuilder, op: TiledStoreOp) -> None:
         return
     order(e, op)
     tile = as_fragment(e, op, tile, in_rows(e, layout))
-    store_window(e, op, Window.of(e, op, target, layout.shape), tile)
+    store_window(e, op, GlobalTile.of(e, op, target, layout.shape), tile)
 
 
 def store_window(
     e: ThreadBuilder,
     op: TiledStoreOp | StoreBase,
-    window: Window,
+    window: GlobalTile,
     tile: RegisterTile,
     mask: RegisterTile | None = None,
 ) -> None:

@@ -28,7 +28,7 @@ from tileas_xdsl.threads.codegen.lowered_values import RegisterTile, Scalar
 from tileas_xdsl.threads.gmem.coalesced_access import padded
 from tileas_xdsl.threads.gmem.pointer_elements import PointerElements
 from tileas_xdsl.threads.gmem.pointer_tiles import followed
-from tileas_xdsl.threads.registers.access_chunk import Piece
+from tileas_xdsl.threads.registers.access_chunk import AccessChunk
 from tileas_xdsl.threads.registers.coordinates import (
     is_first_holder,
     is_holding_warp,
@@ -48,7 +48,7 @@ class Runs:
     base: RegisterTile
     mask: RegisterTile | None
     type: MemoryPointer
-    pieces: Sequence[Piece]
+    pieces: Sequence[AccessChunk]
     mine: SSAValue | None
     """Whether the thread takes part; None if always."""
 
@@ -78,7 +78,7 @@ class Runs:
         assert whole is not None
         return whole
 
-    def _is_whole(self, piece: Piece) -> SSAValue | None:
+    def _is_whole(self, piece: AccessChunk) -> SSAValue | None:
         e, size = self.e, self.type.element_bytes
         first, last = (self._pointer(piece, k) for k in (0, piece.count - 1))
         distance = i64_constant(e, (piece.count - 1) * size)
@@ -93,10 +93,10 @@ class Runs:
             found = logical_and(e, found, e.insert(arith.CmpiOp(flag, flags[0], "eq")).result)
         return found
 
-    def _pointer(self, piece: Piece, k: int) -> SSAValue:
+    def _pointer(self, piece: AccessChunk, k: int) -> SSAValue:
         return element(self.e, self.base.parts[piece.block], piece.register + k)
 
-    def _place(self, piece: Piece) -> tuple[SSAValue, SSAValue | None]:
+    def _place(self, piece: AccessChunk) -> tuple[SSAValue, SSAValue | None]:
         """Return the pointer of a whole chunk, and its predicate."""
         e = self.e
         align = piece.count * self.type.element_bytes
@@ -111,7 +111,7 @@ class Runs:
     def load(self, padding: FloatAttr | IntegerAttr | None) -> RegisterTile:
         """Load all chunks by vector accesses."""
 
-        def loaded(piece: Piece) -> SSAValue:
+        def loaded(piece: AccessChunk) -> SSAValue:
             pointer, exists = self._place(piece)
             type_: VectorType[Attribute] = VectorType(self.type.element_type, [piece.count])
             value = self.e.insert(LoadOp(pointer, type_, exists)).result
@@ -127,7 +127,7 @@ class Runs:
             self.e.insert(StoreOp(part, pointer, exists))
 
 
-def _registers(piece: Piece) -> range:
+def _registers(piece: AccessChunk) -> range:
     return range(piece.register, piece.register + piece.count)
 
 

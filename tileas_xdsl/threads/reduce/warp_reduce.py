@@ -26,7 +26,7 @@ from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.codegen.thread_ids import lane_id, warp_id
 from tileas_xdsl.threads.reduce.combiner import Combiner
-from tileas_xdsl.threads.registers.access_chunk import Piece
+from tileas_xdsl.threads.registers.access_chunk import AccessChunk
 from tileas_xdsl.threads.registers.coordinates import (
     is_counted_warp,
     is_first_holder,
@@ -130,7 +130,7 @@ def reduce_columns(
         e.insert(StoreOp(value, pointer, holds, offset=piece.shift))
     synchronize_agent(e)
 
-    def load(piece: Piece) -> SSAValue:
+    def load(piece: AccessChunk) -> SSAValue:
         type_ = VectorType(c.wide, [piece.count])
         pointer = advance(e, room.pointer, piece.column, piece.count * room.size)
         places = [piece.shift + group * rows.columns for group in range(rows.row_warps)]

@@ -1,4 +1,4 @@
-"""A piece of a tile: what one access of a thread moves at most."""
+"""Access chunks: the elements of a tile that one access of a thread moves at most."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from xdsl.ir import SSAValue
 
 
 @dataclass(frozen=True)
-class Piece:
+class AccessChunk:
     """Adjacent elements of a row in adjacent registers of one block."""
 
     block: int

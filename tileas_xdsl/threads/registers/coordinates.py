@@ -33,13 +33,13 @@ from tileas_xdsl.threads.codegen.integer_ops import (
 )
 from tileas_xdsl.threads.codegen.thread_ids import lane_id, warp_id
 from tileas_xdsl.threads.pipeline.warp_allocation import GROUP
-from tileas_xdsl.threads.registers.access_chunk import Piece
+from tileas_xdsl.threads.registers.access_chunk import AccessChunk
 from tileas_xdsl.threads.registers.encoded_chunks import encoded_pieces
 
 
 def pieces(
     e: ThreadBuilder, layout: RegisterLayout, bits: int, *, stored: bool = False
-) -> Iterator[Piece]:
+) -> Iterator[AccessChunk]:
     """The chunks of a tile of elements of `bits` that this thread has.
 
     With `stored`, only those of a layout without closed form that no thread before it has.
@@ -52,7 +52,7 @@ def pieces(
     return encoded_pieces(e, layout, bits, stored=stored)
 
 
-def _blocked(e: ThreadBuilder, form: Blocked) -> Iterator[Piece]:
+def _blocked(e: ThreadBuilder, form: Blocked) -> Iterator[AccessChunk]:
     if form.crosses_rows:
         yield from _short_rows(e, form)
         return
@@ -61,16 +61,16 @@ def _blocked(e: ThreadBuilder, form: Blocked) -> Iterator[Piece]:
         row = add(e, row_group(e, form), form.row_warps * block) if form.is_by_rows else None
         for k in range(form.chunks):
             shift = k * form.stride
-            yield Piece(block, k * vector, vector, row, column, shift, form.stride, block)
+            yield AccessChunk(block, k * vector, vector, row, column, shift, form.stride, block)
 
 
-def _short_rows(e: ThreadBuilder, form: Blocked) -> Iterator[Piece]:
+def _short_rows(e: ThreadBuilder, form: Blocked) -> Iterator[AccessChunk]:
     """The chunks of a line that is a matrix of short rows."""
     first, columns = column_of_thread(e, form), form.shape[-1]
     for k in range(form.chunks):
         place = add(e, first, k * form.stride)
         row, column = divide(e, place, columns), modulo(e, place, columns)
-        yield Piece(0, k * form.vector, form.vector, row, column, 0, 1, k)
+        yield AccessChunk(0, k * form.vector, form.vector, row, column, 0, 1, k)
 
 
 def row_group(e: ThreadBuilder, form: Blocked) -> SSAValue:
@@ -145,11 +145,11 @@ def column_of_accumulator(e: ThreadBuilder) -> SSAValue:
     return multiply(e, modulo(e, lane_id(e), QUAD), PAIR)
 
 
-def _accumulators(e: ThreadBuilder, layout: RegisterLayout) -> Iterator[Piece]:
+def _accumulators(e: ThreadBuilder, layout: RegisterLayout) -> Iterator[AccessChunk]:
     row, column = row_of_accumulator(e, layout), column_of_accumulator(e)
     for block in range(instructions_of(layout)):
         for half in range(2):
             here = add(e, row, WGMMA_ROWS * block + 8 * half)
             for group in range(layout.shape[1] // 8):
                 register, line = 4 * group + 2 * half, 2 * block + half
-                yield Piece(block, register, PAIR, here, column, 8 * group, 8, line)
+                yield AccessChunk(block, register, PAIR, here, column, 8 * group, 8, line)

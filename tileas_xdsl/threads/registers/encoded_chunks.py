@@ -12,12 +12,12 @@ from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import add
 from tileas_xdsl.threads.index.per_thread_tables import holds, tabulated
-from tileas_xdsl.threads.registers.access_chunk import Piece
+from tileas_xdsl.threads.registers.access_chunk import AccessChunk
 
 
 def encoded_pieces(
     e: ThreadBuilder, layout: RegisterLayout, bits: int, *, stored: bool
-) -> Iterator[Piece]:
+) -> Iterator[AccessChunk]:
     """The pieces of a thread; of those that are stored only what no thread before it has."""
     lines: dict[tuple[SSAValue, int, SSAValue], int] = {}
     digits = layout.thread_digits
@@ -29,7 +29,7 @@ def encoded_pieces(
         column, right = tabulated(e, strip.column, digits)
         if right < 0:
             column, right = add(e, column, right), 0
-        yield Piece(
+        yield AccessChunk(
             0,
             strip.register,
             strip.count,

@@ -25,7 +25,7 @@ from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import i32_constant
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile, Splat
-from tileas_xdsl.threads.registers.access_chunk import Piece
+from tileas_xdsl.threads.registers.access_chunk import AccessChunk
 from tileas_xdsl.threads.registers.coordinates import pieces
 from tileas_xdsl.threads.registers.vector_split import vectors_of
 
@@ -39,7 +39,7 @@ def assembled(
     e: ThreadBuilder,
     layout: RegisterLayout,
     element: Attribute,
-    make: Callable[[Piece], SSAValue],
+    make: Callable[[AccessChunk], SSAValue],
 ) -> RegisterTile:
     """A tile of pieces, each an element or a vector that `make` gives."""
     found = [(piece, make(piece)) for piece in pieces(e, layout, bits_of(element))]

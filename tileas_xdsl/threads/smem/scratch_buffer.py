@@ -21,7 +21,7 @@ from tileas_xdsl.threads.codegen.integer_ops import add, logical_and, multiply
 from tileas_xdsl.threads.codegen.lowered_values import RegisterLayout, RegisterTile
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.codegen.thread_ids import is_first_thread
-from tileas_xdsl.threads.registers.access_chunk import Piece
+from tileas_xdsl.threads.registers.access_chunk import AccessChunk
 from tileas_xdsl.threads.registers.coordinates import is_first_holder, pieces
 from tileas_xdsl.threads.registers.vector_values import assembled, strip
 from tileas_xdsl.threads.smem.scratch_allocation import allocate_scratch, release_scratch
@@ -66,7 +66,7 @@ def spilled(e: ThreadBuilder, op: Operation, tile: RegisterTile) -> Scratch:
 def read_back(e: ThreadBuilder, room: Scratch, layout: RegisterLayout) -> RegisterTile:
     """Load a tile from scratch into registers of a layout."""
 
-    def load(piece: Piece) -> SSAValue:
+    def load(piece: AccessChunk) -> SSAValue:
         pointer = place(e, room, piece, columns_of(layout))
         type_ = VectorType(room.element, [piece.count])
         return e.insert(LoadOp(pointer, type_, piece.exists, offset=piece.shift)).result
@@ -89,7 +89,7 @@ def columns_of(layout: RegisterLayout) -> int:
     return layout.shape[-1] if layout.shape else 1
 
 
-def place(e: ThreadBuilder, room: Scratch, piece: Piece, columns: int) -> SSAValue:
+def place(e: ThreadBuilder, room: Scratch, piece: AccessChunk, columns: int) -> SSAValue:
     """Return the address of a chunk of a row-major tile, without its constant offset."""
     offset = piece.column
     if piece.row is not None:

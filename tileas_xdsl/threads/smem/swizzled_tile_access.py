@@ -13,7 +13,7 @@ from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import add, divide, modulo, multiply, xor
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile, SharedTile
 from tileas_xdsl.threads.codegen.pointer_ops import advance, recast
-from tileas_xdsl.threads.registers.access_chunk import Piece
+from tileas_xdsl.threads.registers.access_chunk import AccessChunk
 from tileas_xdsl.threads.registers.coordinates import is_first_holder, pieces
 from tileas_xdsl.threads.registers.vector_split import has_closed_form
 from tileas_xdsl.threads.registers.vector_values import assembled, strip
@@ -27,7 +27,7 @@ def read_shared(e: ThreadBuilder, tile: SharedTile, layout: RegisterLayout) -> R
     if not has_closed_form(layout) or not tile.layout.is_by_row:
         return read_by_table(e, tile, layout)
 
-    def load(piece: Piece) -> SSAValue:
+    def load(piece: AccessChunk) -> SSAValue:
         pointer = _address(e, tile, piece)
         return e.insert(LoadOp(pointer, VectorType(tile.element, [piece.count]))).result
 
@@ -48,7 +48,7 @@ def write_shared(e: ThreadBuilder, fragment: RegisterTile, tile: SharedTile) -> 
         e.insert(StoreOp(value, _address(e, tile, piece), holds))
 
 
-def _address(e: ThreadBuilder, tile: SharedTile, piece: Piece) -> SSAValue:
+def _address(e: ThreadBuilder, tile: SharedTile, piece: AccessChunk) -> SSAValue:
     """Return the address of a chunk: a swizzle permutes 16-byte units, the widest chunk."""
     layout = tile.layout
     size = layout.bits // 8

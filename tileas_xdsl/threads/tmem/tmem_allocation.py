@@ -42,7 +42,7 @@ from tileas_xdsl.threads.tmem.accumulator_barriers import (
     ring_of,
     turns_of,
 )
-from tileas_xdsl.threads.tmem.tmem_layout import Place, TensorMemory
+from tileas_xdsl.threads.tmem.tmem_layout import TensorMemory, TmemColumns
 from tileas_xdsl.threads.tmem.tmem_scales import columns_of_scales
 
 
@@ -56,17 +56,17 @@ def allocate(e: ThreadBuilder, sums: KernelSums) -> None:
     scaled = [op for op in e.plan.kernel.walk() if isinstance(op, BlockScaledMmaOp)]
     scales = {op: _columns_of_scales(e, op) for op in scaled}
     used = 0
-    of_value: dict[SSAValue, Place] = {}
-    places: list[Place] = []
+    of_value: dict[SSAValue, TmemColumns] = {}
+    places: list[TmemColumns] = []
     for turns, copies in turns_of(e, sums, COLUMNS - sum(scales.values())):
         columns = columns_of(turns)
-        places.append(Place(used, columns, ring_of(e, turns, copies, len(places))))
+        places.append(TmemColumns(used, columns, ring_of(e, turns, copies, len(places))))
         of_value.update({value: places[-1] for value, s in sums.of_value.items() if s in turns})
         used += copies * columns
         _check_size(turns[0].opens, used, places)
     for op in tiles:
         columns = _columns(e, op)
-        of_value[op.results[0]] = Place(used, columns)
+        of_value[op.results[0]] = TmemColumns(used, columns)
         used += columns
         _check_size(op, used)
     first_of_scales: dict[Operation, int] = {}
@@ -92,7 +92,7 @@ def _is_tile(op: Operation) -> bool:
     return isinstance(op, AllocTensorOp) and in_tensor_memory(op.result.type)
 
 
-def _check_size(op: Operation, used: int, places: Sequence[Place] = ()) -> None:
+def _check_size(op: Operation, used: int, places: Sequence[TmemColumns] = ()) -> None:
     """Raise where columns run out; notes name the accumulators that are alive together."""
     if used <= COLUMNS:
         return

@@ -27,7 +27,7 @@ class AccumulatorRing:
 
 
 @dataclass(eq=False)
-class Place:
+class TmemColumns:
     """Columns of tensor memory."""
 
     column: int
@@ -44,8 +44,8 @@ class TensorMemory:
     base: SSAValue
     """The address of its first column."""
     columns: int
-    sums: Sequence[Place]
-    of_value: dict[SSAValue, Place] = field(default_factory=dict[SSAValue, Place])
+    sums: Sequence[TmemColumns]
+    of_value: dict[SSAValue, TmemColumns] = field(default_factory=dict[SSAValue, TmemColumns])
     """The location of each accumulator value; of other tiles, by the allocated tile."""
     scales: dict[Operation, int] = field(default_factory=dict[Operation, int])
     """The first column of the scales of each block-scaled product."""

@@ -28,7 +28,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.utils.hints import isa
 
-from tileas_xdsl.analysis.memory.tma_descriptors import Window
+from tileas_xdsl.analysis.memory.tma_descriptors import ArgumentView
 from tileas_xdsl.analysis.values.kernel_parameters import Parameter
 from tileas_xdsl.analysis.values.pointer_base_arrays import Count
 from tileas_xdsl.diagnostics.catalogue import message
@@ -133,7 +133,7 @@ class Closure:
 
     # arrays
 
-    def address(self, window: Window, bits: int) -> SSAValue:
+    def address(self, window: ArgumentView, bits: int) -> SSAValue:
         """Where a window begins."""
         kind = "ptr" if window.pointed is None else "scalar"
         found = self._parameters[Parameter(kind, window.argument.index)]
@@ -144,13 +144,13 @@ class Closure:
                 found = self.code.add(found, self._bytes(elements, bits))
         return found
 
-    def extents(self, window: Window) -> Sequence[SSAValue]:
+    def extents(self, window: ArgumentView) -> Sequence[SSAValue]:
         """How far the array goes on from where the window begins."""
         whole = self._whole(window)
         starts = self.starts(window)
         return [n if s is None else self.code.sub(n, s) for n, s in zip(whole, starts, strict=True)]
 
-    def _whole(self, window: Window) -> Sequence[SSAValue]:
+    def _whole(self, window: ArgumentView) -> Sequence[SSAValue]:
         """The extents of the array that a window is of."""
         if window.pointed is not None:
             return [self._count(size) for size in window.pointed.sizes]
@@ -163,11 +163,11 @@ class Closure:
             return self.code.const(count)
         return self._zeros_before(self.value(count), count.type)
 
-    def starts(self, window: Window) -> Sequence[SSAValue | None]:
+    def starts(self, window: ArgumentView) -> Sequence[SSAValue | None]:
         """Where the window begins along each dimension, None for the beginning."""
         return [self._sum(values) for values in window.starts]
 
-    def strides(self, window: Window) -> Sequence[SSAValue]:
+    def strides(self, window: ArgumentView) -> Sequence[SSAValue]:
         """Along each dimension, how many elements the next one is away."""
         type_, code = window.type, self.code
         if window.pointed is not None:
@@ -182,7 +182,7 @@ class Closure:
             found.insert(0, code.mul(found[0], self._extent(window.argument, type_, axis)))
         return found
 
-    def stride_bytes(self, window: Window, bits: int) -> Sequence[SSAValue]:
+    def stride_bytes(self, window: ArgumentView, bits: int) -> Sequence[SSAValue]:
         """The strides in bytes."""
         return [self._bytes(stride, bits) for stride in self.strides(window)]
 

@@ -16,7 +16,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, UnitAttr, i32, i64
 from xdsl.ir import Operation, SSAValue
 
-from tileas_xdsl.analysis.memory.tma_descriptors import Window
+from tileas_xdsl.analysis.memory.tma_descriptors import ArgumentView
 from tileas_xdsl.analysis.values.kernel_parameters import parameters_of
 from tileas_xdsl.dialects.nv_tileas.tma.index import HOST_CODE
 from tileas_xdsl.target.tma.tensor_map import ELEMENTS, MAX_RANK, SWIZZLES
@@ -89,7 +89,7 @@ def _whole(recipe: Recipe) -> Recipe:
     """The recipe of all of the array that a window is of."""
     window = recipe.window
     starts: list[list[SSAValue]] = [[] for _ in window.starts]
-    whole = Window(window.argument, window.type, starts, window.pointed)
+    whole = ArgumentView(window.argument, window.type, starts, window.pointed)
     return Recipe(whole, recipe.element, recipe.box, recipe.swizzle, recipe.nan_fill)
 
 

@@ -9,7 +9,7 @@ from math import prod
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, Signedness
 from xdsl.ir import Attribute, Block, BlockArgument, OpResult, SSAValue
 
-from tileas_xdsl.analysis.memory.tma_descriptors import Window, constant_box, window_of
+from tileas_xdsl.analysis.memory.tma_descriptors import ArgumentView, constant_box, window_of
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
 from tileas_xdsl.dialects.nv_tileas.element_names import element_name
@@ -43,7 +43,7 @@ LEGAL_STRIDE, LEGAL_EXTENT = 1 << 12, 1 << 12
 class Recipe:
     """A tensor map of a window of an argument."""
 
-    window: Window
+    window: ArgumentView
     element: Attribute
     box: tuple[int, ...]
     """Innermost first."""

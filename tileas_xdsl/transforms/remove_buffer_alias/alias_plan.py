@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Operation, SSAValue, Use
 
 from tileas_xdsl.analysis.memory.buffer_aliases import BufferAliases
-from tileas_xdsl.analysis.memory.buffer_allocation import BufferPlaces, Offset, Place
+from tileas_xdsl.analysis.memory.buffer_allocation import BufferOffset, BufferOffsets, Offset
 from tileas_xdsl.analysis.memory.buffer_layouts import shows_in_place
 from tileas_xdsl.analysis.values.loop_carried_values import Carried, Feed
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
@@ -33,7 +33,7 @@ class Plan:
     """The merges of a program that can become numbers, and where they are."""
 
     aliases: BufferAliases
-    places: BufferPlaces
+    places: BufferOffsets
     removable: Sequence[Carried]
 
     @staticmethod
@@ -41,7 +41,7 @@ class Plan:
         """What can be done in `root`; what cannot leaves the rest as it is."""
         aliases = BufferAliases(root)
         lost = [m for m in aliases.merges if aliases.allocation_of(m.heads[0]) is None]
-        places = BufferPlaces(aliases, lost)
+        places = BufferOffsets(aliases, lost)
         return Plan(aliases, places, [m for m in aliases.merges if m in places.found])
 
     @cached_property
@@ -49,10 +49,10 @@ class Plan:
         """The operands that flow into merges which go."""
         return frozenset(feed for merge in self.removable for feed in merge.feeds)
 
-    def place_of(self, merge: Carried, head: SSAValue) -> Place:
+    def place_of(self, merge: Carried, head: SSAValue) -> BufferOffset:
         """Where a merge is; where that changes, a number that stands for `head` tells."""
         merged = self.places.found[merge]
-        return merged.place or Place(merged.base, Offset().plus(head))
+        return merged.place or BufferOffset(merged.base, Offset().plus(head))
 
     def outer_uses(self, head: SSAValue) -> Sequence[Use]:
         """The uses of an alias, in order, but for those that flow into merges which go too."""

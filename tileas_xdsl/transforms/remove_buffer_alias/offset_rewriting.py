@@ -16,7 +16,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue, Use
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.analysis.memory.buffer_aliases import Window
-from tileas_xdsl.analysis.memory.buffer_allocation import Offset, Place
+from tileas_xdsl.analysis.memory.buffer_allocation import BufferOffset, Offset
 from tileas_xdsl.analysis.values.loop_carried_values import Carried, Feed
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
@@ -115,7 +115,9 @@ class _Numbers:
         assert isinstance(value, OpResult)
         return InsertPoint.after(value.op)
 
-    def _copy(self, place: Place, head: SSAValue, uses: Sequence[Use], origin: Operation) -> None:
+    def _copy(
+        self, place: BufferOffset, head: SSAValue, uses: Sequence[Use], origin: Operation
+    ) -> None:
         """Before each user a copy through registers, which is what threads can do."""
         for user in dict.fromkeys(use.operation for use in uses):
             at = _Point(InsertPoint.before(user), origin)
@@ -129,7 +131,7 @@ class _Numbers:
                 if use.operation is user:
                     user.operands[use.index] = tile
 
-    def _view(self, place: Place, type_: Attribute, at: _Point) -> SSAValue:
+    def _view(self, place: BufferOffset, type_: Attribute, at: _Point) -> SSAValue:
         known = place.offset.known
         if known == 0 and type_ == place.base.type:
             return place.base

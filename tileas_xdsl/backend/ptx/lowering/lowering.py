@@ -23,7 +23,7 @@ Handler = Callable[[Any, "Lowering"], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Address:
     """An address (or a matrix descriptor): a base register and a constant offset.
 
     `root` and `terms` record how the register was computed: `base = root + sum(value * scale)`,
@@ -73,7 +73,7 @@ class Lowering:
     uses_shared: bool = False
     """Whether it addresses dynamic shared memory."""
     values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
-    places: dict[SSAValue, Place] = field(default_factory=dict[SSAValue, Place])
+    places: dict[SSAValue, Address] = field(default_factory=dict[SSAValue, Address])
     location: LocationAttr = UNKNOWN_LOC
     loop: Loop | None = None
     begun: dict[Operation, SSAValue] = field(default_factory=dict[Operation, SSAValue])
@@ -172,14 +172,14 @@ class Lowering:
             raise self.error(f"no registers hold a value of type {type_}")
         return form
 
-    def place(self, value: SSAValue) -> Place:
+    def place(self, value: SSAValue) -> Address:
         """Where a pointer or descriptor points to."""
         found = self.places.get(value)
         if found is None:
-            found = self.places[value] = Place(self.values[value])
+            found = self.places[value] = Address(self.values[value])
         return found
 
-    def at(self, place: Place) -> SSAValue:
+    def at(self, place: Address) -> SSAValue:
         """The address in one register."""
         if place.offset == 0:
             return place.base

@@ -58,7 +58,7 @@ from tileas_xdsl.transforms.assign_layouts.candidates.row_values import (
     values_of_rows,
 )
 from tileas_xdsl.transforms.assign_layouts.candidates.shared_memory import (
-    Window,
+    SubTile,
     accesses,
     memory_layout,
     shared_layouts,
@@ -265,7 +265,7 @@ def _of_group(op: Operation, group: TileGroup) -> SSAValue:
 
 
 @dataclass(frozen=True)
-class Place:
+class RegisterAccess:
     """An operation on a tile in registers, and the threads that run it."""
 
     op: Operation
@@ -282,12 +282,12 @@ class Place:
         return bits_of(tile.element_type)
 
 
-def _place(a: Assignment, op: Operation, axis: SubAxis, group: TileGroup) -> Place:
+def _place(a: Assignment, op: Operation, axis: SubAxis, group: TileGroup) -> RegisterAccess:
     loads = op in {value.owner for value in group.values} and loads_tensor_memory(a, op)
-    return Place(op, axis, group, a.agent(_first(group)), loads)
+    return RegisterAccess(op, axis, group, a.agent(_first(group)), loads)
 
 
-def _candidates(place: Place, option: Option) -> Iterator[Candidate]:
+def _candidates(place: RegisterAccess, option: Option) -> Iterator[Candidate]:
     bits, memory = place.bits, _memory_of(place.op)
     move = option.move if place.loads_tensor_memory else None
 
@@ -312,7 +312,7 @@ def _candidates(place: Place, option: Option) -> Iterator[Candidate]:
     elif memory is Space.SMEM:
         stores = isinstance(place.op, TiledStoreOp)
         shape = place.group.shape
-        window = Window(memory_layout(shared_layouts(shape, bits)[0]), shape, bits, ())
+        window = SubTile(memory_layout(shared_layouts(shape, bits)[0]), shape, bits, ())
         for access in accesses(fragment, window, stores):
             facts = (access.alignment, access.transactions, access.registers, access.refused)
             yield made(access.atom, *facts)

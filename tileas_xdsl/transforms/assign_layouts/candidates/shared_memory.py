@@ -183,7 +183,7 @@ def _candidates(
         yield made(op.atom.data.word if op.atom else "-", 128, rows, refused)
     elif (fragment := _fragment(a, op, use.value)) is not None:
         stores = isinstance(op, TiledStoreOp) or use.value in op.results
-        window = Window(layout, group.shape, shared.bits, tuple(_cuts(a, use.value)))
+        window = SubTile(layout, group.shape, shared.bits, tuple(_cuts(a, use.value)))
         for access in accesses(fragment, window, stores):
             yield made(access.atom, access.alignment, access.transactions, access.refused)
 
@@ -261,7 +261,7 @@ Cut: TypeAlias = tuple[Bounds, ...] | tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Window:
+class SubTile:
     """A tile in memory, or a part of one: it is cut, or turned, step by step."""
 
     layout: MemoryLayout
@@ -287,7 +287,7 @@ def _step(addresses: Ints, cut: Cut) -> Ints:
 
 
 @lru_cache(maxsize=1024)
-def accesses(fragment: RegisterLayout, window: Window, stores: bool) -> Sequence[ThreadAccess]:
+def accesses(fragment: RegisterLayout, window: SubTile, stores: bool) -> Sequence[ThreadAccess]:
     """How threads access a window; agents alike ask the same."""
     return tuple(thread_accesses(fragment, window.addresses(), window.bits, stores=stores))
 

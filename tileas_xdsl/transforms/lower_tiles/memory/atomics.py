@@ -26,7 +26,7 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     RegisterTile,
 )
 from tileas_xdsl.threads.gmem.atomic_rmw import Updater
-from tileas_xdsl.threads.gmem.bounds_and_vector_width import Window
+from tileas_xdsl.threads.gmem.bounds_and_vector_width import GlobalTile
 from tileas_xdsl.threads.gmem.coalesced_access import Accesses, in_rows, order
 from tileas_xdsl.threads.gmem.memory_order import Order
 from tileas_xdsl.threads.gmem.pointer_elements import ALONE, PointerElements
@@ -112,7 +112,7 @@ def tiled_atomic_rmw(e: ThreadBuilder, op: TiledAtomicRmwOp) -> Sequence[Lowered
     tile = as_fragment(e, op, tile, in_rows(e, tile.layout))
     layout = tile.layout
     work = Updater(e, op, op.rmw_mode.data, tile.element, ordering)
-    window = Window.of(e, op, view, layout.shape)
+    window = GlobalTile.of(e, op, view, layout.shape)
     accesses = Accesses.of(e, op, window, layout, guard=is_first_holder(e, layout), bits=ALONE)
     rows: list[dict[int, SSAValue]] = [{} for _ in tile.parts]
     for piece in pieces(e, layout, ALONE, stored=True):

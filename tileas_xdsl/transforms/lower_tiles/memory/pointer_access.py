@@ -36,7 +36,7 @@ from tileas_xdsl.threads.codegen.lowered_values import (
 )
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.codegen.thread_ids import is_first_thread
-from tileas_xdsl.threads.gmem.bounds_and_vector_width import Window, check_whole_bytes
+from tileas_xdsl.threads.gmem.bounds_and_vector_width import GlobalTile, check_whole_bytes
 from tileas_xdsl.threads.gmem.coalesced_access import (
     in_rows,
     load_window,
@@ -141,7 +141,7 @@ def _loaded_at(e: ThreadBuilder, op: LoadBase) -> Scalar | RegisterTile:
         pointer, exists = _element_at(e, view, coords), _mask(e, op)
         value = e.insert(LoadElementOp(pointer, view.element, exists)).result
         return Scalar(padded(e, value, exists, padding_of(op.padding_value, view.element)))
-    window = Window.at(e, op, view, shape, coords)
+    window = GlobalTile.at(e, op, view, shape, coords)
     return load_window(e, op, window, in_rows(e, layout_of(e, op, shape)))
 
 
@@ -157,7 +157,7 @@ def _store_at(e: ThreadBuilder, op: StoreOp) -> None:
     tile = in_registers(e, op, op.value)
     tile = as_fragment(e, op, tile, in_rows(e, tile.layout))
     mask = None if op.mask is None else in_registers(e, op, op.mask, tile.layout)
-    store_window(e, op, Window.at(e, op, view, shape, coords), tile, mask)
+    store_window(e, op, GlobalTile.at(e, op, view, shape, coords), tile, mask)
 
 
 def _view(e: ThreadBuilder, op: LoadBase | StoreOp) -> GlobalView:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from xdsl.ir import Block, Operation, SSAValue
 
-from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering, Place
+from tileas_xdsl.backend.ptx.lowering.lowering import Address, Handler, Lowering
 from tileas_xdsl.backend.ptx.lowering.memory.addresses import linear
 from tileas_xdsl.backend.ptx.printer_views import whole
 from tileas_xdsl.dialects import cute_nvgpu as nvgpu
@@ -35,12 +35,12 @@ def make_descriptor(op: DescriptorOp | CanonicalDescriptorOp, low: Lowering) -> 
     fields = SmemDescriptor(low.target, op.swizzle.data, 0, leading, stride).encode()
     terms, distance = _terms(place)
     if distance % UNIT or any(_is_odd(low, value, scale) for value, scale in terms):
-        low.places[op.result] = Place(_with_address(low, low.at(place), fields))
+        low.places[op.result] = Address(_with_address(low, low.at(place), fields))
         return
     base = _with_address(low, place.start, fields)
     for value, scale in terms:
         base = _moved(low, base, low.value(value), scale // UNIT)
-    low.places[op.result] = Place(base, distance // UNIT)
+    low.places[op.result] = Address(base, distance // UNIT)
 
 
 def _moved(low: Lowering, base: SSAValue, value: SSAValue, scale: int) -> SSAValue:
@@ -55,7 +55,7 @@ def _is_odd(low: Lowering, value: SSAValue, scale: int) -> bool:
     return scale % UNIT != 0 or low.form(value).bits != 32
 
 
-def _terms(place: Place) -> tuple[list[tuple[SSAValue, int]], int]:
+def _terms(place: Address) -> tuple[list[tuple[SSAValue, int]], int]:
     """Return the terms added to the root of an address: scaled values, and a constant."""
     terms: list[tuple[SSAValue, int]] = []
     distance = place.offset
@@ -79,18 +79,18 @@ def _advance(op: nvgpu.SmemDescAddOp, low: Lowering) -> None:
     place = low.place(op.desc)
     if op.bytes is not None:
         offset = place.offset + op.bytes.value.data // UNIT
-        low.places[op.result] = Place(place.base, offset)
+        low.places[op.result] = Address(place.base, offset)
         return
     assert op.bytes_value is not None
     value, scale, constant = linear(op.bytes_value, wraps=True)
     if scale % UNIT == 0 and constant % UNIT == 0 and value is not None:
         base = _moved(low, place.base, low.value(value), scale // UNIT)
-        low.places[op.result] = Place(base, place.offset + constant // UNIT)
+        low.places[op.result] = Address(base, place.offset + constant // UNIT)
         return
     distance = low.emit(ptx.ShrOp(low.value(op.bytes_value), low.constant(4), "s32"))
     wide = low.emit(ptx.CvtOp(distance, "s64", "s32"))
     base = low.emit(ptx.AddOp(place.base, wide, "s64"))
-    low.places[op.result] = Place(base, place.offset)
+    low.places[op.result] = Address(base, place.offset)
 
 
 def _needs_wgmma(low: Lowering) -> None:

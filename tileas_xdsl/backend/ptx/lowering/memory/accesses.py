@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.backend.ptx.lowering.forms import Form
-from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering, Place
+from tileas_xdsl.backend.ptx.lowering.lowering import Address, Handler, Lowering
 from tileas_xdsl.backend.ptx.lowering.memory.addresses import near
 from tileas_xdsl.dialects import cute, ptx
 from tileas_xdsl.dialects.cute import AddressSpace, PtrType
@@ -78,7 +78,7 @@ def _guard(low: Lowering, pred: SSAValue | None) -> SSAValue | None:
     return None if pred is None else low.value(pred)
 
 
-def _place(op: cute.LoadOp | cute.StoreOp, pointer: PtrType, low: Lowering) -> Place:
+def _place(op: cute.LoadOp | cute.StoreOp, pointer: PtrType, low: Lowering) -> Address:
     place, elements = low.place(op.ptr), cute.access_offset(op)
     if elements == 0:
         return place

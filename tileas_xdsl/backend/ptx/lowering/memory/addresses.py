@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from tileas_xdsl.backend.ptx.lowering.arithmetic.integers import constant_integer
-from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering, Place
+from tileas_xdsl.backend.ptx.lowering.lowering import Address, Handler, Lowering
 from tileas_xdsl.dialects import cute, ptx
 from tileas_xdsl.dialects.cute_nvgpu import GetDynSmemOp
 
@@ -24,7 +24,7 @@ NEAR = 1 << 20
 def _dynamic_shared(op: GetDynSmemOp, low: Lowering) -> None:
     low.uses_shared = True
     base = low.once(("address",), lambda: ptx.AddressOp(SHARED))
-    low.places[op.result] = Place(base, op.offset.value.data)
+    low.places[op.result] = Address(base, op.offset.value.data)
 
 
 def _pointer(value: SSAValue) -> cute.PtrType:
@@ -39,18 +39,18 @@ def _add(op: cute.PtrAddOp, low: Lowering) -> None:
     value, scale, distance = linear(op.offset, wraps=wraps)
     scale, distance = scale * size, distance * size + start.offset
     if value is None:
-        place = Place(start.base, distance, start.root, start.terms)
+        place = Address(start.base, distance, start.root, start.terms)
     else:
         base = _sum(low, start.base, value, scale, narrow=narrow)
-        place = Place(base, distance, start.start, (*start.terms, (value, scale)))
+        place = Address(base, distance, start.start, (*start.terms, (value, scale)))
     low.places[op.result] = near(low, place)
 
 
-def near(low: Lowering, place: Place) -> Place:
+def near(low: Lowering, place: Address) -> Address:
     """Return an equal address whose offset fits the immediate field of an instruction."""
     if -NEAR < place.offset < NEAR:
         return place
-    return Place(low.at(place))
+    return Address(low.at(place))
 
 
 def linear(value: SSAValue, *, wraps: bool) -> tuple[SSAValue | None, int, int]:
@@ -147,7 +147,7 @@ def _to_integer(op: cute.PtrToIntOp, low: Lowering) -> None:
 
 
 def _from_integer(op: cute.IntToPtrOp, low: Lowering) -> None:
-    low.places[op.result] = Place(low.value(op.address))
+    low.places[op.result] = Address(low.value(op.address))
 
 
 HANDLERS: Mapping[type[Operation], Handler] = {

@@ -47,7 +47,7 @@ from tileas_xdsl.interpreters.tile.semantics.memory_access.tiled_access import (
 
 
 @dataclass(frozen=True)
-class Place:
+class MaskedElements:
     """Scattered elements of a view, some of them masked."""
 
     op: Operation
@@ -87,7 +87,7 @@ class Places:
     shape: tuple[int, ...]
     element: Attribute
     space: Space
-    parts: Sequence[Place]
+    parts: Sequence[MaskedElements]
     """The accessed elements by memory."""
 
     @property
@@ -124,10 +124,10 @@ def _place(agent: TileAgent, op: LoadBase | StoreBase, value: Attribute) -> Plac
     view = agent.view(op, base, _element(op), Space.GMEM)
     starts = agent.get_values(op.coords)
     index = _box(starts, shape) if shape else list(starts)
-    return _alone(_checked(op, Place(op, shape, wanted, view, index)))
+    return _alone(_checked(op, MaskedElements(op, shape, wanted, view, index)))
 
 
-def _alone(place: Place) -> Places:
+def _alone(place: MaskedElements) -> Places:
     view = place.view
     return Places(place.shape, view.element, view.memory.space, [place])
 
@@ -142,7 +142,7 @@ def pointed(
     agent: TileAgent, op: Operation, base: Any, element: Attribute, wanted: Array
 ) -> Places:
     """Resolve addresses to elements of memories, where `wanted` holds."""
-    left, parts = wanted.copy(), list[Place]()
+    left, parts = wanted.copy(), list[MaskedElements]()
     addresses = np.broadcast_to(np.asarray(base, np.int64), wanted.shape)
     while left.any():
         first = int(addresses[left][0])
@@ -159,14 +159,14 @@ def pointed(
 
 def _in_memory(
     op: Operation, memory: Memory, element: Attribute, offsets: Array, wanted: Array
-) -> Place:
+) -> MaskedElements:
     """Convert pointers to element indices of a memory."""
     count = memory.size // dtype_of(element).itemsize
     whole = View.whole(memory, element, (count,))
     places, rest = np.divmod(offsets, whole.dtype.itemsize)
     if np.any(rest[wanted]):
         raise fault(op, f"a pointer to {element} lies between two elements")
-    return _checked(op, Place(op, wanted.shape, wanted, whole, [places]))
+    return _checked(op, MaskedElements(op, wanted.shape, wanted, whole, [places]))
 
 
 def _box(starts: Sequence[int], shape: tuple[int, ...]) -> list[Array]:
@@ -174,7 +174,7 @@ def _box(starts: Sequence[int], shape: tuple[int, ...]) -> list[Array]:
     return [start + grid for start, grid in zip(starts, grids, strict=True)]
 
 
-def _checked(op: Operation, place: Place) -> Place:
+def _checked(op: Operation, place: MaskedElements) -> MaskedElements:
     """Raise a fault if an unmasked element of a plain access is out of bounds."""
     outside = place.chosen & ~_inside(place)
     if outside.any():
@@ -183,7 +183,7 @@ def _checked(op: Operation, place: Place) -> Place:
     return place
 
 
-def _inside(place: Place) -> Array:
+def _inside(place: MaskedElements) -> Array:
     found = np.ones(place.shape, np.bool_)
     for positions, (low, high) in zip(place.index, place.view.valid, strict=True):
         found = found & (np.asarray(positions) >= low) & (np.asarray(positions) < high)
@@ -200,10 +200,10 @@ def _joined(agent: TileAgent, op: GatherLoadOp | ScatterStoreOp, tile: Attribute
     index = [_coordinate(agent.value_of(c), c.type) for c in op.coords]
     mask = value_of(agent, op.mask)
     wanted = np.broadcast_to(np.asarray(True if mask is None else mask), shape)
-    place = Place(op, shape, wanted, view, index)
+    place = MaskedElements(op, shape, wanted, view, index)
     if op.in_bounds is not None:
         _check_flags(op, place, op.in_bounds.get_values())
-    return _alone(Place(op, shape, wanted & _inside(place), view, index))
+    return _alone(MaskedElements(op, shape, wanted & _inside(place), view, index))
 
 
 def _coordinate(value: Any, type_: Attribute) -> Any:
@@ -212,7 +212,7 @@ def _coordinate(value: Any, type_: Attribute) -> Any:
     return value
 
 
-def _check_flags(op: Operation, place: Place, flags: Sequence[int]) -> None:
+def _check_flags(op: Operation, place: MaskedElements, flags: Sequence[int]) -> None:
     for axis, flag in enumerate(flags):
         low, high = place.view.valid[axis]
         positions = np.broadcast_to(np.asarray(place.index[axis]), place.shape)[place.chosen]

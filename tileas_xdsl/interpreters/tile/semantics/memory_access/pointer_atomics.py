@@ -20,7 +20,7 @@ from tileas_xdsl.interpreters.tile.numerics.element_sizes import bytes_of_tile
 from tileas_xdsl.interpreters.tile.numerics.element_types import Array, dtype_of
 from tileas_xdsl.interpreters.tile.semantics.memory_access.atomic_update import updated
 from tileas_xdsl.interpreters.tile.semantics.memory_access.gather_scatter import (
-    Place,
+    MaskedElements,
     pointed,
     single_result,
 )
@@ -88,7 +88,7 @@ def _update(agent: TileAgent, op: PointedAtomicOp, update: Update, masked: Array
     return single_result(old.reshape(shape), op.result.type), *token_of(agent, op.out_token)
 
 
-def _rounds(place: Place) -> Iterator[tuple[Array, tuple[Array, ...]]]:
+def _rounds(place: MaskedElements) -> Iterator[tuple[Array, tuple[Array, ...]]]:
     """Return the chosen elements in groups without duplicate addresses."""
     left, (places,) = np.flatnonzero(place.chosen), place.positions()
     while left.size:
