@@ -46,6 +46,15 @@ _ALLOCATIONS = {
     "local.var": AllocLocalOp,
 }
 
+_WITHOUT_EFFECT = (
+    *("tl.launch_threads", "layout_map", "l2_hit_ratio_map", "tl.non_restrict_params"),
+    *("reducer_info", "reducer_info_v2"),
+)
+"""Annotations of a block that are read elsewhere or change no result.
+
+Those of reducers do once they are finalised, which is refused.
+"""
+
 _REFUSED_SPACES = {
     "shared.barrier": "is a barrier by hand: synchronisation follows from T.Pipelined",
     "shared.cluster_barrier": "is a barrier by hand: synchronisation follows from T.Pipelined",
@@ -152,7 +161,8 @@ def _block(scope: Scope, loops: Sequence[Node], body: Node) -> None:
     by_tag = {loop.child("thread_binding").text("thread_tag"): loop for loop in loops}
     used = [tag for tag in _AXES if tag in by_tag]
     if not used:
-        raise scope.refuse("a function without T.Kernel", "is no kernel")
+        why = "is no kernel of tl, which is one T.Kernel: make a PrimFunc of each"
+        raise scope.refuse("a function with no T.Kernel, or with several", why)
     grid: list[SSAValue | int] = []
     for tag in used:
         extent = by_tag[tag].child("extent")
@@ -195,11 +205,16 @@ def _threads(scope: Scope, body: Node) -> int:
 
 
 def _allocate(scope: Scope, part: Node) -> None:
+    """The buffers of a block, and what its annotations say of them."""
     if part.kind != "tirx.SBlockRealize":
         return
-    for buffer in part.child("block").children("alloc_buffers"):
+    block = part.child("block")
+    for buffer in block.children("alloc_buffers"):
         with scope.at(buffer):
             _allocate_one(scope, buffer)
+    for name in block.named("annotations"):
+        if name not in _WITHOUT_EFFECT:
+            raise scope.refuse(f"the annotation '{name}' of a block", "has no counterpart in tl")
 
 
 def _allocate_one(scope: Scope, buffer: Node) -> None:
