@@ -13,6 +13,7 @@ app = marimo.App(width="medium", app_title="Layout inference")
 @app.cell
 def _():
     from dataclasses import replace
+    from html import escape
 
     import marimo as mo
     import numpy as np
@@ -32,6 +33,7 @@ def _():
         LoopDecision,
         check,
         compile,
+        escape,
         explanation,
         infer,
         mo,
@@ -150,14 +152,14 @@ def _(mo):
 
 
 @app.cell
-def _(LoopDecision, check, decisions, mo, program, replace):
+def _(LoopDecision, check, decisions, escape, mo, program, replace):
     assert check(program, decisions) == ()
     owners = decisions.loops[1].owners
     packed = LoopDecision(replace(owners, thread=owners.thread // 16))
     wrong = replace(decisions, loops={**decisions.loops, 1: packed})
     findings = check(program, wrong)
     assert findings
-    mo.md("\n".join(f"* {finding}" for finding in findings))
+    mo.md("\n".join(f"* {escape(str(finding))}" for finding in findings))
     return (findings,)
 
 

@@ -42,6 +42,7 @@ def test_the_inference_notebook_shows_owners_guard_and_mistake() -> None:
     assert sum("<svg" in output for output in outputs) == 2
     assert list(definitions["section"].conditions) == ["thread % 16 == 0"]
     assert "lives in thread 16" in definitions["findings"][0].text
+    assert any("&lt;text&gt;" in output and "lives in thread 16" in output for output in outputs)
 
 
 def test_the_cutile_notebook_shows_its_pictures() -> None:

@@ -36,11 +36,11 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
-from tileas_xdsl.diagnostics.suggest import did_you_mean
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.element_names import canonical_name, element_name
 from tileas_xdsl.interpreters.tile.arguments import Parameter
 from tileas_xdsl.interpreters.tile.numerics.element_types import Array, cast, float_format
+from tileas_xdsl.layout.memory.elements import element_hint
 from tileas_xdsl.tools.array_files import ArrayFileError, read_array
 
 Value: TypeAlias = "Array | int | float"
@@ -148,8 +148,7 @@ def _file(path: str) -> FileSpec:
 def _element(name: str) -> Attribute:
     found = ELEMENTS.get(canonical_name(name.lower()))
     if found is None:
-        hint = did_you_mean(name, ELEMENTS) or f"known: {', '.join(ELEMENTS)}"
-        raise SpecError(f"unknown element type '{name}'; {hint}")
+        raise SpecError(f"unknown element type '{name}'; {element_hint(name, ELEMENTS)}")
     return found
 
 

@@ -6,6 +6,7 @@ Sources: PTX ISA (fundamental and alternate types), OCP Microscaling Formats 1.0
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -57,6 +58,17 @@ ALIASES = {
     "s64": "i64", "u64": "i64", "nvf4": "nvfp4",
 }  # fmt: skip
 
+LIBRARY_NAMES = {
+    "bool": "i1", "bool_": "i1", "int4": "i4", "int8": "i8", "int16": "i16", "int32": "i32",
+    "int64": "i64", "uint4": "i4", "uint8": "i8", "uint16": "i16", "uint32": "i32",
+    "uint64": "i64", "half": "f16", "float16": "f16", "fp16": "f16", "bfloat16": "bf16",
+    "float": "f32", "float32": "f32", "fp32": "f32", "tfloat32": "tf32", "double": "f64",
+    "float64": "f64", "fp64": "f64", "float8_e4m3fn": "f8e4m3", "float8_e5m2": "f8e5m2",
+    "float8_e8m0fnu": "f8e8m0", "float6_e2m3fn": "f6e2m3", "float6_e3m2fn": "f6e3m2",
+    "float4_e2m1fn": "f4e2m1",
+}  # fmt: skip
+"""What numpy, ml_dtypes, PyTorch and cuTile call these types: not accepted, but suggested from."""
+
 
 def element_type(name: str) -> ElementType:
     """Return the element type called `name` (case-insensitive); `LayoutError` lists close names."""
@@ -69,6 +81,21 @@ def element_type(name: str) -> ElementType:
 
 def unknown_element(name: str) -> str:
     """The sentence that rejects an element type's name."""
-    near = get_close_matches(name.lower(), [*ELEMENT_TYPES, *ALIASES], n=3)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(ELEMENT_TYPES)}"
-    return f"unknown element type '{name}'; {hint}"
+    return f"unknown element type '{name}'; {element_hint(name, ELEMENT_TYPES)}"
+
+
+def element_hint(name: str, known: Collection[str]) -> str:
+    """`did you mean ...?` with the `known` elements that `name` may stand for, or all of them.
+
+    A name of another library (`float16`) leads to its element type, misspelled (`flaot16`) too.
+    """
+    key = name.lower()
+    same = LIBRARY_NAMES.get(key)
+    if same in known:
+        return f"did you mean {same}?"
+    near = get_close_matches(key, [*known, *ALIASES], n=3) or get_close_matches(
+        key, LIBRARY_NAMES, n=3
+    )
+    canonical = (LIBRARY_NAMES.get(n) or ALIASES.get(n, n) for n in near)
+    found = [n for n in dict.fromkeys(canonical) if n in known]
+    return f"did you mean {' or '.join(found)}?" if found else f"known: {', '.join(known)}"
