@@ -57,7 +57,7 @@ def shared_address(f: ConvergenceGroup, address: int, generic: bool) -> int:
     """Convert a generic address to `.shared::cluster`; return others unchanged.
 
     A `.shared` address that was zero-extended, as in Triton's tcgen05.commit, is no generic address
-    by the PTX ISA; hardware takes the low 32 bits, which are all that the window leaves of one.
+    by the PTX ISA.  Triton's kernels need the low 32 bits to be taken, so that is what is done.
     """
     if not generic or SHARED_WINDOW <= address < SHARED_WINDOW + WINDOW_SIZE:
         return address & 0xFFFF_FFFF
