@@ -90,6 +90,7 @@ def maps(shape: tuple[int, int]) -> Sequence[Array]:
     return a, RNG.standard_normal(shape).astype(np.float32)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("backward", [False, True])
 @pytest.mark.parametrize(
     ("shape", "axis", "target"),
@@ -114,6 +115,7 @@ def test_a_reduction_that_does_not_commute(shape: tuple[int, int], axis: int, ta
     check(composition, (a, b, *empty, *shape, axis), target, wanted)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("axis", [0, 1])
 @pytest.mark.parametrize("dtype", [np.int8, np.float16, np.int64])
 def test_the_first_and_the_last_element(dtype: type[Any], axis: int) -> None:

@@ -19,6 +19,7 @@ def is_fine(verdict: Verdict) -> bool:
     return verdict.kind not in (Kind.WRONG, Kind.BROKEN)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("seed", range(FEW))
 def test_a_few_programs(seed: int) -> None:
     verdict = judge(random_program(seed), TARGETS[seed % 2 :][:1])

@@ -13,16 +13,11 @@ from tileas_xdsl.printing import module_text
 
 REPRESENTATIVE = (
     "combine-combine element=f16 mode=min.sm_90a",
-    "cute_gemm-cute_gemm bn=128.sm_90a",
     "cutile-attention 1x1x130x130x64 bf16 causal 128x64.sm_90a",
     "cutile-embedding 37 of 50x100 f16.sm_90a",
     "cutile-matmul_at 100x72x80 f16, tiles 64x64x32.sm_100a",
-    "cutile-softmax_online 5x333 bf16.sm_90a",
     "gemm-gemm b=nk bm=128 bn=128 bk=64.sm_90a",
-    "scaled_gemm-gemm_nvf4.sm_100a",
-    "softmax-softmax.sm_90a",
     "streamk_gemm-streamk_gemm.sm_90a",
-    "tl-attention.sm_90a",
     "windows-windows born=host.sm_90a",
 )
 """Kernels of every input level, with every kind of operation that passes leave."""
@@ -31,7 +26,12 @@ OTHERS = (
     "cutile-batched_matmul 2 of 20x30x40 f32, tiles 16x32x16.sm_90a",
     "cutile-grouped_matmul 17+33+5 by 40x64 bf16.sm_100a",
     "cutile-matmul_at 100x72x80 f16, tiles 64x64x32.sm_90a",
+    "cute_gemm-cute_gemm bn=128.sm_90a",
+    "cutile-softmax_online 5x333 bf16.sm_90a",
+    "scaled_gemm-gemm_nvf4.sm_100a",
+    "softmax-softmax.sm_90a",
     "permute-permute.sm_100a",
+    "tl-attention.sm_90a",
     "tl-gemm.sm_90a",
 )
 """More of them, in the sweep."""

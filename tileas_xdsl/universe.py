@@ -46,6 +46,7 @@ PASSES = (
     "cute-to-llvm",
     "expand-division",
     "expand-math",
+    "fuse-fma",
     "lower-tma-load-store-to-async",
     "tileas-assign-buffers",
     "tileas-assign-load-store-layouts",

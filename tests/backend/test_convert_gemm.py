@@ -46,6 +46,7 @@ def map_of(array, element: str) -> TensorMapArg:
     return TensorMapArg(tensor_map, array)
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("element", ELEMENTS)
 @pytest.mark.parametrize("cleaned", [True, False])
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ def text_of(form: Form) -> str:
     return ptx_text(module, "sm_90a")
 
 
+@pytest.mark.sample(13)
 @pytest.mark.parametrize("form", FORMS, ids=str)
 def test_products_are_those_of_numpy(form: Form) -> None:
     a, b = operands(form, np.random.default_rng(form.n))

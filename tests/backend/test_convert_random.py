@@ -142,6 +142,7 @@ class Program:
             self.rng.choice(kinds)()
 
 
+@pytest.mark.sample(13)
 @pytest.mark.parametrize("seed", range(25))
 def test_random_programs(seed: int) -> None:
     given = np.random.default_rng(seed).integers(-(2**31), 2**31, THREADS).astype(np.int32)

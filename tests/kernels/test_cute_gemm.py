@@ -30,6 +30,7 @@ MORE = (
 SIZES = ({"m": 140, "n": 72, "k": 208}, {"m": 3, "n": 4, "k": 16}, {"m": 400, "n": 260, "k": 576})
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
 def test_it_computes_what_numpy_does(kernel: CuteGemm) -> None:
     for order in TWO_ORDERS:

@@ -25,6 +25,7 @@ def _name(part: Form | str) -> str:
     return part if isinstance(part, str) else f"{part.name}, {part.kernel}"
 
 
+@pytest.mark.sample(7)
 @pytest.mark.parametrize(("form", "target"), CHEAP, ids=_name)
 def test_a_form_is_run(form: Form, target: str) -> None:
     row = run(form, target, TWO_ORDERS[:1])

@@ -246,6 +246,7 @@ REPEATED = [
 ]
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("kernel", REPEATED, ids=str)
 @pytest.mark.parametrize("schedule", schedules(2), ids=str)
 def test_the_same_schedule_gives_the_same_run(kernel: Kernel, schedule: Schedule) -> None:

@@ -39,6 +39,7 @@ def _name(part: ScaledGemm | Sizes) -> str:
     return str(part) if isinstance(part, ScaledGemm) else "x".join(map(str, part.values()))
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("kernel", KERNELS, ids=_name)
 def test_the_tiles_compute_what_numpy_does(kernel: ScaledGemm) -> None:
     for schedule in schedules(2):

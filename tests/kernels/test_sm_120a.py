@@ -21,6 +21,7 @@ TARGET = "sm_120a"
 PROGRAMS = (tl.Add(), tl.Softmax(), tl.RmsNorm(), tl.Gemm(), tl.Attention())
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("program", PROGRAMS, ids=str)
 def test_block_programs(program: tl.BlockProgram) -> None:
     kernel = compile(program.text(), TARGET)
@@ -31,6 +32,7 @@ def test_block_programs(program: tl.BlockProgram) -> None:
     assert deviation.is_right, deviation
 
 
+@pytest.mark.sample(3)
 @needs_ptxas
 @pytest.mark.parametrize("program", PROGRAMS, ids=str)
 def test_block_programs_do_not_spill(program: tl.BlockProgram) -> None:
@@ -48,6 +50,7 @@ def check_code(kernel: CompiledKernel) -> None:
 CUTILE = ("vector_add", "softmax", "layer_norm", "matmul", "attention")
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", CUTILE)
 def test_kernels_of_cutile(name: str) -> None:
     """Tile IR chooses `mma.sync` for the products."""
@@ -66,6 +69,7 @@ def test_kernels_of_cutile(name: str) -> None:
     assert found.is_right, str(found)
 
 
+@pytest.mark.sample(3)
 @needs_ptxas
 @pytest.mark.parametrize("name", CUTILE)
 def test_kernels_of_cutile_do_not_spill(name: str) -> None:

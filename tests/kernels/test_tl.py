@@ -53,6 +53,7 @@ OTHERS = [
 ]
 
 
+@pytest.mark.sample(49)
 @pytest.mark.parametrize("case", [*USUAL, *TILES, *OTHERS], ids=str)
 @pytest.mark.parametrize("data", [1, 2])
 def test_a_program_equals_numpy(case: Case, data: int):

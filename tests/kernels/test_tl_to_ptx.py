@@ -62,6 +62,7 @@ def test_the_emulator_agrees_with_numpy(case: Case, target: str) -> None:
     assert deviation.is_right, deviation
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("order", ["lazy", "random"])
 @pytest.mark.parametrize("case", [USUAL[-3], USUAL[-1]], ids=str)
 def test_copies_ahead_may_end_late(case: Case, order: str) -> None:

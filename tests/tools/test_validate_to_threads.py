@@ -49,6 +49,7 @@ def expected(pipeline: str) -> dict[str, str]:
     return {name: "not run" if name in THREADS else "yes" for name in names}
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("kernel", "grid", "arrays"),
     [

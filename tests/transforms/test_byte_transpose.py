@@ -14,6 +14,7 @@ LANES = np.arange(32)
 MATRIX, R = LANES // 8, LANES % 8
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("kernel", "element", "out", "sizes", "tiles", "order"),
     [

@@ -78,6 +78,7 @@ def test_a_triangle_is_a(target: str) -> None:
     check(kernels.triangle_a, (b,), (64, 64), np.cumsum(exact(b), axis=0), target)
 
 
+@pytest.mark.sample(4)
 @TARGETS
 @pytest.mark.parametrize(
     ("kernel", "reference"),
@@ -140,6 +141,7 @@ def test_ptxas_takes_them(target: str) -> None:
     tileas.compile(kernels.dequantized_b, *inputs, 64, 64, 32, target=target).assemble()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("extents", "element", "target", "unit"),
     [

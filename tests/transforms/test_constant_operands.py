@@ -9,6 +9,7 @@ from tests.support.random_tile_ir.judge import TARGETS, Kind
 from tests.support.random_tile_ir.program import Access, Node, Output, Program, Tile
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("depth", [8, 16, 64])
 def test_every_level_multiplies_a_constant(depth: int, target: str) -> None:

@@ -61,6 +61,7 @@ def test_interpreted(dtype: Any) -> None:
     assert same(found, wanted)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_emulated(dtype: Any) -> None:
     body, inputs = remainders(dtype, (2, 64))

@@ -117,6 +117,7 @@ OPERATIONS = {
 ALWAYS_DYNAMIC = {"group", "select", "coalesce", "filter_zeros"}
 
 
+@pytest.mark.sample(7)
 @pytest.mark.parametrize("name", OPERATIONS)
 @settings(max_examples=8)
 @given(data=st.data(), extents=st.tuples(*[st.integers(1, 7)] * 2), mixed=st.booleans())

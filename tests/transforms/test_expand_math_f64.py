@@ -84,6 +84,7 @@ def distance(name: str, found: Array, *x: Array) -> Array:
     return np.abs(bits[0] - bits[1])
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("name", NAMED)
 def test_errors_are_within_the_bound(name: str) -> None:
     x = arguments(name, 1, 5000)
@@ -103,6 +104,7 @@ def test_every_function_has_a_bound() -> None:
     assert math.ErfOp not in {**IN_F64, **WHOLE_IN_F64}
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", ["exp", "log2", "tanh", "sinh", "cos", "tan", "atan2", "pow"])
 def test_threads_have_the_same_bits(name: str) -> None:
     written = {"pow": "powf"}.get(name, name)

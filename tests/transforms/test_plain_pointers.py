@@ -53,6 +53,7 @@ def _copied(element: str, tile: str, index: str) -> str:
     )
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("element", "tile", "index"),
     [("f32", "256", "i32"), ("f16", "8x64", "i64"), ("i8", "16x16", "i32"), ("i64", "16", "i64")],

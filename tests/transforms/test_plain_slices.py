@@ -10,6 +10,7 @@ from tests.support.plain_kernels import NUMPY
 from tests.transforms.sliced_kernels import SLICED
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", SLICED)
 def test_parts_and_shapes(name: str) -> None:
     case, place = SLICED[name], 3

@@ -28,6 +28,7 @@ def additions(ptx: str) -> int:
     return len(re.findall(r"add(?:\.rn)?\.f32", ptx))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("dtype", [ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2])
 @pytest.mark.parametrize("tile", [(64, 64, 64), (128, 256, 64)], ids=str)
 def test_sums_are_promoted(dtype, tile) -> None:

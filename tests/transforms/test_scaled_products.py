@@ -139,6 +139,7 @@ def _expected(name: str, rounds: int) -> np.ndarray:
     ] * scaled
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", BODIES)
 def test_every_level_adds_up_the_same(name: str) -> None:
     kernel = compile(_text(name), "sm_100a")
@@ -153,6 +154,7 @@ def test_every_level_adds_up_the_same(name: str) -> None:
             np.testing.assert_array_equal(run.arrays[4], wanted)
 
 
+@pytest.mark.sample(3)
 @needs_ptxas
 @pytest.mark.parametrize("name", BODIES)
 def test_ptxas_is_content(name: str) -> None:

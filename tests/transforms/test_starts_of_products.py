@@ -40,6 +40,7 @@ func.func @k(%a: memref<128x64xf16>, %b: memref<64x64xf16>, %c: memref<128x64xf3
 """
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("first", [0.0, 1.5])
 @pytest.mark.parametrize(("second", "times"), [("%nothing", 2), ("%d", 3)])
 @pytest.mark.parametrize("warps", [4, 8])

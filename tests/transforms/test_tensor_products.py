@@ -425,6 +425,7 @@ def test_other_extents_are_products_of_warps(
     np.testing.assert_array_equal(run.arrays[2], expected)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", ["once", "chain", "loop after loop", "scaled each round"])
 def test_atoms_are_found(name: str) -> None:
     """A product without an atom is one of tcgen05, wherever it is."""

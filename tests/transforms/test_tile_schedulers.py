@@ -148,6 +148,7 @@ def problems(seed: int, count: int) -> list[Problem]:
     return [Problem(*rng.integers(1, (6, 6, 13, 3, 9, 9), endpoint=True)) for _ in range(count)]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("raster", ["m", "n"])
 @pytest.mark.parametrize("word", ["static_fetch_next_work", "fetch_next_work"])
 def test_persistent_blocks_visit_every_tile(word: str, raster: str) -> None:
@@ -165,6 +166,7 @@ def test_one_tile_for_each_block(raster: str) -> None:
         assert [len(block) for block in found] == [1] * (problem.blocks - 2) + [0, 0]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("raster", ["m", "n"])
 @pytest.mark.parametrize("least", [1, 4])
 def test_units_share_the_last_tiles(least: int, raster: str) -> None:

@@ -275,6 +275,7 @@ def test_kernels_compute_the_same_after_every_pass(kernel: Kernel) -> None:
                 assert np.asarray(one).tobytes() == np.asarray(other).tobytes()
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
 def test_a_second_run_changes_nothing(kernel: Kernel) -> None:
     once = assigned(kernel.text(), target=kernel.target)

@@ -35,6 +35,7 @@ def _attached(text: str, target: str = "sm_90a") -> CompiledKernel:
     return compile(text, target, passes=passes)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
 def test_kernels_compute_what_they_did(kernel: Kernel) -> None:
     made = _attached(kernel.text(), kernel.target)

@@ -37,6 +37,7 @@ def check(body: str, inputs: list[Array], wanted: Array) -> str:
     return kernel.ptx
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("shape", [(4,), (2, 4), (64,), (2, 8, 16)])
 @pytest.mark.parametrize(
     "dtype",

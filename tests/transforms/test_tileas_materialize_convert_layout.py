@@ -73,6 +73,7 @@ BYTES = ("i8", "f8E4M3FN")
 """Elements of which lanes exchange so few words that it costs less than shared memory."""
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize(
     ("kind", "element"),
     [

@@ -24,6 +24,7 @@ def numbers(*shape: int) -> np.ndarray[Any, np.dtype[np.float16]]:
     return RNG.standard_normal(shape).astype(np.float16)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kernel", [multiplied, permuted], ids=["order", "permute"])
 @pytest.mark.parametrize("target", ["sm_90a", "sm_100a"])
 def test_b_is_multiplied_as_it_is_stored(kernel: Any, target: str) -> None:

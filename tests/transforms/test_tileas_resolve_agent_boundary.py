@@ -155,6 +155,7 @@ BEFORE = {
 }
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("name", BEFORE)
 @pytest.mark.parametrize("rounds", [0, 3])
 def test_a_program_computes_what_it_did(name: str, rounds: int) -> None:
@@ -178,6 +179,7 @@ LOWERED = (
 )
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", LOWERED)
 def test_the_result_is_lowered_to_threads(name: str) -> None:
     attributes = "attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 8>}"

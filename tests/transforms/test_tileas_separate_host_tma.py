@@ -161,6 +161,7 @@ def test_the_object_encodes_the_maps_that_a_launch_makes_of_the_arrays(kernel: K
     assert len(found) > 1
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kernel", [KERNELS[2], KERNELS[4], KERNELS[8], Windows()], ids=str)
 def test_the_emulator_runs_with_the_maps_of_the_object(kernel: Kernel) -> None:
     made = compiled_with_host_code(kernel.text(), kernel.target)

@@ -218,6 +218,7 @@ def test_gemms_compute_the_same_bits(gemm: Gemm, count: int) -> None:
         assert bits(found.simulation.arrays) == reference
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("agent", [0, 1, 2])
 @pytest.mark.parametrize("form", ["region", "scalar"])
 def test_one_agent_alone_may_be_sliced(form: str, agent: int) -> None:

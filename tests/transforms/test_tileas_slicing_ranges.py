@@ -172,6 +172,7 @@ def test_steps_that_are_not_known(type_: str) -> None:
             check(counting, end, step)
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("count", [2, 3, 4, 127, 200, 255])
 @pytest.mark.parametrize("known_end", [True, False])
 def test_a_range_as_long_as_the_counter_is_wide(count: int, known_end: bool) -> None:

@@ -23,11 +23,13 @@ from tileas_xdsl.diagnostics.emission import DiagnosticError
 TARGETS = ("sm_90a", "sm_100a")
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("name", CASES)
 def test_threads_compute_what_the_program_says(name: str) -> None:
     CASES[name].check(TARGETS[len(name) % 2])
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("name", CASES)
 def test_the_program_itself_says_the_same(name: str) -> None:
     """The tile interpreter runs it without its layouts."""

@@ -50,16 +50,19 @@ def _check(product: TileProduct, target: str) -> str:
     return kernel.ptx
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("product", BY_WARPGROUPS, ids=str)
 def test_warpgroups_multiply_on_hopper(product: TileProduct) -> None:
     assert "wgmma.mma_async" in _check(product, "sm_90a")
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("product", BY_WARPS, ids=str)
 def test_warps_multiply_what_is_too_small(product: TileProduct) -> None:
     assert "mma.sync" in _check(product, "sm_90a")
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("product", BY_WARPGROUPS[:6] + BY_WARPS[-1:], ids=str)
 def test_warps_multiply_on_blackwell(product: TileProduct) -> None:
     assert "mma.sync" in _check(product, "sm_100a")

@@ -49,6 +49,7 @@ def around(kernel: Permute) -> Sizes:
     return {"m": 3 * kernel.rows + 5, "n": 2 * kernel.columns + kernel.columns // 2}
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kernel", ROWS, ids=str)
 def test_rows_are_gathered_and_scattered(kernel: Permute) -> None:
     check(kernel, "sm_100a", around(kernel))

@@ -24,6 +24,7 @@ KERNELS = [
 ]
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
 def test_blocks_copy_through_maps_of_their_own(kernel: Kernel, sizes: Sizes) -> None:

@@ -39,6 +39,7 @@ PATTERN_SETS = (
     "cute-desugar",
     "cute-kernel-to-nvvm",
     "expand-math",
+    "fuse-fma",
     "tileas-canonicalize",
     "tileas-choose-tma",
     "tileas-fuse-elementwise",

@@ -58,7 +58,9 @@ def _arithmetic(scope: Scope, node: Node) -> SSAValue:
         return _remainder(scope, *sides, is_unsigned=is_unsigned(node.dtype))
     operation = pick(type_, node.dtype, _ARITHMETIC[node.kind])
     if operation is None:
-        raise scope.refuse(f"'{node.kind.split('.')[-1]}' of {node.dtype}", "is no operation of tl")
+        raise scope.refusal(
+            f"'{node.kind.split('.')[-1]}' of {node.dtype}", "is no operation of tl"
+        )
     return scope.insert(operation(*sides)).results[0]
 
 

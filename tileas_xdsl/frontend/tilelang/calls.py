@@ -68,7 +68,7 @@ def call(scope: Scope, node: Node) -> SSAValue:
         return _bits(scope, node, _BITS[name])
     handler = _HANDLERS.get(name)
     if handler is None:
-        raise scope.refuse(f"'{full}'", f"has no counterpart in tl: {HINTS.get(full, 'a call')}")
+        raise scope.refusal(f"'{full}'", f"has no counterpart in tl: {HINTS.get(full, 'a call')}")
     return handler(scope, node)
 
 
@@ -146,7 +146,7 @@ def _reinterpret(scope: Scope, node: Node) -> SSAValue:
     if value.type == type_:
         return value
     if bits_of(value.type) != width:
-        raise scope.refuse(f"a bit cast of {inner.dtype} to {node.dtype}", "changes the width")
+        raise scope.refusal(f"a bit cast of {inner.dtype} to {node.dtype}", "changes the width")
     return scope.insert(arith.BitcastOp(value, type_)).result
 
 
@@ -197,7 +197,7 @@ def _ieee(function: Any) -> CallHandler:
     def handle(scope: Scope, node: Node) -> SSAValue:
         *operands, mode = node.children("args")
         if mode.kind == "tirx.StringImm" and mode.text("value") != "rn":
-            raise scope.refuse(f"rounding '{mode.text('value')}'", "is none of tl, which has 'rn'")
+            raise scope.refusal(f"rounding '{mode.text('value')}'", "is none of tl, which has 'rn'")
         return scope.insert(function(*[scope.scalar(o) for o in operands])).results[0]
 
     return handle

@@ -54,7 +54,7 @@ class Emitter:
         self.block.add_op(op)
         return op
 
-    def refuse(self, construct: str, why: str) -> DiagnosticError:
+    def refusal(self, construct: str, why: str) -> DiagnosticError:
         """The error for what is not imported, at the line of the statement."""
         return refusal(self.line, construct, why)
 

@@ -95,7 +95,7 @@ def _parameter_type(scope: Scope, parameter: Node, buffer: Node | None) -> Attri
         found = scalar_type(parameter.dtype)
         if found is None:
             name = parameter.text("name")
-            raise scope.refuse(f"the argument '{name}' of type {parameter.dtype}", "is none of tl")
+            raise scope.refusal(f"the argument '{name}' of type {parameter.dtype}", "is none of tl")
         return found
     with scope.at(buffer):
         element = scope.element_type(buffer.dtype)
@@ -162,7 +162,7 @@ def _block(scope: Scope, loops: Sequence[Node], body: Node) -> None:
     used = [tag for tag in _AXES if tag in by_tag]
     if not used:
         why = "is no kernel of tl, which is one T.Kernel: make a PrimFunc of each"
-        raise scope.refuse("a function with no T.Kernel, or with several", why)
+        raise scope.refusal("a function with no T.Kernel, or with several", why)
     grid: list[SSAValue | int] = []
     for tag in used:
         extent = by_tag[tag].child("extent")
@@ -199,7 +199,7 @@ def _threads(scope: Scope, body: Node) -> int:
         counts = [] if extents is None else [n.constant for n in extents.elements]
         known = [n for n in counts if n is not None]
         if len(known) != len(counts):
-            raise scope.refuse("a number of threads that only run time knows", "is none of tl")
+            raise scope.refusal("a number of threads that only run time knows", "is none of tl")
         return prod(known) if known else DEFAULT_THREADS
     return DEFAULT_THREADS
 
@@ -214,7 +214,7 @@ def _allocate(scope: Scope, part: Node) -> None:
             _allocate_one(scope, buffer)
     for name in block.named("annotations"):
         if name not in _WITHOUT_EFFECT:
-            raise scope.refuse(f"the annotation '{name}' of a block", "has no counterpart in tl")
+            raise scope.refusal(f"the annotation '{name}' of a block", "has no counterpart in tl")
 
 
 def _allocate_one(scope: Scope, buffer: Node) -> None:
@@ -223,11 +223,11 @@ def _allocate_one(scope: Scope, buffer: Node) -> None:
     allocation = _ALLOCATIONS.get(space)
     if allocation is None:
         why = _REFUSED_SPACES.get(space, f"is in '{space}', which tl does not have")
-        raise scope.refuse(f"the buffer '{name}'", why)
+        raise scope.refusal(f"the buffer '{name}'", why)
     shape = [extent.constant for extent in buffer.children("shape")]
     known = tuple(n for n in shape if n is not None)
     if len(known) != len(shape):
-        raise scope.refuse(f"the buffer '{name}'", "has an extent that only run time knows")
+        raise scope.refusal(f"the buffer '{name}'", "has an extent that only run time knows")
     made = scope.insert(allocation(known, scope.element_type(buffer.dtype)))
     made.buffer.name_hint = name
     scope.buffers[buffer] = made.buffer

@@ -46,7 +46,7 @@ def check_kept(scope: Scope, buffer: Node) -> None:
 
 def _kept(scope: Scope, buffer: Node) -> DiagnosticError:
     why = "is read after the T.Parallel that writes it: use a fragment for it"
-    return scope.refuse(f"the local buffer '{buffer.text('name')}'", why)
+    return scope.refusal(f"the local buffer '{buffer.text('name')}'", why)
 
 
 def _accesses(node: Node) -> Iterator[tuple[Node, bool]]:

@@ -71,12 +71,12 @@ def _plus(scope: Scope, offset: Node, variable: SSAValue | None) -> SSAValue:
 def region_of(scope: Scope, node: Node) -> BufferRegion:
     """The region that an argument of a tile operation is."""
     if node.kind != "tirx.Call" or node.child("op").data != "tl.region":
-        raise scope.refuse(f"an operand that is a '{node.kind}'", "is no region of a buffer")
+        raise scope.refusal(f"an operand that is a '{node.kind}'", "is no region of a buffer")
     access, _, *sizes = node.children("args")
     extents: list[int] = []
     for size in sizes:
         if (extent := size.constant) is None:
-            raise scope.refuse("a region of dynamic extents", "has no counterpart in tl")
+            raise scope.refusal("a region of dynamic extents", "has no counterpart in tl")
         extents.append(extent)
     buffer = access.child("buffer")
     return BufferRegion(buffer, scope.buffer(buffer), access.children("indices"), tuple(extents))

@@ -46,7 +46,7 @@ class Scope(Emitter):
             return self._literal(node, wanted)
         handler = self.expressions.get(node.kind)
         if handler is None:
-            raise self.refuse(f"'{node.kind.split('.')[-1]}'", "is no expression of tl")
+            raise self.refusal(f"'{node.kind.split('.')[-1]}'", "is no expression of tl")
         found = handler(self, node)
         if wanted is None or not is_whole(wanted) or not is_whole(found.type):
             return found
@@ -70,7 +70,7 @@ class Scope(Emitter):
         """The type that `scalar` gives an expression."""
         found = natural_type(node, lambda v: self.variable(v).type) or literal_type(node)
         if found is None:
-            raise self.refuse(f"a value of type {node.dtype}", "is none of tl, which has scalars")
+            raise self.refusal(f"a value of type {node.dtype}", "is none of tl, which has scalars")
         return found
 
     def natural_type(self, node: Node) -> Attribute | None:
@@ -85,21 +85,21 @@ class Scope(Emitter):
         name = node.text("name")
         if node in self.thread_indices:
             why = "is the index of a thread: tl says what the block does; write T.Parallel"
-            raise self.refuse(f"'{name}'", why)
-        raise self.refuse(f"'{name}'", "has no value: no argument of the kernel gives it")
+            raise self.refusal(f"'{name}'", why)
+        raise self.refusal(f"'{name}'", "has no value: no argument of the kernel gives it")
 
     def buffer(self, node: Node) -> SSAValue:
         """The buffer of an access."""
         found = self.buffers.get(node)
         if found is None:
-            raise self.refuse(f"'{node.text('name')}'", "is no buffer that the kernel allocates")
+            raise self.refusal(f"'{node.text('name')}'", "is no buffer that the kernel allocates")
         return found
 
     def element_type(self, dtype: str) -> Attribute:
         """The type of elements in memory."""
         found = memory_type(dtype)
         if found is None:
-            raise self.refuse(f"a buffer of {dtype}", "has no elements of tl, which are scalars")
+            raise self.refusal(f"a buffer of {dtype}", "has no elements of tl, which are scalars")
         return found
 
     def _literal(self, node: Node, wanted: Attribute | None) -> SSAValue:

@@ -34,7 +34,7 @@ def statement(scope: Scope, node: Node) -> None:
     with scope.at(node):
         handler = _HANDLERS.get(node.kind)
         if handler is None:
-            raise scope.refuse(f"'{node.kind.split('.')[-1]}'", "is no statement of tl")
+            raise scope.refusal(f"'{node.kind.split('.')[-1]}'", "is no statement of tl")
         handler(scope, node)
 
 
@@ -51,7 +51,7 @@ def _loop(scope: Scope, node: Node) -> None:
     kind = node.number("kind")
     if kind == BOUND:
         tag = node.child("thread_binding").text("thread_tag")
-        raise scope.refuse(f"a loop bound to {tag}", "is of threads: write T.Parallel")
+        raise scope.refusal(f"a loop bound to {tag}", "is of threads: write T.Parallel")
     if not scope.is_iteration and (
         kind == PARALLEL or (kind == VECTORIZED and _is_shared(scope, node))
     ):
@@ -99,7 +99,7 @@ def _parallel(scope: Scope, node: Node) -> None:
     extents = [loop.child("extent").constant for loop in loops]
     known = [n for n in extents if n is not None]
     if len(known) != len(loops):
-        raise scope.refuse("T.Parallel of a dynamic extent", "has no counterpart in tl")
+        raise scope.refusal("T.Parallel of a dynamic extent", "has no counterpart in tl")
     check_private(scope, node)
     block = Block(arg_types=[IndexType()] * len(loops))
     with scope.within(block, is_iteration=True):
@@ -198,14 +198,14 @@ def _evaluate(scope: Scope, node: Node) -> None:
     handler = tile_operations.HANDLERS.get(name)
     if handler is None:
         hint = HINTS.get(name, "a statement without a counterpart in tl")
-        raise scope.refuse(f"'{name}'", f"is {hint}")
+        raise scope.refusal(f"'{name}'", f"is {hint}")
     handler(scope, value)
 
 
 def _attribute(scope: Scope, node: Node) -> None:
     key = node.text("attr_key")
     if key not in _HINTS:
-        raise scope.refuse(f"the attribute '{key}'", "has no counterpart in tl")
+        raise scope.refusal(f"the attribute '{key}'", "has no counterpart in tl")
     statement(scope, node.child("body"))
 
 

@@ -67,7 +67,7 @@ def _copied_extents(source: BufferRegion, target: BufferRegion) -> tuple[int, ..
 def _copy_elements(scope: Scope, source: BufferRegion, target: BufferRegion) -> None:
     if source.box != target.box:
         text = f"a copy of {list(source.extents)} to {list(target.extents)}"
-        raise scope.refuse(text, "has regions of different extents")
+        raise scope.refusal(text, "has regions of different extents")
 
     def body(variables: Sequence[SSAValue]) -> None:
         value = load_at(scope, source.buffer, source.places(scope, variables))
@@ -104,7 +104,7 @@ def _whole(scope: Scope, region: BufferRegion, what: str) -> SSAValue:
     """The buffer of a region that is all of it, but for leading extents of 1."""
     if region.is_whole:
         return region.value
-    raise scope.refuse(f"{what} '{region.buffer.text('name')}'", "is a part of its buffer")
+    raise scope.refusal(f"{what} '{region.buffer.text('name')}'", "is a part of its buffer")
 
 
 def _moved(scope: Scope, region: BufferRegion, *, is_fragment: bool) -> SSAValue:
@@ -126,7 +126,7 @@ def _gemm(scope: Scope, node: Node) -> None:
     transposes = [bool(argument.constant) for argument in arguments[3:5]]
     policy, clear = arguments[8].constant, arguments[9]
     if c.space is not Space.FRAGMENT:
-        raise scope.refuse("an accumulator outside of fragments", "is none of tl.gemm")
+        raise scope.refusal("an accumulator outside of fragments", "is none of tl.gemm")
     accumulator = _whole(scope, c, "the accumulator")
     left, right = (_moved(scope, side, is_fragment=side.space is Space.FRAGMENT) for side in (a, b))
     if clear.constant is None:
@@ -158,7 +158,7 @@ def _reduce(scope: Scope, node: Node) -> None:
     source, target, kind, axis, clear = node.children("args")[:5]
     regions = [region_of(scope, side) for side in (source, target)]
     if any(region.space is not Space.FRAGMENT for region in regions):
-        raise scope.refuse("a reduction outside of fragments", "has no counterpart in tl")
+        raise scope.refusal("a reduction outside of fragments", "has no counterpart in tl")
     name = kind.text("value")
     read, written = (_whole(scope, region, "a reduced part of") for region in regions)
     dimension = axis.constant or 0
@@ -182,7 +182,7 @@ def _as_fragment_of(scope: Scope, region: BufferRegion, dtype: str) -> SSAValue:
     element = scope.element_type(dtype)
     own = scope.insert(AllocFragmentOp(region.extents, element)).buffer
     if not isinstance(element, AnyFloat):
-        raise scope.refuse(f"a reduction of {region.buffer.dtype} to {dtype}", "is none of tl")
+        raise scope.refusal(f"a reduction of {region.buffer.dtype} to {dtype}", "is none of tl")
     scope.insert(CopyOp(region.value, own))
     return own
 
@@ -202,7 +202,7 @@ def _atomic_add(scope: Scope, node: Node) -> None:
     type_ = scope.element_type(target.buffer.dtype)
     source = region_of(scope, value) if _is_region(value) else None
     if source is not None and source.box != target.box:
-        raise scope.refuse("an atomic addition", "has regions of different extents")
+        raise scope.refusal("an atomic addition", "has regions of different extents")
 
     def body(variables: Sequence[SSAValue]) -> None:
         if source is None:
@@ -224,11 +224,11 @@ def _add_element(scope: Scope, node: Node) -> None:
     """An atomic addition of one iteration to one element."""
     if not scope.is_iteration:
         why = "adds once for each thread of the block: put it into T.Parallel"
-        raise scope.refuse("T.atomic_add outside of T.Parallel", why)
+        raise scope.refusal("T.atomic_add outside of T.Parallel", why)
     pointer, value = node.children("args")[:2]
     access = pointer.children("args")[0] if pointer.kind == "tirx.Call" else pointer
     if access.kind != "tirx.BufferLoad":
-        raise scope.refuse("T.atomic_add", "adds to an element of a buffer")
+        raise scope.refusal("T.atomic_add", "adds to an element of a buffer")
     buffer = access.child("buffer")
     type_ = scope.element_type(buffer.dtype)
     added = converted(scope, scope.scalar(value, type_), value.dtype, type_, buffer.dtype)

@@ -105,7 +105,8 @@ class Updater:
     def _tries(self, value: SSAValue, pointer: SSAValue) -> SSAValue:
         e, bits = self.e, self._bits
         here = recast(e, pointer, bits)
-        first = e.insert(LoadOp(here, bits, cache="none")).result
+        scope = self.order.scope or "gpu"
+        first = e.insert(LoadOp(here, bits, order="relaxed", scope=scope)).result
         before, after = Block(arg_types=[bits]), Block(arg_types=[bits])
         with e.within(before):
             expected = before.args[0]

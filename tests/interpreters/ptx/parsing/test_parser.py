@@ -148,6 +148,7 @@ def test_features_of_one_architecture() -> None:
         execute("tcgen05.wait::ld.sync.aligned; ret;", "", [])
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("path", KERNELS, ids=lambda p: p.stem)
 def test_text_cut_anywhere_is_read_or_refused(path: Path) -> None:
     text = path.read_text()

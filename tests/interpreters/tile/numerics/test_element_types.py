@@ -58,6 +58,7 @@ def nearest_even(x: float, grid: list[float]) -> set[float]:
     return {g for g, d in zip(grid, distance, strict=True) if d == nearest}
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", NARROW)
 @given(x=finite)
 def test_narrow_formats_round_to_the_nearest_and_saturate(name: str, x: float) -> None:
@@ -191,6 +192,7 @@ def near_ties(name: str) -> st.SearchStrategy[float]:
     )
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", BINARY)
 @given(data=st.data())
 def test_every_format_rounds_once(name: str, data: st.DataObject) -> None:

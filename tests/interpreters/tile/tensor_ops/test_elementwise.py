@@ -98,6 +98,7 @@ EXACT_INTEGERS = {
 }
 
 
+@pytest.mark.sample(50)
 @pytest.mark.parametrize("op", EXACT_INTEGERS, ids=lambda op: op.name)
 @pytest.mark.parametrize("width", [8, 16, 32, 64, 4, 24])
 def test_integers_wrap_as_their_width_says(op: type[Operation], width: int):

@@ -42,6 +42,7 @@ def test_random_programs(seed: int, monkeypatch: pytest.MonkeyPatch):
     assert check(program(seed), monkeypatch)
 
 
+@pytest.mark.sample(9)
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_of_access(kind: str, monkeypatch: pytest.MonkeyPatch):
     assert any([check(one_access(kind, seed), monkeypatch) for seed in (3, 4)])

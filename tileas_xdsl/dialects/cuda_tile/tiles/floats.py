@@ -15,6 +15,7 @@ from tileas_xdsl.dialects.cuda_tile.enums import (
     ComparisonPredicateAttr,
     RoundingModeAttr,
 )
+from tileas_xdsl.dialects.cuda_tile.folding import FloatSumPatterns
 from tileas_xdsl.dialects.cuda_tile.matches import COMPARISON, same_type
 from tileas_xdsl.dialects.cuda_tile.syntax.directives import (
     IEEE,
@@ -64,6 +65,7 @@ class AddFOp(_RoundedOp):
     """`lhs + rhs`."""
 
     name = "cuda_tile.addf"
+    traits = traits_def(Pure(), FloatSumPatterns())
     assembly_format = _BINARY
 
 

@@ -14,6 +14,7 @@ from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import emit_warning
 from tileas_xdsl.dialects.cuda_tile.base import CudaTileOp, cuda_tile_op
 from tileas_xdsl.dialects.cuda_tile.constraints import I1_TILE, INT_TILE, SCALAR_I32, TILE
+from tileas_xdsl.dialects.cuda_tile.folding import ShapePatterns
 from tileas_xdsl.dialects.cuda_tile.matches import (
     SAME_ELEMENTS,
     same_element,
@@ -60,7 +61,7 @@ class BroadcastOp(CudaTileOp):
     source = operand_def(TILE)
     result = result_def(TILE)
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), ShapePatterns())
     custom_directives = (Type,)
     MATCHES: ClassVar = (same_rank("source", "result"), SAME_ELEMENTS)
     assembly_format = f"$source {_SOURCE_RESULT}"
@@ -82,7 +83,7 @@ class ReshapeOp(CudaTileOp):
     source = operand_def(TILE)
     result = result_def(TILE)
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), ShapePatterns())
     custom_directives = (Type,)
     MATCHES: ClassVar = (SAME_ELEMENTS,)
     assembly_format = f"$source {_SOURCE_RESULT}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,7 +13,7 @@ import numpy as np
 from tileas_xdsl.interpreters.ptx.checking.checker import Checker
 from tileas_xdsl.interpreters.ptx.checking.vector_clocks import AsyncEvent
 from tileas_xdsl.interpreters.ptx.errors import Fault
-from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Array, lane_list
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, lane_list
 from tileas_xdsl.interpreters.ptx.execution.state import Cluster, ConvergenceGroup
 from tileas_xdsl.interpreters.ptx.instructions.async_copies import complete
 from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step
@@ -124,7 +125,7 @@ def _build_load(site: Site, rank: int) -> Step:
     mask = site.source(3 + moved, TYPES["u16"]) if multicast else None
 
     def step(f: ConvergenceGroup) -> None:
-        _one_lane(f)
+        _issued_once(f, dst)
         for lane in lane_list(f.mask):
             box = tensor_box(f, tensor, lane)
             at = _place(f, tensor, box, lane)
@@ -154,19 +155,20 @@ class Target:
         return rank & ~1 | self.signal >> RANK_SHIFT & 1
 
 
-def _one_lane(f: ConvergenceGroup) -> None:
+def _issued_once(f: ConvergenceGroup, shared: int) -> None:
+    """Find threads that issue the same copy; those of other tiles, at other places, are others.
+
+    `shared` is the register with the address of the tile in shared memory.
+    """
     checker = f.warpgroup.cta.cluster.checker
     if checker is None or not f.mask & (f.mask - 1):
         return
-    # Warps may share copies; the threads of a warp would all issue the same one.
-    most = max(
-        (f.mask >> first & 0xFFFF_FFFF).bit_count() for first in range(0, f.warpgroup.lanes, WARP)
-    )
-    if most > 1:
+    threads = max(Counter(_lane(f, shared, lane) for lane in lane_list(f.mask)).values())
+    if threads > 1:
         checker.findings.add(
             "issue",
             f.pc,
-            f"{most} threads of a warp issue this tensor copy; one should",
+            f"{threads} threads issue this tensor copy; one should",
             ["hint: elect.sync, or a test of the thread's number, picks one"],
         )
 
@@ -287,7 +289,7 @@ def _build_store(site: Site, rank: int) -> Step:
     src, src_offset = site.address(1)
 
     def step(f: ConvergenceGroup) -> None:
-        _one_lane(f)
+        _issued_once(f, src)
         for lane in lane_list(f.mask):
             box = tensor_box(f, tensor, lane)
             at = _place(f, tensor, box, lane)

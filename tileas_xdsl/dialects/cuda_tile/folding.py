@@ -1,0 +1,26 @@
+"""Canonicalisation traits; their patterns are imported when a pass asks for them."""
+
+from __future__ import annotations
+
+from xdsl.pattern_rewriter import RewritePattern
+from xdsl.traits import HasCanonicalizationPatternsTrait
+
+
+class FloatSumPatterns(HasCanonicalizationPatternsTrait):
+    """Sums of products."""
+
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        from tileas_xdsl.transforms.canonicalization.cuda_tile import FLOAT_SUM_PATTERNS
+
+        return FLOAT_SUM_PATTERNS
+
+
+class ShapePatterns(HasCanonicalizationPatternsTrait):
+    """Tiles in other shapes."""
+
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        from tileas_xdsl.transforms.canonicalization.cuda_tile import SHAPE_PATTERNS
+
+        return SHAPE_PATTERNS
