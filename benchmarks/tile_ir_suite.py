@@ -8,6 +8,7 @@ by chunks (`// -----`):
 * wrong ones have `expected-error` comments: is the program rejected, with an error on that line, and
   with exactly that text in it?  Each comment counts once.
 * the others must be accepted, and print so that they parse back to the same text.
+* where a file runs a pass of the optimiser, each of its chunks is judged by its own CHECK lines.
 """
 
 from __future__ import annotations
@@ -19,17 +20,22 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from io import StringIO
 from pathlib import Path
 
+from filecheck.finput import FInput
+from filecheck.matcher import Matcher
+from filecheck.options import DumpInputKind, Options
+from filecheck.parser import Parser, pattern_for_opts
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, StringAttr
 from xdsl.irdl import opt_prop_def, prop_def, region_def, traits_def
+from xdsl.passes import ModulePass
 from xdsl.traits import IsolatedFromAbove, SymbolOpInterface
 from xdsl.universe import Universe
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks.running import end
 from tileas_xdsl.diagnostics.emission import DiagnosticError, collecting_diagnostics
 from tileas_xdsl.diagnostics.parsing.chunks import split_chunks
 from tileas_xdsl.diagnostics.parsing.parse_errors import LocatedParseError
@@ -45,7 +51,11 @@ from tileas_xdsl.printing import module_text
 
 EXPECTED = re.compile(r"expected-(error|warning|remark)")
 CHECK = re.compile(r"// CHECK(?:-NEXT)?: (.*)")
-COLUMNS = ("exact", "line", "rejected", "accepted wrongly", "crashed", "valid", "refused")
+OPTIMISER = re.compile(r"// RUN:.*?(canonicalize|fuse-fma|loop-split|synthesize-debug-info-scopes)")
+COLUMNS = (
+    *("exact", "line", "rejected", "accepted wrongly", "crashed", "valid", "refused"),
+    *("optimised", "otherwise"),
+)
 
 
 @cuda_tile_op
@@ -77,7 +87,8 @@ class Outcome:
     file: str
     line: int
     result: str
-    """Of `COLUMNS`: for a wrong program the best that holds, else `valid` or `refused`."""
+    """Of `COLUMNS`: for a wrong program the best that holds, else `valid` or `refused`; of a chunk for
+    the optimiser `optimised` as its CHECK lines say, or `otherwise`."""
     wanted: str = ""
     found: str = ""
 
@@ -90,7 +101,10 @@ def outcomes(root: Path, only: str) -> Iterator[Outcome]:
             continue
         content = path.read_bytes()
         is_wrong = b"RUN: not cuda-tile-opt" in content
+        run = OPTIMISER.match(content.decode())
         for chunk, offset in split_chunks(content):
+            if run is not None and CHECK.search(chunk.decode()):
+                yield _optimised(chunk, name, offset, run[1])
             judged = _judged_by_checks if is_wrong and offset else _judged
             yield from judged(chunk, name, offset)
 
@@ -116,6 +130,22 @@ def _judged(chunk: bytes, name: str, offset: int) -> Iterator[Outcome]:
     yield Outcome(name, offset + 1, "refused" if problem else "valid", "", problem)
 
 
+def _optimised(chunk: bytes, name: str, offset: int, pass_name: str) -> Outcome:
+    """A chunk that a pass of the optimiser runs on, and that FileCheck judges."""
+    made = Universe.get_multiverse().all_passes.get(pass_name)
+    if made is None:
+        return Outcome(name, offset + 1, "otherwise", "", f"there is no pass {pass_name}")
+    printed, reports, crash = _processed(chunk, name, offset, made()())
+    problem = crash or _first(reports)
+    if printed is None:
+        return Outcome(name, offset + 1, "otherwise", "", problem)
+    options = Options(match_filename=name, dump_input=DumpInputKind.NEVER)
+    checks = Parser(options, StringIO(chunk.decode()), *pattern_for_opts(options))
+    fits = Matcher(options, FInput("printed", printed), checks).run() == 0
+    result = "optimised" if fits else "otherwise"
+    return Outcome(name, offset + 1, result, "", "" if fits else printed)
+
+
 def _judged_by_checks(chunk: bytes, name: str, offset: int) -> Iterator[Outcome]:
     """A wrong chunk whose diagnostics FileCheck looks for, on no line in particular."""
     wanted = [text.strip() for text in CHECK.findall(chunk.decode())]
@@ -127,13 +157,18 @@ def _judged_by_checks(chunk: bytes, name: str, offset: int) -> Iterator[Outcome]
         yield Outcome(name, offset + 1, result, text, crash or _first(reports))
 
 
-def _processed(chunk: bytes, name: str, offset: int) -> tuple[str | None, list[Diagnostic], str]:
+def _processed(
+    chunk: bytes, name: str, offset: int, optimiser: ModulePass | None = None
+) -> tuple[str | None, list[Diagnostic], str]:
     """The printed module, the errors, and an exception that is no diagnostic."""
     with collecting_diagnostics() as log:
         try:
             ctx = _context()
             module, aliases = parse_input(ctx, chunk, name, line_offset=offset)
             verify_module(module, after=None)
+            if optimiser is not None:
+                optimiser.apply(ctx, module)
+                verify_module(module, after=optimiser.name)
             return module_text(module, aliases, ctx.loaded_dialects), [], ""
         except (LocatedParseError, DiagnosticError) as error:
             reports = [*error.diagnostics, *log.diagnostics]
@@ -196,12 +231,12 @@ def main() -> None:
     parser.add_argument("--only", default="", metavar="TEXT", help="files with this in their names")
     given = parser.parse_args()
     if not (given.checkout / "test").is_dir():
-        end(f"{given.checkout} has no folder test: give a checkout of NVIDIA/cuda-tile")
+        sys.exit(f"{given.checkout} has no folder test: give a checkout of NVIDIA/cuda-tile")
     found = list(outcomes(given.checkout, given.only))
     print(table(found))
     if given.details:
         for one in found:
-            if one.result not in ("exact", "valid"):
+            if one.result not in ("exact", "valid", "optimised"):
                 print(
                     f"{one.file}:{one.line}: {one.result}\n  wanted {one.wanted}\n  found  {one.found}"
                 )

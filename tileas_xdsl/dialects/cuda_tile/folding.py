@@ -6,6 +6,16 @@ from xdsl.pattern_rewriter import RewritePattern
 from xdsl.traits import HasCanonicalizationPatternsTrait
 
 
+class AssumePatterns(HasCanonicalizationPatternsTrait):
+    """Assumptions that are made twice."""
+
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        from tileas_xdsl.transforms.canonicalization.cuda_tile import ASSUME_PATTERNS
+
+        return ASSUME_PATTERNS
+
+
 class FloatSumPatterns(HasCanonicalizationPatternsTrait):
     """Sums of products."""
 
@@ -14,6 +24,16 @@ class FloatSumPatterns(HasCanonicalizationPatternsTrait):
         from tileas_xdsl.transforms.canonicalization.cuda_tile import FLOAT_SUM_PATTERNS
 
         return FLOAT_SUM_PATTERNS
+
+
+class SelectPatterns(HasCanonicalizationPatternsTrait):
+    """Selections whose result is known or simpler."""
+
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        from tileas_xdsl.transforms.canonicalization.cuda_tile import SELECT_PATTERNS
+
+        return SELECT_PATTERNS
 
 
 class ShapePatterns(HasCanonicalizationPatternsTrait):

@@ -14,7 +14,7 @@ from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import emit_warning
 from tileas_xdsl.dialects.cuda_tile.base import CudaTileOp, cuda_tile_op
 from tileas_xdsl.dialects.cuda_tile.constraints import I1_TILE, INT_TILE, SCALAR_I32, TILE
-from tileas_xdsl.dialects.cuda_tile.folding import ShapePatterns
+from tileas_xdsl.dialects.cuda_tile.folding import SelectPatterns, ShapePatterns
 from tileas_xdsl.dialects.cuda_tile.matches import (
     SAME_ELEMENTS,
     same_element,
@@ -285,7 +285,7 @@ class SelectOp(CudaTileOp):
     val_if_false = operand_def(TILE)
     result = result_def(TILE)
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), SelectPatterns())
     custom_directives = (SameType3, Type)
     MATCHES: ClassVar = (
         same_type("val_if_true", "val_if_false", "result"),

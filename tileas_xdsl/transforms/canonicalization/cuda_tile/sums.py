@@ -1,4 +1,4 @@
-"""Canonicalisation patterns of `cuda_tile`, those of the public Tile IR repository by its names."""
+"""Sums of products, and tiles in the shape that they have."""
 
 from __future__ import annotations
 
@@ -25,7 +25,3 @@ class SameShape(RewritePattern):
     def match_and_rewrite(self, op: BroadcastOp | ReshapeOp, rewriter: PatternRewriter) -> None:
         if op.source.type == op.result.type:
             rewriter.replace(op, [], [op.source])
-
-
-FLOAT_SUM_PATTERNS = (ProductFirst(),)
-SHAPE_PATTERNS = (SameShape(),)
