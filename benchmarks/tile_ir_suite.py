@@ -51,6 +51,7 @@ from tileas_xdsl.printing import module_text
 
 EXPECTED = re.compile(r"expected-(error|warning|remark)")
 CHECK = re.compile(r"// CHECK(?:-NEXT)?: (.*)")
+SEVERAL = re.compile(r"^ *(%[\w$.-]+(?:, %[\w$.-]+)+) =", re.M)
 OPTIMISER = re.compile(r"// RUN:.*?(canonicalize|fuse-fma|loop-split|synthesize-debug-info-scopes)")
 COLUMNS = (
     *("exact", "line", "rejected", "accepted wrongly", "crashed", "valid", "refused"),
@@ -141,9 +142,21 @@ def _optimised(chunk: bytes, name: str, offset: int, pass_name: str) -> Outcome:
         return Outcome(name, offset + 1, "otherwise", "", problem)
     options = Options(match_filename=name, dump_input=DumpInputKind.NEVER)
     checks = Parser(options, StringIO(chunk.decode()), *pattern_for_opts(options))
-    fits = Matcher(options, FInput("printed", printed), checks).run() == 0
+    fits = Matcher(options, FInput("printed", _packed(printed)), checks).run() == 0
     result = "optimised" if fits else "otherwise"
     return Outcome(name, offset + 1, result, "", "" if fits else printed)
+
+
+def _packed(text: str) -> str:
+    """Name the results of an operation as MLIR does: `%0:2 =`, `%0#1`; ours have a name each."""
+    for line in SEVERAL.findall(text):
+        first, *others = (name.strip() for name in line.split(","))
+        text = re.sub(
+            rf"^( *){re.escape(line)} =", rf"\1{first}:{len(others) + 1} =", text, flags=re.M
+        )
+        for number, name in enumerate((first, *others)):
+            text = re.sub(rf"{name}(?![\w$.:#-])", f"{first}#{number}", text)
+    return text
 
 
 def _judged_by_checks(chunk: bytes, name: str, offset: int) -> Iterator[Outcome]:

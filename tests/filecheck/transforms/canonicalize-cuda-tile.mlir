@@ -102,8 +102,132 @@ cuda_tile.module @kernels {
 }
 
 // CHECK-LABEL: entry @numbers
-// CHECK:         %[[R:.*]] = exti %p unsigned : tile<i1> -> tile<i32>
 // CHECK:         %[[S:.*]] = constant <i32: [2, 5]>
+// CHECK:         %[[R:.*]] = exti %p unsigned : tile<i1> -> tile<i32>
 // CHECK:         %[[N:.*]] = assume bounded<0, ?>
 // CHECK-NOT:     assume
 // CHECK:         print_tko "%d %d %d", %[[R]], %[[S]], %[[N]]
+
+// -----
+
+// A branch that is decided is one of its sides; what follows an exit is not there.
+
+cuda_tile.module @kernels {
+  entry @decided_branches(%a: tile<i32>, %b: tile<i32>) {
+    %true = constant <i1: 1> : tile<i1>
+    %false = constant <i1: 0> : tile<i1>
+    %r = if %true -> (tile<i32>) {
+      %s = addi %a, %b : tile<i32>
+      yield %s : tile<i32>
+    } else {
+      yield %b : tile<i32>
+    }
+    print_tko "%d", %r : tile<i32> -> token
+    if %false {
+      print_tko "never" -> token
+    } else {
+      return
+    }
+    print_tko "never" -> token
+    return
+  }
+}
+
+// CHECK-LABEL: entry @decided_branches
+// CHECK-NEXT:    %[[S:.*]] = addi %a, %b
+// CHECK-NEXT:    print_tko "%d", %[[S]]
+// CHECK-NEXT:    return
+// CHECK-NEXT:  }
+
+// -----
+
+// Results that are there before are selections, or nothing; constants stand in front, once.
+
+cuda_tile.module @kernels {
+  entry @results(%p: tile<i1>, %a: tile<i32>, %b: tile<i32>) {
+    %r:3 = if %p -> (tile<i32>, tile<2xi32>, tile<i32>) {
+      %one = constant <i32: 1> : tile<2xi32>
+      yield %a, %one, %a : tile<i32>, tile<2xi32>, tile<i32>
+    } else {
+      %two = constant <i32: 2> : tile<2xi32>
+      yield %b, %two, %a : tile<i32>, tile<2xi32>, tile<i32>
+    }
+    print_tko "%d %d %d", %r#0, %r#1, %r#2 : tile<i32>, tile<2xi32>, tile<i32> -> token
+    return
+  }
+}
+
+// CHECK-LABEL: entry @results
+// CHECK-DAG:     %[[ONE:.*]] = constant <i32: 1> : tile<2xi32>
+// CHECK-DAG:     %[[TWO:.*]] = constant <i32: 2> : tile<2xi32>
+// CHECK:         %[[R:.*]] = select %p, %a, %b
+// CHECK:         %[[B:.*]] = broadcast %{{.*}} : tile<1xi1> -> tile<2xi1>
+// CHECK:         %[[S:.*]] = select %[[B]], %[[ONE]], %[[TWO]]
+// CHECK-NEXT:    print_tko "%d %d %d", %[[R]], %[[S]], %a
+
+// -----
+
+// Nested branches ask both conditions; branches with one condition are one; inside it is known.
+
+cuda_tile.module @kernels {
+  entry @joined(%p: tile<i1>, %q: tile<i1>, %a: tile<i32>, %b: tile<i32>) {
+    if %p {
+      if %q {
+        print_tko "both" -> token
+      }
+    }
+    if %q {
+      print_tko "first" -> token
+    }
+    if %q {
+      %r = select %q, %a, %b : tile<i1>, tile<i32>
+      print_tko "second %d", %r : tile<i32> -> token
+    } else {
+      return
+    }
+    print_tko "third" -> token
+    return
+  }
+}
+
+// CHECK-LABEL: entry @joined
+// CHECK-NEXT:    %[[BOTH:.*]] = andi %p, %q
+// CHECK-NEXT:    if %[[BOTH]] {
+// CHECK-NEXT:      print_tko "both"
+// CHECK-NEXT:    }
+// CHECK-NEXT:    if %q {
+// CHECK-NEXT:      print_tko "first"
+// CHECK-NEXT:      print_tko "second %d", %a
+// CHECK-NEXT:    } else {
+// CHECK-NEXT:      return
+// CHECK-NEXT:    }
+// CHECK-NEXT:    print_tko "third"
+
+// -----
+
+// Where both sides leave, the second follows the first.
+
+cuda_tile.module @kernels {
+  entry @behind(%p: tile<i1>) {
+    %true = constant <i1: 1> : tile<i1>
+    %n = xori %p, %true : tile<i1>
+    if %n {
+      print_tko "first" -> token
+      return
+    } else {
+      print_tko "second" -> token
+      return
+    }
+    print_tko "never" -> token
+    return
+  }
+}
+
+// CHECK-LABEL: entry @behind
+// CHECK:         if %{{.*}} {
+// CHECK-NEXT:      print_tko "first"
+// CHECK-NEXT:      return
+// CHECK-NEXT:    }
+// CHECK-NEXT:    print_tko "second"
+// CHECK-NEXT:    return
+// CHECK-NEXT:  }

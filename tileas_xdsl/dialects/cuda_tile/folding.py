@@ -16,6 +16,26 @@ class AssumePatterns(HasCanonicalizationPatternsTrait):
         return ASSUME_PATTERNS
 
 
+class BranchPatterns(HasCanonicalizationPatternsTrait):
+    """Branches that are decided, empty, nested, or the same as others."""
+
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        from tileas_xdsl.transforms.canonicalization.cuda_tile import BRANCH_PATTERNS
+
+        return BRANCH_PATTERNS
+
+
+class ConstantPatterns(HasCanonicalizationPatternsTrait):
+    """Constants that stand once, in front."""
+
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        from tileas_xdsl.transforms.canonicalization.cuda_tile import CONSTANT_PATTERNS
+
+        return CONSTANT_PATTERNS
+
+
 class FloatSumPatterns(HasCanonicalizationPatternsTrait):
     """Sums of products."""
 

@@ -18,12 +18,13 @@ from xdsl.irdl import (
 )
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
-from xdsl.traits import RecursiveMemoryEffect
+from xdsl.traits import Pure, RecursiveMemoryEffect
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import note, op_error
 from tileas_xdsl.dialects.cuda_tile.base import CudaTileOp, cuda_tile_op
 from tileas_xdsl.dialects.cuda_tile.constraints import ANY, I1_TILE, SCALAR_I1, SCALAR_INT
+from tileas_xdsl.dialects.cuda_tile.folding import BranchPatterns
 from tileas_xdsl.dialects.cuda_tile.matches import same_type, same_types_one_by_one
 from tileas_xdsl.dialects.cuda_tile.memory.view_checks import quoted
 from tileas_xdsl.dialects.cuda_tile.structure.regions import (
@@ -108,6 +109,7 @@ class YieldOp(TerminatorOp):
 
     name = YIELD
     PARENTS: ClassVar = (IF, REDUCE, SCAN)
+    traits = traits_def(Pure())
 
 
 @cuda_tile_op
@@ -358,7 +360,7 @@ class IfOp(CudaTileOp):
     then_region = region_def()
     else_region = region_def()
 
-    traits = traits_def(RecursiveMemoryEffect())
+    traits = traits_def(RecursiveMemoryEffect(), BranchPatterns())
 
     @classmethod
     def parse(cls, parser: Parser) -> IfOp:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType, TensorType, i1
 from xdsl.ir import SSAValue
 from xdsl.irdl import prop_def, result_def, traits_def
 from xdsl.parser import Parser
@@ -13,6 +14,7 @@ from xdsl.traits import ConstantLike, Pure
 
 from tileas_xdsl.dialects.cuda_tile.base import CudaTileOp, cuda_tile_op
 from tileas_xdsl.dialects.cuda_tile.constraints import NUMBER_TILE
+from tileas_xdsl.dialects.cuda_tile.folding import ConstantPatterns
 from tileas_xdsl.dialects.cuda_tile.types.dense import Dense, parse_dense, print_dense, tile_type_of
 from tileas_xdsl.dialects.cuda_tile.types.tile_types import TileType
 
@@ -26,7 +28,7 @@ class ConstantOp(CudaTileOp):
     value = prop_def(DenseIntOrFPElementsAttr)
     result = result_def(NUMBER_TILE)
 
-    traits = traits_def(ConstantLike(), Pure())
+    traits = traits_def(ConstantLike(), Pure(), ConstantPatterns())
 
     @classmethod
     def of(cls, value: Dense) -> ConstantOp:
@@ -50,6 +52,11 @@ class ConstantOp(CudaTileOp):
             raise self.refuse(
                 "cuda_tile.failed_to_verify", predicate="all of {value, result} have same type"
             )
+
+
+def truth(value: bool, shape: Sequence[int] = ()) -> ConstantOp:
+    """A tile of truth values that are all the same."""
+    return ConstantOp.of(DenseIntOrFPElementsAttr.from_list(TensorType(i1, shape), [int(value)]))
 
 
 def constant_number(value: SSAValue) -> int | None:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType, TensorType, i1
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType, i1
 from xdsl.ir import SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tileas_xdsl.dialects.cuda_tile.enums import ComparisonPredicate, Signedness, SignednessAttr
 from tileas_xdsl.dialects.cuda_tile.matches import shape_of
-from tileas_xdsl.dialects.cuda_tile.tiles.constants import ConstantOp, constant_number
+from tileas_xdsl.dialects.cuda_tile.tiles.constants import ConstantOp, constant_number, truth
 from tileas_xdsl.dialects.cuda_tile.tiles.conversions import ExtIOp
 from tileas_xdsl.dialects.cuda_tile.tiles.integers import CmpIOp, XOrIOp
 from tileas_xdsl.dialects.cuda_tile.tiles.shapes import SelectOp
@@ -86,7 +85,7 @@ class SelectOfZeroAndOne(RewritePattern):
             return
         condition = op.cond
         if not sides[0]:
-            true = _true(shape_of(op.cond.type))
+            true = truth(True, shape_of(op.cond.type))
             negated = XOrIOp(operands=[condition, true.result], result_types=[condition.type])
             rewriter.insert([true, negated])
             condition = negated.result
@@ -124,7 +123,3 @@ class ConstantSelect(RewritePattern):
 
 def _select(condition: SSAValue, taken: SSAValue, other: SSAValue) -> SelectOp:
     return SelectOp(operands=[condition, taken, other], result_types=[taken.type])
-
-
-def _true(shape: Sequence[int]) -> ConstantOp:
-    return ConstantOp.of(DenseIntOrFPElementsAttr.from_list(TensorType(i1, shape), [1]))
