@@ -15,6 +15,7 @@ PREDICATES = (
     *("equal", "not_equal", "less_than", "less_than_or_equal"),
     *("greater_than", "greater_than_or_equal"),
 )
+SMALLEST, LARGEST = -(2**31), 2**31 - 1
 SLOTS = 8
 """Elements of the array that kernels write."""
 
@@ -58,7 +59,7 @@ class _Writer:
         return scope
 
     def _operation(self, scope: _Scope) -> _Scope:
-        match self.rng.randrange(8):
+        match self.rng.randrange(9):
             case 0 | 1:
                 kind = self.rng.choice(("addi", "muli", "subi"))
                 made = self.make(f"{kind} {', '.join(self._numbers(scope, 2))} : tile<i32>")
@@ -83,7 +84,7 @@ class _Writer:
             return self.make(f"xori {self.rng.choice(scope.truths)}, %true : tile<i1>")
         first, second = self._numbers(scope, 2)
         if scope.counter and self.rng.random() < 0.7:
-            first = scope.counter
+            first, second = scope.counter, self.rng.choice(("%a", "%b", second))
         if self.rng.random() < 0.3:
             first, second = second, first
         sign = self.rng.choice(("signed", "signed", "unsigned"))
@@ -105,11 +106,13 @@ class _Writer:
     def _branch(self, scope: _Scope) -> tuple[str, ...]:
         count = self.rng.randrange(3)
         types = ", ".join(["tile<i32>"] * count)
+        is_new = bool(scope.counter) and self.rng.random() < 0.7
+        condition = self.truth(scope) if is_new else self.rng.choice(scope.truths)
         self.names += 1
         results = tuple(f"%v{self.names}_{n}" for n in range(count))
         head = f"{', '.join(results)} = " if count else ""
         arrow = f"-> ({types}) " if count else ""
-        self.lines.append(f"{head}if {self.rng.choice(scope.truths)} {arrow}{{")
+        self.lines.append(f"{head}if {condition} {arrow}{{")
         self._side(scope, count)
         if count or self.rng.random() < 0.5:
             self.lines.append("} else {")
@@ -133,10 +136,10 @@ class _Writer:
         result, index, carried = (f"%{kind}{self.names}" for kind in ("r", "i", "c"))
         (start,) = self._numbers(scope, 1)
         if self.rng.random() < 0.7:
-            lower, step = self.rng.choice(("%zero", "%low")), self.rng.choice(("%one", "%step"))
+            step = self.rng.choice(("%one", "%one", "%step"))
             unsigned = "unsigned " if self.is_positive and self.rng.random() < 0.5 else ""
             self.lines.append(
-                f"{result} = for {unsigned}{index} in ({lower} to %high, step {step}) : tile<i32> "
+                f"{result} = for {unsigned}{index} in (%low to %high, step {step}) : tile<i32> "
                 f"iter_values({carried} = {start}) -> (tile<i32>) {{"
             )
             inner = _Scope(
@@ -175,8 +178,8 @@ def _with(
 def random_branches(seed: int) -> tuple[str, list[int | NDArray[np.int32]]]:
     """A kernel and its arguments."""
     rng = random.Random(seed)
-    least = rng.choice((-4, 0))
-    writer = _Writer(rng, is_positive=least == 0)
+    base = rng.choice((0, 0, 0, -4, SMALLEST, LARGEST - 8))
+    writer = _Writer(rng, is_positive=base >= 0)
     given = ("%a", "%b", "%low", "%high")
     scope = _Scope((*given, "%zero", "%one", "%three"), ("%true", "%false", "%p"), ("return",))
     scope = _with(scope, truths=(writer.truth(scope), writer.truth(scope)))
@@ -186,7 +189,7 @@ def random_branches(seed: int) -> tuple[str, list[int | NDArray[np.int32]]]:
     text = entry(
         f"{parameters}, %p: tile<i1>, %o: tile<ptr<i32>>", START + "\n    ".join(writer.lines)
     )
-    numbers = [rng.randrange(least, 9) for _ in range(2)]
-    low = rng.randrange(least, 5)
-    bounds = [low, max(least, low + rng.randrange(-1, 6)), rng.randrange(1, 4)]
+    numbers = [base + rng.randrange(9) for _ in range(2)]
+    low = base + rng.randrange(6)
+    bounds = [low, max(base, low + rng.randrange(-1, 4)), rng.randrange(1, 3)]
     return text, [*numbers, *bounds, rng.randrange(2), np.arange(SLOTS, dtype=np.int32)]

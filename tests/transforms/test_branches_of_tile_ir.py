@@ -12,9 +12,10 @@ from tests.support.tile_ir import context
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.interpreters.cuda_tile.launch import evaluate
+from tileas_xdsl.transforms.loop_split import LoopSplit
 
-FEW, MANY = 12, 2000
-PASSES = (CanonicalizePass(),)
+FEW, MANY = 5, 2000
+PASSES = (CanonicalizePass(), LoopSplit())
 
 
 def _same(seed: int, pass_: ModulePass) -> None:

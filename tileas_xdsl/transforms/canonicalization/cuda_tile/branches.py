@@ -21,7 +21,7 @@ class DecidedBranch(RewritePattern):
     def match_and_rewrite(self, op: IfOp, rewriter: PatternRewriter) -> None:
         decided = constant_number(op.condition)
         if decided is not None:
-            _inline(op, op.then_region if decided else op.else_region, rewriter)
+            inline_side(op, op.then_region if decided else op.else_region, rewriter)
 
 
 class NegatedBranch(RewritePattern):
@@ -76,7 +76,7 @@ class NothingBehind(RewritePattern):
         other = op.else_region
         first = branch(op.condition, (), op.detach_region(0), Region())
         rewriter.insert(first, InsertPoint.before(op))
-        _inline(op, other, rewriter)
+        inline_side(op, other, rewriter)
 
 
 class NestedBranches(RewritePattern):
@@ -154,7 +154,7 @@ def _leaves(block: Block) -> bool:
     return not isinstance(block.last_op, YieldOp)
 
 
-def _inline(op: IfOp, region: Region, rewriter: PatternRewriter) -> None:
+def inline_side(op: IfOp, region: Region, rewriter: PatternRewriter) -> None:
     """Replace a branch by one of its sides; if that leaves, nothing follows."""
     if not region.blocks:
         rewriter.erase(op)
