@@ -7,9 +7,11 @@ from contextlib import contextmanager
 from io import StringIO
 from typing import Any
 
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Attribute, Dialect, SSAValue
+from xdsl.dialects.builtin import LocationAttr, ModuleOp
+from xdsl.ir import Attribute, Dialect, Operation, SSAValue
 from xdsl.printer import Printer
+
+from tileas_xdsl.diagnostics.printed_operations import NotesOperations
 
 
 class AliasPrinter(Printer):
@@ -68,6 +70,35 @@ class AliasPrinter(Printer):
             return self.stream.getvalue()
         finally:
             self.stream = stream
+
+
+class LocatedPrinter(AliasPrinter, NotesOperations):
+    """A printer that remembers on which line each operation begins."""
+
+    locations: dict[int, LocationAttr]
+    """By line, counted from 0: where the first operation on it comes from."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__({}, **options)
+        self.locations = {}
+
+    def note_operation(self, op: Operation) -> None:
+        self.locations.setdefault(self._current_line, op.location)
+
+    def print_op(self, op: Operation) -> None:
+        self.note_operation(op)
+        super().print_op(op)
+
+
+def located_text(
+    module: ModuleOp, dialects: Iterable[Dialect] = ()
+) -> tuple[str, Mapping[int, LocationAttr]]:
+    """The module as `module_text` prints it without aliases, and its locations by line from 0."""
+    body = StringIO()
+    printer = LocatedPrinter(stream=body)
+    printer.print_op(module)
+    printer.print_metadata(dialects)
+    return f"{body.getvalue()}\n", printer.locations
 
 
 def module_text(

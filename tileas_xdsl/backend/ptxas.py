@@ -10,13 +10,12 @@ from __future__ import annotations
 import re
 import subprocess
 import tempfile
-from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tileas_xdsl.backend.nvidia_tools import need_tool
-from tileas_xdsl.backend.ptx.file_names import file_name_from_ptx
+from tileas_xdsl.backend.ptx.line_locations import LineLocations
 from tileas_xdsl.diagnostics.emission import DiagnosticError
 from tileas_xdsl.diagnostics.report import Diagnostic, Location, Severity, diagnostic
 from tileas_xdsl.target.arch import get_target
@@ -35,8 +34,6 @@ _ASKED_FOR = "function call"
 """Why products wait for one another in a kernel that prints or asserts: its author wants it so."""
 
 _LINE = re.compile(r"\bline (\d+)")
-_LOC = re.compile(r"\s*\.loc\s+(\d+)\s+(\d+)\s+(\d+)")
-_FILE = re.compile(r'\s*\.file\s+(\d+)\s+"([^"]*)"')
 _ENTRY = re.compile(r"\.entry\s+([\w$]+)")
 _PROPERTIES = re.compile(r"ptxas info +: Function properties for (\S+)")
 _FRAME = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
@@ -199,26 +196,18 @@ class _Places:
 
     def __init__(self, text: str, name: str) -> None:
         self._name = name
-        self._lines = text.splitlines()
-        files = {m[1]: file_name_from_ptx(m[2]) for m in map(_FILE.match, self._lines) if m}
-        self._starts: list[int] = []
-        self._locations: list[Location] = []
-        for number, line in enumerate(self._lines, 1):
-            if (match := _LOC.match(line)) and match[1] in files:
-                self._starts.append(number)
-                place = Location(files[match[1]], int(match[2]), max(1, int(match[3])))
-                self._locations.append(place)
+        self._locations = LineLocations(text)
+        self._lines = self._locations.lines
 
     def report(self, severity: Severity, message: str, line: int | None) -> Diagnostic:
         """A diagnostic about a line of the text, counted from 1."""
         if line is None or not 1 <= line <= len(self._lines):
             return diagnostic(severity, message)
         shown, here = self._lines[line - 1], Location(self._name, line, 1)
-        index = bisect_right(self._starts, line) - 1
-        if index < 0:
+        if (origin := self._locations.at(line)) is None:
             return replace(diagnostic(severity, message, here), source_line=shown)
         note = replace(diagnostic(Severity.NOTE, "in the PTX text", here), source_line=shown)
-        return diagnostic(severity, message, self._locations[index], notes=[note])
+        return diagnostic(severity, message, origin, notes=[note])
 
     def line_of_entry(self, entry: str) -> int | None:
         """The line where an entry begins."""

@@ -6,7 +6,7 @@ import re
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +18,7 @@ _LABEL = re.compile(r"(\.L_\w+):")
 _INSTRUCTION = re.compile(
     r"\s*/\*(?P<address>[0-9a-f]+)\*/\s+(?P<guard>@!?U?P\w+\s+)?(?P<opcode>[A-Z][\w.]*)(?P<rest>.*?);"
 )
+_SOURCE = re.compile(r'\s*//## File "([^"]*)", line (\d+)')
 _TARGET = re.compile(r"`\((\.L_\w+)\)")
 _LEAVES = frozenset(("EXIT", "RET", "BRX", "JMX"))
 _JUMPS = frozenset(("BRA", "JMP"))
@@ -97,12 +98,36 @@ def _contains(loop: Loop, other: Loop) -> bool:
 
 def disassemble(cubin: bytes) -> Mapping[str, Kernel]:
     """The kernels of a cubin by name; `MissingToolError` without `nvdisasm`."""
+    return parse_sass(listing(cubin))
+
+
+def listing(cubin: bytes, *, source_lines: bool = False) -> str:
+    """What `nvdisasm -c` prints, with the source lines of instructions if asked for.
+
+    Raises `MissingToolError` without `nvdisasm`.
+    """
     program = need_tool("nvdisasm")
+    options = ["-c", *["--print-line-info"] * source_lines]
     with tempfile.TemporaryDirectory(prefix="tileas-") as folder:
         path = Path(folder, "kernel.cubin")
         path.write_bytes(cubin)
-        run = subprocess.run([program, "-c", path], capture_output=True, text=True, check=True)
-    return parse_sass(run.stdout)
+        run = subprocess.run([program, *options, path], capture_output=True, text=True, check=True)
+    return run.stdout
+
+
+def located_lines(text: str) -> Iterator[tuple[str, tuple[str, int] | None]]:
+    """Yield labels and instructions of a listing with source lines, each with its file and line."""
+    place: tuple[str, int] | None = None
+    for line in text.splitlines():
+        if match := _SOURCE.match(line):
+            place = match[1], int(match[2])
+        elif match := _SECTION.match(line):
+            place = None
+            yield f"{match[1]}:", None
+        elif match := _LABEL.match(line):
+            yield line.strip(), None
+        elif _INSTRUCTION.match(line):
+            yield line.strip(), place
 
 
 def parse_sass(text: str) -> Mapping[str, Kernel]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from xdsl.dialects.builtin import (
     UNKNOWN_LOC,
     ArrayAttr,
@@ -20,24 +22,25 @@ from tileas_xdsl.diagnostics.report import Location
 
 def file_location(location: Attribute) -> Location | None:
     """The first file position inside a location attribute, as MLIR's `findInstanceOf` does."""
+    return next(file_locations(location), None)
+
+
+def file_locations(location: Attribute) -> Iterator[Location]:
+    """Yield the file positions inside a location attribute; of a call the callee's come first."""
     match location:
         case FileLineColLoc():
-            return Location(location.filename.data, location.line.data, location.column.data)
+            yield Location(location.filename.data, location.line.data, location.column.data)
         case NameLoc():
-            return file_location(location.location)
+            yield from file_locations(location.location)
         case CallSiteLoc():
-            return file_location(location.callee) or file_location(location.caller)
+            yield from file_locations(location.callee)
+            yield from file_locations(location.caller)
         case FusedLoc():
-            return _first_fused(location)
+            if isa(location.locations, ArrayAttr[Attribute]):
+                for part in location.locations:
+                    yield from file_locations(part)
         case _:
-            return None
-
-
-def _first_fused(location: FusedLoc) -> Location | None:
-    if not isa(location.locations, ArrayAttr[Attribute]):
-        return None
-    found = (file_location(part) for part in location.locations)
-    return next((place for place in found if place is not None), None)
+            return
 
 
 def location_of(op: Operation) -> Location | None:

@@ -11,7 +11,13 @@ from tileas_xdsl.inference.decisions import Conversion, Decisions, LoopDecision,
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.program import Buffer, CumSum, Gemm, Loop, Operation, Program, Reduce
 from tileas_xdsl.layout.expr.tables import Table
-from tileas_xdsl.layout.output.draw import MAX_COLUMNS, MAX_ROWS, grid_of_owners, render
+from tileas_xdsl.layout.output.draw import (
+    MAX_COLUMNS,
+    MAX_ROWS,
+    entitled,
+    grid_of_owners,
+    render,
+)
 
 _HEADER = ("candidate", "cost", "verdict")
 
@@ -122,21 +128,22 @@ def _conversion(conversion: Conversion) -> str:
 def pictures(program: Program, decisions: Decisions) -> Iterator[tuple[str, str]]:
     """`(name, SVG)` of each fragment and of each loop: which thread owns what."""
     for name, fragment in decisions.fragments.items():
-        yield name, picture(f"%{name}: {fragment}", fragment, "V slot")
+        yield name, picture(_title(program.buffers[name]), fragment, "V slot")
     for number, decision in decisions.loops.items():
-        title = f"{named(program.operations[number])}: {decision.owners}"
+        title = named(program.operations[number])
         yield f"loop{number}", picture(title, decision.owners, "S step")
 
 
 def picture(title: str, owners: FragmentMap, value: str = "V slot") -> str:
-    """An SVG of the owners of a box, its last dimension to the right."""
+    """An SVG of the owners of a box, its last dimension to the right; `title` says what it is."""
     threads, slots = _rows(owners.thread_table[0]), _rows(owners.slot_table)
     shown = threads[:MAX_ROWS, :MAX_COLUMNS], slots[:MAX_ROWS, :MAX_COLUMNS]
     note = f"; copy 0 of {owners.replicas}" if owners.replicas > 1 else ""
     if shown[0].shape != threads.shape:
         extents = [f"{rows}x{columns}" for rows, columns in (shown[0].shape, threads.shape)]
         note += f"; the first {extents[0]} of {extents[1]}"
-    return render(grid_of_owners(title, *shown, owners.threads, note, value))
+    grid = grid_of_owners(str(owners), *shown, owners.threads, note, value)
+    return render(entitled(grid, title))
 
 
 def _rows(table: Table) -> Table:

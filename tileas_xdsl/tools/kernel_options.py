@@ -168,6 +168,15 @@ BytecodeVersionOption = Annotated[
 GridOption = Annotated[
     Grid, typer.Option("--grid", parser=extents, metavar="X[,Y[,Z]]", help="Blocks of the grid.")
 ]
+OptionalGridOption = Annotated[
+    Grid | None,
+    typer.Option(
+        "--grid",
+        parser=extents,
+        metavar="X[,Y[,Z]]",
+        help="Blocks of the grid, if the kernel is to run.",
+    ),
+]
 ClusterOption = Annotated[
     Grid | None,
     typer.Option(

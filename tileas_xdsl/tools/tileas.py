@@ -18,6 +18,7 @@ from tileas_xdsl.tools.commands.doctor import doctor
 from tileas_xdsl.tools.commands.explain import explain
 from tileas_xdsl.tools.commands.layout import layout
 from tileas_xdsl.tools.commands.listings import diagnostics, dialects, passes, pipelines
+from tileas_xdsl.tools.commands.report import report
 from tileas_xdsl.tools.commands.run import run
 from tileas_xdsl.tools.commands.schedule import schedule
 from tileas_xdsl.tools.commands.simulate import simulate
@@ -60,6 +61,7 @@ COMMANDS = (
     run,
     validate,
     explain,
+    report,
     schedule,
     layout,
     dialects,

@@ -64,3 +64,9 @@ def source_line(file: str, line: int) -> str | None:
     """The text of a line of a remembered source, or None."""
     source = _known.get(file)
     return None if source is None else source.line(line)
+
+
+def source_text(file: str) -> str | None:
+    """The whole of a remembered source, or None; lines that a file has before it are empty."""
+    source = _known.get(file)
+    return None if source is None else "\n" * source.line_offset + source.text

@@ -1,23 +1,24 @@
 """Pictures of layouts as SVG: a grid of elements coloured by bank, by thread or by offset.
 
-Mode 0 goes down and the other modes go right.  Equal neighbours are drawn as one box, so that the
-pattern of a swizzle shows at a glance.
+The first mode that is longer than 1 goes down and the others go right.  Equal neighbours are drawn
+as one box, so that the pattern of a swizzle shows at a glance.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from colorsys import hls_to_rgb
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from itertools import pairwise
+from textwrap import wrap
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tileas_xdsl.layout.composed import AnyLayout
 from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.layout.int_tuple import product_each, rank
+from tileas_xdsl.layout.int_tuple import product_each
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.memory.memory_layout import MemoryLayout
 from tileas_xdsl.layout.registers.register_layout import THREAD, VALUE, RegisterLayout
@@ -125,9 +126,12 @@ def grid_of(layout: AnyLayout | MemoryLayout, bits: int | None) -> Grid:
 
 
 def _cells(layout: AnyLayout, values: Table) -> tuple[Table, str]:
-    """`values` as `(rows, columns)`: mode 0 down, the rest right; cut to what is drawn."""
+    """`values` as `(rows, columns)`, cut to what is drawn.
+
+    The first mode that is longer than 1 goes down, those behind it go right; a row has one mode.
+    """
     sizes = product_each(layout.shape)
-    rows = sizes[0] if rank(layout.shape) > 1 else 1
+    rows = next((size for size in sizes[:-1] if size > 1), 1)
     cells = values.reshape(-1, rows).T
     if cells.shape[0] <= MAX_ROWS and cells.shape[1] <= MAX_COLUMNS:
         return cells, ""
@@ -144,29 +148,61 @@ def _colour(hue: int, lightness: int) -> str:
 
 # SVG
 
-_MARGIN, _LEFT, _TOP, _LEGEND = 12, 34, 62, 22
+_MARGIN, _LEFT, _LEGEND, _MIN_WIDTH = 12, 34, 22, 560
+_TITLE, _TEXT = 8.5, 6.7
+"""Widths of a character of the title, 14 pixels high and bold, and of other text, 11 high."""
+
+
+@dataclass(frozen=True)
+class _Frame:
+    """Where cells are: below the texts, all of one width and height in pixels."""
+
+    top: int
+    width: int
+    height: int
+
+    def baseline(self, row: int) -> int:
+        """Where the labels of a row stand."""
+        return self.top + (row + 1) * self.height - 5
 
 
 def render(grid: Grid) -> str:
-    """The picture as a self-contained SVG document."""
+    """The picture as a self-contained SVG document, no wider than the page that it is on."""
     rows, columns = grid.colours.shape
     width, height = _cell_size(grid)
+    total_width = max(_LEFT + columns * width + _MARGIN, _MIN_WIDTH)
+    texts, top = _texts(grid, total_width)
+    frame = _Frame(top, width, height)
     legend_rows = -(-len(grid.legend) // 4)
-    text_width = 7 * max(len(grid.title) + 4, len(grid.subtitle))
-    total_width = max(_LEFT + columns * width + _MARGIN, text_width, 560)
-    total_height = _TOP + rows * height + _MARGIN + _LEGEND * legend_rows + _MARGIN
+    total_height = top + rows * height + _MARGIN + _LEGEND * legend_rows + _MARGIN
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{total_width}" height="{total_height}" '
-        f'viewBox="0 0 {total_width} {total_height}" font-family="monospace" font-size="11">',
+        f'viewBox="0 0 {total_width} {total_height}" font-family="monospace" font-size="11" '
+        'style="max-width:100%;height:auto">',
         f'<rect width="{total_width}" height="{total_height}" fill="white"/>',
-        f'<text x="{_MARGIN}" y="20" font-size="14" font-weight="bold">{escape(grid.title)}</text>',
-        f'<text x="{_MARGIN}" y="38" fill="#555">{escape(grid.subtitle)}</text>',
-        *_ticks(rows, columns, width, height),
-        *_boxes(grid, width, height),
-        *_legend(grid, _TOP + rows * height + 2 * _MARGIN),
+        *texts,
+        *_ticks(rows, columns, frame),
+        *_boxes(grid, frame),
+        *_legend(grid, top + rows * height + 2 * _MARGIN),
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
+
+
+def _texts(grid: Grid, width: int) -> tuple[list[str], int]:
+    """The title and what is said below it, in lines of the width of the picture, and their end."""
+    room = width - 2 * _MARGIN
+    parts: list[str] = []
+    y = 2
+    for line in wrap(grid.title, int(room / _TITLE)):
+        y += 18
+        style = 'font-size="14" font-weight="bold"'
+        parts.append(f'<text x="{_MARGIN}" y="{y}" {style}>{escape(line)}</text>')
+    for text in grid.subtitle.splitlines():
+        for line in wrap(text, int(room / _TEXT)):
+            y += 16
+            parts.append(f'<text x="{_MARGIN}" y="{y}" fill="#555">{escape(line)}</text>')
+    return parts, y + 26
 
 
 def _cell_size(grid: Grid) -> tuple[int, int]:
@@ -180,32 +216,33 @@ def _cell_size(grid: Grid) -> tuple[int, int]:
     return 7, 10
 
 
-def _ticks(rows: int, columns: int, width: int, height: int) -> list[str]:
+def _ticks(rows: int, columns: int, frame: _Frame) -> list[str]:
     step_down, step_right = max(1, rows // 16), max(1, columns // 16)
     down = [
-        f'<text x="{_LEFT - 4}" y="{_TOP + r * height + height - 5}" text-anchor="end" '
+        f'<text x="{_LEFT - 4}" y="{frame.baseline(r)}" text-anchor="end" '
         f'fill="#555" font-size="9">{r}</text>'
         for r in range(0, rows, step_down)
     ]
     right = [
-        f'<text x="{_LEFT + c * width + 2}" y="{_TOP - 4}" fill="#555" font-size="9">{c}</text>'
+        f'<text x="{_LEFT + c * frame.width + 2}" y="{frame.top - 4}" fill="#555" '
+        f'font-size="9">{c}</text>'
         for c in range(0, columns, step_right)
     ]
     return down + right
 
 
-def _boxes(grid: Grid, width: int, height: int) -> list[str]:
+def _boxes(grid: Grid, frame: _Frame) -> list[str]:
     parts: list[str] = []
     for r in range(grid.colours.shape[0]):
-        y = _TOP + r * height
+        y = frame.top + r * frame.height
         for start, end in _runs(grid.colours[r], grid.labels[r]):
-            x, span = _LEFT + start * width, (end - start) * width
+            x, span = _LEFT + start * frame.width, (end - start) * frame.width
             colour = grid.palette[int(grid.colours[r, start]) % len(grid.palette)]
             parts.append(
-                f'<rect x="{x}" y="{y}" width="{span}" height="{height}" fill="{colour}" '
+                f'<rect x="{x}" y="{y}" width="{span}" height="{frame.height}" fill="{colour}" '
                 f'stroke="white" stroke-width="0.6"/>'
             )
-    parts.extend(_labels(grid, width, height))
+    parts.extend(_labels(grid, frame))
     return parts
 
 
@@ -216,19 +253,19 @@ def _runs(colours: NDArray[np.int64], labels: NDArray[np.str_]) -> list[tuple[in
     return list(pairwise(edges))
 
 
-def _labels(grid: Grid, width: int, height: int) -> list[str]:
+def _labels(grid: Grid, frame: _Frame) -> list[str]:
     """A label for every run of equal labels that is wide enough for it."""
-    size = min(11, height - 5)
+    size = min(11, frame.height - 5)
     parts: list[str] = []
     for r in range(grid.labels.shape[0]):
         row = grid.labels[r]
         for start, end in _runs(np.zeros(len(row), dtype=np.int64), row):
-            label, span = str(row[start]), (end - start) * width
+            label, span = str(row[start]), (end - start) * frame.width
             if len(label) * size * 0.62 > span:
                 continue
             parts.append(
-                f'<text x="{_LEFT + start * width + span / 2:g}" '
-                f'y="{_TOP + r * height + height - 5}" text-anchor="middle" '
+                f'<text x="{_LEFT + start * frame.width + span / 2:g}" '
+                f'y="{frame.baseline(r)}" text-anchor="middle" '
                 f'font-size="{size}">{escape(label)}</text>'
             )
     return parts
@@ -243,6 +280,17 @@ def _legend(grid: Grid, top: int) -> list[str]:
     return parts
 
 
-def draw_layout(layout: AnyLayout | MemoryLayout, bits: int | None = None) -> str:
-    """An SVG picture of a layout; `bits` is the width of an element for layouts in memory."""
-    return render(grid_of(layout, bits))
+def draw_layout(
+    layout: AnyLayout | MemoryLayout, bits: int | None = None, *, title: str | None = None
+) -> str:
+    """An SVG picture of a layout; `bits` is the width of an element for layouts in memory.
+
+    A `title`, such as the name of a tensor and its line, goes above the layout's own text.
+    """
+    grid = grid_of(layout, bits)
+    return render(grid if title is None else entitled(grid, title))
+
+
+def entitled(grid: Grid, title: str) -> Grid:
+    """Return a picture whose title says what it shows; the layout itself goes below it."""
+    return replace(grid, title=title, subtitle=f"{grid.title}\n{grid.subtitle}")

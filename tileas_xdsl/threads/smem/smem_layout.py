@@ -240,8 +240,9 @@ class SharedMap:
 
     def table(self) -> str:
         """The map as text, a line for each part."""
+        width = max([15, *(len(part.name) for part in self.parts)])
         lines = [
-            f"{part.offset:>8} .. {part.offset + part.bytes:<8} {part.name:<16} {part.what}"
+            f"{part.offset:>8} .. {part.offset + part.bytes:<8} {part.name:<{width}}  {part.what}"
             for part in self.parts
         ]
         return "\n".join([*lines, f"{self.bytes:>8} bytes in all"])

@@ -17,6 +17,8 @@ from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
+from tileas_xdsl.diagnostics.printed_operations import NotesOperations
+
 PREFIX = "cuda_tile."
 
 
@@ -135,6 +137,8 @@ def print_operation(printer: Printer, op: Operation) -> None:
     if not op.name.startswith(PREFIX) or printer.print_generic_format:
         printer.print_op(op)
         return
+    if isinstance(printer, NotesOperations):
+        printer.note_operation(op)
     isolated = op.has_trait(IsolatedFromAbove)
     if op.results:
         printer.print_list(op.results, printer.print_ssa_value)
