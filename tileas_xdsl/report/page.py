@@ -28,9 +28,8 @@ Items: TypeAlias = Mapping[str, Any]
 _DATA = re.compile(r'<script id="data" type="[^"]*">([^<]*)</script>')
 
 
-def page(report: Report, reload_from: str = "") -> str:
-    """Return the page of a report; with `reload_from`, an address, it loads itself anew when what
-    is there changes."""
+def page(report: Report) -> str:
+    """Return the page of a report."""
     text = json.dumps(_Encoder(report).data(), separators=(",", ":"))
     packed = gzip.compress(text.encode(), mtime=0)
     return Template(_resource("report.html")).substitute(
@@ -38,8 +37,18 @@ def page(report: Report, reload_from: str = "") -> str:
         style=_resource("report.css"),
         script=_resource("report.js"),
         data=b64encode(packed).decode(),
-        reload=escape(reload_from, quote=True),
     )
+
+
+def reloading(text: str, address: str) -> str:
+    """Return a page that loads itself anew when what is at an address changes."""
+    script = f"<script>const address = {json.dumps(address)};\n{_resource('reload.js')}</script>"
+    return text.replace("</body>", f"{script}\n</body>")
+
+
+def failure_page(title: str, text: str) -> str:
+    """Return a page that says why there is no report."""
+    return Template(_resource("failure.html")).substitute(title=escape(title), text=escape(text))
 
 
 @dataclass(frozen=True)

@@ -548,19 +548,6 @@ function onKey(event) {
   event.preventDefault();
 }
 
-function keepFresh() {
-  const address = document.body.dataset.reload;
-  if (!address) return;
-  let known = null;
-  setInterval(async () => {
-    try {
-      const now = await (await fetch(address)).text();
-      if (known !== null && now !== known) location.reload();
-      known = now;
-    } catch { /* the server has ended: the page stays as it is */ }
-  }, 1000);
-}
-
 async function start() {
   const report = await unpacked($("data").textContent);
   $("title").textContent = `${report.kernel} for ${report.target}`;
@@ -582,7 +569,6 @@ async function start() {
   levels.begin();
   document.addEventListener("keydown", onKey);
   $("help-button").onclick = () => $("help").showModal();
-  keepFresh();
   document.body.dataset.ready = String(Math.round(performance.now()));
 }
 
