@@ -201,7 +201,7 @@ def _(BlockedEncoding, TensorType, columns, draw_layout, kernel, mo, rows):
             and isinstance(type_.encoding, BlockedEncoding)
         )
     )
-    mo.vstack([mo.md(f"`{layouts[0]}`"), mo.Html(draw_layout(layouts[0]))])
+    mo.Html(draw_layout(layouts[0], title=f"tile = ct.load(x, ...), {rows}x{columns} f32"))
     return (layouts,)
 
 

@@ -502,7 +502,11 @@ def _(mo):
 @app.cell
 def _(BYTE_SWIZZLES, Layout, MemoryLayout, draw_layout, kernel, mo):
     _swizzle = BYTE_SWIZZLES[kernel.abi.tensor_maps[0].swizzle]
-    mo.Html(draw_layout(MemoryLayout(Layout((8, 64), (64, 1)), _swizzle), 16))
+    mo.Html(
+        draw_layout(
+            MemoryLayout(Layout((8, 64), (64, 1)), _swizzle), 16, title="8 rows of A in a stage"
+        )
+    )
     return
 
 

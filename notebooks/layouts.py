@@ -33,9 +33,9 @@ def _():
     from tileas_xdsl.layout.memory.banks import wavefronts
     from tileas_xdsl.layout.output.draw import draw_layout
 
-    def picture(layout, bits=None):
+    def picture(layout, bits=None, title=None):
         """The layout as a picture in the page."""
-        return mo.Html(draw_layout(layout, bits))
+        return mo.Html(draw_layout(layout, bits, title=title))
 
     return (
         BYTE_SWIZZLES,
@@ -103,7 +103,7 @@ def _(Layout, logical_divide, picture, table):
     tiles = logical_divide(matrix, (2, 4))
     assert sorted(table(tiles)) == list(range(32))
     print(f"{matrix} divided by (2, 4) is {tiles}")
-    picture(tiles)
+    picture(tiles, title="a 4x8 matrix in tiles of 2x4: a row is a place in a tile")
     return
 
 
@@ -114,8 +114,9 @@ def _(mo):
 
     Shared memory has 32 banks of 4 bytes. A warp is served at once if its lanes want different
     banks (or the same word). Put a 64x64 tile of f16 into memory row by row: a row is 128 bytes, so
-    all rows of a column lie in the **same** bank. Each colour is a group of four banks, 16 bytes.
-    Pick a swizzle: it xors address bits so that a column visits all colours.
+    all rows of a column lie in the **same** bank. Each colour is a group of four banks, 16 bytes;
+    its first 16 rows show the pattern. Pick a swizzle: it xors address bits so that a column visits
+    all colours.
     """)
     return
 
@@ -132,7 +133,7 @@ def _(BYTE_SWIZZLES, mo):
 @app.cell
 def _(BYTE_SWIZZLES, Layout, MemoryLayout, picture, swizzle_name):
     tile = MemoryLayout(Layout((16, 64), (64, 1)), BYTE_SWIZZLES[swizzle_name.value])
-    picture(tile, 16)
+    picture(tile, 16, f"the first 16 rows of a 64x64 tile of f16, swizzle {swizzle_name.value}")
     return
 
 
@@ -173,7 +174,7 @@ def _(register_layout_from_tv, parse_layout, picture):
         parse_layout("((4,8,4),(2,2,2)):((128,1,16),(64,8,512))"), (64, 16)
     )
     print(accumulator)
-    picture(accumulator.layout)
+    picture(accumulator.layout, title="16 columns of the accumulator of a wgmma")
     return (accumulator,)
 
 

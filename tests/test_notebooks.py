@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.pictures import clipped, pictures_in, texts
 
 from tileas_xdsl.backend import nvidia_tools
 
@@ -34,7 +35,22 @@ def test_a_notebook_runs(path: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 def test_the_layout_notebook_shows_its_pictures() -> None:
     outputs, _ = run_once("layouts")
-    assert sum("<svg" in output for output in outputs) == 4
+    titles = [texts(picture)[0] for output in outputs for picture in pictures_in(output)]
+    assert titles == [
+        "(4,8):(8,1)",
+        "a 4x8 matrix in tiles of 2x4: a row is a place in a tile",
+        "the first 16 rows of a 64x64 tile of f16, swizzle 128B",
+        "16 columns of the accumulator of a wgmma",
+    ]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_nothing_in_a_picture_is_cut_off(path: Path) -> None:
+    if "cutile" in path.stem:
+        pytest.importorskip("cuda.tile")
+    outputs, _ = run_once(path.stem)
+    for picture in [one for output in outputs for one in pictures_in(output)]:
+        assert clipped(picture) == [], texts(picture)[0]
 
 
 def test_the_inference_notebook_shows_owners_guard_and_mistake() -> None:
@@ -50,7 +66,7 @@ def test_the_cutile_notebook_shows_its_pictures() -> None:
     outputs, _ = run_once("cutile")
     timeline, registers = (output for output in outputs if "<svg" in output)
     assert "block (2, 0, 0)" in timeline
-    assert "thread" in registers
+    assert texts(pictures_in(registers)[0])[0] == "tile = ct.load(x, ...), 4x128 f32"
 
 
 def test_the_gemm_notebook_shows_its_pictures() -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
+from support.pictures import clipped, texts
 from typer.testing import CliRunner, Result
 
 from tileas_xdsl.tools.tileas import app
@@ -63,14 +63,11 @@ def test_pictures_show_who_owns_what(article: Path, tmp_path: Path) -> None:
         "article-loop0.svg",
         "article-loop1.svg",
     ]
-    texts = _texts(folder / "article-loop1.svg")
-    assert {"T0 S0", "T16 S0", "T32 S0", "T48 S0"} <= texts
+    drawn = {path.stem: path.read_text() for path in folder.iterdir()}
+    assert {"T0 S0", "T16 S0", "T32 S0", "T48 S0"} <= set(texts(drawn["article-loop1"]))
+    assert texts(drawn["article-f"])[0].startswith("%f, 4x16 f32")
+    assert all(clipped(picture) == [] for picture in drawn.values())
     assert f"{folder / 'article-f.svg'}\n" in result.stdout
-
-
-def _texts(path: Path) -> set[str]:
-    root = ElementTree.parse(path).getroot()
-    return {node.text or "" for node in root.iter() if node.tag.endswith("text")}
 
 
 def test_where_there_is_no_layout_two_accesses_are_told(article: Path) -> None:

@@ -149,6 +149,7 @@ def _arrow_head() -> str:
 def _document(width: float, height: float, parts: Sequence[str]) -> str:
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
+        f'viewBox="0 0 {width:g} {height:g}" style="max-width:100%;height:auto" '
         f'font-family="monospace"><rect width="{width:g}" height="{height:g}" fill="white"/>'
     )
     return "\n".join([head, *parts, "</svg>"]) + "\n"

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.layouts import compact_layouts, digit_fragments
+from support.pictures import clipped
 
 from tileas_xdsl.layout import BYTE_SWIZZLES, Layout, LayoutError, MemoryLayout, parse_layout, table
 from tileas_xdsl.layout.output.draw import draw_layout, grid_of, render
@@ -46,7 +47,8 @@ def test_boxes_are_coloured_by_bank(mode: str) -> None:
 
 @given(st.one_of(compact_layouts(depth=2), digit_fragments()))
 def test_any_layout_draws_as_well_formed_svg(layout: Layout) -> None:
-    svg = draw_layout(layout)
+    svg = draw_layout(layout, title=f"{layout} of a tensor")
+    assert clipped(svg) == []
     root = ElementTree.fromstring(svg)
     assert float(root.get("width")) > 0
     assert str(layout) in [node.text for node in root.iter(f"{SVG}text")]

@@ -75,7 +75,8 @@ def draw_timeline(trace: Trace, width: int = 1200) -> str:
     legend, height = _legend(spans, bottom + _AXIS, total)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{total}" height="{height}" '
-        f'viewBox="0 0 {total} {height}" font-family="monospace" font-size="11">',
+        f'viewBox="0 0 {total} {height}" font-family="monospace" font-size="11" '
+        'style="max-width:100%;height:auto">',
         _HATCH,
         f'<rect width="{total}" height="{height}" fill="white"/>',
         _text(_MARGIN, 20, title, 'font-size="14" font-weight="bold"'),
