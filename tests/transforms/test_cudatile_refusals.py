@@ -10,11 +10,6 @@ from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.transforms.convert_cudatile_to_tileaa import ConvertCudatileToTileaa
 
 REFUSED = {
-    "alloca": (
-        "%r = alloca num_elem = 4, alignment = 16 : tile<ptr<f32>>",
-        "alloca",
-        "failed to convert cuda_tile to nv_tileaa",
-    ),
     "nibbles": (
         """%q = ptr_to_ptr %p : tile<ptr<f32>> -> tile<ptr<f4E2M1FN>>
     %v = make_tensor_view %q, shape = [8], strides = [1] : tensor_view<8xf4E2M1FN, strides=[1]>""",

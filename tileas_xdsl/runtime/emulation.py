@@ -139,9 +139,9 @@ def _in_memory(value: Any, what: str) -> Any:
 
 
 def _arena(abi: KernelAbi, grid: Shape) -> Array:
-    """Return the memory for tensor maps that the blocks of a launch write."""
+    """Return the memory that the blocks of a launch have of their own."""
     blocks = grid if isinstance(grid, int) else prod(grid)
-    return np.zeros(blocks * abi.device_maps * SIZE, np.uint8)
+    return np.zeros(blocks * abi.arena_slots * SIZE, np.uint8)
 
 
 def _values(abi: KernelAbi, args: _Arguments, host: HostCode | None) -> list[Any]:

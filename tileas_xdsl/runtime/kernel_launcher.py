@@ -371,8 +371,8 @@ class Launcher:
         return self._host.encode(words)
 
     def _arena(self, grid: Sequence[int], stream: int) -> int:
-        """Return the memory for tensor maps that blocks write, one for each stream."""
-        size = prod(grid) * self.abi.device_maps * SIZE
+        """Return the memory that blocks have of their own, one for each stream."""
+        size = prod(grid) * self.abi.arena_slots * SIZE
         found = self._arenas.get(stream)
         if found is None or found.size < size:
             found = self._arenas[stream] = self.device.memory(size)

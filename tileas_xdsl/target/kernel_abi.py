@@ -23,7 +23,7 @@ TENSOR_MAP = "tensor map"
 """How the names of parameters begin that are tensor maps; their number follows."""
 
 ARENA = "tma arena"
-"""The parameter that points to the arena for tensor maps built on the device."""
+"""The parameter that points to the arena: tensor maps built on the device, memory of blocks."""
 
 SCALAR = "scalar"
 """Prefix of a number that the launch passes; the index of its argument follows."""
@@ -124,8 +124,8 @@ class KernelAbi:
     shared_bytes: int
     parameters: tuple[str, ...]
     tensor_maps: tuple[TensorMapRecipe, ...]
-    device_maps: int
-    """How many tensor maps each block makes, in 128 bytes of the arena each."""
+    arena_slots: int
+    """How many slots of 128 bytes each block has in the arena."""
     shared_map: str
     """The shared-memory allocations, as text."""
 

@@ -18,6 +18,7 @@ from tileas_xdsl.analysis.memory.tma_descriptors import (
 from tileas_xdsl.backend.host import NATIVE, HostCodeError, compile_object
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.nv_tileaa.memory.block_memory import AllocaOp
 from tileas_xdsl.dialects.nv_tileas.tma.capture import capture_problem
 from tileas_xdsl.dialects.nv_tileas.tma.descriptor import MakeTiledTmaDescOp
 from tileas_xdsl.dialects.nv_tileas.tma.index import EXTENDED_SMEM, HOST_CODE, counts_of
@@ -83,6 +84,10 @@ class TileasSeparateHostTma(ModulePass):
             _keep(op, module)
 
     def _kernel(self, function: func.FuncOp, target: Target) -> HostKernel:
+        for op in function.walk():
+            if isinstance(op, AllocaOp):
+                text = "is memory of each block, for which host code gives a launch no room"
+                raise op_error(op, f"{text}: compile without host code")
         tables = descriptor_tables(function)
         if len(tables.device) > MAX_DEVICE_DESCRIPTORS:
             text = message("separate_host_tma.too_many_device_descriptors")

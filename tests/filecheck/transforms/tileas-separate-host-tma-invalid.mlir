@@ -29,6 +29,16 @@ func.func @im2col(%a: memref<8x8x8xf16>) {
 
 // -----
 
+func.func @memory_of_the_block(%a: memref<8x8xf32>) {
+  %c8 = arith.constant 8 : index
+  // expected-error@+1 {{'nv_tileaa.alloca' op is memory of each block, for which host code gives a launch no room: compile without host code}}
+  %p = nv_tileaa.alloca num_elem = 64, alignment = 16 : !nv_tileaa.ptr<f32, 1>
+  %d = nv_tileas.make_tiled_tma_desc %a box[%c8, %c8] {atom = #nv_tileas<atom tma_load_2d>} : memref<8x8xf32> -> !nv_tileas.tma_desc
+  func.return
+}
+
+// -----
+
 // A descriptor that a host could make, in a function that says that it has its descriptors.
 
 func.func @left(%a: memref<8x8xf32>) attributes {"nv_tileas.num-host-tmas" = 1 : i32, "nv_tileas.num-device-tmas" = 1 : i32} {

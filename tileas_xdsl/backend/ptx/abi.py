@@ -54,7 +54,7 @@ def _abi(
         _number(found["tileas.smem_bytes"]),
         tuple(_words(found[PARAMETERS])),
         tuple(_recipe(entry) for entry in _entries(found[TENSOR_MAPS])),
-        _number(found["tileas.device_maps"]) if "tileas.device_maps" in found else 0,
+        _number(found["tileas.arena_slots"]) if "tileas.arena_slots" in found else 0,
         _word(found["tileas.smem_map"]),
     )
 

@@ -67,7 +67,7 @@ def _abi(found: Mapping[str, Any]) -> KernelAbi:
         found["shared_bytes"],
         tuple(found["parameters"]),
         tuple(_recipe(recipe) for recipe in found["tensor_maps"]),
-        found["device_maps"],
+        found["arena_slots"],
         found["shared_map"],
     )
 

@@ -258,7 +258,7 @@ class LaunchPlan:
         block = (abi.threads, 1, 1, abi.shared_bytes)
         CONFIG.pack_into(self._config, 0, x, y, z, *block, stream, attribute, int(attribute != 0))
         if self._arena_slot is not None:
-            size = x * y * z * abi.device_maps * SIZE
+            size = x * y * z * abi.arena_slots * SIZE
             arena = self._device.arena(size, stream)
             struct.pack_into("<Q", self._fixed, _CELL * self._arena_slot, arena)
         self._grid = (grid, stream)

@@ -63,7 +63,7 @@ class GpuDevice:
         return self.device.encode(tensor_map)
 
     def arena(self, size: int, stream: int) -> int:
-        """Return the address of memory for tensor maps that blocks of a launch write.
+        """Return the address of memory that blocks of a launch have of their own.
 
         Launches of a stream follow one another and share it.  A captured graph may run beside
         them, so each captured launch has its own.

@@ -184,8 +184,8 @@ def attributes_of(plan: KernelPlan, parameters: Sequence[str]) -> dict[str, Attr
     }
     if any(map(_has_wide_extents, plan.kernel.walk())):
         found["tileas.index_bits"] = IntegerAttr(64, 32)
-    if plan.device_maps:
-        found["tileas.device_maps"] = IntegerAttr(plan.device_maps, 32)
+    if plan.arena_slots:
+        found["tileas.arena_slots"] = IntegerAttr(plan.arena_slots, 32)
     if any(extent > 1 for extent in cluster):
         found["nvvm.cluster_dim"] = DenseArrayBase.from_list(i32, list(cluster))
     return found

@@ -55,9 +55,9 @@ class KernelPlan:
     hidden: list[str] = field(default_factory=list[str])
     """Descriptions of the hidden arguments added during lowering."""
     arena: SSAValue | None = None
-    """The argument that points to the arena for tensor maps built on the device."""
-    device_maps: int = 0
-    """How many maps each block makes."""
+    """The argument that points to the arena: tensor maps built on the device, memory of blocks."""
+    arena_slots: int = 0
+    """How many slots of it each block has."""
     is_thrifty: bool = False
     """Whether shared memory is reused wherever it can be, at the cost of barriers."""
     exchange_limit: int | None = None

@@ -12,13 +12,10 @@ from xdsl.dialects.builtin import i8, i32
 from xdsl.ir import Block, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute import PtrType
 from tileas_xdsl.dialects.cute_nvgpu import (
     AcquireTmaDescOp,
-    BlockIdxOp,
     CopyTmaDescOp,
     GetDynSmemOp,
-    GridDimOp,
     PublishTmaDescOp,
     UpdateTmaDescOp,
 )
@@ -28,7 +25,6 @@ from tileas_xdsl.target.tma.tensor_map_bytes import SIZE
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
-    add,
     cast_index,
     extend_to_i64,
     i32_constant,
@@ -37,15 +33,12 @@ from tileas_xdsl.threads.codegen.integer_ops import (
     multiply,
     subtract,
 )
-from tileas_xdsl.threads.codegen.kernel_signature import add_hidden_argument
 from tileas_xdsl.threads.codegen.lowered_values import Descriptor, GlobalView
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.codegen.structured_control_flow import run_if
 from tileas_xdsl.threads.codegen.thread_ids import lane_id, warp_id
+from tileas_xdsl.threads.gmem.arena import allocate_slots
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import check_whole_bytes
-
-ARENA = "tma arena"
-"""The name of the parameter that points to the arena of device-built maps."""
 
 
 def made_on_device(e: ThreadBuilder, op: MakeTiledTmaDescOp, template: Descriptor) -> Descriptor:
@@ -61,7 +54,7 @@ def made_on_device(e: ThreadBuilder, op: MakeTiledTmaDescOp, template: Descripto
     name = f"%{op.result.name_hint or 'descriptor'}"
     place = e.plan.shared.allocate(op, name, SIZE, "a tensor map", SIZE)
     smem = e.insert(GetDynSmemOp(place, i8, SIZE)).result
-    gmem = _own_place(e)
+    gmem = allocate_slots(e)
     address, extents, strides = _window(e, view)
     by_first_warp, block = is_equal(e, warp_id(e), 0), Block()
     with e.within(block):
@@ -110,16 +103,3 @@ def _wide(e: ThreadBuilder, number: SSAValue | int) -> SSAValue:
     return (
         i64_constant(e, number) if isinstance(number, int) else extend_to_i64(e, _as_i32(e, number))
     )
-
-
-def _own_place(e: ThreadBuilder) -> SSAValue:
-    """Return the address of this CTA's slot in the arena, which is ordered by map, then CTA."""
-    plan = e.plan
-    if plan.arena is None:
-        plan.arena = add_hidden_argument(e, ARENA, PtrType(i8, "gmem", SIZE))
-    number = i32_constant(e, plan.device_maps)
-    plan.device_maps += 1
-    for axis in ("z", "y", "x"):
-        extent = e.insert(GridDimOp(axis)).result
-        number = add(e, multiply(e, number, extent), e.insert(BlockIdxOp(axis)).result)
-    return advance(e, plan.arena, multiply(e, extend_to_i64(e, number), SIZE), SIZE)

@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 
 from xdsl.ir import Operation, SSAValue
 
-from tileas_xdsl.diagnostics.catalogue import message
-from tileas_xdsl.diagnostics.emission import note, op_error
 from tileas_xdsl.dialects.cuda_tile.enums import AtomicRMWMode
 from tileas_xdsl.dialects.cuda_tile.memory import atomics, pointers
 from tileas_xdsl.dialects.cuda_tile.structure.module import GetGlobalOp
 from tileas_xdsl.dialects.cuda_tile.types.tile_types import element_of as numbers_of
 from tileas_xdsl.dialects.nv_tileaa.memory import pointer_access as aa
+from tileas_xdsl.dialects.nv_tileaa.memory.block_memory import AllocaOp
 from tileas_xdsl.dialects.nv_tileaa.memory.globals import GetGlobalOp as AAGetGlobalOp
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp
 from tileas_xdsl.dialects.nv_tileaa.memory.tokens import CreateMemTokenOp, JoinMemTokenOp
+from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.control import FenceAliasOp, GridDependencyOp
 from tileas_xdsl.dialects.nv_tileas.enums import RmwMode
 from tileas_xdsl.transforms.cudatile_to_tileaa.access_attributes import (
@@ -100,9 +100,11 @@ def join_tokens(c: Converter, op: pointers.JoinTokensOp) -> Sequence[SSAValue]:
 
 
 def alloca(c: Converter, op: pointers.AllocaOp) -> Sequence[SSAValue]:
-    """Memory of a block, which nothing below has."""
-    advice = "memory of a block is not lowered; pass an array as scratch, a part for each block"
-    raise op_error(op, message("convert_cudatile_to_tileaa.failed"), [note(op, advice)])
+    """Memory of a block: global memory, whether others may use it (`global`) or not."""
+    pointer = c.type(op.result)
+    assert isinstance(pointer, PtrType)
+    made = AllocaOp(op.num_elem.value.data, op.alignment.value.data, pointer)
+    return [c.insert(made).result]
 
 
 def get_global(c: Converter, op: GetGlobalOp) -> Sequence[SSAValue]:

@@ -7,10 +7,11 @@ from xdsl.ir import Operation
 from tileas_xdsl.dialects.nv_tileaa import facts, messages
 from tileas_xdsl.dialects.nv_tileaa.base import element_of
 from tileas_xdsl.dialects.nv_tileaa.compute import conversions
-from tileas_xdsl.dialects.nv_tileaa.memory import globals, pointers, tokens, views
+from tileas_xdsl.dialects.nv_tileaa.memory import block_memory, globals, pointers, tokens, views
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 
 STAY: tuple[type[Operation], ...] = (
+    block_memory.AllocaOp,
     conversions.BitcastOp,
     conversions.IntToPtrOp,
     conversions.PtrToIntOp,

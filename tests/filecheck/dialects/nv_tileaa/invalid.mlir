@@ -639,6 +639,22 @@ func.func @refused() {
 
 // -----
 
+func.func @refused() {
+  // expected-error@+1 {{allocates 0 elements, and takes 1 or more}}
+  %0 = nv_tileaa.alloca num_elem = 0, alignment = 16 : !nv_tileaa.ptr<f32, 1>
+  func.return
+}
+
+// -----
+
+func.func @refused() {
+  // expected-error@+1 {{is aligned to 12 bytes, which is no power of two}}
+  %0 = nv_tileaa.alloca num_elem = 4, alignment = 12 : !nv_tileaa.ptr<f32, 1>
+  func.return
+}
+
+// -----
+
 func.func @refused(%a: tensor<16x16xf16>, %c: tensor<16x16xf32>) {
   // expected-error@+1 {{expects both SFA and SFB to be present}}
   %0 = "nv_tileaa.dot"(%a, %a, %c, %a) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0>}> : (tensor<16x16xf16>, tensor<16x16xf16>, tensor<16x16xf32>, tensor<16x16xf16>) -> tensor<16x16xf32>

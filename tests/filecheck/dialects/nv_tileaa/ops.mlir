@@ -167,3 +167,10 @@ func.func @global() {
   %a = nv_tileaa.get_global "table" : !nv_tileaa.ptr<i32, 1>
   func.return
 }
+
+// CHECK-LABEL: func.func @memory_of_the_block
+func.func @memory_of_the_block() {
+  // CHECK: %a = nv_tileaa.alloca num_elem = 64, alignment = 16 : !nv_tileaa.ptr<f32, 1>
+  %a = nv_tileaa.alloca num_elem = 64, alignment = 16 : !nv_tileaa.ptr<f32, 1>
+  func.return
+}

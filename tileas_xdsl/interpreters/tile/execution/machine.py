@@ -25,6 +25,7 @@ from tileas_xdsl.interpreters.tile.execution.scheduler import (
     Wait,
 )
 from tileas_xdsl.interpreters.tile.faults import RuleBroken, fault
+from tileas_xdsl.interpreters.tile.memory.pointers import give_addresses
 from tileas_xdsl.interpreters.tile.memory.tracked_memory import Actor, Memory
 from tileas_xdsl.interpreters.tile.memory.views import View
 from tileas_xdsl.interpreters.tile.numerics.element_types import dtype_of, is_array
@@ -53,10 +54,16 @@ class Device:
     waiting: deque[tuple[int, int, int]] = field(default_factory=deque[tuple[int, int, int]])
     """Blocks that have not begun, in order of their start."""
     trace: Trace | None = None
-    memories: Sequence[Memory] = ()
-    """The arrays that the kernel takes and the globals, by ascending addresses."""
+    memories: list[Memory] = field(default_factory=list[Memory])
+    """The arrays that the kernel takes, the globals, and memory that blocks allocate, by ascending
+    addresses."""
     printed: list[str] = field(default_factory=list[str])
     """The text that blocks have printed, in order."""
+
+    def give_address(self, memory: Memory) -> None:
+        """Let pointers point to memory that a block allocated."""
+        give_addresses([memory], self.memories)
+        self.memories.append(memory)
 
     @property
     def has_one_block(self) -> bool:

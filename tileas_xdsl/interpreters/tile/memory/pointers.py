@@ -25,9 +25,10 @@ APART = 1 << 24
 """Bytes between two arrays, so that an out-of-bounds pointer does not point into another one."""
 
 
-def give_addresses(memories: Sequence[Memory]) -> None:
-    """Assign addresses to memories, far apart from one another."""
-    address = FIRST_ADDRESS
+def give_addresses(memories: Sequence[Memory], before: Sequence[Memory] = ()) -> None:
+    """Assign addresses to memories, far apart from one another and from those `before`."""
+    last = before[-1] if before else None
+    address = FIRST_ADDRESS if last is None else last.address + (last.size // APART + 2) * APART
     for memory in memories:
         memory.address = address
         address += (memory.size // APART + 2) * APART

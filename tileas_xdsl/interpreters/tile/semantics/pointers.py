@@ -13,10 +13,12 @@ from xdsl.ir import Operation, SSAValue
 from tileas_xdsl.dialects.nv_tileaa.base import element_of
 from tileas_xdsl.dialects.nv_tileaa.compute.conversions import BitcastOp, IntToPtrOp, PtrToIntOp
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp, BoundedAttr, DivByAttr, SameElementsAttr
+from tileas_xdsl.dialects.nv_tileaa.memory.block_memory import AllocaOp
 from tileas_xdsl.dialects.nv_tileaa.memory.globals import GetGlobalOp
 from tileas_xdsl.dialects.nv_tileaa.memory.tokens import JoinMemTokenOp
 from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
+from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.interpreters.tile.execution.agent import Language
 from tileas_xdsl.interpreters.tile.execution.machine import TileAgent
 from tileas_xdsl.interpreters.tile.faults import fault
@@ -136,6 +138,18 @@ def get_global(agent: TileAgent, op: GetGlobalOp, inputs: Sequence[Any]) -> tupl
     raise fault(op, f"asks for the address of {name}, and the module has no such global")
 
 
+def alloca(agent: TileAgent, op: AllocaOp, inputs: Sequence[Any]) -> tuple[int]:
+    """Return the address of memory that nothing has written, a new one for each execution."""
+    hint = op.result.name_hint
+    pointer = op.result.type
+    assert isinstance(pointer, PtrType)
+    shape = (op.num_elem.value.data,)
+    name = f"%{hint}" if hint else "an alloca"
+    view = agent.block.allocate(op, agent.name, name, shape, pointer.pointee, Space.GMEM)
+    agent.block.device.give_address(view.memory)
+    return (view.memory.address,)
+
+
 def _same(agent: TileAgent, op: Operation, inputs: Sequence[Any]) -> tuple[Any]:
     """Return the address: pointers are integers."""
     return (inputs[0],)
@@ -143,6 +157,7 @@ def _same(agent: TileAgent, op: Operation, inputs: Sequence[Any]) -> tuple[Any]:
 
 POINTERS = Language(
     effects={
+        AllocaOp: alloca,
         AssumeOp: lambda _, op, inputs: assume(op, inputs),
         BitcastOp: _same,
         GetGlobalOp: get_global,

@@ -18,13 +18,16 @@ from tileas_xdsl.dialects import cute
 from tileas_xdsl.dialects.cute.types.elements import element_bits
 from tileas_xdsl.dialects.nv_tileaa.compute.conversions import BitcastOp, IntToPtrOp, PtrToIntOp
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp, DivByAttr
+from tileas_xdsl.dialects.nv_tileaa.memory.block_memory import AllocaOp
 from tileas_xdsl.dialects.nv_tileaa.memory.globals import GetGlobalOp, GlobalOp
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp, pointer_of
 from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.target.tma.tensor_map_bytes import SIZE as SLOT
+from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
-from tileas_xdsl.threads.codegen.integer_ops import add, cast_index
+from tileas_xdsl.threads.codegen.integer_ops import add, cast_index, i64_constant
 from tileas_xdsl.threads.codegen.known_integers import divisor_of
 from tileas_xdsl.threads.codegen.lowered_values import (
     ARRAY_ALIGNMENT,
@@ -33,11 +36,13 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     RegisterTile,
     Scalar,
 )
+from tileas_xdsl.threads.gmem.arena import allocate_slots
 from tileas_xdsl.threads.gmem.pointer_tiles import (
     distance,
     followed,
     memory_pointer,
 )
+from tileas_xdsl.threads.pipeline.tile_properties import runs_again
 from tileas_xdsl.threads.registers.register_tile import common_layout, in_registers
 
 
@@ -122,8 +127,30 @@ def get_global(e: ThreadBuilder, op: GetGlobalOp) -> Sequence[Lowered]:
     return [Scalar(e.insert(cute.PtrToIntOp(pointer)).result)]
 
 
+def alloca(e: ThreadBuilder, op: AllocaOp) -> Sequence[Lowered]:
+    """Return the address of memory that only this block has, in the arena of the launch.
+
+    In a loop it is the same memory again, once all threads have finished with it.
+    """
+    type_ = op.result.type
+    assert isinstance(type_, PtrType)
+    alignment = op.alignment.value.data
+    size = -(-op.num_elem.value.data * (element_bits(type_.pointee) or 8) // 8)
+    beyond = max(alignment - SLOT, 0)
+    if runs_again(op):
+        synchronize_agent(e)
+    bytes_ = allocate_slots(e, -(-(size + beyond) // SLOT))
+    address = e.insert(cute.PtrToIntOp(bytes_)).result
+    if beyond:
+        last = e.insert(arith.AddiOp(address, i64_constant(e, alignment - 1))).result
+        address = e.insert(arith.AndIOp(last, i64_constant(e, -alignment))).result
+    e.promised[address] = max(alignment, SLOT)
+    return [Scalar(address)]
+
+
 HANDLERS: Handlers = {
     AddPtrOp: add_pointer,
+    AllocaOp: alloca,
     AssumeOp: assume,
     BitcastOp: same,
     GetGlobalOp: get_global,
