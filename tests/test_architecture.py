@@ -48,6 +48,7 @@ MAY_IMPORT = {
     "universe": None,
     "compiler": None,
     "cutile": None,
+    "explanation": None,
     "cache": set(),
     "check": {"interpreters/ptx", "layout", "target"},
     "runtime": None,

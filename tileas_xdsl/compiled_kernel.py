@@ -170,7 +170,7 @@ class CompiledKernel:
             return self._text(self.source)
         self._check_stage(stage)
         if not self._texts:
-            self._texts |= {spec.name: self._text(left) for spec, left in self._run()}
+            self._texts |= {spec.name: self._text(left) for spec, left in self.modules()}
         return self._texts[stage]
 
     def module_after(self, stage: str | None) -> ModuleOp:
@@ -180,7 +180,7 @@ class CompiledKernel:
         self._check_stage(stage)
         specs = [*self.to_tiles, *self.passes]
         last = max(number for number, spec in enumerate(specs) if spec.name == stage)
-        return next(left for number, (_, left) in enumerate(self._run()) if number == last)
+        return next(left for number, (_, left) in enumerate(self.modules()) if number == last)
 
     def _text(self, module: ModuleOp) -> str:
         return module_text(module, {}, self.ctx.loaded_dialects)
@@ -191,7 +191,7 @@ class CompiledKernel:
             hint = did_you_mean(str(stage), names) or f"there were {', '.join(names)}"
             raise KeyError(f"no pass '{stage}' ran; {hint}")
 
-    def _run(self) -> Iterator[tuple[ArgSpec, ModuleOp]]:
+    def modules(self) -> Iterator[tuple[ArgSpec, ModuleOp]]:
         """Run the passes again; the same module after each one, then that of the kernel alone."""
         if self.above is not None:
             module = self.above.clone()

@@ -22,6 +22,7 @@ from tileas_xdsl.interpreters.ptx import (
 )
 from tileas_xdsl.interpreters.ptx.execution.state import Order
 from tileas_xdsl.interpreters.ptx.launch import Progress, Shape
+from tileas_xdsl.interpreters.ptx.memory.access_counts import AccessCount
 from tileas_xdsl.interpreters.tile.memory.argument_arrays import AddressTable
 from tileas_xdsl.runtime.subbyte_packing import packed, unpacked
 from tileas_xdsl.target.errors import TargetError
@@ -48,6 +49,8 @@ class Emulation:
     """Whether all blocks ran to completion."""
     printed: str = ""
     """The text that threads printed, in the order in which they ran."""
+    accesses: Sequence[AccessCount] = ()
+    """What accesses of warps cost, by instruction, where it was asked for."""
 
 
 def emulate(
@@ -63,13 +66,15 @@ def emulate(
     progress: Progress | None = None,
     limit: float = inf,
     host_code: bytes | None = None,
+    count_accesses: int = 0,
 ) -> Emulation:
     """Run PTX that was compiled from a tile kernel; the arrays are not modified.
 
     Arrays that overlap, as one that is passed twice, share memory as on a GPU; 4-bit elements are
     packed two to a byte there.  `order` says when asynchronous operations complete: eager, lazy, or
     random by `seed`.  A run is aborted when a cluster has executed `limit` instructions.
-    `host_code`, an object, encodes the tensor maps from the addresses of the arrays.  Raises
+    `host_code`, an object, encodes the tensor maps from the addresses of the arrays.
+    `count_accesses` runs so many clusters alone and counts what accesses of warps cost.  Raises
     `LaunchError` for arguments and sizes that do not fit, `PtxError` for unsupported instructions,
     `HostCodeError` where host code cannot be loaded.
     """
@@ -89,9 +94,16 @@ def emulate(
         jobs=jobs,
         progress=progress,
         limit=limit,
+        count_accesses=count_accesses,
     )
-    arrays = _arrays(report, abi, own)
-    return Emulation(arrays, report.findings, report.instructions, report.finished, report.printed)
+    return Emulation(
+        _arrays(report, abi, own),
+        report.findings,
+        report.instructions,
+        report.finished,
+        report.printed,
+        report.accesses,
+    )
 
 
 def _loaded(host_code: bytes | None, name: str) -> HostCode | None:

@@ -118,6 +118,7 @@ def _load_by_tma(load: TiledLoadOp, rewriter: PatternRewriter) -> None:
         allow_tma=True,
     )
     made.attributes |= load.attributes
+    made.location = load.location
     rewriter.replace(load, made)
     _read_in_memory(made.result, rewriter)
 

@@ -6,7 +6,8 @@
     store %y             live: -
 
 An operation computes element by element as far as this count goes: what dies at it makes room for
-what it gives.  A body of a loop keeps alive what it uses from outside, for it runs again.
+what it gives.  A body of a loop keeps alive what it uses from outside, for it runs again; a body
+that runs once does not.
 """
 
 from __future__ import annotations
@@ -14,13 +15,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from math import prod
 
+from xdsl.dialects import scf
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tileas_xdsl.analysis.layouts.tile_groups import FREE_TILES
 from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+
+_RUNS_ONCE = (scf.IfOp, StageOp, AgentSwitchOp)
+"""Operations whose bodies run once at most: a value that is read there last dies there."""
 
 Words = Callable[[SSAValue], int]
 """The 32-bit registers of a value, those of all threads together."""
@@ -37,34 +44,54 @@ def tile_registers(value: SSAValue) -> int:
 
 def peak_registers(region: Region, words: Words) -> int:
     """Return the most registers that values of a region, and of those inside, take at once."""
-    return max((_Liveness(words).of_block(block, set()) for block in region.blocks), default=0)
+    return _liveness(region, words).peak
+
+
+def peak_values(region: Region, words: Words) -> frozenset[SSAValue]:
+    """Return the values that are live where those of a region take most registers."""
+    return _liveness(region, words).values
+
+
+def _liveness(region: Region, words: Words) -> _Liveness:
+    found = _Liveness(words)
+    for block in region.blocks:
+        found.of_block(block, set())
+    return found
 
 
 class _Liveness:
+    """The most registers that were seen at once, and the values in them."""
+
     def __init__(self, words: Words) -> None:
         self.words = words
+        self.peak = 0
+        self.values: frozenset[SSAValue] = frozenset()
 
-    def of_block(self, block: Block, live: set[SSAValue]) -> int:
-        """Return the peak of a block after which `live` is read; update that to before it."""
-        peak = self._sum(live)
+    def of_block(self, block: Block, live: set[SSAValue]) -> None:
+        """See all points of a block after which `live` is read; update that to before it."""
+        self._see(live)
         for op in reversed(list(block.ops)):
             if op.regions:
-                peak = max(peak, self._of_regions(op, live))
+                self._of_regions(op, live)
             live.difference_update(op.results)
             live.update(op.operands)
-            peak = max(peak, self._sum(live))
+            self._see(live)
         live.difference_update(block.args)
-        return peak
 
-    def _of_regions(self, op: Operation, live: set[SSAValue]) -> int:
-        """The peak inside of an operation; what it uses from outside is live all along."""
+    def _of_regions(self, op: Operation, live: set[SSAValue]) -> None:
+        """See the inside of an operation; what a loop uses from outside is live all along."""
         live.difference_update(op.results)
-        live.update(_captured(op))
-        blocks = (block for region in op.regions for block in region.blocks)
-        return max((self.of_block(block, set(live)) for block in blocks), default=0)
+        captured = set(_captured(op))
+        inside = set(live) if isinstance(op, _RUNS_ONCE) else live | captured
+        for region in op.regions:
+            for block in region.blocks:
+                self.of_block(block, set(inside))
+        live.update(captured)
 
-    def _sum(self, live: set[SSAValue]) -> int:
-        return sum(map(self.words, live))
+    def _see(self, live: set[SSAValue]) -> None:
+        total = sum(map(self.words, live))
+        if total > self.peak:
+            self.peak, self.values = total, frozenset(live)
 
 
 def _captured(op: Operation) -> Iterator[SSAValue]:

@@ -29,6 +29,7 @@ from tileas_xdsl.interpreters.ptx.execution.state import (
     Order,
     Warpgroup,
 )
+from tileas_xdsl.interpreters.ptx.memory.access_counts import AccessCount, AccessCounter
 from tileas_xdsl.interpreters.ptx.memory.global_memory import GlobalMemory
 from tileas_xdsl.interpreters.ptx.memory.shared_memory import SharedMemory
 from tileas_xdsl.interpreters.ptx.memory.variable_addresses import Variables
@@ -60,6 +61,8 @@ class Report:
     """Whether all CTAs ran to their end."""
     printed: str = ""
     """The text that threads printed, in the order of execution."""
+    accesses: Sequence[AccessCount] = ()
+    """What accesses of warps cost, by instruction in program order, where it was asked for."""
 
     @property
     def failures(self) -> list[Finding]:
@@ -86,6 +89,8 @@ class Launch:
     seed: int
     checks: bool
     limit: float
+    accesses: AccessCounter | None = None
+    """Counts accesses, where somebody asks for them."""
     findings: Findings = field(init=False)
     shadow: LaunchShadow = field(init=False)
     """The accesses to global memory."""
@@ -131,6 +136,7 @@ class Launch:
             checker = Checker(warps * size, size, granules, self.findings)
         cluster = Cluster(self.program, self.memory, self.order, rng, checker)
         cluster.printed, cluster.number = self.printed, number
+        cluster.accesses = self.accesses
         cluster.barrier = ClusterBarrier(threads * size)
         counts = [g // c for g, c in zip(shape.grid, shape.cluster, strict=True)]
         at = (number % counts[0], number // counts[0] % counts[1], number // counts[0] // counts[1])
@@ -197,14 +203,16 @@ def run(
     progress: Progress | None = None,
     limit: float = inf,
     raise_on_findings: bool = False,
+    count_accesses: int = 0,
 ) -> Report:
     """Run a kernel (the only one, if `kernel` is None) and return the report.
 
     `args` are arrays (pointers to global memory), numbers for scalars, `TensorMapArg` or 128 bytes
     for tensor maps.  `block` and `cluster` default to what the kernel requires.  `order` says when
-    asynchronous operations complete.  Raises `PtxError` for instructions that are not supported,
-    `LaunchError` for arguments and sizes that do not fit; what is wrong with the program itself is
-    in the report's findings.
+    asynchronous operations complete.  `count_accesses` runs so many clusters of the grid alone, and
+    counts what accesses of their warps cost.  Raises `PtxError` for instructions that are not
+    supported, `LaunchError` for arguments and sizes that do not fit; what is wrong with the program
+    itself is in the report's findings.
     """
     launch = prepare(
         module,
@@ -220,12 +228,19 @@ def run(
         checks=checks,
         limit=limit,
     )
-    instructions, finished = execute(launch, jobs, progress)
+    if count_accesses:
+        launch.accesses = AccessCounter(launch.kernel.code)
+        some = range(min(count_accesses, launch.clusters))
+        instructions, finished = launch.execute(some, progress)
+    else:
+        instructions, finished = execute(launch, jobs, progress)
     found = launch.findings.all()
     if raise_on_findings and any(finding.severity.fails for finding in found):
         raise FindingsError(found)
     printed = "".join(launch.printed)
-    return Report(launch.arguments.results(), found, instructions, finished, printed)
+    counter = launch.accesses
+    accesses = () if counter is None else [counter.counts[key] for key in sorted(counter.counts)]
+    return Report(launch.arguments.results(), found, instructions, finished, printed, accesses)
 
 
 def prepare(

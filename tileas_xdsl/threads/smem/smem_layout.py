@@ -6,6 +6,7 @@ whether a tile is canonical, and at which offset each instruction along K begins
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -200,6 +201,16 @@ class Allocation:
     offset: int
     bytes: int
     what: str
+
+
+def allocations_in(table: str) -> Sequence[Allocation]:
+    """Return the parts that `SharedMap.table` has written."""
+    found: list[Allocation] = []
+    for line in table.splitlines()[:-1]:
+        span, name, what = re.split(r"\s{2,}", line.strip().replace(" .. ", "..", 1), maxsplit=2)
+        begin, end = map(int, span.split(".."))
+        found.append(Allocation(name, begin, end - begin, what))
+    return found
 
 
 class SharedMemoryError(OpError):

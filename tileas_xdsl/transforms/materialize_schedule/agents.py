@@ -152,7 +152,9 @@ class _Agents:
             ended[2 * k] = inner.insert(ProducerCommitOp(filled.result_token)).result_token
             ended[2 * k + 1] = inner.insert(IncIterOp(stage)).next
         inner.insert(scf.YieldOp(*ended))
-        builder.insert(scf.ForOp(self.loop.lb, self.loop.ub, self.loop.step, carried, body))
+        loop = self.loop
+        made = builder.insert(scf.ForOp(loop.lb, loop.ub, loop.step, carried, body))
+        made.location = loop.location
 
     def _order_of_ring(self, k: int) -> int:
         """The first place of a ring's loads in the order of the producer."""
@@ -181,6 +183,7 @@ class _Agents:
         self._drop(old)
         _drop_dead(body)
         made = builder.insert(scf.ForOp(loop.lb, loop.ub, loop.step, carried, body))
+        made.location = loop.location
         for before, now in zip(loop.results, made.results[count:], strict=True):
             now.name_hint = before.name_hint
             before.replace_all_uses_with(now)

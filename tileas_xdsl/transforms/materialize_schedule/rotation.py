@@ -198,6 +198,7 @@ class _Rotation:
         bound = builder.insert(arith.SubiOp(loop.ub, loop.step)).result
         inner = self._round(carried, begin)
         made = builder.insert(scf.ForOp(loop.lb, bound, loop.step, begin, inner))
+        made.location = loop.location
         last = _Frame(self.body, builder, dict(zip(carried, made.results, strict=True)))
         for op in self.order:
             if op in self.late:

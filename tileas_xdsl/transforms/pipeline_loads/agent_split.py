@@ -184,7 +184,9 @@ class _Division:
 
     def _insert_loop(self, builder: Builder, carried: Sequence[SSAValue], body: Block) -> scf.ForOp:
         loop = self.loop
-        return builder.insert(scf.ForOp(loop.lb, loop.ub, loop.step, carried, body))
+        made = builder.insert(scf.ForOp(loop.lb, loop.ub, loop.step, carried, body))
+        made.location = loop.location
+        return made
 
 
 def fill_of(loads: Sequence[TiledLoadOp], values: Mapping[SSAValue, SSAValue]) -> Block:

@@ -23,6 +23,7 @@ from tileas_xdsl.interpreters.ptx.checking.conflicts import CheckedProgram
 from tileas_xdsl.interpreters.ptx.checking.global_races import ClusterRaces
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Value, first_lane
+from tileas_xdsl.interpreters.ptx.memory.access_counts import AccessCounter
 from tileas_xdsl.interpreters.ptx.memory.global_memory import GlobalMemory
 from tileas_xdsl.interpreters.ptx.memory.shared_memory import (
     OFFSET_MASK,
@@ -268,6 +269,8 @@ class Cluster:
         """Its linear index in the grid."""
         self.races: ClusterRaces | None = None
         """The checks of global memory."""
+        self.accesses: AccessCounter | None = None
+        """The counts of accesses, where they are asked for."""
 
     def cta_of(self, address: int) -> Cta:
         """Return the CTA of a `.shared::cluster` address."""

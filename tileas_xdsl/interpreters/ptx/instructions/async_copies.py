@@ -16,7 +16,7 @@ from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Array, Value,
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup, Cta, Operation
 from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step
 from tileas_xdsl.interpreters.ptx.instructions.mbarrier import lane_addresses, lane_name
-from tileas_xdsl.interpreters.ptx.memory.generic_access import addresses_of
+from tileas_xdsl.interpreters.ptx.memory.generic_access import Group, addresses_of
 from tileas_xdsl.interpreters.ptx.memory.shared_memory import OFFSET_MASK, RANK_SHIFT
 from tileas_xdsl.interpreters.ptx.numerics.memory_reductions import REDUCTIONS, reduce_bytes
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES
@@ -68,7 +68,14 @@ def build_cp_async(site: Site) -> Step:
         elif ignored is not None:
             off = _of_lanes(f.r[ignored[0]], lanes).astype(bool) ^ ignored[1]
             amounts = np.where(off, 0, amounts)
-        _copy_lanes(f, lanes, targets & OFFSET_MASK, sources, amounts, size)
+        targets &= OFFSET_MASK
+        if (counter := f.warpgroup.cta.cluster.accesses) is not None:
+            read = amounts > 0
+            counter.add(f.pc, "shared", Group("shared", slice(None), lanes, targets), size)
+            if read.any():
+                group = Group("global", slice(None), lanes[read], sources[read])
+                counter.add(f.pc, "global", group, size)
+        _copy_lanes(f, lanes, targets, sources, amounts, size)
 
     return step
 

@@ -140,6 +140,8 @@ def load(
 ) -> Array:
     """Return `count` elements of `size` bytes for each lane, an array (lanes, count)."""
     cluster = f.warpgroup.cta.cluster
+    if cluster.accesses is not None and group.space in ("global", "shared"):
+        cluster.accesses.add(f.pc, group.space, group, size * count)
     if group.space == "global":
         found = cluster.memory.load(group.addresses, size, count)
         if cluster.races is not None and check:
@@ -169,6 +171,8 @@ def store(
     """Store `values` (lanes, count) as elements of `size` bytes."""
     cluster = f.warpgroup.cta.cluster
     cluster.events += 1
+    if cluster.accesses is not None and check and group.space in ("global", "shared"):
+        cluster.accesses.add(f.pc, group.space, group, size * values.shape[1])
     if group.space == "global":
         if cluster.races is not None and check:
             cluster.races.write(f.warpgroup, group.lanes, group.addresses, values, f.pc, order)

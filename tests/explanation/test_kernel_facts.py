@@ -1,0 +1,115 @@
+"""Facts about a product of matrices, counted by hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from support.assembling import needs_ptxas
+
+from tileas_xdsl.compiler import compile
+from tileas_xdsl.explanation.facts import KernelFacts, LoopFacts
+from tileas_xdsl.explanation.kernel import kernel_facts
+from tileas_xdsl.frontend.cutile import load_kernel
+
+pytest.importorskip("cuda.tile")
+
+SOURCE = Path(__file__).with_name("matmul.py")
+SIGNATURE = "a: f16[?, ?%8], b: f16[?, ?%8], c: f16[?, ?%8], tm=128, tn=128, tk=64"
+LINES = SOURCE.read_text().splitlines()
+
+
+def line_with(text: str) -> int:
+    return next(number for number, line in enumerate(LINES, 1) if text in line)
+
+
+@pytest.fixture(scope="module")
+def facts() -> KernelFacts:
+    kernel = load_kernel(f"{SOURCE}:matmul")
+    return kernel_facts(compile(kernel, signature=SIGNATURE), grid=(16, 16, 1))
+
+
+@pytest.fixture
+def loop(facts: KernelFacts) -> LoopFacts:
+    (found,) = facts.loops
+    return found
+
+
+def test_the_loop_is_at_its_line_and_counts_flops_and_bytes(loop: LoopFacts) -> None:
+    assert loop.location is not None
+    assert loop.location.line == line_with("for k in")
+    assert loop.roofline is not None
+    assert loop.roofline.flops == loop.roofline.product_flops == 2 * 128 * 128 * 64
+    assert (loop.roofline.bytes_read, loop.roofline.bytes_written) == (2 * 128 * 64 * 2, 0)
+    assert loop.roofline.intensity == 64
+    assert loop.roofline.ridge == 2 * 2048 / 46
+    assert loop.roofline.bound == "memory"
+    assert loop.stages == 4
+
+
+def test_units_share_the_cycles_of_an_iteration(loop: LoopFacts) -> None:
+    """Copies: 2 x 16384 bytes at 46 a cycle; products: 128 x 128 x 64 at 2048 a cycle."""
+    assert loop.bound == "tma"
+    assert loop.cycles == 2 * -(-16384 // 46)
+    cycles = {one.unit: (one.cycles, one.slack) for one in loop.units}
+    assert cycles["tma"] == (714, 0)
+    assert cycles["tensor_core"] == pytest.approx((512, 714 - 512))
+    places = [(one.name, one.location.line if one.location else 0) for one in loop.operations]
+    loads = [line_with("ct.load(a"), line_with("ct.load(b"), line_with("ct.mma")]
+    assert places == [("tma load 0", loads[0]), ("tma load 1", loads[1]), ("dot 2", loads[2])]
+
+
+def test_what_is_stored_behind_the_loop_is_counted_once(facts: KernelFacts) -> None:
+    assert facts.outside is not None
+    assert (facts.outside.bytes_read, facts.outside.bytes_written) == (0, 128 * 128 * 2)
+
+
+@needs_ptxas
+def test_registers_limit_the_blocks(facts: KernelFacts) -> None:
+    """168 registers at entry of 384 threads; 232 of those that multiply, 64 of them sums."""
+    used = facts.occupancy
+    assert used is not None
+    assert (used.threads, used.registers, used.spills, used.blocks) == (384, 168, 0, 1)
+    assert used.limited_by == "registers"
+    assert {one.what: one.blocks for one in used.limits} == {
+        "registers": 1,
+        "shared memory": 1,
+        "warps": 5,
+        "blocks": 32,
+    }
+    assert [(role.warps, role.registers) for role in used.roles] == [(4, 40), (8, 232)]
+    (holder,) = facts.registers
+    assert (holder.type, holder.registers) == ("128x128xf32", 128 * 128 // 256)
+
+
+def test_shared_memory_is_mapped_to_lines(facts: KernelFacts) -> None:
+    ring, full, empty, staging = facts.shared
+    assert (ring.offset, ring.bytes, ring.stages) == (0, 4 * 2 * 128 * 64 * 2, 4)
+    assert ring.location is not None
+    assert ring.location.line == line_with("ct.load(a")
+    assert (full.bytes, empty.offset) == (32, full.offset + 32)
+    assert (staging.bytes, staging.offset % 1024) == (128 * 128 * 2, 0)
+    assert staging.location is not None
+    assert staging.location.line == line_with("ct.store")
+
+
+def test_accumulators_are_put_into_shared_memory_without_bank_conflicts(
+    facts: KernelFacts,
+) -> None:
+    (stores,) = facts.accesses
+    assert stores.instruction.startswith("stmatrix")
+    assert (stores.bytes, stores.transactions, stores.excess) == (32768, 32768 // 128, 0)
+
+
+def test_a_grid_has_waves_and_a_tail(facts: KernelFacts) -> None:
+    """256 blocks on 132 multiprocessors: the second wave has 124 of them."""
+    assert facts.waves is not None
+    assert facts.waves.waves == 2
+    assert facts.waves.tail == pytest.approx(8 / 132)
+
+
+def test_facts_are_json(facts: KernelFacts) -> None:
+    read = json.loads(json.dumps(facts.to_json()))
+    assert read["loops"][0]["location"].endswith(f"matmul.py:{line_with('for k in')}:5")
+    assert read["shared"][0]["stages"] == 4

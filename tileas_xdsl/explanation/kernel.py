@@ -1,0 +1,87 @@
+"""The explanation of a compiled kernel, put together from its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from tileas_xdsl.backend.nvidia_tools import MissingToolError
+from tileas_xdsl.backend.ptxas import EntryFacts
+from tileas_xdsl.compiled_kernel import CompiledKernel
+from tileas_xdsl.explanation.accesses import access_facts
+from tileas_xdsl.explanation.facts import KernelFacts, LoopFacts, Occupancy, SharedBuffer
+from tileas_xdsl.explanation.layouts import conversions, tile_layouts
+from tileas_xdsl.explanation.loops import loop_facts, outside_of_loops
+from tileas_xdsl.explanation.reasons import reasons_in
+from tileas_xdsl.explanation.register_holders import register_holders
+from tileas_xdsl.explanation.resources import occupancy, shared_buffers, waves
+from tileas_xdsl.explanation.snapshots import LAID_OUT, PLANNED, UNLAID, Snapshots
+from tileas_xdsl.levels import level_of
+from tileas_xdsl.target.arch import get_target
+
+NOT_ASKED = "not counted: --accesses runs a block"
+
+
+def kernel_facts(
+    compiled: CompiledKernel,
+    *,
+    snapshots: Snapshots | None = None,
+    grid: tuple[int, int, int] | None = None,
+    arguments: Sequence[Any] | None = None,
+    count_accesses: bool = True,
+) -> KernelFacts:
+    """Return all that is known of a compiled kernel.
+
+    `snapshots` of its compilation save a second run of the passes.  A `grid` gives the waves of a
+    launch; `arguments` are those of a launch of that grid, of which accesses are counted: by
+    default one block runs on arrays made for the signature.  Raises as `CompiledKernel.assemble`.
+    """
+    target = get_target(compiled.target)
+    modules = (snapshots or Snapshots.of(compiled)).modules
+    planned, unlaid, tiles = (modules.get(name) for name in (PLANNED, UNLAID, LAID_OUT))
+    reasons = reasons_in(modules.values())
+    used = _assembled(compiled)
+    resources: Occupancy | None = None
+    if compiled.interface is not None:
+        resources = occupancy(compiled.interface, used, tiles, target)
+    warps = 0 if resources is None else resources.warps
+    accesses, unknown = (), NOT_ASKED
+    if count_accesses:
+        accesses, unknown = access_facts(compiled, arguments, grid)
+    above = compiled.above if compiled.above is not None else compiled.source
+    buffers = () if resources is None else shared_buffers(compiled.abi, tiles)
+    loops = () if planned is None else loop_facts(planned, target, reasons)
+    return KernelFacts(
+        compiled.name,
+        compiled.target,
+        level_of(above.ops).value,
+        tuple(_with_stages(loop, buffers) for loop in loops),
+        None if planned is None else outside_of_loops(planned, target),
+        tuple(reasons),
+        resources,
+        () if tiles is None or not warps else register_holders(tiles, warps, target),
+        buffers,
+        () if unlaid is None else tile_layouts(unlaid, target),
+        () if tiles is None or not warps else conversions(tiles, warps, target),
+        accesses,
+        unknown,
+        None if grid is None or resources is None else waves(grid, resources.blocks, target),
+    )
+
+
+def _with_stages(loop: LoopFacts, buffers: Sequence[SharedBuffer]) -> LoopFacts:
+    """Say how many stages the ring has that a load of a loop fills."""
+    lines = {operation.location for operation in loop.operations}
+    stages = [one.stages for one in buffers if one.stages > 1 and one.location in lines]
+    return replace(loop, stages=max(stages, default=0))
+
+
+def _assembled(compiled: CompiledKernel) -> EntryFacts | None:
+    """What ptxas says of the kernel; None where it is not installed, or nothing is lowered."""
+    if compiled.interface is None:
+        return None
+    try:
+        return compiled.assemble(strict=False).entries.get(compiled.name)
+    except MissingToolError:
+        return None

@@ -1,0 +1,42 @@
+"""Why TMA, pipelines and schedules were not used: what passes leave as attributes, collected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Operation
+
+from tileas_xdsl.diagnostics.locations import location_of
+from tileas_xdsl.explanation.facts import Reason
+from tileas_xdsl.transforms.tileas_choose_tma import NOT_BY_TMA, TileasChooseTma
+from tileas_xdsl.transforms.tileas_generate_schedule import NOT_SCHEDULED, TileasGenerateSchedule
+from tileas_xdsl.transforms.tileas_materialize_schedule import (
+    NOT_MATERIALIZED,
+    NOT_ROTATED,
+    TileasMaterializeSchedule,
+)
+from tileas_xdsl.transforms.tileas_pipeline_loads import NOT_PIPELINED, TileasPipelineLoads
+
+RECORDED: Mapping[str, tuple[str, str]] = {
+    NOT_BY_TMA: ("TMA", TileasChooseTma.name),
+    NOT_PIPELINED: ("pipeline", TileasPipelineLoads.name),
+    NOT_SCHEDULED: ("schedule", TileasGenerateSchedule.name),
+    NOT_MATERIALIZED: ("schedule", TileasMaterializeSchedule.name),
+    NOT_ROTATED: ("rotation", TileasMaterializeSchedule.name),
+}
+"""By attribute: what was not done, and the pass that says why."""
+
+
+def reasons_in(modules: Iterable[ModuleOp]) -> Sequence[Reason]:
+    """Return the reasons in modules of one compilation, each once, in program order."""
+    found = (reason for module in modules for op in module.walk() for reason in reasons_at(op))
+    return list(dict.fromkeys(found))
+
+
+def reasons_at(op: Operation) -> Iterator[Reason]:
+    """Yield the reasons that passes left at one operation."""
+    for name, (what, decided_by) in RECORDED.items():
+        why = op.attributes.get(name)
+        if isinstance(why, StringAttr):
+            yield Reason(what, why.data, decided_by, op.name, location_of(op))
