@@ -79,7 +79,8 @@ def test_some_columns_of_b(first: int) -> None:
             Gemm(bm=128, bn=256, consumers=1, form="scalar", b="nk"),
             "",
             "",
-            "takes 256 registers of a thread, which has at most 255",
+            "takes 256 registers of a thread, which has at most 255: use a tile of 16384 elements "
+            "where this one has 32768, or 8 warps where 4 hold it now",
         ),
     ],
 )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from tileas_xdsl.diagnostics.colours import Paint, plain
 from tileas_xdsl.diagnostics.parsing.sources import source_line
 
 _UNPRINTABLE = "\N{REPLACEMENT CHARACTER}"
@@ -59,8 +60,13 @@ class Diagnostic:
     @property
     def headline(self) -> str:
         """`FILE:LINE:COL: error: 'op.name' op MESSAGE`, without the source line and the notes."""
+        return self.painted_headline(plain)
+
+    def painted_headline(self, paint: Paint) -> str:
+        """The same in colours."""
         where = "<unknown>:0" if self.location is None else str(self.location)
-        return f"{where}: {self.severity}: {self.text}"
+        severity = paint(f"{self.severity}:", self.severity)
+        return f"{paint(f'{where}:', 'location')} {severity} {self.text}"
 
     def __str__(self) -> str:
         return self.headline
@@ -79,21 +85,21 @@ def diagnostic(
     return Diagnostic(severity, message, location, op_name, tuple(notes), line)
 
 
-def render(report: Diagnostic) -> str:
+def render(report: Diagnostic, paint: Paint = plain) -> str:
     """The whole diagnostic with source line, caret and notes; every line ends with a newline."""
-    parts = [report.headline, "\n"]
+    parts = [report.painted_headline(paint), "\n"]
     if report.location is not None and report.source_line is not None:
-        parts += [_caret_under(report.source_line, report.location.column)]
-    parts += [render(note) for note in report.notes]
+        parts += [_caret_under(report.source_line, report.location.column, paint)]
+    parts += [render(note, paint) for note in report.notes]
     return "".join(parts)
 
 
-def _caret_under(line: str, column: int) -> str:
+def _caret_under(line: str, column: int, paint: Paint) -> str:
     """The line and, below it, a caret; tabs are repeated so that any tab width lines up."""
     text, position = _window(line, min(max(column - 1, 0), len(line)))
     shown = "".join(c if c == "\t" or c.isprintable() else _UNPRINTABLE for c in text)
     padding = "".join("\t" if c == "\t" else " " for c in shown[:position])
-    return f"{shown}\n{padding}^\n"
+    return f"{shown}\n{padding}{paint('^', 'caret')}\n"
 
 
 def _window(line: str, position: int) -> tuple[str, int]:

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tileas_xdsl.compiled_kernel import CompiledKernel
 from tileas_xdsl.diagnostics.emission import DiagnosticError
-from tileas_xdsl.diagnostics.report import Diagnostic, Location
+from tileas_xdsl.diagnostics.report import Diagnostic, Location, Severity, diagnostic
 from tileas_xdsl.interpreters.ptx import Finding, PtxError
 from tileas_xdsl.interpreters.ptx.execution.state import Order
 from tileas_xdsl.interpreters.tile.faults import SimulationError
@@ -44,6 +44,13 @@ class Found:
     ptx_line: int | None = None
     trace: Sequence[str] = ()
     """The events that led to it."""
+
+    @property
+    def diagnostic(self) -> Diagnostic:
+        """The same without its trace, as a tool prints it."""
+        known = {*Severity}
+        severity = Severity(self.severity) if self.severity in known else Severity.WARNING
+        return diagnostic(severity, self.message, self.place)
 
 
 @dataclass

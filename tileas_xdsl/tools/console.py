@@ -10,6 +10,7 @@ from typing import NoReturn
 
 import typer
 
+from tileas_xdsl.diagnostics.colours import painter
 from tileas_xdsl.diagnostics.report import Diagnostic, Location, Severity, render
 from tileas_xdsl.layout.errors import LayoutSyntaxError
 
@@ -85,7 +86,7 @@ def print_grid(cells: Sequence[Sequence[object]]) -> None:
 
 def fail(message: str, code: int = 1) -> NoReturn:
     """Print `tileas: error: MESSAGE` and leave."""
-    typer.echo(f"tileas: error: {message}", err=True)
+    typer.echo(f"tileas: {painter(sys.stderr)('error:', 'error')} {message}", err=True)
     raise typer.Exit(code)
 
 
@@ -98,5 +99,5 @@ def fail_at(error: LayoutSyntaxError, name: str) -> NoReturn:
     report = Diagnostic(
         Severity.ERROR, error.reason, Location(name, line, column), source_line=source
     )
-    typer.echo(render(report), err=True, nl=False)
+    typer.echo(render(report, painter(sys.stderr)), err=True, nl=False)
     raise typer.Exit(1)

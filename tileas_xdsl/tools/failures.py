@@ -10,6 +10,8 @@ import sys
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 
+from tileas_xdsl.diagnostics.colours import painter
+
 
 def end_of_failure(program: str, error: Exception) -> int:
     """Report an exception in one line and return the exit code.
@@ -17,7 +19,8 @@ def end_of_failure(program: str, error: Exception) -> int:
     Running out of memory is due to the input; any other exception that arrives here is a bug.
     """
     text = _memory_text(error) if isinstance(error, MemoryError) else _internal_text(error)
-    sys.stderr.write(f"{program}: error: {' '.join(text.split())}\n")
+    error_word = painter(sys.stderr)("error:", "error")
+    sys.stderr.write(f"{program}: {error_word} {' '.join(text.split())}\n")
     return 1
 
 

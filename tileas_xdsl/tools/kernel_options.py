@@ -50,6 +50,13 @@ def known_target(name: str | None) -> str | None:
         raise typer.BadParameter(str(error)) from None
 
 
+def _targets(incomplete: str) -> list[str]:
+    """The names of targets that begin so, for completion on a command line."""
+    from tileas_xdsl.target.arch import TARGETS
+
+    return [name for name in TARGETS if name.startswith(incomplete)]
+
+
 def _specs(texts: list[str]) -> list[str]:
     for text in texts:
         _spec(text)
@@ -216,6 +223,7 @@ TargetOption = Annotated[
     typer.Option(
         "--target",
         callback=known_target,
+        autocompletion=_targets,
         show_default=False,
         help="The GPU, for example sm_90a; by default what the module names, else the first one "
         "that has the instructions.",
@@ -226,6 +234,7 @@ CompileTargetOption = Annotated[
     typer.Option(
         "--target",
         callback=known_target,
+        autocompletion=_targets,
         show_default=False,
         help="The GPU that the kernel is for; by default what the module names, else sm_90a.",
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -11,6 +12,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
 
+from tileas_xdsl.diagnostics.colours import painter
 from tileas_xdsl.diagnostics.emission import DiagnosticError
 from tileas_xdsl.diagnostics.parsing.inputs import input_name, read_input
 from tileas_xdsl.diagnostics.parsing.pass_specs import UsageError
@@ -151,7 +153,8 @@ def _context() -> Context:
 
 def print_diagnostics(reports: Iterable[Diagnostic]) -> None:
     """Print diagnostics to stderr as `tileas-opt` does."""
-    typer.echo("".join(map(render, reports)), err=True, nl=False)
+    paint = painter(sys.stderr)
+    typer.echo("".join(render(report, paint) for report in reports), err=True, nl=False)
 
 
 @contextmanager

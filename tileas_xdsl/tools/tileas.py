@@ -29,7 +29,6 @@ from tileas_xdsl.tools.failures import end_of_failure
 app = typer.Typer(
     help="An open compiler for GPU tile kernels.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich" if sys.stdout.isatty() else None,
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -23,6 +23,7 @@ from xdsl.utils.diagnostic import Diagnostic as XDSLDiagnostic
 from xdsl.utils.exceptions import ShrinkException
 from xdsl.xdsl_opt_main import xDSLOptMain
 
+from tileas_xdsl.diagnostics.colours import painter
 from tileas_xdsl.diagnostics.emission import DiagnosticError, collecting_diagnostics
 from tileas_xdsl.diagnostics.outputs import write_output
 from tileas_xdsl.diagnostics.parsing.chunks import SEPARATOR, split_chunks
@@ -280,7 +281,8 @@ def _usage_error(message: str) -> NoReturn:
 
 
 def _print_all(reports: Iterable[Diagnostic]) -> None:
-    sys.stderr.write("".join(map(render, reports)))
+    paint = painter(sys.stderr)
+    sys.stderr.write("".join(render(report, paint) for report in reports))
 
 
 @contextlib.contextmanager

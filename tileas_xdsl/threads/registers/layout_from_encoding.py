@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
+from math import prod
 
 from xdsl.ir import Attribute, Operation
 
@@ -28,7 +29,7 @@ from tileas_xdsl.layout.registers.register_layout import RegisterLayout, is_of_l
 from tileas_xdsl.layout.tables import is_injective
 from tileas_xdsl.target.mma.warp_tiles import accumulator_layout, fits_accumulators
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
-from tileas_xdsl.threads.pipeline.warp_allocation import Agent
+from tileas_xdsl.threads.pipeline.warp_allocation import WARP, Agent
 from tileas_xdsl.threads.registers.vector_split import vectors_of
 
 REGISTER_BITS = 32
@@ -81,9 +82,19 @@ def _check_registers(e: ThreadBuilder, op: Operation, tile: Tile, layout: Regist
     if needed > (most if is_whole else MAX_SPILLED * most):
         raise op_error(
             op,
-            f"{tile} takes {needed} registers of a thread, which has at most {most}: use a smaller "
-            "tile, or more warps",
+            f"{tile} takes {needed} registers of a thread, which has at most {most}: "
+            f"{_remedy(e, tile, -(-needed // most))}",
         )
+
+
+def _remedy(e: ThreadBuilder, tile: Tile, times: int) -> str:
+    """What holds a tile that takes so many times the registers of a thread; powers of two."""
+    times = 1 << (times - 1).bit_length()
+    elements, warps = prod(tile.get_shape()), e.agent.warps
+    smaller = f"use a tile of {elements // times} elements where this one has {elements}"
+    if times * warps * WARP > e.plan.target.threads_per_block:
+        return smaller
+    return f"{smaller}, or {times * warps} warps where {warps} hold it now"
 
 
 def _is_plain(shape: tuple[int, ...]) -> bool:

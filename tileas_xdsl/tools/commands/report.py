@@ -43,7 +43,7 @@ def report(
     from tileas_xdsl.report.page import page
     from tileas_xdsl.tools.array_files import Drafts
     from tileas_xdsl.tools.deep_stack import with_deep_stack
-    from tileas_xdsl.tools.programs import reported_errors
+    from tileas_xdsl.tools.programs import print_diagnostics, reported_errors
 
     with reported_errors():
         made = with_deep_stack(lambda: _report(input_file, kernel, target, sig, grid, arg))
@@ -53,10 +53,8 @@ def report(
     except OSError as error:
         fail(f"cannot write '{error.filename}': {error.strerror}")
     typer.echo(f"{out}: @{made.kernel} for {made.target}, {len(made.runs.findings)} findings")
-    errors = [found for found in made.runs.findings if found.severity == "error"]
-    for found in errors:
-        where = "" if found.place is None else f"{found.place}: "
-        typer.echo(f"{where}error: {found.message}", err=True)
+    errors = [found.diagnostic for found in made.runs.findings if found.severity == "error"]
+    print_diagnostics(errors)
     if errors:
         raise typer.Exit(1)
 
