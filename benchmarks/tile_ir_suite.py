@@ -8,6 +8,7 @@ by chunks (`// -----`):
 * wrong ones have `expected-error` comments: is the program rejected, with an error on that line, and
   with exactly that text in it?  Each comment counts once.
 * the others must be accepted, and print so that they parse back to the same text.
+* where a file makes bytecode, so do we, of the version that it names.
 * where a file runs a pass of the optimiser, each of its chunks is judged by its own CHECK lines.
 """
 
@@ -28,30 +29,58 @@ from filecheck.matcher import Matcher
 from filecheck.options import DumpInputKind, Options
 from filecheck.parser import Parser, pattern_for_opts
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, StringAttr
-from xdsl.irdl import opt_prop_def, prop_def, region_def, traits_def
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FunctionType,
+    IntegerAttr,
+    StringAttr,
+    UnitAttr,
+    i32,
+)
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+)
 from xdsl.passes import ModulePass
 from xdsl.traits import IsolatedFromAbove, SymbolOpInterface
 from xdsl.universe import Universe
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from tileas_xdsl.diagnostics.emission import DiagnosticError, collecting_diagnostics
+from tileas_xdsl.diagnostics.emission import DiagnosticError, collecting_diagnostics, op_error
 from tileas_xdsl.diagnostics.parsing.chunks import split_chunks
 from tileas_xdsl.diagnostics.parsing.parse_errors import LocatedParseError
 from tileas_xdsl.diagnostics.report import Diagnostic, Severity
 from tileas_xdsl.diagnostics.verification.expected import Expectation, read_expectations
 from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.dialects.cuda_tile.base import CudaTileOp, cuda_tile_op
-from tileas_xdsl.dialects.cuda_tile.hints import OptimizationHintsAttr
+from tileas_xdsl.dialects.cuda_tile.constraints import ANY
+from tileas_xdsl.dialects.cuda_tile.hints import (
+    HintReports,
+    OptimizationHintsAttr,
+    reporting_hints,
+)
+from tileas_xdsl.dialects.cuda_tile.memory.view_checks import quoted
 from tileas_xdsl.dialects.cuda_tile.structure.control import ReturnOp
 from tileas_xdsl.dialects.cuda_tile.structure.module import EntryOp
+from tileas_xdsl.dialects.cuda_tile.structure.regions import check_blocks
+from tileas_xdsl.frontend.bytecode.layout import LATEST, Version
+from tileas_xdsl.frontend.bytecode.writing.writer import write_bytecode
 from tileas_xdsl.frontend.inputs import parse_input
 from tileas_xdsl.printing import module_text
 
 EXPECTED = re.compile(r"expected-(error|warning|remark)")
-CHECK = re.compile(r"// CHECK(?:-NEXT)?: (.*)")
+CHECK = re.compile(r"// CHECK(?:-(?!NOT)[A-Z-]+)?: (.*)")
+TO_BYTECODE = re.compile(r"-mlir-to-cudatilebc(?:.*-bytecode-version=([\d.]+))?")
 SEVERAL = re.compile(r"^ *(%[\w$.-]+(?:, %[\w$.-]+)+) =", re.M)
+WRONG = re.compile(r"RUN: not cuda-tile-(?:opt|translate -mlir-to)")
 OPTIMISER = re.compile(r"// RUN:.*?(canonicalize|fuse-fma|loop-split|synthesize-debug-info-scopes)")
 COLUMNS = (
     *("exact", "line", "rejected", "accepted wrongly", "crashed", "valid", "refused"),
@@ -77,6 +106,52 @@ class TestingFuncOp(CudaTileOp):
     print = EntryOp.print
     _print_arguments = EntryOp._print_arguments  # pyright: ignore[reportPrivateUsage]
 
+    def check(self) -> None:
+        check_blocks(self, self.body, 0, "body")
+        for op in self.body.walk():
+            if isinstance(op, ReturnOp):
+                self._check_return(op)
+
+    def _check_return(self, op: ReturnOp) -> None:
+        wanted = self.function_type.outputs.data
+        if len(op.values) != len(wanted):
+            return
+        for index, (value, type_) in enumerate(zip(op.values, wanted, strict=True)):
+            if value.type != type_:
+                raise op_error(
+                    op,
+                    f"type of return operand {index} ({quoted(value.type)}) doesn't match function "
+                    f"result type ({quoted(type_)}) in function @{self.sym_name.data}",
+                    prefix=False,
+                )
+
+
+@cuda_tile_op
+class TestingEvolutionOp(CudaTileOp):
+    """An operation of the suite's own, with an operand and a result of a later version."""
+
+    name = "cuda_tile.testing$bytecode_test_evolution"
+
+    input = operand_def(ANY)
+    token = opt_operand_def(ANY)
+    result = result_def(ANY)
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    assembly_format = (
+        "`(` $input `:` type($input) `)` (`token` `=` $token^ `:` type($token))? attr-dict"
+        " `->` type($result)"
+    )
+
+
+@cuda_tile_op
+class TestingAttributeOp(CudaTileOp):
+    """An operation of the suite's own, with attributes of a later version."""
+
+    name = "cuda_tile.testing$bytecode_test_new_attribute"
+
+    new_flag = opt_prop_def(UnitAttr)
+    new_param = opt_prop_def(IntegerAttr.constr(i32))
+    assembly_format = "(`new_flag` $new_flag^)? (`new_param` `=` $new_param^)? attr-dict"
+
 
 ReturnOp.PARENTS = (*ReturnOp.PARENTS, TestingFuncOp.name)
 
@@ -101,19 +176,38 @@ def outcomes(root: Path, only: str) -> Iterator[Outcome]:
         if only not in name or "non_tileir" in name:
             continue
         content = path.read_bytes()
-        is_wrong = b"RUN: not cuda-tile-opt" in content
+        is_wrong = WRONG.search(content.decode()) is not None
         run = OPTIMISER.match(content.decode())
-        for chunk, offset in split_chunks(content):
-            if run is not None and CHECK.search(chunk.decode()):
-                yield _optimised(chunk, name, offset, run[1])
-            judged = _judged_by_checks if is_wrong and offset else _judged
-            yield from judged(chunk, name, offset)
+        with reporting_hints(_hint_reports(content.decode())):
+            for chunk, offset in split_chunks(content):
+                has_checks = CHECK.search(chunk.decode()) is not None
+                if run is not None and has_checks:
+                    yield _optimised(chunk, name, offset, run[1])
+                judged = _judged_by_checks if is_wrong and has_checks else _judged
+                yield from judged(chunk, name, offset, _version(content.decode()))
 
 
-def _judged(chunk: bytes, name: str, offset: int) -> Iterator[Outcome]:
+def _version(text: str) -> Version | None:
+    """The version of bytecode that a file's first RUN line makes, if it makes any."""
+    run = next((line for line in text.splitlines() if "RUN:" in line), "")
+    found = TO_BYTECODE.search(run)
+    if found is None:
+        return None
+    major, minor = (found[1] or str(LATEST)).split(".")
+    return Version(int(major), int(minor))
+
+
+def _hint_reports(text: str) -> HintReports:
+    """What the flags of a file's RUN line ask for."""
+    if "-Werr-hints" in text:
+        return HintReports.ERROR
+    return HintReports.WARNING if "-Wunsupported-hints" in text else HintReports.SILENT
+
+
+def _judged(chunk: bytes, name: str, offset: int, version: Version | None) -> Iterator[Outcome]:
     text = chunk.decode()
     wanted = [e for e in read_expectations(text, name, offset)[0] if e.severity is Severity.ERROR]
-    printed, reports, crash = _processed(chunk, name, offset)
+    printed, reports, crash = _processed(chunk, name, offset, version=version)
     if wanted:
         for one in wanted:
             yield Outcome(
@@ -159,10 +253,12 @@ def _packed(text: str) -> str:
     return text
 
 
-def _judged_by_checks(chunk: bytes, name: str, offset: int) -> Iterator[Outcome]:
+def _judged_by_checks(
+    chunk: bytes, name: str, offset: int, version: Version | None
+) -> Iterator[Outcome]:
     """A wrong chunk whose diagnostics FileCheck looks for, on no line in particular."""
     wanted = [text.strip() for text in CHECK.findall(chunk.decode())]
-    _, reports, crash = _processed(chunk, name, offset)
+    _, reports, crash = _processed(chunk, name, offset, version=version)
     texts = [one.text for report in reports for one in (report, *report.notes)]
     for text in wanted:
         found = "exact" if any(text in each for each in texts) else "line"
@@ -171,7 +267,11 @@ def _judged_by_checks(chunk: bytes, name: str, offset: int) -> Iterator[Outcome]
 
 
 def _processed(
-    chunk: bytes, name: str, offset: int, optimiser: ModulePass | None = None
+    chunk: bytes,
+    name: str,
+    offset: int,
+    optimiser: ModulePass | None = None,
+    version: Version | None = None,
 ) -> tuple[str | None, list[Diagnostic], str]:
     """The printed module, the errors, and an exception that is no diagnostic."""
     with collecting_diagnostics() as log:
@@ -182,6 +282,8 @@ def _processed(
             if optimiser is not None:
                 optimiser.apply(ctx, module)
                 verify_module(module, after=optimiser.name)
+            if version is not None:
+                write_bytecode(module, version)
             return module_text(module, aliases, ctx.loaded_dialects), [], ""
         except (LocatedParseError, DiagnosticError) as error:
             reports = [*error.diagnostics, *log.diagnostics]
@@ -196,7 +298,8 @@ def _context() -> Context:
     for dialect, factory in Universe.get_multiverse().all_dialects.items():
         ctx.register_dialect(dialect, factory)
     ctx.load_registered_dialect("cuda_tile")
-    ctx.load_op(TestingFuncOp)
+    for op in (TestingFuncOp, TestingEvolutionOp, TestingAttributeOp):
+        ctx.load_op(op)
     return ctx
 
 
@@ -212,7 +315,9 @@ def _result(one: Expectation, reports: Sequence[Diagnostic], crash: str) -> str:
         return "crashed"
     if not reports:
         return "accepted wrongly"
-    if any(one.fits(report) for report in reports):
+    if any(
+        one.fits(report) or (one.line is None and one.text in report.text) for report in reports
+    ):
         return "exact"
     lines = [report.location.line for report in reports if report.location]
     return "line" if one.line in lines else "rejected"

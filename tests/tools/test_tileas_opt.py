@@ -168,7 +168,7 @@ def test_unreadable_files(run, path, capsys):
         (["-t", "mlri"], "unknown target 'mlri'; did you mean mlir"),
         (["-t", "mlir{a=1}"], "target 'mlir' has no option 'a'; its options are "),
         (["--no-such-option"], "unrecognized arguments: --no-such-option"),
-        (["-p"], "argument -p/--passes: expected one argument"),
+        (["-p"], "argument -p/--passes/--pass-pipeline: expected one argument"),
         (["-f", "wasm"], "argument -f/--frontend: invalid choice: 'wasm'"),
         (["-o", ""], "argument -o/--output-file: the name of the file is empty"),
         (["-p", "optional{y=1}"], "pass 'optional' has no option 'y'; its options are x (bool)"),

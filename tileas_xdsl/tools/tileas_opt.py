@@ -34,6 +34,7 @@ from tileas_xdsl.diagnostics.pass_errors import located_failures
 from tileas_xdsl.diagnostics.report import Diagnostic, render
 from tileas_xdsl.diagnostics.verification.expected import check_expected
 from tileas_xdsl.diagnostics.verification.verify import verify_module
+from tileas_xdsl.dialects.cuda_tile.hints import HintReports, reporting_hints
 from tileas_xdsl.frontend.bytecode.layout import is_bytecode
 from tileas_xdsl.frontend.inputs import SUFFIX, parse_input
 from tileas_xdsl.printing import module_text
@@ -81,6 +82,7 @@ class TileasOptMain(xDSLOptMain):
         ours.add_argument(
             "-p",
             "--passes",
+            "--pass-pipeline",
             default="",
             metavar="PASSES",
             help="the name of a pipeline, or passes separated by commas: "
@@ -112,6 +114,18 @@ class TileasOptMain(xDSLOptMain):
         )
         ours.add_argument(
             "--run-reproducer", action="store_true", help="run the passes that the input names"
+        )
+        ours.add_argument(
+            "-Wunsupported-hints",
+            dest="warn_of_hints",
+            action="store_true",
+            help="warn of hints that an operation of cuda_tile does not take",
+        )
+        ours.add_argument(
+            "-Werr-hints",
+            dest="refuse_hints",
+            action="store_true",
+            help="refuse operations of cuda_tile with hints that they do not take",
         )
         ours.add_argument(
             "--time-passes", action="store_true", help="print the time of each pass to stderr"
@@ -242,7 +256,7 @@ class TileasOptMain(xDSLOptMain):
         self._chunk = text = chunk.read()
         chunk.seek(0)
         output = ""
-        with collecting_diagnostics() as log:
+        with collecting_diagnostics() as log, reporting_hints(self._hint_reports()):
             try:
                 if (module := self.parse_chunk(chunk, extension, line_offset)) is not None:
                     self.apply_passes(module)
@@ -260,6 +274,12 @@ class TileasOptMain(xDSLOptMain):
             return None if wrong else ""
         _print_all(log.diagnostics)
         return None if log.has_errors else output
+
+    def _hint_reports(self) -> HintReports:
+        """Without a flag nothing is said of hints, as by the public tool."""
+        if self.args.refuse_hints:
+            return HintReports.ERROR
+        return HintReports.WARNING if self.args.warn_of_hints else HintReports.SILENT
 
     def _write(self, text: str) -> None:
         if self.args.output_file is None:

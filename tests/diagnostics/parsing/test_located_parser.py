@@ -121,7 +121,7 @@ def test_parses_the_same_ir_as_xdsl(ctx: Context, parse):
         ),
         (
             "func.func @f() {\n  func.return %c : i32\n}",
-            "2:15: error: values used but not defined: [%c]",
+            "2:15: error: use of undeclared SSA value name %c",
         ),
         (
             'func.func @f() { "cf.br"()[^no] : () -> () }',
@@ -142,8 +142,8 @@ def test_errors_point_to_what_is_wrong(parse, text, expected):
 def test_every_undefined_value_is_reported_at_its_first_use(parse):
     error = failing(parse, '"test.op"(%a) : (i1) -> ()\n"test.op"(%b, %a) : (i1, i1) -> ()')
     assert [report.headline for report in error.diagnostics] == [
-        "k.mlir:1:11: error: values used but not defined: [%a]",
-        "k.mlir:2:11: error: values used but not defined: [%b]",
+        "k.mlir:1:11: error: use of undeclared SSA value name %a",
+        "k.mlir:2:11: error: use of undeclared SSA value name %b",
     ]
 
 
@@ -153,7 +153,7 @@ def test_undefined_values_hide_no_scope(parse):
         "func.func @g() {\n  %c = arith.constant 1 : i32\n  func.return\n}\n"
         "func.func @f() {\n  func.return %c : i32\n}"
     )
-    assert first_line(failing(parse, text)).startswith("k.mlir:6:15: error: values used but not")
+    assert first_line(failing(parse, text)).startswith("k.mlir:6:15: error: use of undeclared SSA")
 
 
 def test_similar_operations_are_suggested(parse):

@@ -59,6 +59,16 @@ def test_the_name_of_a_pipeline_stands_for_its_passes():
     assert passes("slicing,gemm,slicing") == (Slicing(), Slicing(4), Picky(1), Slicing())
 
 
+def test_passes_nested_in_operations_as_mlir_has_them():
+    nested = (
+        "builtin.module(cuda_tile.module(cuda_tile.entry(slicing{stages=2 arch=x},gemm)),slicing)"
+    )
+    assert passes(nested) == passes("slicing{stages=2 arch=x},gemm,slicing")
+    for wrong, message in (("a(slicing", "'\\)' is missing"), ("a(slicing))", "without '\\('")):
+        with pytest.raises(UsageError, match=message):
+            passes(wrong)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -19,8 +19,8 @@
 
 // -----
 
-// CHECK: {{.*}}parse.mlir:25:15: error: values used but not defined: [%missing]
-// CHECK: {{.*}}parse.mlir:25:25: error: values used but not defined: [%other]
+// CHECK: {{.*}}parse.mlir:25:15: error: use of undeclared SSA value name %missing
+// CHECK: {{.*}}parse.mlir:25:25: error: use of undeclared SSA value name %other
 func.func @f() {
   func.return %missing, %other : i32, i32
 }

@@ -65,6 +65,8 @@ _DEFINITION = re.compile(r"^[#!][\w$]+[ \t]*=", re.MULTILINE)
 """Where an alias is defined; MLIR defines them at the beginning of lines only."""
 
 _UNDEFINED_VALUES = "values used but not defined"
+_UNDECLARED = "use of undeclared SSA value name"
+"""What xDSL says of such values, and what MLIR does."""
 _UNKNOWN_NAME = re.compile(r"^undefined symbol alias |' is not registered$")
 
 
@@ -173,9 +175,7 @@ class LocatedParser(Parser):
     def _raise_undefined_values(self, error: ParseError) -> NoReturn:
         """xDSL points to the end of the file; the first use of each value is the place to look."""
         spans = [self._first_uses[name] for name in self.forward_ssa_references]
-        found = [
-            error_at(self.source, span, f"{_UNDEFINED_VALUES}: [{span.text}]") for span in spans
-        ]
+        found = [error_at(self.source, span, f"{_UNDECLARED} {span.text}") for span in spans]
         reports = [report for each in found for report in each.diagnostics]
         raise LocatedParseError(spans[0], *reports) from error
 

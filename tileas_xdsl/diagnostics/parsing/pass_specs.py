@@ -21,6 +21,10 @@ _SpecT = TypeVar("_SpecT", bound=ArgSpecConvertible)
 
 _POSITION = re.compile(r"^pass-pipeline:\d+:(\d+)$", re.MULTILINE)
 
+_ANCHOR = re.compile(r"\s*[\w.$]+\s*\(")
+"""An operation that passes are nested in."""
+_NESTED = re.compile(r"[\w.$]+\s*\(|\)|,|(?:[^(),{]|\{[^}]*\})+")
+
 _INCOMPATIBLE = re.compile(r"^Incompatible types: given \((?P<given>.*)\), expected (?P<kind>.*)$")
 
 
@@ -40,8 +44,11 @@ def parse_passes(
 ) -> tuple[ModulePass, ...]:
     """The passes that `text` lists (`cse,canonicalize{fold=true},tileas-to-ptx`).
 
-    The name of a pipeline stands for its passes, alone and among others.  Raises `UsageError`.
+    The name of a pipeline stands for its passes, alone and among others.  So do passes in the
+    parentheses of operations (`builtin.module(cuda_tile.module(cse),canonicalize)`), as MLIR nests
+    them: ours run on modules.  Raises `UsageError`.
     """
+    text = _flattened(text)
     specs: list[ArgSpec] = []
     for spec in _parse(lambda: tuple(parse_pipeline(text)), text):
         if spec.name not in pipelines:
@@ -52,6 +59,26 @@ def parse_passes(
             raise UsageError(f"pipeline '{spec.name}' has no option '{option}'; {_listed({})}")
         specs += pipelines[spec.name].passes
     return tuple(_build("pass", spec, available[spec.name]) for spec in specs)
+
+
+def _flattened(text: str) -> str:
+    """The passes of a nested pass string, in order."""
+    if _ANCHOR.match(text) is None:
+        return text
+    found: list[str] = []
+    depth = 0
+    for token in _NESTED.findall(text):
+        if token == ")":
+            depth -= 1
+        elif token.endswith("("):
+            depth += 1
+        elif token != ",":
+            found.append(token.strip())
+        if depth < 0:
+            raise UsageError(f"')' without '(' in '{text}'")
+    if depth:
+        raise UsageError(f"')' is missing at the end of '{text}'")
+    return ",".join(part for part in found if part)
 
 
 def check_target(text: str, available: Mapping[str, Callable[..., object]]) -> None:

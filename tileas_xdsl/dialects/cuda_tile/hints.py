@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any, cast
 
 from xdsl.dialects.builtin import BoolAttr, DictionaryAttr, IntegerAttr, i64
@@ -158,6 +161,34 @@ HINTS = {
     )
 }
 """Every hint by its name."""
+
+
+class HintReports(Enum):
+    """What becomes of hints that an operation does not take."""
+
+    SILENT = "silent"
+    WARNING = "warning"
+    ERROR = "error"
+    """A warning, and the operation is refused."""
+
+
+_REPORTS = ContextVar("hint reports", default=HintReports.WARNING)
+
+
+def hint_reports() -> HintReports:
+    """What is asked for here; by default a warning."""
+    return _REPORTS.get()
+
+
+@contextmanager
+def reporting_hints(reports: HintReports) -> Generator[None]:
+    """Ask for something else, as the flags of the public tools do."""
+    token = _REPORTS.set(reports)
+    try:
+        yield
+    finally:
+        _REPORTS.reset(token)
+
 
 OF_ENTRY = ("num_cta_in_cga", "num_worker_warps_per_cta", "occupancy")
 OF_VIEW_ACCESS = ("latency", "allow_tma")

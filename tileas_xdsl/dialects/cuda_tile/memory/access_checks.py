@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute
 
+from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import emit_warning
 from tileas_xdsl.dialects.cuda_tile.base import CudaTileOp
 from tileas_xdsl.dialects.cuda_tile.enums import (
@@ -14,7 +15,7 @@ from tileas_xdsl.dialects.cuda_tile.enums import (
     MemoryOrderingSemantics,
     MemoryOrderingSemanticsAttr,
 )
-from tileas_xdsl.dialects.cuda_tile.hints import OptimizationHintsAttr
+from tileas_xdsl.dialects.cuda_tile.hints import HintReports, OptimizationHintsAttr, hint_reports
 from tileas_xdsl.dialects.cuda_tile.memory.view_checks import quoted
 from tileas_xdsl.dialects.cuda_tile.types.scalars import (
     bit_width,
@@ -64,16 +65,25 @@ def check_atomic_order(op: CudaTileOp) -> None:
 
 def check_hints(op: CudaTileOp, allowed: Sequence[str]) -> None:
     """Warn of hints that the operation does not take; they never change what it means."""
-    hints = op.properties.get("optimization_hints")
-    if isinstance(hints, OptimizationHintsAttr):
-        for problem in hints.problems(allowed):
-            emit_warning(op, problem, prefix=False)
+    hints, reports = op.properties.get("optimization_hints"), hint_reports()
+    if reports is HintReports.SILENT or not isinstance(hints, OptimizationHintsAttr):
+        return
+    problems = list(hints.problems(allowed))
+    for problem in problems:
+        emit_warning(op, problem, prefix=False)
+    if problems and reports is HintReports.ERROR:
+        raise op.refuse("cuda_tile.hints.failed")
 
 
 def check_alignment(op: CudaTileOp) -> None:
     """The alignment is a power of two, and enough for the elements."""
     alignment = op.properties["alignment"]
     assert isinstance(alignment, IntegerAttr)
+    for name in ("num_elem", "alignment"):
+        number = op.properties[name]
+        if isinstance(number, IntegerAttr) and number.value.data < 0:
+            constraint = message("cuda_tile.attribute.not_negative_i64")
+            raise op.refuse("cuda_tile.attribute.constraint", name=name, constraint=constraint)
     bytes_ = alignment.value.data
     if bytes_ <= 0 or bytes_ & (bytes_ - 1):
         raise op.refuse("cuda_tile.alloca.power_of_two")

@@ -221,7 +221,8 @@ class ForOp(_LoopOp):
         bounds = _parse_bounds(parser)
         parser.parse_punctuation(":")
         type_ = parse_type(parser)
-        arguments, inits = [number.resolve(type_)], list[SSAValue]()
+        arguments, outer = [number.resolve(type_)], list[UnresolvedOperand]()
+        types: Sequence[Attribute] = ()
         position = parser.pos
         if parser.parse_optional_keyword("iter_values") is not None:
             inner, outer = _parse_carried(parser)
@@ -230,9 +231,9 @@ class ForOp(_LoopOp):
             if len(types) != len(outer):
                 parser.raise_error(message("cuda_tile.for.carried_count"), at_position=position)
             arguments += [a.resolve(t) for a, t in zip(inner, types, strict=True)]
-            inits = list(parser.resolve_operands(outer, types, position))
-        operands = [parser.resolve_operand(bound, type_) for bound in bounds]
         body = parse_body(parser, arguments, ContinueOp)
+        operands = [parser.resolve_operand(bound, type_) for bound in bounds]
+        inits = parser.resolve_operands(outer, types, position)
         return cls.create(
             operands=[*operands, *inits],
             result_types=types_of_values(inits),
@@ -319,8 +320,8 @@ class LoopOp(_LoopOp):
         elif parser.parse_optional_punctuation(":") is not None:
             results += parse_types(parser)
         arguments = [a.resolve(t) for a, t in zip(inner, carried, strict=True)]
-        inits = parser.resolve_operands(outer, carried, position)
         body = parse_body(parser, arguments, ContinueOp)
+        inits = parser.resolve_operands(outer, carried, position)
         return cls.create(
             operands=inits,
             result_types=results,
@@ -368,11 +369,11 @@ class IfOp(CudaTileOp):
         types = list[Attribute]()
         if parser.parse_optional_punctuation("->") is not None:
             types = _parse_types_in_parens(parser)
-        resolved = parser.resolve_operand(condition, CONDITION)
         then = parse_body(parser, [], YieldOp)
         otherwise = Region()
         if parser.parse_optional_keyword("else") is not None:
             otherwise = parse_body(parser, [], YieldOp)
+        resolved = parser.resolve_operand(condition, CONDITION)
         return cls.create(
             operands=[resolved],
             result_types=types,

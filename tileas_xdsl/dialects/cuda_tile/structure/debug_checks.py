@@ -63,9 +63,9 @@ def check_function_body(op: CudaTileOp, body: Region) -> None:
             raise op_error(inner, text, prefix=False)
 
 
-def check_globals(module: CudaTileOp, function: str) -> None:
-    """Only what is named `function` has a scope in a module."""
+def check_globals(module: CudaTileOp) -> None:
+    """Only functions have a scope in a module."""
     for block in module.regions[0].blocks:
         for op in block.ops:
-            if op.name != function and scope_of(op.location) is not None:
+            if "function_type" not in op.properties and scope_of(op.location) is not None:
                 raise op_error(op, message("cuda_tile.debug.global", location=op.location))

@@ -91,7 +91,7 @@ class ModuleOp(CudaTileOp):
         for op in self.body.block.ops:
             if not op.has_trait(SymbolOpInterface):
                 raise op_error(op, message("cuda_tile.module.symbols"))
-        check_globals(self, EntryOp.name)
+        check_globals(self)
 
 
 def _name_of(op: CudaTileOp) -> str:

@@ -31,6 +31,7 @@ from tileas_xdsl.dialects.cuda_tile.structure.debug_info import (
 )
 from tileas_xdsl.frontend.bytecode.layout import FIRST_DEBUG_ID, DebugTag
 from tileas_xdsl.frontend.bytecode.writing.output import Numbering, Output
+from tileas_xdsl.frontend.bytecode.writing.unwritable import UnwritableError
 
 _UNKNOWN = 0
 
@@ -88,17 +89,19 @@ class DebugTable:
                 return self._position(location, scope)
             case CallSiteLoc():
                 return self._call_site(location, scope)
-            case NameLoc():
-                return self._location(location.location, scope)
-            case FusedLoc():
-                return self._fused(location, scope)
+            case FusedLoc() if isinstance(location.metadata, LOCAL_SCOPES):
+                return self._fused(location, location.metadata)
+            case NameLoc() | FusedLoc():
+                raise UnwritableError(
+                    f"unsupported location, got {type(location).__name__}, "
+                    "expected DILocAttr or CallSiteLoc"
+                )
             case _:
                 return _UNKNOWN
 
     def _fused(self, location: FusedLoc, scope: Attribute) -> int:
-        inner = location.metadata if isinstance(location.metadata, LOCAL_SCOPES) else scope
         parts = cast(ArrayAttr[Attribute], location.locations)
-        numbers = (self._location(part, inner) for part in parts.data)
+        numbers = (self._location(part, scope) for part in parts.data)
         return next((number for number in numbers if number != _UNKNOWN), _UNKNOWN)
 
     def _call_site(self, location: CallSiteLoc, scope: Attribute) -> int:

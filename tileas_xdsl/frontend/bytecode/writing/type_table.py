@@ -83,8 +83,10 @@ class TypeTable:
     def _tag(self, output: Output, tag: TypeTag) -> None:
         since = TYPE_SINCE.get(tag, self._version)
         if self._version < since:
-            name = tag.name.lower()
-            raise UnwritableError(f"type {name} needs bytecode {since}, not {self._version}")
+            name = f"Float{tag.name[1:]}" if tag.name[0] == "F" else tag.name.lower()
+            raise UnwritableError(
+                f"type '{name}' requires bytecode version {since}+, targeting {self._version}"
+            )
         output.varint(tag)
 
     def pointer(self, output: Output, type_: PtrType) -> None:

@@ -98,10 +98,8 @@ class _Writer:
         attributes.pop("sym_name", None)
         producer = attributes.pop("producer", None)
         _refuse_attributes(attributes)
-        if not isinstance(producer, StringAttr):
+        if not isinstance(producer, StringAttr) or self._version < V13_3:
             return output
-        if self._version < V13_3:
-            raise UnwritableError(f"'producer' needs version {V13_3}, not {self._version}")
         output.varint(self._strings[producer.data])
         return output
 

@@ -1,6 +1,6 @@
 // Hints that the compiler cannot follow; it only warns of them.
 
-// RUN: tileas-opt %s --split-input-file --verify-diagnostics
+// RUN: tileas-opt %s -Wunsupported-hints --split-input-file --verify-diagnostics
 
 // Of kernels.
 

@@ -64,6 +64,8 @@ cuda_tile.load_ptr_tko relaxed cluster %p4_f32 : tile<4xptr<f32>> -> tile<4xf32>
 
 // Alignments.
 
+// expected-error@+1 {{attribute 'num_elem' failed to satisfy constraint: 64-bit signless integer attribute whose minimum value is 0}}
+cuda_tile.alloca num_elem = -4, alignment = 4 : tile<ptr<f32>>
 // expected-error@+1 {{'cuda_tile.alloca' op 'alignment' must be power of two}}
 cuda_tile.alloca num_elem = 4, alignment = 12 : tile<ptr<f32>>
 // expected-error@+1 {{'cuda_tile.alloca' op 'alignment' (2) must be at least the natural size (4 bytes) for element type 'f32'}}

@@ -11,15 +11,23 @@ cuda_tile.module @m {
   entry @k() {
     %0 = make_token : token loc(fused<#block>["kernel.py":3:4])
     %1 = make_token : token loc(fused<#k>["kernel.py":5:6])
-    %2 = make_token : token loc(fused["kernel.py":5:6, unknown])
     return
   } loc(fused<#k>["kernel.py":1:1])
+}
+
+// A module of its own: bytecode has no fused locations without a scope.
+
+cuda_tile.module @n {
+  entry @l() {
+    %0 = make_token : token loc(fused["kernel.py":5:6, unknown])
+    return
+  }
 }
 
 // CHECK:      %0 = make_token : token loc(fused<#cuda_tile.di_lexical_block<scope = #cuda_tile.di_subprogram<
 // CHECK-SAME: line = 3, column = 4>>["kernel.py":3:4])
 // CHECK-NEXT: %1 = make_token : token loc(fused<#cuda_tile.di_subprogram<
 // CHECK-SAME: >["kernel.py":5:6])
-// CHECK-NEXT: %2 = make_token : token loc(fused["kernel.py":5:6, unknown])
 // CHECK:      } loc(fused<#cuda_tile.di_subprogram<
 // CHECK-SAME: >["kernel.py":1:1])
+// CHECK:      make_token : token loc(fused["kernel.py":5:6, unknown])

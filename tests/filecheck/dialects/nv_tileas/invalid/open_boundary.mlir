@@ -55,7 +55,7 @@ func.func @several() {
   }, agent 1 {
     %x = arith.constant 2 : index
   }, agent 2 {
-    // expected-error@+1 {{values used but not defined: [%x]}}
+    // expected-error@+1 {{use of undeclared SSA value name %x}}
     "test.op"(%x) : (index) -> ()
   }
   func.return
@@ -69,7 +69,7 @@ func.func @behind() {
   nv_tileas.async.pipeline.agent_switch {nv_tileas.open_boundary, num_agents_per_group = 1 : i32, max_regs = array<i32: 0>, isolated = false} agent 0 {
     %x = arith.constant 1 : index
   }
-  // expected-error@+1 {{values used but not defined: [%x]}}
+  // expected-error@+1 {{use of undeclared SSA value name %x}}
   "test.op"(%x) : (index) -> ()
   func.return
 }
