@@ -53,6 +53,7 @@ MAY_IMPORT = {
     "check": {"interpreters/ptx", "layout", "target"},
     "runtime": None,
     "report": None,
+    "examples": set(),
     "tools": None,
     "__init__": None,
 }

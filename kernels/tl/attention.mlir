@@ -1,26 +1,26 @@
-// O = softmax(Q K^T / sqrt(${D})) V: a block for ${BM} queries goes over the keys, ${BN} at a time,
+// O = softmax(Q K^T / sqrt(64)) V: a block for 64 queries goes over the keys, 64 at a time,
 // with the running maximum and sum of each row.
 
-!matrix = memref<?x${D}x${ELEMENT}>
-!query = memref<${BM}x${D}x${ELEMENT}, #tl<space shared>>
-!keys = memref<${BN}x${D}x${ELEMENT}, #tl<space shared>>
-!scores = memref<${BM}x${BN}xf32, #tl<space fragment>>
-!shares = memref<${BM}x${BN}x${ELEMENT}, #tl<space fragment>>
-!result = memref<${BM}x${D}xf32, #tl<space fragment>>
-!column = memref<${BM}xf32, #tl<space fragment>>
+!matrix = memref<?x64xf16>
+!query = memref<64x64xf16, #tl<space shared>>
+!keys = memref<64x64xf16, #tl<space shared>>
+!scores = memref<64x64xf32, #tl<space fragment>>
+!shares = memref<64x64xf16, #tl<space fragment>>
+!result = memref<64x64xf32, #tl<space fragment>>
+!column = memref<64xf32, #tl<space fragment>>
 
 func.func @attention(%Q: !matrix, %K: !matrix, %V: !matrix, %O: !matrix) {
   %zero = arith.constant 0 : index
-  %bm = arith.constant ${BM} : index
-  %bn = arith.constant ${BN} : index
+  %bm = arith.constant 64 : index
+  %bn = arith.constant 64 : index
   %queries = memref.dim %Q, %zero : !matrix
   %count = memref.dim %K, %zero : !matrix
   %gx = arith.ceildivui %queries, %bm : index
-  tl.kernel (%bx) in (%gx) threads(${THREADS}) {
+  tl.kernel (%bx) in (%gx) threads(128) {
     %none = arith.constant 0.0 : f32
     %lowest = arith.constant 0xFF800000 : f32
     // log2(e) / sqrt(D), since powers are of 2.
-    %scale = arith.constant ${SCALE} : f32
+    %scale = arith.constant 1.803368801e-01 : f32
     %first = arith.muli %bx, %bm : index
     %q = tl.alloc_shared : !query
     %k = tl.alloc_shared : !keys
@@ -37,10 +37,10 @@ func.func @attention(%Q: !matrix, %K: !matrix, %V: !matrix, %O: !matrix) {
     tl.fill %o, %none : !result
     tl.fill %sum, %none : !column
     tl.fill %max, %lowest : !column
-    tl.pipelined %at = %zero to %count step %bn stages(${STAGES}) {
+    tl.pipelined %at = %zero to %count step %bn stages(2) {
       tl.copy %K[%at, %zero] to %k : !matrix to !keys
       tl.gemm %q, %k, %s policy(full_row) {transpose_b, clear} : !query, !keys, !scores
-      tl.parallel (%i, %j) in (${BM}, ${BN}) {
+      tl.parallel (%i, %j) in (64, 64) {
         %x = memref.load %s[%i, %j] : !scores
         %scaled = arith.mulf %x, %scale : f32
         %key = arith.addi %at, %j : index
@@ -50,14 +50,14 @@ func.func @attention(%Q: !matrix, %K: !matrix, %V: !matrix, %O: !matrix) {
       }
       tl.copy %max to %before : !column to !column
       tl.reduce max %s to %max axis 1 {clear = false} : !scores to !column
-      tl.parallel (%i) in (${BM}) {
+      tl.parallel (%i) in (64) {
         %old = memref.load %before[%i] : !column
         %new = memref.load %max[%i] : !column
         %less = arith.subf %old, %new : f32
         %shrunk = math.exp2 %less : f32
         memref.store %shrunk, %factor[%i] : !column
       }
-      tl.parallel (%i, %j) in (${BM}, ${BN}) {
+      tl.parallel (%i, %j) in (64, 64) {
         %x = memref.load %s[%i, %j] : !scores
         %top = memref.load %max[%i] : !column
         %less = arith.subf %x, %top : f32
@@ -65,14 +65,14 @@ func.func @attention(%Q: !matrix, %K: !matrix, %V: !matrix, %O: !matrix) {
         memref.store %power, %s[%i, %j] : !scores
       }
       tl.reduce sum %s to %part axis 1 : !scores to !column
-      tl.parallel (%i) in (${BM}) {
+      tl.parallel (%i) in (64) {
         %old = memref.load %sum[%i] : !column
         %by = memref.load %factor[%i] : !column
         %new = memref.load %part[%i] : !column
         %total = math.fma %old, %by, %new : f32
         memref.store %total, %sum[%i] : !column
       }
-      tl.parallel (%i, %j) in (${BM}, ${D}) {
+      tl.parallel (%i, %j) in (64, 64) {
         %old = memref.load %o[%i, %j] : !result
         %by = memref.load %factor[%i] : !column
         %new = arith.mulf %old, %by : f32
@@ -82,7 +82,7 @@ func.func @attention(%Q: !matrix, %K: !matrix, %V: !matrix, %O: !matrix) {
       tl.copy %V[%at, %zero] to %v : !matrix to !keys
       tl.gemm %p, %v, %o policy(full_row) : !shares, !keys, !result
     }
-    tl.parallel (%i, %j) in (${BM}, ${D}) {
+    tl.parallel (%i, %j) in (64, 64) {
       %x = memref.load %o[%i, %j] : !result
       %total = memref.load %sum[%i] : !column
       %y = arith.divf %x, %total : f32

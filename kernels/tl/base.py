@@ -20,5 +20,5 @@ class BlockProgram(Kernel, ABC):
         return "tl-to-ptx"
 
     def filled(self, values: Mapping[str, str | int]) -> str:
-        """The text of the file that is named after the kernel."""
-        return fill(f"tl/{self.name}.mlir", values)
+        """The text of the template that is named after the kernel."""
+        return fill(f"tl/templates/{self.name}.mlir", values)

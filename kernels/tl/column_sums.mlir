@@ -1,19 +1,19 @@
-// S[j] = the sum of column j of A: a block goes down ${COLUMNS} columns, ${ROWS} rows at a time.
+// S[j] = the sum of column j of A: a block goes down 32 columns, 16 rows at a time.
 
 !matrix = memref<?x?xf32>
 !vector = memref<?xf32>
-!tile = memref<${ROWS}x${COLUMNS}xf32, #tl<space fragment>>
-!sums = memref<${COLUMNS}xf32, #tl<space fragment>>
+!tile = memref<16x32xf32, #tl<space fragment>>
+!sums = memref<32xf32, #tl<space fragment>>
 
 func.func @column_sums(%A: !matrix, %S: !vector) {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
-  %rows = arith.constant ${ROWS} : index
-  %columns = arith.constant ${COLUMNS} : index
+  %rows = arith.constant 16 : index
+  %columns = arith.constant 32 : index
   %m = memref.dim %A, %zero : !matrix
   %n = memref.dim %A, %one : !matrix
   %gx = arith.ceildivui %n, %columns : index
-  tl.kernel (%bx) in (%gx) threads(${THREADS}) {
+  tl.kernel (%bx) in (%gx) threads(64) {
     %none = arith.constant 0.0 : f32
     %x = arith.muli %bx, %columns : index
     %tile = tl.alloc_fragment : !tile

@@ -5,26 +5,26 @@
 !packed = memref<?x?xi8>
 !factors = memref<?xf16>
 !c = memref<?x?xf16>
-!a_tile = memref<${BM}x${BK}xf16, #tl<space shared>>
-!packed_tile = memref<${BN}x${HALF}xi8, #tl<space shared>>
-!unpacked = memref<${BN}x${BK}xf16, #tl<space fragment>>
-!w_tile = memref<${BN}x${BK}xf16, #tl<space shared>>
-!row = memref<${BN}xf16, #tl<space fragment>>
-!sums = memref<${BM}x${BN}xf32, #tl<space fragment>>
+!a_tile = memref<64x32xf16, #tl<space shared>>
+!packed_tile = memref<64x16xi8, #tl<space shared>>
+!unpacked = memref<64x32xf16, #tl<space fragment>>
+!w_tile = memref<64x32xf16, #tl<space shared>>
+!row = memref<64xf16, #tl<space fragment>>
+!sums = memref<64x64xf32, #tl<space fragment>>
 
 func.func @dequant_gemm(%A: !a, %W: !packed, %factors: !factors, %C: !c) {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
   %two = arith.constant 2 : index
-  %bm = arith.constant ${BM} : index
-  %bn = arith.constant ${BN} : index
-  %bk = arith.constant ${BK} : index
+  %bm = arith.constant 64 : index
+  %bn = arith.constant 64 : index
+  %bk = arith.constant 32 : index
   %m = memref.dim %C, %zero : !c
   %n = memref.dim %C, %one : !c
   %depth = memref.dim %A, %one : !a
   %gx = arith.ceildivui %n, %bn : index
   %gy = arith.ceildivui %m, %bm : index
-  tl.kernel (%bx, %by) in (%gx, %gy) threads(${THREADS}) {
+  tl.kernel (%bx, %by) in (%gx, %gy) threads(128) {
     %none = arith.constant 0.0 : f32
     %low_bits = arith.constant 15 : i8
     %half = arith.constant 4 : i8
@@ -43,7 +43,7 @@ func.func @dequant_gemm(%A: !a, %W: !packed, %factors: !factors, %C: !c) {
       %byte = arith.divui %k, %two : index
       tl.copy %A[%y, %k] to %a : !a to !a_tile
       tl.copy %W[%x, %byte] to %bytes : !packed to !packed_tile
-      tl.parallel (%i, %j) in (${BN}, ${BK}) {
+      tl.parallel (%i, %j) in (64, 32) {
         %at = affine.apply affine_map<(d0) -> (d0 floordiv 2)> (%j)
         %odd = affine.apply affine_map<(d0) -> (d0 mod 2)> (%j)
         %both = memref.load %bytes[%i, %at] : !packed_tile

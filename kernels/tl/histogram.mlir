@@ -1,23 +1,23 @@
-// How often each of ${BINS} numbers is among X: a block counts in shared memory, then adds its
+// How often each of 32 numbers is among X: a block counts in shared memory, then adds its
 // counts to those of the others.  Numbers that have no bin do not count.
 
 !numbers = memref<?xi32>
-!counts = memref<${BINS}xi32>
-!bins = memref<${BINS}xi32, #tl<space shared>>
+!counts = memref<32xi32>
+!bins = memref<32xi32, #tl<space shared>>
 
 func.func @histogram(%X: !numbers, %counts: !counts) {
   %zero = arith.constant 0 : index
-  %chunk = arith.constant ${CHUNK} : index
+  %chunk = arith.constant 256 : index
   %n = memref.dim %X, %zero : !numbers
   %gx = arith.ceildivui %n, %chunk : index
-  tl.kernel (%bx) in (%gx) threads(${THREADS}) {
+  tl.kernel (%bx) in (%gx) threads(64) {
     %none = arith.constant 0 : i32
     %once = arith.constant 1 : i32
-    %most = arith.constant ${BINS} : index
+    %most = arith.constant 32 : index
     %first = arith.muli %bx, %chunk : index
     %bins = tl.alloc_shared : !bins
     tl.fill %bins, %none : !bins
-    tl.parallel (%i) in (${CHUNK}) {
+    tl.parallel (%i) in (256) {
       %at = arith.addi %first, %i : index
       %exists = arith.cmpi ult, %at, %n : index
       %x = memref.load %X[%at] : !numbers
@@ -28,7 +28,7 @@ func.func @histogram(%X: !numbers, %counts: !counts) {
         tl.atomic_add %bins[%bin], %once : !bins
       }
     }
-    tl.parallel (%i) in (${BINS}) {
+    tl.parallel (%i) in (32) {
       %count = memref.load %bins[%i] : !bins
       tl.atomic_add %counts[%i], %count : !counts
     }

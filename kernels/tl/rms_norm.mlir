@@ -1,18 +1,18 @@
-// Y = X w / sqrt(mean of X^2 + 1e-5), by rows: a block for ${ROWS} rows of ${COLUMNS} elements.
+// Y = X w / sqrt(mean of X^2 + 1e-5), by rows: a block for 8 rows of 96 elements.
 
-!matrix = memref<?x${COLUMNS}x${ELEMENT}>
-!weights = memref<${COLUMNS}x${ELEMENT}>
-!tile = memref<${ROWS}x${COLUMNS}xf32, #tl<space fragment>>
-!column = memref<${ROWS}xf32, #tl<space fragment>>
-!row = memref<${COLUMNS}xf32, #tl<space fragment>>
+!matrix = memref<?x96xf16>
+!weights = memref<96xf16>
+!tile = memref<8x96xf32, #tl<space fragment>>
+!column = memref<8xf32, #tl<space fragment>>
+!row = memref<96xf32, #tl<space fragment>>
 
 func.func @rms_norm(%X: !matrix, %W: !weights, %Y: !matrix) {
   %zero = arith.constant 0 : index
-  %rows = arith.constant ${ROWS} : index
+  %rows = arith.constant 8 : index
   %m = memref.dim %X, %zero : !matrix
   %gx = arith.ceildivui %m, %rows : index
-  tl.kernel (%bx) in (%gx) threads(${THREADS}) {
-    %count = arith.constant ${COLUMNS}.0 : f32
+  tl.kernel (%bx) in (%gx) threads(128) {
+    %count = arith.constant 96.0 : f32
     %epsilon = arith.constant 1.0e-5 : f32
     %first = arith.muli %bx, %rows : index
     %x = tl.alloc_fragment : !tile
@@ -21,20 +21,20 @@ func.func @rms_norm(%X: !matrix, %W: !weights, %Y: !matrix) {
     %w = tl.alloc_fragment : !row
     tl.copy %X[%first, %zero] to %x : !matrix to !tile
     tl.copy %W to %w : !weights to !row
-    tl.parallel (%i, %j) in (${ROWS}, ${COLUMNS}) {
+    tl.parallel (%i, %j) in (8, 96) {
       %v = memref.load %x[%i, %j] : !tile
       %square = arith.mulf %v, %v : f32
       memref.store %square, %squares[%i, %j] : !tile
     }
     tl.reduce sum %squares to %scale axis 1 : !tile to !column
-    tl.parallel (%i) in (${ROWS}) {
+    tl.parallel (%i) in (8) {
       %sum = memref.load %scale[%i] : !column
       %mean = arith.divf %sum, %count : f32
       %more = arith.addf %mean, %epsilon : f32
       %root = math.rsqrt %more : f32
       memref.store %root, %scale[%i] : !column
     }
-    tl.parallel (%i, %j) in (${ROWS}, ${COLUMNS}) {
+    tl.parallel (%i, %j) in (8, 96) {
       %v = memref.load %x[%i, %j] : !tile
       %factor = memref.load %scale[%i] : !column
       %weight = memref.load %w[%j] : !row

@@ -26,7 +26,7 @@ def split_reference(text: str) -> tuple[str, str] | None:
 
 
 def run_file(file: str) -> ModuleType:
-    """The module that running a Python file makes, with its folder on `sys.path` meanwhile.
+    """The module that running a Python file makes, with what it imports from on `sys.path`.
 
     Raises `DiagnosticError` at the line of the file that failed, or if it is unreadable.
     """
@@ -40,7 +40,7 @@ def run_file(file: str) -> ModuleType:
     module = module_from_spec(spec)
     sys.modules[spec.name] = module
     try:
-        with _folder_on_path(str(path.parent)):
+        with _folder_on_path(str(_import_root(path))):
             spec.loader.exec_module(module)
     except SyntaxError as error:
         raise _error(file, error.lineno or 1, error.offset or 1, error.msg) from error
@@ -67,6 +67,11 @@ def _folder_on_path(folder: str) -> Generator[None]:
     finally:
         if folder in sys.path:
             sys.path.remove(folder)
+
+
+def _import_root(path: Path) -> Path:
+    """The folder that a file imports from: its own, or that around the package it belongs to."""
+    return next(folder for folder in path.parents if not (folder / "__init__.py").exists())
 
 
 def _failed(file: str, path: Path, error: BaseException) -> DiagnosticError:

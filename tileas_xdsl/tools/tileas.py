@@ -15,6 +15,7 @@ from tileas_xdsl.tools.commands.cache import cache
 from tileas_xdsl.tools.commands.check import check
 from tileas_xdsl.tools.commands.compile import compile
 from tileas_xdsl.tools.commands.doctor import doctor
+from tileas_xdsl.tools.commands.example import example
 from tileas_xdsl.tools.commands.explain import explain
 from tileas_xdsl.tools.commands.layout import layout
 from tileas_xdsl.tools.commands.listings import diagnostics, dialects, passes, pipelines
@@ -74,6 +75,7 @@ COMMANDS = (
 )
 for command in COMMANDS:
     app.command()(command)
+app.add_typer(example, name="example")
 
 
 def main(argv: Sequence[str] | None = None) -> None:
