@@ -57,7 +57,7 @@ _BULK = ArgSpec("lower-tma-load-store-to-async", {"prefer_tma": (True,)})
 
 _LOADS = (
     ArgSpec("tileas-choose-tma", {}),
-    ArgSpec("tileas-materialize-schedule", {}),
+    ArgSpec("tileas-materialize-schedule", {"default": (True,)}),
     ArgSpec("tileas-pipeline-loads", {}),
 )
 """What products read comes by TMA, and while the product before is made."""

@@ -43,7 +43,7 @@ def attention(
     """
     tile, batch, head = ct.bid(0), ct.bid(1) // heads, ct.bid(1) % heads
     acc, _, total = _attended(q, k, v, tile, batch, head, group, scale, causal, tm, tn, d)
-    result = ct.astype(acc / total, out.dtype).reshape((1, 1, tm, d))
+    result = ct.astype(_divided(acc, total), out.dtype).reshape((1, 1, tm, d))
     ct.store(out, index=(batch, head, tile, 0), tile=result)
 
 
@@ -65,10 +65,15 @@ def attention_with_sums(
     """The same, and for each row the logarithm of the sum of its exponentials."""
     tile, batch, head = ct.bid(0), ct.bid(1) // heads, ct.bid(1) % heads
     acc, most, total = _attended(q, k, v, tile, batch, head, group, scale, causal, tm, tn, d)
-    result = ct.astype(acc / total, out.dtype).reshape((1, 1, tm, d))
+    result = ct.astype(_divided(acc, total), out.dtype).reshape((1, 1, tm, d))
     ct.store(out, index=(batch, head, tile, 0), tile=result)
     logarithm = (most + ct.log2(total)) * LN_2
     ct.store(sums, index=(batch, head, tile), tile=logarithm.reshape((1, 1, tm)))
+
+
+def _divided(acc, total):
+    """Return weighted values over the sums of weights, near enough for a result of 16 bits."""
+    return ct.truediv(acc, total, rounding_mode=ct.RoundingMode.APPROX, flush_to_zero=True)
 
 
 def _attended(q, k, v, tile, batch, head, group, scale, causal, tm, tn, d):
@@ -80,9 +85,10 @@ def _attended(q, k, v, tile, batch, head, group, scale, causal, tm, tn, d):
     total = ct.zeros((tm, 1), dtype=ct.float32)
     acc = ct.zeros((tm, d), dtype=ct.float32)
     keys = k.shape[2]
-    end = ct.cdiv(keys, tn)
+    end, whole = ct.cdiv(keys, tn), keys // tn
     if causal:
         end = min(end, ct.cdiv((tile + 1) * tm, tn))
+        whole = min(whole, tile * tm // tn)
     for j in range(end):
         turned = ct.load(
             k,
@@ -91,15 +97,16 @@ def _attended(q, k, v, tile, batch, head, group, scale, causal, tm, tn, d):
             order=(0, 1, 3, 2),
             padding_mode=zero,
         ).reshape((d, tn))
-        scores = ct.mma(mine, turned, ct.zeros((tm, tn), dtype=ct.float32)) * scale
-        columns = j * tn + ct.arange(tn, dtype=ct.int32)[None, :]
-        seen = columns < keys
-        if causal:
-            seen = seen & (columns <= rows)
-        scores = ct.where(seen, scores, -math.inf)
-        largest = ct.maximum(most, ct.max(scores, axis=1, keepdims=True))
-        powers = ct.exp2(scores - largest)
-        fading = ct.exp2(most - largest)
+        scores = ct.mma(mine, turned, ct.zeros((tm, tn), dtype=ct.float32))
+        if j >= whole:
+            columns = j * tn + ct.arange(tn, dtype=ct.int32)[None, :]
+            seen = columns < keys
+            if causal:
+                seen = seen & (columns <= rows)
+            scores = ct.where(seen, scores, -math.inf)
+        largest = ct.maximum(most, ct.max(scores, axis=1, keepdims=True) * scale)
+        powers = ct.exp2(scores * scale - largest, flush_to_zero=True)
+        fading = ct.exp2(most - largest, flush_to_zero=True)
         total = total * fading + ct.sum(powers, axis=1, keepdims=True)
         values = ct.load(v, (batch, head // group, j, 0), (1, 1, tn, d), padding_mode=zero)
         acc = ct.mma(powers.astype(v.dtype), values.reshape((tn, d)), acc * fading)

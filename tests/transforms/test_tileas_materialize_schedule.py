@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -199,10 +200,13 @@ def attention() -> tuple[Problem, CompiledKernel]:
 
 
 def test_products_are_waited_for_by_their_order_of_issue() -> None:
-    """In the steady state the scores' product is waited for while that of the values goes on."""
+    """In the steady state the scores' product is waited for while that of the values goes on.
+
+    Prologue, steady state and epilogue, then the loop over the last, masked keys in order.
+    """
     _, kernel = attention()
     waits = [line.split()[-1] for line in kernel.ptx.splitlines() if "wgmma.wait_group" in line]
-    assert waits == ["0;", "1;", "0;", "0;"]
+    assert waits == [*("0;", "1;", "0;", "0;"), *("0;", "0;")]
 
 
 @pytest.mark.parametrize("order", ["eager", "lazy", "random"])
@@ -210,6 +214,29 @@ def test_attention_is_right_in_any_order_of_completion(order: Order) -> None:
     problem, kernel = attention()
     found = emulated(problem, kernel, order=order)
     assert found.is_right, str(found)
+
+
+@cache
+def two_groups() -> tuple[Problem, CompiledKernel]:
+    """Attention of two warpgroups whose powers cost more than their products."""
+    problem = Attention(1, 1, 128, 100, 32, tm=128, tn=32).problem()
+    return problem, compile(problem.kernel, *problem.arguments(), target="sm_90a", passes=passes())
+
+
+@pytest.mark.parametrize("order", ["eager", "lazy"])
+def test_groups_that_take_turns_are_right(order: Order) -> None:
+    problem, kernel = two_groups()
+    found = emulated(problem, kernel, order=order)
+    assert found.is_right, str(found)
+    assert re.findall(r"bar\.\w+ 14, \d+", kernel.ptx) == ["bar.arrive 14, 256", "bar.sync 14, 256"]
+
+
+def test_a_turn_that_is_not_passed_on_is_a_deadlock() -> None:
+    problem, kernel = two_groups()
+    text, count = re.subn(r"bar\.arrive %r\d+, 256;", "", kernel.ptx)
+    assert count == 1
+    run = with_text(kernel, text).emulate(*problem.arguments(0), grid=problem.grid)
+    assert "deadlock" in str(run.findings[0]).lower()
 
 
 def with_text(kernel: CompiledKernel, text: str) -> CompiledKernel:

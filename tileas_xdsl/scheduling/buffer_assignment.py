@@ -36,7 +36,10 @@ from tileas_xdsl.target.costs.units import Unit
 from tileas_xdsl.target.mma.matrix_units import MATRIX_UNITS
 
 NAMED_BARRIERS = range(1, 16)
-"""Of a block, beside barrier 0, which is for all of its threads (PTX ISA, bar)."""
+"""Of a block, beside barrier 0, which is for all of its threads (PTX ISA, bar).
+
+Agents synchronise on the first ones; replicas that take turns have the last ones.
+"""
 
 MIN_COLUMNS = 32
 """Tensor memory is allocated in powers of two of columns from this on (PTX ISA, tcgen05.alloc)."""
@@ -171,7 +174,7 @@ def assign_turns(one: ScheduledLoop) -> Sequence[int]:
         why = f"{consumer.replicas} replicas want a barrier each; a block has {len(NAMED_BARRIERS)}"
         text = message("buffer_assignment.fails_assign_named_barrier")
         raise op_error(one.loop, text, [note(one.loop, why)])
-    return NAMED_BARRIERS[: consumer.replicas]
+    return NAMED_BARRIERS[-consumer.replicas :]
 
 
 # memory

@@ -9,7 +9,8 @@ thread has two rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from math import prod
 
@@ -65,6 +66,17 @@ class Work:
 def work_of(node: MacroOperation, latencies: Latencies, replicas: int) -> Work:
     """Return what one of some replicas, which divide the rows of tiles, has to do."""
     return _WORK[node.kind](node, latencies, replicas)
+
+
+def busy_cycles(
+    nodes: Iterable[MacroOperation], latencies: Latencies, replicas: int
+) -> Mapping[Unit, int]:
+    """By unit of a multiprocessor: the cycles that one iteration of all replicas keeps it busy."""
+    found: Counter[Unit] = Counter()
+    for node in nodes:
+        for unit, cycles in work_of(node, latencies, replicas).units.items():
+            found[unit] += cycles * (1 if node.kind is MacroKind.TMA_LOAD else replicas)
+    return found
 
 
 def _tma(node: MacroOperation, latencies: Latencies, _: int) -> Work:

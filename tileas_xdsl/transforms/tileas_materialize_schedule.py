@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from xdsl.context import Context
 from xdsl.dialects import func, scf
@@ -24,13 +25,15 @@ from tileas_xdsl.transforms.materialize_schedule.default_schedule import (
     all_in_registers,
     default_schedule,
 )
+from tileas_xdsl.transforms.materialize_schedule.replica_turns import take_turns
 from tileas_xdsl.transforms.materialize_schedule.rotation import rotate
-from tileas_xdsl.transforms.materialize_schedule.stage_rings import stage_rings
+from tileas_xdsl.transforms.materialize_schedule.stage_rings import StageRing, stage_rings
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import (
     LoadLoop,
     divided_loop,
     is_divided,
     load_loop,
+    with_following,
 )
 from tileas_xdsl.transforms.pipeline_loads.resources import Resources, resources_of
 
@@ -44,6 +47,8 @@ NOT_ROTATED = "nv_tileas.not_rotated"
 @dataclass(frozen=True)
 class TileasMaterializeSchedule(ModulePass):
     """Split the scheduled loop of a kernel into agents, and rotate the consumers' loop.
+
+    Loops behind it that load the same tiles go into the agents with it, as they are.
 
     Reads `tileas.schedule` alone: roles with warps, registers and replicas, the stages of buffers,
     and of each operation its stage and its order.  Leaves a pipeline for each set of loads that are
@@ -63,6 +68,9 @@ class TileasMaterializeSchedule(ModulePass):
     rotate: bool = True
     """Whether operations of later stages run a round behind; else all run in one round."""
 
+    turns: bool = True
+    """Whether the warpgroups of a rotated loop issue their products in turns, as scheduled."""
+
     defer: bool = False
     """Whether a product that only accumulates runs on while the next one is issued."""
 
@@ -77,29 +85,56 @@ class TileasMaterializeSchedule(ModulePass):
                 self._materialize(function, loop, target)
 
     def _materialize(self, function: func.FuncOp, loop: scf.ForOp, target: Target) -> None:
-        schedule = read_schedule(loop)
-        if schedule is None or is_divided(function):
+        if is_divided(function) or (schedule := read_schedule(loop)) is None:
             return
         found = divided_loop(function, function.body.block, loop)
         if not isinstance(found, LoadLoop):
             _refuse(loop, found or "it loads nothing by TMA that it multiplies")
             return
         numbers = {load: k for k, load in enumerate(loads_of(loop))}
-        stages = {load: schedule.plan.stages(numbers[load]) or 2 for load in found.loads}
-        rings = stage_rings(loop.body.block, found.loads, stages)
+        stages = [schedule.plan.stages(numbers[load]) or 2 for load in found.loads]
+        rings = _rings(found, stages)
         if isinstance(rings, str):
             _refuse(loop, rings)
             return
+        found, later = _filling(with_following(found), rings, stages)
         if schedule.plan.role(Role.PRODUCER) is None or schedule.plan.role(Role.CONSUMER) is None:
             _refuse(loop, "it has not both the role of a producer and that of a consumer")
             return
-        consumers = write_agents(found, schedule, rings, target, defers=self.defer)
+        consumers = write_agents(found, schedule, [rings, *later], target, defers=self.defer)
         if self.rotate:
-            problem = rotate(consumers)
-            if problem is not None:
-                consumers.attributes[NOT_ROTATED] = StringAttr(problem)
+            rotated = rotate(consumers)
+            if isinstance(rotated, str):
+                consumers.attributes[NOT_ROTATED] = StringAttr(rotated)
+            elif rotated is not consumers and self.turns:
+                take_turns(rotated, schedule.plan.turns)
         for op in function.walk():
             clear_placement(op)
+
+
+def _rings(found: LoadLoop, stages: Sequence[int]) -> Sequence[StageRing] | str:
+    """The rings of a loop whose loads, in order, are to have so many stages."""
+    wanted = dict(zip(found.loads, stages, strict=True))
+    return stage_rings(found.loop.body.block, found.loads, wanted)
+
+
+def _filling(
+    found: LoadLoop, rings: Sequence[StageRing], stages: Sequence[int]
+) -> tuple[LoadLoop, Sequence[Sequence[StageRing]]]:
+    """The loop with those that follow and read its rings in the same groups, and their rings."""
+    kept: list[LoadLoop] = []
+    later: list[Sequence[StageRing]] = []
+    for one in found.following:
+        others = _rings(one, stages)
+        if not isinstance(others, str) and _groups(one, others) == _groups(found, rings):
+            kept.append(one)
+            later.append(others)
+    return replace(found, following=kept), later
+
+
+def _groups(found: LoadLoop, rings: Sequence[StageRing]) -> Sequence[Sequence[int]]:
+    """By ring, the positions of its loads in the loop."""
+    return [[found.loads.index(load) for load in ring.loads] for ring in rings]
 
 
 def _refuse(loop: scf.ForOp, problem: str) -> None:
@@ -115,6 +150,6 @@ def _schedule(function: func.FuncOp, target: Target, *, accumulating: bool) -> N
     resources = resources_of(found, target)
     if not isinstance(resources, Resources) or not all_in_registers(found):
         return
-    schedule = default_schedule(found, resources)
+    schedule = default_schedule(found, resources, target)
     if schedule.stages > 1 or accumulating:
         write_schedule(found.loop, schedule)

@@ -1,11 +1,11 @@
-"""The pass `tileas-pipeline-loads`: split a loop into a producer and a consumer agent."""
+"""The pass `tileas-pipeline-loads`: split loops into a producer and a consumer agent."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import func
+from xdsl.dialects import func, scf
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.passes import ModulePass
 
@@ -26,15 +26,16 @@ NOT_PIPELINED = "nv_tileas.not_pipelined"
 
 @dataclass(frozen=True)
 class TileasPipelineLoads(ModulePass):
-    """Split a loop that loads and multiplies into a producer and a consumer agent.
+    """Split loops that load and multiply into a producer and a consumer agent.
 
     Analysis, then rewrite: stages, warps and registers are computed for the whole kernel.
 
     Needs: kernels of tiles that are not laid out, whose loads into shared memory have atoms of TMA.
 
-    Leaves, for the first loop of a kernel that loads so: a pipeline of as many stages as `latency`
-    asks for and shared memory has; an agent of one warpgroup whose loop fills them; an agent whose
-    loop reads them, with all else that the kernel does.  Numbers that both need are computed in
+    Leaves, for the first loop of a kernel that loads so, and for those behind it that load the same
+    tiles: a pipeline of as many stages as `latency` asks for and shared memory has; an agent of one
+    warpgroup whose loops fill them; an agent whose loops read them, with all else that the kernel
+    does.  Numbers that both need are computed in
     front of the agents, by all threads.  Where that cannot be, the kernel stays, with the reason as
     an attribute; so has every loop that loads tiles and is not divided.
 
@@ -57,7 +58,9 @@ def _pipeline_loads(function: func.FuncOp, target: Target) -> None:
     """Divide the first loop of a kernel that can be; say of all others why they are not."""
     found = load_loop(function)
     needed = resources_of(found, target) if isinstance(found, LoadLoop) else found
-    divided = found.loop if isinstance(found, LoadLoop) and isinstance(needed, Resources) else None
+    divided: list[scf.ForOp] = []
+    if isinstance(found, LoadLoop) and isinstance(needed, Resources):
+        divided = [one.loop for one in (found, *found.following)]
     if not is_divided(function):
         for loop, problem in loop_problems(function, divided).items():
             loop.attributes[NOT_PIPELINED] = StringAttr(problem)

@@ -22,7 +22,7 @@ func.func @stages(%a: !nv_tileas.tiled_view<64x64xf16, gmem>, %first: tensor<64x
 
 // -----
 
-// Two replicas take turns on the tensor core, at named barriers 1 and 2; the second one runs half
+// Two replicas take turns on the tensor core, at named barriers 14 and 15; the second one runs half
 // an interval behind, and reads later.
 
 func.func @turns(%a: !nv_tileas.tiled_view<64x64xf16, gmem>, %first: tensor<64x64xf32>, %count: index) -> tensor<64x64xf32> {
@@ -37,7 +37,7 @@ func.func @turns(%a: !nv_tileas.tiled_view<64x64xf16, gmem>, %first: tensor<64x6
 }
 
 // CHECK-LABEL: func.func @turns
-// CHECK:       buffers = [{value = 0 : i32, stages = 3 : i32, offset = 0 : i32}], turns = array<i32: 1, 2>}}
+// CHECK:       buffers = [{value = 0 : i32, stages = 3 : i32, offset = 0 : i32}], turns = array<i32: 14, 15>}}
 
 // -----
 

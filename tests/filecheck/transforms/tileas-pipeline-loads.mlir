@@ -79,3 +79,42 @@ func.func @chained(%a: !nv_tileas.tiled_view<64x64xf16, gmem>, %c: !nv_tileas.ti
 // CHECK-SAME:    nv_tileas.not_pipelined = "where a tile of the loop lies depends on the round before"
 // CHECK-NOT:     agent_switch
 // CHECK:         } {nv_tileas.not_pipelined = "where a tile of the loop lies depends on the round before"}
+
+// -----
+
+// A loop behind the first one that loads the same tiles goes on with the stages, in both agents; what
+// stands between the loops is the consumer's, but for the number that the producer needs.
+
+// CHECK-LABEL: func.func @two_loops
+// CHECK:       %last = arith.addi %n, %one : index
+// CHECK:       create_pipeline
+// CHECK-NOT:   create_pipeline
+// CHECK:       agent 0 {
+// CHECK:         %[[T:.*]], %[[I:.*]] = scf.for %{{.*}} = %zero to %n step %one
+// CHECK:         scf.for %{{.*}} = %n to %last step %one iter_args(%{{.*}} = %[[T]], %{{.*}} = %[[I]])
+// CHECK:       agent 1 {
+// CHECK:         %[[U:.*]], %[[J:.*]], %sum = scf.for %{{.*}} = %zero to %n step %one
+// CHECK:         %half = arith.mulf %sum, %sum
+// CHECK:         scf.for %{{.*}} = %n to %last step %one iter_args(%{{.*}} = %[[U]], %{{.*}} = %[[J]], %{{.*}} = %half)
+// CHECK-NOT:   nv_tileas.not_pipelined
+func.func @two_loops(%a: !nv_tileas.tiled_view<64x32xf16, gmem>, %b: !nv_tileas.tiled_view<32x64xf16, gmem>, %c: !nv_tileas.tiled_view<64x64xf32, gmem>, %n: index) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %nothing = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum = scf.for %k = %zero to %n step %one iter_args(%acc = %nothing) -> (tensor<64x64xf32>) {
+    %x = nv_tileas.tiled_load %a[%zero, %k] {atom = #nv_tileas<atom tma_load_2d>, allow_tma = true} : !nv_tileas.tiled_view<64x32xf16, gmem> -> tensor<64x32xf16, #nv_tileas<space smem>>
+    %y = nv_tileas.tiled_load %b[%k, %zero] {atom = #nv_tileas<atom tma_load_2d>, allow_tma = true} : !nv_tileas.tiled_view<32x64xf16, gmem> -> tensor<32x64xf16, #nv_tileas<space smem>>
+    %next = nv_tileas.dot %x, %y, %acc {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x32xf16, #nv_tileas<space smem>>, tensor<32x64xf16, #nv_tileas<space smem>>, tensor<64x64xf32> -> tensor<64x64xf32>
+    scf.yield %next : tensor<64x64xf32>
+  }
+  %last = arith.addi %n, %one : index
+  %half = arith.mulf %sum, %sum : tensor<64x64xf32>
+  %all = scf.for %k = %n to %last step %one iter_args(%acc = %half) -> (tensor<64x64xf32>) {
+    %x = nv_tileas.tiled_load %a[%zero, %k] {atom = #nv_tileas<atom tma_load_2d>, allow_tma = true} : !nv_tileas.tiled_view<64x32xf16, gmem> -> tensor<64x32xf16, #nv_tileas<space smem>>
+    %y = nv_tileas.tiled_load %b[%k, %zero] {atom = #nv_tileas<atom tma_load_2d>, allow_tma = true} : !nv_tileas.tiled_view<32x64xf16, gmem> -> tensor<32x64xf16, #nv_tileas<space smem>>
+    %next = nv_tileas.dot %x, %y, %acc {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x32xf16, #nv_tileas<space smem>>, tensor<32x64xf16, #nv_tileas<space smem>>, tensor<64x64xf32> -> tensor<64x64xf32>
+    scf.yield %next : tensor<64x64xf32>
+  }
+  nv_tileas.tiled_store %all, %c[%zero, %zero] {atom = #nv_tileas<atom stg>} : tensor<64x64xf32>, !nv_tileas.tiled_view<64x64xf32, gmem>
+  func.return
+}

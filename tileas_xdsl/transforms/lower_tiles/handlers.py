@@ -36,6 +36,7 @@ from tileas_xdsl.transforms.lower_tiles.control import (
     loops,
     messages,
     pipelines,
+    turns,
     while_loops,
 )
 from tileas_xdsl.transforms.lower_tiles.memory import (
@@ -95,6 +96,7 @@ FAMILIES = (
     tma_reduce,
     tma_rows,
     tokens,
+    turns,
     views,
     while_loops,
 )

@@ -1,4 +1,4 @@
-"""Write the agents of a scheduled loop: a producer for its loads, consumers for all else.
+"""Write the agents of scheduled loops: a producer for their loads, consumers for all else.
 
     scf.for %j {                                    // k and v have a ring of stages each
       %k = tiled_load; %s = dot %q, %k
@@ -18,7 +18,8 @@ becomes
       }
     }
 
-A stage is waited for at the first operation that reads it and released behind the last one.
+A stage is waited for at the first operation that reads it and released behind the last one.  Loops
+that follow, with the same loads, go on with the stages that the one before ends at.
 """
 
 from __future__ import annotations
@@ -64,15 +65,16 @@ from tileas_xdsl.transforms.pipeline_loads.resources import WARP, spec_of
 def write_agents(
     found: LoadLoop,
     schedule: Schedule,
-    rings: Sequence[StageRing],
+    rings: Sequence[Sequence[StageRing]],
     target: Target,
     *,
     defers: bool = False,
 ) -> scf.ForOp:
-    """Write pipelines and agents in the place of the loop; return the loop of the consumers.
+    """Write pipelines and agents in the place of the loops; return the first loop of the consumers.
 
-    With `defers` the stages of a product that only accumulates are released a round later.  As many
-    blocks share a multiprocessor as the registers of all roles leave room for.
+    `rings` are those of the scheduled loop, then those of each loop that follows it.  With `defers`
+    the stages of a product that only accumulates are released a round later.  As many blocks share
+    a multiprocessor as the registers of all roles leave room for.
     """
     return _Agents(found, schedule, rings, target, defers=defers).write()
 
@@ -84,36 +86,38 @@ class _Agents:
         self,
         found: LoadLoop,
         schedule: Schedule,
-        rings: Sequence[StageRing],
+        rings: Sequence[Sequence[StageRing]],
         target: Target,
         *,
         defers: bool,
     ) -> None:
-        self.found, self.schedule, self.loop = found, schedule, found.loop
-        self.rings, self.target = rings, target
-        self.deferred = {k for k, ring in enumerate(rings) if defers and _only_accumulates(ring)}
+        self.found, self.schedule, self.target = found, schedule, target
+        self.rings = rings[0]
+        self.loops = list(zip((found, *found.following), rings, strict=True))
+        self.deferred = {
+            k for k, ring in enumerate(self.rings) if defers and _only_accumulates(ring)
+        }
 
     def write(self) -> scf.ForOp:
-        """Pipelines and agents in front of the loop, which moves into one of them."""
-        ahead, behind = self._moved()
-        builder = Builder(InsertPoint.before(self.loop))
+        """Pipelines and agents in front of the loops, which move into one of them."""
+        ahead, *behind = self.found.segments()
+        self.found.hoist_numbers()
+        builder = Builder(InsertPoint.before(self.found.loop))
         pipelines = [_pipeline(ring, builder) for ring in self.rings]
         producer, consumer = Block(), Block()
-        self._produce([one.producer for one in pipelines], Builder(InsertPoint.at_end(producer)))
+        self._produce_all([one.producer for one in pipelines], producer)
         move(ahead, consumer)
-        tokens = [one.consumer for one in pipelines]
-        made = self._consume(tokens, Builder(InsertPoint.at_end(consumer)))
-        move(behind, consumer)
+        inner = Builder(InsertPoint.at_end(consumer))
+        stages = _with_iterators(inner, [one.consumer for one in pipelines], self.rings)
+        made: list[scf.ForOp] = []
+        for (one, rings), after in zip(self.loops, behind, strict=True):
+            made.append(self._consume(one, rings, stages, inner))
+            stages = made[-1].results[: len(stages)]
+            move(after, consumer)
         self._switch(builder, producer, consumer)
-        Rewriter.erase_op(self.loop)
-        return made
-
-    def _moved(self) -> tuple[Sequence[Operation], Sequence[Operation]]:
-        """What is not for all threads, in front of the loop and behind it."""
-        body, staying = self.found.function.body.block, {*self.found.before}
-        *operations, _ = body.ops
-        place = operations.index(self.loop)
-        return [op for op in operations[:place] if op not in staying], operations[place + 1 :]
+        for one, _ in self.loops:
+            Rewriter.erase_op(one.loop)
+        return made[0]
 
     def _switch(self, builder: Builder, producer: Block, consumer: Block) -> None:
         plans = [self.schedule.plan.role(name) for name in (Role.PRODUCER, Role.CONSUMER)]
@@ -136,25 +140,37 @@ class _Agents:
 
     # the agent that loads
 
-    def _produce(self, tokens: Sequence[SSAValue], builder: Builder) -> None:
-        """The loop with the places of its loads only; each round fills a stage of each ring."""
-        carried = _with_iterators(builder, tokens, self.rings)
-        body = Block(arg_types=[self.loop.lb.type, *(value.type for value in carried)])
+    def _produce_all(self, tokens: Sequence[SSAValue], producer: Block) -> None:
+        builder = Builder(InsertPoint.at_end(producer))
+        stages = _with_iterators(builder, tokens, self.rings)
+        for one, rings in self.loops:
+            stages = self._produce(one, rings, stages, builder)
+
+    def _produce(
+        self,
+        one: LoadLoop,
+        rings: Sequence[StageRing],
+        stages: Sequence[SSAValue],
+        builder: Builder,
+    ) -> Sequence[SSAValue]:
+        """A loop with the places of its loads only; each round fills a stage of each ring."""
+        loop = one.loop
+        body = Block(arg_types=[loop.lb.type, *(value.type for value in stages)])
         inner = Builder(InsertPoint.at_end(body))
-        values: dict[SSAValue, SSAValue] = {self.loop.body.block.args[0]: body.args[0]}
-        for op in self.found.places:
+        values: dict[SSAValue, SSAValue] = {loop.body.block.args[0]: body.args[0]}
+        for op in one.places:
             inner.insert(op.clone(values))
         ended: list[SSAValue] = [*body.args[1:]]
-        for k in sorted(range(len(self.rings)), key=self._order_of_ring):
+        for k in sorted(range(len(rings)), key=self._order_of_ring):
             token, stage = body.args[1 + 2 * k], body.args[2 + 2 * k]
-            fill = Region(fill_of(self.rings[k].loads, values))
+            fill = Region(fill_of(rings[k].loads, values))
             filled = inner.insert(ProduceOneAsyncOp(token, stage, body=fill))
             ended[2 * k] = inner.insert(ProducerCommitOp(filled.result_token)).result_token
             ended[2 * k + 1] = inner.insert(IncIterOp(stage)).next
         inner.insert(scf.YieldOp(*ended))
-        loop = self.loop
-        made = builder.insert(scf.ForOp(loop.lb, loop.ub, loop.step, carried, body))
+        made = builder.insert(scf.ForOp(loop.lb, loop.ub, loop.step, stages, body))
         made.location = loop.location
+        return made.results
 
     def _order_of_ring(self, k: int) -> int:
         """The first place of a ring's loads in the order of the producer."""
@@ -165,22 +181,28 @@ class _Agents:
 
     # the agent that computes
 
-    def _consume(self, tokens: Sequence[SSAValue], builder: Builder) -> scf.ForOp:
-        """The loop without its loads, which waits for stages, reads and releases them."""
-        loop, old, count = self.loop, self.loop.body.block, 2 * len(self.rings)
-        carried = [*_with_iterators(builder, tokens, self.rings), *loop.iter_args]
+    def _consume(
+        self,
+        one: LoadLoop,
+        rings: Sequence[StageRing],
+        stages: Sequence[SSAValue],
+        builder: Builder,
+    ) -> scf.ForOp:
+        """A loop without its loads, which waits for stages, reads and releases them."""
+        loop, old, count = one.loop, one.loop.body.block, len(stages)
+        carried = [*stages, *loop.iter_args]
         body = Block(arg_types=[loop.lb.type, *(value.type for value in carried)])
         for before, now in zip(old.args, (body.args[0], *body.args[1 + count :]), strict=True):
             before.replace_all_uses_with(now)
-        reading = _Reading(self.rings, list(body.args[1 : 1 + count]), body, self.deferred)
-        views = {view for load in self.found.loads for view in views_of(old, load)}
+        reading = _Reading(rings, list(body.args[1 : 1 + count]), body, self.deferred)
+        views = {view for load in one.loads for view in views_of(old, load)}
         end = old.last_op
         assert isinstance(end, scf.YieldOp)
         for op in list(old.ops):
-            if op is not end and op not in self.found.loads and op not in views:
+            if op is not end and op not in one.loads and op not in views:
                 reading.add(op)
         body.add_op(scf.YieldOp(*reading.carried, *end.operands))
-        self._drop(old)
+        _drop(one)
         _drop_dead(body)
         made = builder.insert(scf.ForOp(loop.lb, loop.ub, loop.step, carried, body))
         made.location = loop.location
@@ -189,13 +211,14 @@ class _Agents:
             before.replace_all_uses_with(now)
         return made
 
-    def _drop(self, old: Block) -> None:
-        """Erase the loads and their views, which bodies of reads have as arguments now."""
-        for load in self.found.loads:
-            if load.out_token is not None and load.token is not None:
-                load.out_token.replace_all_uses_with(load.token)
-        for op in reversed(list(old.ops)):
-            Rewriter.erase_op(op)
+
+def _drop(one: LoadLoop) -> None:
+    """Erase the loads and their views, which bodies of reads have as arguments now."""
+    for load in one.loads:
+        if load.out_token is not None and load.token is not None:
+            load.out_token.replace_all_uses_with(load.token)
+    for op in reversed(list(one.loop.body.block.ops)):
+        Rewriter.erase_op(op)
 
 
 class _Reading:

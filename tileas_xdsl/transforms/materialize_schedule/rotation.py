@@ -28,8 +28,12 @@ from tileas_xdsl.analysis.values.scalar_operations import is_of_scalars
 from tileas_xdsl.scheduling.schedule import SCHEDULE, read_pin
 
 
-def rotate(loop: scf.ForOp) -> str | None:
-    """Rotate a loop as the stages of its operations ask for; return why that cannot be, or None."""
+def rotate(loop: scf.ForOp) -> scf.ForOp | str:
+    """Rotate a loop as the stages of its operations ask for.
+
+    Returns the loop of the steady state, the same one where all is in one stage, or why it cannot
+    be rotated.
+    """
     last = max((_stage(op) for op in _fixed(loop)), default=0)
     first = min((_stage(op) for op in _fixed(loop)), default=0)
     for stage in range(first + 1, last + 1):
@@ -38,7 +42,7 @@ def rotate(loop: scf.ForOp) -> str | None:
         if problem is not None:
             return problem
         loop = _Rotation(loop, late).write()
-    return None
+    return loop
 
 
 def _fixed(loop: scf.ForOp) -> Sequence[Operation]:

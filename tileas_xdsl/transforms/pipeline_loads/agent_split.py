@@ -1,4 +1,4 @@
-"""Split a loop into a producer agent, which loads tiles into stages, and a consumer agent.
+"""Split loops into a producer agent, which loads tiles into stages, and a consumer agent.
 
     scf.for %k = ... iter_args(%acc) {
       %x = nv_tileas.tiled_load %a[%i, %k]             tma_load_2d
@@ -15,6 +15,8 @@ becomes
     } {
       scf.for %k = ... iter_args(%acc) { consume_one %cons { %n = dot %x, %y, %acc } }
     }
+
+A loop behind it that loads the same tiles goes on with the stage that it ends at, in both agents.
 """
 
 from __future__ import annotations
@@ -55,7 +57,7 @@ CONSUMER = 0
 
 
 def divide(found: LoadLoop, resources: Resources) -> None:
-    """Write both agents in the place of the loop."""
+    """Write both agents in the place of the loops."""
     _Division(found, resources).write()
 
 
@@ -64,21 +66,24 @@ class _Division:
 
     def __init__(self, found: LoadLoop, resources: Resources) -> None:
         self.found, self.resources = found, resources
-        self.loop = found.loop
+        self.loops = [found, *found.following]
         self.tiles = [stage_tile(load) for load in found.loads]
         self.iterator = IteratorType(payload_of(self.tiles), resources.stages, Space.SMEM)
 
     def write(self) -> None:
-        """Pipeline and agents in front of the loop, which moves into one of them."""
-        ahead, behind = self._moved()
-        builder = Builder(InsertPoint.before(self.loop))
+        """Pipeline and agents in front of the loops, which move into one of them."""
+        ahead, *behind = self.found.segments()
+        self.found.hoist_numbers()
+        builder = Builder(InsertPoint.before(self.found.loop))
         pipeline = self._pipeline(builder)
-        producer = Block()
-        self._produce(pipeline.producer, Builder(InsertPoint.at_end(producer)))
-        consumer = Block()
+        producer, consumer = Block(), Block()
+        self._produce_all(pipeline.producer, Builder(InsertPoint.at_end(producer)))
         move(ahead, consumer)
-        self._consume(pipeline.consumer, Builder(InsertPoint.at_end(consumer)))
-        move(behind, consumer)
+        inner = Builder(InsertPoint.at_end(consumer))
+        stage = self._first_stage(pipeline.consumer, inner)
+        for one, after in zip(self.loops, behind, strict=True):
+            stage = self._consume(one, stage, inner)
+            move(after, consumer)
         resources = self.resources
         builder.insert(
             AgentSwitchOp(
@@ -88,18 +93,12 @@ class _Division:
                 warp_id=[0, PRODUCER_WARPS],
             )
         )
-        Rewriter.erase_op(self.loop)
+        for one in self.loops:
+            Rewriter.erase_op(one.loop)
         spec = replace(
             spec_of(self.found), num_warps=resources.all_warps, occupancy=resources.blocks
         )
         self.found.function.attributes[KERNEL_SPEC] = KernelSpecAttr(spec)
-
-    def _moved(self) -> tuple[Sequence[Operation], Sequence[Operation]]:
-        """What is not for all threads, in front of the loop and behind it."""
-        body, staying = self.found.function.body.block, {*self.found.before}
-        *operations, _ = body.ops
-        place = operations.index(self.loop)
-        return [op for op in operations[:place] if op not in staying], operations[place + 1 :]
 
     def _pipeline(self, builder: Builder) -> CreatePipelineOp:
         elements = {tile.element_type for tile in self.tiles}
@@ -113,80 +112,94 @@ class _Division:
         made.attributes[STAGES_ARE_A_HINT] = UnitAttr()
         return made
 
+    def _first_stage(self, token: SSAValue, builder: Builder) -> Sequence[SSAValue]:
+        """What loops carry: the token of the last step and the iterator over the stages."""
+        return [token, builder.insert(CreateIteratorOp(token, self.iterator)).iterator]
+
     # the agent that loads
 
-    def _produce(self, token: SSAValue, builder: Builder) -> None:
-        """The loop with the places of its loads only; each round fills a stage."""
-        iterator = builder.insert(CreateIteratorOp(token, self.iterator)).iterator
-        body = self._body(token, iterator)
-        index, stage_token, stage = body.args
+    def _produce_all(self, token: SSAValue, builder: Builder) -> None:
+        stage = self._first_stage(token, builder)
+        for one in self.loops:
+            stage = self._produce(one, stage, builder)
+
+    def _produce(
+        self, one: LoadLoop, stage: Sequence[SSAValue], builder: Builder
+    ) -> Sequence[SSAValue]:
+        """A loop with the places of its loads only; each round fills a stage."""
+        loop = one.loop
+        body = _body(loop, stage)
+        index, token, iterator = body.args
         inner = Builder(InsertPoint.at_end(body))
-        values: dict[SSAValue, SSAValue] = {self.loop.body.block.args[0]: index}
-        for op in self.found.places:
+        values: dict[SSAValue, SSAValue] = {loop.body.block.args[0]: index}
+        for op in one.places:
             inner.insert(op.clone(values))
-        fill = Region(fill_of(self.found.loads, values))
-        filled = inner.insert(ProduceOneAsyncOp(stage_token, stage, body=fill))
+        fill = Region(fill_of(one.loads, values))
+        filled = inner.insert(ProduceOneAsyncOp(token, iterator, body=fill))
         committed = inner.insert(ProducerCommitOp(filled.result_token)).result_token
-        inner.insert(scf.YieldOp(committed, inner.insert(IncIterOp(stage)).next))
-        self._insert_loop(builder, (token, iterator), body)
+        inner.insert(scf.YieldOp(committed, inner.insert(IncIterOp(iterator)).next))
+        return _insert_loop(builder, loop, stage, body).results
 
     # the agent that multiplies
 
-    def _consume(self, token: SSAValue, builder: Builder) -> None:
-        """The loop without its loads; each round reads a stage."""
-        loop, old = self.loop, self.loop.body.block
-        iterator = builder.insert(CreateIteratorOp(token, self.iterator)).iterator
-        body = self._body(token, iterator, *loop.iter_args)
-        index, stage_token, stage, *carried = body.args
-        for before, now in zip(old.args, (index, *carried), strict=True):
-            before.replace_all_uses_with(now)
+    def _consume(
+        self, one: LoadLoop, stage: Sequence[SSAValue], builder: Builder
+    ) -> Sequence[SSAValue]:
+        """A loop without its loads; each round reads a stage."""
+        loop, old = one.loop, one.loop.body.block
+        carried = [*stage, *loop.iter_args]
+        body = _body(loop, carried)
+        index, token, iterator, *now = body.args
+        for before, after in zip(old.args, (index, *now), strict=True):
+            before.replace_all_uses_with(after)
         end = old.last_op
         assert isinstance(end, scf.YieldOp)
         given = [value for value in end.operands if value.owner.parent is old]
         kept = [*end.operands]
         Rewriter.erase_op(end)
         consumed = ConsumeOneOp(
-            stage_token,
-            stage,
+            token,
+            iterator,
             CONSUMER,
             consumer_types=self.tiles,
             payload=[value.type for value in given],
-            body=Region(self._read(old, given)),
+            body=Region(self._read(one, given)),
         )
         inner = Builder(InsertPoint.at_end(body))
         inner.insert(consumed)
         known = dict(zip(given, consumed.payload, strict=True))
-        following = inner.insert(IncIterOp(stage)).next
+        following = inner.insert(IncIterOp(iterator)).next
         results = [known.get(value, value) for value in kept]
         inner.insert(scf.YieldOp(consumed.result_token, following, *results))
-        made = self._insert_loop(builder, (token, iterator, *loop.iter_args), body)
-        for before, now in zip(loop.results, made.results[2:], strict=True):
-            now.name_hint = before.name_hint
-            before.replace_all_uses_with(now)
+        made = _insert_loop(builder, loop, carried, body)
+        for before, after in zip(loop.results, made.results[2:], strict=True):
+            after.name_hint = before.name_hint
+            before.replace_all_uses_with(after)
+        return made.results[:2]
 
-    def _read(self, old: Block, given: Sequence[SSAValue]) -> Block:
+    def _read(self, one: LoadLoop, given: Sequence[SSAValue]) -> Block:
         """The operations of a round, with the tiles of the stage in the place of the loads."""
         block = Block(arg_types=self.tiles)
-        for load, tile in zip(self.found.loads, block.args, strict=True):
+        for load, tile in zip(one.loads, block.args, strict=True):
             tile.name_hint = load.result.name_hint
             tokens = [] if load.out_token is None else [load.token]
             Rewriter.replace_op(load, [], [tile, *tokens])
-        move([*old.ops], block)
+        move([*one.loop.body.block.ops], block)
         block.add_op(PipelineYieldOp(*given) if given else PipelineYieldOp(*block.args))
         return block
 
-    # loops
 
-    def _body(self, *carried: SSAValue) -> Block:
-        """The body of a loop with the bounds of this one."""
-        types = (self.loop.lb.type, *(value.type for value in carried))
-        return Block(arg_types=types)
+def _body(loop: scf.ForOp, carried: Sequence[SSAValue]) -> Block:
+    """The body of a loop with the bounds of this one."""
+    return Block(arg_types=(loop.lb.type, *(value.type for value in carried)))
 
-    def _insert_loop(self, builder: Builder, carried: Sequence[SSAValue], body: Block) -> scf.ForOp:
-        loop = self.loop
-        made = builder.insert(scf.ForOp(loop.lb, loop.ub, loop.step, carried, body))
-        made.location = loop.location
-        return made
+
+def _insert_loop(
+    builder: Builder, loop: scf.ForOp, carried: Sequence[SSAValue], body: Block
+) -> scf.ForOp:
+    made = builder.insert(scf.ForOp(loop.lb, loop.ub, loop.step, carried, body))
+    made.location = loop.location
+    return made
 
 
 def fill_of(loads: Sequence[TiledLoadOp], values: Mapping[SSAValue, SSAValue]) -> Block:

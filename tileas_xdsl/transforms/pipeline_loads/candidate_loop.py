@@ -1,12 +1,19 @@
-"""Find the loop of a kernel whose TMA loads feed dot operations."""
+"""Find the loops of a kernel whose TMA loads feed dot operations.
+
+Loops that follow one another and load the same tiles in turn fill the same stages: the first loop
+of a kernel that is divided, and those behind it whose loads have its shapes, elements and atoms
+(what a loop over whole tiles and the one over masked tiles behind it have).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from xdsl.dialects import func, scf
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import MemoryWriteEffect
 
 from tileas_xdsl.analysis.values.scalar_operations import is_of_scalars
@@ -33,6 +40,35 @@ class LoadLoop:
     """The operations of the body that compute the coordinates of the loads, in order."""
     before: Sequence[Operation]
     """The operations in front of the loop that stay there: all threads run them."""
+    following: Sequence[LoadLoop] = ()
+    """Loops behind this one, in order, whose loads fill the same stages."""
+
+    @property
+    def all_loads(self) -> Sequence[TiledLoadOp]:
+        """The loads of this loop and of those that follow."""
+        return [load for one in (self, *self.following) for load in one.loads]
+
+    def segments(self) -> Sequence[Sequence[Operation]]:
+        """What one agent runs in front of, between and behind the loops.
+
+        Operations of `before` are left out: they are for all threads.
+        """
+        loops = [self, *self.following]
+        staying = {op for one in loops for op in one.before}
+        operations = list(self.function.body.block.ops)[:-1]
+        places = [-1, *(operations.index(one.loop) for one in loops), len(operations)]
+        return [
+            [op for op in operations[begin + 1 : end] if op not in staying]
+            for begin, end in pairwise(places)
+        ]
+
+    def hoist_numbers(self) -> None:
+        """Move what all threads run between the loops in front of the first."""
+        between = {op: None for one in self.following for op in one.before}
+        for op in between:
+            if op not in self.before:
+                op.detach()
+                Rewriter.insert_op(op, InsertPoint.before(self.loop))
 
 
 def load_loop(function: func.FuncOp) -> LoadLoop | str | None:
@@ -47,9 +83,46 @@ def load_loop(function: func.FuncOp) -> LoadLoop | str | None:
     found = [divided_loop(function, body, loop) for loop in loops]
     divided = next((one for one in found if isinstance(one, LoadLoop)), None)
     if divided is not None:
-        return divided
+        return with_following(divided)
     problem = next((one for one in found if isinstance(one, str)), None)
     return problem or "no loop of the kernel itself loads what it multiplies"
+
+
+def with_following(first: LoadLoop) -> LoadLoop:
+    """The loop with those behind it that can fill the same stages.
+
+    No grid is waited for between them, for the producer runs ahead of what stands there.
+    """
+    body = first.function.body.block
+    operations = list(body.ops)
+    place = operations.index(first.loop)
+    following: list[LoadLoop] = []
+    for op in operations[place + 1 :]:
+        if isinstance(op, GridDependencyOp):
+            break
+        if not isinstance(op, scf.ForOp):
+            continue
+        found = divided_loop(first.function, body, op)
+        if isinstance(found, LoadLoop) and _tiles(found) == _tiles(first):
+            following.append(replace(found, before=_needed_in_front(found)))
+    return replace(first, following=following)
+
+
+def _needed_in_front(found: LoadLoop) -> Sequence[Operation]:
+    """The operations of `before` that a producer needs for its loop."""
+    needed: set[Operation] = set()
+    pending = list(_used_outside(found.loop, (*found.loads, *found.places)))
+    while pending:
+        owner = pending.pop().owner
+        if isinstance(owner, Operation) and owner in found.before and owner not in needed:
+            needed.add(owner)
+            pending += owner.operands
+    return [op for op in found.before if op in needed]
+
+
+def _tiles(found: LoadLoop) -> Sequence[tuple[Attribute, Attribute]]:
+    """What a loop loads in one iteration, in order: types of tiles with their atoms."""
+    return [(load.result.type, load.atom) for load in found.loads]
 
 
 def is_divided(function: func.FuncOp) -> bool:
@@ -57,17 +130,17 @@ def is_divided(function: func.FuncOp) -> bool:
     return any(isinstance(op, AgentSwitchOp | CreatePipelineOp) for op in function.walk())
 
 
-def loop_problems(function: func.FuncOp, divided: scf.ForOp | None) -> Mapping[scf.ForOp, str]:
+def loop_problems(function: func.FuncOp, divided: Collection[scf.ForOp]) -> Mapping[scf.ForOp, str]:
     """Return why each other loop that loads tiles is not divided into agents."""
-    loops = [op for op in function.walk() if isinstance(op, scf.ForOp) and op is not divided]
+    loops = [op for op in function.walk() if isinstance(op, scf.ForOp) and op not in divided]
     return {
-        loop: _loop_problem(function, loop, divided)
+        loop: _loop_problem(function, loop, is_another=bool(divided))
         for loop in loops
         if any(isinstance(op, TiledLoadOp) for op in loop.body.block.ops)
     }
 
 
-def _loop_problem(function: func.FuncOp, loop: scf.ForOp, divided: scf.ForOp | None) -> str:
+def _loop_problem(function: func.FuncOp, loop: scf.ForOp, *, is_another: bool) -> str:
     inside = loop.body.block
     if any(isinstance(op, TiledLoadOp) and not _is_brought(op) for op in inside.ops):
         return "some of its loads are not done by TMA"
@@ -75,8 +148,8 @@ def _loop_problem(function: func.FuncOp, loop: scf.ForOp, divided: scf.ForOp | N
         return "it multiplies nothing"
     if loop.parent_op() is not function:
         return "it is inside of other control flow"
-    if divided is not None:
-        return "another loop of the kernel is divided into agents"
+    if is_another:
+        return "another loop of the kernel is divided into agents, and loads other tiles"
     found = divided_loop(function, function.body.block, loop)
     return found if isinstance(found, str) else "the resources of a block do not suffice"
 

@@ -179,4 +179,4 @@ def _latency(load: TiledLoadOp) -> int | None:
 def _other_bytes(found: LoadLoop) -> int:
     """The shared memory that the kernel's tiles take beside the stages."""
     tiles = allocated_tiles(found.function)
-    return sum(aligned_bytes(type_) for op, type_ in tiles if op not in found.loads)
+    return sum(aligned_bytes(type_) for op, type_ in tiles if op not in found.all_loads)

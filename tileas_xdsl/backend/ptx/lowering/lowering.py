@@ -185,6 +185,10 @@ class Lowering:
             return place.base
         kind = kind_of(place.base)
         distance = self.constant(place.offset, kind)
+        if kind == "b64":
+            return self.here(
+                ("+", place.base, place.offset), lambda: ptx.AddOp(place.base, distance, "s64")
+            )
         return self.derive(
             place.base,
             ("+", place.offset),

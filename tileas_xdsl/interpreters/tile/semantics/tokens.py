@@ -14,6 +14,7 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import (
     TokenToAsyncOp,
     WaitOp,
 )
+from tileas_xdsl.dialects.nv_tileas.pipelines.turns import TurnOp
 from tileas_xdsl.interpreters.tile.execution.agent import Language, Steps
 from tileas_xdsl.interpreters.tile.execution.machine import TileAgent
 from tileas_xdsl.interpreters.tile.semantics.memory_access.tiled_access import after, token_of
@@ -68,8 +69,18 @@ def fence(agent: TileAgent, op: FenceOp, inputs: Sequence[Any]) -> Steps:
     return token_of(agent, op.out_token)
 
 
+def turn(agent: TileAgent, op: TurnOp, inputs: Sequence[Any]) -> tuple[()]:
+    """Do nothing: the warpgroups of an agent are one here."""
+    return ()
+
+
 TOKENS = Language(
-    effects={CreateNoneOp: create_none, ToAsyncOp: to_async, TokenToAsyncOp: token_to_async},
+    effects={
+        CreateNoneOp: create_none,
+        ToAsyncOp: to_async,
+        TokenToAsyncOp: token_to_async,
+        TurnOp: turn,
+    },
     behaviours={
         FenceAliasOp: fence_alias,
         FenceOp: fence,

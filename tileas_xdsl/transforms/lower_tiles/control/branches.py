@@ -11,6 +11,7 @@ from xdsl.utils.hints import isa
 
 from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import (
+    Ghost,
     Lowered,
     RegisterTile,
     flatten,
@@ -54,8 +55,14 @@ def branch(e: ThreadBuilder, op: scf.IfOp) -> Sequence[Lowered]:
 
 
 def _model(e: ThreadBuilder, op: scf.IfOp, position: int, given: Sequence[Lowered]) -> Lowered:
-    """The kind of value that both arms give; for tiles only their registers count."""
+    """The kind of value that both arms give; for tiles only their registers count.
+
+    A token holds a stage where both arms hold one.
+    """
     type_ = op.results[position].type
+    empty = next((one for one in given if isinstance(one, Ghost) and one.index is None), None)
+    if empty is not None:
+        return empty
     if not isa(type_, TensorType[Attribute]):
         return given[0]
     layout = common_layout(e, op, type_, given)

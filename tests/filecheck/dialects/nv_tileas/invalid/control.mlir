@@ -103,3 +103,19 @@ func.func @fences(%t: !nv_tileas.mem_token) {
   nv_tileas.fence acquire gpu after %t : !nv_tileas.mem_token
   func.return
 }
+
+// -----
+
+// A turn has an action, and a barrier for each of two groups or more.
+
+func.func @turns() {
+  // expected-error@+1 {{'nv_tileas.async.turn' op has no action 'skip'; there are open, take, pass, close}}
+  nv_tileas.async.turn "skip" {barriers = array<i32: 14, 15>}
+  // expected-error@+1 {{'nv_tileas.async.turn' op needs two or more successive barriers of 1 to 15, one for each group, but got [14]}}
+  nv_tileas.async.turn "take" {barriers = array<i32: 14>}
+  // expected-error@+1 {{'nv_tileas.async.turn' op needs two or more successive barriers of 1 to 15, one for each group, but got [15, 16]}}
+  nv_tileas.async.turn "take" {barriers = array<i32: 15, 16>}
+  // expected-error@+1 {{'nv_tileas.async.turn' op needs two or more successive barriers of 1 to 15, one for each group, but got [15, 14]}}
+  nv_tileas.async.turn "pass" {barriers = array<i32: 15, 14>}
+  func.return
+}

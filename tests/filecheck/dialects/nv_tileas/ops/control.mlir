@@ -113,3 +113,22 @@ func.func @fences(%before: !nv_tileas.mem_token) {
 // CHECK-NEXT:    %after = nv_tileas.fence acquire sys after %before : !nv_tileas.mem_token -> !nv_tileas.mem_token
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
+
+// -----
+
+// Warpgroups of an agent take turns, by a named barrier each.
+
+func.func @turns() {
+  nv_tileas.async.turn "open" {barriers = array<i32: 14, 15>}
+  nv_tileas.async.turn "take" {barriers = array<i32: 14, 15>}
+  nv_tileas.async.turn "pass" {barriers = array<i32: 14, 15>}
+  nv_tileas.async.turn "close" {barriers = array<i32: 14, 15>}
+  func.return
+}
+
+// CHECK-LABEL: func.func @turns() {
+// CHECK-NEXT:    nv_tileas.async.turn "open" {barriers = array<i32: 14, 15>}
+// CHECK-NEXT:    nv_tileas.async.turn "take" {barriers = array<i32: 14, 15>}
+// CHECK-NEXT:    nv_tileas.async.turn "pass" {barriers = array<i32: 14, 15>}
+// CHECK-NEXT:    nv_tileas.async.turn "close" {barriers = array<i32: 14, 15>}
+// CHECK-NEXT:    func.return
