@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -88,11 +89,48 @@ def test_wrong_inputs(article: Path, tmp_path: Path) -> None:
     assert run(str(article), "--target", "sm_12").exit_code == 2
     assert run(str(tmp_path / "missing.mlir")).exit_code == 1
     article.write_text("func.func @f() { func.return }")
-    result = run(str(article))
-    assert result.exit_code == 1
-    assert "has no tl.kernel" in result.stderr
+    result = run(str(article), "--mode", "parity")
+    assert result.exit_code == 2
+    assert "--mode is for tl kernels" in result.stderr
+    result = run(str(article), "--show", "loop")
+    assert result.exit_code == 2
+    assert "did you mean loops" in " ".join(result.stderr.split())
+    result = run(str(article), "--arg", "f32:4:zeros")
+    assert (result.exit_code, "--arg needs --grid" in result.stderr) == (2, True)
     (tmp_path / "file").write_text("")
     article.write_text(ARTICLE)
     result = run(str(article), "--svg", str(tmp_path / "file"))
     assert result.exit_code == 1
     assert "cannot draw into" in result.stderr
+
+
+SUMS = """
+func.func @sums(%A: memref<64x64xf32>, %B: memref<64x64xf32>) {
+  %zero = arith.constant 0 : index
+  %va = nv_tileas.view %A : memref<64x64xf32> -> !nv_tileas.tiled_view<64x64xf32, gmem>
+  %vb = nv_tileas.view %B : memref<64x64xf32> -> !nv_tileas.tiled_view<64x64xf32, gmem>
+  %x = nv_tileas.tiled_load %va[%zero, %zero] {atom = #nv_tileas<atom ldg>}
+    : !nv_tileas.tiled_view<64x64xf32, gmem> -> tensor<64x64xf32>
+  %y = arith.addf %x, %x : tensor<64x64xf32>
+  nv_tileas.tiled_store %y, %vb[%zero, %zero] {atom = #nv_tileas<atom stg>}
+    : tensor<64x64xf32>, !nv_tileas.tiled_view<64x64xf32, gmem>
+  func.return
+}
+"""
+
+
+def test_a_kernel_of_tiles_is_explained_with_the_arguments_of_a_launch(tmp_path: Path) -> None:
+    """64 x 64 elements of 4 bytes are 512 sectors, read and written once."""
+    path = tmp_path / "sums.mlir"
+    path.write_text(SUMS)
+    array = "f32:64x64:random"
+    result = run(str(path), "--grid", "133", "--arg", array, "--arg", array, "--json")
+    assert result.exit_code == 0
+    (facts,) = json.loads(result.stdout)
+    work = facts["outside"]
+    assert (work["flops"], work["bytes_read"], work["bytes_written"]) == (4096, 16384, 16384)
+    assert [(one["transactions"], one["ideal"]) for one in facts["accesses"]] == [(512, 512)] * 2
+    assert [one["location"].split(":")[-2] for one in facts["accesses"]] == ["6", "9"]
+    assert facts["waves"]["blocks"] == 133
+    shown = run(str(path), "--show", "accesses").stdout
+    assert "say --grid and --arg for each argument" in shown

@@ -1,7 +1,8 @@
-"""`tileas explain`: why each buffer and loop of a `tl` kernel has its layout."""
+"""`tileas explain`: what bounds a kernel, what it uses, and why it is as it is."""
 
 from __future__ import annotations
 
+import json as json_text
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,70 +10,156 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tileas_xdsl.tools.console import fail
-from tileas_xdsl.tools.kernel_options import CompileTargetOption
+from tileas_xdsl.tools.kernel_options import (
+    ArgOption,
+    CompilableInput,
+    CompileTargetOption,
+    KernelOption,
+    OptionalGridOption,
+    SignatureOption,
+)
 
 if TYPE_CHECKING:
     from tileas_xdsl.dialects.tl.kernel import KernelOp
     from tileas_xdsl.inference.decisions import Decisions
-    from tileas_xdsl.inference.program import Program
+    from tileas_xdsl.inference.program import Program as BufferProgram
+    from tileas_xdsl.tools.explaining import Request
+    from tileas_xdsl.tools.programs import Program
 
 _MODES = ("improved", "parity")
+ALL = "all"
 
 
-def _known_mode(name: str) -> str:
-    if name not in _MODES:
+def _known_mode(name: str | None) -> str | None:
+    if name not in (None, *_MODES):
         raise typer.BadParameter(f"'{name}' is no mode: {' or '.join(_MODES)}")
     return name
 
 
+def _known_sections(names: list[str]) -> list[str]:
+    from tileas_xdsl.diagnostics.suggest import did_you_mean
+    from tileas_xdsl.explanation.text import SECTIONS
+
+    for name in names:
+        if name not in (ALL, *SECTIONS):
+            hint = did_you_mean(name, [*SECTIONS, ALL])
+            known = f"there are {', '.join([*SECTIONS, ALL])}"
+            raise typer.BadParameter(f"there is no section '{name}'; {hint or known}")
+    return names
+
+
 def explain(
-    input_file: Annotated[str, typer.Argument(metavar="FILE", help="A module with tl kernels.")],
+    input_file: CompilableInput,
+    kernel: KernelOption = None,
     target: CompileTargetOption = None,
+    sig: SignatureOption = None,
+    show: Annotated[
+        list[str],
+        typer.Option(
+            metavar="SECTION",
+            callback=_known_sections,
+            help="Print this section whole instead of the summary: loops, reasons, occupancy, "
+            "waves, registers, shared, accesses, layouts, conversions, or all.",
+        ),
+    ] = [],  # noqa: B006
+    json: Annotated[bool, typer.Option("--json", help="Print all that is known as JSON.")] = False,
+    grid: OptionalGridOption = None,
+    arg: ArgOption = [],  # noqa: B006
     mode: Annotated[
-        str, typer.Option(callback=_known_mode, help="improved, or parity with TileLang.")
-    ] = "improved",
+        str | None,
+        typer.Option(
+            callback=_known_mode, help="Of tl kernels: improved, or parity with TileLang."
+        ),
+    ] = None,
     svg: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", help="Draw who owns what into this folder, a picture a buffer and loop."
+            metavar="DIR",
+            help="Of tl kernels: draw who owns what into this folder, a picture a buffer and loop.",
         ),
     ] = None,
 ) -> None:
-    """Explain for each buffer and loop of a tl kernel what fixed its layout, and the alternatives.
+    """Explain what bounds a kernel, what it uses, and why it is as it is.
 
-    If there is no layout, the error names the two accesses and an element that no thread can reach.
+    For each loop the unit that bounds it and the slack of the others, its roofline, and why loads
+    are not done by TMA or not pipelined; what limits the blocks on a multiprocessor; bank conflicts
+    and sectors by source line, counted on one block that runs on the emulator, with the arguments
+    of --grid and --arg or with some that fit the signature.  Of a tl kernel it tells first, for
+    each buffer and loop, what fixed its layout, and the alternatives.
+
+    A kernel that is refused is explained too: what holds registers and shared memory, and the
+    smallest change of constants that compiles.
     """
-    from tileas_xdsl.dialects.target_attribute import module_target
-    from tileas_xdsl.inference.explanation import explanation
-    from tileas_xdsl.tools.programs import load_program, reported_errors
+    from tileas_xdsl.tools.deep_stack import with_deep_stack
+    from tileas_xdsl.tools.explaining import Request
+    from tileas_xdsl.tools.programs import load_input, reported_errors
 
+    if arg and grid is None:
+        fail("--arg needs --grid, of a launch that takes these arguments", 2)
     with reported_errors():
-        module = load_program(input_file).module
-        kernels = list(_kernels(module))
-        if not kernels:
-            fail(f"{input_file} has no tl.kernel")
-        name = module_target(module, target).name
-        found = [_laid_out(kernel, name, mode) for kernel in kernels]
-    for number, (kernel, (program, decisions)) in enumerate(zip(kernels, found, strict=True)):
-        name = _name(kernel)
-        gap = "\n" if number else ""
-        typer.echo(f"{gap}@{name}: mode {mode}, {explanation(program, decisions)}")
-    if svg is not None:
-        _draw(svg, [(_name(k), *each) for k, each in zip(kernels, found, strict=True)])
+        program = with_deep_stack(lambda: load_input(input_file, sig, target, None))
+        block_programs = list(_kernels(program))
+        if not block_programs and (mode is not None or svg is not None):
+            option = "--mode" if mode is not None else "--svg"
+            fail(f"{option} is for tl kernels, and {input_file} has none", 2)
+        if block_programs and not json:
+            _explain_buffers(block_programs, target, mode or _MODES[0], svg)
+        if mode != "parity" and svg is None:
+            request = Request(input_file, kernel, target, grid, arg)
+            with_deep_stack(lambda: _explain(program, request, show, json=json))
 
 
-def _kernels(module: object) -> Iterator[KernelOp]:
-    from xdsl.dialects.builtin import ModuleOp
+def _explain(program: Program, request: Request, show: Sequence[str], *, json: bool) -> None:
+    """Print the facts of all kernels; those of a refused one on stderr, and exit."""
+    from tileas_xdsl.explanation.refusal_text import refusal_text
+    from tileas_xdsl.explanation.text import SECTIONS, explanation
+    from tileas_xdsl.tools.explaining import RefusedError, explained
+    from tileas_xdsl.tools.programs import print_diagnostics
 
+    try:
+        found = explained(program, request)
+    except RefusedError as refused:
+        print_diagnostics(refused.error.diagnostics)
+        if json:
+            typer.echo(json_text.dumps(refused.explained.to_json(), indent=2))
+        else:
+            typer.echo(refusal_text(refused.explained))
+        raise typer.Exit(1) from refused
+    if json:
+        typer.echo(json_text.dumps([one.to_json() for one in found], indent=2))
+        return
+    sections = list(SECTIONS) if ALL in show else show
+    typer.echo("\n\n".join(explanation(one, sections) for one in found))
+
+
+def _kernels(program: Program) -> Iterator[KernelOp]:
     from tileas_xdsl.dialects.tl.kernel import KernelOp
 
-    assert isinstance(module, ModuleOp)
-    for op in module.walk():
+    for op in program.module.walk():
         if isinstance(op, KernelOp):
             yield op
 
 
-def _laid_out(kernel: KernelOp, target: str, mode: str) -> tuple[Program, Decisions]:
+def _explain_buffers(
+    kernels: Sequence[KernelOp], target: str | None, mode: str, svg: Path | None
+) -> None:
+    """Print why each buffer and loop of tl kernels has its layout, and draw them."""
+    from xdsl.dialects.builtin import ModuleOp
+
+    from tileas_xdsl.dialects.target_attribute import module_target
+    from tileas_xdsl.inference.explanation import explanation
+
+    module = kernels[0].get_toplevel_object()
+    assert isinstance(module, ModuleOp)
+    name = module_target(module, target).name
+    found = [_laid_out(kernel, name, mode) for kernel in kernels]
+    for kernel, (program, decisions) in zip(kernels, found, strict=True):
+        typer.echo(f"@{_name(kernel)}: mode {mode}, {explanation(program, decisions)}\n")
+    if svg is not None:
+        _draw(svg, [(_name(k), *each) for k, each in zip(kernels, found, strict=True)])
+
+
+def _laid_out(kernel: KernelOp, target: str, mode: str) -> tuple[BufferProgram, Decisions]:
     from tileas_xdsl.transforms.tl_layout_inference import lay_out
 
     return lay_out(kernel, target, mode)
@@ -85,7 +172,7 @@ def _name(kernel: KernelOp) -> str:
     return parent.sym_name.data if isinstance(parent, func.FuncOp) else "kernel"
 
 
-def _draw(folder: Path, found: Sequence[tuple[str, Program, Decisions]]) -> None:
+def _draw(folder: Path, found: Sequence[tuple[str, BufferProgram, Decisions]]) -> None:
     from tileas_xdsl.diagnostics.outputs import write_output
     from tileas_xdsl.inference.explanation import pictures
 
