@@ -12,6 +12,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from support.pictures import clipped, texts
 from tools.kernels_to_run import ADD, TYPES
 from typer.testing import CliRunner, Result
 
@@ -91,14 +92,19 @@ def test_a_page_shows_layouts_loops_memory_and_a_run(product: str) -> None:
     data = data_of(product)
     shared = [one for one in data["layouts"] if "in shared memory" in one["title"]]
     assert any("64x64 f16" in one["title"] and "ct.load(" in one["title"] for one in shared)
-    texts = "\n".join(line for one in data["levels"] for line in one["lines"])
+    lines = "\n".join(line for one in data["levels"] for line in one["lines"])
     for one in data["layouts"]:
-        assert one["type"] in texts
+        assert one["type"] in lines
         ElementTree.fromstring(one["svg"])
     (loop,) = data["loops"]
     assert data["places"][loop["place"]][1] == 7
     assert set(loop["pictures"]) == {"graph", "reservations", "timeline"}
-    assert "stages of" in data["shared_memory"]
+    explained = data["explained"]
+    assert any(buffer["stages"] > 1 for buffer in explained["shared"])
+    assert explained["loops"][0]["location"] == loop["place"]
+    assert explained["occupancy"]["threads"] == 256
+    assert clipped(data["roofline"]) == []
+    assert "loop 0" in texts(data["roofline"])[-2]
     assert all(word in data["runs"]["timeline"] for word in ("agent 0", "agent 1", "TMA"))
     assert data["runs"]["findings"] == []
 
@@ -150,6 +156,7 @@ def test_a_browser_shows_it(product: str, tmp_path: Path) -> None:
     assert 'data-ready="' in dom
     assert "product for sm_90a" in dom
     assert "Nothing was found." in dom
+    assert "cycles an iteration, bound by " in dom
     assert dom.count('class="paper"') >= 4
     assert len(re.findall(r'<div data-line="\d+" class="kept strong', dom)) > 10
 

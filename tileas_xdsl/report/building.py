@@ -16,16 +16,19 @@ from tileas_xdsl.compiler import compile_module, kernel_names
 from tileas_xdsl.diagnostics.emission import DiagnosticError
 from tileas_xdsl.diagnostics.report import Location
 from tileas_xdsl.dialects.target_attribute import module_target
+from tileas_xdsl.explanation.facts import KernelFacts
+from tileas_xdsl.explanation.kernel import kernel_facts
+from tileas_xdsl.explanation.snapshots import LAID_OUT, PLANNED, Snapshots
 from tileas_xdsl.frontend.signature import Parameter
 from tileas_xdsl.report.differences import Hunk, differences
 from tileas_xdsl.report.layouts import LaidOutTile, LayoutCollector, fragments
 from tileas_xdsl.report.levels import LevelText, Recorder
-from tileas_xdsl.report.loops import LoopCollector, LoopReport
-from tileas_xdsl.report.places import ReadSource, SourceFile, line_of
+from tileas_xdsl.report.loops import LoopReport, loop_reports
+from tileas_xdsl.report.places import ReadSource, SourceFile, line_of, locations_in
+from tileas_xdsl.report.roofline import draw_roofline
 from tileas_xdsl.report.runs import (
     Arguments,
     Found,
-    LastTiles,
     Runs,
     diagnosed,
     of_diagnostic,
@@ -63,8 +66,10 @@ class Report:
     """By level: how it differs from the one before it."""
     layouts: Sequence[LaidOutTile]
     loops: Sequence[LoopReport]
-    shared_memory: str
-    """The map of shared memory, a line for each allocation."""
+    explained: KernelFacts | None
+    """What bounds it and what it uses; None of a kernel that was refused."""
+    roofline: str
+    """SVG; empty where nothing is to be shown."""
     runs: Runs
 
 
@@ -74,8 +79,7 @@ class _Compilation:
 
     recorder: Recorder
     layouts: LayoutCollector
-    loops: LoopCollector
-    tiles: LastTiles
+    snapshots: Snapshots
     kernel: CompiledKernel | None = None
     assembled: Assembled | None = None
     findings: list[Found] = field(default_factory=list[Found])
@@ -89,11 +93,12 @@ def build_report(subject: Subject, read: ReadSource, arguments: Arguments | None
     """
     target = module_target(subject.module, subject.target).name
     made = _compiled(replace(subject, target=target))
-    runs = _runs(made, arguments)
-    placed = (*runs.findings, *made.loops.loops)
-    made.recorder.places.numbers(one.place for one in placed if one.place is not None)
-    made.recorder.places.numbers(place for place in made.layouts.found.values() if place)
-    files = made.recorder.places.files(read)
+    runs, explained = _runs(made, arguments), _explained(made, arguments)
+    planned = made.snapshots.modules.get(PLANNED)
+    loops = () if planned is None else loop_reports(planned, target)
+    places = made.recorder.places
+    places.numbers(locations_in([runs, explained, loops, list(made.layouts.found.values())]))
+    files = places.files(read)
     by_name = {file.name: file for file in files}
     kernel = made.kernel
     return Report(
@@ -102,24 +107,24 @@ def build_report(subject: Subject, read: ReadSource, arguments: Arguments | None
         target,
         _facts(made),
         files,
-        made.recorder.places.places,
+        places.places,
         made.recorder.levels,
         _changes(made.recorder.levels),
         [
             *fragments(subject.module, target),
             *made.layouts.tiles(lambda place: line_of(by_name, place)),
         ],
-        made.loops.loops,
-        kernel.abi.shared_map if kernel else "",
+        loops,
+        explained,
+        "" if explained is None else draw_roofline(explained),
         runs,
     )
 
 
 def _compiled(subject: Subject) -> _Compilation:
-    assert subject.target is not None
-    layouts, loops, tiles = LayoutCollector(), LoopCollector(subject.target), LastTiles()
-    recorder = Recorder(subject.ctx, watches=(layouts.watch, loops.watch, tiles.watch))
-    made = _Compilation(recorder, layouts, loops, tiles)
+    layouts, snapshots = LayoutCollector(), Snapshots()
+    recorder = Recorder(subject.ctx, watches=(layouts.watch, snapshots.keep))
+    made = _Compilation(recorder, layouts, snapshots)
     recorder.begin(subject.module)
     try:
         kernel = compile_module(
@@ -147,9 +152,17 @@ def _runs(made: _Compilation, arguments: Arguments | None) -> Runs:
     elif arguments is None:
         runs.notes.append("Nothing ran: with --grid and --arg the kernel runs on the interpreters.")
     else:
-        runs = runs_of(made.kernel, made.tiles.module, arguments)
+        runs = runs_of(made.kernel, made.snapshots.modules.get(LAID_OUT), arguments)
     runs.findings[:0] = made.findings
     return runs
+
+
+def _explained(made: _Compilation, arguments: Arguments | None) -> KernelFacts | None:
+    if made.kernel is None:
+        return None
+    grid = None if arguments is None else arguments.extents
+    values = None if arguments is None else arguments.values
+    return kernel_facts(made.kernel, snapshots=made.snapshots, grid=grid, arguments=values)
 
 
 def _facts(made: _Compilation) -> Sequence[tuple[str, str]]:

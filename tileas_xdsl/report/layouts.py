@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
+from tileas_xdsl.compiled_kernel import Stage
 from tileas_xdsl.diagnostics.emission import DiagnosticError
 from tileas_xdsl.diagnostics.locations import location_of
 from tileas_xdsl.diagnostics.report import Location
@@ -57,9 +58,9 @@ class LayoutCollector:
         default_factory=dict[TensorType[Attribute], "Location | None"]
     )
 
-    def watch(self, name: str, module: ModuleOp) -> None:
+    def watch(self, stage: Stage, module: ModuleOp) -> None:
         """Collect the types of a module that a pass left."""
-        del name
+        del stage
         for value, op in _values(module):
             if isa(value.type, TensorType) and isinstance(value.type.encoding, _LAID_OUT):
                 self.found.setdefault(value.type, location_of(op))

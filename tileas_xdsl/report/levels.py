@@ -19,8 +19,8 @@ from tileas_xdsl.levels import level_of
 from tileas_xdsl.printing import located_text
 from tileas_xdsl.report.places import PlaceTable
 
-Watch = Callable[[str, ModuleOp], None]
-"""Told of the name of a pass that has run, and of what it left."""
+Watch = Callable[[Stage, ModuleOp], None]
+"""Told of a pass that has run, and of what it left."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Recorder:
         """Record what a pass left."""
         self._add(stage.name, module)
         for watch in self.watches:
-            watch(stage.name, module)
+            watch(stage, module)
 
     def _add(self, name: str, module: ModuleOp) -> None:
         text, locations = located_text(module, self.ctx.loaded_dialects)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -13,7 +13,7 @@ from tileas_xdsl.interpreters.tile.tracing.timeline import draw_timeline
 from tileas_xdsl.interpreters.tile.tracing.trace import Lane, Span, Trace
 from tileas_xdsl.scheduling.loop_plan import schedule_of
 from tileas_xdsl.scheduling.loop_scheduler import Scheduled, SchedulerOptions
-from tileas_xdsl.scheduling.module_loops import SCHEDULED_AFTER, schedules
+from tileas_xdsl.scheduling.module_loops import schedules
 from tileas_xdsl.scheduling.pictures import draw_graph, draw_reservations
 from tileas_xdsl.scheduling.problem import recurrence_bound, resource_bound
 from tileas_xdsl.scheduling.timing import LoopTiming, loop_timing, unit_spans
@@ -33,24 +33,15 @@ class LoopReport:
     """SVG by what it shows; none of a loop that has no schedule."""
 
 
-@dataclass
-class LoopCollector:
-    """Schedules the loops of the module that the scheduler sees."""
-
-    target: str
-    loops: Sequence[LoopReport] = field(default_factory=list[LoopReport])
-
-    def watch(self, name: str, module: ModuleOp) -> None:
-        """Schedule once the pass before the scheduler has run."""
-        if name != SCHEDULED_AFTER:
-            return
-        found = schedules(module, get_target(self.target), SchedulerOptions())
-        self.loops = [
-            LoopReport(location_of(loop), one, {})
-            if isinstance(one, str)
-            else LoopReport(location_of(loop), loop_table(one), loop_pictures(one))
-            for loop, one in found
-        ]
+def loop_reports(planned: ModuleOp, target: str) -> Sequence[LoopReport]:
+    """Schedule the loops of a module that the scheduler would see."""
+    found = schedules(planned, get_target(target), SchedulerOptions())
+    return [
+        LoopReport(location_of(loop), one, {})
+        if isinstance(one, str)
+        else LoopReport(location_of(loop), loop_table(one), loop_pictures(one))
+        for loop, one in found
+    ]
 
 
 def loop_table(one: Scheduled) -> str:

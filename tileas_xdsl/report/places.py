@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any, cast
 
 from tileas_xdsl.diagnostics.report import Location
 
@@ -64,3 +65,19 @@ def line_of(files: Mapping[str, SourceFile], place: Location) -> str:
     file = files.get(place.file)
     index = place.line - file.first if file else -1
     return file.lines[index].strip() if file and 0 <= index < len(file.lines) else ""
+
+
+def locations_in(value: Any) -> Iterator[Location]:
+    """Yield the locations in data classes, sequences and mappings, however deep."""
+    match value:
+        case Location():
+            yield value
+        case Mapping():
+            yield from locations_in(list(cast("Mapping[Any, Any]", value).values()))
+        case list() | tuple():
+            for one in cast("Sequence[Any]", value):
+                yield from locations_in(one)
+        case _ if is_dataclass(value):
+            yield from locations_in([getattr(value, one.name) for one in fields(value)])
+        case _:
+            return

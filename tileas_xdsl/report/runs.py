@@ -15,7 +15,6 @@ from tileas_xdsl.interpreters.ptx import Finding, PtxError
 from tileas_xdsl.interpreters.ptx.execution.state import Order
 from tileas_xdsl.interpreters.tile.faults import SimulationError
 from tileas_xdsl.interpreters.tile.tracing.timeline import draw_timeline
-from tileas_xdsl.levels import Level, level_of
 
 ORDERS: Sequence[Order] = ("eager", "lazy")
 """When asynchronous operations complete: a run of each."""
@@ -30,6 +29,13 @@ class Arguments:
 
     values: Sequence[Any]
     grid: int | Sequence[int]
+
+    @property
+    def extents(self) -> tuple[int, int, int]:
+        """The grid in three dimensions."""
+        given = (self.grid,) if isinstance(self.grid, int) else tuple(self.grid)
+        x, y, z = (*given, 1, 1, 1)[:3]
+        return x, y, z
 
 
 @dataclass(frozen=True)
@@ -64,21 +70,11 @@ class Runs:
     findings: list[Found] = field(default_factory=list[Found])
 
 
-@dataclass
-class LastTiles:
-    """Keeps the last module of tiles of a compilation, which has agents and pipelines."""
-
-    module: ModuleOp | None = None
-
-    def watch(self, name: str, module: ModuleOp) -> None:
-        """Keep what a pass left, if it is tiles."""
-        del name
-        if level_of(module.ops) is Level.TILES:
-            self.module = module.clone()
-
-
 def runs_of(kernel: CompiledKernel, tiles: ModuleOp | None, arguments: Arguments) -> Runs:
-    """Run a kernel as tiles, and as PTX in each order; what is wrong becomes a finding."""
+    """Run a kernel as tiles, and as PTX in each order; what is wrong becomes a finding.
+
+    `tiles` has agents and pipelines, if the kernel went through them.
+    """
     found = Runs()
     if not kernel.is_for_threads:
         _run_tiles(replace(kernel, source=tiles or kernel.source), arguments, found)

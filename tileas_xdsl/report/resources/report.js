@@ -430,15 +430,14 @@ function showTimeline(report) {
 
 const COLOURS = ["#77aadd", "#ee8866", "#99cc66", "#ffaabb", "#eedd88", "#44bb99", "#bb99dd", "#99ddff"];
 
-/** The lines `BEGIN .. END NAME WHAT` of the map as a bar to scale and as a table. */
-function showMemory(report) {
-  const parts = [...report.shared_memory.matchAll(/(\d+) \.\. (\d+)\s+(.*?)  +(.*)/g)]
-    .map(([, begin, end, name, what]) => ({ begin: Number(begin), end: Number(end), name, what }));
+/** The buffers to scale in a bar, and as a table. */
+function showMemory(report, levels) {
+  const parts = report.explained?.shared ?? [];
   if (!parts.length) {
-    $("memory").append(make("p", { className: "faint" }, "The kernel allocates no shared memory."));
+    $("memory").append(faint("The kernel allocates no shared memory."));
     return;
   }
-  const total = Math.max(...parts.map((part) => part.end));
+  const total = Math.max(...parts.map((part) => part.offset + part.bytes));
   let at = 0;
   const bar = make("div", { className: "bar", role: "img", "aria-label": "shared memory to scale" });
   const cell = (size, properties, text) => {
@@ -448,18 +447,104 @@ function showMemory(report) {
     return node;
   };
   parts.forEach((part, index) => {
-    if (part.begin > at) cell(part.begin - at, { title: `bytes ${at} to ${part.begin} are not used` }, "");
-    const title = `${part.name}, bytes ${part.begin} to ${part.end}: ${part.what}`;
-    cell(part.end - part.begin, { title }, part.name).style.background = COLOURS[index % COLOURS.length];
-    at = part.end;
+    const end = part.offset + part.bytes;
+    if (part.offset > at) cell(part.offset - at, { title: `bytes ${at} to ${part.offset} are not used` }, "");
+    const title = `${part.name}, bytes ${part.offset} to ${end}: ${part.what}`;
+    cell(part.bytes, { title }, part.name).style.background = COLOURS[index % COLOURS.length];
+    at = end;
   });
-  const rows = parts.map((part) => make("tr", {},
-    make("td", { className: "number" }, String(part.begin)), make("td", { className: "number" }, String(part.end)),
-    make("td", { className: "number" }, String(part.end - part.begin)),
-    make("td", {}, part.name), make("td", {}, part.what)));
-  const head = ["begin", "end", "bytes", "name", "what"].map((text) => make("th", {}, text));
+  const rows = parts.map((part) => [part.offset, part.offset + part.bytes, part.bytes, part.name, part.what,
+    placeLink(levels, part.location)]);
   $("memory").append(make("p", {}, `${total} bytes of shared memory for a block`), bar,
-    make("table", {}, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows)));
+    table(["begin", "end", "bytes", "name", "what", "filled at"], rows));
+}
+
+// Bounds: the explanation of the kernel.
+
+const faint = (text) => make("p", { className: "faint" }, text);
+const percent = (share) => `${Math.round(100 * share)} %`;
+
+/** A table; numbers are aligned to the right. */
+function table(names, rows) {
+  const cell = (value) => make("td", { className: typeof value === "number" ? "number" : "" },
+    value instanceof Node ? value : String(value ?? ""));
+  const head = make("tr", {}, ...names.map((name) => make("th", {}, name)));
+  return make("table", {}, make("thead", {}, head),
+    make("tbody", {}, ...rows.map((row) => make("tr", {}, ...row.map(cell)))));
+}
+
+/** The name of a place, which leads to its line; nothing without one. */
+function placeLink(levels, number) {
+  if (!isPlace(number)) return "";
+  const place = levels.report.places[number];
+  return link(placeName(place), () => goToPlace(levels, place));
+}
+
+function showBounds(report, levels) {
+  const explained = report.explained;
+  if (!explained) { $("bounds").append(faint("The kernel was refused: nothing bounds it.")); return; }
+  const parts = report.roofline ? [heading("Roofline"), picture(report.roofline)] : [];
+  explained.loops.forEach((loop, index) => parts.push(heading(`Loop ${index} `, placeLink(levels, loop.location)), ...boundsOfLoop(loop)));
+  if (explained.reasons.length) {
+    parts.push(heading("What was not done, and why"), table(["what", "why", "pass", "at"],
+      explained.reasons.map((one) => [one.what, one.why, one.decided_by, placeLink(levels, one.location)])));
+  }
+  parts.push(...occupancyOf(explained), ...usesOf(explained, levels));
+  $("bounds").append(...parts);
+}
+
+const heading = (...children) => make("h2", {}, ...children);
+
+function boundsOfLoop(loop) {
+  if (loop.cycles === null) return [faint(loop.not_predicted)];
+  const stages = loop.stages ? `, ${loop.stages} stages` : "";
+  const units = loop.units.map((one) => {
+    const bar = make("div", { className: "use" }, make("span", { className: "used" }));
+    bar.firstChild.style.width = `${100 * Math.min(one.share, 1)}%`;
+    return [one.unit, bar, percent(one.share), Math.round(one.cycles), Math.round(one.slack)];
+  });
+  return [make("p", {}, `${Math.round(loop.cycles)} cycles an iteration, bound by ${loop.bound}${stages}`),
+    table(["unit", "", "busy", "cycles", "idle"], units)];
+}
+
+function occupancyOf({ occupancy, waves }) {
+  if (!occupancy) return [];
+  const registers = occupancy.registers === null ? "" : `, ${occupancy.registers} registers a thread, ${occupancy.spills} bytes of spills`;
+  const parts = [heading("Occupancy"),
+    make("p", {}, `${occupancy.blocks} blocks share a multiprocessor (${percent(occupancy.share)} of its warps), ` +
+      `limited by ${occupancy.limited_by}; ${occupancy.threads} threads a block${registers}`),
+    table(["resource", "of a block", "of a multiprocessor", "blocks that fit"],
+      occupancy.limits.map((one) => [one.what, one.used, one.available, one.blocks]))];
+  if (occupancy.roles.length) {
+    parts.push(table(["role", "warps", "registers of a thread"],
+      occupancy.roles.map((one) => [one.name, one.warps, one.registers || "as at entry"])));
+  }
+  if (waves) {
+    parts.push(make("p", {}, `${waves.blocks} blocks are ${waves.waves} waves of ${waves.blocks_together * waves.multiprocessors}; ` +
+      `${percent(waves.tail)} of the last wave is idle`));
+  }
+  return parts;
+}
+
+/** What holds registers, which layouts are converted, and what the accesses to memory cost. */
+function usesOf(explained, levels) {
+  const parts = [];
+  if (explained.registers.length) {
+    parts.push(heading("Registers where most are alive"), table(["registers", "value", "type", "role", "at"],
+      explained.registers.map((one) => [one.registers, one.value, one.type, one.role, placeLink(levels, one.location)])));
+  }
+  if (explained.conversions.length) {
+    parts.push(heading("Conversions of layouts"), table(["shape", "how", "price", "cycles", "at"],
+      explained.conversions.map((one) => [one.shape.join("x"), one.how, one.price, one.cycles, placeLink(levels, one.location)])));
+  }
+  parts.push(heading("Accesses to memory"));
+  if (!explained.accesses.length) parts.push(faint(explained.accesses_unknown || "There are none."));
+  else {
+    parts.push(table(["memory", "instruction", "accesses", "bytes", "transactions", "at least", "too many", "at"],
+      explained.accesses.map((one) => [one.memory, one.instruction, one.accesses, one.bytes, one.transactions, one.ideal,
+        one.transactions - one.ideal, placeLink(levels, one.location)])));
+  }
+  return parts;
 }
 
 function showFindings(report, levels) {
@@ -495,7 +580,7 @@ function goToPlace(levels, [file, line]) {
 
 // Tabs, keys, and the start.
 
-const TABS = [["levels", "Levels"], ["changes", "Passes"], ["layouts", "Layouts"], ["loops", "Loops"],
+const TABS = [["levels", "Levels"], ["changes", "Passes"], ["bounds", "Bounds"], ["layouts", "Layouts"], ["loops", "Loops"],
   ["timeline", "Timeline"], ["memory", "Shared memory"], ["findings", "Findings"]];
 
 function openTab(name) {
@@ -562,7 +647,8 @@ async function start() {
   showLayouts(report);
   showLoops(report);
   showTimeline(report);
-  showMemory(report);
+  showMemory(report, levels);
+  showBounds(report, levels);
   showFindings(report, levels);
   const wanted = location.hash.slice(2);
   openTab(TABS.some(([id]) => id === wanted) ? wanted : "levels");
