@@ -271,6 +271,7 @@ class CompiledKernel:
         else:
             bind(self.function, flat, make=lambda array: array, host_maps=maps)
         options.setdefault("host_code", self.host_code)
+        options.setdefault("names", self._flat_names(args))
         found = emulate(self.ptx, self.abi, flat, grid, **options)
         return replace(found, arrays=self._restored(args, found.arrays))
 
@@ -289,6 +290,15 @@ class CompiledKernel:
 
             self._launchers[device] = Launcher(self, gpu(device))
         self._launchers[device].launch(args, grid, stream)
+
+    def _flat_names(self, args: Sequence[Any]) -> Sequence[str]:
+        """What the arguments of the function are called in the source."""
+        from tileas_xdsl.runtime.cutile_arguments import flat_names
+
+        if self.parameters is not None:
+            return flat_names(self.parameters, args)
+        arguments = self.operation.body.blocks[0].args
+        return [argument.name_hint or str(n) for n, argument in enumerate(arguments)]
 
     def _held(self, args: Sequence[Any]) -> Sequence[Any]:
         """The same, arrays of cuTile as the memory that they lie in."""

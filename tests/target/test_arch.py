@@ -24,6 +24,9 @@ def test_modes_of_descriptors_are_known():
 
 
 def test_unknown_target():
+    for name in ("sm90", "SM_90b", "90"):
+        with pytest.raises(TargetError, match=r"; did you mean sm_90a\?"):
+            get_target(name)
     with pytest.raises(TargetError, match="unknown target 'sm_80'; known: sm_90a, sm_100a, sm_1"):
         get_target("sm_80")
 

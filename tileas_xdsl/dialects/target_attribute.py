@@ -17,7 +17,7 @@ from xdsl.ir import Operation
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.target.arch import DEFAULT_TARGET, Target, get_target, target_of_capability
-from tileas_xdsl.target.tiers import tier
+from tileas_xdsl.target.tiers import is_target_name, tier
 
 TARGET = "nv_tileas.target"
 TARGET_SPEC = "nv_tileaa.target_spec"
@@ -61,6 +61,8 @@ def module_target(
 
 def row_of(name: str) -> Target:
     """Return the known target of a name, whose suffix may be missing; `UnknownTargetError`."""
+    if not is_target_name(name):
+        return get_target(name)
     parts = tier(name)
     found = None if parts.feature_set else target_of_capability(parts.number)
     return found or get_target(name)

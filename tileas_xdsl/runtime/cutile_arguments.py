@@ -61,6 +61,15 @@ def flattened(parameters: Sequence[Parameter], values: Sequence[Any]) -> Sequenc
     return [flat for pair in leaf_values(parameters, values) for flat in _of_one(*pair)]
 
 
+def flat_names(parameters: Sequence[Parameter], values: Sequence[Any]) -> Sequence[str]:
+    """The names of the parameters that the flat values are of."""
+    return [
+        parameter.name
+        for parameter, value in leaf_values(parameters, values)
+        for _ in _of_one(parameter, value)
+    ]
+
+
 def held(parameters: Sequence[Parameter], values: Sequence[Any]) -> Sequence[Any]:
     """Return the same with arrays as their memory; raises `ArgumentError` as `flattened`."""
     return [in_memory(value) for value in flattened(parameters, values)]

@@ -16,6 +16,7 @@ from tileas_xdsl.interpreters.ptx import (
     LateArg,
     LaunchError,
     Report,
+    SharedName,
     TensorMapArg,
     load,
     run,
@@ -28,6 +29,7 @@ from tileas_xdsl.runtime.subbyte_packing import packed, unpacked
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.kernel_abi import ARENA, TENSOR_MAP, BoundTensorMap, KernelAbi
 from tileas_xdsl.target.tma.tensor_map_bytes import SIZE
+from tileas_xdsl.threads.smem.smem_layout import BARRIER_BYTES, MBARRIERS, allocations_in
 
 if TYPE_CHECKING:
     from tileas_xdsl.runtime.host_code import HostCode
@@ -67,6 +69,7 @@ def emulate(
     limit: float = inf,
     host_code: bytes | None = None,
     count_accesses: int = 0,
+    names: Sequence[str] = (),
 ) -> Emulation:
     """Run PTX that was compiled from a tile kernel; the arrays are not modified.
 
@@ -74,7 +77,8 @@ def emulate(
     packed two to a byte there.  `order` says when asynchronous operations complete: eager, lazy, or
     random by `seed`.  A run is aborted when a cluster has executed `limit` instructions.
     `host_code`, an object, encodes the tensor maps from the addresses of the arrays.
-    `count_accesses` runs so many clusters alone and counts what accesses of warps cost.  Raises
+    `count_accesses` runs so many clusters alone and counts what accesses of warps cost.  Findings
+    call the arguments by their `names`.  Raises
     `LaunchError` for arguments and sizes that do not fit, `PtxError` for unsupported instructions,
     `HostCodeError` where host code cannot be loaded.
     """
@@ -88,6 +92,8 @@ def emulate(
         values,
         grid,
         dynamic_shared=abi.shared_bytes,
+        shared_names=_shared_names(abi),
+        argument_names=_argument_names(abi, names),
         order=order,
         seed=seed,
         checks=checks,
@@ -104,6 +110,32 @@ def emulate(
         report.printed,
         report.accesses,
     )
+
+
+def _shared_names(abi: KernelAbi) -> Sequence[SharedName]:
+    """What the compiler has put where in shared memory; mbarriers by the stage that they guard."""
+    return [
+        SharedName(
+            part.offset, part.bytes, part.name, BARRIER_BYTES if part.what == MBARRIERS else 0
+        )
+        for part in allocations_in(abi.shared_map)
+    ]
+
+
+def _argument_names(abi: KernelAbi, names: Sequence[str]) -> Sequence[str]:
+    """What the parameters of the PTX are of the named arguments; empty where they are of none."""
+
+    def title(name: str) -> str:
+        match name.split():
+            case ["ptr" | "scalar", position] if int(position) < len(names):
+                return f"'{names[int(position)]}'"
+            case ["tensor", "map", number] if int(number) < len(abi.tensor_maps):
+                argument = abi.tensor_maps[int(number)].argument
+                return f"the tensor map of '{names[argument]}'" if argument < len(names) else ""
+            case _:
+                return ""
+
+    return [title(name) for name in abi.parameters]
 
 
 def _loaded(host_code: bytes | None, name: str) -> HostCode | None:

@@ -9,6 +9,7 @@ Sources: CUDA C++ Programming Guide, technical specifications per compute capabi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -102,8 +103,16 @@ def targets_with(feature: Feature) -> Sequence[str]:
 def get_target(name: str) -> Target:
     """Return the target called `name`; `UnknownTargetError` lists the known ones."""
     if name not in TARGETS:
-        raise UnknownTargetError(f"unknown target '{name}'; known: {', '.join(TARGETS)}")
+        text = f"unknown target '{name}'; known: {', '.join(TARGETS)}"
+        raise UnknownTargetError(f"{text}{_similar_target(name)}")
     return TARGETS[name]
+
+
+def _similar_target(name: str) -> str:
+    """Ask for the target with the number in a name, where there is one: `sm90`, `SM_90b`."""
+    numbers = re.findall(r"\d+", name)
+    found = target_of_capability(int(numbers[0][:4])) if len(numbers) == 1 else None
+    return "" if found is None else f"; did you mean {found.name}?"
 
 
 def target_of_capability(number: int) -> Target | None:

@@ -28,6 +28,11 @@ class Tier(NamedTuple):
         return self.number // 10
 
 
+def is_target_name(name: str) -> bool:
+    """Whether a text is written as the name of a target."""
+    return _NAME.fullmatch(name) is not None
+
+
 @cache
 def tier(name: str) -> Tier:
     """The parts of a target's name; `UnknownTargetError` if it is none."""

@@ -14,6 +14,7 @@ from tileas_xdsl.interpreters.ptx.checking.findings import (
 )
 from tileas_xdsl.interpreters.ptx.errors import LaunchError, PtxError
 from tileas_xdsl.interpreters.ptx.launch import Report, load, run
+from tileas_xdsl.interpreters.ptx.memory.variable_addresses import SharedName
 from tileas_xdsl.interpreters.ptx.parsing.syntax import PtxModule
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "PtxModule",
     "Report",
     "Severity",
+    "SharedName",
     "TensorMapArg",
     "load",
     "run",

@@ -106,10 +106,13 @@ def _contents(room: ArrayRoom | Sequence[ArrayRoom] | None) -> Any:
     return None if room is None else room.contents()
 
 
-def bind(kernel: Kernel, values: Sequence[Any], memory: ArrayMemory) -> Arguments:
+def bind(
+    kernel: Kernel, values: Sequence[Any], memory: ArrayMemory, names: Sequence[str] = ()
+) -> Arguments:
     """Allocate arrays and encode parameters; raise `LaunchError` for arguments that do not fit.
 
-    Arrays that overlap in memory, as one that is given twice, share a buffer.
+    Arrays that overlap in memory, as one that is given twice, share a buffer.  `names` say what
+    messages call the arguments; they may end early, and be empty.
     """
     if len(values) != len(kernel.parameters):
         raise LaunchError(
@@ -117,14 +120,18 @@ def bind(kernel: Kernel, values: Sequence[Any], memory: ArrayMemory) -> Argument
         )
     found = Arguments()
     pairs = list(zip(kernel.parameters, values, strict=True))
+    titles = [
+        (number < len(names) and names[number]) or f"argument {number} ('{parameter.name}')"
+        for number, (parameter, _) in enumerate(pairs)
+    ]
     named = [
-        (f"argument {number} ('{parameter.name}')", array)
-        for number, (parameter, value) in enumerate(pairs)
+        (title, array)
+        for title, (_, value) in zip(titles, pairs, strict=True)
         for array in _arrays_of(value)
     ]
     _allocate(found, named, memory)
-    for number, (parameter, value) in enumerate(pairs):
-        _bind_one(found, parameter, value, number, memory)
+    for title, (parameter, value) in zip(titles, pairs, strict=True):
+        _bind_one(found, parameter, value, title, memory)
     return found
 
 
@@ -168,9 +175,8 @@ def _span(array: NDArray[Any]) -> tuple[int, int]:
 
 
 def _bind_one(
-    found: Arguments, parameter: Parameter, value: Any, number: int, memory: ArrayMemory
+    found: Arguments, parameter: Parameter, value: Any, what: str, memory: ArrayMemory
 ) -> None:
-    what = f"argument {number} ('{parameter.name}')"
     room: ArrayRoom | Sequence[ArrayRoom] | None = None
     known = found._known  # pyright: ignore[reportPrivateUsage]
     number_like = isinstance(value, np.generic) or getattr(value, "ndim", 0) == 0

@@ -32,7 +32,7 @@ from tileas_xdsl.interpreters.ptx.execution.state import (
 from tileas_xdsl.interpreters.ptx.memory.access_counts import AccessCount, AccessCounter
 from tileas_xdsl.interpreters.ptx.memory.global_memory import GlobalMemory
 from tileas_xdsl.interpreters.ptx.memory.shared_memory import SharedMemory
-from tileas_xdsl.interpreters.ptx.memory.variable_addresses import Variables
+from tileas_xdsl.interpreters.ptx.memory.variable_addresses import SharedName, Variables
 from tileas_xdsl.interpreters.ptx.parallel_launch import execute
 from tileas_xdsl.interpreters.ptx.parsing.parser import parse
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Kernel, PtxModule
@@ -196,6 +196,8 @@ def run(
     *,
     target: str | None = None,
     dynamic_shared: int = 0,
+    shared_names: Sequence[SharedName] = (),
+    argument_names: Sequence[str] = (),
     order: Order = "eager",
     seed: int = 0,
     checks: bool = True,
@@ -209,10 +211,11 @@ def run(
 
     `args` are arrays (pointers to global memory), numbers for scalars, `TensorMapArg` or 128 bytes
     for tensor maps.  `block` and `cluster` default to what the kernel requires.  `order` says when
-    asynchronous operations complete.  `count_accesses` runs so many clusters of the grid alone, and
-    counts what accesses of their warps cost.  Raises `PtxError` for instructions that are not
-    supported, `LaunchError` for arguments and sizes that do not fit; what is wrong with the program
-    itself is in the report's findings.
+    asynchronous operations complete.  `shared_names` say what parts of dynamic shared memory are,
+    and `argument_names` what the arguments are called, in findings.  `count_accesses` runs so many
+    clusters of the grid alone, and counts what accesses of their warps cost.  Raises `PtxError` for
+    instructions that are not supported, `LaunchError` for arguments and sizes that do not fit; what
+    is wrong with the program itself is in the report's findings.
     """
     launch = prepare(
         module,
@@ -223,6 +226,8 @@ def run(
         cluster,
         target=target,
         dynamic_shared=dynamic_shared,
+        shared_names=shared_names,
+        argument_names=argument_names,
         order=order,
         seed=seed,
         checks=checks,
@@ -253,6 +258,8 @@ def prepare(
     *,
     target: str | None = None,
     dynamic_shared: int = 0,
+    shared_names: Sequence[SharedName] = (),
+    argument_names: Sequence[str] = (),
     order: Order = "eager",
     seed: int = 0,
     checks: bool = True,
@@ -264,8 +271,8 @@ def prepare(
     entry = pick_kernel(module, kernel)
     sizes = launch_sizes(entry, grid, block, cluster)
     memory = GlobalMemory()
-    arguments = bind(entry, args, memory)
-    variables = Variables(module, entry, memory, arguments.parameters, dynamic_shared)
+    arguments = bind(entry, args, memory, argument_names)
+    variables = Variables(module, entry, memory, arguments.parameters, dynamic_shared, shared_names)
     program = Program(module, entry, variables, target or module.target)
     shape = LaunchShape(
         *sizes, entry.required_cluster is not None or cluster is not None,

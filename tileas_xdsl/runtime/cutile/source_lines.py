@@ -51,4 +51,5 @@ class SourceLines:
             return finding
         path, line, column = place
         notes = (f"at {finding.path}:{finding.line}:{finding.column}", *finding.notes)
-        return replace(finding, path=path, line=line, column=column, notes=notes)
+        moved = replace(finding, path=path, line=line, column=column, notes=notes)
+        return replace(moved, origin=None)

@@ -17,12 +17,12 @@ from tileas_xdsl.dialects.cute_nvgpu import FenceMbarrierInitOp, GetDynSmemOp, M
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import add, constant_like, is_equal
 from tileas_xdsl.threads.codegen.pointer_ops import advance
-from tileas_xdsl.threads.smem.smem_layout import BARRIER_BYTES
+from tileas_xdsl.threads.smem.smem_layout import BARRIER_BYTES, MBARRIERS
 
 
 def allocate_mbarriers(e: ThreadBuilder, op: Operation, name: str, count: int) -> SSAValue:
     """Return a pointer to mbarriers, one for each stage, in shared memory."""
-    offset = e.plan.shared.allocate(op, name, BARRIER_BYTES * count, "mbarriers", BARRIER_BYTES)
+    offset = e.plan.shared.allocate(op, name, BARRIER_BYTES * count, MBARRIERS, BARRIER_BYTES)
     return e.insert(GetDynSmemOp(offset, i64, BARRIER_BYTES)).result
 
 

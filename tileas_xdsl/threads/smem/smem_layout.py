@@ -39,6 +39,8 @@ SPANS = (("128B", 128), ("64B", 64), ("32B", 32))
 """Swizzle modes and their spans in bytes, the widest first."""
 
 BARRIER_BYTES = 8
+MBARRIERS = "mbarriers"
+"""What an allocation of mbarriers is in the map of shared memory."""
 
 
 @dataclass(frozen=True)

@@ -111,7 +111,8 @@ class Finding:
     """Where in the source of the kernel the instruction comes from, by `.loc`."""
 
     def __str__(self) -> str:
-        notes = "".join(f"\n  {line}" for line in self.notes)
+        source = () if self.origin is None else (f"compiled from {self.origin}",)
+        notes = "".join(f"\n  {line}" for line in (*source, *self.notes))
         where = f"{self.path}:{self.line}:{self.column}"
         return f"{where}: {self.severity}: {self.message} [{self.kind}]{notes}"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,6 +16,20 @@ from tileas_xdsl.target.arch import shared_memory_of
 MAX_LOCAL = 1 << 20
 
 
+class SharedName(NamedTuple):
+    """What a compiler calls a part of dynamic shared memory."""
+
+    offset: int
+    size: int
+    name: str
+    step: int = 0
+    """Bytes of each of several that are alike, as the mbarriers of stages; 0 for one."""
+
+    def at(self, offset: int) -> str:
+        """The name of what is at an offset in it."""
+        return f"{self.name}, stage {offset // self.step}" if self.step else self.name
+
+
 class Variables:
     """Allocates variables and resolves names; `parameters` are the bytes of each parameter."""
 
@@ -25,7 +40,10 @@ class Variables:
         memory: GlobalMemory,
         parameters: Mapping[str, bytes],
         dynamic_shared: int,
+        shared_names: Sequence[SharedName] = (),
     ) -> None:
+        self._dynamic: frozenset[str] = frozenset()
+        self._shared_names = shared_names
         self._locations: dict[str, tuple[str, int]] = {}
         self._shared: list[tuple[int, str]] = []
         self._parameters = parameters
@@ -66,7 +84,15 @@ class Variables:
         best = max(((at, name) for at, name in self._shared if at <= offset), default=None)
         if best is None:
             return f"shared+{offset - RESERVED:#x}"
-        return f"{best[1]}+{offset - best[0]:#x}"
+        inside = offset - best[0]
+        return f"{best[1]}+{inside:#x}{self._called(*best, inside)}"
+
+    def _called(self, _: int, variable: str, offset: int) -> str:
+        """What the compiler calls an offset in a variable, in parentheses, if anything."""
+        names = self._shared_names if variable in self._dynamic else ()
+        parts = (part for part in names if part.offset <= offset < part.offset + part.size)
+        part = next(parts, None)
+        return "" if part is None else f" ({part.at(offset - part.offset)})"
 
     def _place_shared(self, variables: Sequence[Variable], dynamic: int) -> int:
         if dynamic < 0:
@@ -80,6 +106,7 @@ class Variables:
         open_ended = [v for v in variables if v.space == "shared" and (v.extern or v.size == 0)]
         for v in open_ended:
             at = -(-at // v.align) * v.align
+        self._dynamic = frozenset(v.name for v in open_ended)
         for v in open_ended:
             self._put_shared(v, at)
         return at + dynamic - RESERVED
