@@ -17,7 +17,7 @@ SMOKE := $(addprefix tests/,test_architecture.py test_universe.py test_pipelines
   transforms/test_plain_control.py transforms/test_plain_gathers.py)
 # Broad and quick: every level and one or two kernels of each kind.
 
-.PHONY: demo test smoke check lint format types unit filecheck sweep isa-sweep freeze hardware mutate bench clean
+.PHONY: docs demo test smoke check lint format types unit filecheck sweep isa-sweep freeze hardware mutate bench clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.installed
@@ -59,6 +59,11 @@ isa-sweep: $(VENV)/.installed-dev
 sweep: $(VENV)/.installed-dev
 	@$(BIN)/python -m pytest -W error -q -n 2 -m "slow or not slow" --hypothesis-profile sweep
 
+docs: $(VENV)/.installed-docs
+	@$(BIN)/python -W ignore docs/site/assemble.py $(OUT)/docs/source
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict -f docs/site/mkdocs.yml
+	@echo "$(OUT)/docs/site/index.html"
+
 hardware: $(VENV)/.installed-dev
 	@$(BIN)/python tests/hardware/check.py
 	@$(BIN)/python tests/hardware/launch_cutile.py
@@ -91,6 +96,11 @@ $(VENV)/.installed-dev: pyproject.toml | $(VENV)/bin/python
 	@echo "installing tileas-xdsl and its development tools into $(VENV)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[cutile,dev,gpu,host,notebooks,ptxas]'
 	@touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-docs: pyproject.toml | $(VENV)/bin/python
+	@echo "installing tileas-xdsl and what makes its documentation into $(VENV)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[cutile,docs,notebooks,ptxas]'
+	@touch $@
 
 clean:
 	rm -rf $(VENV) $(OUT) .pytest_cache .ruff_cache .hypothesis

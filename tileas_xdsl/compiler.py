@@ -1,12 +1,14 @@
 """Compile a kernel: from text, a file or a module to PTX, with the IR of every stage at hand.
 
-k = tileas.compile(text, target="sm_90a")
-k.ptx; k.ir("cse"); k.simulate(a, b, c, grid=(4, 4))
+    k = tileas.compile(text, target="sm_90a")
+    k.ptx; k.ir("cse"); k.simulate(a, b, c, grid=(4, 4))
 
 A kernel of cuTile is compiled for arguments, or for a signature:
 
-k = tileas.compile(matmul, a, b, c, 128, 128, 64)
-k.emulate(a, b, c, 128, 128, 64, grid=(2, 2))
+    k = tileas.compile(matmul, a, b, c, 128, 128, 64)
+    k.emulate(a, b, c, 128, 128, 64, grid=(2, 2))
+
+Modules and text are compiled as they are.
 """
 
 from __future__ import annotations

@@ -1,12 +1,14 @@
 """The checker of PTX as a library: what is wrong with a kernel, found without a GPU.
 
-from tileas_xdsl import check
+    from tileas_xdsl import check
 
-report = check.ptx(text, grid=4, args=[x, y, 256], block=128)
-check.assert_no_findings(report)
+    report = check.ptx(text, grid=4, args=[x, y, 256], block=128)
+    check.assert_no_findings(report)
 
-with check.triton() as reports:         # unmodified Triton, tensors of the CPU
-    kernel[(4,)](x, y, 256, BLOCK=64)
+    with check.triton() as reports:         # unmodified Triton, tensors of the CPU
+        kernel[(4,)](x, y, 256, BLOCK=64)
+
+The findings are those of `tileas check`.
 """
 
 from tileas_xdsl.check.reports import (
