@@ -15,11 +15,13 @@ if TYPE_CHECKING:
     from tileas_xdsl.compiler import CompiledKernel, CompiledModule, compile, compile_kernels
     from tileas_xdsl.interpreters.tile.launch import Schedule, simulate
     from tileas_xdsl.runtime.cutile.dispatch import launch
+    from tileas_xdsl.tuning.autotune import autotune
 
 __all__ = [
     "CompiledKernel",
     "CompiledModule",
     "Schedule",
+    "autotune",
     "compile",
     "compile_kernels",
     "launch",
@@ -27,6 +29,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "autotune": "tileas_xdsl.tuning.autotune",
     "compile": "tileas_xdsl.compiler",
     "compile_kernels": "tileas_xdsl.compiler",
     "CompiledKernel": "tileas_xdsl.compiler",

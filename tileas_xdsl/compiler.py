@@ -100,7 +100,7 @@ def compile(
     expect("signature", signature, str, "a text such as 'a: f32[?], n: i32'")
     expect("host_code", host_code, bool, "True or False")
     expect("target", target, str, "the name of a GPU such as 'sm_90a'")
-    ctx = _context()
+    ctx = registered_context()
     parameters: Sequence[Parameter] | None = None
     if isinstance(source, str | Path | ModuleOp):
         target = target or _only_target(arguments, signature)
@@ -129,7 +129,7 @@ def compile_kernels(
     expect("host_code", host_code, bool, "True or False")
     expect("target", target, str, "the name of a GPU such as 'sm_90a'")
     expect("source", source, (str, Path, ModuleOp), "a module, a path or text")
-    ctx = _context()
+    ctx = registered_context()
     module = _module(source, ctx)
     verify_module(module)
     found = {
@@ -177,7 +177,7 @@ def _of_cutile(
 
 def tile_ir_module(content: bytes, name: str) -> ModuleOp:
     """Return the verified module of Tile IR bytecode; raises `DiagnosticError`, in `name`."""
-    ctx = _context()
+    ctx = registered_context()
     module = parse_input(ctx, content, name).module
     verify_module(module)
     return module
@@ -187,7 +187,7 @@ def compile_bytecode(kernel: Any, content: bytes, target: str) -> CompiledKernel
     """Compile the Tile IR bytecode of a cuTile kernel; raises as `compile`."""
     from tileas_xdsl.frontend.cutile import bytecode_module
 
-    ctx = _context()
+    ctx = registered_context()
     module = bytecode_module(kernel, content)
     load_tile_ir(ctx)
     verify_module(module)
@@ -304,7 +304,8 @@ def _host_code(module: ModuleOp) -> bytes | None:
             return None
 
 
-def _context() -> Context:
+def registered_context() -> Context:
+    """Return a context that knows every dialect that is installed."""
     ctx = Context()
     for name, factory in Universe.get_multiverse().all_dialects.items():
         ctx.register_dialect(name, factory)

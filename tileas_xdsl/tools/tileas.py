@@ -24,6 +24,7 @@ from tileas_xdsl.tools.commands.run import run
 from tileas_xdsl.tools.commands.schedule import schedule
 from tileas_xdsl.tools.commands.serve import serve
 from tileas_xdsl.tools.commands.simulate import simulate
+from tileas_xdsl.tools.commands.tune import tune
 from tileas_xdsl.tools.commands.validate import validate
 from tileas_xdsl.tools.failures import end_of_failure
 
@@ -62,6 +63,7 @@ COMMANDS = (
     run,
     validate,
     explain,
+    tune,
     report,
     serve,
     schedule,

@@ -1,0 +1,154 @@
+"""The choice among candidates: by prediction, compilation and measurement; what is kept."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, Future
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tileas_xdsl as tileas
+from tileas_xdsl.executors import ExecutorError, SerialExecutor, executor_named
+from tileas_xdsl.frontend.cutile import load_kernel
+from tileas_xdsl.tuning.autotune import AutotunedKernel
+from tileas_xdsl.tuning.candidates import Built, Task, build, predict
+from tileas_xdsl.tuning.prediction import Predicted
+from tileas_xdsl.tuning.space import SpaceError
+from tileas_xdsl.tuning.tuner import Request, TuningResult, tune
+
+pytest.importorskip("cuda.tile")
+
+M, N, K = 4000, 512, 8192
+SPACE = {"tm": (64, 128, 256), "tn": (64, 128)}
+MATMUL = load_kernel(f"{Path(__file__).parents[1] / 'explanation' / 'matmul.py'}:matmul")
+
+
+def cdiv(number: int, by: int) -> int:
+    return -(-number // by)
+
+
+def arrays() -> Sequence[Any]:
+    return [np.zeros(shape, np.float16) for shape in ((M, K), (K, N), (M, N))]
+
+
+def request(**options: Any) -> Request:
+    a, b, c = arrays()
+    named = {"a": a, "b": b, "c": c, "tm": 128, "tn": 128, "tk": 64}
+    grid = lambda config: (cdiv(M, config["tm"]), cdiv(N, config["tn"]))  # noqa: E731
+    return Request(MATMUL, named, SPACE, grid, **options)
+
+
+class Canned(Executor):
+    """Predicts by the grid: fewer blocks are faster, and spill below a number of them."""
+
+    def __init__(self, spilling: int = 0) -> None:
+        self.spilling = spilling
+        self.built: list[int] = []
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        task: Task = args[0]
+        blocks = task.grid[0] * task.grid[1]
+        if fn is predict:
+            answer: object = Predicted(float(blocks), "tma", 1, 1, True)
+        else:
+            self.built.append(blocks)
+            answer = Built("8 bytes are spilled" if blocks <= self.spilling else "", 128, 0)
+        assert fn in (predict, build)
+        future: Future[Any] = Future()
+        future.set_result(answer)
+        return future
+
+
+def tuned(executor: Executor, **options: Any) -> TuningResult:
+    measure = options.pop("measure", None)
+    return tune(request(**options), executor=executor, measure=measure, cached=False)
+
+
+def test_the_best_by_prediction_are_compiled_and_today_s_constants() -> None:
+    executor = Canned()
+    found = tuned(executor, top=2)
+    assert executor.built == [16 * 4, 32 * 4]
+    assert found.best == {"tm": 256, "tn": 128}
+    assert found.default == {"tm": 128, "tn": 128}
+    assert [one.built for one in found.candidates] == [True, True, False, False, False, False]
+
+
+def test_what_spills_is_out_and_others_are_compiled_instead() -> None:
+    executor = Canned(spilling=128)
+    found = tuned(executor, top=2)
+    assert executor.built == [64, 128, 128, 252]
+    assert found.best == {"tm": 64, "tn": 128}
+    assert {one.problem for one in found.candidates if one.problem} == {"8 bytes are spilled"}
+    assert not tuned(Canned(spilling=10_000)).works
+
+
+def test_measurements_decide_and_equal_times_keep_the_constants() -> None:
+    times = {(16, 4, 1): 120.0, (32, 4, 1): 100.5, (32, 8, 1): 100.0}
+    found = tuned(Canned(), measure=lambda grid, arguments: times.get(grid, 300.0))
+    assert found.best == found.default
+    assert found.correlation is not None
+    assert -1 <= found.correlation <= 1
+    times[32, 8, 1] = 90.0
+    found = tuned(Canned(), measure=lambda grid, arguments: times.get(grid, 300.0))
+    assert found.best == {"tm": 128, "tn": 64}
+    assert "90.0 us" in found.table()
+
+
+def test_a_prediction_is_waves_of_blocks_of_iterations() -> None:
+    """128 blocks are a wave: 128 iterations of 714 cycles behind 1062 and a launch of 500, then
+    32768 bytes at 18 a cycle; 1830 cycles are a microsecond."""
+    task = request().task({"tm": 128, "tn": 128})
+    found = predict(task)
+    assert isinstance(found, Predicted)
+    cycles = 500 + 1062 + K // 64 * 714 + 128 * 128 * 2 / 18
+    assert found.microseconds == pytest.approx(cycles / 1830)
+    assert (found.waves, found.bound, found.is_exact) == (1, "tma", True)
+
+
+def test_results_are_kept_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TILEAS_CACHE_DIR", str(tmp_path))
+    first = tune(request(), executor=Canned())
+    again = tune(request(), executor=SerialExecutor())
+    assert (again.best, again.table()) == (first.best, first.table())
+
+
+def test_a_decorated_kernel_tunes_for_its_arguments_and_launches(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TILEAS_CACHE_DIR", "")
+    launched: list[Any] = []
+    monkeypatch.setattr(
+        "tileas_xdsl.runtime.cutile.dispatch.launch", lambda *given: launched.append(given)
+    )
+    made = tileas.autotune(
+        space={**SPACE, "tk": (64,)},
+        grid=lambda config, a, b, c: (cdiv(c.shape[0], config["tm"]), cdiv(N, config["tn"])),
+        executor=Canned(),
+    )(MATMUL)
+    assert isinstance(made, AutotunedKernel)
+    given = arrays()
+    made(*given)
+    made(*given)
+    assert len(made.results) == 1
+    (_, grid, kernel, values), _ = launched
+    assert (grid, kernel, values[3:]) == ((16, 4), MATMUL, (256, 128, 64))
+    with pytest.raises(TypeError, match="2 arguments; the kernel takes a, b, c"):
+        made(*given[:2])
+    with pytest.raises(SpaceError, match="'tz' is no parameter"):
+        AutotunedKernel(MATMUL, {"tz": (1,)}, lambda config: (1,))
+
+
+def test_executors_have_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    with executor_named("serial") as executor:
+        assert executor.submit(max, 1, 2).result() == 2
+        assert isinstance(executor.submit(int, "x").exception(), ValueError)
+    with executor_named("processes:1") as executor:
+        assert executor.submit(max, 1, 2).result() == 2
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    for name, why in (("threads", "no executor 'threads'"), ("dask://h:1", "needs the package")):
+        with pytest.raises(ExecutorError, match=why), executor_named(name):
+            pass

@@ -1,0 +1,80 @@
+"""What workers do for one candidate: predict it, and compile it.
+
+Both take Tile IR bytecode and give plain data, so that any executor can carry them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tileas_xdsl.backend.nvidia_tools import MissingToolError
+from tileas_xdsl.compiler import (
+    compile_module,
+    default_passes,
+    registered_context,
+    tile_ir_module,
+)
+from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.explanation.reasons import reasons_in
+from tileas_xdsl.explanation.snapshots import PIPELINED, PLANNED, Snapshots
+from tileas_xdsl.target.arch import get_target
+from tileas_xdsl.tuning.prediction import Predicted, predicted
+
+
+@dataclass(frozen=True)
+class Task:
+    """A candidate as Tile IR, and the launch that it is for."""
+
+    content: bytes
+    target: str
+    arguments: tuple[int | None, ...]
+    """Those of the lowered function that are numbers."""
+    grid: tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Built:
+    """What became of a candidate; `problem` says why it is none."""
+
+    problem: str = ""
+    registers: int | None = None
+    spills: int | None = None
+    shared_bytes: int = 0
+
+
+def predict(task: Task) -> Predicted | str:
+    """Predict a launch from the passes up to pipelining; or say why the kernel is refused."""
+    try:
+        module = tile_ir_module(task.content, "<candidate>")
+        names = [spec.name for spec in default_passes(module)]
+        passes = default_passes(module)[: names.index(PIPELINED) + 1]
+        kept = Snapshots()
+        compile_module(
+            module, registered_context(), task.target, passes=passes, after_pass=kept.keep
+        )
+        target, reasons = get_target(task.target), reasons_in(kept.modules.values())
+        return predicted(kept.modules[PLANNED], target, reasons, task.arguments, task.grid)
+    except DiagnosticError as error:
+        return _said(error)
+
+
+def build(task: Task) -> Built:
+    """Compile a candidate to machine code, or to PTX without ptxas."""
+    try:
+        module = tile_ir_module(task.content, "<candidate>")
+        made = compile_module(module, registered_context(), task.target)
+        shared = made.abi.shared_bytes
+        try:
+            used = made.assemble().entries[made.name]
+        except MissingToolError:
+            return Built(shared_bytes=shared)
+    except DiagnosticError as error:
+        return Built(_said(error))
+    problem = f"{used.spills} bytes are spilled" if used.spills else ""
+    return Built(problem, used.registers, used.spills, shared)
+
+
+def _said(error: DiagnosticError) -> str:
+    reports: Sequence[str] = [one.text for one in error.diagnostics]
+    return reports[0] if reports else "the kernel is refused"

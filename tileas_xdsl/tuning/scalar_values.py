@@ -1,0 +1,106 @@
+"""Numbers of a kernel for the arguments of a launch: how often its loops run.
+
+Values are evaluated backwards from what asks for them: for block 0, with the grid and the
+arguments as they are; None where that needs memory or an operation that is not known here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from xdsl.dialects import arith, func, scf
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import BlockArgument, Operation, SSAValue
+
+_BINARY: Mapping[str, Callable[[int, int], int]] = {
+    "arith.addi": lambda a, b: a + b,
+    "arith.subi": lambda a, b: a - b,
+    "arith.muli": lambda a, b: a * b,
+    "arith.ceildivsi": lambda a, b: -(-a // b),
+    "arith.ceildivui": lambda a, b: -(-a // b),
+    "arith.floordivsi": lambda a, b: a // b,
+    "arith.divsi": lambda a, b: abs(a) // abs(b) * (1 if a * b >= 0 else -1),
+    "arith.divui": lambda a, b: a // b,
+    "arith.remsi": lambda a, b: abs(a) % abs(b) * (1 if a >= 0 else -1),
+    "arith.remui": lambda a, b: a % b,
+    "arith.minsi": min,
+    "arith.minui": min,
+    "arith.maxsi": max,
+    "arith.maxui": max,
+}
+
+_SAME = frozenset(
+    ("arith.index_cast", "arith.extsi", "arith.extui", "arith.trunci", "nv_tileaa.assume")
+)
+"""Operations that give the number of their operand."""
+
+_DIMENSIONS = {"x": 0, "y": 1, "z": 2}
+
+
+@dataclass
+class ScalarValues:
+    """Numbers of one kernel for one launch; `arguments` has None for what is no number."""
+
+    arguments: Sequence[int | None]
+    grid: tuple[int, int, int]
+    known: dict[SSAValue, int | None] = field(default_factory=dict[SSAValue, "int | None"])
+
+    def trip_count(self, loop: Operation) -> int | None:
+        """Return how often the body of a loop runs each time that the loop is reached."""
+        if not isinstance(loop, scf.ForOp):
+            return None
+        bounds = [self.of(value) for value in (loop.lb, loop.ub, loop.step)]
+        low, high, step = bounds
+        if low is None or high is None or not step:
+            return None
+        return max(-(-(high - low) // step), 0)
+
+    def of(self, value: SSAValue) -> int | None:
+        """Return a number, or None."""
+        if value not in self.known:
+            self.known[value] = self._computed(value)
+        return self.known[value]
+
+    def _computed(self, value: SSAValue) -> int | None:
+        if isinstance(value, BlockArgument):
+            parent = value.block.parent_op()
+            if isinstance(parent, func.FuncOp):
+                return self.arguments[value.index] if value.index < len(self.arguments) else None
+            first = isinstance(parent, scf.ForOp) and value.index == 0
+            return self.of(parent.lb) if first and isinstance(parent, scf.ForOp) else None
+        op = value.owner
+        return self._result(op) if isinstance(op, Operation) else None
+
+    def _result(self, op: Operation) -> int | None:
+        if isinstance(op, arith.ConstantOp):
+            return op.value.value.data if isinstance(op.value, IntegerAttr) else None
+        if op.name == "gpu.block_id":
+            return 0
+        if op.name == "gpu.grid_dim":
+            return self.grid[_DIMENSIONS[_dimension(op)]]
+        if op.name in _SAME:
+            return self.of(op.operands[0])
+        function = _BINARY.get(op.name)
+        numbers = [self.of(operand) for operand in op.operands] if function else []
+        if function is None or None in numbers:
+            return None
+        left, right = (number or 0 for number in numbers)
+        is_division = "div" in op.name or "rem" in op.name
+        return None if is_division and not right else function(left, right)
+
+
+def _dimension(op: Operation) -> str:
+    found: Any = op.properties["dimension"]
+    return str(found.data)
+
+
+def numbers_of(values: Sequence[Any]) -> Sequence[int | None]:
+    """Return the arguments of a kernel that are whole numbers, None for the others."""
+    return [int(value) if np.ndim(value) == 0 and _is_whole(value) else None for value in values]
+
+
+def _is_whole(value: Any) -> bool:
+    return np.asarray(value).dtype.kind in "iub"
