@@ -84,8 +84,8 @@ def explain(
     For each loop the unit that bounds it and the slack of the others, its roofline, and why loads
     are not done by TMA or not pipelined; what limits the blocks on a multiprocessor; bank conflicts
     and sectors by source line, counted on one block that runs on the emulator, with the arguments
-    of --grid and --arg or with some that fit the signature.  Of a tl kernel it tells first, for
-    each buffer and loop, what fixed its layout, and the alternatives.
+    of --grid and --arg or with some that fit the signature.  Of a tl kernel it tells, without
+    --show, for each buffer and loop what fixed its layout, and the alternatives.
 
     A kernel that is refused is explained too: what holds registers and shared memory, and the
     smallest change of constants that compiles.
@@ -99,12 +99,16 @@ def explain(
     with reported_errors():
         program = with_deep_stack(lambda: load_input(input_file, sig, target, None))
         block_programs = list(_kernels(program))
-        if not block_programs and (mode is not None or svg is not None):
-            option = "--mode" if mode is not None else "--svg"
-            fail(f"{option} is for tl kernels, and {input_file} has none", 2)
-        if block_programs and not json:
+        option = "--mode" if mode is not None else "--svg"
+        if mode is not None or svg is not None:
+            if not block_programs:
+                fail(f"{option} is for tl kernels, and {input_file} has none", 2)
+            if show or json:
+                fail(f"{option} is of no use with --show and --json", 2)
+        has_facts = bool(show) or json
+        if block_programs and not has_facts:
             _explain_buffers(block_programs, target, mode or _MODES[0], svg)
-        if mode != "parity" and svg is None:
+        else:
             request = Request(input_file, kernel, target, grid, arg)
             with_deep_stack(lambda: _explain(program, request, show, json=json))
 
@@ -153,8 +157,9 @@ def _explain_buffers(
     assert isinstance(module, ModuleOp)
     name = module_target(module, target).name
     found = [_laid_out(kernel, name, mode) for kernel in kernels]
-    for kernel, (program, decisions) in zip(kernels, found, strict=True):
-        typer.echo(f"@{_name(kernel)}: mode {mode}, {explanation(program, decisions)}\n")
+    for number, (kernel, (program, decisions)) in enumerate(zip(kernels, found, strict=True)):
+        gap = "\n" if number else ""
+        typer.echo(f"{gap}@{_name(kernel)}: mode {mode}, {explanation(program, decisions)}")
     if svg is not None:
         _draw(svg, [(_name(k), *each) for k, each in zip(kernels, found, strict=True)])
 
