@@ -113,8 +113,10 @@ class Pane {
     this.fill();
     this.select.onchange = () => this.show(Number(this.select.value));
     this.code.onclick = (event) => this.on(event, (line) => view.keep(this, line));
+    this.code.onmousemove = (event) => {
+      if (event.movementX || event.movementY) this.on(event, (line) => view.point(this, line)); // not by scrolling
+    };
     this.code.onmouseover = (event) => {
-      this.on(event, (line) => view.point(this, line));
       const layout = event.target.closest(".layout");
       if (layout) popup.show(view.marker.layouts.get(layout.textContent));
     };
@@ -155,6 +157,11 @@ class Pane {
       all.push(row);
     });
     this.code.replaceChildren(...all);
+    const found = this.related(this.view.places ?? []); // a line is followed through the passes
+    if (found.length) {
+      this.at = found[0];
+      this.scrollTo(found[0]);
+    }
     this.view.mark();
   }
 
@@ -226,7 +233,7 @@ class Levels {
   }
 
   point(pane, line) {
-    if (this.kept) return;
+    if (this.kept || (this.pane === pane && pane.at === line)) return;
     this.look(pane, line);
   }
 
@@ -238,7 +245,8 @@ class Levels {
   }
 
   keep(pane, line) {
-    this.kept = !(this.kept && this.pane === pane && pane.at === line);
+    const isAgain = this.kept && this.pane === pane && pane.at === line;
+    this.kept = !isAgain && pane.level.places[line].length > 0;
     this.look(pane, line);
     for (const other of this.panes) {
       const found = other === pane ? [] : other.related(this.places);
@@ -282,6 +290,7 @@ class Levels {
     } else if (event.key === "Enter") {
       this.keep(pane, pane.at);
     } else if (event.key === "n" || event.key === "p") {
+      this.pane = pane;
       const lines = pane.related(this.places);
       const next = event.key === "n" ? lines.find((l) => l > pane.at) ?? lines[0]
         : lines.findLast((l) => l < pane.at) ?? lines.at(-1);
