@@ -11,6 +11,7 @@ from support.assembling import needs_ptxas
 from tileas_xdsl.compiler import compile
 from tileas_xdsl.explanation.facts import KernelFacts, LoopFacts
 from tileas_xdsl.explanation.kernel import kernel_facts
+from tileas_xdsl.explanation.text import explanation
 from tileas_xdsl.frontend.cutile import load_kernel
 
 pytest.importorskip("cuda.tile")
@@ -113,3 +114,25 @@ def test_facts_are_json(facts: KernelFacts) -> None:
     read = json.loads(json.dumps(facts.to_json()))
     assert read["loops"][0]["location"].endswith(f"matmul.py:{line_with('for k in')}:5")
     assert read["shared"][0]["stages"] == 4
+
+
+def test_a_conversion_takes_the_wavefronts_that_a_run_counts() -> None:
+    """A transposed tile goes through shared memory: the plan's counts, and those of addresses."""
+    kernel = load_kernel(f"{SOURCE}:flipped")
+    signature = "a: f32[?, ?], b: f32[?, ?], rows=64, columns=64"
+    facts = kernel_facts(compile(kernel, signature=signature))
+    (conversion,) = facts.conversions
+    assert conversion.location is not None
+    assert conversion.location.line == line_with("ct.transpose")
+    assert (conversion.how, conversion.shape) == ("shared", (64, 64))
+    counted = sum(one.transactions for one in facts.accesses if one.memory == "shared")
+    assert f"{counted} wavefronts, {64 * 64 * 4} bytes of shared memory" in conversion.price
+    (reason,) = facts.reasons
+    assert (reason.what, reason.why) == ("TMA", "it is read in registers")
+
+
+def test_text_has_what_more_stages_take(facts: KernelFacts) -> None:
+    text = explanation(facts, ["shared", "loops"])
+    assert "6 stages of %pipeline: 65536 bytes more, 231424 of 233472: room for 1" in text
+    assert "714 cycles an iteration, bound by tma" in text
+    assert f"matmul.py:{line_with('for k in')}  for k in" in text

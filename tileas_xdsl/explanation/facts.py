@@ -228,11 +228,14 @@ class Conversion:
     """A tile that changes its layout between registers of threads."""
 
     location: Location | None
+    operation: str
+    """What needs the tile in the other layout."""
     source: str
     target: str
+    """Or `elements by index`, of a gather."""
     shape: tuple[int, ...]
     how: str
-    """`registers`, `shuffle` or `shared`."""
+    """`identity`, `permutation` of registers, `shuffle` or through `shared` memory."""
     price: str
     """Instructions of a thread, or bytes through shared memory and the barriers around it."""
     cycles: int

@@ -63,7 +63,7 @@ def kernel_facts(
         () if tiles is None or not warps else register_holders(tiles, warps, target),
         buffers,
         () if unlaid is None else tile_layouts(unlaid, target),
-        () if tiles is None or not warps else conversions(tiles, warps, target),
+        () if tiles is None or not warps else conversions(tiles),
         accesses,
         unknown,
         None if grid is None or resources is None else waves(grid, resources.blocks, target),

@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 
+from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from tileas_xdsl.diagnostics.emission import DiagnosticError
 from tileas_xdsl.diagnostics.locations import location_of
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
-from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
-from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
-from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.explanation.facts import Conversion, TileLayout
-from tileas_xdsl.explanation.register_holders import register_layout_of
-from tileas_xdsl.explanation.resources import agents_in
-from tileas_xdsl.layout.convert.plan import Cost
-from tileas_xdsl.layout.errors import LayoutError
+from tileas_xdsl.layout.convert.plan import Cost, Plan
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.target.arch import Target
-from tileas_xdsl.threads.convert.register_conversion import plan_of
-from tileas_xdsl.threads.pipeline.occupancy import WARP
+from tileas_xdsl.threads.convert.register_conversion import observed_conversions
 from tileas_xdsl.transforms.assign_layouts.candidates.candidate_lists import Candidate
 from tileas_xdsl.transforms.assign_layouts.driver import assign_layouts
 from tileas_xdsl.transforms.assign_layouts.request import Decision, Preferences
+from tileas_xdsl.transforms.convert_tileas_to_cute_nvgpu import ConvertTileasToCuteNvgpu
 
 MEMORIES: Mapping[Space, str] = {
     Space.RMEM: "registers",
@@ -72,51 +64,29 @@ def _asked(candidate: Candidate) -> str:
     return f"{candidate.op.name.rpartition('.')[2]}{line} ({candidate.atom})"
 
 
-@dataclass(frozen=True)
-class _Warps:
-    """The warps that run each agent's body, and those of the block for all else."""
+def conversions(tiles: ModuleOp) -> tuple[Conversion, ...]:
+    """Return the conversions of a laid out kernel between layouts of registers, each once.
 
-    block: int
-    switches: Mapping[Operation, Sequence[int]]
-
-    def around(self, op: Operation) -> int:
-        region, parent = op.parent_region(), op.parent_op()
-        while parent is not None and region is not None:
-            if isinstance(parent, AgentSwitchOp) and parent in self.switches:
-                return self.switches[parent][list(parent.agent_bodies).index(region)]
-            region, parent = parent.parent_region(), parent.parent_op()
-        return self.block
+    The kernel, of which this lowers a copy to threads, is one that can be lowered.
+    """
+    found: list[Conversion] = []
+    with observed_conversions(lambda op, plan: found.append(_conversion(op, plan))):
+        ConvertTileasToCuteNvgpu().apply(Context(), tiles.clone())
+    return tuple(sorted(dict.fromkeys(found), key=lambda one: -one.cycles))
 
 
-def conversions(tiles: ModuleOp, warps: int, target: Target) -> tuple[Conversion, ...]:
-    """Return the conversions of a laid out kernel between layouts of registers."""
-    switches: dict[Operation, list[int]] = {}
-    for switch, agent in agents_in(tiles, warps, target):
-        switches.setdefault(switch, []).append(agent.warps)
-    known = _Warps(warps, switches)
-    found = (_conversion(op, known.around(op) * WARP) for op in _conversions_in(tiles))
-    return tuple(one for one in found if one is not None)
-
-
-def _conversions_in(tiles: ModuleOp) -> Iterator[ConvertLayoutOp]:
-    for op in tiles.walk():
-        if isinstance(op, ConvertLayoutOp):
-            yield op
-
-
-def _conversion(op: ConvertLayoutOp, threads: int) -> Conversion | None:
-    source, target = register_layout_of(op.source.type), register_layout_of(op.result.type)
-    shape = tuple(shape_of(op.result.type) or ())
-    if source is None or target is None:
-        return None
-    try:
-        layouts = (RegisterLayout(source, shape, threads), RegisterLayout(target, shape, threads))
-        plan = plan_of(*layouts, bits_of(element_of(op.result.type)))
-    except (LayoutError, DiagnosticError):
-        return None
-    place, price = location_of(op), _price(plan.cost)
+def _conversion(op: Operation, plan: Plan) -> Conversion:
+    target = plan.target
+    to = str(target.layout) if isinstance(target, RegisterLayout) else "elements by index"
     return Conversion(
-        place, str(source), str(target), shape, plan.kind, price, round(plan.cost.cycles)
+        location_of(op),
+        op.name,
+        str(plan.source.layout),
+        to,
+        plan.source.shape,
+        plan.kind,
+        _price(plan.cost),
+        round(plan.cost.cycles),
     )
 
 

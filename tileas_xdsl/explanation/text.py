@@ -11,8 +11,10 @@ from tileas_xdsl.explanation.facts import (
     AccessFacts,
     KernelFacts,
     LoopFacts,
+    Occupancy,
     Reason,
     Roofline,
+    SharedBuffer,
 )
 
 WIDTH = 72
@@ -170,6 +172,23 @@ def _shared(facts: KernelFacts) -> Iterator[str]:
         for one in facts.shared
     ]
     yield from _table(rows) if rows else iter(["  none"])
+    for one in facts.shared:
+        if one.stages > 1 and facts.occupancy is not None:
+            yield from _more_stages(one, facts.occupancy)
+
+
+def _more_stages(ring: SharedBuffer, used: Occupancy) -> Iterator[str]:
+    """What one and two more stages of a ring take, and the blocks that then share the memory."""
+    stage = ring.bytes // ring.stages
+    memory = next(one for one in used.limits if one.what == "shared memory")
+    for more in (1, 2):
+        needed = memory.used + more * stage
+        blocks = memory.available // needed
+        room = f"room for {blocks} of such blocks" if blocks else "no block has so much"
+        yield (
+            f"  {ring.stages + more} stages of {ring.name}: {more * stage} bytes more, "
+            f"{needed} of {memory.available}: {room}"
+        )
 
 
 def _layouts(facts: KernelFacts) -> Iterator[str]:
@@ -187,7 +206,7 @@ def _conversions(facts: KernelFacts) -> Iterator[str]:
     for one in facts.conversions:
         shape = "x".join(map(str, one.shape))
         yield f"conversion of {shape} at {place_text(one.location, source=True)}"
-        yield f"  by {one.how}, {one.cycles} cycles: {one.price}"
+        yield f"  for {one.operation}, by {one.how}, {one.cycles} cycles: {one.price}"
         yield f"  from {one.source}"
         yield f"  to   {one.target}"
 

@@ -14,9 +14,11 @@ Elements of 64 bits are shuffled in two halves; `i1` and `index` are carried as 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from xdsl.dialects import vector
@@ -61,6 +63,27 @@ from tileas_xdsl.threads.smem.table_driven_copy import (
 WORD_BITS = 32
 
 
+Observer: TypeAlias = Callable[[Operation, Plan], None]
+"""Told of each conversion that is lowered: the operation that needs it, and its plan."""
+
+
+def _ignore(op: Operation, plan: Plan) -> None:
+    del op, plan
+
+
+_see: ContextVar[Observer] = ContextVar("conversions", default=_ignore)
+
+
+@contextmanager
+def observed_conversions(see: Observer) -> Generator[None]:
+    """Tell `see` of all conversions that are lowered meanwhile, which explanations list."""
+    token = _see.set(see)
+    try:
+        yield
+    finally:
+        _see.reset(token)
+
+
 @lru_cache(maxsize=256)
 def plan_of(
     source: RegisterLayout,
@@ -100,6 +123,7 @@ def places_by(
     digits: Sequence[ThreadDigit] = (),
 ) -> list[Place | None]:
     """Return the source of each target register after a plan is carried out."""
+    _see.get()(op, plan)
     match plan:
         case RegisterPlan():
             return _renamed(e, tile, plan)
