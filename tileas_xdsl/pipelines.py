@@ -74,7 +74,7 @@ _TO_THREADS = (
     "convert-tileas-to-cute-nvgpu",
     "expand-division",
     "expand-math",
-    "licm",
+    "hoist-loop-invariants",
     "cse",
     "convert-cute-nvgpu-to-ptx",
 )

@@ -47,6 +47,7 @@ PASSES = (
     "expand-division",
     "expand-math",
     "fuse-fma",
+    "hoist-loop-invariants",
     "loop-split",
     "lower-tma-load-store-to-async",
     "tileas-assign-buffers",

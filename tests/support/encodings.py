@@ -22,7 +22,12 @@ Array = NDArray[Any]
 
 LOWERING = tuple(
     ArgSpec(name, {})
-    for name in ("convert-tileas-to-cute-nvgpu", "licm", "cse", "convert-cute-nvgpu-to-ptx")
+    for name in (
+        "convert-tileas-to-cute-nvgpu",
+        "hoist-loop-invariants",
+        "cse",
+        "convert-cute-nvgpu-to-ptx",
+    )
 )
 """Passes that lower tiles with given layouts."""
 

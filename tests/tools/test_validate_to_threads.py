@@ -16,7 +16,7 @@ THREADS = (
     "convert-tileas-to-cute-nvgpu",
     "expand-division",
     "expand-math",
-    "licm",
+    "hoist-loop-invariants",
     "cse",
     "convert-cute-nvgpu-to-ptx",
 )

@@ -1,0 +1,92 @@
+// `hoist-loop-invariants` moves what a loop does not change in front of it, as far as the registers
+// of a thread suffice.
+
+// RUN: tileas-opt %s -p hoist-loop-invariants --split-input-file | filecheck %s
+
+// Registers are left: 32 indices are computed once.
+
+func.func @few(%x: vector<32xi32>, %n: i32) {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  scf.for %i = %zero to %n step %one : i32 {
+    %indices = arith.addi %x, %x : vector<32xi32>
+    %scaled = arith.muli %n, %n : i32
+    "test.op"(%indices, %scaled, %x) : (vector<32xi32>, i32, vector<32xi32>) -> ()
+  }
+  func.return
+}
+
+// CHECK-LABEL: func.func @few
+// CHECK:         %indices = arith.addi
+// CHECK-NEXT:    %scaled = arith.muli
+// CHECK-NEXT:    scf.for
+// CHECK-NEXT:      "test.op"(%indices, %scaled, %x)
+
+// -----
+
+// The accumulator and what else lives through the loop leave none: a number is still hoisted, the
+// fragment is computed in each iteration. So is a broadcast, which names one register 64 times.
+
+func.func @many(%x: vector<64xi32>, %acc: vector<128xf32>, %n: i32) -> vector<128xf32> {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %d = scf.for %i = %zero to %n step %one iter_args(%a = %acc) -> (vector<128xf32>) : i32 {
+    %indices = arith.addi %x, %x : vector<64xi32>
+    %scaled = arith.muli %n, %n : i32
+    %all = vector.broadcast %scaled : i32 to vector<64xi32>
+    %b = "test.op"(%indices, %all, %a, %x) : (vector<64xi32>, vector<64xi32>, vector<128xf32>, vector<64xi32>) -> vector<128xf32>
+    scf.yield %b : vector<128xf32>
+  }
+  func.return %d : vector<128xf32>
+}
+
+// CHECK-LABEL: func.func @many
+// CHECK:         %scaled = arith.muli
+// CHECK-NEXT:    %all = vector.broadcast
+// CHECK-NEXT:    scf.for
+// CHECK-NEXT:      %indices = arith.addi
+
+// -----
+
+// A fragment whose operands the loop needs no more takes only the registers that these leave.
+
+func.func @replaced(%x: vector<64xi32>, %acc: vector<128xf32>, %n: i32) -> vector<128xf32> {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %d = scf.for %i = %zero to %n step %one iter_args(%a = %acc) -> (vector<128xf32>) : i32 {
+    %indices = arith.addi %x, %x : vector<64xi32>
+    %b = "test.op"(%indices, %a) : (vector<64xi32>, vector<128xf32>) -> vector<128xf32>
+    scf.yield %b : vector<128xf32>
+  }
+  func.return %d : vector<128xf32>
+}
+
+// CHECK-LABEL: func.func @replaced
+// CHECK:         %indices = arith.addi
+// CHECK-NEXT:    scf.for
+
+// -----
+
+// An outer loop computes a number rarely: it stays where there are no registers. An agent has those
+// that it asks for.
+
+func.func @outer(%acc: vector<128xf32>, %n: i32) -> vector<128xf32> {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  cute_nvgpu.arch.setmaxregister 128 increase = false
+  %d = scf.for %i = %zero to %n step %one iter_args(%a = %acc) -> (vector<128xf32>) : i32 {
+    %scaled = arith.muli %n, %n : i32
+    %c = scf.for %j = %zero to %n step %one iter_args(%b = %a) -> (vector<128xf32>) : i32 {
+      %e = "test.op"(%b) : (vector<128xf32>) -> vector<128xf32>
+      scf.yield %e : vector<128xf32>
+    }
+    "test.op"(%scaled, %n) : (i32, i32) -> ()
+    scf.yield %c : vector<128xf32>
+  }
+  func.return %d : vector<128xf32>
+}
+
+// CHECK-LABEL: func.func @outer
+// CHECK:         scf.for
+// CHECK-NEXT:      %scaled = arith.muli
+// CHECK-NEXT:      scf.for

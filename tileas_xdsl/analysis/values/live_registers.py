@@ -1,0 +1,111 @@
+"""Registers of a thread that are live in each loop, in thread-level IR.
+
+    %b = vector.broadcast %x     no register of its own: PTX names %x again
+    scf.for {                    live: what is used inside, for every iteration needs it,
+      ...                              what is used behind the loop, and what the body has at once
+    }
+
+The count is an estimate.  ptxas orders instructions anew, and many fragments are never whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+
+from xdsl.dialects import arith, vector
+from xdsl.dialects.builtin import IndexType, TensorType
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from tileas_xdsl.dialects.cute import MakeFragmentOp, PtrType, SliceFragmentOp, UndefFragmentOp
+from tileas_xdsl.dialects.cute.types.address_spaces import ADDRESS_BITS
+from tileas_xdsl.dialects.cute.types.elements import as_vector, element_bits, element_of
+
+WORD = 32
+
+RENAMED = (MakeFragmentOp, SliceFragmentOp, vector.BroadcastOp, vector.ExtractOp)
+"""Operations whose results are registers of their operands."""
+
+FREE = (arith.ConstantOp, UndefFragmentOp)
+"""Operations whose results are immediate operands or anything."""
+
+
+def registers_of(type_: Attribute) -> int:
+    """Return the 32-bit registers of a value of a thread; a predicate counts as one."""
+    fragment, element = as_vector(type_), element_of(type_)
+    if isinstance(type_, TensorType):
+        return 0
+    if isinstance(element, PtrType):
+        return ADDRESS_BITS[element.space] // WORD
+    bits = WORD if isinstance(element, IndexType) else element_bits(element) or WORD
+    count = 1 if fragment is None else prod(fragment.get_shape())
+    return -(-count * bits // WORD)
+
+
+def own_registers(value: SSAValue) -> int:
+    """Return the registers of a value beside those of the operands that it is made of."""
+    return 0 if isinstance(value.owner, RENAMED + FREE) else registers_of(value.type)
+
+
+def registers_in_loops(region: Region) -> Mapping[Operation, int]:
+    """Return the most registers that are live at once in each operation that has regions."""
+    liveness = _Liveness()
+    for block in region.blocks:
+        liveness.walk(block)
+    return liveness.peaks
+
+
+class _Liveness:
+    """Backward liveness over structured control flow, with a running count."""
+
+    def __init__(self) -> None:
+        self.live: set[SSAValue] = set()
+        self.count = 0
+        self.peaks: dict[Operation, int] = {}
+
+    def walk(self, block: Block) -> int:
+        """Return the peak of a block; what is live behind it becomes what is live before it."""
+        peak = self.count
+        for op in reversed(block.ops):
+            if op.regions:
+                peak = max(peak, self._regions(op))
+            self._kill(op.results)
+            self._use(op)
+            peak = max(peak, self.count)
+        self._kill(block.args)
+        return peak
+
+    def _regions(self, op: Operation) -> int:
+        """Walk the regions; what they use from outside is live all along."""
+        self._kill(op.results)
+        for inner in op.walk():
+            if inner is not op:
+                self._use(inner, outside=op)
+        before, count = set(self.live), self.count
+        peak = count
+        for region in op.regions:
+            for block in region.blocks:
+                peak = max(peak, self.walk(block))
+                self.live, self.count = set(before), count
+        self.peaks[op] = peak
+        return peak
+
+    def _use(self, op: Operation, outside: Operation | None = None) -> None:
+        """Make the operands live: those that are registers, or what these are made of."""
+        left = list(op.operands)
+        while left:
+            value = left.pop()
+            owner = value.owner
+            if value in self.live or (outside is not None and outside.is_ancestor(owner)):
+                continue
+            if isinstance(owner, RENAMED):
+                left.extend(owner.operands)
+                continue
+            self.live.add(value)
+            self.count += own_registers(value)
+
+    def _kill(self, values: tuple[SSAValue, ...] | list[SSAValue]) -> None:
+        for value in values:
+            if value in self.live:
+                self.live.remove(value)
+                self.count -= own_registers(value)

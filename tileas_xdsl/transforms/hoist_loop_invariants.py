@@ -1,0 +1,142 @@
+"""The pass `hoist-loop-invariants`: loop-invariant code motion within the registers that are left.
+
+    scf.for ... {                               %c = ...   // one register: in front of the loop
+      %c = arith.muli %a, %b : i32              scf.for ... {
+      %i = arith.addi %x, %y : vector<64xi32>     %i = arith.addi %x, %y : vector<64xi32>
+      ... 200 registers live ...          ->      ... 200 registers live ...
+    }                                           }
+
+A value in front of a loop occupies its registers in all of the loop.  Where they are not left,
+ptxas spills: a load of each iteration instead of an instruction.  Innermost loops come first.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.context import Context
+from xdsl.dialects import func, scf
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.traits import IsTerminator, is_side_effect_free, is_speculatable
+from xdsl.transforms.loop_invariant_code_motion import can_be_hoisted
+
+from tileas_xdsl.analysis.values.live_registers import own_registers, registers_in_loops
+from tileas_xdsl.dialects.cute_nvgpu import SetMaxRegisterOp
+from tileas_xdsl.dialects.target_attribute import module_target
+from tileas_xdsl.target.arch import Target
+from tileas_xdsl.threads.pipeline.warp_allocation import registers_at_entry
+
+THREADS, BLOCKS = "nvvm.reqntid", "nvvm.minctasm"
+
+FEW_REGISTERS = 8
+"""Of a value that leaves innermost loops even so: addresses, descriptors, conditions, which each
+iteration would compute anew.  An outer loop computes them rarely."""
+
+SPARE_REGISTERS = 16
+"""Of a thread, beside the values that are live: what an instruction needs while it is computed."""
+
+
+@dataclass(frozen=True)
+class HoistLoopInvariants(ModulePass):
+    """Move what a loop does not change in front of it, as far as registers are left."""
+
+    name = "hoist-loop-invariants"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        target = module_target(op)
+        for function in op.ops:
+            if isinstance(function, func.FuncOp):
+                _Hoisting(function, target).run()
+
+
+@dataclass
+class _Hoisting:
+    """The loops of a function, each with the registers that it may take."""
+
+    function: func.FuncOp
+    target: Target
+
+    def run(self) -> None:
+        """Hoist out of every loop, innermost ones first."""
+        for loop in [*self.function.walk(region_first=True)]:
+            if isinstance(loop, scf.ForOp):
+                self._hoist(loop)
+
+    def _hoist(self, loop: scf.ForOp) -> None:
+        few = FEW_REGISTERS if _is_innermost(loop) else 0
+        left: int | None = None
+        waiting = deque(loop.body.block.ops)
+        while waiting:
+            op = waiting.popleft()
+            if op.parent is not loop.body.block or not _is_invariant(op, loop):
+                continue
+            taken = _taken(op, loop)
+            if taken > few:
+                left = self._left(loop) if left is None else left
+                if taken > left:
+                    continue
+                left -= taken
+            op.detach()
+            Rewriter.insert_op(op, InsertPoint.before(loop))
+            waiting.extend(_users(op))
+
+    def _left(self, loop: scf.ForOp) -> int:
+        """Return the registers that nothing in a loop takes."""
+        taken = registers_in_loops(self.function.body)[loop]
+        return self._limit(loop) - SPARE_REGISTERS - taken
+
+    def _limit(self, op: Operation) -> int:
+        """Return the registers of a thread: of its agent, else of the kernel."""
+        inner: Operation | None = op
+        while inner is not None:
+            for before in _before(inner):
+                if isinstance(before, SetMaxRegisterOp):
+                    return before.count.value.data
+            inner = inner.parent_op()
+        return self._at_entry()
+
+    def _at_entry(self) -> int:
+        threads = self.function.attributes.get(THREADS)
+        if not isinstance(threads, DenseArrayBase):
+            return self.target.registers_per_thread
+        blocks = self.function.attributes.get(BLOCKS)
+        count = blocks.value.data if isinstance(blocks, IntegerAttr) else 1
+        return registers_at_entry(prod(threads.get_values()), self.target, count)
+
+
+def _taken(op: Operation, loop: scf.ForOp) -> int:
+    """Return the registers that results take in a loop, less those of operands it needs no more."""
+    given = sum(own_registers(value) for value in {*op.operands} if _is_last_use(value, op, loop))
+    return sum(map(own_registers, op.results)) - given
+
+
+def _is_last_use(value: SSAValue, op: Operation, loop: scf.ForOp) -> bool:
+    users = (use.operation for use in value.uses)
+    return all(user is op or not loop.is_ancestor(user) for user in users)
+
+
+def _is_innermost(loop: scf.ForOp) -> bool:
+    return not any(isinstance(op, scf.ForOp | scf.WhileOp) for op in loop.body.walk())
+
+
+def _is_invariant(op: Operation, loop: scf.ForOp) -> bool:
+    is_pure = not op.has_trait(IsTerminator) and is_side_effect_free(op) and is_speculatable(op)
+    return is_pure and bool(can_be_hoisted(op, loop.body))
+
+
+def _users(op: Operation) -> Iterator[Operation]:
+    for result in op.results:
+        yield from (use.operation for use in result.uses)
+
+
+def _before(op: Operation) -> Iterator[Operation]:
+    """The operations before one in its block, the nearest first."""
+    while (previous := op.prev_op) is not None:
+        op = previous
+        yield op
