@@ -166,28 +166,48 @@ def test_attention_on_arrays_of_four_dimensions_loads_by_tma_alone(target: str, 
     """Two warpgroups read stages that a producer fills; nothing spills, no thread loads.
 
     Two loops of the producer, over whole and over masked keys, load two panels of keys and two of
-    values each.  The result is laid out for its store in the memory of stages that nobody reads any
-    more.
+    values each.  The result, two panels, is put for its store into the memory of stages that nobody
+    reads any more.
     """
     problem = Attention(1, 1, 128, keys, 128, tm=128, tn=128).problem()
     kernel = problem.compiled(target)
     assert kernel.abi.shared_bytes < 228 * 1024
     assert "not_pipelined" not in kernel.ir("tileas-pipeline-loads")
     assert "max_regs = array<i32: 40, 232>" in kernel.ir("tileas-pipeline-loads")
-    assert len(re.findall(COPIES, kernel.ptx)) == 2 + 2 * (2 + 2)
+    assert len(re.findall(COPIES, kernel.ptx)) == 2 + 2 * (2 + 2) + 2
+    assert "st.global" not in kernel.ptx
     assert "ld.global" not in kernel.ptx
     assert kernel.assemble().spills == 0
     assert emulated(problem, kernel, order="random").is_right
 
 
+@pytest.mark.parametrize(("target", "tn"), [("sm_90a", 256), ("sm_100a", 128)])
+def test_bias_activation_and_residual_go_with_the_sums_by_tma(target: str, tn: int) -> None:
+    """In two pieces or in one; nothing is stored by threads, and nothing spills."""
+    rng = np.random.default_rng(3)
+    a, b, bias, rest = (
+        rng.standard_normal(shape).astype(np.float16)
+        for shape in ((150, 72), (72, 328), (328,), (150, 328))
+    )
+    arguments = (a, b, bias, rest, np.full((150, 328), np.nan, np.float16), 128, tn, 64)
+    kernel = tileas.compile(kernels.biased, *arguments, target=target)
+    assert "st.global" not in kernel.ptx
+    assert not kernel.assemble().spills
+    run = kernel.emulate(*arguments, grid=(2, -(-328 // tn)), order="random")
+    assert not run.findings
+    wanted = np.maximum(exact(a, b) + bias, 0) + rest
+    np.testing.assert_allclose(run.arrays[4].astype(np.float64), wanted, atol=0.03)
+
+
 @pytest.mark.parametrize("target", TARGETS)
-def test_batches_of_matrices_are_loaded_by_tma_alone(target: str) -> None:
+def test_batches_of_matrices_are_loaded_and_stored_by_tma_alone(target: str) -> None:
     rng = np.random.default_rng(7)
     a, b = (rng.standard_normal(shape).astype(np.float16) for shape in ((2, 70, 72), (2, 72, 136)))
     c = np.full((2, 70, 136), np.nan, np.float32)
     kernel = tileas.compile(batched_matmul, a, b, c, 64, 64, 32, target=target)
     assert "agent_switch" in kernel.ir("tileas-pipeline-loads")
     assert "ld.global" not in kernel.ptx
+    assert "st.global" not in kernel.ptx
     check(kernel.emulate(a, b, c, 64, 64, 32, grid=(2, 3, 2)), exact(a, b))
 
 

@@ -38,3 +38,15 @@ def batched(a, b, c):
     for k in range(ct.num_tiles(a, axis=1, shape=(64, 32))):
         acc = ct.mma(ct.load(a, (0, k), (64, 32)), ct.load(b, (k, 0), (32, 64)), acc)
     ct.store(c, index=(0, 0, 0, 0), tile=ct.reshape(acc, (1, 1, 64, 64)))
+
+
+@ct.kernel
+def biased(a, b, bias, rest, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
+    """The sums of a product, a bias of columns, ReLU and a residual."""
+    i, j = ct.bid(0), ct.bid(1)
+    acc = ct.zeros((tm, tn), dtype=ct.float32)
+    for k in range(ct.cdiv(a.shape[1], tk)):
+        acc = ct.mma(ct.load(a, (i, k), (tm, tk)), ct.load(b, (k, j), (tk, tn)), acc)
+    acc = acc + ct.load(bias, (j,), (tn,)).astype(ct.float32)[None, :]
+    acc = ct.maximum(acc, 0.0) + ct.load(rest, (i, j), (tm, tn)).astype(ct.float32)
+    ct.store(c, (i, j), acc.astype(c.dtype))

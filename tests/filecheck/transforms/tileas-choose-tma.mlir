@@ -89,3 +89,52 @@ func.func @batched(%a: !nv_tileaa.ptr<f16, 1>, %i: index, %b: tensor<64x64xf16, 
 // CHECK:         %x = nv_tileas.tiled_load %va[%i, %i, %i] {atom = #nv_tileas<atom tma_load_3d>, allow_tma = true} : !nv_tileas.tiled_view<1x64x64xf16, gmem> -> tensor<1x64x64xf16, #nv_tileas<space smem>>
 // CHECK-NEXT:    %matrix = nv_tileas.view %x : tensor<1x64x64xf16, #nv_tileas<space smem>> -> tensor<64x64xf16, #nv_tileas<space smem>>
 // CHECK-NEXT:    %sum = nv_tileas.dot %matrix, %b, %c
+
+// -----
+
+// Beside sums, what is stored may read broadcasts of smaller tiles and loaded tiles, and may be shown
+// with unit dimensions: a matrix is staged, and shown so again.
+
+func.func @epilogue(%sum: tensor<64x64xf32>, %a: tensor<64x32xf16, #nv_tileas<space smem>>, %b: tensor<32x64xf16, #nv_tileas<space smem>>, %bias: tensor<64xf32>, %c: !nv_tileaa.ptr<f16, 1>, %m: i32, %n: i32, %i: index, %j: index) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %pc = nv_tileaa.assume %c, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<f16, 1>
+  %row = nv_tileaa.assume %n, #nv_tileaa.div_by<8> : i32
+  %mc = nv_tileaa.make_memref %pc, sizes[%m : i32, %m : i32, %row : i32], strides[%row : i32, %row : i32] : !nv_tileaa.ptr<f16, 1> -> memref<?x?x?xf16, strided<[?, ?, 1]>>
+  %vc = nv_tileas.view %mc : memref<?x?x?xf16, strided<[?, ?, 1]>> -> !nv_tileas.tiled_view<1x64x64xf16, gmem>
+  %nothing = arith.constant dense<0.0> : tensor<64x64xf32>
+  %product = nv_tileas.dot %a, %b, %nothing {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x32xf16, #nv_tileas<space smem>>, tensor<32x64xf16, #nv_tileas<space smem>>, tensor<64x64xf32> -> tensor<64x64xf32>
+  %wide = nv_tileas.generate : tensor<64x64xf32> {
+  ^bb0(%p: index, %q: index):
+    %one = tensor.extract %bias[%q] : tensor<64xf32>
+    nv_tileas.yield %one : f32
+  }
+  %biased = arith.addf %product, %wide : tensor<64x64xf32>
+  %half = arith.truncf %biased : tensor<64x64xf32> to tensor<64x64xf16>
+  %shown = nv_tileas.expand_dims %half {axis = 0 : i32} : tensor<64x64xf16> -> tensor<1x64x64xf16>
+  nv_tileas.tiled_store %shown, %vc[%i, %i, %j] {atom = #nv_tileas<atom stg>} : tensor<1x64x64xf16>, !nv_tileas.tiled_view<1x64x64xf16, gmem>
+  func.return
+}
+
+// CHECK-LABEL: func.func @epilogue
+// CHECK:         %half = arith.truncf %biased
+// CHECK-NEXT:    %staging = nv_tileas.alloc_tensor : tensor<64x64xf16, #nv_tileas<space smem>>
+// CHECK-NEXT:    %[[SHOWN:.*]] = nv_tileas.view %staging : tensor<64x64xf16, #nv_tileas<space smem>> -> tensor<1x64x64xf16, #nv_tileas<space smem>>
+// CHECK-NEXT:    nv_tileas.copy %half, %staging
+// CHECK-NEXT:    nv_tileas.tiled_store %[[SHOWN]], %vc[%i, %i, %j] {atom = #nv_tileas<atom tma_store_3d>, allow_tma = true}
+
+// -----
+
+// A tile of the same size that is neither loaded nor computed from sums keeps threads storing.
+
+func.func @other(%other: tensor<64x64xf32>, %a: tensor<64x32xf16, #nv_tileas<space smem>>, %b: tensor<32x64xf16, #nv_tileas<space smem>>, %c: !nv_tileaa.ptr<f32, 1>, %i: index) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %pc = nv_tileaa.assume %c, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<f32, 1>
+  %mc = nv_tileaa.make_memref %pc, sizes[], strides[] : !nv_tileaa.ptr<f32, 1> -> memref<64x64xf32, strided<[64, 1]>>
+  %vc = nv_tileas.view %mc : memref<64x64xf32, strided<[64, 1]>> -> !nv_tileas.tiled_view<64x64xf32, gmem>
+  %nothing = arith.constant dense<0.0> : tensor<64x64xf32>
+  %product = nv_tileas.dot %a, %b, %nothing {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x32xf16, #nv_tileas<space smem>>, tensor<32x64xf16, #nv_tileas<space smem>>, tensor<64x64xf32> -> tensor<64x64xf32>
+  %both = arith.addf %product, %other : tensor<64x64xf32>
+  nv_tileas.tiled_store %both, %vc[%i, %i] {atom = #nv_tileas<atom stg>} : tensor<64x64xf32>, !nv_tileas.tiled_view<64x64xf32, gmem>
+  func.return
+}
+
+// CHECK-LABEL: func.func @other
+// CHECK:         nv_tileas.tiled_store %both, %vc[%i, %i] {atom = #nv_tileas<atom stg>}

@@ -7,20 +7,23 @@ finds that it does not fit, it gives up stages of pipelines (`convert-tileas-to-
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from math import prod
 
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.interfaces import Producer
+from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadBase, TiledStoreOp
-from tileas_xdsl.dialects.nv_tileas.pipelines.ops import PipelineYieldOp
-from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.ops import PipelineYieldOp, StageOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.tma.ops import AsyncTiledTmaStoreOp
 
 TILE_ALIGNMENT = 1024
 """Bytes that tiles begin at multiples of: where every swizzle repeats."""
@@ -37,6 +40,30 @@ def allocated_tiles(root: Operation) -> Iterator[tuple[Operation, Attribute]]:
                 yield op, op.results[0].type
         elif isinstance(op, TiledStoreOp) and _is_staged(op):
             yield op, op.value.type
+
+
+def is_staging(op: Operation) -> bool:
+    """Whether an operation allocates a tile that threads fill and from which it is stored."""
+    if not isinstance(op, AllocTensorOp):
+        return False
+    pending: list[SSAValue] = [op.result]
+    users: list[Operation] = []
+    while pending:
+        for use in pending.pop().uses:
+            users.append(use.operation)
+            if isinstance(use.operation, ViewOp):
+                pending.append(use.operation.result)
+    fills = [user for user in users if isinstance(user, CopyOp) and user.source is not op.result]
+    stores = (TiledStoreOp, AsyncTiledTmaStoreOp, ViewOp)
+    return bool(fills) and all(user in fills or isinstance(user, stores) for user in users)
+
+
+def lies_in_stages(op: Operation) -> bool:
+    """Whether a staging tile is made behind the loops that read stages: it gets their memory."""
+    if op.parent is None or not is_staging(op):
+        return False
+    before = itertools.takewhile(lambda one: one is not op, op.parent.ops)
+    return any(isinstance(inner, StageOp) for one in before for inner in one.walk())
 
 
 def _is_of_stage(op: Operation) -> bool:

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 
 from xdsl.ir import Block, Operation, SSAValue
 
+from tileas_xdsl.analysis.memory.shared_memory import is_staging
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, MatrixProduct
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import STAGES_ARE_A_HINT, CreatePipelineOp
@@ -24,10 +25,12 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ReinterpretOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp, ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaLoadBase, TmaTransferOp
+from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
-from tileas_xdsl.threads.codegen.lowered_values import Ghost, PendingTile
+from tileas_xdsl.threads.codegen.lowered_values import Ghost, PendingTile, ScratchAllocation
 from tileas_xdsl.threads.pipeline.stage_consumers import users_of
 from tileas_xdsl.threads.pipeline.tile_properties import LOOPS, runs_again
+from tileas_xdsl.threads.smem.smem_layout import ALIGNMENT
 
 _MAKERS = (AllocTensorOp, ConvertLayoutOp)
 _VIEWS = (ExtractSliceOp, ReinterpretOp, ViewOp)
@@ -51,6 +54,25 @@ def memory_for_operand(e: ThreadBuilder, tile: SSAValue, size: int) -> int | Non
         if available >= size and _is_free(e, offset, size, made):
             _forget_scratch(e, offset, size)
             return offset
+    return None
+
+
+def memory_for_staging(e: ThreadBuilder, tile: SSAValue, size: int) -> int | None:
+    """Return the offset of dead memory for a tile that threads fill behind all loops, or None.
+
+    Threads meet first, for some may still read what was there.
+    """
+    made = tile.owner
+    if isinstance(made, Block) or not is_staging(made) or runs_again(made):
+        return None
+    for offset, available in dead_memory(e, made):
+        for place in range(offset, offset + available - size + 1, ALIGNMENT):
+            if _is_free(e, place, size, made):
+                _forget_scratch(e, place, size)
+                kept = ScratchAllocation(place, size, made, is_kept=True)
+                e.rooms.setdefault(e.agent.number, []).append(kept)
+                synchronize_agent(e)
+                return place
     return None
 
 

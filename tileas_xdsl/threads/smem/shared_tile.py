@@ -11,7 +11,7 @@ from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import divide, modulo, multiply
 from tileas_xdsl.threads.codegen.lowered_values import PendingTile, SharedTile
-from tileas_xdsl.threads.smem.dead_memory import memory_for_operand
+from tileas_xdsl.threads.smem.dead_memory import memory_for_operand, memory_for_staging
 from tileas_xdsl.threads.smem.smem_layout import ALIGNMENT
 
 NOBODY = -1
@@ -31,6 +31,8 @@ def shared_tile(e: ThreadBuilder, value: SSAValue) -> SharedTile:
         found.place = memory_for_operand(e, value, layout.bytes)
         if found.place is not None:
             found.visible_to = NOBODY
+    if found.place is None:
+        found.place = memory_for_staging(e, value, layout.bytes)
     if found.place is None:
         found.place = e.plan.shared.allocate(op, found.name, layout.bytes, layout.describe())
     pointer = e.insert(GetDynSmemOp(found.place, i8, ALIGNMENT)).result

@@ -1,4 +1,20 @@
-"""Store accumulators by TMA, piece by piece through a staging buffer in shared memory."""
+"""Store what is computed from accumulators by TMA, in pieces through a buffer in shared memory.
+
+    %w = nv_tileas.generate { extract %bias[%j] }           // of a row, of a column, or both
+    %t = arith.truncf (arith.addf %sum, %w)
+    %u = nv_tileas.view %t : tensor<128x256xf16> -> tensor<1x128x256xf16>
+    nv_tileas.tiled_store %u, %out[%b, %i, %j]
+
+becomes, where a piece is 128 columns,
+
+    %staging = nv_tileas.alloc_tensor : tensor<1x128x128xf16, #smem>
+    scf.for %k = 0 to 2 {
+      %at = %k * 128;  %w = nv_tileas.generate { extract %bias[%j + %at] }
+      %t = arith.truncf (arith.addf (extract_slice %sum[0, %at]), %w)
+      nv_tileas.copy (view %t), %staging
+      nv_tileas.tiled_store %staging, %narrow[%b, %i, %j * 2 + %k]
+    }
+"""
 
 from __future__ import annotations
 
@@ -23,8 +39,9 @@ from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
-from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledStoreOp
-from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, GenerateOp, ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.same_rows import keeps_rows
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp, ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
@@ -42,14 +59,29 @@ COPY = "unknown_copy"
 
 
 def stores_accumulator(store: TiledStoreOp) -> bool:
-    """Whether all that is stored is computed, element by element, from sums of products.
+    """Whether what is stored is computed, element by element, from sums of products.
 
-    They are alive together then, until they are stored: tensor memory has to have columns for all.
+    Beside sums it may read tiles that are loaded, and broadcasts of smaller tiles.  The sums are
+    alive together then, until they are stored: tensor memory has to have columns for all.
     """
     roots = {*_element_wise_roots(store.value)}
-    if not roots or not all(map(_is_accumulator, roots)):
+    sums = [root for root in roots if _is_accumulator(root)]
+    if not sums or not all(_is_operand(root) for root in roots.difference(sums)):
         return False
-    return sum(shape_of(root.type)[-1] for root in roots) <= COLUMNS
+    return sum(shape_of(root.type)[-1] for root in sums) <= COLUMNS
+
+
+def _is_operand(root: SSAValue) -> bool:
+    """Whether threads have a tile wherever they need it: loaded, or repeated from a smaller one."""
+    made = root.owner
+    return isinstance(made, TiledLoadOp) or (isinstance(made, GenerateOp) and _is_broadcast(made))
+
+
+def _is_broadcast(op: GenerateOp) -> bool:
+    """Whether a tile is computed from its coordinates and from tiles of fewer elements."""
+    size = prod(op.result.type.get_shape())
+    reads = [inner for inner in op.walk() if isinstance(inner, tensor.ExtractOp)]
+    return all(prod(shape_of(read.tensor.type)) < size for read in reads)
 
 
 def _element_wise_roots(value: SSAValue) -> Iterator[SSAValue]:
@@ -65,7 +97,21 @@ def _element_wise_roots(value: SSAValue) -> Iterator[SSAValue]:
 
 
 def _is_elementwise(op: Operation) -> bool:
-    return layout_role(op) is LayoutRole.ELEMENTWISE and not op.regions
+    """Whether elements stay in their row and column: arithmetic, or a view that keeps rows."""
+    return _is_view(op) or (layout_role(op) is LayoutRole.ELEMENTWISE and not op.regions)
+
+
+def _is_view(op: Operation) -> bool:
+    """Whether an operation shows a matrix with other dimensions of one element in front."""
+    if not isinstance(op, ExpandDimsOp) and not keeps_rows(op):
+        return False
+    return _is_matrix(op.results[0]) and _is_matrix(op.operands[0])
+
+
+def _is_matrix(value: SSAValue) -> bool:
+    """Whether only the last two dimensions of a tile have more than one element."""
+    shape = shape_of(value.type)
+    return len(shape) >= MATRIX_RANK and prod(shape[:-MATRIX_RANK]) == 1
 
 
 def _is_uniform(op: Operation | Block) -> bool:
@@ -90,23 +136,50 @@ def _is_accumulator(value: SSAValue) -> bool:
 
 def store_by_tma(store: TiledStoreOp, rewriter: PatternRewriter) -> None:
     """Put copies of TMA in the place of a store of sums; each waits for the one before."""
-    tile, whole = as_tile(store.value.type), store.value
+    matrix, tile = _matrix(store.value), as_tile(store.value.type)
     assert tile is not None
+    columns = tile.get_shape()[-1]
     pieces = _piece_count(tile)
-    staging = rewriter.insert(AllocTensorOp(_staging(tile, tile.get_shape()[-1] // pieces))).result
+    width = columns // pieces
+    type_ = as_tile(matrix.type)
+    assert type_ is not None
+    staging = rewriter.insert(AllocTensorOp(_staging(type_, width))).result
     staging.name_hint = "staging"
+    shown = staging if matrix is store.value else _shown(rewriter, staging, _staging(tile, width))
     if pieces == 1:
-        rewriter.insert(CopyOp(whole, staging, atom=COPY))
-        _insert_store(rewriter, store, staging, store.view, [*store.coords])
+        rewriter.insert(CopyOp(matrix, staging, atom=COPY))
+        _insert_store(rewriter, store, shown, store.view, [*store.coords])
     else:
-        _store_pieces(rewriter, store, staging, pieces)
+        _store_pieces(rewriter, store, matrix, (staging, shown), pieces)
+    whole = store.value
     rewriter.erase(store)
     _erase_unused(whole, rewriter)
 
 
-def _store_pieces(builder: Builder, store: TiledStoreOp, staging: SSAValue, pieces: int) -> None:
-    """A loop that computes the columns of a piece, and stores them by way of one tile."""
-    tile = as_tile(staging.type)
+def _matrix(value: SSAValue) -> SSAValue:
+    """The matrix that a tile shows, with dimensions of one element in front."""
+    while isinstance(made := value.owner, Operation) and _is_view(made):
+        value = made.operands[0]
+    return value
+
+
+def _shown(builder: Builder, staging: SSAValue, tile: Tile) -> SSAValue:
+    return builder.insert(ViewOp(staging, tile)).result
+
+
+def _store_pieces(
+    builder: Builder,
+    store: TiledStoreOp,
+    matrix: SSAValue,
+    staging: tuple[SSAValue, SSAValue],
+    pieces: int,
+) -> None:
+    """A loop that computes the columns of a piece, and stores them by way of one tile.
+
+    `staging` is that tile, and how the store shows it.
+    """
+    buffer, shown = staging
+    tile = as_tile(buffer.type)
     assert tile is not None
     width = tile.get_shape()[-1]
     zero, one, count, columns = (_number(builder, n) for n in (0, 1, pieces, width))
@@ -115,9 +188,9 @@ def _store_pieces(builder: Builder, store: TiledStoreOp, staging: SSAValue, piec
     body = Block(arg_types=[IndexType()])
     inner = Builder(InsertPoint.at_end(body))
     at = inner.insert(arith.MuliOp(body.args[0], columns)).result
-    inner.insert(CopyOp(_sliced(inner, store.value, at, width, {}), staging, atom=COPY))
+    inner.insert(CopyOp(_sliced(inner, matrix, at, width, {}), buffer, atom=COPY))
     place = inner.insert(arith.AddiOp(first, body.args[0])).result
-    _insert_store(inner, store, staging, view, [*store.coords[:-1], place])
+    _insert_store(inner, store, shown, view, [*store.coords[:-1], place])
     inner.insert(scf.YieldOp())
     builder.insert(scf.ForOp(zero, count, one, [], body))
 
@@ -127,7 +200,7 @@ def _erase_unused(value: SSAValue, rewriter: PatternRewriter) -> None:
     made = value.owner
     if not isinstance(made, Operation) or any(made.results[0].uses):
         return
-    if _is_elementwise(made) or _is_uniform(made):
+    if _is_elementwise(made) or _is_uniform(made) or isinstance(made, GenerateOp):
         operands = [*made.operands]
         rewriter.erase(made)
         for operand in operands:
@@ -142,8 +215,6 @@ def _staging(tile: Tile, width: int) -> Tile:
 def _piece_count(tile: Tile) -> int:
     """Into how many pieces the columns go, so that one of them fits."""
     size, columns = prod(tile.get_shape()) * bits_of(tile.element_type) // 8, tile.get_shape()[-1]
-    if len(tile.get_shape()) != MATRIX_RANK:
-        return 1
     return next((n for n in range(1, columns) if columns % n == 0 and size <= n * STAGING_BYTES), 1)
 
 
@@ -199,10 +270,25 @@ def _columns(
         return _copy(builder, made, piece, value=_splat(made, piece))
     if isinstance(made, tensor.SplatOp):
         return _copy(builder, made, piece, made.operands)
+    if isinstance(made, GenerateOp) and _is_broadcast(made):
+        return _generated(builder, made, piece, first)
     if isinstance(made, Operation) and _is_elementwise(made):
         operands = [_sliced(builder, v, first, width, known) for v in made.operands]
         return _copy(builder, made, piece, operands)
-    return builder.insert(ExtractSliceOp(value, [0, first], [*shape], [1, 1], piece)).result
+    offsets = [*(0 for _ in shape[:-1]), first]
+    return builder.insert(
+        ExtractSliceOp(value, offsets, [*shape], [1 for _ in shape], piece)
+    ).result
+
+
+def _generated(builder: Builder, op: GenerateOp, piece: Tile, first: SSAValue) -> SSAValue:
+    """Columns of a tile whose elements are computed from their coordinates."""
+    body = op.body.clone()
+    *_, column = body.block.args
+    place = arith.AddiOp(column, first)
+    column.replace_uses_with_if(place.result, lambda use: use.operation is not place)
+    body.block.insert_op_before(place, next(iter(body.block.ops)))
+    return builder.insert(GenerateOp(piece, body)).result
 
 
 def _splat(op: Operation, type_: Tile) -> Attribute:

@@ -7,7 +7,7 @@ from math import prod
 
 from xdsl.dialects.builtin import IntegerAttr
 
-from tileas_xdsl.analysis.memory.shared_memory import aligned_bytes, allocated_tiles
+from tileas_xdsl.analysis.memory.shared_memory import aligned_bytes, allocated_tiles, is_staging
 from tileas_xdsl.analysis.values.live_tiles import peak_registers, tile_registers
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
@@ -177,6 +177,11 @@ def _latency(load: TiledLoadOp) -> int | None:
 
 
 def _other_bytes(found: LoadLoop) -> int:
-    """The shared memory that the kernel's tiles take beside the stages."""
+    """The shared memory that the kernel's tiles take beside the stages.
+
+    What is staged for a store behind all loops lies in the stages, which nobody reads any more.
+    """
+    *_, behind = found.segments()
+    held = {*found.all_loads, *(op for op in behind if is_staging(op))}
     tiles = allocated_tiles(found.function)
-    return sum(aligned_bytes(type_) for op, type_ in tiles if op not in found.all_loads)
+    return sum(aligned_bytes(type_) for op, type_ in tiles if op not in held)

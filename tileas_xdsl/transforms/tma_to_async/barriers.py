@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from xdsl.dialects import func, scf
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tileas_xdsl.analysis.memory.shared_memory import allocated_tiles, tile_bytes
+from tileas_xdsl.analysis.memory.shared_memory import allocated_tiles, lies_in_stages, tile_bytes
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import OpError, note, op_error
 from tileas_xdsl.dialects.nv_tileas.enums import Space
@@ -45,7 +45,11 @@ class Arena:
     @staticmethod
     def of(function: func.FuncOp, target: Target) -> Arena:
         """What it asks for already; tiles of conversions may be dead when a load needs memory."""
-        made = (t for op, t in allocated_tiles(function) if isinstance(op, AllocTensorOp))
+        made = (
+            type_
+            for op, type_ in allocated_tiles(function)
+            if isinstance(op, AllocTensorOp) and not lies_in_stages(op)
+        )
         return Arena(target, sum(map(tile_bytes, made)))
 
     def reserve(self, size: int) -> bool:

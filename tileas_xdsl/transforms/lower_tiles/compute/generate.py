@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from xdsl.dialects import tensor
 from xdsl.ir import Operation
 
+from tileas_xdsl.analysis.layouts.layout_flow import LayoutRole, layout_role
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
@@ -28,7 +29,8 @@ from tileas_xdsl.threads.smem.scratch_buffer import spilled
 def generate(e: ThreadBuilder, op: GenerateOp) -> Sequence[Lowered]:
     """Lower a tile whose elements the body computes."""
     type_ = op.result.type
-    work = Generation(e, op, common_layout(e, op, type_, list(_alike(e, op))))
+    models = [*_alike(e, op), *_met(e, op)]
+    work = Generation(e, op, common_layout(e, op, type_, models))
     work.fetch()
     parts = [work.part(block) for block in range(vectors_of(work.layout).count)]
     return [RegisterTile(work.layout, held_as(type_.element_type), tuple(parts))]
@@ -44,6 +46,19 @@ def _alike(e: ThreadBuilder, op: GenerateOp) -> Sequence[Lowered]:
         and tuple(inner.indices) == arguments
         and shape_of(inner.tensor.type) == shape_of(op.result.type)
     ]
+
+
+def _met(e: ThreadBuilder, op: GenerateOp) -> Sequence[Lowered]:
+    """Return the tiles in registers that the new one is combined with, element by element.
+
+    A tile without a layout in its type is made in the registers of those that it meets.
+    """
+    users = [use.operation for use in op.result.uses]
+    values = [
+        v for user in users if layout_role(user) is LayoutRole.ELEMENTWISE for v in user.operands
+    ]
+    found = [e.values.get(value) for value in values]
+    return [one for one in found if isinstance(one, RegisterTile)]
 
 
 def extract(e: ThreadBuilder, op: tensor.ExtractOp) -> Sequence[Lowered]:
