@@ -24,7 +24,7 @@ from tileas_xdsl.dialects.tl.base import (
     shape_of,
 )
 from tileas_xdsl.dialects.tl.fragments import FragmentError, layout_of
-from tileas_xdsl.dialects.tl.kernel import KernelOp
+from tileas_xdsl.dialects.tl.kernel import MAX_THREADS, KernelOp
 from tileas_xdsl.inference.program import Scope
 from tileas_xdsl.layout.axes import ANONYMOUS
 from tileas_xdsl.layout.composed import AnyLayout
@@ -100,8 +100,11 @@ def check_shared_layout(op: Operation, layout: AnyLayout, type_: Attribute) -> N
 def check_layout(
     op: Operation, layout: FragmentAttr | None, shape: tuple[int, ...], threads: int
 ) -> None:
-    """Raise where an annotation is no layout of these extents on so many threads."""
-    if layout is None:
+    """Raise where an annotation is no layout of these extents on so many threads.
+
+    A kernel of more threads than there can be is refused as such: tables of them may not fit.
+    """
+    if layout is None or threads > MAX_THREADS:
         return
     try:
         layout_of(layout, shape, threads)

@@ -13,6 +13,19 @@ func.func @k() {
 
 // -----
 
+// A layout in it is not looked at: its tables would not fit.
+
+func.func @k(%A: memref<32xf32>) {
+  // expected-error@+1 {{'tl.kernel' op has 1 to 1024 threads, not 2147483648}}
+  tl.kernel threads(2147483648) {
+    tl.parallel (%i) in (32) attributes {layout = #tl.fragment<affine_map<(d0) -> (d0, 0)>>} {
+    }
+  }
+  func.return
+}
+
+// -----
+
 func.func @k() {
   // expected-error@+1 {{'tl.kernel' op has extents of 1 or more, not [0]}}
   tl.kernel (%x) in (0) threads(32) {

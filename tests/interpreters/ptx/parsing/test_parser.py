@@ -179,3 +179,15 @@ def test_garbled_text_is_run_or_refused(path: Path) -> None:
 def test_an_empty_text_is_no_module() -> None:
     with pytest.raises(PtxError, match=r"<ptx>:1:1: error: expected '.version' at the begin"):
         load("")
+
+
+def test_targets_that_are_none_are_refused_where_they_stand() -> None:
+    with pytest.raises(PtxError, match=r"k\.ptx:2:9: error: expected a target such as sm_90a"):
+        load(".version 8.0\n.target bra\n.address_size 64\n", "k.ptx")
+
+
+def test_variables_that_are_too_large_are_refused_where_they_stand() -> None:
+    text = ".version 8.0\n.target sm_90a\n.address_size 64\n.shared .b8 room[300000];\n"
+    kernel = ".visible .entry k() .reqntid 32 { ret; }\n"
+    with pytest.raises(PtxError, match=r"k\.ptx:4:.* 300000 bytes of shared memory; it has 232448"):
+        run(load(text + kernel, "k.ptx"), "k", [], 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 
@@ -52,9 +52,7 @@ class Variables:
         self.shared_size = self._place_shared(every, dynamic_shared)
         limit = shared_memory_of(module.target)
         if self.shared_size > limit:
-            raise LaunchError(
-                f"the block takes {self.shared_size} bytes of shared memory; it has {limit}"
-            )
+            self._refuse_shared(every, limit, dynamic_shared)
         self._place_local(every)
         for variable in every:
             if variable.space in ("global", "const"):
@@ -93,6 +91,14 @@ class Variables:
         parts = (part for part in names if part.offset <= offset < part.offset + part.size)
         part = next(parts, None)
         return "" if part is None else f" ({part.at(offset - part.offset)})"
+
+    def _refuse_shared(self, variables: Sequence[Variable], limit: int, dynamic: int) -> NoReturn:
+        """Variables may be too large by themselves, or with what the launch asks for."""
+        text = f"the block takes {self.shared_size} bytes of shared memory; it has {limit}"
+        if self.shared_size - dynamic <= limit:
+            raise LaunchError(text)
+        shared = (variable for variable in variables if variable.space == "shared")
+        raise PtxError(text, max(shared, key=lambda variable: variable.size).location)
 
     def _place_shared(self, variables: Sequence[Variable], dynamic: int) -> int:
         if dynamic < 0:

@@ -29,6 +29,7 @@ from tileas_xdsl.interpreters.ptx.parsing.syntax import (
     Variable,
 )
 from tileas_xdsl.interpreters.ptx.parsing.token_stream import Cursor
+from tileas_xdsl.target.tiers import is_target_name
 
 LINKAGE = (".visible", ".extern", ".weak", ".common")
 
@@ -99,6 +100,8 @@ def _preamble(cursor: Cursor, header: _Header) -> None:
     cursor.take()
     header.version = (int(found[1]), int(found[2]))
     cursor.expect(".target", "after .version")
+    if not is_target_name(cursor.token.text):
+        cursor.fail(f"expected a target such as sm_90a, found {cursor.shown()}")
     header.target = cursor.word("a target")
     while cursor.accept(","):
         cursor.word("a target option")
