@@ -28,7 +28,7 @@ API = (
     ("layout.swizzle", "layout.output.draw", "target.arch", "target.kernel_abi"),
     ("interpreters.ptx", "interpreters.ptx.launch", "interpreters.ptx.checking.findings"),
     ("interpreters.tile.launch", "interpreters.cuda_tile.launch", "runtime.emulation"),
-    ("explanation.kernel", "explanation.facts", "report.building", "report.page", "examples"),
+    ("explanation.kernel", "explanation.facts", "report.kernel_page", "examples"),
 )
 """The modules that programs use; the others are for those who change them, and are read there."""
 

@@ -11,13 +11,8 @@ from tileas_xdsl.inference.decisions import Conversion, Decisions, LoopDecision,
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.program import Buffer, CumSum, Gemm, Loop, Operation, Program, Reduce
 from tileas_xdsl.layout.expr.tables import Table
-from tileas_xdsl.layout.output.draw import (
-    MAX_COLUMNS,
-    MAX_ROWS,
-    entitled,
-    grid_of_owners,
-    render,
-)
+from tileas_xdsl.layout.output.draw import render
+from tileas_xdsl.layout.output.grids import MAX_COLUMNS, MAX_ROWS, entitled, grid_of_owners
 
 _HEADER = ("candidate", "cost", "verdict")
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from tileas_xdsl.diagnostics.parsing.sources import source_text
 from tileas_xdsl.frontend.kernel_files import split_reference
 from tileas_xdsl.report.building import Report, Subject, build_report
+from tileas_xdsl.report.kernel_page import python_source
 from tileas_xdsl.report.runs import Arguments
 from tileas_xdsl.tools.kernel_options import parse_specs
 from tileas_xdsl.tools.programs import load_input, load_tiles
@@ -35,12 +35,4 @@ def read_report(
         arguments = Arguments(launch.args, grid)
     subject = Subject(program.module, program.ctx, path, target, kernel, program.parameters)
     is_python = split_reference(path) is not None
-    return build_report(subject, _python_source if is_python else source_text, arguments)
-
-
-def _python_source(name: str) -> str | None:
-    """The text of a Python file that a kernel was traced from: its code has run already."""
-    path = Path(name)
-    if path.suffix != ".py" or not path.is_file():
-        return None
-    return path.read_text(encoding="utf-8", errors="replace")
+    return build_report(subject, python_source if is_python else source_text, arguments)

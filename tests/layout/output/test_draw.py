@@ -10,8 +10,9 @@ from support.layouts import compact_layouts, digit_fragments
 from support.pictures import clipped
 
 from tileas_xdsl.layout import BYTE_SWIZZLES, Layout, LayoutError, MemoryLayout, parse_layout, table
-from tileas_xdsl.layout.output.draw import draw_layout, grid_of, render
+from tileas_xdsl.layout.output.draw import draw_layout, render
 from tileas_xdsl.layout.output.facts import facts, vector_width, warp_accesses
+from tileas_xdsl.layout.output.grids import grid_of
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -68,8 +69,15 @@ def test_text_is_escaped() -> None:
 def test_what_cannot_be_drawn_is_refused() -> None:
     with pytest.raises(LayoutError, match="needs an element type"):
         draw_layout(parse_layout("<(8,8),(8,1)>"))
-    with pytest.raises(LayoutError, match="not 'lane', 'column'"):
-        draw_layout(parse_layout("(8,8):(1@lane,1@column)"))
+    with pytest.raises(LayoutError, match="not 'lane', 'value'"):
+        draw_layout(parse_layout("(8,8):(1@lane,1@value)"))
+
+
+def test_tensor_memory_is_drawn_by_lane_and_column() -> None:
+    grid = grid_of(parse_layout("(128,8):(1@lane,2@column)"), None)
+    assert np.array_equal(grid.colours, np.broadcast_to(np.arange(128)[:, None], (128, 8)))
+    assert grid.labels[5].tolist() == [str(2 * column) for column in range(8)]
+    assert clipped(render(grid)) == []
 
 
 # Facts

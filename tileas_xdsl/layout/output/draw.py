@@ -1,14 +1,8 @@
-"""Pictures of layouts as SVG: a grid of elements coloured by bank, by thread or by offset.
-
-The first mode that is longer than 1 goes down and the others go right.  Equal neighbours are drawn
-as one box, so that the pattern of a swizzle shows at a glance.
-"""
+"""Pictures of layouts as SVG: the grid of `grids`, with a title, ticks and a legend."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from colorsys import hls_to_rgb
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 from textwrap import wrap
@@ -17,136 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tileas_xdsl.layout.composed import AnyLayout
-from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.layout.int_tuple import product_each
-from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.memory.memory_layout import MemoryLayout
-from tileas_xdsl.layout.registers.register_layout import THREAD, VALUE, RegisterLayout
-from tileas_xdsl.layout.tables import Table, table
-
-MAX_ROWS, MAX_COLUMNS = 128, 256
-"""Maximum rows and columns of a picture; larger layouts are cut, with a note."""
-
-BANKS = 32
-BANK_BYTES = 4
-WARP = 32
-
-_HUES = (214, 28, 145, 350, 265, 55, 190, 320)
-"""Eight hues that most colour-blind readers can distinguish too (lightness varies)."""
-
-
-@dataclass(frozen=True)
-class Grid:
-    """A picture before it is drawn: per cell a colour (index into `palette`) and a label."""
-
-    title: str
-    subtitle: str
-    colours: NDArray[np.int64]
-    labels: NDArray[np.str_]
-    palette: Sequence[str]
-    legend: Sequence[tuple[str, str]]
-
-
-def grid_by_bank(memory: MemoryLayout, bits: int) -> Grid:
-    """Cells coloured by the four banks (16 bytes) that hold them, labelled with the first bank."""
-    addresses, cut = _cells(memory.layout, memory.addresses(bits))
-    banks = addresses // BANK_BYTES % BANKS
-    palette = [_colour(_HUES[bank // 4], 82 - 6 * (bank % 4)) for bank in range(BANKS)]
-    chunks = addresses // 16 % (BANKS // 4)
-    legend = [(_colour(hue, 74), f"banks {4 * k} to {4 * k + 3}") for k, hue in enumerate(_HUES)]
-    return Grid(
-        str(memory),
-        f"{bits}-bit elements, coloured by shared-memory bank; "
-        f"a number is the 16-byte column (bank / 4){cut}",
-        banks,
-        chunks.astype(np.str_),
-        palette,
-        legend,
-    )
-
-
-def grid_by_thread(fragment: RegisterLayout) -> Grid:
-    """Cells coloured by warp and lane, labelled `T3 V0` (register 0 of thread 3) or just `3`."""
-    threads, cut = _cells(fragment.layout, fragment.thread_table[0])
-    values, _ = _cells(fragment.layout, fragment.value_table[0])
-    note = f"; one of {fragment.replicas} replicas" if fragment.replicas > 1 else ""
-    return grid_of_owners(str(fragment.layout), threads, values, fragment.threads, note + cut)
-
-
-def grid_of_owners(
-    title: str, threads: Table, values: Table, block: int, note: str = "", value: str = "V register"
-) -> Grid:
-    """Cells `(rows, columns)` coloured by thread, of `block` threads, labelled with their value.
-
-    `value` is the letter of a label and what it counts.
-    """
-    warps = min(len(_HUES), -(-block // WARP))
-    palette = [
-        _colour(_HUES[warp], 92 - 4 * (lane // 4)) for warp in range(warps) for lane in range(WARP)
-    ]
-    legend = [(_colour(_HUES[warp], 72), f"warp {warp}") for warp in range(warps)]
-    labels, meaning = threads.astype(np.str_), "a number is the thread"
-    if threads.shape[1] <= 32:
-        letter = value[0]
-        registers = np.char.add(f" {letter}", values.astype(np.str_))
-        labels = np.char.add(np.char.add("T", labels), registers)
-        meaning = f"T thread, {value}"
-    subtitle = f"coloured by warp, darker with the lane; {meaning}{note}"
-    return Grid(title, subtitle, threads, labels, palette, legend)
-
-
-def grid_by_offset(layout: AnyLayout) -> Grid:
-    """Cells coloured from light to dark by offset, labelled with it; integer strides only."""
-    offsets, cut = _cells(layout, table(layout))
-    low, high = int(offsets.min()), int(offsets.max())
-    shades = ((offsets - low) * 15 // max(1, high - low)).astype(np.int64)
-    palette = [_colour(214, 94 - 3 * k) for k in range(16)]
-    legend = [(palette[0], f"offset {low}"), (palette[15], f"offset {high}")]
-    return Grid(
-        str(layout), f"coloured by offset{cut}", shades, offsets.astype(np.str_), palette, legend
-    )
-
-
-def grid_of(layout: AnyLayout | MemoryLayout, bits: int | None) -> Grid:
-    """The picture that fits: by bank in memory, by thread for fragments, else by offset."""
-    if isinstance(layout, MemoryLayout):
-        if bits is None:
-            raise LayoutError(f"{layout} needs an element type to be drawn by bank")
-        return grid_by_bank(layout, bits)
-    axes = set(layout.axes())
-    if isinstance(layout, Layout) and axes and axes <= {THREAD, VALUE}:
-        threads = layout.extents().get(THREAD, 1)
-        return grid_by_thread(RegisterLayout(layout, product_each(layout.shape), threads))
-    if axes <= {""}:
-        return grid_by_offset(layout)
-    raise LayoutError(
-        f"a picture shows offsets or the axes '{THREAD}' and '{VALUE}', "
-        f"not {', '.join(repr(a) for a in layout.axes())}"
-    )
-
-
-def _cells(layout: AnyLayout, values: Table) -> tuple[Table, str]:
-    """`values` as `(rows, columns)`, cut to what is drawn.
-
-    The first mode that is longer than 1 goes down, those behind it go right; a row has one mode.
-    """
-    sizes = product_each(layout.shape)
-    rows = next((size for size in sizes[:-1] if size > 1), 1)
-    cells = values.reshape(-1, rows).T
-    if cells.shape[0] <= MAX_ROWS and cells.shape[1] <= MAX_COLUMNS:
-        return cells, ""
-    shown = cells[:MAX_ROWS, :MAX_COLUMNS]
-    note = f"; the first {shown.shape[0]}x{shown.shape[1]} of {cells.shape[0]}x{cells.shape[1]}"
-    return shown, note
-
-
-def _colour(hue: int, lightness: int) -> str:
-    """A colour of medium saturation as `#rrggbb`; hue in degrees, lightness in percent."""
-    channels = hls_to_rgb(hue / 360, lightness / 100, 0.65)
-    return "#" + "".join(f"{round(255 * channel):02x}" for channel in channels)
-
-
-# SVG
+from tileas_xdsl.layout.output.grids import Grid, entitled, grid_of
 
 _MARGIN, _LEFT, _LEGEND, _MIN_WIDTH = 12, 34, 22, 560
 _TITLE, _TEXT = 8.5, 6.7
@@ -289,8 +155,3 @@ def draw_layout(
     """
     grid = grid_of(layout, bits)
     return render(grid if title is None else entitled(grid, title))
-
-
-def entitled(grid: Grid, title: str) -> Grid:
-    """Return a picture whose title says what it shows; the layout itself goes below it."""
-    return replace(grid, title=title, subtitle=f"{grid.title}\n{grid.subtitle}")
