@@ -122,6 +122,10 @@ def _reasons(facts: KernelFacts) -> Iterator[str]:
     yield from (_reason(one) for one in facts.reasons)
 
 
+def _all_reasons(facts: KernelFacts) -> Iterator[str]:
+    yield from _reasons(facts) if facts.reasons else iter(["no pass said why it left anything"])
+
+
 def _reason(one: Reason) -> str:
     where = place_text(one.location)
     return f"no {one.what} at {where} ({one.operation}): {one.why} [{one.decided_by}]"
@@ -256,7 +260,7 @@ Section = Callable[[KernelFacts], Iterator[str]]
 
 SECTIONS: Mapping[str, Section] = {
     "loops": _loops,
-    "reasons": _reasons,
+    "reasons": _all_reasons,
     "occupancy": _occupancy,
     "waves": _waves,
     "registers": _registers,
