@@ -19,7 +19,7 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.dialects.target_attribute import module_target
-from tileas_xdsl.target.arch import targets_with
+from tileas_xdsl.target.arch import Target, targets_with
 from tileas_xdsl.target.features import Feature
 from tileas_xdsl.transforms.agent_threads import AgentThreads
 from tileas_xdsl.transforms.extension import apply_added, sweep
@@ -47,15 +47,19 @@ class LegalizeTmemCopy(RewritePattern):
     """
 
     threads: AgentThreads
+    target: Target
     failed: list[Diagnostic] = field(default_factory=list[Diagnostic])
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: CopyOp, rewriter: PatternRewriter) -> None:
         if not _crosses(op):
             return
-        threads = self.threads.around(op)
         try:
-            _legalize(op, threads, rewriter)
+            if (
+                lacking := self.target.lacks(Feature.TCGEN05, "a copy of tensor memory")
+            ) is not None:
+                raise op_error(op, lacking)
+            _legalize(op, self.threads.around(op), rewriter)
         except OpError as error:
             self.failed += error.diagnostics
 
@@ -114,7 +118,8 @@ class TileasLegalizeTmemCopy(ModulePass):
     the columns, which one warp of the block takes and gives back.  A warp moves lanes of its
     quarter alone, so that the registers are those of whole warpgroups.
 
-    Idempotent and deterministic.  A copy without such registers is an error at it and stays, others
+    Idempotent and deterministic.  A copy without such registers, and any on a target without tensor
+    memory, is an error at it and stays, others
     are rewritten: the module is valid, and a pipeline goes on.
     """
 
@@ -127,7 +132,7 @@ class TileasLegalizeTmemCopy(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         apply_added(TileasLegalizeTmemCopy.name, op)
         target = module_target(op, self.target, TENSOR_MEMORY_TARGET)
-        legalize = LegalizeTmemCopy(AgentThreads(target))
+        legalize = LegalizeTmemCopy(AgentThreads(target), target)
         sweep(op, [legalize])
         if legalize.failed:
             raise DiagnosticError(*legalize.failed)

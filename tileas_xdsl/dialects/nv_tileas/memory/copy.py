@@ -18,9 +18,11 @@ from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr, LayoutAttr
+from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.interfaces import MemoryConsistency
 from tileas_xdsl.dialects.nv_tileas.memory.arguments import Value, atom_attribute
 from tileas_xdsl.dialects.nv_tileas.memory.atoms import check_pair, check_spaces
+from tileas_xdsl.dialects.nv_tileas.memory.layout_checks import check_layout
 from tileas_xdsl.dialects.nv_tileas.memory.structure import MemoryOp, memory_op
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType
@@ -52,6 +54,8 @@ class CopyBase(MemoryOp):
         self._check_elements(source, destination)
         check_pair(self, space_of(source), space_of(destination))
         check_spaces(self, self.atom, space_of(source), space_of(destination))
+        is_read = space_of(destination) is not Space.GMEM
+        check_layout(self, self.layout, destination if is_read else source, self.atom)
 
     def _check_shapes(self, source: Attribute, destination: Attribute) -> None:
         first, second = shape_of(source), shape_of(destination)

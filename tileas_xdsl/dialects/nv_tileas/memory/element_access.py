@@ -62,6 +62,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.checks import (
     delivered_by,
 )
 from tileas_xdsl.dialects.nv_tileas.memory.effects import OrderedLoadEffect
+from tileas_xdsl.dialects.nv_tileas.memory.layout_checks import check_layout
 from tileas_xdsl.dialects.nv_tileas.memory.ordering_checks import (
     LOAD,
     STORE,
@@ -150,6 +151,7 @@ class LoadBase(MemoryOp):
         check_ordering(self, LOAD, self.mem_semantic, self.mem_scope)
         check_padding_type(self, self.padding_value, accessed_element(base))
         check_mask(self, self.mask, value)
+        check_layout(self, self.layout, value, self.atom)
 
 
 @memory_op
@@ -228,6 +230,7 @@ class StoreBase(MemoryOp):
         check_access(self, base, self.coords, value)
         check_ordering(self, STORE, self.mem_semantic, self.mem_scope)
         check_mask(self, self.mask, value)
+        check_layout(self, self.layout, value, self.atom)
 
 
 @memory_op
@@ -340,6 +343,7 @@ class GatherLoadOp(MemoryOp):
         check_load_padding(self, self.padding_value, self.in_bounds)
         check_padding_type(self, self.padding_value, accessed_element(view))
         check_mask(self, self.mask, tile)
+        check_layout(self, self.layout, tile, self.atom)
 
 
 @memory_op
@@ -407,3 +411,4 @@ class ScatterStoreOp(MemoryOp):
         check_ordering(self, TILED, self.mem_semantic, self.mem_scope)
         check_in_bounds(self, self.in_bounds, view)
         check_mask(self, self.mask, tile)
+        check_layout(self, self.layout, tile, self.atom)

@@ -72,6 +72,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.checks import (
     coordinate_count,
     delivered_by,
 )
+from tileas_xdsl.dialects.nv_tileas.memory.layout_checks import check_layout
 from tileas_xdsl.dialects.nv_tileas.memory.ordering_checks import (
     ATOMIC,
     TILED,
@@ -184,6 +185,7 @@ class TiledLoadBase(MemoryOp):
         check_in_bounds(self, self.in_bounds, tile)
         check_load_padding(self, self.padding_value, self.in_bounds)
         check_padding_type(self, self.padding_value, element_of(view))
+        check_layout(self, self.layout, tile, self.atom)
         check_tma_padding(self, self.atom, self.padding_value)
         check_mask(self, self.mask, tile)
 
@@ -295,6 +297,7 @@ class TiledStoreOp(MemoryOp):
         check_in_bounds(self, self.in_bounds, tile)
         check_store_padding(self, self.padding_value, self.in_bounds)
         check_padding_type(self, self.padding_value, element_of(view))
+        check_layout(self, self.layout, tile, self.atom)
 
 
 @memory_op
@@ -379,3 +382,4 @@ class TiledAtomicRmwOp(MemoryOp):
         check_in_bounds(self, self.in_bounds, tile)
         check_atomic(self, self.rmw_mode.data, element_of(view))
         check_reduction(self, self.atom, self.rmw_mode.data)
+        check_layout(self, self.layout, tile, self.atom)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr
 from xdsl.irdl import ParsePropInAttrDict, operand_def, opt_prop_def, prop_def, result_def
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.pipelines.base import Operand, PipelineOp, operation_state
 from tileas_xdsl.dialects.nv_tileas.pipelines.family import CREATE_PIPELINE, PipelineEntry
-from tileas_xdsl.dialects.nv_tileas.spaces import View, space_of
+from tileas_xdsl.dialects.nv_tileas.spaces import View, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.syntax.ops import tileas_op
 from tileas_xdsl.dialects.nv_tileas.types import ConsumerTokenType, ProducerTokenType
 
@@ -23,6 +23,7 @@ STAGES_ARE_A_HINT = "nv_tileas.stages_are_a_hint"
 class CreatePipelineOp(PipelineOp):
     """A pipeline of `numStages` stages in `view`, and the first token of each side.
 
+    The first extent of the view counts its slots, one for each stage.
     Every other token of the pipeline goes back to these two.
     """
 
@@ -86,6 +87,9 @@ class CreatePipelineOp(PipelineOp):
         space = space_of(self.view.type)
         if self.is_shared and space not in (Space.SMEM, None):
             raise op_error(self, f"sharedMem = true needs a view in smem, not in {space}")
+        slots = next(iter(shape_of(self.view.type) or ()), DYNAMIC_INDEX)
+        if slots != DYNAMIC_INDEX and slots < self.stages:
+            raise op_error(self, f"has {self.stages} stages in a buffer of {slots} slots")
 
 
 OPERATIONS = (CreatePipelineOp,)

@@ -235,6 +235,9 @@ nv_tileas.async.pipeline.agent_switch {num_agents_per_group = 1 : i32, max_regs 
 // expected-error@+1 {{'nv_tileas.async.pipeline.create_pipeline' op sharedMem = true needs a view in smem, not in gmem}}
 %3, %4 = nv_tileas.async.pipeline.create_pipeline %global {numStages = 2 : i32, producerGroupId = 0 : i8, consumerGroupId = 1 : i8, sharedMem = true} : !gview -> !prod, !cons
 
+// expected-error@+1 {{'nv_tileas.async.pipeline.create_pipeline' op has 3 stages in a buffer of 2 slots}}
+%9, %10 = nv_tileas.async.pipeline.create_pipeline %b {numStages = 3 : i32, producerGroupId = 0 : i8, consumerGroupId = 1 : i8} : !view -> !prod, !cons
+
 %5, %6 = nv_tileas.async.pipeline.create_pipeline %global {numStages = 1 : i32, producerGroupId = 0 : i8, consumerGroupId = 1 : i8, sharedMem = false} : !gview -> !prod, !cons
 %7, %8 = nv_tileas.async.pipeline.create_pipeline %shared {numStages = 2 : i32, producerGroupId = 0 : i8, consumerGroupId = 1 : i8, sharedMem = true} : memref<2x64xf32, #nv_tileas<space smem>> -> !prod, !cons
 
