@@ -66,11 +66,33 @@ def test_a_standalone_kernel_has_the_parameters_of_its_entry() -> None:
     assert ".extern" not in text
 
 
+FOR_SM90 = ("FILE", "-o", "OUT", "--arch=sm_90")
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "text"),
     [
         (("FILE",), 2, "error: an input file and an output file (-o) are needed"),
-        (("FILE", "-o", "OUT"), 2, "error: --gpu-name is one of sm_90, sm_100, sm_120, not 'None'"),
+        (
+            ("FILE", "-o", "OUT"),
+            2,
+            "error: unsupported GPU target\nnote: --gpu-name is one of sm_90, sm_100, sm_120, not",
+        ),
+        ((*FOR_SM90, "-O4"), 2, "error: invalid optimization level: 4\n"),
+        (
+            (*FOR_SM90, "-g"),
+            2,
+            "error: optimized debugging is not supported, change optimization level to 0 or "
+            "disable full debug info\n",
+        ),
+        ((*FOR_SM90, "--host-arch=vax"), 2, "error: unsupported host architecture: vax\n"),
+        ((*FOR_SM90, "--host-os=vms"), 2, "error: unsupported host operating system: vms\n"),
+        (
+            ("MLIR", "-o", "OUT", "--arch=sm_90", "-O0", "-g", "--host-os=linux"),
+            3,
+            "error: input does not correspond to Tile IR bytecode (it looks like MLIR bytecode "
+            "instead)\n",
+        ),
         (("NONE", "-o", "OUT", "--arch=sm_90"), 1, "error: unable to read input file 'NONE'"),
         (("TEXT", "-o", "OUT", "--arch=sm_90"), 3, "error: input does not correspond to Tile IR"),
         (("CUT", "-o", "OUT", "--arch=sm_90"), 1, 'loc("'),
@@ -86,8 +108,10 @@ def test_wrong_input(
 ) -> None:
     wrong, cut, out = tmp_path / "wrong", tmp_path / "cut", tmp_path / "out"
     wrong.write_text(PROGRAM)
+    (tmp_path / "mlir").write_bytes(b"ML\xefR\x0dMLIR\x00")
     cut.write_bytes(program.read_bytes()[:-7])
     names = {"FILE": str(program), "OUT": str(out), "TEXT": str(wrong), "CUT": str(cut)}
+    names["MLIR"] = str(tmp_path / "mlir")
     assert run([names.get(argument, argument) for argument in arguments]) == code
     assert capsys.readouterr().err.startswith(text)
     assert not out.exists()

@@ -36,7 +36,16 @@ GPUS = {"sm_90": "sm_90a", "sm_100": "sm_100a", "sm_120": "sm_120a"}
 BAD_USAGE, UNREADABLE, NO_BYTECODE = 2, 1, 3
 """Exit codes for a wrong option, a file that cannot be read, and one that is no bytecode."""
 
-_IGNORED = ("--host-arch", "--host-os", "--remark-format", "--remarks", "--remarks-output-file")
+OPT_LEVELS = ("0", "1", "2", "3")
+"""What `-O` takes, as ptxas does."""
+
+HOST_ARCHITECTURES, HOST_SYSTEMS = ("x86_64", "aarch64"), ("linux", "windows")
+"""What the public command line takes; the cubin is the same for all of them."""
+
+MLIR_MAGIC = b"ML\xefR"
+"""How a file of upstream MLIR bytecode begins (MLIR, "MLIR Bytecode Format")."""
+
+_IGNORED = ("--remark-format", "--remarks", "--remarks-output-file")
 """Options with a value that change nothing about the code."""
 
 
@@ -58,10 +67,25 @@ def run(arguments: Sequence[str]) -> int:
         return 0
     if options.input is None or options.output is None:
         return _fail("an input file and an output file (-o) are needed", BAD_USAGE)
-    if options.gpu not in GPUS:
-        known = ", ".join(GPUS)
-        return _fail(f"--gpu-name is one of {known}, not '{options.gpu}'", BAD_USAGE)
+    if (problem := _wrong_option(options)) is not None:
+        return _fail(problem, BAD_USAGE)
     return _assemble(options)
+
+
+def _wrong_option(options: Namespace) -> str | None:
+    """Say which option has a value that nothing can be assembled with; None if all are right."""
+    if options.gpu not in GPUS:
+        known = f"--gpu-name is one of {', '.join(GPUS)}, not '{options.gpu}'"
+        return f"{message('driver.unsupported_gpu_target')}\nnote: {known}"
+    if options.opt_level not in OPT_LEVELS:
+        return f"{message('driver.invalid_optimization_level')}: {options.opt_level}"
+    if options.device_debug and options.opt_level != "0":
+        return message("driver.optimized_debugging_unsupported_change")
+    if options.host_arch not in (None, *HOST_ARCHITECTURES):
+        return f"{message('driver.unsupported_host_architecture')}: {options.host_arch}"
+    if options.host_os not in (None, *HOST_SYSTEMS):
+        return f"{message('driver.unsupported_host_operating_system')}: {options.host_os}"
+    return None
 
 
 def _parser() -> ArgumentParser:
@@ -74,7 +98,7 @@ def _parser() -> ArgumentParser:
     parser.add_argument("-g", "--device-debug", action="store_true", help="ptxas' -g")
     parser.add_argument("--version", action="store_true")
     parser.add_argument("--list-versions", action="store_true", help="of the bytecode")
-    for name in _IGNORED:
+    for name in ("--host-arch", "--host-os", *_IGNORED):
         parser.add_argument(name, help=SUPPRESS)
     return parser
 
@@ -91,6 +115,8 @@ def _assemble(options: Namespace) -> int:
         content = Path(options.input).read_bytes()
     except OSError as error:
         return _fail(f"unable to read input file '{options.input}': {error.strerror}", UNREADABLE)
+    if content.startswith(MLIR_MAGIC):
+        return _fail(message("bytecode.input_not_correspond_tile"), NO_BYTECODE)
     if not is_bytecode(content):
         return _fail(message("driver.input_not_correspond_tile"), NO_BYTECODE)
     try:
