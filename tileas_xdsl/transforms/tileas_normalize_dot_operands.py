@@ -43,6 +43,7 @@ from tileas_xdsl.transforms.normalize_dot_operands.permutations import (
     CarryUnpermuted,
     FoldPermutations,
     PermuteBehindView,
+    ViewBeforePermutation,
     transposed_source,
 )
 from tileas_xdsl.transforms.tileaa_to_tileas.memory import permuted_array
@@ -247,6 +248,7 @@ PATTERNS: tuple[RewritePattern, ...] = (
     LoadInMemoryOrder(),
     FoldPermutations(),
     PermuteBehindView(),
+    ViewBeforePermutation(),
     CarryUnpermuted(),
     TransposedOperand(),
     TransposeInSharedMemory(),

@@ -228,3 +228,22 @@ func.func @loop(%a: tensor<64x16xf16>, %b: tensor<16x8xf16>, %c: tensor<64x8xf32
   }
   func.return %r : tensor<64x8xf32>
 }
+
+// -----
+
+// Dimensions of one element are dropped by a view, wherever they are; what is left is transposed.
+// CHECK-LABEL: @units
+// CHECK:         %[[X:.*]] = nv_tileas.view %x : tensor<16x1x8xf16> -> tensor<16x8xf16>
+// CHECK-NEXT:    %[[KEPT:.*]] = nv_tileas.convert_layout %[[X]] : tensor<16x8xf16> -> tensor<16x8xf16, #nv_tileas<space smem>>
+// CHECK-NEXT:    nv_tileas.view %[[KEPT]] : {{.*}} -> tensor<8x16xf16, #nv_tileas.shared<(8,16),(1,8)>>
+func.func @units(%a: tensor<64x8xf16, #nv_tileas<space smem>>, %x: tensor<16x1x8xf16>, %c: tensor<64x16xf32>) -> tensor<64x16xf32> {
+  %t = nv_tileas.generate : tensor<8x16xf16> {
+  ^bb0(%k: index, %n: index):
+    %zero = arith.constant 0 : index
+    %e = tensor.extract %x[%n, %zero, %k] : tensor<16x1x8xf16>
+    nv_tileas.yield %e : f16
+  }
+  %b = nv_tileas.convert_layout %t : tensor<8x16xf16> -> tensor<8x16xf16, #nv_tileas<space smem>>
+  %r = nv_tileas.dot %a, %b, %c {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x8xf16, #nv_tileas<space smem>>, tensor<8x16xf16, #nv_tileas<space smem>>, tensor<64x16xf32> -> tensor<64x16xf32>
+  func.return %r : tensor<64x16xf32>
+}

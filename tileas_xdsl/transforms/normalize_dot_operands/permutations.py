@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import arith, scf, tensor
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, TensorType
 from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
@@ -107,6 +107,43 @@ class PermuteBehindView(RewritePattern):
         source = insert(ViewOp(found.source, type_)).result
         order = tuple(k - dropped for k in kept)
         rewriter.replace(op, [], [permutation(Permuted(source, order), insert)])
+
+
+class ViewBeforePermutation(RewritePattern):
+    """Drop dimensions of one element by a view where a tile is read permuted without them.
+
+    generate { ^(i, j): extract %x[0, j, i] } of 1x256x64 permutes a view of 256x64.
+    """
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: GenerateOp, rewriter: PatternRewriter) -> None:
+        *constants, element, end = op.body.block.ops
+        if not isinstance(element, tensor.ExtractOp) or not isinstance(end, YieldOp):
+            return
+        zeros = {zero.results[0] for zero in constants if _is_zero(zero)}
+        extents = shape_of(element.tensor.type)
+        dropped = [v in zeros and n == 1 for v, n in zip(element.indices, extents, strict=True)]
+        places: dict[SSAValue, int] = {v: n for n, v in enumerate(op.body.block.args)}
+        kept = [k for k, is_dropped in enumerate(dropped) if not is_dropped]
+        order = tuple(places.get(element.indices[k], -1) for k in kept)
+        is_permuted = len(order) > 1 and sorted(order) == list(range(len(places)))
+        is_all = len(zeros) == len(constants) and tuple(end.operands) == tuple(element.results)
+        if len(kept) == len(extents) or not is_permuted or not is_all:
+            return
+        if [extents[k] for k in kept] != [shape_of(op.result.type)[n] for n in order]:
+            return
+        type_ = TensorType(element_of(op.result.type), [extents[k] for k in kept])
+        insert = Insert(rewriter.insert)
+        source = insert(ViewOp(element.tensor, type_)).result
+        rewriter.replace(op, [], [permutation(Permuted(source, order), insert)])
+
+
+def _is_zero(op: Operation) -> bool:
+    return (
+        isinstance(op, arith.ConstantOp)
+        and isinstance(op.value, IntegerAttr)
+        and not op.value.value.data
+    )
 
 
 class CarryUnpermuted(RewritePattern):
