@@ -12,6 +12,7 @@ from xdsl.ir import Operation
 from tileas_xdsl.backend.ptxas import EntryFacts
 from tileas_xdsl.diagnostics.locations import location_of
 from tileas_xdsl.diagnostics.report import Location
+from tileas_xdsl.dialects.nv_tileas.interfaces import Producer
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaLoadBase
@@ -84,10 +85,10 @@ def _roles(tiles: ModuleOp, warps: int, target: Target) -> Iterator[RoleFacts]:
 
 
 def role_of(switch: AgentSwitchOp, agent: Agent) -> str:
-    """Return what an agent does: `producer` where it loads by TMA, else its name."""
+    """Return what an agent does: `producer` where it fills stages of a pipeline."""
     body = switch.agent_bodies[agent.number - 1]
-    loads = any(isinstance(op, TmaLoadBase) for op in body.walk())
-    return f"{'producer' if loads else 'consumer'} ({agent.name})"
+    fills = any(isinstance(op, Producer) for op in body.walk())
+    return f"{'producer' if fills else 'consumer'} ({agent.name})"
 
 
 def shared_buffers(abi: KernelAbi, tiles: ModuleOp | None) -> tuple[SharedBuffer, ...]:
