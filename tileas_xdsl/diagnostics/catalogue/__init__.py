@@ -10,6 +10,9 @@ Columns: id, text, example, emitter, kind, condition, source.  In a text `{name}
 and `\\n`, `\\t`, `\\\\` and `\\x20` (an outer blank) are escapes.  The example gives the values of
 the published wording, where there is one: `begin={0}; rank={1}`, `shape=16,8,17`; otherwise `-`.
 
+Literal rows that nothing emits stand in `unemitted.tsv` (id, stage, reason): those of a stage that
+this compiler does not have, and with the stage `open` what it should emit and does not.
+
 Kinds: `literal` (published word for word), `paraphrase` (known only re-worded, so not a contract),
 and each with `-fragment` where only a part of the sentence is published: what surrounds the
 placeholders, which values are put in or appended to.
@@ -30,6 +33,18 @@ _ESCAPE = re.compile(r"\\(x20|[nt\\])")
 _UNESCAPED = {"x20": " ", "n": "\n", "t": "\t", "\\": "\\"}
 _ESCAPED = {"\\": "\\\\", "\n": "\\n", "\t": "\\t"}
 _PLACEHOLDER = re.compile(r"\{([a-z_][a-z0-9_]*)\}")
+
+
+class Unemitted(NamedTuple):
+    """Why nothing here emits a literal row: a row of `unemitted.tsv`.
+
+    `stage` is the stage that it belongs to and that this compiler does not have, or `open` where
+    it is ours and missing.
+    """
+
+    id: str
+    stage: str
+    reason: str
 
 
 class UnknownMessageError(KeyError):
@@ -114,6 +129,14 @@ def emitted_ids() -> frozenset[str]:
         if path != Path(__file__):
             found.update(_LITERAL.findall(path.read_text(encoding="utf-8")))
     return frozenset(found & by_id().keys())
+
+
+@cache
+def unemitted() -> Mapping[str, Unemitted]:
+    """Return the literal rows that nothing emits, each with the reason, by their ids."""
+    content = Path(__file__).with_name("unemitted.tsv").read_text(encoding="utf-8")
+    rows = (line.split("\t") for line in content.split("\n")[1:] if line)
+    return {id_: Unemitted(id_, stage, reason) for id_, stage, reason in rows}
 
 
 def _read(name: str) -> list[CatalogueEntry]:

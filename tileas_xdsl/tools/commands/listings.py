@@ -66,24 +66,36 @@ def diagnostics(
     emitted: Annotated[
         bool, typer.Option("--emitted", help="Only messages that something here emits.")
     ] = False,
+    why_not: Annotated[
+        bool,
+        typer.Option("--unemitted", help="Only published messages nothing emits, and the reason."),
+    ] = False,
 ) -> None:
     """List the catalogue of verbatim messages: id, text, emitter and condition.
 
     Outer blanks and newlines are written as escapes.
     """
-    from tileas_xdsl.diagnostics.catalogue import catalogue, emitted_ids, escape
+    from tileas_xdsl.diagnostics.catalogue import catalogue, emitted_ids, escape, unemitted
 
     used = emitted_ids()
     entries = [
         entry
         for entry in catalogue()
-        if (entry.is_literal or not literal) and (entry.id in used or not emitted)
+        if (entry.is_literal or not literal)
+        and (entry.id in used or not emitted)
+        and (entry.id in unemitted() or not why_not)
     ]
     if pattern is not None:
         wanted = pattern.lower()
         entries = [e for e in entries if any(wanted in cell.lower() for cell in (*e, e.published))]
     if not entries:
         fail(f"no message has '{pattern}' in it" if pattern else "there is no such message")
+    if why_not:
+        found = [(unemitted()[entry.id], escape(entry.text)) for entry in entries]
+        print_table(
+            ("id", "message", "stage", "reason"), [(e.id, text, *e[1:]) for e, text in found]
+        )
+        return
     rows = [(entry.id, escape(entry.text), entry.emitter, entry.condition) for entry in entries]
     print_table(("id", "message", "emitter", "condition"), rows)
 
