@@ -46,6 +46,10 @@ def located_failures(where: str, module: Operation) -> Generator[None]:
         raise internal_error(where, op, error) from error
 
 
+INTERNAL = "internal error in"
+"""How the sentence for a bug begins."""
+
+
 def internal_error(where: str, op: Operation, error: BaseException) -> OpError:
     """The error to raise for a bug in `where` that showed at `op`."""
     found = op_error(op, internal_error_text(where, error), prefix=False)
@@ -54,7 +58,7 @@ def internal_error(where: str, op: Operation, error: BaseException) -> OpError:
 
 def internal_error_text(where: str, error: BaseException) -> str:
     """The sentence for a bug in `where`; prints the traceback if `TILEAS_TRACEBACK` asks for it."""
-    text = f"internal error in {where}: {type(error).__name__}: {error}"
+    text = f"{INTERNAL} {where}: {type(error).__name__}: {error}"
     if not is_set(TRACEBACK_VARIABLE):
         return f"{text} (set {TRACEBACK_VARIABLE}=1 for the traceback)"
     traceback.print_exception(error, file=sys.stderr)

@@ -148,6 +148,13 @@ def test_a_bug_in_a_verifier_is_called_one():
     assert "TILEAS_TRACEBACK=1" in error.message
 
 
+def test_a_verifier_that_trips_over_a_wrong_operation_says_nothing():
+    module = ModuleOp([Broken(), Verbatim()])
+    assert [error.text for error in verify_errors(module)] == [
+        "'test.op' op  kept byte for byte \n"
+    ]
+
+
 def test_the_traceback_comes_on_demand(monkeypatch, capsys):
     monkeypatch.setenv("TILEAS_TRACEBACK", "1")
     (error,) = operation_errors(Broken())

@@ -22,7 +22,7 @@ from tileas_xdsl.diagnostics.emission import (
 )
 from tileas_xdsl.diagnostics.locations import name_of
 from tileas_xdsl.diagnostics.parsing.parse_errors import one_line
-from tileas_xdsl.diagnostics.pass_errors import internal_error
+from tileas_xdsl.diagnostics.pass_errors import INTERNAL, internal_error
 from tileas_xdsl.diagnostics.report import Diagnostic, Location
 from tileas_xdsl.diagnostics.verification.dominance import dominance_errors
 from tileas_xdsl.diagnostics.verification.remembered import remember_structure
@@ -83,7 +83,13 @@ def _operation_errors(module: Operation) -> tuple[list[Diagnostic], set[Operatio
             wrong.add(op)
         if (parent := op.parent_op()) is not None:
             wrong.add(parent)
-    return errors, wrong
+    return _without_followers(errors), wrong
+
+
+def _without_followers(errors: list[Diagnostic]) -> list[Diagnostic]:
+    """A verifier that fails over another operation, which is wrong itself, says nothing new."""
+    plain = [error for error in errors if not error.message.startswith(INTERNAL)]
+    return plain or errors
 
 
 def operation_errors(op: Operation) -> list[Diagnostic]:
