@@ -142,6 +142,16 @@ func.func @host(%v: !view, %n: i64) attributes {"nv_tileas.host-code"} {
   func.return
 }
 
+func.func @floats_on_the_host(%v: !view, %f: f64) attributes {"nv_tileas.host-code"} {
+  %c64 = arith.constant 64 : index
+  %e = math.exp %f : f64
+  %n = arith.fptosi %e : f64 to i64
+  %x = arith.index_cast %n : i64 to index
+  // expected-error@+1 {{'nv_tileas.make_tiled_tma_desc' op math dialect not suppourt in separateHostTMA pass in the moment.}}
+  %d = nv_tileas.make_tiled_tma_desc %v box[%c64, %x] {atom = #load} : !view -> !desc
+  func.return
+}
+
 func.func @device(%v: !view, %n: i64) {
   %c64 = arith.constant 64 : index
   %a = math.absi %n : i64
