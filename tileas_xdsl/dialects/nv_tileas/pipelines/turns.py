@@ -77,4 +77,4 @@ class TurnOp(TileasOp):
         ):
             last = NAMED_BARRIERS - 1
             text = f"needs two or more successive barriers of 1 to {last}, one for each group"
-            raise op_error(self, f"{text}, but got {self.numbers}")
+            raise op_error(self, f"{text}, but got {list(self.numbers)}")
