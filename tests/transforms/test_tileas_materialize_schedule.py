@@ -28,6 +28,7 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import WaitOp
 from tileas_xdsl.interpreters.ptx.execution.state import Order
 from tileas_xdsl.interpreters.tile.faults import SimulationError
 from tileas_xdsl.interpreters.tile.launch import Schedule, simulate
+from tileas_xdsl.transforms.convert_tileas_to_cute_nvgpu import NO_TURNS
 from tileas_xdsl.transforms.pipeline_loads.fewer_stages import take_stages
 from tileas_xdsl.transforms.tileas_materialize_async import TileasMaterializeAsync
 from tileas_xdsl.transforms.tileas_materialize_schedule import (
@@ -219,7 +220,7 @@ def test_attention_is_right_in_any_order_of_completion(order: Order) -> None:
 @cache
 def two_groups() -> tuple[Problem, CompiledKernel]:
     """Attention of two warpgroups whose powers cost more than their products."""
-    problem = Attention(1, 1, 128, 100, 32, tm=128, tn=32).problem()
+    problem = Attention(1, 1, 128, 200, 64, tm=128, tn=64).problem()
     return problem, compile(problem.kernel, *problem.arguments(), target="sm_90a", passes=passes())
 
 
@@ -237,6 +238,19 @@ def test_a_turn_that_is_not_passed_on_is_a_deadlock() -> None:
     assert count == 1
     run = with_text(kernel, text).emulate(*problem.arguments(0), grid=problem.grid)
     assert "deadlock" in str(run.findings[0]).lower()
+
+
+def test_groups_that_meet_between_their_products_take_no_turns() -> None:
+    """A barrier of all groups, where only one of them runs, would wait forever."""
+    _, kernel = two_groups()
+    text = kernel.ir("tileas-materialize-async")
+    text = text.replace(
+        'nv_tileas.async.turn "pass"', 'nv_tileas.fence_alias nv_tileas.async.turn "pass"'
+    )
+    made = compile(text)
+    assert "bar.sync 2, 256" in made.ptx
+    assert "bar.arrive" not in made.ptx
+    assert NO_TURNS in made.ir("convert-tileas-to-cute-nvgpu")
 
 
 def with_text(kernel: CompiledKernel, text: str) -> CompiledKernel:

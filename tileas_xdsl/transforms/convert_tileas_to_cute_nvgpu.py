@@ -11,17 +11,23 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
+from tileas_xdsl.dialects.nv_tileas.pipelines.turns import TurnOp
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.target.arch import Target
+from tileas_xdsl.threads.codegen.barriers import AgentMeetsInTurnError
 from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
 from tileas_xdsl.threads.smem.smem_layout import SharedMemoryError
 from tileas_xdsl.transforms.extension import apply_added
 from tileas_xdsl.transforms.lower_tiles.kernel import lower_kernel
 from tileas_xdsl.transforms.pipeline_loads.fewer_stages import OVERLAPPING_STAGES, take_stages
+
+NO_TURNS = "nv_tileas.no_turns"
+"""On a kernel whose scheduled turns are left out: why."""
 
 EXCHANGE_LIMITS = (32 * 1024, 8 * 1024)
 """Bytes of a layout conversion at once, where a block has not enough for whole tiles."""
@@ -53,13 +59,20 @@ def _lowered(kernel: func.FuncOp, target: Target) -> func.FuncOp:
     """Lower a kernel; where a block has too little shared memory, give up what costs least.
 
     First nothing is kept that may be reused; then stages go as long as loads overlap; then tiles
-    are converted in pieces, with a barrier more for each; then all stages but one.
+    are converted in pieces, with a barrier more for each; then all stages but one.  Warpgroups take
+    no turns where they exchange tiles between their products.
     """
     is_thrifty, limit, smaller = False, None, list(EXCHANGE_LIMITS)
+    reasons: dict[str, Attribute] = {}
     while True:
         plan = KernelPlan.of(kernel, target, is_thrifty=is_thrifty, exchange_limit=limit)
         try:
-            return lower_kernel(plan)
+            made = lower_kernel(plan)
+            made.attributes |= reasons
+            return made
+        except AgentMeetsInTurnError:
+            _drop_turns(kernel)
+            reasons[NO_TURNS] = StringAttr("its warpgroups meet between the products of a round")
         except SharedMemoryError as error:
             if not is_thrifty:
                 is_thrifty = True
@@ -68,3 +81,9 @@ def _lowered(kernel: func.FuncOp, target: Target) -> func.FuncOp:
                     limit = smaller.pop(0)
                 elif not take_stages(kernel, error.excess):
                     raise
+
+
+def _drop_turns(kernel: func.FuncOp) -> None:
+    """Let warpgroups issue their products as they come."""
+    for op in [op for op in kernel.walk() if isinstance(op, TurnOp)]:
+        Rewriter.erase_op(op)

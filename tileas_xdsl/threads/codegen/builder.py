@@ -68,6 +68,8 @@ class ThreadBuilder:
     """Whether tensor memory is read here."""
     kept: frozenset[Operation] | None = None
     """The operations that are lowered; None for all."""
+    in_turn: bool = False
+    """Whether one warpgroup after the other runs the code (`nv_tileas.async.turn`)."""
     stage: tuple[Stages, StageIndex] | None = None
     """The pipeline stage whose body is being lowered."""
     touched: set[SSAValue] = field(default_factory=set[SSAValue])

@@ -74,11 +74,13 @@ class Resources:
 def resources_of(found: LoadLoop, target: Target) -> Resources | str:
     """What the agents of a loop get, or why a block has not enough of it."""
     spec = spec_of(found)
+    slot = sum(aligned_bytes(load.result.type) for load in found.loads)
     warps = _warps(found, spec)
+    if _is_better_twice(found, spec, slot, target):
+        warps = WARPS_OF_GROUP
     threads = (PRODUCER_WARPS + warps) * WARP
     if blocks_together(threads, spec.occupancy, target) < spec.occupancy:
         return f"{threads} threads have not registers enough for {spec.occupancy} blocks together"
-    slot = sum(aligned_bytes(load.result.type) for load in found.loads)
     if spec.occupancy < BLOCKS_OF_SMALL_TILES and _fits_twice(found, warps, slot, target):
         wanted = min(_wanted_stages(found), _room(found, BLOCKS_OF_SMALL_TILES, target) // slot)
         registers = _registers(warps, BLOCKS_OF_SMALL_TILES, target)
@@ -96,6 +98,15 @@ def resources_of(found: LoadLoop, target: Target) -> Resources | str:
 def _room(found: LoadLoop, blocks: int, target: Target) -> int:
     """The shared memory that a block has for stages, if some share a multiprocessor."""
     return target.shared_memory_per_block // blocks - RESERVED - _other_bytes(found)
+
+
+def _is_better_twice(found: LoadLoop, spec: KernelSpec, slot: int, target: Target) -> bool:
+    """Whether two blocks of one warpgroup have room where one block of two would run.
+
+    Then one block stores its sums, or waits for its first stage, while the other one multiplies.
+    """
+    blocks = BLOCKS_OF_SMALL_TILES
+    return spec.occupancy < blocks and _fits_twice(found, WARPS_OF_GROUP, slot, target)
 
 
 def _fits_twice(found: LoadLoop, warps: int, slot: int, target: Target) -> bool:
@@ -126,7 +137,7 @@ def spec_of(found: LoadLoop) -> KernelSpec:
 
 def _warps(found: LoadLoop, spec: KernelSpec) -> int:
     """Two warpgroups share the rows of large tiles, where the matrix unit lets them."""
-    usual = -(-spec.num_warps // WARPS_OF_GROUP) * WARPS_OF_GROUP
+    usual = _usual_warps(spec)
     products = [op for op in found.loop.walk() if isinstance(op, DotOp)]
     shapes = [shape_of(op.c.type) or (1,) for op in products]
     live = _live_registers(found, usual)
@@ -137,6 +148,11 @@ def _warps(found: LoadLoop, spec: KernelSpec) -> int:
     if is_large and can_share and all(shape[0] % (2 * GROUP_ROWS) == 0 for shape in shapes):
         return max(usual, 2 * WARPS_OF_GROUP)
     return usual
+
+
+def _usual_warps(spec: KernelSpec) -> int:
+    """Whole warpgroups of as many warps as the kernel asks for."""
+    return -(-spec.num_warps // WARPS_OF_GROUP) * WARPS_OF_GROUP
 
 
 def matrix_unit(op: DotOp) -> MatrixUnit | None:

@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.utils.hints import isa
 
 from tileas_xdsl.analysis.layouts.tile_groups import TileGroup
 from tileas_xdsl.dialects.nv_tileas.attributes import (
@@ -161,11 +162,18 @@ def _write_operations(a: Assignment, group: TileGroup, choice: Choice) -> None:
         if not isinstance(op, TiledLoadBase | TiledStoreOp | TmaTransferOp):
             continue
         if isinstance(choice.layout, MemoryLayout):
-            op.attributes[LAYOUT] = LayoutAttr(choice.layout)
+            op.attributes[LAYOUT] = LayoutAttr(_of_its_tile(op, choice.layout))
         elif space_of(op.operands[0].type) in (None, Space.GMEM):
             op.attributes.setdefault(LAYOUT, LayoutAttr(_row_major(group.shape)))
         if op.atom == UNDECIDED and (word := _atom(op, candidate.atom)) is not None:
             op.atom = AtomAttr.of(word)
+
+
+def _of_its_tile(op: Operation, layout: MemoryLayout) -> MemoryLayout:
+    """The layout of the tile that an operation moves: it may be a view of the one laid out."""
+    types = (*op.result_types, *op.operand_types)
+    encodings = (type_.encoding for type_ in types if isa(type_, TensorType[Attribute]))
+    return next((one.data for one in encodings if isinstance(one, SharedEncoding)), layout)
 
 
 def _atom(op: Operation, chosen: str) -> str | None:

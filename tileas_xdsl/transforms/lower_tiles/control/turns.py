@@ -32,8 +32,10 @@ def turn(e: ThreadBuilder, op: TurnOp) -> Sequence[Lowered]:
             with predicated(e, is_equal(e, group, last - first)):
                 e.insert(BarrierArriveOp(first, PAIR))
         case TurnAction.TAKE:
+            e.in_turn = True
             e.insert(BarrierOp(add(e, group, first), PAIR))
         case TurnAction.PASS:
+            e.in_turn = False
             is_last = is_equal(e, group, last - first)
             following = add(e, group, first + 1)
             chosen = arith.SelectOp(is_last, i32_constant(e, first), following)
