@@ -29,6 +29,8 @@ _SCALE_B = 4
 """The first of two bits of instruction descriptors: the byte at which the scales of B begin."""
 _PLACE = r"^ *tcgen05\.cp\S* \[%r\d+\], "
 _COPY = r"^ *tcgen05\.cp\S* \[%r\d+\], %rd\d+;\n"
+_ADDS = r"(?:^ *add\.s64 .*\n)*"
+"""Descriptors of the copy behind."""
 _COMMIT = r"^ *@%p\d+ tcgen05\.commit.*\n"
 _ISSUED = rf"^ *@!%p\d+ bra \$L\d+;\n(?:(?!.*bra ).*\n)*?{_COPY}{SOME_LINES}^\$L\d+:\n"
 """What the issuing thread does of a stage."""
@@ -51,7 +53,7 @@ SCALES: Sequence[PtxFault] = (
     PtxFault(
         "the scales of B are copied over those of A",
         MXF8,
-        changing(r"(cp\S* \[)(%r\d+)(\], .*\n *tcgen05\.cp\S* \[)%r\d+", r"\1\2\3\2"),
+        changing(rf"(cp\S* \[)(%r\d+)(\], .*\n{_ADDS} *tcgen05\.cp\S* \[)%r\d+", r"\1\2\3\2"),
         ("uninitialised",),
         "lanes 0..15, column 132, which nothing has written",
     ),
@@ -65,7 +67,7 @@ SCALES: Sequence[PtxFault] = (
     PtxFault(
         "an atom of scales in the place of the next one",
         NVF4,
-        changing(rf"({_PLACE})(%rd\d+)(;\n{_PLACE})%rd\d+", r"\1\2\3\2"),
+        changing(rf"({_PLACE})(%rd\d+)(;\n{_ADDS}{_PLACE})%rd\d+", r"\1\2\3\2"),
         (NUMBERS,),
         "",
     ),

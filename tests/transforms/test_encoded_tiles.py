@@ -394,7 +394,7 @@ def test_attributes_decide_where_types_do_not() -> None:
         ),
         (
             buffer("#smem", load=said("<(16,32),(32,1)>")),
-            "it is a layout of 16x32 tiles",
+            "has the layout <(16,32),(32,1)>, which is none of a tile of 16x64",
         ),
         (
             buffer("#nv_tileas.shared<(16,64),(64,1),elem=f32>"),

@@ -172,10 +172,10 @@ func.func @offsets(%p: !cute.ptr<bf16, gmem, align<16>>) attributes {cute.kernel
 // CHECK-NEXT:    %0 = ptx.const {value = 33554432 : i64} -> !ptx.reg<b64>
 // CHECK-NEXT:    %1 = ptx.ld_param %p {type = "u64"} : !ptx.param<u64> -> !ptx.reg<b64>
 // CHECK-NEXT:    %2 = ptx.cvta %1 {space = "global", direction = "to", type = "u64"} : !ptx.reg<b64> -> !ptx.reg<b64>
-// CHECK-NEXT:    %3 = ptx.add %2, %0 {type = "s64"} : !ptx.reg<b64>, !ptx.reg<b64> -> !ptx.reg<b64>
-// CHECK-NEXT:    %4 = ptx.ld %2 {type = "b32", space = "global", offset = 16 : i64} : !ptx.reg<b64> -> !ptx.reg<b32, 4>
-// CHECK-NEXT:    %5 = ptx.ld %2 {type = "b32", space = "global", offset = 36 : i64, width = 1 : i64} : !ptx.reg<b64> -> !ptx.reg<b32, 4>
-// CHECK-NEXT:    ptx.st %2, %4 {type = "b32", space = "global", offset = -32 : i64} : !ptx.reg<b64>, !ptx.reg<b32, 4>
-// CHECK-NEXT:    ptx.st %3, %5 {type = "b32", space = "global"} : !ptx.reg<b64>, !ptx.reg<b32, 4>
+// CHECK-NEXT:    %3 = ptx.ld %2 {type = "b32", space = "global", offset = 16 : i64} : !ptx.reg<b64> -> !ptx.reg<b32, 4>
+// CHECK-NEXT:    %4 = ptx.ld %2 {type = "b32", space = "global", offset = 36 : i64, width = 1 : i64} : !ptx.reg<b64> -> !ptx.reg<b32, 4>
+// CHECK-NEXT:    ptx.st %2, %3 {type = "b32", space = "global", offset = -32 : i64} : !ptx.reg<b64>, !ptx.reg<b32, 4>
+// CHECK-NEXT:    %5 = ptx.add %2, %0 {type = "s64"} : !ptx.reg<b64>, !ptx.reg<b64> -> !ptx.reg<b64>
+// CHECK-NEXT:    ptx.st %5, %4 {type = "b32", space = "global"} : !ptx.reg<b64>, !ptx.reg<b32, 4>
 // CHECK-NEXT:    ptx.ret
 // CHECK-NEXT:  }

@@ -58,13 +58,13 @@ func.func @stages(%n: i32) attributes {cute.kernel, nvvm.reqntid = array<i32: 12
 // CHECK-NEXT:    ptx.cond_bra %20, ^bb2, ^bb3
 // CHECK-NEXT:  ^bb2:
 // CHECK-NEXT:    %21 = ptx.mad %18, %6, %15 {type = "s32", mode = "wide"} : !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b64> -> !ptx.reg<b64>
-// CHECK-NEXT:    %22 = ptx.add %21, %11 {type = "s64"} : !ptx.reg<b64>, !ptx.reg<b64> -> !ptx.reg<b64>
-// CHECK-NEXT:    %23 = ptx.add %21, %9 {type = "s64"} : !ptx.reg<b64>, !ptx.reg<b64> -> !ptx.reg<b64>
-// CHECK-NEXT:    %24 = ptx.add %21, %8 {type = "s64"} : !ptx.reg<b64>, !ptx.reg<b64> -> !ptx.reg<b64>
-// CHECK-NEXT:    %25 = ptx.setp %18, %1 {comparison = "ne", type = "s32"} : !ptx.reg<b32>, !ptx.reg<b32> -> !ptx.reg<pred>
+// CHECK-NEXT:    %22 = ptx.setp %18, %1 {comparison = "ne", type = "s32"} : !ptx.reg<b32>, !ptx.reg<b32> -> !ptx.reg<pred>
 // CHECK-NEXT:    ptx.wgmma.fence
-// CHECK-NEXT:    %26 = ptx.wgmma %19, %21, %24, %25 {type = "f32", a_type = "bf16", b_type = "bf16"} : !ptx.reg<f32, 32>, !ptx.reg<b64>, !ptx.reg<b64>, !ptx.reg<pred> -> !ptx.reg<f32, 32>
-// CHECK-NEXT:    %27 = ptx.wgmma %26, %23, %22, %10 {type = "f32", a_type = "bf16", b_type = "bf16"} : !ptx.reg<f32, 32>, !ptx.reg<b64>, !ptx.reg<b64>, !ptx.reg<pred> -> !ptx.reg<f32, 32>
+// CHECK-NEXT:    %23 = ptx.add %21, %8 {type = "s64"} : !ptx.reg<b64>, !ptx.reg<b64> -> !ptx.reg<b64>
+// CHECK-NEXT:    %24 = ptx.wgmma %19, %21, %23, %22 {type = "f32", a_type = "bf16", b_type = "bf16"} : !ptx.reg<f32, 32>, !ptx.reg<b64>, !ptx.reg<b64>, !ptx.reg<pred> -> !ptx.reg<f32, 32>
+// CHECK-NEXT:    %25 = ptx.add %21, %9 {type = "s64"} : !ptx.reg<b64>, !ptx.reg<b64> -> !ptx.reg<b64>
+// CHECK-NEXT:    %26 = ptx.add %21, %11 {type = "s64"} : !ptx.reg<b64>, !ptx.reg<b64> -> !ptx.reg<b64>
+// CHECK-NEXT:    %27 = ptx.wgmma %24, %25, %26, %10 {type = "f32", a_type = "bf16", b_type = "bf16"} : !ptx.reg<f32, 32>, !ptx.reg<b64>, !ptx.reg<b64>, !ptx.reg<pred> -> !ptx.reg<f32, 32>
 // CHECK-NEXT:    ptx.wgmma.commit_group
 // CHECK-NEXT:    ptx.wgmma.wait_group {pending = 1 : i64}
 // CHECK-NEXT:    %28 = ptx.add %18, %2 {type = "s32"} : !ptx.reg<b32>, !ptx.reg<b32> -> !ptx.reg<b32>

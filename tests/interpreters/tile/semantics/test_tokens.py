@@ -173,3 +173,21 @@ def test_waits_for_grids_and_fences_of_aliases_change_no_values() -> None:
     np.testing.assert_array_equal(
         run(kernel("%a: !view, %b: !view", body, types=TYPES), a, b)[1], a
     )
+
+
+def test_turns_change_no_tile() -> None:
+    """The warpgroups that take turns are one agent here."""
+    rng = np.random.default_rng(4)
+    a, b = numbers(rng, (4, 8), np.float32), numbers(rng, (4, 8), np.float32)
+    turns = "".join(
+        f'  nv_tileas.async.turn "{action}" {{barriers = array<i32: 14, 15>}}\n'
+        for action in ("open", "take", "pass", "close")
+    )
+    text = kernel(
+        "%a: !m, %b: !m",
+        f"""
+  %x = nv_tileas.load %a[%zero, %zero] {{atom = #ldg}} : !m -> !tile
+{turns}  nv_tileas.store %x, %b[%zero, %zero] {{atom = #stg}} : !tile, !m""",
+        types=TYPES,
+    )
+    np.testing.assert_array_equal(run(text, a, b)[1], a)
