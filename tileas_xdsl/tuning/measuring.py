@@ -6,14 +6,22 @@ import statistics
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
+from tileas_xdsl.interpreters.tile.numerics.element_types import Array
 from tileas_xdsl.runtime.cutile import dispatch, settings
 from tileas_xdsl.runtime.gpu.device import gpu
+from tileas_xdsl.runtime.gpu.device_arrays import DeviceArray, row_major_strides
 from tileas_xdsl.target.arch import target_of_capability
 from tileas_xdsl.tuning.prediction import Grid
 from tileas_xdsl.tuning.tuner import Measure
 
 WARM_UP, ROUNDS = 3, 5
 """Launches that are not timed, and those that are, each with a cold L2 cache."""
+ALL_ROUNDS = WARM_UP + ROUNDS
+
+DEFAULT_STREAM = 0
+"""The handle of the driver's default stream."""
 
 
 def launch_target() -> str:
@@ -26,16 +34,36 @@ def launch_target() -> str:
 
 
 def gpu_measure(kernel: Any, stream: Any = None) -> Measure | None:
-    """Return what times launches of a cuTile kernel; None without a GPU."""
+    """Return what times launches of a cuTile kernel; None without a GPU.
+
+    Launches go to the default stream where none is given.  Arrays of numpy are copied to the GPU
+    once; what kernels write stays there.
+    """
     if settings.current.emulates:
         return None
+    copies: dict[int, DeviceArray] = {}
 
     def measure(grid: Grid, arguments: Sequence[Any]) -> float:
         """Return the median of launches, in microseconds."""
-        given = tuple(arguments)
-        times = [
-            dispatch.measure(stream, grid, kernel, given, True) for _ in range(WARM_UP + ROUNDS)
-        ]
+        given = tuple(_on_gpu(value, copies) for value in arguments)
+        used = DEFAULT_STREAM if stream is None else stream
+        times = [dispatch.measure(used, grid, kernel, given, True) for _ in range(ALL_ROUNDS)]
         return statistics.median(times[WARM_UP:])
 
     return measure
+
+
+def _on_gpu(value: Any, copies: dict[int, DeviceArray]) -> Any:
+    """An array of numpy as one in the memory of the GPU; other values as they are."""
+    seen: object = value
+    if not isinstance(seen, np.ndarray):
+        return value
+    array: Array = value
+    if id(array) not in copies:
+        memory = gpu().memory(max(array.nbytes, 1))
+        memory.write(np.ascontiguousarray(array))
+        strides = row_major_strides(array.shape, array.dtype.itemsize)
+        copies[id(array)] = DeviceArray(
+            memory.pointer, array.shape, strides, array.dtype, 0, read_only=False, owner=memory
+        )
+    return copies[id(array)]

@@ -15,7 +15,7 @@ from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.target.arch import Target
-from tileas_xdsl.target.mma.matrix_units import MATRIX_UNITS, MatrixUnit
+from tileas_xdsl.target.mma.matrix_units import MATRIX_UNITS, MAX_COLUMNS, MatrixUnit
 from tileas_xdsl.threads.pipeline.warp_allocation import blocks_together, registers_at_entry
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop
 
@@ -45,6 +45,9 @@ USUAL_STAGES, MOST_STAGES = 4, 8
 
 GROUP_ROWS, WARPS_OF_GROUP, WARP = 64, 4, 32
 """Rows that a warpgroup multiplies at once (PTX ISA, wgmma), and its size."""
+
+BESIDE_INSTRUCTION = 26
+"""Registers beside the sums of one instruction that ptxas 13.5 asks for: 90 for 128 columns."""
 
 MANY_SUMS = 128 * 128
 """Sums of a tile from which on two warpgroups share its rows."""
@@ -118,10 +121,24 @@ def _fits_twice(found: LoadLoop, warps: int, slot: int, target: Target) -> bool:
     blocks, threads = BLOCKS_OF_SMALL_TILES, (PRODUCER_WARPS + warps) * WARP
     if blocks_together(threads, blocks, target) < blocks:
         return False
+    if registers_at_entry(threads, target, blocks) < _instruction_registers(found):
+        return False
     if _registers(warps, blocks, target) < _live_registers(found, warps) + LEAST_SPARE:
         return False
     stages = min(_wanted_stages(found), STAGES_OF_SMALL_TILES)
     return _room(found, blocks, target) >= stages * slot
+
+
+def _instruction_registers(found: LoadLoop) -> int:
+    """The registers that ptxas wants at entry for the widest matrix instruction, whatever follows.
+
+    `setmaxnreg` gives a consumer more, but ptxas refuses an instruction that the registers at entry
+    do not hold (C7602).
+    """
+    products = [op for op in found.loop.walk() if isinstance(op, DotOp)]
+    shapes = [shape_of(op.c.type) or (1,) for op in products if not _is_in_tensor_memory(op)]
+    columns = max((min(shape[-1], MAX_COLUMNS) for shape in shapes), default=0)
+    return columns * GROUP_ROWS // (WARPS_OF_GROUP * WARP) + BESIDE_INSTRUCTION
 
 
 def _live_registers(found: LoadLoop, warps: int) -> int:
