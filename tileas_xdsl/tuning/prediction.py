@@ -86,7 +86,9 @@ def predicted(
         block.flops += outside.product_flops
     together = blocks_together(function, target)
     waves = -(-prod(grid) // (costs.multiprocessors * together))
-    per_wave = max(costs.launch + block.alone, together * block.busy)
+    # A grid that is smaller than a wave is spread over all multiprocessors first.
+    resident = min(together, -(-prod(grid) // costs.multiprocessors))
+    per_wave = max(costs.launch + block.alone, resident * block.busy)
     seconds = waves * per_wave / (costs.clock * 1e6)
     power = _power(block.flops * prod(grid), seconds, _peak(loops, module, target), costs)
     bound = "power" if power > 1 else block.bound

@@ -108,6 +108,9 @@ def _is_better_twice(found: LoadLoop, spec: KernelSpec, slot: int, target: Targe
 
     Then one block stores its sums, or waits for its first stage, while the other one multiplies.
     """
+    products = [op for op in found.loop.walk() if isinstance(op, DotOp)]
+    if any(op.promote is not None or _is_in_tensor_memory(op) for op in products):
+        return False  # A thread holds a second copy of its sums, or reads rows of them at once.
     blocks = BLOCKS_OF_SMALL_TILES
     return spec.occupancy < blocks and _fits_twice(found, WARPS_OF_GROUP, slot, target)
 
