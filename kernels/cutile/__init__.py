@@ -16,7 +16,8 @@ MODULES: Sequence[str] = (
     *("vector_add", "saxpy", "activations", "softmax", "rms_norm", "layer_norm", "transpose"),
     *("reductions", "cumulative_sum", "dropout", "cross_entropy", "rope"),
     *("gather_scatter", "histogram"),
-    *("matmul", "batched_matmul", "split_k", "grouped_matmul", "fft", "attention", "moe"),
+    *("matmul", "batched_matmul", "split_k", "persistent", "grouped_matmul"),
+    *("fft", "attention", "moe"),
 )
 """Those that have kernels, simplest first."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import func, scf
@@ -34,6 +34,7 @@ from tileas_xdsl.transforms.pipeline_loads.candidate_loop import (
     is_divided,
     load_loop,
     with_following,
+    with_loops,
 )
 from tileas_xdsl.transforms.pipeline_loads.resources import Resources, resources_of
 
@@ -87,7 +88,7 @@ class TileasMaterializeSchedule(ModulePass):
     def _materialize(self, function: func.FuncOp, loop: scf.ForOp, target: Target) -> None:
         if is_divided(function) or (schedule := read_schedule(loop)) is None:
             return
-        found = divided_loop(function, function.body.block, loop)
+        found = divided_loop(function, loop)
         if not isinstance(found, LoadLoop):
             _refuse(loop, found or "it loads nothing by TMA that it multiplies")
             return
@@ -129,7 +130,7 @@ def _filling(
         if not isinstance(others, str) and _groups(one, others) == _groups(found, rings):
             kept.append(one)
             later.append(others)
-    return replace(found, following=kept), later
+    return with_loops(found, kept), later
 
 
 def _groups(found: LoadLoop, rings: Sequence[StageRing]) -> Sequence[Sequence[int]]:

@@ -42,8 +42,8 @@ func.func @matmul(%a: !nv_tileas.tiled_view<64x32xf16, gmem>, %b: !nv_tileas.til
 // CHECK-NEXT:        scf.yield
 // CHECK-NEXT:      }
 // CHECK-NEXT:    }, agent 1 {
-// CHECK-NEXT:      %nothing = arith.constant dense<0.000000e+00> : tensor<64x64xf32>
 // CHECK-NEXT:      %{{.*}} = nv_tileas.async.pipeline.create_iterator %[[C]]
+// CHECK-NEXT:      %nothing = arith.constant dense<0.000000e+00> : tensor<64x64xf32>
 // CHECK-NEXT:      %{{.*}}, %{{.*}}, %sum = scf.for %k = %zero to %n step %one iter_args({{.*}} %acc = %nothing)
 // CHECK-NEXT:        %{{.*}}, %{{.*}} = nv_tileas.async.pipeline.consume_one
 // CHECK-NEXT:        ^bb0(%[[X:.*]]: tensor<64x32xf16>, %[[Y:.*]]: tensor<32x64xf16>):
@@ -59,7 +59,7 @@ func.func @matmul(%a: !nv_tileas.tiled_view<64x32xf16, gmem>, %b: !nv_tileas.til
 
 // -----
 
-// Tiles that follow one another from round to round are not known ahead: the kernel stays.
+// A number that goes from round to round, and says where the next tiles lie, is carried by both agents.
 
 func.func @chained(%a: !nv_tileas.tiled_view<64x64xf16, gmem>, %c: !nv_tileas.tiled_view<64x64xf32, gmem>, %n: index) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
   %zero = arith.constant 0 : index
@@ -76,26 +76,99 @@ func.func @chained(%a: !nv_tileas.tiled_view<64x64xf16, gmem>, %c: !nv_tileas.ti
 }
 
 // CHECK-LABEL: func.func @chained
-// CHECK-SAME:    nv_tileas.not_pipelined = "where a tile of the loop lies depends on the round before"
+// CHECK:       agent 0 {
+// CHECK:         scf.for %[[K:.*]] = %zero to %n step %one iter_args(%{{.*}}, %{{.*}}, %[[AT:.*]] = %zero)
+// CHECK-NEXT:      %[[THEN:.*]] = arith.addi %[[AT]], %[[K]] : index
+// CHECK:           nv_tileas.tiled_load %a[%zero, %[[AT]]]
+// CHECK:           scf.yield %{{.*}}, %{{.*}}, %[[THEN]]
+// CHECK:       agent 1 {
+// CHECK:         scf.for %{{.*}} = %zero to %n step %one iter_args(%{{.*}}, %{{.*}}, %{{.*}} = %nothing, %{{.*}} = %zero)
+
+// -----
+
+// Loops and branches around the loop are both agents': a block takes tile after tile, and skips some.
+// The stage that one loop ends at is the next one's first; the store is the consumer's alone.
+
+// CHECK-LABEL: func.func @persistent
+// CHECK:       agent 0 {
+// CHECK:         scf.for %[[T:.*]] = %zero to %n step %one iter_args(%[[P:.*]] = %{{.*}}, %[[I:.*]] = %{{.*}})
+// CHECK-NEXT:      %[[ROW:.*]] = arith.divsi %[[T]], %n
+// CHECK-NEXT:      %[[WANTED:.*]] = arith.cmpi slt, %[[ROW]], %n
+// CHECK-NEXT:      %[[P2:.*]], %[[I2:.*]] = scf.if %[[WANTED]]
+// CHECK-NEXT:        scf.for %[[K:.*]] = %zero to %n step %one iter_args(%{{.*}} = %[[P]], %{{.*}} = %[[I]])
+// CHECK:               nv_tileas.tiled_load %a[%[[ROW]], %[[K]]]
+// CHECK:             scf.yield
+// CHECK:           } else {
+// CHECK-NEXT:        scf.yield %[[P]], %[[I]]
+// CHECK-NEXT:      }
+// CHECK-NEXT:      scf.yield %[[P2]], %[[I2]]
+// CHECK-NOT:     tiled_store
+// CHECK:       agent 1 {
+// CHECK:         scf.for %[[T:.*]] = %zero to %n step %one iter_args(%[[C:.*]] = %{{.*}}, %[[J:.*]] = %{{.*}})
+// CHECK:           %{{.*}}, %{{.*}} = scf.if
+// CHECK:             %{{.*}}, %{{.*}}, %sum = scf.for %{{.*}} = %zero to %n step %one iter_args(%{{.*}} = %[[C]], %{{.*}} = %[[J]], %{{.*}})
+// CHECK:             nv_tileas.tiled_store %sum, %c
+// CHECK:           } else {
+// CHECK-NEXT:        scf.yield %[[C]], %[[J]]
+func.func @persistent(%a: !nv_tileas.tiled_view<64x64xf16, gmem>, %c: !nv_tileas.tiled_view<64x64xf32, gmem>, %n: index, %t: !nv_tileaa.mem_token) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  scf.for %tile = %zero to %n step %one {
+    %row = arith.divsi %tile, %n : index
+    %wanted = arith.cmpi slt, %row, %n : index
+    scf.if %wanted {
+      %nothing = arith.constant dense<0.0> : tensor<64x64xf32>
+      %sum = scf.for %k = %zero to %n step %one iter_args(%acc = %nothing) -> (tensor<64x64xf32>) {
+        %x = nv_tileas.tiled_load %a[%row, %k] {atom = #nv_tileas<atom tma_load_2d>, allow_tma = true} : !nv_tileas.tiled_view<64x64xf16, gmem> -> tensor<64x64xf16, #nv_tileas<space smem>>
+        %further = nv_tileas.dot %x, %x, %acc {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x64xf16, #nv_tileas<space smem>>, tensor<64x64xf16, #nv_tileas<space smem>>, tensor<64x64xf32> -> tensor<64x64xf32>
+        scf.yield %further : tensor<64x64xf32>
+      }
+      %u = nv_tileas.tiled_store %sum, %c[%row, %zero] after %t : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<64x64xf32>, !nv_tileas.tiled_view<64x64xf32, gmem> -> !nv_tileaa.mem_token
+    }
+  }
+  func.return
+}
+
+// -----
+
+// What a producer would have to wait for is not known ahead: the kernel stays.
+
+func.func @computed(%a: !nv_tileas.tiled_view<64x64xf16, gmem>, %places: !nv_tileas.tiled_view<256xindex, gmem>, %c: !nv_tileas.tiled_view<64x64xf32, gmem>, %n: index) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %nothing = arith.constant dense<0.0> : tensor<64x64xf32>
+  %many = nv_tileas.tiled_load %places[%zero] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<256xindex, gmem> -> tensor<256xindex>
+  %sum = scf.for %k = %zero to %n step %one iter_args(%acc = %nothing) -> (tensor<64x64xf32>) {
+    %at = tensor.extract %many[%k] : tensor<256xindex>
+    %x = nv_tileas.tiled_load %a[%zero, %at] {atom = #nv_tileas<atom tma_load_2d>, allow_tma = true} : !nv_tileas.tiled_view<64x64xf16, gmem> -> tensor<64x64xf16, #nv_tileas<space smem>>
+    %further = nv_tileas.dot %x, %x, %acc {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x64xf16, #nv_tileas<space smem>>, tensor<64x64xf16, #nv_tileas<space smem>>, tensor<64x64xf32> -> tensor<64x64xf32>
+    scf.yield %further : tensor<64x64xf32>
+  }
+  nv_tileas.tiled_store %sum, %c[%zero, %zero] {atom = #nv_tileas<atom stg>} : tensor<64x64xf32>, !nv_tileas.tiled_view<64x64xf32, gmem>
+  func.return
+}
+
+// CHECK-LABEL: func.func @computed
+// CHECK-SAME:    nv_tileas.not_pipelined = "where a tile of the loop lies is computed from tiles"
 // CHECK-NOT:     agent_switch
-// CHECK:         } {nv_tileas.not_pipelined = "where a tile of the loop lies depends on the round before"}
+// CHECK:         } {nv_tileas.not_pipelined = "where a tile of the loop lies is computed from tiles"}
 
 // -----
 
 // A loop behind the first one that loads the same tiles goes on with the stages, in both agents; what
-// stands between the loops is the consumer's, but for the number that the producer needs.
+// stands between the loops is the consumer's; the number that the producer needs is in both.
 
 // CHECK-LABEL: func.func @two_loops
-// CHECK:       %last = arith.addi %n, %one : index
 // CHECK:       create_pipeline
 // CHECK-NOT:   create_pipeline
 // CHECK:       agent 0 {
 // CHECK:         %[[T:.*]], %[[I:.*]] = scf.for %{{.*}} = %zero to %n step %one
-// CHECK:         scf.for %{{.*}} = %n to %last step %one iter_args(%{{.*}} = %[[T]], %{{.*}} = %[[I]])
+// CHECK:         %[[LAST:.*]] = arith.addi %n, %one : index
+// CHECK:         scf.for %{{.*}} = %n to %[[LAST]] step %one iter_args(%{{.*}} = %[[T]], %{{.*}} = %[[I]])
 // CHECK:       agent 1 {
 // CHECK:         %[[U:.*]], %[[J:.*]], %sum = scf.for %{{.*}} = %zero to %n step %one
 // CHECK:         %half = arith.mulf %sum, %sum
-// CHECK:         scf.for %{{.*}} = %n to %last step %one iter_args(%{{.*}} = %[[U]], %{{.*}} = %[[J]], %{{.*}} = %half)
+// CHECK:         scf.for %{{.*}} = %n to %{{.*}} step %one iter_args(%{{.*}} = %[[U]], %{{.*}} = %[[J]], %{{.*}} = %half)
 // CHECK-NOT:   nv_tileas.not_pipelined
 func.func @two_loops(%a: !nv_tileas.tiled_view<64x32xf16, gmem>, %b: !nv_tileas.tiled_view<32x64xf16, gmem>, %c: !nv_tileas.tiled_view<64x64xf32, gmem>, %n: index) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
   %zero = arith.constant 0 : index

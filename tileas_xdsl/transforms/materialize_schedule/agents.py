@@ -24,8 +24,9 @@ that follow, with the same loads, go on with the stages that the one before ends
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from math import prod
 
 from xdsl.builder import Builder
@@ -57,6 +58,11 @@ from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
 from tileas_xdsl.scheduling.schedule import SCHEDULE, Role, Schedule, read_pin
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.transforms.materialize_schedule.stage_rings import StageRing, views_of
+from tileas_xdsl.transforms.pipeline_loads.agent_control import (
+    Stages,
+    carry_stages,
+    write_producer,
+)
 from tileas_xdsl.transforms.pipeline_loads.agent_split import CONSUMER, fill_of, move
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop
 from tileas_xdsl.transforms.pipeline_loads.resources import WARP, spec_of
@@ -93,31 +99,30 @@ class _Agents:
     ) -> None:
         self.found, self.schedule, self.target = found, schedule, target
         self.rings = rings[0]
+        self.first: scf.ForOp | None = None
         self.loops = list(zip((found, *found.following), rings, strict=True))
         self.deferred = {
             k for k, ring in enumerate(self.rings) if defers and _only_accumulates(ring)
         }
 
     def write(self) -> scf.ForOp:
-        """Pipelines and agents in front of the loops, which move into one of them."""
-        ahead, *behind = self.found.segments()
-        self.found.hoist_numbers()
-        builder = Builder(InsertPoint.before(self.found.loop))
+        """Pipelines and agents in the place of what is divided."""
+        operations = self.found.divided()
+        builder = Builder(InsertPoint.after(operations[-1]))
         pipelines = [_pipeline(ring, builder) for ring in self.rings]
         producer, consumer = Block(), Block()
-        self._produce_all([one.producer for one in pipelines], producer)
-        move(ahead, consumer)
-        inner = Builder(InsertPoint.at_end(consumer))
+        inner = Builder(InsertPoint.at_end(producer))
+        stages = _with_iterators(inner, [one.producer for one in pipelines], self.rings)
+        fills = {one.loop: partial(self._fill, rings) for one, rings in self.loops}
+        write_producer(operations, self.found.needed, fills, stages, inner)
+        move(operations, consumer)
+        inner = Builder(InsertPoint.at_start(consumer))
         stages = _with_iterators(inner, [one.consumer for one in pipelines], self.rings)
-        made: list[scf.ForOp] = []
-        for (one, rings), after in zip(self.loops, behind, strict=True):
-            made.append(self._consume(one, rings, stages, inner))
-            stages = made[-1].results[: len(stages)]
-            move(after, consumer)
+        reads = {one.loop: partial(self._consume, one, rings) for one, rings in self.loops}
+        carry_stages(consumer, self.found.needed.control, reads, stages)
         self._switch(builder, producer, consumer)
-        for one, _ in self.loops:
-            Rewriter.erase_op(one.loop)
-        return made[0]
+        assert self.first is not None
+        return self.first
 
     def _switch(self, builder: Builder, producer: Block, consumer: Block) -> None:
         plans = [self.schedule.plan.role(name) for name in (Role.PRODUCER, Role.CONSUMER)]
@@ -140,37 +145,22 @@ class _Agents:
 
     # the agent that loads
 
-    def _produce_all(self, tokens: Sequence[SSAValue], producer: Block) -> None:
-        builder = Builder(InsertPoint.at_end(producer))
-        stages = _with_iterators(builder, tokens, self.rings)
-        for one, rings in self.loops:
-            stages = self._produce(one, rings, stages, builder)
-
-    def _produce(
+    def _fill(
         self,
-        one: LoadLoop,
         rings: Sequence[StageRing],
-        stages: Sequence[SSAValue],
+        stages: Stages,
+        values: Mapping[SSAValue, SSAValue],
         builder: Builder,
-    ) -> Sequence[SSAValue]:
-        """A loop with the places of its loads only; each round fills a stage of each ring."""
-        loop = one.loop
-        body = Block(arg_types=[loop.lb.type, *(value.type for value in stages)])
-        inner = Builder(InsertPoint.at_end(body))
-        values: dict[SSAValue, SSAValue] = {loop.body.block.args[0]: body.args[0]}
-        for op in one.places:
-            inner.insert(op.clone(values))
-        ended: list[SSAValue] = [*body.args[1:]]
+    ) -> Stages:
+        """Each round fills a stage of each ring."""
+        ended = [*stages]
         for k in sorted(range(len(rings)), key=self._order_of_ring):
-            token, stage = body.args[1 + 2 * k], body.args[2 + 2 * k]
+            token, stage = stages[2 * k], stages[2 * k + 1]
             fill = Region(fill_of(rings[k].loads, values))
-            filled = inner.insert(ProduceOneAsyncOp(token, stage, body=fill))
-            ended[2 * k] = inner.insert(ProducerCommitOp(filled.result_token)).result_token
-            ended[2 * k + 1] = inner.insert(IncIterOp(stage)).next
-        inner.insert(scf.YieldOp(*ended))
-        made = builder.insert(scf.ForOp(loop.lb, loop.ub, loop.step, stages, body))
-        made.location = loop.location
-        return made.results
+            filled = builder.insert(ProduceOneAsyncOp(token, stage, body=fill))
+            ended[2 * k] = builder.insert(ProducerCommitOp(filled.result_token)).result_token
+            ended[2 * k + 1] = builder.insert(IncIterOp(stage)).next
+        return ended
 
     def _order_of_ring(self, k: int) -> int:
         """The first place of a ring's loads in the order of the producer."""
@@ -185,11 +175,12 @@ class _Agents:
         self,
         one: LoadLoop,
         rings: Sequence[StageRing],
-        stages: Sequence[SSAValue],
+        loop: scf.ForOp,
+        stages: Stages,
         builder: Builder,
     ) -> scf.ForOp:
         """A loop without its loads, which waits for stages, reads and releases them."""
-        loop, old, count = one.loop, one.loop.body.block, len(stages)
+        old, count = loop.body.block, len(stages)
         carried = [*stages, *loop.iter_args]
         body = Block(arg_types=[loop.lb.type, *(value.type for value in carried)])
         for before, now in zip(old.args, (body.args[0], *body.args[1 + count :]), strict=True):
@@ -209,6 +200,7 @@ class _Agents:
         for before, now in zip(loop.results, made.results[count:], strict=True):
             now.name_hint = before.name_hint
             before.replace_all_uses_with(now)
+        self.first = self.first or made
         return made
 
 

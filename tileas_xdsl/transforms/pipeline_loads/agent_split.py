@@ -16,13 +16,15 @@ becomes
       scf.for %k = ... iter_args(%acc) { consume_one %cons { %n = dot %x, %y, %acc } }
     }
 
-A loop behind it that loads the same tiles goes on with the stage that it ends at, in both agents.
+A loop behind it that loads the same tiles goes on with the stage that it ends at, in both agents;
+so do the rounds of loops around it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from math import prod
 
 from xdsl.builder import Builder
@@ -49,6 +51,11 @@ from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.nv_tileas.types import IteratorType, TiledViewType
+from tileas_xdsl.transforms.pipeline_loads.agent_control import (
+    Stages,
+    carry_stages,
+    write_producer,
+)
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop
 from tileas_xdsl.transforms.pipeline_loads.resources import PRODUCER_WARPS, Resources, spec_of
 
@@ -71,19 +78,19 @@ class _Division:
         self.iterator = IteratorType(payload_of(self.tiles), resources.stages, Space.SMEM)
 
     def write(self) -> None:
-        """Pipeline and agents in front of the loops, which move into one of them."""
-        ahead, *behind = self.found.segments()
-        self.found.hoist_numbers()
-        builder = Builder(InsertPoint.before(self.found.loop))
+        """Pipeline and agents in the place of what is divided."""
+        operations = self.found.divided()
+        builder = Builder(InsertPoint.after(operations[-1]))
         pipeline = self._pipeline(builder)
         producer, consumer = Block(), Block()
-        self._produce_all(pipeline.producer, Builder(InsertPoint.at_end(producer)))
-        move(ahead, consumer)
-        inner = Builder(InsertPoint.at_end(consumer))
-        stage = self._first_stage(pipeline.consumer, inner)
-        for one, after in zip(self.loops, behind, strict=True):
-            stage = self._consume(one, stage, inner)
-            move(after, consumer)
+        inner = Builder(InsertPoint.at_end(producer))
+        stage = self._first_stage(pipeline.producer, inner)
+        fills = {one.loop: partial(self._fill, one) for one in self.loops}
+        write_producer(operations, self.found.needed, fills, stage, inner)
+        move(operations, consumer)
+        stage = self._first_stage(pipeline.consumer, Builder(InsertPoint.at_start(consumer)))
+        reads = {one.loop: partial(self._consume, one) for one in self.loops}
+        carry_stages(consumer, self.found.needed.control, reads, stage)
         resources = self.resources
         builder.insert(
             AgentSwitchOp(
@@ -93,8 +100,6 @@ class _Division:
                 warp_id=[0, PRODUCER_WARPS],
             )
         )
-        for one in self.loops:
-            Rewriter.erase_op(one.loop)
         spec = replace(
             spec_of(self.found), num_warps=resources.all_warps, occupancy=resources.blocks
         )
@@ -112,43 +117,34 @@ class _Division:
         made.attributes[STAGES_ARE_A_HINT] = UnitAttr()
         return made
 
-    def _first_stage(self, token: SSAValue, builder: Builder) -> Sequence[SSAValue]:
+    def _first_stage(self, token: SSAValue, builder: Builder) -> Stages:
         """What loops carry: the token of the last step and the iterator over the stages."""
         return [token, builder.insert(CreateIteratorOp(token, self.iterator)).iterator]
 
     # the agent that loads
 
-    def _produce_all(self, token: SSAValue, builder: Builder) -> None:
-        stage = self._first_stage(token, builder)
-        for one in self.loops:
-            stage = self._produce(one, stage, builder)
-
-    def _produce(
-        self, one: LoadLoop, stage: Sequence[SSAValue], builder: Builder
-    ) -> Sequence[SSAValue]:
-        """A loop with the places of its loads only; each round fills a stage."""
-        loop = one.loop
-        body = _body(loop, stage)
-        index, token, iterator = body.args
-        inner = Builder(InsertPoint.at_end(body))
-        values: dict[SSAValue, SSAValue] = {loop.body.block.args[0]: index}
-        for op in one.places:
-            inner.insert(op.clone(values))
-        fill = Region(fill_of(one.loads, values))
-        filled = inner.insert(ProduceOneAsyncOp(token, iterator, body=fill))
-        committed = inner.insert(ProducerCommitOp(filled.result_token)).result_token
-        inner.insert(scf.YieldOp(committed, inner.insert(IncIterOp(iterator)).next))
-        return _insert_loop(builder, loop, stage, body).results
+    def _fill(
+        self,
+        one: LoadLoop,
+        stage: Stages,
+        values: Mapping[SSAValue, SSAValue],
+        builder: Builder,
+    ) -> Stages:
+        """Each round fills a stage."""
+        token, iterator = stage
+        filled = ProduceOneAsyncOp(token, iterator, body=Region(fill_of(one.loads, values)))
+        builder.insert(filled)
+        committed = builder.insert(ProducerCommitOp(filled.result_token)).result_token
+        return [committed, builder.insert(IncIterOp(iterator)).next]
 
     # the agent that multiplies
 
     def _consume(
-        self, one: LoadLoop, stage: Sequence[SSAValue], builder: Builder
-    ) -> Sequence[SSAValue]:
+        self, one: LoadLoop, loop: scf.ForOp, stage: Stages, builder: Builder
+    ) -> scf.ForOp:
         """A loop without its loads; each round reads a stage."""
-        loop, old = one.loop, one.loop.body.block
-        carried = [*stage, *loop.iter_args]
-        body = _body(loop, carried)
+        old, carried = loop.body.block, [*stage, *loop.iter_args]
+        body = Block(arg_types=(loop.lb.type, *(value.type for value in carried)))
         index, token, iterator, *now = body.args
         for before, after in zip(old.args, (index, *now), strict=True):
             before.replace_all_uses_with(after)
@@ -171,11 +167,12 @@ class _Division:
         following = inner.insert(IncIterOp(iterator)).next
         results = [known.get(value, value) for value in kept]
         inner.insert(scf.YieldOp(consumed.result_token, following, *results))
-        made = _insert_loop(builder, loop, carried, body)
+        made = builder.insert(scf.ForOp(loop.lb, loop.ub, loop.step, carried, body))
+        made.location = loop.location
         for before, after in zip(loop.results, made.results[2:], strict=True):
             after.name_hint = before.name_hint
             before.replace_all_uses_with(after)
-        return made.results[:2]
+        return made
 
     def _read(self, one: LoadLoop, given: Sequence[SSAValue]) -> Block:
         """The operations of a round, with the tiles of the stage in the place of the loads."""
@@ -187,19 +184,6 @@ class _Division:
         move([*one.loop.body.block.ops], block)
         block.add_op(PipelineYieldOp(*given) if given else PipelineYieldOp(*block.args))
         return block
-
-
-def _body(loop: scf.ForOp, carried: Sequence[SSAValue]) -> Block:
-    """The body of a loop with the bounds of this one."""
-    return Block(arg_types=(loop.lb.type, *(value.type for value in carried)))
-
-
-def _insert_loop(
-    builder: Builder, loop: scf.ForOp, carried: Sequence[SSAValue], body: Block
-) -> scf.ForOp:
-    made = builder.insert(scf.ForOp(loop.lb, loop.ub, loop.step, carried, body))
-    made.location = loop.location
-    return made
 
 
 def fill_of(loads: Sequence[TiledLoadOp], values: Mapping[SSAValue, SSAValue]) -> Block:

@@ -1,4 +1,4 @@
-"""Find the loops of a kernel whose TMA loads feed dot operations.
+"""Find the loops of a kernel whose TMA loads feed dot operations, at any depth of control flow.
 
 Loops that follow one another and load the same tiles in turn fill the same stages: the first loop
 of a kernel that is divided, and those behind it whose loads have its shapes, elements and atoms
@@ -7,13 +7,11 @@ of a kernel that is divided, and those behind it whose loads have its shapes, el
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 from xdsl.dialects import func, scf
-from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.ir import Attribute, Operation
 from xdsl.traits import MemoryWriteEffect
 
 from tileas_xdsl.analysis.values.scalar_operations import is_of_scalars
@@ -27,19 +25,22 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.dialects.nv_tileas.types import MemTokenType
+from tileas_xdsl.transforms.pipeline_loads.producer_slice import (
+    ProducerSlice,
+    enclosing_control,
+    producer_slice,
+)
 
 
 @dataclass(frozen=True)
 class LoadLoop:
-    """A loop, the loads that go to one agent, and what both agents need."""
+    """A loop whose loads go to one agent, and those behind it that fill the same stages."""
 
     function: func.FuncOp
     loop: scf.ForOp
     loads: Sequence[TiledLoadOp]
-    places: Sequence[Operation]
-    """The operations of the body that compute the coordinates of the loads, in order."""
-    before: Sequence[Operation]
-    """The operations in front of the loop that stay there: all threads run them."""
+    needed: ProducerSlice
+    """What the producer runs for this loop and for those that follow."""
     following: Sequence[LoadLoop] = ()
     """Loops behind this one, in order, whose loads fill the same stages."""
 
@@ -48,27 +49,21 @@ class LoadLoop:
         """The loads of this loop and of those that follow."""
         return [load for one in (self, *self.following) for load in one.loads]
 
-    def segments(self) -> Sequence[Sequence[Operation]]:
-        """What one agent runs in front of, between and behind the loops.
+    @property
+    def staying(self) -> Sequence[Operation]:
+        """The operations in front of the loops that stay there: all threads run them."""
+        return staying_in_front(self.function, _outermost(self.loop))
 
-        Operations of `before` are left out: they are for all threads.
-        """
-        loops = [self, *self.following]
-        staying = {op for one in loops for op in one.before}
+    def divided(self) -> Sequence[Operation]:
+        """The operations of the kernel that go into agents, in order."""
+        staying = set(self.staying)
+        return [op for op in list(self.function.body.block.ops)[:-1] if op not in staying]
+
+    def behind(self) -> Sequence[Operation]:
+        """The operations of the kernel behind all loops."""
+        last = _outermost((self, *self.following)[-1].loop)
         operations = list(self.function.body.block.ops)[:-1]
-        places = [-1, *(operations.index(one.loop) for one in loops), len(operations)]
-        return [
-            [op for op in operations[begin + 1 : end] if op not in staying]
-            for begin, end in pairwise(places)
-        ]
-
-    def hoist_numbers(self) -> None:
-        """Move what all threads run between the loops in front of the first."""
-        between = {op: None for one in self.following for op in one.before}
-        for op in between:
-            if op not in self.before:
-                op.detach()
-                Rewriter.insert_op(op, InsertPoint.before(self.loop))
+        return operations[operations.index(last) + 1 :]
 
 
 def load_loop(function: func.FuncOp) -> LoadLoop | str | None:
@@ -76,16 +71,15 @@ def load_loop(function: func.FuncOp) -> LoadLoop | str | None:
     body = function.body.first_block
     if body is None or body.next_block is not None:
         return None
-    loads = [op for op in function.walk() if _is_brought(op)]
-    if not loads or is_divided(function):
+    if not any(_is_brought(op) for op in function.walk()) or is_divided(function):
         return None
-    loops = [op for op in body.ops if isinstance(op, scf.ForOp)]
-    found = [divided_loop(function, body, loop) for loop in loops]
+    loops = [op for op in function.walk() if isinstance(op, scf.ForOp)]
+    found = [divided_loop(function, loop) for loop in loops]
     divided = next((one for one in found if isinstance(one, LoadLoop)), None)
     if divided is not None:
         return with_following(divided)
     problem = next((one for one in found if isinstance(one, str)), None)
-    return problem or "no loop of the kernel itself loads what it multiplies"
+    return problem or "no loop loads what it multiplies"
 
 
 def with_following(first: LoadLoop) -> LoadLoop:
@@ -93,31 +87,27 @@ def with_following(first: LoadLoop) -> LoadLoop:
 
     No grid is waited for between them, for the producer runs ahead of what stands there.
     """
-    body = first.function.body.block
-    operations = list(body.ops)
-    place = operations.index(first.loop)
     following: list[LoadLoop] = []
-    for op in operations[place + 1 :]:
+    operations = list(first.function.walk())
+    for op in operations[operations.index(first.loop) + 1 :]:
         if isinstance(op, GridDependencyOp):
             break
         if not isinstance(op, scf.ForOp):
             continue
-        found = divided_loop(first.function, body, op)
+        found = divided_loop(first.function, op)
         if isinstance(found, LoadLoop) and _tiles(found) == _tiles(first):
-            following.append(replace(found, before=_needed_in_front(found)))
-    return replace(first, following=following)
+            following.append(found)
+    return with_loops(first, following)
 
 
-def _needed_in_front(found: LoadLoop) -> Sequence[Operation]:
-    """The operations of `before` that a producer needs for its loop."""
-    needed: set[Operation] = set()
-    pending = list(_used_outside(found.loop, (*found.loads, *found.places)))
-    while pending:
-        owner = pending.pop().owner
-        if isinstance(owner, Operation) and owner in found.before and owner not in needed:
-            needed.add(owner)
-            pending += owner.operands
-    return [op for op in found.before if op in needed]
+def with_loops(first: LoadLoop, following: Sequence[LoadLoop]) -> LoadLoop:
+    """The loop with these behind it, as many of them as one producer can load for."""
+    kept = list(following)
+    loads = [load for one in (first, *kept) for load in one.loads]
+    needed = producer_slice(loads, first.staying)
+    if isinstance(needed, str):
+        return with_loops(first, kept[:-1])
+    return LoadLoop(first.function, first.loop, first.loads, needed, kept)
 
 
 def _tiles(found: LoadLoop) -> Sequence[tuple[Attribute, Attribute]]:
@@ -146,11 +136,9 @@ def _loop_problem(function: func.FuncOp, loop: scf.ForOp, *, is_another: bool) -
         return "some of its loads are not done by TMA"
     if not any(isinstance(op, DotOp) for op in inside.walk()):
         return "it multiplies nothing"
-    if loop.parent_op() is not function:
-        return "it is inside of other control flow"
-    if is_another:
+    found = divided_loop(function, loop)
+    if is_another and isinstance(found, LoadLoop):
         return "another loop of the kernel is divided into agents, and loads other tiles"
-    found = divided_loop(function, function.body.block, loop)
     return found if isinstance(found, str) else "the resources of a block do not suffice"
 
 
@@ -161,63 +149,34 @@ def _is_brought(op: Operation) -> bool:
     return space_of(op.result.type) is Space.SMEM
 
 
-def divided_loop(function: func.FuncOp, body: Block, loop: scf.ForOp) -> LoadLoop | str | None:
+def divided_loop(function: func.FuncOp, loop: scf.ForOp) -> LoadLoop | str | None:
+    """The loop, if a producer can load for it; why none can, or None where nothing asks for it."""
     inside = loop.body.block
     loads = [op for op in inside.ops if isinstance(op, TiledLoadOp) and _is_brought(op)]
-    if not loads or not any(isinstance(op, DotOp) for op in inside.walk()):
+    products = [op for op in inside.ops if any(isinstance(one, DotOp) for one in op.walk())]
+    if not loads or not products:
         return None
-    places = _needed_inside(loop, loads)
-    if isinstance(places, str):
-        return places
-    outside = _used_outside(loop, (*loads, *places))
-    if any(_writes_unordered(op) for op in _until(body, loop)):
+    if any(isinstance(op, scf.ForOp) for op in products):
+        return "a loop inside of it multiplies"
+    outermost = _outermost(loop)
+    for op in function.walk():
+        if _writes_unordered(op):
+            return "a store without a token may write what the loop loads"
+        if isinstance(op, GridDependencyOp) and op.parent_op() is not function:
+            return "a grid is waited for inside of control flow"
+        if op is outermost:
+            break
+    if any(_writes_unordered(op) for op in outermost.walk()):
         return "a store without a token may write what the loop loads"
-    before = _staying(body, loop)
-    made = {value.owner for value in outside if isinstance(value.owner, Operation)}
-    if any(op.parent is body and op not in before for op in made):
-        return "where a tile of the loop lies is computed from tiles"
-    return LoadLoop(function, loop, loads, places, before)
+    needed = producer_slice(loads, staying_in_front(function, outermost))
+    if isinstance(needed, str):
+        return needed
+    return LoadLoop(function, loop, loads, needed)
 
 
-def _needed_inside(loop: scf.ForOp, loads: Sequence[TiledLoadOp]) -> Sequence[Operation] | str:
-    """The operations of a loop that give the coordinates of loads, or why one thread cannot."""
-    inside = loop.body.block
-    needed: dict[Operation, None] = {}
-    pending = [value for load in loads for value in load.coords]
-    while pending:
-        value = pending.pop()
-        owner = value.owner
-        if isinstance(owner, Block):
-            if owner is inside and value is not inside.args[0]:
-                return "where a tile of the loop lies depends on the round before"
-            continue
-        if owner.parent is not inside or owner in needed:
-            continue
-        if not is_of_scalars(owner):
-            return "where a tile of the loop lies is computed from tiles"
-        needed[owner] = None
-        pending += owner.operands
-    return [op for op in inside.ops if op in needed]
-
-
-def _used_outside(loop: scf.ForOp, inside: Sequence[Operation]) -> Iterator[SSAValue]:
-    """The values from outside of the loop by which a producer finds its tiles, and when."""
-    yield from (loop.lb, loop.ub, loop.step)
-    for op in inside:
-        if isinstance(op, TiledLoadOp):
-            yield op.view
-            yield from op.coords
-            yield from () if op.token is None else (op.token,)
-        else:
-            yield from op.operands
-
-
-def _until(body: Block, loop: scf.ForOp) -> Iterator[Operation]:
-    """All operations in front of a loop and in it."""
-    for op in body.ops:
-        yield from op.walk()
-        if op is loop:
-            return
+def _outermost(loop: scf.ForOp) -> Operation:
+    """The operation of the kernel itself that a loop is, or is in."""
+    return (loop, *enclosing_control(loop))[-1]
 
 
 def _writes_unordered(op: Operation) -> bool:
@@ -227,15 +186,15 @@ def _writes_unordered(op: Operation) -> bool:
     )
 
 
-def _staying(body: Block, loop: scf.ForOp) -> Sequence[Operation]:
+def staying_in_front(function: func.FuncOp, outermost: Operation) -> Sequence[Operation]:
     """The operations in front of a loop that all threads run: on numbers, or on grids.
 
     What a grid waits for has to be there before any agent loads.
     """
     moved: set[Operation] = set()
     staying: list[Operation] = []
-    for op in body.ops:
-        if op is loop:
+    for op in function.body.block.ops:
+        if op is outermost:
             break
         depends = any(value.owner in moved for value in op.operands)
         if depends or not (is_of_scalars(op) or isinstance(op, GridDependencyOp)):

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
+from xdsl.dialects import gpu, scf
 from xdsl.dialects.builtin import IntegerAttr
 
 from tileas_xdsl.analysis.memory.shared_memory import aligned_bytes, allocated_tiles, is_staging
 from tileas_xdsl.analysis.values.live_tiles import peak_registers, tile_registers
+from tileas_xdsl.analysis.values.scalar_operations import operations_behind
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
@@ -18,6 +20,7 @@ from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.mma.matrix_units import MATRIX_UNITS, MAX_COLUMNS, MatrixUnit
 from tileas_xdsl.threads.pipeline.warp_allocation import blocks_together, registers_at_entry
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop
+from tileas_xdsl.transforms.pipeline_loads.producer_slice import enclosing_control
 
 PRODUCER_WARPS = 4
 """A warpgroup, so that it can give registers away; one thread of it issues the copies."""
@@ -84,7 +87,8 @@ def resources_of(found: LoadLoop, target: Target) -> Resources | str:
     threads = (PRODUCER_WARPS + warps) * WARP
     if blocks_together(threads, spec.occupancy, target) < spec.occupancy:
         return f"{threads} threads have not registers enough for {spec.occupancy} blocks together"
-    if spec.occupancy < BLOCKS_OF_SMALL_TILES and _fits_twice(found, warps, slot, target):
+    can_share = spec.occupancy < BLOCKS_OF_SMALL_TILES and not is_persistent(found)
+    if can_share and _fits_twice(found, warps, slot, target):
         wanted = min(_wanted_stages(found), _room(found, BLOCKS_OF_SMALL_TILES, target) // slot)
         registers = _registers(warps, BLOCKS_OF_SMALL_TILES, target)
         return Resources(wanted, warps, (PRODUCER_REGISTERS, registers), BLOCKS_OF_SMALL_TILES)
@@ -111,8 +115,20 @@ def _is_better_twice(found: LoadLoop, spec: KernelSpec, slot: int, target: Targe
     products = [op for op in found.loop.walk() if isinstance(op, DotOp)]
     if any(op.promote is not None or _is_in_tensor_memory(op) for op in products):
         return False  # A thread holds a second copy of its sums, or reads rows of them at once.
+    if is_persistent(found):
+        return False
     blocks = BLOCKS_OF_SMALL_TILES
     return spec.occupancy < blocks and _fits_twice(found, WARPS_OF_GROUP, slot, target)
+
+
+def is_persistent(found: LoadLoop) -> bool:
+    """Whether a block takes tile after tile, as far apart as there are blocks.
+
+    Such a kernel is launched with the blocks that run at once, usually one on each multiprocessor.
+    """
+    around = [op for op in enclosing_control(found.loop) if isinstance(op, scf.ForOp)]
+    bounds = [bound for op in around for bound in (op.lb, op.ub, op.step)]
+    return any(isinstance(op, gpu.GridDimOp) for op in operations_behind(bounds))
 
 
 def _fits_twice(found: LoadLoop, warps: int, slot: int, target: Target) -> bool:
@@ -217,7 +233,6 @@ def _other_bytes(found: LoadLoop) -> int:
 
     What is staged for a store behind all loops lies in the stages, which nobody reads any more.
     """
-    *_, behind = found.segments()
-    held = {*found.all_loads, *(op for op in behind if is_staging(op))}
+    held = {*found.all_loads, *(op for op in found.behind() if is_staging(op))}
     tiles = allocated_tiles(found.function)
     return sum(aligned_bytes(type_) for op, type_ in tiles if op not in held)

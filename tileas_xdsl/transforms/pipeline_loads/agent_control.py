@@ -1,0 +1,194 @@
+"""Write the control flow around loads into both agents, which carry stages through it.
+
+    scf.for %t {                    producer                        consumer
+      scf.for %k { load; dot }      scf.for %t iter_args(%s) {      scf.for %t iter_args(%s) {
+      store                           scf.for %k { fill stage }       scf.for %k { read; dot }
+    }                               }                                 store }
+
+The stage that one loop ends at is the one that the next begins with, whatever stands between: both
+agents carry the same iterators through the same loops and branches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
+
+from xdsl.builder import Builder
+from xdsl.dialects import scf
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tileas_xdsl.transforms.pipeline_loads.producer_slice import ProducerSlice
+
+Stages: TypeAlias = Sequence[SSAValue]
+"""The tokens and iterators of pipelines that control flow carries."""
+
+Fill: TypeAlias = Callable[[Stages, dict[SSAValue, SSAValue], Builder], Stages]
+"""Write what fills the stages of a round; the producer's value is known for each of the kernel."""
+
+Consume: TypeAlias = Callable[[scf.ForOp, Stages, Builder], scf.ForOp]
+"""Write a loop that reads stages in the place of one that loads: stages are its first results."""
+
+
+def write_producer(
+    operations: Sequence[Operation],
+    needed: ProducerSlice,
+    fills: Mapping[scf.ForOp, Fill],
+    stages: Stages,
+    builder: Builder,
+) -> None:
+    """Write the producer's part of these operations; rounds of loops in `fills` fill stages."""
+    _Producer(needed, fills).write(operations, stages, builder)
+
+
+class _Producer:
+    def __init__(self, needed: ProducerSlice, fills: Mapping[scf.ForOp, Fill]) -> None:
+        self.needed, self.fills = needed, fills
+        self.values: dict[SSAValue, SSAValue] = {}
+
+    def write(self, operations: Sequence[Operation], stages: Stages, builder: Builder) -> Stages:
+        for op in operations:
+            if op in self.needed.repeated:
+                builder.insert(op.clone(self.values))
+            elif op in self.needed.control:
+                stages = self._control(op, stages, builder)
+        return stages
+
+    def _control(self, op: Operation, stages: Stages, builder: Builder) -> Stages:
+        if isinstance(op, scf.ForOp):
+            made = self._loop(op, stages)
+        else:
+            assert isinstance(op, scf.IfOp)
+            made = self._branch(op, stages)
+        made.location = op.location
+        builder.insert(made)
+        for position, result in zip(
+            self.needed.carried[op], made.results[len(stages) :], strict=True
+        ):
+            self.values[op.results[position]] = result
+        return made.results[: len(stages)]
+
+    def _loop(self, op: scf.ForOp, stages: Stages) -> scf.ForOp:
+        old = op.body.block
+        kept = [old.args[1 + position] for position in self.needed.carried[op]]
+        first = [self._now(op.iter_args[position]) for position in self.needed.carried[op]]
+        types = [old.args[0].type, *(value.type for value in (*stages, *first))]
+        body = Block(arg_types=types)
+        self.values |= zip(
+            (old.args[0], *kept), (body.args[0], *body.args[1 + len(stages) :]), strict=True
+        )
+        self._fill_block(op, old, body.args[1 : 1 + len(stages)], body)
+        lower, upper, step = self._now(op.lb), self._now(op.ub), self._now(op.step)
+        return scf.ForOp(lower, upper, step, [*stages, *first], body)
+
+    def _branch(self, op: scf.IfOp, stages: Stages) -> scf.IfOp:
+        kept = [op.results[position].type for position in self.needed.carried[op]]
+        blocks: list[Block] = []
+        for region in (op.true_region, op.false_region):
+            blocks.append(Block())
+            self._fill_block(op, region.first_block, stages, blocks[-1])
+        types = [*(value.type for value in stages), *kept]
+        return scf.IfOp(self._now(op.cond), types, Region(blocks[0]), Region(blocks[1]))
+
+    def _fill_block(self, op: Operation, old: Block | None, stages: Stages, block: Block) -> None:
+        """What a round or a branch does, and hands on."""
+        inner = Builder(InsertPoint.at_end(block))
+        given: list[SSAValue] = []
+        if old is not None:
+            stages = self.write(list(old.ops), stages, inner)
+            end = old.last_op
+            assert isinstance(end, scf.YieldOp)
+            given = [end.operands[position] for position in self.needed.carried[op]]
+        if isinstance(op, scf.ForOp) and op in self.fills:
+            stages = self.fills[op](stages, self.values, inner)
+        inner.insert(scf.YieldOp(*stages, *map(self._now, given)))
+
+    def _now(self, value: SSAValue) -> SSAValue:
+        return self.values.get(value, value)
+
+
+def carry_stages(
+    block: Block,
+    around: frozenset[Operation],
+    loops: Mapping[scf.ForOp, Consume],
+    stages: Stages,
+) -> Stages:
+    """Rewrite the consumer's loops that load, and let all control flow around them carry stages.
+
+    Operations of `around` are replaced by ones whose first results are the stages.
+    """
+    for op in list(block.ops):
+        builder = Builder(InsertPoint.before(op))
+        if isinstance(op, scf.ForOp) and op in loops:
+            made: Operation = loops[op](op, stages, builder)
+            Rewriter.erase_op(op)
+        elif isinstance(op, scf.ForOp) and op in around:
+            made = _carrying_loop(op, around, loops, stages, builder)
+        elif isinstance(op, scf.IfOp) and op in around:
+            made = _carrying_branch(op, around, loops, stages, builder)
+        else:
+            continue
+        stages = made.results[: len(stages)]
+    return stages
+
+
+def _carrying_loop(
+    op: scf.ForOp,
+    around: frozenset[Operation],
+    loops: Mapping[scf.ForOp, Consume],
+    stages: Stages,
+    builder: Builder,
+) -> scf.ForOp:
+    old, count = op.body.block, len(stages)
+    carried = [*stages, *op.iter_args]
+    body = Block(arg_types=[old.args[0].type, *(value.type for value in carried)])
+    for before, now in zip(old.args, (body.args[0], *body.args[1 + count :]), strict=True):
+        now.name_hint = before.name_hint
+        before.replace_all_uses_with(now)
+    _move_all(old, body)
+    _yield_too(body, carry_stages(body, around, loops, body.args[1 : 1 + count]))
+    made = builder.insert(scf.ForOp(op.lb, op.ub, op.step, carried, body))
+    _replace(op, made, count)
+    return made
+
+
+def _carrying_branch(
+    op: scf.IfOp,
+    around: frozenset[Operation],
+    loops: Mapping[scf.ForOp, Consume],
+    stages: Stages,
+    builder: Builder,
+) -> scf.IfOp:
+    blocks: list[Block] = []
+    for region in (op.true_region, op.false_region):
+        blocks.append(Block())
+        if region.first_block is not None:
+            _move_all(region.block, blocks[-1])
+        else:
+            blocks[-1].add_op(scf.YieldOp())
+        _yield_too(blocks[-1], carry_stages(blocks[-1], around, loops, stages))
+    types = [value.type for value in (*stages, *op.results)]
+    made = builder.insert(scf.IfOp(op.cond, types, Region(blocks[0]), Region(blocks[1])))
+    _replace(op, made, len(stages))
+    return made
+
+
+def _yield_too(block: Block, stages: Stages) -> None:
+    end = block.last_op
+    assert isinstance(end, scf.YieldOp)
+    Rewriter.replace_op(end, scf.YieldOp(*stages, *end.operands))
+
+
+def _move_all(old: Block, block: Block) -> None:
+    for op in list(old.ops):
+        op.detach()
+        block.add_op(op)
+
+
+def _replace(op: Operation, made: Operation, count: int) -> None:
+    made.location = op.location
+    made.attributes |= op.attributes
+    for before, now in zip(op.results, made.results[count:], strict=True):
+        now.name_hint = before.name_hint
+    Rewriter.replace_op(op, [], made.results[count:])

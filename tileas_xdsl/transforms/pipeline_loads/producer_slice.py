@@ -1,0 +1,161 @@
+"""What a producer runs of a kernel: the control flow around loads, and what places them.
+
+    scf.for %t = %first to %tiles step %blocks {       // loops around loads are kept,
+      %i = arith.divsi %t, %n                          // what coordinates need is repeated,
+      %acc = scf.for %k = ... iter_args(%acc) {
+        %x = tiled_load %a[%i, %k]                     // loads become stages that are filled;
+        %next = dot %x, %y, %acc                       // tiles, what they carry, and stores are not
+      }                                                // the producer's
+      tiled_store %acc, %c[%i, %j]
+    }
+
+A backward slice (Weiser) from the coordinates of loads, and from the bounds and conditions of the
+control flow around them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import TypeAlias
+
+from xdsl.dialects import func, scf
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
+from xdsl.traits import MemoryWriteEffect
+from xdsl.utils.hints import isa
+
+from tileas_xdsl.analysis.values.scalar_operations import is_of_scalars
+from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
+from tileas_xdsl.dialects.nv_tileas.spaces import space_of
+
+MOST_ELEMENTS = 128
+"""Elements of a tile that a producer may compute beside numbers: one for each of its threads."""
+
+FROM_TILES = "where a tile of the loop lies is computed from tiles"
+
+Carrying: TypeAlias = scf.ForOp | scf.IfOp
+"""Control flow that may stand around loads."""
+
+
+@dataclass(frozen=True)
+class ProducerSlice:
+    """The operations that a producer repeats."""
+
+    repeated: frozenset[Operation]
+    """Numbers, wherever they stand, that loads and their control flow need."""
+    control: frozenset[Operation]
+    """Loops and branches around loads, of which the producer has its own."""
+    carried: Mapping[Operation, Sequence[int]]
+    """By loop or branch of `control`, its results that the producer needs too."""
+
+
+def enclosing_control(op: Operation) -> Sequence[Operation]:
+    """The operations around one, inside of its kernel, from the inside out."""
+    found: list[Operation] = []
+    parent = op.parent_op()
+    while parent is not None and not isinstance(parent, func.FuncOp):
+        found.append(parent)
+        parent = parent.parent_op()
+    return found
+
+
+def producer_slice(
+    loads: Sequence[TiledLoadOp], staying: Iterable[Operation]
+) -> ProducerSlice | str:
+    """What fills stages with these loads, or why one agent cannot place them ahead.
+
+    `staying` are the operations in front of both agents.
+    """
+    return _Slice(loads, frozenset(staying)).run()
+
+
+@dataclass
+class _Slice:
+    loads: Sequence[TiledLoadOp]
+    staying: frozenset[Operation]
+    repeated: set[Operation] = field(default_factory=set)
+    carried: dict[Operation, set[int]] = field(default_factory=dict)
+    pending: list[SSAValue] = field(default_factory=list)
+
+    def run(self) -> ProducerSlice | str:
+        control = {op: None for load in self.loads for op in enclosing_control(load)}
+        for op in control:
+            if not isinstance(op, scf.ForOp | scf.IfOp):
+                return f"it is inside of '{op.name}'"
+            self.carried[op] = set()
+            self.pending += (op.lb, op.ub, op.step) if isinstance(op, scf.ForOp) else (op.cond,)
+        for load in self.loads:
+            self.pending += [load.view, *load.coords, *([] if load.token is None else [load.token])]
+        while self.pending:
+            value = self.pending.pop()
+            problem = (
+                self._need_argument(value.owner, value)
+                if isinstance(value.owner, Block)
+                else self._need_result(value.owner, value)
+            )
+            if problem is not None:
+                return problem
+        carried = {op: sorted(positions) for op, positions in self.carried.items()}
+        return ProducerSlice(frozenset(self.repeated), frozenset(control), carried)
+
+    def _need_argument(self, block: Block, value: SSAValue) -> str | None:
+        """A value that control flow hands in: of a kernel, the round, or the round before."""
+        parent = block.parent_op()
+        if isinstance(parent, func.FuncOp) or value is block.args[0]:
+            return None
+        if not isinstance(parent, scf.ForOp) or parent not in self.carried:
+            return FROM_TILES
+        return self._need_carried(parent, parent.body.block.args.index(value) - 1)
+
+    def _need_result(self, op: Operation, value: SSAValue) -> str | None:
+        if op in self.staying or op in self.repeated:
+            return None
+        if isinstance(op, scf.ForOp | scf.IfOp) and op in self.carried:
+            assert isinstance(value, OpResult)
+            return self._need_carried(op, value.index)
+        if any(inner.has_trait(MemoryWriteEffect) for inner in op.walk()):
+            return "a store comes before what it loads"
+        if not all(_may_repeat(inner) for inner in op.walk()):
+            return FROM_TILES
+        self.repeated.add(op)
+        self.pending += used_from_outside(op)
+        return None
+
+    def _need_carried(self, op: Carrying, position: int) -> str | None:
+        """A result of control flow around loads: what its rounds or branches give it."""
+        if isinstance(op.results[position].type, TensorType):
+            return FROM_TILES
+        if position in self.carried[op]:
+            return None
+        self.carried[op].add(position)
+        if isinstance(op, scf.ForOp):
+            self.pending.append(op.iter_args[position])
+        for region in op.regions:
+            end = region.block.last_op
+            assert isinstance(end, scf.YieldOp)
+            self.pending.append(end.operands[position])
+        return None
+
+
+def used_from_outside(op: Operation) -> Iterator[SSAValue]:
+    """The values that an operation and its regions use and do not define."""
+    inside = set(op.walk())
+    for inner in inside:
+        for value in inner.operands:
+            owner = value.owner if isinstance(value.owner, Operation) else value.owner.parent_op()
+            if owner not in inside:
+                yield value
+
+
+def _may_repeat(op: Operation) -> bool:
+    """Whether a producer may run an operation again: it costs each of its threads a register."""
+    values = (*op.operand_types, *op.result_types)
+    types = [type_ for type_ in values if isa(type_, TensorType[Attribute])]
+    if any(prod(type_.get_shape()) > MOST_ELEMENTS for type_ in types):
+        return False
+    if any(space_of(type_) is Space.SMEM for type_ in types):
+        return False
+    return bool(types) or bool(op.regions) or is_of_scalars(op) or isinstance(op, scf.YieldOp)
