@@ -1,4 +1,4 @@
-# pyright: basic
+# pyright: basic, reportArgumentType=false
 """Matrix products by blocks that each compute several tiles, one after another."""
 
 from __future__ import annotations
