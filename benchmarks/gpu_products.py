@@ -126,6 +126,30 @@ def _batched(d: Data) -> None:
     torch.bmm(d["a"], d["b"], out=d["out"])
 
 
+def persistent(target: str) -> Iterator[Case]:
+    """A product whose blocks, one on each multiprocessor, take tile after tile."""
+    from kernels.cutile.persistent import persistent_matmul
+
+    for n in (4096, 8192):
+
+        def data(n: int = n) -> Data:
+            return {"a": random("f16", n, n), "b": random("f16", n, n), "out": unset("f16", n, n)}
+
+        ours = {
+            "x".join(map(str, tiles)): _persistent(persistent_matmul, tiles, target)
+            for tiles in TILES
+        }
+        peer = partial(_matmul, "")
+        yield _case(f"persistent {n}^3 f16", 2.0 * n**3, data, ours, peer, 6 * n * n)
+
+
+def _persistent(kernel: Any, tiles: tuple[int, int, int], target: str) -> Launch:
+    import torch
+
+    count = torch.cuda.get_device_properties(0).multi_processor_count
+    return cutile(kernel, lambda d: (d["a"], d["b"], d["out"], *tiles, 8), (count, 1, 1), target)
+
+
 def grouped(target: str, n: int = 4096, k: int = 4096) -> Iterator[Case]:
     """Groups of rows, each with a B of its own."""
     from kernels.cutile.grouped_matmul import grouped_matmul
@@ -232,5 +256,5 @@ def skinny(target: str, n: int = 8192, k: int = 8192) -> Iterator[Case]:
 
 def products(target: str) -> Iterator[Case]:
     """All of these."""
-    for maker in (transposed, of_bytes, batched, grouped, experts, skinny):
+    for maker in (transposed, of_bytes, batched, persistent, grouped, experts, skinny):
         yield from maker(target)

@@ -18,8 +18,10 @@ from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreO
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.same_rows import keeps_rows
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
+from tileas_xdsl.dialects.nv_tileas.tma.store_order import AFTER_STORES, set_flag
 from tileas_xdsl.transforms.choose_tma.accumulator_stores import store_by_tma, stores_accumulator
 from tileas_xdsl.transforms.choose_tma.legality import load_problem, store_problem
+from tileas_xdsl.transforms.choose_tma.store_chains import chained_stores, is_ordered
 from tileas_xdsl.transforms.extension import apply_added, sweep
 from tileas_xdsl.transforms.tma_to_async.global_arrays import array_of
 
@@ -47,8 +49,21 @@ class StoreByTma(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: TiledStoreOp, rewriter: PatternRewriter) -> None:
-        if _is_undecided(op) and stores_accumulator(op) and _is_legal(op, store_problem(op)):
+        if not _is_undecided(op) or not stores_accumulator(op):
+            return
+        chain = chained_stores(op)
+        problem = store_problem(op)
+        if not isinstance(chain, str) and not all(map(_is_for_tma, chain)):
+            problem = problem or "a store that tokens order with it stores no accumulators"
+        if _is_legal(op, problem):
+            for store in chain:
+                if isinstance(store, TiledStoreOp) and is_ordered(store):
+                    set_flag(store, AFTER_STORES)
             store_by_tma(op, rewriter)
+
+
+def _is_for_tma(store: TiledStoreOp) -> bool:
+    return _is_undecided(store) and stores_accumulator(store)
 
 
 PATTERNS: tuple[RewritePattern, ...] = (LoadByTma(), StoreByTma())
@@ -75,7 +90,8 @@ class TileasChooseTma(ModulePass):
 
     Leaves: those loads with an atom of TMA, `allow_tma` and a result in shared memory, and without
     the conversions; those stores as loops over pieces of their columns that shared memory has room
-    for.  Where TMA cannot do one it stays, with the reason as an attribute.
+    for, those that tokens order among themselves too.  Where TMA cannot do one it stays, with the
+    reason as an attribute.
 
     Idempotent; it has no diagnostics and never stops a pipeline.
     """

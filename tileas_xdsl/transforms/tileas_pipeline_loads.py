@@ -32,12 +32,13 @@ class TileasPipelineLoads(ModulePass):
 
     Needs: kernels of tiles that are not laid out, whose loads into shared memory have atoms of TMA.
 
-    Leaves, for the first loop of a kernel that loads so, and for those behind it that load the same
-    tiles: a pipeline of as many stages as `latency` asks for and shared memory has; an agent of one
-    warpgroup whose loops fill them; an agent whose loops read them, with all else that the kernel
-    does.  Numbers that both need are computed in
-    front of the agents, by all threads.  Where that cannot be, the kernel stays, with the reason as
-    an attribute; so has every loop that loads tiles and is not divided.
+    Leaves, for the first loop of a kernel that loads so, at any depth of loops and branches, and
+    for those behind it that load the same tiles: a pipeline of as many stages as `latency` asks for
+    and shared memory has; an agent of one warpgroup, which repeats the control flow around the
+    loads and fills the stages; an agent whose loops read them, with all else that the kernel does.
+    Numbers in front of all loops are computed there, by all threads.  Where that cannot be, the
+    kernel stays, with the reason as an attribute; so has every loop that loads tiles and is not
+    divided.
 
     Idempotent; it has no diagnostics and never stops a pipeline.
     """

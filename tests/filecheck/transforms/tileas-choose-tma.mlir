@@ -35,7 +35,7 @@ func.func @product(%a: !nv_tileaa.ptr<f16, 1>, %b: !nv_tileaa.ptr<f16, 1>, %c: !
 // CHECK-NEXT:    %sum = nv_tileas.dot %x, %sy, %nothing
 // CHECK-NEXT:    %staging = nv_tileas.alloc_tensor : tensor<64x64xf32, #nv_tileas<space smem>>
 // CHECK-NEXT:    nv_tileas.copy %sum, %staging
-// CHECK-NEXT:    nv_tileas.tiled_store %staging, %vc[%zero, %zero] {atom = #nv_tileas<atom tma_store_2d>, allow_tma = true}
+// CHECK-NEXT:    nv_tileas.tiled_store %staging, %vc[%zero, %zero] {nv_tileas.until_read, atom = #nv_tileas<atom tma_store_2d>, allow_tma = true}
 
 // -----
 
@@ -68,7 +68,7 @@ func.func @pieces(%a: tensor<128x32xf16, #nv_tileas<space smem>>, %b: tensor<32x
 // CHECK-NEXT:      %[[LESS:.*]] = arith.mulf %[[PART]], %[[HALF]] : tensor<128x64xf32>
 // CHECK-NEXT:      nv_tileas.copy %[[LESS]], %staging
 // CHECK-NEXT:      %[[PLACE:.*]] = arith.addi %[[FIRST]], %[[PIECE]] : index
-// CHECK-NEXT:      nv_tileas.tiled_store %staging, %[[VIEW]][%row, %[[PLACE]]] {atom = #nv_tileas<atom tma_store_2d>, allow_tma = true}
+// CHECK-NEXT:      nv_tileas.tiled_store %staging, %[[VIEW]][%row, %[[PLACE]]] {nv_tileas.until_read, atom = #nv_tileas<atom tma_store_2d>, allow_tma = true}
 
 // -----
 
@@ -119,7 +119,7 @@ func.func @epilogue(%sum: tensor<64x64xf32>, %a: tensor<64x32xf16, #nv_tileas<sp
 // CHECK-NEXT:    %staging = nv_tileas.alloc_tensor : tensor<64x64xf16, #nv_tileas<space smem>>
 // CHECK-NEXT:    %[[SHOWN:.*]] = nv_tileas.view %staging : tensor<64x64xf16, #nv_tileas<space smem>> -> tensor<1x64x64xf16, #nv_tileas<space smem>>
 // CHECK-NEXT:    nv_tileas.copy %half, %staging
-// CHECK-NEXT:    nv_tileas.tiled_store %[[SHOWN]], %vc[%i, %i, %j] {atom = #nv_tileas<atom tma_store_3d>, allow_tma = true}
+// CHECK-NEXT:    nv_tileas.tiled_store %[[SHOWN]], %vc[%i, %i, %j] {nv_tileas.until_read, atom = #nv_tileas<atom tma_store_3d>, allow_tma = true}
 
 // -----
 
@@ -138,3 +138,49 @@ func.func @other(%other: tensor<64x64xf32>, %a: tensor<64x32xf16, #nv_tileas<spa
 
 // CHECK-LABEL: func.func @other
 // CHECK:         nv_tileas.tiled_store %both, %vc[%i, %i] {atom = #nv_tileas<atom stg>}
+
+// -----
+
+// Stores that come after one another, and after nothing else, are TMA's too: each waits for those before
+// it.  The round before is one of them.
+
+// CHECK-LABEL: func.func @rounds
+// CHECK:       scf.for
+// CHECK:         nv_tileas.copy
+// CHECK-NEXT:    nv_tileas.tiled_store %staging, %vc[%r, %zero] {nv_tileas.after_stores, nv_tileas.until_read, atom = #nv_tileas<atom tma_store_2d>
+// CHECK-NOT:   nv_tileas.not_by_tma
+func.func @rounds(%p: !nv_tileaa.ptr<f32, 1>, %x: tensor<64x64xf16>, %n: index) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %none = nv_tileas.create_none : !nv_tileaa.mem_token
+  %q = nv_tileaa.assume %p, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<f32, 1>
+  %c = nv_tileaa.make_memref %q, sizes[], strides[] : !nv_tileaa.ptr<f32, 1> -> memref<256x64xf32, strided<[64, 1]>>
+  %vc = nv_tileas.view %c : memref<256x64xf32, strided<[64, 1]>> -> !nv_tileas.tiled_view<64x64xf32, gmem>
+  %nothing = arith.constant dense<0.0> : tensor<64x64xf32>
+  %end = scf.for %r = %zero to %n step %one iter_args(%t = %none) -> (!nv_tileaa.mem_token) {
+    %sum = nv_tileas.dot %x, %x, %nothing {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32> -> tensor<64x64xf32>
+    %u = nv_tileas.tiled_store %sum, %vc[%r, %zero] after %t : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<64x64xf32>, !nv_tileas.tiled_view<64x64xf32, gmem> -> !nv_tileaa.mem_token
+    scf.yield %u : !nv_tileaa.mem_token
+  }
+  func.return
+}
+
+// -----
+
+// A load behind the store has to wait for it, which threads do in order.
+
+// CHECK-LABEL: func.func @read_again
+// CHECK:         nv_tileas.tiled_store {{.*}}nv_tileas.not_by_tma = "other accesses to memory come after it"
+func.func @read_again(%p: !nv_tileaa.ptr<f32, 1>, %x: tensor<64x64xf16>, %n: index) {
+  %zero = arith.constant 0 : index
+  %none = nv_tileas.create_none : !nv_tileaa.mem_token
+  %q = nv_tileaa.assume %p, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<f32, 1>
+  %c = nv_tileaa.make_memref %q, sizes[], strides[] : !nv_tileaa.ptr<f32, 1> -> memref<256x64xf32, strided<[64, 1]>>
+  %vc = nv_tileas.view %c : memref<256x64xf32, strided<[64, 1]>> -> !nv_tileas.tiled_view<64x64xf32, gmem>
+  %nothing = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum = nv_tileas.dot %x, %x, %nothing {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32> -> tensor<64x64xf32>
+  %u = nv_tileas.tiled_store %sum, %vc[%zero, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<64x64xf32>, !nv_tileas.tiled_view<64x64xf32, gmem> -> !nv_tileaa.mem_token
+  %again, %v = nv_tileas.tiled_load %vc[%n, %zero] after %u : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<64x64xf32, gmem> -> tensor<64x64xf32>, !nv_tileaa.mem_token
+  nv_tileas.tiled_store %again, %vc[%zero, %zero] after %v : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<64x64xf32>, !nv_tileas.tiled_view<64x64xf32, gmem> -> !nv_tileaa.mem_token
+  func.return
+}

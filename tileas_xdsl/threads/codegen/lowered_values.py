@@ -276,6 +276,8 @@ class StoreToken:
     """Bulk stores in flight, committed by the elected thread of the agent."""
 
     elected: SSAValue
+    until_read: bool = False
+    """Whether to wait for them is to wait until their tiles have been read."""
 
 
 @dataclass(frozen=True)

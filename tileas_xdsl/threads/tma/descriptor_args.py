@@ -22,6 +22,7 @@ from tileas_xdsl.dialects.nv_tileas.tma.ops import (
     AsyncTiledTmaStoreOp,
     TmaLoadBase,
 )
+from tileas_xdsl.dialects.nv_tileas.tma.store_order import AFTER_STORES, UNTIL_READ
 from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import TensorMapRecipe
 from tileas_xdsl.target.tma.tensor_map_rules import BOX_LIMIT
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
@@ -120,17 +121,19 @@ def commit(
     e.insert(FenceProxyAsyncOp("generic" if is_written(e, op) else "shared::cta"))
     synchronize_agent(e)
     elected = is_elected_in_agent(e)
+    if AFTER_STORES in op.attributes:
+        e.insert(BulkWaitOp(0, read=False, pred=elected))
     for pointer, coordinates in panels(e, tile, op.coords):
         e.insert(make(descriptor.argument, pointer, coordinates, elected))
     e.insert(BulkCommitOp(elected))
     if elected is None:
         elected = i1_constant(e, True)
-    return StoreToken(elected)
+    return StoreToken(elected, until_read=UNTIL_READ in op.attributes)
 
 
 def wait_for_store(e: ThreadBuilder, token: StoreToken) -> None:
     """Wait for bulk stores in the thread that committed; all others wait at a barrier."""
-    e.insert(BulkWaitOp(0, read=False, pred=token.elected))
+    e.insert(BulkWaitOp(0, read=token.until_read, pred=token.elected))
     synchronize_agent(e)
 
 

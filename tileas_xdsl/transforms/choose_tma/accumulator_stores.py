@@ -40,12 +40,14 @@ from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, GenerateOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.same_rows import keeps_rows
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp, ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.tma.store_order import UNTIL_READ, set_flag
 from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
 from tileas_xdsl.target.tensor_memory import COLUMNS
 from tileas_xdsl.transforms.tma_to_async.global_arrays import array_of
@@ -152,6 +154,9 @@ def store_by_tma(store: TiledStoreOp, rewriter: PatternRewriter) -> None:
     else:
         _store_pieces(rewriter, store, matrix, (staging, shown), pieces)
     whole = store.value
+    if store.out_token is not None:
+        before = store.token or rewriter.insert(CreateNoneOp(store.out_token.type)).token
+        store.out_token.replace_all_uses_with(before)
     rewriter.erase(store)
     _erase_unused(whole, rewriter)
 
@@ -238,6 +243,7 @@ def _insert_store(
         allow_tma=True,
     )
     made.attributes |= store.attributes
+    set_flag(made, UNTIL_READ)
     made.location = store.location
     builder.insert(made)
 

@@ -26,6 +26,7 @@ from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.target.tma.tensor_map import tensor_map_element
 from tileas_xdsl.target.tma.tensor_map_rules import BOX_LIMIT
 from tileas_xdsl.threads.smem.smem_layout import SPANS
+from tileas_xdsl.transforms.choose_tma.store_chains import chained_stores
 from tileas_xdsl.transforms.tma_to_async.global_arrays import array_of
 
 ALIGNMENT = 16
@@ -36,6 +37,8 @@ MAX_TENSOR_MAP_RANK = 5
 
 def load_problem(op: TiledLoadOp) -> str | None:
     """Why TMA cannot do a load, None if it can."""
+    if op.token is not None and not _comes_first(op.token):
+        return "it comes after other accesses to memory"
     if op.mask is not None:
         return "it is masked, and TMA moves whole boxes"
     if not is_zero(op.padding_value):
@@ -44,10 +47,17 @@ def load_problem(op: TiledLoadOp) -> str | None:
 
 
 def store_problem(op: TiledStoreOp) -> str | None:
-    """Why TMA cannot do a store, None if it can."""
-    if op.out_token is not None and any(op.out_token.uses):
-        return "other accesses to memory come after it"
-    return _problem(op) or _end_problem(op.view)
+    """Why TMA cannot do a store, None if it can; of stores in a chain, it does all or none."""
+    chain = chained_stores(op)
+    if isinstance(chain, str):
+        return chain
+    if (problem := _problem(op) or _end_problem(op.view)) is not None:
+        return problem
+    others = (_problem(other) or _end_problem(other.view) for other in chain if other is not op)
+    problem = next((one for one in others if one is not None), None)
+    return (
+        None if problem is None else f"a store that tokens order with it is not by TMA: {problem}"
+    )
 
 
 def _problem(op: TiledLoadOp | TiledStoreOp) -> str | None:
@@ -59,8 +69,6 @@ def _problem(op: TiledLoadOp | TiledStoreOp) -> str | None:
         return "it has offsets beside its tiles"
     if not _is_run_by_all(op):
         return "it is in a region of which it is not known how often it runs"
-    if op.token is not None and not _comes_first(op.token):
-        return "it comes after other accesses to memory"
     return _tile_problem(op) or _array_problem(op.view)
 
 

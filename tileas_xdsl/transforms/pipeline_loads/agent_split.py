@@ -191,7 +191,7 @@ def fill_of(loads: Sequence[TiledLoadOp], values: Mapping[SSAValue, SSAValue]) -
     block = Block(arg_types=[stage_tile(load) for load in loads])
     for load in loads:
         made = TiledLoadOp(
-            load.view,
+            values.get(load.view, load.view),
             [values.get(value, value) for value in load.coords],
             atom=load.atom,
             result_type=stage_tile(load),

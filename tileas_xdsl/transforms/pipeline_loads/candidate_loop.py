@@ -20,10 +20,12 @@ from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.control import GridDependencyOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
+from tileas_xdsl.dialects.nv_tileas.tma.store_order import UNTIL_READ
 from tileas_xdsl.dialects.nv_tileas.types import MemTokenType
 from tileas_xdsl.transforms.pipeline_loads.producer_slice import (
     ProducerSlice,
@@ -181,9 +183,11 @@ def _outermost(loop: scf.ForOp) -> Operation:
 
 def _writes_unordered(op: Operation) -> bool:
     """Whether nothing but its place says what a store comes before."""
-    return op.has_trait(MemoryWriteEffect) and not any(
-        isinstance(type_, AAMemTokenType | MemTokenType) for type_ in op.operand_types
-    )
+    if not op.has_trait(MemoryWriteEffect) or UNTIL_READ in op.attributes:
+        return False
+    if isinstance(op, CopyOp) and space_of(op.destination.type) is Space.SMEM:
+        return False
+    return not any(isinstance(t, AAMemTokenType | MemTokenType) for t in op.operand_types)
 
 
 def staying_in_front(function: func.FuncOp, outermost: Operation) -> Sequence[Operation]:

@@ -25,8 +25,8 @@ from tileas_xdsl.transforms.pipeline_loads.producer_slice import enclosing_contr
 PRODUCER_WARPS = 4
 """A warpgroup, so that it can give registers away; one thread of it issues the copies."""
 
-PRODUCER_REGISTERS = 40
-"""Of a thread: addresses and barriers."""
+LEAST_PRODUCER_REGISTERS, MOST_PRODUCER_REGISTERS = 40, 56
+"""Of a thread: addresses and barriers; more where threads that multiply cannot have them."""
 
 MOST_REGISTERS = 232
 """Of a thread that multiplies: a block of three warpgroups has no more."""
@@ -90,16 +90,21 @@ def resources_of(found: LoadLoop, target: Target) -> Resources | str:
     can_share = spec.occupancy < BLOCKS_OF_SMALL_TILES and not is_persistent(found)
     if can_share and _fits_twice(found, warps, slot, target):
         wanted = min(_wanted_stages(found), _room(found, BLOCKS_OF_SMALL_TILES, target) // slot)
-        registers = _registers(warps, BLOCKS_OF_SMALL_TILES, target)
-        return Resources(wanted, warps, (PRODUCER_REGISTERS, registers), BLOCKS_OF_SMALL_TILES)
-    per_thread = _registers(warps, spec.occupancy, target)
+        return Resources(
+            wanted,
+            warps,
+            _registers(warps, BLOCKS_OF_SMALL_TILES, target),
+            BLOCKS_OF_SMALL_TILES,
+        )
+    registers = _registers(warps, spec.occupancy, target)
+    _, per_thread = registers
     if per_thread < _sums(found) // (warps * WARP) + LEAST_SPARE:
         return f"the sums of a tile do not fit {per_thread} registers of each of its threads"
     room = _room(found, spec.occupancy, target)
     stages = min(_wanted_stages(found), room // slot)
     if stages < MIN_STAGES:
         return f"two stages of {slot} bytes do not fit; a block has {max(room, 0)} for them"
-    return Resources(stages, warps, (PRODUCER_REGISTERS, per_thread), spec.occupancy)
+    return Resources(stages, warps, registers, spec.occupancy)
 
 
 def _room(found: LoadLoop, blocks: int, target: Target) -> int:
@@ -142,7 +147,8 @@ def _fits_twice(found: LoadLoop, warps: int, slot: int, target: Target) -> bool:
         return False
     if registers_at_entry(threads, target, blocks) < _instruction_registers(found):
         return False
-    if _registers(warps, blocks, target) < _live_registers(found, warps) + LEAST_SPARE:
+    _, per_thread = _registers(warps, blocks, target)
+    if per_thread < _live_registers(found, warps) + LEAST_SPARE:
         return False
     stages = min(_wanted_stages(found), STAGES_OF_SMALL_TILES)
     return _room(found, blocks, target) >= stages * slot
@@ -208,12 +214,17 @@ def _is_in_tensor_memory(op: DotOp) -> bool:
     return unit is not None and unit.accumulates_in_tensor_memory
 
 
-def _registers(warps: int, occupancy: int, target: Target) -> int:
-    """The most registers of a thread that multiplies, a multiple of 8 (PTX ISA, setmaxnreg)."""
+def _registers(warps: int, occupancy: int, target: Target) -> tuple[int, int]:
+    """Of a thread that loads, and the most of one that multiplies.
+
+    Multiples of 8 (PTX ISA, setmaxnreg).
+    """
     threads = (PRODUCER_WARPS + warps) * WARP
-    left = threads * registers_at_entry(threads, target, occupancy)
-    left -= PRODUCER_WARPS * WARP * PRODUCER_REGISTERS
-    return min(MOST_REGISTERS, left // (warps * WARP) // 8 * 8)
+    all_registers = threads * registers_at_entry(threads, target, occupancy)
+    left = all_registers - PRODUCER_WARPS * WARP * LEAST_PRODUCER_REGISTERS
+    consumer = min(MOST_REGISTERS, left // (warps * WARP) // 8 * 8)
+    left = (all_registers - consumer * warps * WARP) // (PRODUCER_WARPS * WARP) // 8 * 8
+    return min(left, MOST_PRODUCER_REGISTERS), consumer
 
 
 def _wanted_stages(found: LoadLoop) -> int:

@@ -32,6 +32,7 @@ from tileas_xdsl.dialects.nv_tileas.tma.ops import (
     TmaLoadBase,
     TmaTransferOp,
 )
+from tileas_xdsl.dialects.nv_tileas.tma.store_order import ordering
 from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType, MemTokenType
 from tileas_xdsl.transforms.tma_to_async.barriers import as_yielded, stage_tile
 from tileas_xdsl.transforms.tma_to_async.candidates import Request
@@ -167,16 +168,16 @@ class Transfer:
                     tma_index=index,
                 )
             )
-        return self._insert(
-            AsyncTiledTmaStoreOp(
-                descriptor,
-                source,
-                self._coordinates(),
-                atom=atom,
-                internal_type=internal,
-                tma_index=index,
-            )
+        made = AsyncTiledTmaStoreOp(
+            descriptor,
+            source,
+            self._coordinates(),
+            atom=atom,
+            internal_type=internal,
+            tma_index=index,
         )
+        made.attributes |= ordering(op)
+        return self._insert(made)
 
     def _source(self) -> SSAValue:
         """The tile in shared memory: where it is, or a new one that it is copied to."""

@@ -1,0 +1,30 @@
+"""What a TMA store has to wait for, as attributes of the store: how far bulk copies are in order.
+
+Bulk stores read their tile and write their array after they have been issued, in any order.
+(PTX ISA, cp.async.bulk.commit_group and cp.async.bulk.wait_group{.read}.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from xdsl.dialects.builtin import UnitAttr
+from xdsl.ir import Attribute, Operation
+
+UNTIL_READ = "nv_tileas.until_read"
+"""Nothing reads or writes the array behind the store: to wait for it is to wait for its tile."""
+
+AFTER_STORES = "nv_tileas.after_stores"
+"""TMA stores before it may write the same elements: they end before it begins."""
+
+
+def ordering(op: Operation) -> Mapping[str, Attribute]:
+    """Those of these attributes that a store has."""
+    return {
+        name: op.attributes[name] for name in (UNTIL_READ, AFTER_STORES) if name in op.attributes
+    }
+
+
+def set_flag(op: Operation, name: str) -> None:
+    """Give a store one of these attributes."""
+    op.attributes[name] = UnitAttr()

@@ -1,0 +1,120 @@
+"""Stores that tokens order among themselves and behind nothing else: TMA can keep that order.
+
+    %u = scf.for ... iter_args(%t = %none) {
+      ...
+      %s = nv_tileas.tiled_store %sum, %c[%i, %j] after %t
+      scf.yield %s                                          // the next round's store comes after it
+    }
+
+A bulk store waits for those before it (`nv_tileas.after_stores`); a load or an atomic operation in
+such a chain would have to wait too, and is left to threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import scf
+from xdsl.ir import SSAValue, Use
+
+from tileas_xdsl.dialects.nv_tileaa.memory.tokens import JoinMemTokenOp
+from tileas_xdsl.dialects.nv_tileas.control import GridDependencyOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.token_chain import inflows
+from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp
+
+
+def chained_stores(store: TiledStoreOp) -> Sequence[TiledStoreOp] | str:
+    """All stores that tokens order before or behind one, with it; or what else they order."""
+    found: dict[TiledStoreOp, None] = {}
+    pending = [store]
+    while pending:
+        op = pending.pop()
+        if op in found:
+            continue
+        found[op] = None
+        before = _before(op.token)
+        behind = _behind(op.out_token)
+        if before is None:
+            return "it comes after other accesses to memory"
+        if behind is None:
+            return "other accesses to memory come after it"
+        pending += (*before, *behind)
+    return list(found)
+
+
+def is_ordered(store: TiledStoreOp) -> bool:
+    """Whether a store may come behind one by TMA, itself in the round before included."""
+    return bool(_before(store.token))
+
+
+def _before(token: SSAValue | None) -> Sequence[TiledStoreOp] | None:
+    """The stores that a token is of; None if it is of something else."""
+    found: list[TiledStoreOp] = []
+    for value in () if token is None else _closure(token):
+        made = value.owner
+        if inflows(value) is not None or isinstance(made, CreateNoneOp | JoinMemTokenOp):
+            continue
+        if isinstance(made, GridDependencyOp) and made.token is None:
+            continue  # What grids before it wrote is visible to TMA, too.
+        if not isinstance(made, TiledStoreOp):
+            return None
+        found.append(made)
+    return found
+
+
+def _closure(token: SSAValue) -> Sequence[SSAValue]:
+    """The token and all that control flow, joins, and waits for grids pass on to it."""
+    seen = {token: None}
+    pending = [token]
+    while pending:
+        value = pending.pop()
+        before = inflows(value)
+        if before is None and isinstance(value.owner, JoinMemTokenOp | GridDependencyOp):
+            before = value.owner.operands
+        new = [v for v in before or () if v not in seen]
+        seen.update(dict.fromkeys(new))
+        pending += new
+    return list(seen)
+
+
+def _behind(token: SSAValue | None) -> Sequence[TiledStoreOp] | None:
+    """The stores that come after a token; None if something else does."""
+    found: list[TiledStoreOp] = []
+    pending = [] if token is None else [token]
+    seen = set(pending)
+    while pending:
+        for use in pending.pop().uses:
+            if isinstance(use.operation, TiledStoreOp):
+                found.append(use.operation)
+                continue
+            passed = _passed_on(use)
+            if passed is None:
+                return None
+            pending += [value for value in passed if value not in seen]
+            seen.update(passed)
+    return found
+
+
+def _passed_on(use: Use) -> Sequence[SSAValue] | None:
+    """What a token becomes by control flow and joins; None if an access uses it."""
+    op, parent = use.operation, use.operation.parent_op()
+    match op:
+        case JoinMemTokenOp():
+            return op.results
+        case scf.ForOp():
+            return _of_round(op, use.index - BOUNDS)
+        case scf.YieldOp() if isinstance(parent, scf.ForOp):
+            return _of_round(parent, use.index)
+        case scf.YieldOp() if isinstance(parent, scf.IfOp):
+            return (parent.results[use.index],)
+        case _:
+            return None
+
+
+BOUNDS = 3
+"""The operands of `scf.for` in front of what it carries."""
+
+
+def _of_round(loop: scf.ForOp, position: int) -> Sequence[SSAValue]:
+    return loop.results[position], loop.body.block.args[1 + position]
