@@ -115,8 +115,11 @@ class Launch:
             if progress is not None:
                 progress(done, total)
 
+        rng = random.Random(f"{self.seed}") if self.order == "random" else None
+        if rng is not None:
+            numbers = rng.sample(numbers, len(numbers))
         machine = ClusterScheduler(
-            self.program.steps, self.findings, self.make_cluster, limit=self.limit
+            self.program.steps, self.findings, self.make_cluster, limit=self.limit, rng=rng
         )
         with np.errstate(all="ignore"):
             finished = machine.run(iter(numbers), tell)
@@ -155,7 +158,9 @@ class Launch:
         return cluster
 
     def _make_cta(self, cluster: Cluster, rank: int, index: tuple[int, int, int]) -> Cta:
-        cta = Cta(cluster, rank, index, SharedMemory(self.program.variables.shared_size))
+        shared = SharedMemory(self.program.variables.shared_size)
+        shared.outside = self.program.variables.shared_outside
+        cta = Cta(cluster, rank, index, shared)
         threads = prod(self.shape.block)
         cta.threads = threads
         cta.warp_count = -(-threads // WARP)
@@ -169,6 +174,7 @@ class Launch:
             if self.program.variables.local_size:
                 size = self.program.variables.local_size
                 warpgroup.local = np.zeros((warpgroup.lanes, size), np.uint8)
+                warpgroup.local_written = np.zeros((warpgroup.lanes, size), np.bool_)
             cta.warpgroups.append(warpgroup)
         return cta
 

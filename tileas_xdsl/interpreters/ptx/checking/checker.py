@@ -17,12 +17,14 @@ from tileas_xdsl.interpreters.ptx.checking.conflicts import (
     shared_location,
     tensor_location,
 )
-from tileas_xdsl.interpreters.ptx.checking.findings import Findings
+from tileas_xdsl.interpreters.ptx.checking.findings import Findings, Severity
 from tileas_xdsl.interpreters.ptx.checking.shadow_memory import (
     Access,
     Conflict,
+    LaneAccess,
     Locations,
     ShadowMemory,
+    lane_keys,
 )
 from tileas_xdsl.interpreters.ptx.checking.smem_layout_tags import LayoutTags
 from tileas_xdsl.interpreters.ptx.checking.vector_clocks import (
@@ -67,31 +69,49 @@ class Checker:
             self._keep_barriers(cta, offsets, size, at)
         warps = active // WARP
         for warp in range(int(warps[0]), int(warps[-1]) + 1):
-            mine = offsets if warps[0] == warps[-1] else offsets[warps == warp]
+            one = warps[0] == warps[-1]
+            mine = offsets if one else offsets[warps == warp]
             if mine.size:
-                self._warp_access(cta, warpgroup.agents[warp], mine, size, at, write=write)
+                lanes = (active if one else active[warps == warp]) % WARP
+                self._warp_access(cta, warpgroup, warp, lanes, mine, size, at, write=write)
 
     def _warp_access(
-        self, cta: CheckedCta, agent: int, offsets: Array, size: int, at: int, *, write: bool
+        self,
+        cta: CheckedCta,
+        warpgroup: CheckedWarps,
+        warp: int,
+        lanes: Array,
+        offsets: Array,
+        size: int,
+        at: int,
+        *,
+        write: bool,
     ) -> None:
-        clocks = self.clocks
+        clocks, agent = self.clocks, warpgroup.agents[warp]
         access = Access(agent, clocks.stamp(agent, at), clocks.ordered[agent])
         shadow = self.shared[cta.rank]
         granules = _whole_granules(offsets, size)
+        synced = int(clocks.synced[agent])
         if granules is not None:
+            access.lanes = LaneAccess(lane_keys(lanes, size, GRANULE // size), synced)
             found = (shadow.write if write else shadow.read)(granules, access)
         else:
             locations = (offsets.astype(np.int64)[:, None] + np.arange(size)).ravel()
+            access.lanes = LaneAccess(np.repeat(lane_keys(lanes, 1), size), synced)
             found = (shadow.write_bytes if write else shadow.read_bytes)(locations, access)
         if write:
             clocks.effects.add(agent)
             self.tags[cta.rank].forget(offsets.astype(np.int64) >> 4)
-        if found is not None:
-            self._report(cta, found, at)
-            if found.kind == "WAR":
-                read_before_write(cta, found, at, self.findings)
+        if found is None:
+            return
+        severity = None
+        if found.kind.startswith("lane-") and warpgroup.is_converged(warp):
+            severity = Severity.ISA
+        self._report(cta, found, at, severity)
+        if found.kind == "WAR":
+            read_before_write(cta, found, at, self.findings)
 
-    def atomics(
+    def strong(
         self,
         cta: CheckedCta,
         warpgroup: CheckedWarps,
@@ -99,19 +119,38 @@ class Checker:
         offsets: Array,
         size: int,
         at: int,
+        *,
+        reads: bool,
+        writes: bool,
     ) -> None:
-        """Check atomics: they never race with one another, only with ordinary accesses."""
+        """Check strong accesses, which never race with one another, only with ordinary ones."""
         clocks = self.clocks
         for warp in sorted({int(lane) // WARP for lane in active}):
             agent = warpgroup.agents[warp]
-            clocks.effects.add(agent)
-            limits = clocks.ordered[agent].copy()
-            access = Access(agent, clocks.stamp(agent, at), limits, atomic=True)
+            if writes:
+                clocks.effects.add(agent)
+            access = Access(agent, clocks.stamp(agent, at), clocks.ordered[agent])
             mine = offsets[active // WARP == warp].astype(np.int64)
             locations = np.unique((mine[:, None] + np.arange(size)).ravel())
-            found = self.shared[cta.rank].write_bytes(locations, access)
+            shadow = self.shared[cta.rank]
+            found = shadow.update_bytes(locations, access, reads=reads, writes=writes)
             if found is not None:
                 self._report(cta, found, at)
+
+    def lanes_agree(
+        self, cta: CheckedCta, offsets: Array, stored: Array, values: Array, at: int
+    ) -> None:
+        """Check, after a store, that lanes which wrote to one address wrote the same."""
+        lost = (stored != values).any(1)
+        if not lost.any():
+            return
+        name = cta.cluster.program.shared_name(int(offsets[lost][0]))
+        self.findings.add(
+            "race-WAW",
+            at,
+            f"lanes of one instruction write different values to {name} of {cta.name}",
+            ["hint: one lane should write, or an atomic combine the values"],
+        )
 
     def _keep_barriers(self, cta: CheckedCta, offsets: Array, size: int, at: int) -> None:
         low, high = int(offsets.min()), int(offsets.max()) + size
@@ -152,9 +191,11 @@ class Checker:
         if found is not None:
             self._report(cta, found, at)
 
-    def _report(self, cta: CheckedCta, conflict: Conflict, at: int) -> None:
+    def _report(
+        self, cta: CheckedCta, conflict: Conflict, at: int, severity: Severity | None = None
+    ) -> None:
         where = shared_location(cta, conflict)
-        report_conflict(cta, conflict, at, where, self.clocks, self.findings)
+        report_conflict(cta, conflict, at, where, self.clocks, self.findings, severity)
 
     # Tensor memory
 
@@ -238,16 +279,21 @@ class Checker:
             self.clocks.acquire(agents[warp], snapshot)
 
     def start_warpgroup(self, warpgroup: CheckedWarps, at: int) -> AsyncEvent:
-        """Start a wgmma of a whole warpgroup; its agent is that of the first warp."""
+        """Start a wgmma of a whole warpgroup; its agent is that of the first warp.
+
+        Each of the four warps reads operands for itself, so that before it is only what happened
+        before all of them.
+        """
         clocks, agents = self.clocks, warpgroup.agents
-        started = clocks.start_tensor(agents[0], at)
-        for agent in agents[1:]:
-            np.maximum(started.limits, clocks.ordered[agent], out=started.limits)
-            np.maximum(started.visible, clocks.visible[agent], out=started.visible)
-            clocks.ordered[agent, agent] += TICK
+        first, last = agents[0], agents[-1] + 1
+        started = clocks.start_tensor(first, at)
+        started.limits = np.minimum(started.limits, clocks.ordered[first:last].min(0))
+        started.visible = clocks.visible[first:last].min(0)
         own = int(started.done[started.agent])
-        np.maximum(started.done, started.limits, out=started.done)
+        started.done = started.limits.copy()
         started.done[started.agent] = own
+        rest = np.arange(first + 1, last)
+        clocks.ordered[rest, rest] += TICK
         return started
 
     def leave(self, cta: CheckedCta) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from tileas_xdsl.interpreters.ptx.checking.findings import Findings
+from tileas_xdsl.interpreters.ptx.checking.findings import Findings, Severity
 from tileas_xdsl.interpreters.ptx.checking.shadow_memory import Conflict
 from tileas_xdsl.interpreters.ptx.checking.vector_clocks import TICK, Clocks
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Instruction
@@ -70,6 +70,10 @@ class CheckedWarps(Protocol):
         """The warps, numbered within the cluster."""
         ...
 
+    def is_converged(self, warp: int) -> bool:
+        """Return whether all lanes of a warp that have not exited execute together."""
+        ...
+
 
 CONFLICTS: Mapping[str, tuple[str, str, str]] = {
     "RAW": (
@@ -86,6 +90,23 @@ CONFLICTS: Mapping[str, tuple[str, str, str]] = {
         "race-WAR",
         "{what} overwrites {where} while {other} may still read it",
         "the reader has to signal that it is done, and the writer to wait for that",
+    ),
+    "lane-RAW": (
+        "race-RAW",
+        "{what} reads {where}, which another lane of {other} wrote, with no bar.warp.sync between",
+        "lanes of a warp that exchange data need bar.warp.sync (__syncwarp) after the write",
+    ),
+    "lane-WAR": (
+        "race-WAR",
+        "{what} overwrites {where}, which another lane of {other} read, with no bar.warp.sync "
+        "between",
+        "lanes of a warp need bar.warp.sync (__syncwarp) between a read and the next write",
+    ),
+    "lane-WAW": (
+        "race-WAW",
+        "{what} overwrites {where}, which another lane of {other} wrote, with no bar.warp.sync "
+        "between",
+        "lanes of a warp need bar.warp.sync (__syncwarp) between writes of one address",
     ),
     "uninitialised": (
         "uninitialised",
@@ -148,7 +169,13 @@ def read_before_write(cta: CheckedCta, conflict: Conflict, at: int, findings: Fi
 
 
 def report_conflict(
-    cta: CheckedCta, conflict: Conflict, at: int, where: str, clocks: Clocks, findings: Findings
+    cta: CheckedCta,
+    conflict: Conflict,
+    at: int,
+    where: str,
+    clocks: Clocks,
+    findings: Findings,
+    severity: Severity | None = None,
 ) -> None:
     """Add the finding of a conflict of the instruction `at`."""
     kind, message, hint = CONFLICTS[conflict.kind]
@@ -160,4 +187,5 @@ def report_conflict(
     notes.append(f"hint: {hint}")
     parts = cta.cluster.program.code[at].parts
     opcode = ".".join(parts[:4]) + ("..." if len(parts) > 4 else "")
-    findings.add(kind, at, message.format(what=f"'{opcode}'", where=where, other=other), notes)
+    text = message.format(what=f"'{opcode}'", where=where, other=other)
+    findings.add(kind, at, text, notes, severity=severity)

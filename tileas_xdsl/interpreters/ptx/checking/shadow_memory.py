@@ -10,13 +10,17 @@ whole, so that neighbours within a granule are no false race:
 An access by agent `a` conflicts with a recorded one (agent `w`, stamp `s`) unless `s` is below
 `limits[w]` of the access, its vector clock (see `vector_clocks.py`).  Accesses through the
 asynchronous proxy also need generic writes to be fenced: `s < visible[w]` (PTX ISA 9.7.13.4,
-fence.proxy.async).
+fence.proxy.async).  Strong accesses (atomics, `.relaxed`, `.volatile`) never conflict with one
+another.  Accesses of one warp by different lanes conflict unless `bar.warp.sync`, or a barrier that
+the warp took part in, is between them:
+
+    lane 0: st.shared [x]      lane 1: ld.shared [x]      needs bar.warp.sync between the two
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -25,6 +29,9 @@ from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array
 Locations: TypeAlias = "slice | Array"
 
 GRANULE_BYTES = np.arange(16)
+
+UNKNOWN_LANE = -1
+"""The key of accesses that are not known by lane: they conflict with no other lane."""
 
 
 @dataclass(slots=True)
@@ -39,7 +46,21 @@ class Access:
     stamp: int
     limits: Array
     visible: Array | None = None
-    atomic: bool = False
+    strong: bool = False
+    lanes: LaneAccess | None = None
+    """Which lanes of the warp access; None where only the warp matters."""
+
+
+@dataclass(slots=True)
+class LaneAccess:
+    """The lanes of a warp that access each location, and what is ordered among them.
+
+    `keys` are equal for two accesses of a location if and only if the same lanes access the same
+    bytes of it.  Accesses of the warp with a stamp from `synced` on are not ordered among lanes.
+    """
+
+    keys: Array
+    synced: int
 
 
 @dataclass(slots=True)
@@ -59,12 +80,14 @@ class ShadowPlane:
 
     __slots__ = (
         "_any_generic",
-        "atomic",
         "clock",
         "generic",
+        "lane",
         "no_agent",
         "readers",
+        "reading_lanes",
         "size",
+        "strong",
         "writer",
     )
 
@@ -75,9 +98,13 @@ class ShadowPlane:
         self.clock = np.zeros(size, np.int64)
         self.generic = np.zeros(size, np.bool_)
         self._any_generic = False
-        self.atomic: Array | None = None
-        """Whether the last write of each part was an atomic; None while there was none."""
+        self.lane = np.full(size, UNKNOWN_LANE, np.int32)
+        """The key of the lanes that wrote last (`LaneAccess.keys`)."""
         self.readers: dict[int, Array] = {}
+        self.reading_lanes: dict[int, Array] = {}
+        """By agent, the key of the lanes that read last."""
+        self.strong: dict[int, Array] = {}
+        """By agent, the stamps of its last strong accesses."""
 
     def read(self, at: Locations, access: Access) -> Conflict | None:
         """Record a read; return the first conflict, if any."""
@@ -86,37 +113,95 @@ class ShadowPlane:
         bad = clock >= access.limits[writer]
         if bad.any():
             found = self._read_conflict(at, bad, writer, clock)
+        if found is None and self.strong:
+            found = self._unordered("RAW", self.strong, at, access)
         if found is None and access.visible is not None:
             found = self._unfenced(at, writer, clock, access.visible)
-        reader = self.readers.get(access.agent)
-        if reader is None:
-            reader = self.readers[access.agent] = np.zeros(self.size, np.int64)
-        reader[at] = access.stamp
+        if access.lanes is not None:
+            found = found or self._other_lane("RAW", at, writer, clock, self.lane[at], access)
+            self.of_agent(self.reading_lanes, access.agent, np.int32)[at] = access.lanes.keys
+        self.of_agent(self.readers, access.agent)[at] = access.stamp
         return found
 
     def write(self, at: Locations, access: Access) -> Conflict | None:
         """Record a write; return the first conflict, if any."""
         writer, clock = self.writer[at], self.clock[at]
-        found: Conflict | None = None
-        bad = clock >= access.limits[writer]
-        if bad.any():
-            found = self._write_conflict(at, bad, writer, clock, access)
-        if found is None:
-            found = self._unordered_readers(at, access)
-        if found is None and access.visible is not None:
-            found = self._unfenced(at, writer, clock, access.visible)
+        found = self._write_conflict(at, writer, clock, access)
+        if found is None and self.strong:
+            found = self._unordered("WAW", self.strong, at, access)
+        if access.lanes is not None:
+            found = found or self._overwritten_lane(at, writer, clock, access)
         self.writer[at] = access.agent
         self.clock[at] = access.stamp
         self.generic[at] = access.visible is None
         self._any_generic = self._any_generic or access.visible is None
-        self._mark_atomic(at, access)
+        self.lane[at] = UNKNOWN_LANE if access.lanes is None else access.lanes.keys
         return found
 
-    def _mark_atomic(self, at: Locations, access: Access) -> None:
-        if self.atomic is None and access.atomic:
-            self.atomic = np.zeros(self.size, np.bool_)
-        if self.atomic is not None:
-            self.atomic[at] = access.atomic
+    def update(
+        self, at: Locations, access: Access, *, reads: bool, writes: bool
+    ) -> Conflict | None:
+        """Record a strong access; return the first conflict with one that is not."""
+        writer, clock = self.writer[at], self.clock[at]
+        fresh = writer == self.no_agent
+        found: Conflict | None = None
+        if reads and fresh.any():
+            found = self._conflict("uninitialised", at, fresh, writer, clock)
+        elif not writes:
+            bad = (clock >= access.limits[writer]) & ~fresh
+            found = self._conflict("RAW", at, bad, writer, clock) if bad.any() else None
+        else:
+            found = self._write_conflict(at, writer, clock, access)
+        if writes and fresh.any():
+            locations = _indices(at)[fresh]
+            self.writer[locations], self.clock[locations] = access.agent, 0
+            self.generic[locations] = self._any_generic = True
+        self.of_agent(self.strong, access.agent)[at] = access.stamp
+        return found
+
+    def of_agent(
+        self, planes: dict[int, Array], agent: int, dtype: type[np.integer[Any]] = np.int64
+    ) -> Array:
+        """Return the plane of an agent, a new one if it has none yet."""
+        found = planes.get(agent)
+        if found is None:
+            found = planes[agent] = np.zeros(self.size, dtype)
+        return found
+
+    def _write_conflict(
+        self, at: Locations, writer: Array, clock: Array, access: Access
+    ) -> Conflict | None:
+        bad = clock >= access.limits[writer]
+        if bad.any():
+            bad &= writer != self.no_agent
+            if bad.any():
+                return self._conflict("WAW", at, bad, writer, clock)
+        found = self._unordered("WAR", self.readers, at, access)
+        if found is None and access.visible is not None:
+            found = self._unfenced(at, writer, clock, access.visible)
+        return found
+
+    def _other_lane(
+        self, kind: str, at: Locations, agents: Array, stamps: Array, keys: Array, access: Access
+    ) -> Conflict | None:
+        """Return the first access by another lane of the warp that nothing has ordered."""
+        lanes = access.lanes
+        assert lanes is not None
+        bad = (stamps >= lanes.synced) & (keys != lanes.keys)
+        if not bad.any():
+            return None
+        bad &= (agents == access.agent) & (keys != UNKNOWN_LANE)
+        return self._conflict(f"lane-{kind}", at, bad, agents, stamps) if bad.any() else None
+
+    def _overwritten_lane(
+        self, at: Locations, writer: Array, clock: Array, access: Access
+    ) -> Conflict | None:
+        found = self._other_lane("WAW", at, writer, clock, self.lane[at], access)
+        reader, keys = self.readers.get(access.agent), self.reading_lanes.get(access.agent)
+        if found is not None or reader is None or keys is None:
+            return found
+        mine = np.full(clock.shape, access.agent)
+        return self._other_lane("WAR", at, mine, reader[at], keys[at], access)
 
     def _read_conflict(self, at: Locations, bad: Array, writer: Array, clock: Array) -> Conflict:
         """Return the conflict of a read: not ordered after the write, or without any write
@@ -125,21 +210,16 @@ class ShadowPlane:
         kind = "uninitialised" if fresh.any() else "RAW"
         return self._conflict(kind, at, fresh if fresh.any() else bad, writer, clock)
 
-    def _write_conflict(
-        self, at: Locations, bad: Array, writer: Array, clock: Array, access: Access
+    def _unordered(
+        self, kind: str, planes: dict[int, Array], at: Locations, access: Access
     ) -> Conflict | None:
-        bad &= writer != self.no_agent
-        if access.atomic and self.atomic is not None:
-            bad &= ~self.atomic[at]
-        return self._conflict("WAW", at, bad, writer, clock) if bad.any() else None
-
-    def _unordered_readers(self, at: Locations, access: Access) -> Conflict | None:
-        for agent, reader in self.readers.items():
-            stamps = reader[at]
+        """Return the first recorded access of `planes` that is not ordered before this one."""
+        for agent, plane in planes.items():
+            stamps = plane[at]
             bad = stamps >= access.limits[agent]
             if bad.any():
                 others = np.full(stamps.shape, agent)
-                return self._conflict("WAR", at, bad, others, stamps)
+                return self._conflict(kind, at, bad, others, stamps)
         return None
 
     def _unfenced(
@@ -160,6 +240,18 @@ class ShadowPlane:
         first = int(np.flatnonzero(bad)[0])
         location = at.start + first if isinstance(at, slice) else int(at[first])
         return Conflict(kind, location, int(writer[first]), int(clock[first]), is_byte=False)
+
+
+def lane_keys(lanes: Array, size: int, count: int = 1) -> Array:
+    """Return the keys of lanes that access `size` bytes each, `count` lanes for each location."""
+    return (lanes[::count] << 5 | size).astype(np.int32)
+
+
+def _of_each_byte(keys: Array) -> Array:
+    """Return the keys of the bytes of granules."""
+    sizes = np.maximum(keys[:, None] & 31, 1)
+    found = ((keys[:, None] >> 5) + GRANULE_BYTES // sizes) << 5 | 1
+    return np.where(keys[:, None] == UNKNOWN_LANE, UNKNOWN_LANE, found).ravel()
 
 
 def _indices(at: Locations) -> Array:
@@ -183,16 +275,16 @@ class ShadowMemory:
         """Record a read of whole granules."""
         if not self._by_bytes_count or not self._by_bytes[at].any():
             return self.granules.read(at, access)
-        coarse, fine = self._partition(at)
-        found = self.granules.read(coarse, access) if coarse.size else None
-        return found or self._of_bytes(self._byte_plane().read(fine, access))
+        coarse, fine, whole, parts = self._partition(at, access)
+        found = self.granules.read(coarse, whole) if coarse.size else None
+        return found or self._of_bytes(self._byte_plane().read(fine, parts))
 
     def write(self, at: Locations, access: Access) -> Conflict | None:
         """Record a write of whole granules."""
         if not self._by_bytes_count or not self._by_bytes[at].any():
             return self.granules.write(at, access)
-        _, fine = self._partition(at)
-        found = self._of_bytes(self._byte_plane().write(fine, access))
+        _, fine, _, parts = self._partition(at, access)
+        found = self._of_bytes(self._byte_plane().write(fine, parts))
         self._by_bytes[at] = False
         whole = self.granules.write(at, access)
         return found or whole
@@ -207,6 +299,13 @@ class ShadowMemory:
         self._refine(at)
         return self._of_bytes(self._byte_plane().write(at, access))
 
+    def update_bytes(
+        self, at: Array, access: Access, *, reads: bool, writes: bool
+    ) -> Conflict | None:
+        """Record a strong access of single bytes."""
+        self._refine(at)
+        return self._of_bytes(self._byte_plane().update(at, access, reads=reads, writes=writes))
+
     def _of_bytes(self, conflict: Conflict | None) -> Conflict | None:
         if conflict is not None:
             conflict.is_byte = True
@@ -217,11 +316,17 @@ class ShadowMemory:
             self._bytes = ShadowPlane(self.granules.size * 16, self.granules.no_agent)
         return self._bytes
 
-    def _partition(self, at: Locations) -> tuple[Array, Array]:
-        """Return the granules tracked as a whole, and the bytes of the others."""
+    def _partition(self, at: Locations, access: Access) -> tuple[Array, Array, Access, Access]:
+        """Return the granules tracked as a whole, the bytes of the others, and the access to
+        each."""
         locations = _indices(at)
         fine = self._by_bytes[locations]
-        return locations[~fine], (locations[fine][:, None] * 16 + GRANULE_BYTES).ravel()
+        parts = locations[~fine], (locations[fine][:, None] * 16 + GRANULE_BYTES).ravel()
+        if access.lanes is None:
+            return *parts, access, access
+        keys, synced = access.lanes.keys, access.lanes.synced
+        whole = replace(access, lanes=LaneAccess(keys[~fine], synced))
+        return *parts, whole, replace(access, lanes=LaneAccess(_of_each_byte(keys[fine]), synced))
 
     def _refine(self, at: Array) -> None:
         """Track the granules of some bytes byte by byte from now on."""
@@ -234,10 +339,18 @@ class ShadowMemory:
         shadow_plane.writer[locations] = np.repeat(coarse.writer[fresh], 16)
         shadow_plane.clock[locations] = np.repeat(coarse.clock[fresh], 16)
         shadow_plane.generic[locations] = np.repeat(coarse.generic[fresh], 16)
-        for reader in shadow_plane.readers.values():
-            reader[locations] = 0
-        for agent, reader in coarse.readers.items():
-            mine = shadow_plane.readers.setdefault(agent, np.zeros(shadow_plane.size, np.int64))
-            mine[locations] = np.repeat(reader[fresh], 16)
+        shadow_plane.lane[locations] = _of_each_byte(coarse.lane[fresh])
+        for name in ("readers", "strong"):
+            fine = getattr(shadow_plane, name)
+            for stamps in fine.values():
+                stamps[locations] = 0
+            for agent, stamps in getattr(coarse, name).items():
+                mine = shadow_plane.of_agent(fine, agent)
+                mine[locations] = np.repeat(stamps[fresh], 16)
+        for keys in shadow_plane.reading_lanes.values():
+            keys[locations] = UNKNOWN_LANE
+        for agent, keys in coarse.reading_lanes.items():
+            mine = shadow_plane.of_agent(shadow_plane.reading_lanes, agent, np.int32)
+            mine[locations] = _of_each_byte(keys[fresh])
         self._by_bytes[fresh] = True
         self._by_bytes_count += 1

@@ -97,6 +97,8 @@ class Clocks:
         """By warp, what it has acquired from other clusters."""
         self.effects: set[int] = set()
         """Warps that have written anything: only they can pass on what they have read."""
+        self.synced = np.zeros(warps, np.int64)
+        """By warp, the limit of its own accesses that are ordered among its lanes."""
         self._issued = np.ones(self.agents, np.int64)
         self._copy_agents: dict[tuple[int, object], int] = {}
         self._issuers: list[int] = []
@@ -117,12 +119,22 @@ class Clocks:
         return snapshot
 
     def acquire(self, warp: int, snapshot: ClockSnapshot) -> None:
-        """Order everything in `snapshot` before the next accesses of the warp."""
+        """Order everything in `snapshot` before the next accesses of the warp.
+
+        What it contains of the warp itself is ordered among its lanes from now on.
+        """
+        if snapshot.ordered[warp] > self.synced[warp]:
+            self.synced[warp] = snapshot.ordered[warp]
         np.maximum(self.ordered[warp], snapshot.ordered, out=self.ordered[warp])
         np.maximum(self.visible[warp], snapshot.visible, out=self.visible[warp])
         acquired = self.tensor_acquired[warp]
         np.maximum(acquired, snapshot.tensor, out=acquired)
         self.foreign[warp] = join_foreign(self.foreign[warp], snapshot.foreign)
+
+    def sync_lanes(self, warp: int) -> None:
+        """Execute `bar.warp.sync`: order the accesses of the lanes of a warp."""
+        self.synced[warp] = self.ordered[warp, warp]
+        self.ordered[warp, warp] += TICK
 
     def join_own(self, warp: int, ordered: Array) -> None:
         """Order the accesses of an operation of the warp's own before its next accesses."""

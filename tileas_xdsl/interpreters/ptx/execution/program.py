@@ -6,6 +6,10 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from tileas_xdsl.interpreters.ptx.errors import PtxError, SourceLocation
+from tileas_xdsl.interpreters.ptx.execution.partly_undefined import (
+    partly_undefined,
+    with_definedness,
+)
 from tileas_xdsl.interpreters.ptx.execution.predication import (
     predicated,
     rename_accumulator,
@@ -15,6 +19,7 @@ from tileas_xdsl.interpreters.ptx.execution.predication import (
 from tileas_xdsl.interpreters.ptx.execution.register_slots import RegisterSlots
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
 from tileas_xdsl.interpreters.ptx.execution.undefined_registers import (
+    passes_on,
     undefined_reads,
     with_undefined_registers,
 )
@@ -60,6 +65,7 @@ class Program:
             if instruction.guard is not None:
                 site.read.append(self.slots.register(instruction.guard.predicate))
         self._undefined = undefined_reads(kernel, self._sites)
+        self._track_definedness()
         self.steps: list[Step] = [self._wrap(at, step) for at, step in enumerate(steps)]
         self.steps.append(self._end)
 
@@ -128,9 +134,22 @@ class Program:
             self._held.update(target for source, target in moves if source in self._held)
         self.watched |= self._held
 
+    def _track_definedness(self) -> None:
+        """Add a predicate for each register that may be undefined where it is read."""
+        never = {slot for slots in self._undefined.values() for slot in slots}
+        ignored = {*never, *self.watched, *self._loaded, self.carry_slot}
+        self._tracked = partly_undefined(self.kernel, self._sites, self._semantics, ignored)
+        slots = {s for t in self._tracked.values() for s in (*t.sources, *t.written)}
+        self._names = {slot: self.slots.name_of(slot) for slot in slots}
+        self._defined = {
+            slot: self.slots.register(Register(f"defined {name}", TYPES["pred"]))
+            for slot, name in self._names.items()
+        }
+
     def _wrap(self, at: int, step: Step) -> Step:
         semantics, site, instruction = self._semantics[at], self._sites[at], self.code[at]
         if semantics.name == "bra":
+            step = self._with_definedness(at, step)
             return self._with_undefined(at, step, of_guard=True)
         if self.watched and semantics.name not in MATRIX_OWNERS:
             reads = self.watched & set(site.read)
@@ -143,13 +162,22 @@ class Program:
         if loaded:
             step = with_tmem_load_check(step, frozenset(loaded))
         step = self._with_undefined(at, step, of_guard=False)
+        step = self._with_definedness(at, step)
         guard = instruction.guard
         if guard is None:
             return step
         slot = self.slots.register(guard.predicate)
-        widths: Mapping[int, int] = {w: self.slots.widths[w] for w in dict.fromkeys(site.written)}
+        written = dict.fromkeys(site.written)
+        written |= dict.fromkeys(self._defined[w] for w in site.written if w in self._defined)
+        widths: Mapping[int, int] = {w: self.slots.widths[w] for w in written}
         step = predicated(step, slot, guard.negated, widths, splits=semantics.waits)
         return self._with_undefined(at, step, of_guard=True)
+
+    def _with_definedness(self, at: int, step: Step) -> Step:
+        tracked = self._tracked.get(at)
+        if tracked is None:
+            return step
+        return with_definedness(step, tracked, self._defined, self._names)
 
     def _with_undefined(self, at: int, step: Step, *, of_guard: bool) -> Step:
         """Return a step that reports registers that nothing has written before it: its guard, or
@@ -163,8 +191,8 @@ class Program:
         if not missing:
             return step
         names = sorted(self.slots.name_of(slot) for slot in missing)
-        opcode = "" if of_guard else self.code[at].parts[0]
-        return with_undefined_registers(step, names, opcode)
+        only_passed = not of_guard and passes_on(self.code[at], names)
+        return with_undefined_registers(step, names, only_passed=only_passed)
 
 
 def _is_plain_move(site: Site, instruction: Instruction) -> bool:

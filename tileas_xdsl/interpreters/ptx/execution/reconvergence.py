@@ -57,4 +57,5 @@ def _join(first: ConvergenceGroup, other: ConvergenceGroup, widths: Sequence[int
             continue
         a[slot] = select(chosen, y, x, UNSIGNED[widths[slot]])
     first.mask |= other.mask
+    first.awaited = (first.awaited | other.awaited) & ~first.mask
     first.wait = None

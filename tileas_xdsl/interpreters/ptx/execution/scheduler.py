@@ -9,6 +9,7 @@ flight is completed; then waits with a time limit time out once; then it is a de
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from math import inf
@@ -30,6 +31,14 @@ from tileas_xdsl.interpreters.ptx.instructions.base import Step
 JUMPS_PER_TURN = 16
 """Backward jumps of a group before others get their turn."""
 
+RESIDENTS = 4
+"""Clusters that run at a time under the random order."""
+
+SWEEPS_PER_TURN = 16
+INSTRUCTIONS_PER_TURN = (8, 64, 4096)
+"""Under the random order, bounds of the sweeps of a cluster and the instructions of a group until
+others run."""
+
 SPIN_CHECK_AFTER = 14
 """Backward jumps of a turn after which the registers of two iterations are compared."""
 
@@ -45,6 +54,11 @@ class ClusterScheduler:
     """Makes the cluster with a linear index."""
     instructions: int = 0
     limit: float = inf
+    rng: random.Random | None = None
+    """Decides which clusters run and for how long; None runs one to its end."""
+    _detectors: dict[Cluster, LivelockDetector] = field(
+        default_factory=dict[Cluster, LivelockDetector]
+    )
     _timed_out_at: dict[Cluster, tuple[int, int, int]] = field(
         default_factory=dict[Cluster, tuple[int, int, int]]
     )
@@ -52,13 +66,15 @@ class ClusterScheduler:
     def run(self, numbers: Iterator[int], done: Callable[[int], None]) -> bool:
         """Run clusters by linear index; return False where a fault or a deadlock ended the run."""
         active: list[Cluster] = []
-        more = True
+        residents = 1 if self.rng is None else RESIDENTS
         while True:
+            while len(active) < residents and self._start(active, numbers):
+                pass
             if not active:
-                more = self._start(active, numbers)
-                if not more:
-                    return True
+                return True
             stuck = True
+            if self.rng is not None:
+                self.rng.shuffle(active)
             for cluster in [*active]:
                 state = self._advance(cluster)
                 if state == "fault":
@@ -93,10 +109,15 @@ class ClusterScheduler:
         return False
 
     def _advance(self, cluster: Cluster) -> str:
-        """Run a cluster until it is over, stuck or at fault."""
-        livelock = LivelockDetector()
+        """Run a cluster until it is over, stuck or at fault, or has had its turn."""
+        livelock = self._detectors.setdefault(cluster, LivelockDetector())
+        sweeps = inf if self.rng is None else self.rng.randrange(1, SWEEPS_PER_TURN)
         try:
             while cluster.live_warpgroups:
+                if sweeps <= 0 or cluster.preempted:
+                    cluster.preempted = False
+                    return "running"
+                sweeps -= 1
                 if not self._sweep(cluster, livelock.fair) and not self._force_progress(cluster):
                     return "stuck"
                 if livelock.observe(cluster):
@@ -148,6 +169,9 @@ class ClusterScheduler:
         """Run a group until it blocks, reaches another one to merge with, or has had its turn."""
         steps = self.steps
         reconvergence_point = _reconvergence_point(f)
+        last = inf
+        if self.rng is not None and self._detectors[cluster].changed_recently:
+            last = self.rng.randrange(1, self.rng.choice(INSTRUCTIONS_PER_TURN))
         pc, count, jumps = f.pc, 0, 0
         previous: tuple[int, list[Value]] | None = None
         while True:
@@ -167,7 +191,7 @@ class ClusterScheduler:
                             f.pc = target
                             break
                 pc = target
-            if pc == reconvergence_point:
+            if pc == reconvergence_point or count >= last or cluster.preempted:
                 f.pc = pc
                 break
         cluster.instructions += count

@@ -70,7 +70,7 @@ class WaitCondition(Protocol):
 class ConvergenceGroup:
     """Converged lanes of a warpgroup: one program counter, an active mask, registers `r`."""
 
-    __slots__ = ("mask", "pc", "r", "timed_out", "wait", "warpgroup")
+    __slots__ = ("awaited", "mask", "pc", "r", "timed_out", "wait", "warpgroup")
 
     def __init__(self, warpgroup: Warpgroup, mask: int, pc: int, r: list[Value]) -> None:
         self.warpgroup = warpgroup
@@ -78,6 +78,8 @@ class ConvergenceGroup:
         self.pc = pc
         self.r = r
         self.wait: WaitCondition | None = None
+        self.awaited = 0
+        """Lanes that had not exited when the group began to wait for them."""
         self.timed_out = False
         """Whether a wait with a time limit has to time out, because nothing else can make
         progress."""
@@ -176,6 +178,8 @@ class Warpgroup:
         """Groups of bulk copies by the lane that committed them."""
         self.wgmma: Any = None
         self.local: Any = None
+        self.local_written: Any = None
+        """Which bytes of its local memory each lane has written."""
 
     @property
     def agents(self) -> range:
@@ -186,6 +190,11 @@ class Warpgroup:
     def agent(self, lane: int) -> int:
         """Return the warp of a lane, numbered within the cluster."""
         return self.cta.rank * self.cta.warp_count + self.first_warp + lane // WARP
+
+    def is_converged(self, warp: int) -> bool:
+        """Return whether all lanes of a warp that have not exited execute together."""
+        lanes = 0xFFFF_FFFF << WARP * warp
+        return sum(bool(group.mask & lanes) for group in self.convergence_groups) < 2
 
     def live(self) -> int:
         """Return the mask of lanes that have not exited."""
@@ -263,6 +272,8 @@ class Cluster:
         self.instructions = 0
         self.events = 0
         """Count of events that a waiting thread may have waited for."""
+        self.preempted = False
+        """Whether other clusters run next: after an atomic, which may have taken a lock."""
         self.printed: list[str] = []
         """Text that threads of the launch have printed."""
         self.number = 0

@@ -10,13 +10,19 @@ never blames a register that some path defines:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Protocol
 
 from tileas_xdsl.interpreters.ptx.checking.findings import Severity
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
 from tileas_xdsl.interpreters.ptx.instructions.base import Step
-from tileas_xdsl.interpreters.ptx.parsing.syntax import Instruction, Kernel, Symbol
+from tileas_xdsl.interpreters.ptx.parsing.syntax import (
+    Address,
+    Instruction,
+    Kernel,
+    Register,
+    Symbol,
+)
 
 PASSES_BITS_ON = {"mov", "cvt", "prmt", "selp", "shfl", "st", "bfi", "shf"}
 """Instructions that move bits without looking at them: compilers pass undefined halves and lanes
@@ -34,7 +40,7 @@ def undefined_reads(kernel: Kernel, accesses: Sequence[Accesses]) -> Mapping[int
     """Return, by instruction, the registers it reads that no path has written."""
     if not kernel.code:
         return {}
-    blocks = _blocks(kernel)
+    blocks = basic_blocks(kernel)
     written = {start: _bits(accesses[start:end]) for start, (end, _) in blocks.items()}
     entry = dict.fromkeys(blocks, -1)
     entry[0] = 0
@@ -73,7 +79,7 @@ def _bits(accesses: Sequence[Accesses]) -> int:
     return found
 
 
-def _blocks(kernel: Kernel) -> dict[int, tuple[int, tuple[int, ...]]]:
+def basic_blocks(kernel: Kernel) -> dict[int, tuple[int, tuple[int, ...]]]:
     """Return by first instruction of a basic block its end and its successors."""
     code, count = kernel.code, len(kernel.code)
     jumps = {at: _targets(kernel, i) for at, i in enumerate(code) if _ends_block(i)}
@@ -103,9 +109,16 @@ def _targets(kernel: Kernel, instruction: Instruction) -> tuple[int, ...]:
     return (kernel.labels[name.name],)
 
 
-def with_undefined_registers(step: Step, names: Sequence[str], opcode: str) -> Step:
+def passes_on(instruction: Instruction, names: Collection[str]) -> bool:
+    """Return whether an instruction only moves the bits of some registers, not as an address."""
+    bases = [o.base for o in instruction.operands if isinstance(o, Address)]
+    addresses = {base.name for base in bases if isinstance(base, Register)}
+    return instruction.parts[0] in PASSES_BITS_ON and addresses.isdisjoint(names)
+
+
+def with_undefined_registers(step: Step, names: Sequence[str], *, only_passed: bool) -> Step:
     """Return a step that reports registers which nothing has written, when it executes."""
-    report = _reporter(", ".join(names), Severity.NOTE if opcode in PASSES_BITS_ON else None)
+    report = _reporter(", ".join(names), Severity.NOTE if only_passed else None)
 
     def run(f: ConvergenceGroup) -> int | None:
         report(f)

@@ -10,7 +10,9 @@ warps become a convergence group that waits for the missing lanes:
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 
+from tileas_xdsl.interpreters.ptx.checking.findings import Severity
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import FULL_WARP, WARP, warps_of
 from tileas_xdsl.interpreters.ptx.execution.state import Cluster, ConvergenceGroup, Cta, Warpgroup
@@ -39,10 +41,7 @@ class ReconvergenceWait:
         """Return which lanes are missing."""
         warpgroup = self.group.warpgroup
         missing = self.wanted & warpgroup.live() & ~self.group.mask
-        shown = ", ".join(
-            f"lanes {missing >> WARP * w & FULL_WARP:#x} of warp {warpgroup.first_warp + w}"
-            for w in warps_of(missing)
-        )
+        shown = _lanes_of(warpgroup, missing)
         return f"for {shown} to come to {self.what}"
 
 
@@ -165,13 +164,29 @@ class TmemAllocationWait:
         return f"for {self.columns} columns of tensor memory to be free"
 
 
-def reconverge(f: ConvergenceGroup, what: str, member: int = FULL_WARP) -> bool:
+class Absence(Enum):
+    """What lanes may do that are missing at an instruction for whole warps."""
+
+    EXITED = "exited"
+    """Have exited, at any time: instructions with a member mask wait for non-exited lanes only."""
+    EXITED_BEFORE = "exited before"
+    """Have exited before the others came (`bar.sync`, `.aligned`): lanes that exit meanwhile have
+    taken another path, which the PTX ISA leaves undefined."""
+    NONE = "none"
+    """Nothing: all 32 lanes hold parts of the operands (`mma`, `ldmatrix`)."""
+
+
+def reconverge(
+    f: ConvergenceGroup, what: str, member: int = FULL_WARP, absence: Absence = Absence.EXITED
+) -> bool:
     """Reconverge the member lanes of each warp; return False where the group has to wait.
 
     Complete warps go on; the lanes of the others are split off as a group that waits.
     """
     warpgroup = f.warpgroup
     if f.mask == warpgroup.full and member == FULL_WARP:
+        if absence is Absence.NONE and f.mask.bit_count() % WARP:
+            _report_absence(f, what, absence)
         return True
     live = warpgroup.live()
     complete = 0
@@ -186,7 +201,37 @@ def reconverge(f: ConvergenceGroup, what: str, member: int = FULL_WARP) -> bool:
             )
         if not wanted & ~f.mask:
             complete |= f.mask & part
-    return _split_incomplete(f, complete, what, member)
+    if not _split_incomplete(f, complete, what, member):
+        f.awaited |= live & ~f.mask & _member_lanes(f.mask, member)
+        return False
+    if absence is not Absence.EXITED:
+        _report_absence(f, what, absence)
+    f.awaited = 0
+    return True
+
+
+def _report_absence(f: ConvergenceGroup, what: str, absence: Absence) -> None:
+    """Report lanes of the executing warps that should take part, but have exited."""
+    checker = f.warpgroup.cta.cluster.checker
+    missing = _member_lanes(f.mask, FULL_WARP) & ~f.mask
+    if absence is Absence.EXITED_BEFORE:
+        missing &= f.awaited
+    if checker is None or not missing:
+        return
+    checker.findings.add(
+        "diverged",
+        f.pc,
+        f"{_lanes_of(f.warpgroup, missing)} exited, and took no part in {what}",
+        ["hint: all lanes of a warp have to come to it, with a predicate on what they do there"],
+        severity=None if absence is Absence.NONE else Severity.ISA,
+    )
+
+
+def _lanes_of(warpgroup: Warpgroup, lanes: int) -> str:
+    return ", ".join(
+        f"lanes {lanes >> WARP * w & FULL_WARP:#x} of warp {warpgroup.first_warp + w}"
+        for w in warps_of(lanes)
+    )
 
 
 def _split_incomplete(f: ConvergenceGroup, complete: int, what: str, member: int) -> bool:
@@ -198,6 +243,7 @@ def _split_incomplete(f: ConvergenceGroup, complete: int, what: str, member: int
     if rest:
         left = ConvergenceGroup(warpgroup, rest, f.pc, f.r.copy())
         left.wait = ReconvergenceWait(left, _member_lanes(rest, member), what)
+        left.awaited = f.awaited | warpgroup.live() & ~rest & left.wait.wanted
         warpgroup.convergence_groups.append(left)
         f.mask = complete
     return True

@@ -24,6 +24,7 @@ from tileas_xdsl.interpreters.ptx.synchronization.mbarrier_arrivals import (
     arrive,
     barrier_at,
     check_fenced,
+    check_initialised,
 )
 from tileas_xdsl.interpreters.ptx.tma import bulk_groups as bulk
 
@@ -185,6 +186,7 @@ def build_arrive(site: Site) -> Step:
         at = f.pc
         for lane, address in lane_addresses(f, slot, offset, space):
             _, barrier = barrier_at(cluster, address)
+            check_initialised(cluster, barrier, f.warpgroup.agent(lane), at)
             if not uncounted:
                 barrier.pending += 1
             state = f.warpgroup.warp_states[lane // WARP]
@@ -371,6 +373,8 @@ def complete(
         check_fenced(cluster, found, at, who)
     known = None
     if cluster.checker is not None and started is not None:
+        warp, _ = cluster.checker.clocks.describe(started.agent)
+        check_initialised(cluster, found, warp, at, started.limits)
         known = cluster.checker.clocks.completion_snapshot(started)
     arrive(cluster, found, at, who, delivered=size, snapshot=known)
 

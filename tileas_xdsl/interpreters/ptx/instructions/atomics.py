@@ -26,12 +26,19 @@ from tileas_xdsl.interpreters.ptx.numerics.memory_reductions import (
     combine_in_global_memory,
 )
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import UNSIGNED, ScalarType
-from tileas_xdsl.interpreters.ptx.synchronization.mbarrier_arrivals import arrive, barrier_at
+from tileas_xdsl.interpreters.ptx.synchronization.mbarrier_arrivals import (
+    arrive,
+    barrier_at,
+    check_initialised,
+)
 
 OPERATIONS = ("add", "min", "max", "inc", "dec", "and", "or", "xor", "exch", "cas")
 
 TYPES_OF_ATOMICS = ("b16", "b32", "b64", "u32", "u64", "s32", "s64", "f16", "bf16", "f16x2",
                     "bf16x2", "f32", "f64")  # fmt: skip
+
+PREEMPTION = 0.25
+"""Probability that other clusters run after an atomic, under the random order."""
 
 PACKED = {"f16x2": "f16", "bf16x2": "bf16"}
 
@@ -68,9 +75,11 @@ def build_atom(site: Site) -> Step:
         for group in groups(f, r[slot], offset, space):
             now = [c[group.lanes] for c in columns]
             rows = _apply(f, group, now, size, functions)
-            if group.space == "global":
-                _check(f, group, rows, now[0] if operation == "cas" else None, order)
+            expected = now[0] if operation == "cas" else None
+            _check(f, group, rows, expected, order, reads=operation != "exch")
             old[group.rows] = rows
+        cluster = f.warpgroup.cta.cluster
+        cluster.preempted = cluster.queue.order == "random" and cluster.rng.random() < PREEMPTION
         if dests:
             put_rows(f, old, type_, dests)
 
@@ -121,15 +130,25 @@ def _apply(
 
 
 def _check(
-    f: ConvergenceGroup, group: Group, old: Array, expected: Array | None, order: MemoryOrder
+    f: ConvergenceGroup,
+    group: Group,
+    old: Array,
+    expected: Array | None,
+    order: MemoryOrder,
+    *,
+    reads: bool,
 ) -> None:
-    """Check atomics on global memory; a compare-and-swap that fails only reads."""
-    races = f.warpgroup.cta.cluster.races
-    if races is None:
-        return
+    """Check atomics; a compare-and-swap that fails only reads."""
+    cluster = f.warpgroup.cta.cluster
     size = old.shape[1] * old.itemsize
+    if group.space == "shared" and cluster.checker is not None:
+        assert group.cta is not None
+        where = (group.cta, f.warpgroup, group.lanes, group.addresses, size, f.pc)
+        cluster.checker.strong(*where, reads=reads, writes=True)
+    if group.space != "global" or cluster.races is None:
+        return
     wrote = np.ones(len(old), np.bool_) if expected is None else (old == expected).all(1)
-    races.update(f.warpgroup, group.lanes, group.addresses, size, f.pc, order, wrote)
+    cluster.races.update(f.warpgroup, group.lanes, group.addresses, size, f.pc, order, wrote)
 
 
 def _rounds(addresses: Array) -> list[Array]:
@@ -144,7 +163,7 @@ def _rounds(addresses: Array) -> list[Array]:
 
 
 def _store_atomically(f: ConvergenceGroup, group: Group, values: Array, size: int) -> None:
-    """Store values and record them as atomic accesses, which do not race with one another."""
+    """Store values; `_check` records the access."""
     if group.space != "shared":
         store(f, group, values, size, check=False)
         return
@@ -152,10 +171,7 @@ def _store_atomically(f: ConvergenceGroup, group: Group, values: Array, size: in
     assert cta is not None
     cta.shared.views[size][cta.shared.locations(group.addresses, size, values.shape[1])] = values
     cta.shared.writes += 1
-    cluster = cta.cluster
-    cluster.events += 1
-    if cluster.checker is not None:
-        cluster.checker.atomics(cta, f.warpgroup, group.lanes, group.addresses, size, f.pc)
+    cta.cluster.events += 1
 
 
 def build_st_async(site: Site) -> Step:
@@ -195,10 +211,11 @@ def _send(
     def run() -> None:
         cta.shared.data[location : location + len(data)] = np.frombuffer(data, np.uint8)
         cta.shared.writes += 1
+        _, barrier = barrier_at(cluster, signal)
         known = None
         if checker is not None and started is not None:
+            check_initialised(cluster, barrier, f.warpgroup.agent(lane), at, started.limits)
             known = checker.clocks.completion_snapshot(started)
-        _, barrier = barrier_at(cluster, signal)
         arrive(cluster, barrier, at, who, delivered=len(data), snapshot=known)
 
     cluster.queue.add(run, at)

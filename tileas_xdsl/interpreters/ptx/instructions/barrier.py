@@ -6,10 +6,12 @@ from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, predicate_mask, warps_of
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
 from tileas_xdsl.interpreters.ptx.execution.waits import (
+    Absence,
     ClusterBarrierWait,
     NamedBarrierWait,
     RegisterBudgetWait,
     reconverge,
+    reconverge_warpgroup,
 )
 from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Semantics, Site, Step
 from tileas_xdsl.interpreters.ptx.instructions.tensor_maps import build_tensormap_fence
@@ -38,7 +40,7 @@ def build_bar(site: Site) -> Step:
     what = f"{site.name}.{action}"
 
     def step(f: ConvergenceGroup) -> int | None:
-        if not reconverge(f, what):
+        if not reconverge(f, what, absence=Absence.EXITED_BEFORE):
             return STOP
         barrier = _named(f, f.value(number))
         expected = f.value(threads) if threads is not None else f.warpgroup.cta.threads
@@ -59,7 +61,7 @@ def _build_reduction(site: Site) -> Step:
     p, inverted = site.predicate(len(site.operands) - 1)
 
     def step(f: ConvergenceGroup) -> int | None:
-        if not reconverge(f, "barrier.red"):
+        if not reconverge(f, "barrier.red", absence=Absence.EXITED_BEFORE):
             return STOP
         barrier = _named(f, f.value(number))
         yes = predicate_mask(f.r[p], f.mask)
@@ -184,7 +186,11 @@ def _check_counts(f: ConvergenceGroup, barrier: NamedBarrier, expected: int) -> 
             "named-barrier",
             f.pc,
             f"more threads come to barrier {barrier.number} than the {expected} it expects",
-            [f"came before: {', '.join(barrier.arrivals)}"] if barrier.arrivals else (),
+            [
+                *([f"came before: {', '.join(barrier.arrivals)}"] if barrier.arrivals else ()),
+                "hint: the count covers all warps that come to the barrier, or the rest takes "
+                "another one",
+            ],
         )
 
 
@@ -314,7 +320,7 @@ def build_setmaxnreg(site: Site) -> Step:
 def _set_registers(increase: bool, wanted: int) -> Step:
     def step(f: ConvergenceGroup) -> int | None:
         warpgroup = f.warpgroup
-        if not reconverge(f, "setmaxnreg"):
+        if not reconverge_warpgroup(f, "setmaxnreg"):
             return STOP
         states = [warpgroup.warp_states[w] for w in warps_of(f.mask)]
         has = states[0].registers

@@ -152,6 +152,7 @@ def build_call(site: Site) -> Step:
             result = function.run(Thread(f, lane), site, tuple(values))
             for at in given:
                 memory[at : at + function.result].view("<u4")[0] = result
+                f.warpgroup.local_written[lane, at : at + function.result] = True
 
     return step
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Array, spread, warps_of
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
-from tileas_xdsl.interpreters.ptx.execution.waits import reconverge
+from tileas_xdsl.interpreters.ptx.execution.waits import Absence, reconverge
 from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Semantics, Site, Step
 from tileas_xdsl.interpreters.ptx.instructions.wgmma import rounded_sum
 from tileas_xdsl.interpreters.ptx.matrix.smem_operands import ELEMENT_BITS, values_of
@@ -52,7 +52,7 @@ def build_ldmatrix(site: Site) -> Step:
     slot, offset = site.address(1)
 
     def step(f: ConvergenceGroup) -> int | None:
-        if not reconverge(f, "ldmatrix"):
+        if not reconverge(f, "ldmatrix", absence=Absence.NONE):
             return STOP
         lanes = f.warpgroup.lanes
         rows = _rows_of(f, slot, offset, count)
@@ -96,7 +96,7 @@ def build_stmatrix(site: Site) -> Step:
     slots = [site.source(p, TYPES["b32"]) for p in site.vector(1, (count,))]
 
     def step(f: ConvergenceGroup) -> int | None:
-        if not reconverge(f, "stmatrix"):
+        if not reconverge(f, "stmatrix", absence=Absence.NONE):
             return STOP
         lanes = f.warpgroup.lanes
         words = np.stack([spread(f.r[s], lanes, WORD) for s in slots], 0)
@@ -194,7 +194,7 @@ def _mma_step(site: Site, name: str, types: tuple[str, str, str], saturate: bool
     }
 
     def step(f: ConvergenceGroup) -> int | None:
-        if not reconverge(f, "mma.sync"):
+        if not reconverge(f, "mma.sync", absence=Absence.NONE):
             return STOP
         lanes = f.warpgroup.lanes
         words = {

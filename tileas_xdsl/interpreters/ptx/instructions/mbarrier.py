@@ -227,6 +227,7 @@ def build_transaction(site: Site) -> Step:
         cluster = f.warpgroup.cta.cluster
         for lane, address in lane_addresses(f, slot, offset, space):
             _, barrier = barrier_at(cluster, address)
+            check_initialised(cluster, barrier, f.warpgroup.agent(lane), f.pc)
             number = _amount(f, amount, lane)
             arrive(
                 cluster,

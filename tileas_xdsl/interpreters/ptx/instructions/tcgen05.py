@@ -27,6 +27,7 @@ from tileas_xdsl.interpreters.ptx.synchronization.mbarrier_arrivals import (
     arrive,
     barrier_at,
     check_fenced,
+    check_initialised,
 )
 from tileas_xdsl.target.arch import get_target
 
@@ -176,6 +177,7 @@ def _commit(f: ConvergenceGroup, lane: int, offset: int, ranks: list[int]) -> No
             cta, barrier = barrier_at(cluster, rank << RANK_SHIFT | offset)
             if cta is not f.warpgroup.cta:
                 check_fenced(cluster, barrier, pc, who)
+            check_initialised(cluster, barrier, agent, pc, None if known is None else known.ordered)
             arrive(cluster, barrier, pc, who, count=1, snapshot=known)
 
     cluster.queue.add(run, pc, lane=("tensor", agent))

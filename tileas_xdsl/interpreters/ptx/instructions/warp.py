@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tileas_xdsl.interpreters.ptx.checking.findings import Severity
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import (
     FULL_WARP,
     WARP,
@@ -79,6 +80,8 @@ def build_shfl(site: Site) -> Step:
             return None
         lanes = f.warpgroup.lanes
         source, inside = _sources(mode, r[b], r[c], lanes)
+        if f.mask != f.warpgroup.full:
+            _check_sources(f, source)
         column = spread(value, lanes, WORD)
         r[dest] = _shuffled(f, column[source])
         if valid is not None:
@@ -92,6 +95,24 @@ def _shuffled(f: ConvergenceGroup, values: Array) -> Value:
     """Return shuffled values, uniform if all active lanes agree (inactive lanes do not count)."""
     mine = values if f.mask.bit_count() == len(values) else values[indices(f.mask)]
     return int(mine[0]) if bool((mine == mine[0]).all()) else values
+
+
+def _check_sources(f: ConvergenceGroup, source: Array) -> None:
+    """Report lanes that read from a lane which does not execute the shuffle."""
+    checker = f.warpgroup.cta.cluster.checker
+    active = bools(f.mask, f.warpgroup.lanes)
+    wrong = active & ~active[source]
+    if checker is None or not wrong.any():
+        return
+    lane = int(np.flatnonzero(wrong)[0])
+    checker.findings.add(
+        "diverged",
+        f.pc,
+        f"lane {lane % WARP} shuffles from lane {int(source[lane]) % WARP}, which takes no part: "
+        "the value is undefined",
+        ["hint: the source has to be in the member mask, and execute the same shuffle"],
+        severity=Severity.ISA,
+    )
 
 
 def _sources(mode: str, b: Value, c: Value, lanes: int) -> tuple[Array, Array]:
@@ -316,7 +337,13 @@ def build_warpsync(site: Site) -> Step:
     member = site.source(0, TYPES["b32"])
 
     def step(f: ConvergenceGroup) -> int | None:
-        return None if reconverge(f, "bar.warp.sync", _member(f, member)) else STOP
+        if not reconverge(f, "bar.warp.sync", _member(f, member)):
+            return STOP
+        checker = f.warpgroup.cta.cluster.checker
+        if checker is not None:
+            for warp in warps_of(f.mask):
+                checker.clocks.sync_lanes(f.warpgroup.agents[warp])
+        return None
 
     return step
 

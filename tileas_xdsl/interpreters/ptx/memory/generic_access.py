@@ -12,12 +12,19 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from tileas_xdsl.interpreters.ptx.checking.checker import Checker
+from tileas_xdsl.interpreters.ptx.checking.findings import Severity
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, Value, indices
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup, Cta
 from tileas_xdsl.interpreters.ptx.memory.global_memory import LOCAL_WINDOW, SHARED_WINDOW
 from tileas_xdsl.interpreters.ptx.memory.memory_order import WEAK_ACCESS, MemoryOrder
-from tileas_xdsl.interpreters.ptx.memory.shared_memory import OFFSET_MASK, RANK_SHIFT
+from tileas_xdsl.interpreters.ptx.memory.shared_memory import (
+    OFFSET_MASK,
+    RANK_SHIFT,
+    RESERVED,
+    SharedMemory,
+)
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import UNSIGNED
 
 Space: TypeAlias = Literal["generic", "global", "shared", "local"]
@@ -193,6 +200,30 @@ def store(
         )
     cta.shared.views[size][locations] = values
     cta.shared.writes += 1
+    if cluster.checker is not None:
+        if cta.shared.outside is not None:
+            _check_inside(cta.shared, group.addresses, size * count, f.pc, cluster.checker)
+        stored = cta.shared.views[size][locations]
+        cluster.checker.lanes_agree(cta, group.addresses, stored, values, f.pc)
+
+
+def _check_inside(
+    shared: SharedMemory, addresses: Array, size: int, at: int, checker: Checker
+) -> None:
+    """Report a store to the padding between two variables."""
+    assert shared.outside is not None
+    last = np.minimum(addresses + size - 1, len(shared.outside) - 1)
+    wrong = shared.outside[last] & (addresses + size <= len(shared.outside))
+    if not wrong.any():
+        return
+    offset = int(addresses[wrong][0])
+    checker.findings.add(
+        "illegal-address",
+        at,
+        f"{size} bytes at shared offset {offset - RESERVED:#x} are past the end of a variable, and "
+        "of no other",
+        ["hint: a larger variable, or a smaller index"],
+    )
 
 
 def _local_places(f: ConvergenceGroup, group: Group, size: int, count: int) -> tuple[Array, Array]:
@@ -213,9 +244,34 @@ def _local_places(f: ConvergenceGroup, group: Group, size: int, count: int) -> t
 
 def _local(f: ConvergenceGroup, group: Group, size: int, count: int) -> Array:
     view, locations = _local_places(f, group, size, count)
+    checker = f.warpgroup.cta.cluster.checker
+    if checker is not None:
+        written = f.warpgroup.local_written.reshape(len(view), -1, size).any(2)
+        fresh = ~written[group.lanes[:, None], locations]
+        if fresh.any():
+            _report_unwritten_local(f, group, fresh, checker)
     return view[group.lanes[:, None], locations]
+
+
+def _report_unwritten_local(
+    f: ConvergenceGroup, group: Group, fresh: Array, checker: Checker
+) -> None:
+    """Report elements that no store of the lane has written: a note if others of its vector are,
+    since compilers copy structures with padding."""
+    row, _ = (int(i[0]) for i in np.nonzero(fresh))
+    checker.findings.add(
+        "uninitialised",
+        f.pc,
+        f"lane {int(group.lanes[row]) % 32} reads local memory at {int(group.addresses[row]):#x}, "
+        "which it has not written",
+        ["hint: local variables hold whatever was there before"],
+        severity=None if fresh.all(1).any() else Severity.NOTE,
+    )
 
 
 def _store_local(f: ConvergenceGroup, group: Group, values: Array, size: int) -> None:
     view, locations = _local_places(f, group, size, values.shape[1])
     view[group.lanes[:, None], locations] = values
+    lanes, cells = f.warpgroup.lanes, np.repeat(locations, size, 1) * size
+    cells += np.tile(np.arange(size), locations.shape[1])
+    f.warpgroup.local_written.reshape(lanes, -1)[group.lanes[:, None], cells] = True

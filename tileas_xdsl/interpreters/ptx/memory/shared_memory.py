@@ -27,7 +27,7 @@ TENSOR_COLUMNS = 512
 class SharedMemory:
     """The shared-memory window of a CTA; offsets from `RESERVED` to `end` are valid."""
 
-    __slots__ = ("data", "end", "granules", "views", "writes")
+    __slots__ = ("data", "end", "granules", "outside", "views", "writes")
 
     def __init__(self, size: int) -> None:
         self.end = RESERVED + size
@@ -38,6 +38,8 @@ class SharedMemory:
             bits // 8: self.data.view(dtype) for bits, dtype in UNSIGNED.items() if bits > 1
         }
         self.writes = 0
+        self.outside: Array | None = None
+        """Which bytes belong to no variable; None where there are none."""
 
     def check(self, offset: int, size: int, alignment: int = 1) -> None:
         """Refuse bytes outside of the window, or misaligned ones."""

@@ -8,6 +8,7 @@ from typing import NamedTuple, NoReturn
 import numpy as np
 
 from tileas_xdsl.interpreters.ptx.errors import LaunchError, PtxError, SourceLocation
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array
 from tileas_xdsl.interpreters.ptx.memory.global_memory import GlobalMemory
 from tileas_xdsl.interpreters.ptx.memory.shared_memory import RESERVED
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Kernel, Parameter, PtxModule, Variable
@@ -48,6 +49,8 @@ class Variables:
         self._shared: list[tuple[int, str]] = []
         self._parameters = parameters
         self.local_size = 0
+        self.shared_outside: Array | None = None
+        """Which bytes of shared memory are padding between variables; None if there are none."""
         every = [*module.variables, *kernel.variables]
         self.shared_size = self._place_shared(every, dynamic_shared)
         limit = shared_memory_of(module.target)
@@ -115,7 +118,17 @@ class Variables:
         self._dynamic = frozenset(v.name for v in open_ended)
         for v in open_ended:
             self._put_shared(v, at)
+        closed = [v for v in variables if v.space == "shared" and not (v.extern or v.size == 0)]
+        self.shared_outside = self._between(closed, at)
         return at + dynamic - RESERVED
+
+    def _between(self, variables: Sequence[Variable], end: int) -> Array | None:
+        """Return which bytes up to `end` are padding between variables; None if there are none."""
+        outside = np.ones(end, np.bool_)
+        for variable in variables:
+            start = self._locations[variable.name][1]
+            outside[start : start + variable.size] = False
+        return outside if outside[RESERVED:].any() else None
 
     def _put_shared(self, variable: Variable, at: int) -> None:
         self._locations[variable.name] = ("shared", at)

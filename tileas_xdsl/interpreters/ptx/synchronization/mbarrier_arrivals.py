@@ -5,6 +5,7 @@ from __future__ import annotations
 from tileas_xdsl.interpreters.ptx.checking.diagnosis import barrier_trace
 from tileas_xdsl.interpreters.ptx.checking.vector_clocks import TICK, ClockSnapshot
 from tileas_xdsl.interpreters.ptx.errors import Fault
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array
 from tileas_xdsl.interpreters.ptx.execution.state import Cluster, Cta
 from tileas_xdsl.interpreters.ptx.memory.shared_memory import OFFSET_MASK
 from tileas_xdsl.interpreters.ptx.synchronization.mbarrier import MAX_COUNT, MBarrier
@@ -85,12 +86,16 @@ def check_fenced(cluster: Cluster, barrier: MBarrier, at: int, who: str) -> None
     barrier.fenced = True
 
 
-def check_initialised(cluster: Cluster, barrier: MBarrier, agent: int, at: int) -> None:
-    """Report a use that is not ordered after the initialisation of the mbarrier."""
+def check_initialised(
+    cluster: Cluster, barrier: MBarrier, agent: int, at: int, limits: Array | None = None
+) -> None:
+    """Report a use by a warp, or by an operation that it started with the clock `limits`, that is
+    not ordered after the initialisation of the mbarrier."""
     checker, made = cluster.checker, barrier.initialised_by
     if checker is None or made is None:
         return
-    if made[1] < checker.clocks.ordered[agent, made[0]]:
+    known = checker.clocks.ordered[agent] if limits is None else limits
+    if made[1] < known[made[0]]:
         return
     barrier.initialised_by = None
     checker.findings.add(
