@@ -26,7 +26,7 @@ def run(*args: str, kernel: str = KERNEL) -> Result:
     ("args", "why"),
     [
         (["--space", "tm=64;128", "--grid", "1"], "is no NAME=VALUE,VALUE"),
-        (["--space", "tz=64", "--grid", "1", *ARRAYS], "'tz' is no constant of the kernel"),
+        (["--space", "tz=64", "--grid", "1", *ARRAYS], "'tz' is no constant and no hint"),
         (["--space", "tm=64", "--grid", "tz", *ARRAYS], "'tz' in 'tz' is no constant"),
         (["--space", "tm=64", "--grid", "1", "--executor", "x", *ARRAYS], "no executor 'x'"),
         (["--space", "tm=64"], "Missing option '--grid'"),

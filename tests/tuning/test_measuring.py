@@ -9,8 +9,11 @@ import numpy as np
 import pytest
 
 from tileas_xdsl.runtime.cutile import dispatch, settings
+from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.runtime.gpu.device_arrays import DeviceArray
+from tileas_xdsl.target.kernel_abi import KernelAbi
 from tileas_xdsl.tuning import measuring
+from tileas_xdsl.tuning.tuner import Trial
 
 
 @dataclass
@@ -51,9 +54,13 @@ def test_arrays_are_copied_once_and_the_median_is_of_warm_launches(
     monkeypatch.setattr(measuring, "gpu", lambda: device)
     monkeypatch.setattr(dispatch, "measure", launch)
     array = np.arange(6, dtype=np.float32).reshape(2, 3)
-    measure = measuring.gpu_measure("kernel")
+    provided: list[Any] = []
+    monkeypatch.setattr(dispatch, "provide", lambda *given: provided.append(given))
+    code = Executable("sm_90a", KernelAbi("k", 128, (1, 1, 1), 0, (), (), 0, ""), "", b"\x7fELF")
+    measure = measuring.gpu_measure()
     assert measure is not None
-    assert measure((1, 2, 3), (array, array, 7)) == 3.0
+    assert measure(Trial("kernel", (1, 2, 3), (array, array, 7), code.to_bytes())) == 3.0
+    assert [(kernel, found.cubin) for kernel, _, found in provided] == [("kernel", code.cubin)]
     assert len(device.made) == 1
     assert (device.made[0].written[0] == array).all()
     stream, grid, (first, second, number), flush = launches[-1]

@@ -14,11 +14,13 @@ import pytest
 import tileas_xdsl as tileas
 from tileas_xdsl.executors import ExecutorError, SerialExecutor, executor_named
 from tileas_xdsl.frontend.cutile import load_kernel
+from tileas_xdsl.runtime.gpu.driver import DriverError
 from tileas_xdsl.tuning.autotune import AutotunedKernel
 from tileas_xdsl.tuning.candidates import Built, Task, build, predict
 from tileas_xdsl.tuning.prediction import Predicted
+from tileas_xdsl.tuning.results import TuningResult, rank_correlation
 from tileas_xdsl.tuning.space import SpaceError
-from tileas_xdsl.tuning.tuner import Request, TuningResult, tune
+from tileas_xdsl.tuning.tuner import Request, Trial, tune
 
 pytest.importorskip("cuda.tile")
 
@@ -49,11 +51,13 @@ class Canned(Executor):
         self.spilling = spilling
         self.built: list[int] = []
 
+        self.code: Callable[[Task], str] = lambda task: ""
+
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         task: Task = args[0]
         blocks = task.grid[0] * task.grid[1]
         if fn is predict:
-            answer: object = Predicted(float(blocks), "tma", 1, 1, True)
+            answer: object = Predicted(float(blocks), "tma", 1, 1, True, self.code(task))
         else:
             self.built.append(blocks)
             answer = Built("8 bytes are spilled" if blocks <= self.spilling else "", 128, 0)
@@ -88,12 +92,12 @@ def test_what_spills_is_out_and_others_are_compiled_instead() -> None:
 
 def test_measurements_decide_and_equal_times_keep_the_constants() -> None:
     times = {(16, 4, 1): 120.0, (32, 4, 1): 100.5, (32, 8, 1): 100.0}
-    found = tuned(Canned(), measure=lambda grid, arguments: times.get(grid, 300.0))
+    found = tuned(Canned(), measure=lambda trial: times.get(trial.grid, 300.0))
     assert found.best == found.default
     assert found.correlation is not None
     assert -1 <= found.correlation <= 1
     times[32, 8, 1] = 90.0
-    found = tuned(Canned(), measure=lambda grid, arguments: times.get(grid, 300.0))
+    found = tuned(Canned(), measure=lambda trial: times.get(trial.grid, 300.0))
     assert found.best == {"tm": 128, "tn": 64}
     assert "90.0 us" in found.table()
 
@@ -138,8 +142,68 @@ def test_a_decorated_kernel_tunes_for_its_arguments_and_launches(
     assert (grid, kernel, values[3:]) == ((16, 4), MATMUL, (256, 128, 64))
     with pytest.raises(TypeError, match="2 arguments; the kernel takes a, b, c"):
         made(*given[:2])
-    with pytest.raises(SpaceError, match="'tz' is no parameter"):
+    with pytest.raises(SpaceError, match="'tz' is no parameter and no hint"):
         AutotunedKernel(MATMUL, {"tz": (1,)}, lambda config: (1,))
+
+
+def test_hints_are_axes_and_launches_of_a_key_share_their_constants(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The prediction is of the grid alone, so measured times decide; 0 is no hint."""
+    monkeypatch.setenv("TILEAS_CACHE_DIR", "")
+    launched: list[Any] = []
+    monkeypatch.setattr(
+        "tileas_xdsl.runtime.cutile.dispatch.launch", lambda *given: launched.append(given)
+    )
+
+    def occupancy(trial: Trial) -> float:
+        return {None: 3.0, 1: 1.0, 2: 2.0}[trial.kernel._compiler_options.occupancy]
+
+    monkeypatch.setattr("tileas_xdsl.tuning.measuring.gpu_measure", lambda stream: occupancy)
+    space = {"tm": (128,), "tn": (128,), "tk": (64,), "occupancy": (2, 1)}
+    made = tileas.autotune(
+        space=space,
+        grid=lambda config, a, b, c: (cdiv(c.shape[0], config["tm"]), cdiv(N, config["tn"])),
+        executor=Canned(),
+        key=lambda a, b, c: a.dtype,
+    )(MATMUL)
+    a, b, c = arrays()
+    found = made.tune(a, b, c)
+    assert (found.default["occupancy"], found.best["occupancy"]) == (0, 1)
+    assert made.tune(a[:8], b, c[:8]) is found
+    made(a, b, c)
+    made(a, b, c)
+    (_, _, kernel, values), (_, _, again, _) = launched
+    assert (kernel._compiler_options.occupancy, values[3:]) == (1, (128, 128, 64))
+    assert again is kernel
+    with pytest.raises(SpaceError, match="'num_ctas' has no effect: each tile block"):
+        AutotunedKernel(MATMUL, {"num_ctas": (1, 2)}, lambda config: (1,))
+
+
+def test_candidates_of_the_same_code_are_compiled_once() -> None:
+    executor = Canned()
+    executor.code = lambda task: str(task.grid[0])  # as if tn changed nothing
+    found = tuned(executor)
+    assert executor.built == [16 * 4, 32 * 4, 63 * 4]
+    assert "the code of tn=128" in found.table()
+
+
+def test_a_candidate_that_cannot_be_launched_is_out() -> None:
+    def measure(trial: Trial) -> float:
+        if trial.grid == (16, 4, 1):
+            raise DriverError("too many resources")
+        return 1.0
+
+    found = tuned(Canned(), top=2, measure=measure)
+    assert {one.problem for one in found.candidates} == {"", "too many resources"}
+    assert found.best == found.default
+
+
+def test_ranks_of_equal_numbers_are_their_mean() -> None:
+    assert rank_correlation([(1, 3), (2, 2), (3, 1)]) == -1
+    assert rank_correlation([(1, 1), (1, 2), (2, 3)]) == pytest.approx(1.5 / 3**0.5)
+    assert rank_correlation([(1, 1), (1, 2)]) is None
+    assert rank_correlation([]) is None
 
 
 def test_executors_have_names(monkeypatch: pytest.MonkeyPatch) -> None:

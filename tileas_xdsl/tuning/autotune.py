@@ -14,18 +14,22 @@ matmul.tune(a, b, c).best              {"tm": 128, "tn": 256}: constants for `ct
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Executor
 from math import gcd
 from typing import Any
 
 from tileas_xdsl.frontend.array_arguments import array_facts
+from tileas_xdsl.tuning.hints import HINTS, HintedKernels, check_hints
+from tileas_xdsl.tuning.results import TuningResult
 from tileas_xdsl.tuning.space import Config, Space, SpaceError
-from tileas_xdsl.tuning.tuner import TOP, Request, TuningResult, tune
+from tileas_xdsl.tuning.tuner import TOP, Request, tune
 
 GridOfArguments = Callable[..., Sequence[int]]
 """Of a config and the arguments of a launch."""
 
+KeyOf = Callable[..., Hashable]
+"""Of the arguments of a launch: launches of the same key share their constants."""
 
 DIVISORS = 16
 """Extents and strides that are alike in what they share with this are of one class."""
@@ -43,13 +47,21 @@ class AutotunedKernel:
         top: int = TOP,
         executor: Executor | str | None = None,
         target: str | None = None,
+        key: KeyOf | None = None,
     ) -> None:
         """Raises `SpaceError` for constants that are no parameters of the kernel."""
         self.kernel, self.space, self.grid = kernel, space, grid
         self.top, self.executor, self.target = top, executor, target
         self.names = list(inspect.signature(kernel._annotated_function.pyfunc).parameters)
-        if wrong := [name for name in space if name not in self.names]:
-            raise SpaceError(f"'{wrong[0]}' is no parameter; there are {', '.join(self.names)}")
+        self.key = key or _classes_of
+        hints = dict.fromkeys((name for name in space if name not in self.names), 0)
+        check_hints(hints)
+        if wrong := [name for name in hints if name not in HINTS]:
+            known = ", ".join((*self.names, *HINTS))
+            raise SpaceError(f"'{wrong[0]}' is no parameter and no hint; there are {known}")
+        self.is_keyed = key is not None
+        self.kernels: dict[str, HintedKernels] = {}
+        """By target, the kernel with the hints that were tried."""
         self.results: dict[object, TuningResult] = {}
         """By class of shapes, what was found in this process."""
 
@@ -60,17 +72,20 @@ class AutotunedKernel:
         """
         from tileas_xdsl.tuning.measuring import gpu_measure, launch_target
 
-        key = tuple(map(_class_of, arguments))
+        key = self.key(*arguments)
         if key not in self.results:
+            target = self.target or launch_target()
             request = Request(
                 self.kernel,
                 self._named(arguments),
                 self.space,
                 lambda config: self.grid(config, *arguments),
-                self.target or launch_target(),
+                target,
                 self.top,
+                key if self.is_keyed else None,
+                self.kernels.setdefault(target, HintedKernels(self.kernel, target)),
             )
-            measure = gpu_measure(self.kernel, stream)
+            measure = gpu_measure(stream)
             self.results[key] = tune(request, executor=self.executor, measure=measure)
         return self.results[key]
 
@@ -78,16 +93,21 @@ class AutotunedKernel:
         """Launch with the best constants; raises as `tileas.launch`."""
         from tileas_xdsl.runtime.cutile.dispatch import launch
 
-        best = self.tune(*arguments, stream=stream).best
-        values = tuple({**self._named(arguments), **best}.values())
-        launch(stream, tuple(self.grid(best, *arguments)), self.kernel, values)
+        found = self.tune(*arguments, stream=stream)
+        named = {**self._named(arguments), **found.best}
+        values = tuple(named[name] for name in self.names)
+        hints = {name: value for name, value in found.best.items() if name not in self.names}
+        kernels = self.kernels.setdefault(found.target, HintedKernels(self.kernel, found.target))
+        grid = tuple(self.grid(found.best, *arguments))
+        launch(stream, grid, kernels.of(hints), values)
 
     def _named(self, arguments: Sequence[Any]) -> dict[str, Any]:
         """All parameters in order: arguments, and the default of each constant."""
         free = [name for name in self.names if name not in self.space]
         if len(free) != len(arguments):
             raise TypeError(f"{len(arguments)} arguments; the kernel takes {', '.join(free)}")
-        default: Config = {name: values[0] for name, values in self.space.items()}
+        constants = [name for name in self.names if name in self.space]
+        default: Config = {name: self.space[name][0] for name in constants}
         given = {**dict(zip(free, arguments, strict=True)), **default}
         return {name: given[name] for name in self.names}
 
@@ -99,19 +119,26 @@ def autotune(
     top: int = TOP,
     executor: Executor | str | None = None,
     target: str | None = None,
+    key: KeyOf | None = None,
 ) -> Callable[[Any], AutotunedKernel]:
-    """Tune the constants of a `@ct.kernel` when it is launched.
+    """Tune the constants and hints of a `@ct.kernel` when it is launched.
 
-    `space` has the values of each constant, `grid` the grid for a config and the arguments of a
-    launch.  The best `top` by prediction are compiled, through `executor`: one of
-    `concurrent.futures`, or a name as `executors.executor_named` takes it.
+    `space` has the values of each constant and hint (`tuning.hints`), `grid` the grid for a config
+    and the arguments of a launch.  Launches of the same `key`, a hashable function of the
+    arguments, share one search: by default extents and strides by powers of two.  The best `top` by
+    prediction are compiled, through `executor`: one of `concurrent.futures`, or a name as
+    `executors.executor_named` takes it.
     """
     return lambda kernel: AutotunedKernel(
-        kernel, space, grid, top=top, executor=executor, target=target
+        kernel, space, grid, top=top, executor=executor, target=target, key=key
     )
 
 
-def _class_of(value: Any) -> object:
+def _classes_of(*arguments: Any) -> Hashable:
+    return tuple(map(_class_of, arguments))
+
+
+def _class_of(value: Any) -> Hashable:
     """What arguments of one result have in common: type and extents by powers of two."""
     name = type(value).__name__
     if isinstance(value, int):

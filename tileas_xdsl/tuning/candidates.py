@@ -6,9 +6,11 @@ Both take Tile IR bytecode and give plain data, so that any executor can carry t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from hashlib import sha256
 
 from tileas_xdsl.backend.nvidia_tools import MissingToolError
+from tileas_xdsl.compiled_kernel import CompiledKernel
 from tileas_xdsl.compiler import (
     compile_module,
     default_passes,
@@ -18,6 +20,7 @@ from tileas_xdsl.compiler import (
 from tileas_xdsl.diagnostics.emission import DiagnosticError
 from tileas_xdsl.explanation.reasons import reasons_in
 from tileas_xdsl.explanation.snapshots import PIPELINED, PLANNED, Snapshots
+from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.target.arch import get_target
 from tileas_xdsl.tuning.prediction import Predicted, predicted
 
@@ -41,6 +44,8 @@ class Built:
     registers: int | None = None
     spills: int | None = None
     shared_bytes: int = 0
+    code: bytes = b""
+    """What a launch needs, as `Executable.from_bytes` reads it."""
 
 
 def predict(task: Task) -> Predicted | str:
@@ -54,7 +59,9 @@ def predict(task: Task) -> Predicted | str:
             module, registered_context(), task.target, passes=passes, after_pass=kept.keep
         )
         target, reasons = get_target(task.target), reasons_in(kept.modules.values())
-        return predicted(kept.modules[PLANNED], target, reasons, task.arguments, task.grid)
+        found = predicted(kept.modules[PLANNED], target, reasons, task.arguments, task.grid)
+        described = f"{task.grid} {kept.modules[PIPELINED]}"
+        return replace(found, code=sha256(described.encode()).hexdigest())
     except DiagnosticError as error:
         return _said(error)
 
@@ -66,13 +73,19 @@ def build(task: Task) -> Built:
         made = compile_module(module, registered_context(), task.target)
         shared = made.abi.shared_bytes
         try:
-            used = made.assemble().entries[made.name]
+            assembled = made.assemble()
         except MissingToolError:
-            return Built(shared_bytes=shared)
+            return Built(shared_bytes=shared, code=_code(made, b""))
     except DiagnosticError as error:
         return Built(_said(error))
+    used = assembled.entries[made.name]
     problem = f"{used.spills} bytes are spilled" if used.spills else ""
-    return Built(problem, used.registers, used.spills, shared)
+    code = _code(made, assembled.cubin)
+    return Built(problem, used.registers, used.spills, shared, code)
+
+
+def _code(made: CompiledKernel, cubin: bytes) -> bytes:
+    return Executable(made.target, made.abi, made.ptx, cubin).to_bytes()
 
 
 def _said(error: DiagnosticError) -> str:

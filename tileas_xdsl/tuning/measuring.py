@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from tileas_xdsl.interpreters.tile.numerics.element_types import Array
 from tileas_xdsl.runtime.cutile import dispatch, settings
+from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.runtime.gpu.device import gpu
 from tileas_xdsl.runtime.gpu.device_arrays import DeviceArray, row_major_strides
 from tileas_xdsl.target.arch import target_of_capability
-from tileas_xdsl.tuning.prediction import Grid
-from tileas_xdsl.tuning.tuner import Measure
+from tileas_xdsl.tuning.tuner import Measure, Trial
 
 WARM_UP, ROUNDS = 3, 5
 """Launches that are not timed, and those that are, each with a cold L2 cache."""
@@ -33,22 +32,23 @@ def launch_target() -> str:
     return settings.current.target if found is None else found.name
 
 
-def gpu_measure(kernel: Any, stream: Any = None) -> Measure | None:
-    """Return what times launches of a cuTile kernel; None without a GPU.
+def gpu_measure(stream: Any = None) -> Measure | None:
+    """Return what times launches of candidates; None without a GPU.
 
     Launches go to the default stream where none is given.  Arrays of numpy are copied to the GPU
-    once; what kernels write stays there.
+    once; what kernels write stays there.  Nothing is compiled: candidates bring their code.
     """
     if settings.current.emulates:
         return None
     copies: dict[int, DeviceArray] = {}
 
-    def measure(grid: Grid, arguments: Sequence[Any]) -> float:
+    def measure(trial: Trial) -> float:
         """Return the median of launches, in microseconds."""
-        given = tuple(_on_gpu(value, copies) for value in arguments)
+        given = tuple(_on_gpu(value, copies) for value in trial.arguments)
+        dispatch.provide(trial.kernel, given, Executable.from_bytes(trial.code))
         used = DEFAULT_STREAM if stream is None else stream
-        times = [dispatch.measure(used, grid, kernel, given, True) for _ in range(ALL_ROUNDS)]
-        return statistics.median(times[WARM_UP:])
+        launch = (used, trial.grid, trial.kernel, given, True)
+        return statistics.median([dispatch.measure(*launch) for _ in range(ALL_ROUNDS)][WARM_UP:])
 
     return measure
 

@@ -44,6 +44,8 @@ class Predicted:
     """Blocks that share a multiprocessor."""
     is_exact: bool
     """Whether the iterations of all loops are known."""
+    code: str = ""
+    """Equal for equal launches of equal code: a digest of grid and tiles when agents are made."""
 
 
 @dataclass

@@ -45,7 +45,9 @@ def configs_of(space: Space, constants: Config) -> Sequence[Config]:
     for name, values in space.items():
         if name not in constants:
             known = ", ".join(constants) or "none"
-            raise SpaceError(f"'{name}' is no constant of the kernel; there are {known}")
+            raise SpaceError(
+                f"'{name}' is no constant and no hint of the kernel; there are {known}"
+            )
         if not values:
             raise SpaceError(f"'{name}' has no values to try")
     if (count := prod(map(len, space.values()))) > MAX_CONFIGS:

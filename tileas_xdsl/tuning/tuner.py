@@ -1,4 +1,4 @@
-"""Tune the constants of a cuTile kernel for the arguments of a launch.
+"""Tune the constants and hints of a cuTile kernel for the arguments of a launch.
 
 All candidates are predicted, without code; the best by prediction, and the constants that the
 kernel has, are compiled; those that compile without spills are measured on a GPU, or ranked by
@@ -11,15 +11,20 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from typing import Any, TypeAlias
 
 from tileas_xdsl.cache import build_id, disk_cache, entry_key
+from tileas_xdsl.diagnostics.emission import DiagnosticError
 from tileas_xdsl.executors import executor_named
 from tileas_xdsl.frontend.cutile import export_bytecode, parameters_of
 from tileas_xdsl.runtime.cutile_arguments import flattened
+from tileas_xdsl.runtime.gpu.driver import DriverError
 from tileas_xdsl.target.arch import DEFAULT_TARGET
 from tileas_xdsl.tuning.candidates import Built, Task, build, predict
+from tileas_xdsl.tuning.hints import HintedKernels, check_hints, hints_of
 from tileas_xdsl.tuning.prediction import Grid, Predicted
+from tileas_xdsl.tuning.results import Candidate, TuningResult
 from tileas_xdsl.tuning.scalar_values import numbers_of
 from tileas_xdsl.tuning.space import Config, Space, configs_of
 
@@ -30,99 +35,22 @@ SAME = 0.01
 """Times that differ by less are equal: then the constants that the kernel has are kept."""
 
 GridOf: TypeAlias = Callable[[Config], Sequence[int]]
-Measure: TypeAlias = Callable[[Grid, Sequence[Any]], float]
-"""Launch a kernel with a grid and all its arguments; return microseconds."""
 
 
 @dataclass(frozen=True)
-class Candidate:
-    """What is known of one choice of constants."""
+class Trial:
+    """A compiled candidate as it is launched."""
 
-    config: Config
-    predicted: float | None = None
-    """Microseconds."""
-    bound: str = ""
-    built: bool = False
-    registers: int | None = None
-    measured: float | None = None
-    """Microseconds, the median of launches."""
-    problem: str = ""
-    """Why it is out of the question."""
-
-    @property
-    def time(self) -> float:
-        """Microseconds: measured if it was, else predicted; infinite if neither."""
-        found = self.predicted if self.measured is None else self.measured
-        return float("inf") if found is None else found
+    kernel: Any
+    """`@ct.kernel`, with the hints of the candidate."""
+    grid: Grid
+    arguments: Sequence[Any]
+    code: bytes
+    """What workers compiled, as `Executable.from_bytes` reads it."""
 
 
-@dataclass(frozen=True)
-class TuningResult:
-    """The candidates, the fastest first, and the constants to use."""
-
-    kernel: str
-    target: str
-    best: Config
-    candidates: tuple[Candidate, ...]
-    default: Config
-    """The constants that the kernel had."""
-
-    @property
-    def works(self) -> bool:
-        """Whether some candidate compiles without spills."""
-        return any(map(_is_usable, self.candidates))
-
-    @property
-    def correlation(self) -> float | None:
-        """Spearman's rank correlation of predicted and measured times; None below two of them."""
-        pairs = [(one.predicted, one.measured) for one in self.candidates]
-        known = [(p, m) for p, m in pairs if p is not None and m is not None]
-        return None if len(known) < 2 else _rank_correlation(known)
-
-    def table(self) -> str:
-        """Return the candidates as text: constants, predicted, measured, what became of them."""
-        header = ("", *self.best, "predicted", "bound", "measured", "registers", "")
-        rows = [header, *(self._row(one) for one in self.candidates)]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = (
-            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-            for row in rows
-        )
-        found = self.correlation
-        said = [] if found is None else [f"rank correlation {found:.2f}"]
-        return "\n".join([f"@{self.kernel} on {self.target}", *lines, *said])
-
-    def _row(self, one: Candidate) -> Sequence[str]:
-        mark = "*" if one.config == self.best else ""
-        state = one.problem or ("" if one.built else "not compiled")
-        return (
-            mark,
-            *(str(one.config[name]) for name in self.best),
-            _microseconds(one.predicted),
-            one.bound,
-            _microseconds(one.measured),
-            "" if one.registers is None else str(one.registers),
-            state,
-        )
-
-
-def _microseconds(time: float | None) -> str:
-    return "" if time is None else f"{time:.1f} us"
-
-
-def _rank_correlation(pairs: Sequence[tuple[float, float]]) -> float:
-    count = len(pairs)
-    ranks = [_ranks([pair[side] for pair in pairs]) for side in (0, 1)]
-    apart = sum((a - b) ** 2 for a, b in zip(*ranks, strict=True))
-    return 1 - 6 * apart / (count * (count * count - 1))
-
-
-def _ranks(values: Sequence[float]) -> Sequence[int]:
-    order = sorted(range(len(values)), key=values.__getitem__)
-    ranks = [0] * len(values)
-    for rank, index in enumerate(order):
-        ranks[index] = rank
-    return ranks
+Measure: TypeAlias = Callable[[Trial], float]
+"""Launches a candidate; returns microseconds."""
 
 
 @dataclass(frozen=True)
@@ -137,10 +65,23 @@ class Request:
     grid: GridOf
     target: str = DEFAULT_TARGET
     top: int = TOP
+    shape_class: object = None
+    """Results are kept by its `repr`; None for classes of extents by powers of two."""
+    kernels: HintedKernels | None = None
+    """Kernels with other hints that are there already."""
+
+    @cached_property
+    def _hinted(self) -> HintedKernels:
+        return self.kernels or HintedKernels(self.kernel, self.target)
+
+    def kernel_of(self, config: Config) -> Any:
+        """Return the kernel with the hints of a config; raises `ValueError` for wrong ones."""
+        return self._hinted.of({name: config[name] for name in self.hints if name in config})
 
     def with_config(self, config: Config) -> Sequence[Any]:
         """Return all arguments, in the order of the parameters, with these constants."""
-        return [*{**self.arguments, **config}.values()]
+        found = {**self.arguments, **config}
+        return [found[name] for name in self.arguments]
 
     def grid_of(self, config: Config) -> Grid:
         """Return the three extents of the grid."""
@@ -154,16 +95,23 @@ class Request:
         return {name: value for name, value in found if _is_number(value)}
 
     @property
+    def hints(self) -> Config:
+        """The hints that may be searched, of which 0 is the compiler's choice."""
+        found = hints_of(self.kernel, self.target).items()
+        return {name: value for name, value in found if name not in self.arguments}
+
+    @property
     def default(self) -> Config:
-        """The constants of today."""
-        return {name: self.constants[name] for name in self.space}
+        """The constants and hints of today."""
+        today = {**self.constants, **self.hints}
+        return {name: today[name] for name in self.space}
 
     def task(self, config: Config) -> Task:
         """Return a candidate as Tile IR for workers; raises `DiagnosticError` for a wrong one."""
-        values = self.with_config(config)
-        parameters = parameters_of(self.kernel, values)
+        kernel, values = self.kernel_of(config), self.with_config(config)
+        parameters = parameters_of(kernel, values, is_dispatched=True)
         flat = tuple(numbers_of(flattened(parameters, values)))
-        content = export_bytecode(self.kernel, parameters)
+        content = export_bytecode(kernel, parameters)
         return Task(content, self.target, flat, self.grid_of(config))
 
 
@@ -180,7 +128,9 @@ def tune(
     predictions and compilations, by default processes.  Raises `SpaceError`, `ExecutorError` and
     `DiagnosticError` if the kernel as it is cannot be read.
     """
-    configs = configs_of(request.space, request.constants)
+    if missing := [name for name in request.space if name not in request.arguments]:
+        check_hints(dict.fromkeys(missing, 0))
+    configs = configs_of(request.space, {**request.constants, **request.hints})
     key = _key(request, measure is not None)
     known = _known(key) if cached else None
     if known is not None:
@@ -201,16 +151,12 @@ def _tuned(
     waiting = [task if isinstance(task, str) else executor.submit(predict, task) for task in tasks]
     answers = [one if isinstance(one, str) else one.result() for one in waiting]
     found = [_predicted(*pair) for pair in zip(configs, answers, strict=True)]
-    chosen = _chosen(found, request)
-    _build(found, chosen, tasks, executor)
-    while chosen and not any(map(_is_usable, found)):
-        chosen = _chosen(found, request)
-        _build(found, chosen, tasks, executor)
-    if measure is not None:
+    while not any(one.is_usable for one in found) and (chosen := _chosen(found, request)):
+        code = _build(found, chosen, tasks, executor)
         for index in chosen:
-            if not found[index].problem:
-                found[index] = _measured(found[index], request, measure)
-    best = _best([one for one in found if _is_usable(one)], request.default)
+            if measure is not None and not found[index].problem:
+                found[index] = _measured(found[index], request, measure, code[index])
+    best = _best([one for one in found if one.is_usable], request.default)
     ranked = sorted(found, key=lambda one: (bool(one.problem), not one.built, one.time))
     name = request.kernel._annotated_function.pyfunc.__name__
     return TuningResult(name, request.target, best, tuple(ranked), request.default)
@@ -221,28 +167,26 @@ def _build(
     chosen: Sequence[int],
     tasks: Sequence[Task | str],
     executor: Executor,
-) -> None:
-    """Compile the candidates of these indices, all at once."""
+) -> Mapping[int, bytes]:
+    """Compile the candidates of these indices, all at once; return the code of each."""
     building = [(index, executor.submit(build, _is_task(tasks[index]))) for index in chosen]
-    for index, future in building:
-        found[index] = _built(found[index], future.result())
+    made = {index: future.result() for index, future in building}
+    for index, result in made.items():
+        found[index] = _built(found[index], result)
+    return {index: result.code for index, result in made.items()}
 
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _is_usable(one: Candidate) -> bool:
-    return one.built and not one.problem
-
-
 def _task(request: Request, config: Config) -> Task | str:
-    from tileas_xdsl.diagnostics.emission import DiagnosticError
-
     try:
         return request.task(config)
     except DiagnosticError as error:
         return error.diagnostics[0].text
+    except ValueError as error:  # of cuTile, for a value that a hint does not take
+        return str(error)
 
 
 def _is_task(task: Task | str) -> Task:
@@ -253,12 +197,18 @@ def _is_task(task: Task | str) -> Task:
 def _predicted(config: Config, answer: Predicted | str) -> Candidate:
     if isinstance(answer, str):
         return Candidate(config, problem=answer)
-    return Candidate(config, answer.microseconds, answer.bound)
+    return Candidate(config, answer.microseconds, answer.bound, answer.code)
 
 
 def _chosen(found: Sequence[Candidate], request: Request) -> Sequence[int]:
-    """The indices of the best by prediction, and of the constants of today, which come first."""
-    possible = [k for k, one in enumerate(found) if not one.problem and not one.built]
+    """The indices of the best by prediction, and of the constants of today, which come first.
+
+    Of candidates with the same code it is the first.
+    """
+    unbuilt = [k for k, one in enumerate(found) if not one.problem and not one.built]
+    codes = {one.code for one in found if one.built} - {""}
+    first = {found[k].code or str(k): k for k in reversed(unbuilt) if found[k].code not in codes}
+    possible = sorted(first.values())
     ranked = sorted(possible, key=lambda index: found[index].time)[: request.top]
     if possible[:1] == [0] and 0 not in ranked:
         ranked[-1:] = [0]
@@ -269,9 +219,16 @@ def _built(one: Candidate, result: Built) -> Candidate:
     return replace(one, built=True, registers=result.registers, problem=result.problem)
 
 
-def _measured(one: Candidate, request: Request, measure: Measure) -> Candidate:
-    time = measure(request.grid_of(one.config), request.with_config(one.config))
-    return replace(one, measured=time)
+def _measured(one: Candidate, request: Request, measure: Measure, code: bytes) -> Candidate:
+    """A candidate that cannot be launched is out of the question."""
+    config = one.config
+    trial = Trial(
+        request.kernel_of(config), request.grid_of(config), request.with_config(config), code
+    )
+    try:
+        return replace(one, measured=measure(trial))
+    except DriverError as error:
+        return replace(one, problem=str(error))
 
 
 def _best(usable: Sequence[Candidate], default: Config) -> Config:
@@ -292,8 +249,10 @@ def _key(request: Request, is_measured: bool) -> str:
     task = _task(request, request.default)
     content = task if isinstance(task, str) else task.content
     numbers = () if isinstance(task, str) else task.arguments
-    classes = [None if n is None else n.bit_length() for n in numbers]
-    words = (str(classes), str(dict(request.space)), request.target, str(is_measured), build_id())
+    classes: object = [None if n is None else n.bit_length() for n in numbers]
+    if request.shape_class is not None:
+        classes = request.shape_class
+    words = (repr(classes), str(dict(request.space)), request.target, str(is_measured), build_id())
     return entry_key("tuning", content, *words)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,35 +11,59 @@ import pytest
 pytest.importorskip("cuda.tile")
 
 import cuda.tile as ct
-from cuda.tile.tune import exhaustive_search
-from support.cutile_programs import increment, shifted
+import cuda.tile.tune
+from cuda.tile.tune import Measurement, TuningResult, exhaustive_search
+from support.cutile_programs import increment
 
 import tileas_xdsl.cutile
+from tileas_xdsl.runtime.cutile import settings
+from tileas_xdsl.tuning import searching
 
 
-def test_the_kernel_with_the_least_work_is_the_best() -> None:
+def grid(tile: int) -> tuple[int]:
+    return (256 // tile,)
+
+
+def test_without_a_gpu_configurations_are_ranked_by_prediction() -> None:
     x = np.zeros(256, np.float32)
 
-    def grid(tile: int) -> tuple[int]:
-        return (256 // tile,)
-
     def args(tile: int) -> tuple[Any, ...]:
-        return x.copy(), tile, 1.0
+        return x, tile, 1.0
 
     with tileas_xdsl.cutile.installed(on="emulator"):
-        found = exhaustive_search([32, 256, 30], None, grid, increment, args, quiet=True)
-    assert found.best.config == 256
-    assert [one.config for one in found.successes] == [32, 256]
-    assert found.best.error_margin_us == 0
+        found = cuda.tile.tune.exhaustive_search([32, 256, 30], None, grid, increment, args)
+        with pytest.raises(ValueError, match=r"(?s)No valid config.+Config: 30"):
+            cuda.tile.tune.exhaustive_search([30], None, grid, increment, args, quiet=True)
+    assert cuda.tile.tune.exhaustive_search is exhaustive_search
+    assert {one.config for one in found.successes} == {32, 256}
+    assert found.best is found.successes[0]
+    assert [(one.num_samples, one.mean_us > 0) for one in found.successes] == [(0, True)] * 2
     ((config, error, _),) = found.failures
     assert (config, error) == (30, ct.TileTypeError)
     assert not x.any()
 
 
-def test_a_kernel_with_findings_is_no_candidate() -> None:
-    x = np.zeros(64, np.float32)
-    with (
-        tileas_xdsl.cutile.installed(on="emulator"),
-        pytest.raises(ValueError, match="No valid config found"),
-    ):
-        exhaustive_search([1], None, lambda n: (n,), shifted, lambda n: (x, x.copy()), quiet=True)
+def test_on_a_gpu_the_eight_best_by_prediction_are_measured(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    measured: list[Any] = []
+
+    def original(configs: list[int], *_: Any, quiet: bool) -> Any:
+        assert quiet
+        measured.append(configs)
+        found = [
+            Measurement(config=one, mean_us=one, num_samples=5, error_margin_us=0)
+            for one in configs
+        ]
+        return TuningResult(best=found[0], successes=found, failures=())
+
+    times = [(float(n), n) for n in range(12)]
+    monkeypatch.setattr(settings, "current", replace(settings.current, on="gpu"))
+    monkeypatch.setattr(searching, "predicted_times", lambda *_: (times, [(30, TypeError, "why")]))
+    monkeypatch.setattr("tileas_xdsl.tuning.measuring.launch_target", lambda: "sm_90a")
+    search = searching.search_by_prediction(original)
+    found = search(range(13), 0, grid, increment, lambda _: (), quiet=True)
+    assert measured == [list(range(8))]
+    assert (found.best.config, found.failures) == (0, ((30, TypeError, "why"),))
+    search(range(8), 0, grid, increment, lambda _: (), quiet=True)
+    assert measured[1:] == [list(range(8))]

@@ -11,9 +11,11 @@ from __future__ import annotations
 from typing import Any, cast
 
 from tileas_xdsl.runtime.cutile import settings
+from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.runtime.cutile.kernel_table import Backend, KernelTable, Plan
 from tileas_xdsl.runtime.cutile.launch_plan import checked_grid
 from tileas_xdsl.runtime.cutile.settings import Settings
+from tileas_xdsl.target.arch import get_target
 
 SIGNATURE = "launch(stream, grid, kernel, kernel_args, /, *, programmatic_dependent_launch=False)"
 
@@ -60,6 +62,18 @@ def measure(
     """
     plan, handle, values = _prepared(stream, grid, kernel, kernel_args, False)
     return plan.measure(grid, handle, values, kernel_args, flush=flush_l2)
+
+
+def provide(kernel: Any, kernel_args: tuple[Any, ...], executable: Executable) -> None:
+    """Give a kernel code that was compiled elsewhere, for launches with arguments like these.
+
+    It is for the parameters that `parameters_of` dispatches these arguments by.
+    """
+    table = table_of(kernel)
+    parameters = table.backend.parameters(table, kernel_args)
+    capability = divmod(get_target(executable.target).capability, 10)
+    with table.lock:
+        table.executables.setdefault((parameters, capability), executable)
 
 
 def _prepared(

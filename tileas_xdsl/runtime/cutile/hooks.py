@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from functools import wraps
 from importlib import import_module
 from typing import Any
 
@@ -31,8 +32,10 @@ def install(
     if _replaced:
         return
     extension: Any = import_module("cuda.tile._cext")
+    search: Any = import_module("cuda.tile.tune").exhaustive_search
     for original, ours in (
         (ct.launch, launch),
+        (search, _search_by_prediction(search)),
         (extension._benchmark, measure),
         (extension._export_ipc_benchmark_payload, _no_payload),
     ):
@@ -40,6 +43,18 @@ def install(
             for name in _names_of(module, original):
                 _replace(module, name, ours)
     _replace(ct.kernel, "_compile", compile_here)
+
+
+def _search_by_prediction(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what replaces a search; the compiler is imported when it is called."""
+
+    @wraps(original)
+    def search(*args: Any, **options: Any) -> Any:
+        from tileas_xdsl.tuning.searching import search_by_prediction
+
+        return search_by_prediction(original)(*args, **options)
+
+    return search
 
 
 def _no_payload(*_args: object) -> None:

@@ -19,8 +19,8 @@ from tileas_xdsl.tools.kernel_options import (
 )
 
 if TYPE_CHECKING:
+    from tileas_xdsl.tuning.results import TuningResult
     from tileas_xdsl.tuning.space import Space
-    from tileas_xdsl.tuning.tuner import TuningResult
 
 
 def _space(texts: list[str]) -> list[str]:
@@ -39,7 +39,10 @@ def tune(
     space: Annotated[
         list[str],
         typer.Option(
-            metavar="NAME=VALUES", callback=_space, help="A constant and its values: tm=64,128,256."
+            metavar="NAME=VALUES",
+            callback=_space,
+            help="A constant and its values: tm=64,128,256; or a hint: occupancy=0,1,2 "
+            "(0: the compiler's choice), num_worker_warps=0,4,8.",
         ),
     ],
     grid: Annotated[
@@ -117,7 +120,7 @@ def _tuned(
     where = target or launch_target()
     request = Request(kernel, named, space, lambda config: extents({**named, **config}), where, top)
     extents = grid_function(grid, list(request.constants))
-    return search(request, executor=executor, measure=gpu_measure(kernel), cached=not anew)
+    return search(request, executor=executor, measure=gpu_measure(), cached=not anew)
 
 
 def _print(result: TuningResult, *, json: bool) -> None:
