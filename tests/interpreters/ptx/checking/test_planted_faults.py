@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from interpreters.ptx.checking.planted import convergence, shared_memory
+from interpreters.ptx.checking.planted import clusters, convergence, shared_memory
 from interpreters.ptx.checking.planted.kernels import Planted
 
-KERNELS = (*shared_memory.KERNELS, *convergence.KERNELS)
+KERNELS = (*shared_memory.KERNELS, *convergence.KERNELS, *clusters.KERNELS)
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k.name)

@@ -50,6 +50,10 @@ class Checker:
         self.shared = [ShadowMemory(granules, self.clocks.no_agent) for _ in range(ctas)]
         self.tags = [LayoutTags(granules) for _ in range(ctas)]
         self.tensor = [ShadowMemory(TENSOR_GRANULES, self.clocks.no_agent) for _ in range(ctas)]
+        self._storing = [np.full(TENSOR_GRANULES, -1, np.int64) for _ in range(ctas)]
+        """By CTA, the stamp of the `tcgen05.st` of each cell that nobody has waited for, or -1."""
+        self._storing_warps: dict[tuple[int, int], list[Array]] = {}
+        """By CTA and warp, the cells of its stores that it has not waited for."""
 
     # Shared memory
 
@@ -210,6 +214,33 @@ class Checker:
         limits[own] = clocks.ordered[agent][own]
         access = Access(agent, clocks.stamp(agent, at), limits)
         self._tensor(cta, locations, access, agent, at, write=write)
+        if write:
+            self._storing[cta.rank][locations] = access.stamp
+            self._storing_warps.setdefault((cta.rank, agent), []).append(locations)
+
+    def tensor_stores_done(self, cta: CheckedCta, agent: int) -> None:
+        """Execute `tcgen05.wait::st` of a warp."""
+        for locations in self._storing_warps.pop((cta.rank, agent), ()):
+            self._storing[cta.rank][locations] = -1
+
+    def _check_stored(self, cta: CheckedCta, locations: Array, at: int) -> None:
+        """Report an access to cells whose `tcgen05.st` may not have completed."""
+        if not self._storing_warps:
+            return
+        stamps = self._storing[cta.rank][locations]
+        if (stamps < 0).all():
+            return
+        stamp = int(stamps.max())
+        parts = cta.cluster.program.code[at].parts
+        self.findings.add(
+            "tcgen05-wait",
+            at,
+            f"'{'.'.join(parts[:2])}' reaches tensor memory that tcgen05.st may still write",
+            [
+                f"it was stored at {self.findings.line_of(stamp % TICK)}",
+                "hint: tcgen05.wait::st.sync.aligned by the warp that stored, before others use it",
+            ],
+        )
 
     def tensor_free(self, cta: CheckedCta, agent: int, locations: Array, at: int) -> None:
         """Check columns that a warp deallocates: all accesses have to be ordered before it."""
@@ -243,6 +274,8 @@ class Checker:
         shadow = self.tensor[cta.rank]
         found = (shadow.write if write else shadow.read)(locations, access)
         if found is None:
+            if not write or access.agent != agent:
+                self._check_stored(cta, locations, at)
             return
         if found.kind in ("RAW", "WAR", "WAW"):
             found.kind = self._tensor_kind(found, agent)

@@ -23,6 +23,7 @@ from tileas_xdsl.interpreters.ptx.checking.global_conflicts import (
     first_of,
 )
 from tileas_xdsl.interpreters.ptx.checking.release_patterns import Message, ReleasePatterns
+from tileas_xdsl.interpreters.ptx.checking.shared_messages import SharedMessages
 from tileas_xdsl.interpreters.ptx.checking.vector_clocks import TICK, AsyncEvent, Clocks
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Array
 from tileas_xdsl.interpreters.ptx.memory.memory_order import DEVICE, MemoryOrder
@@ -40,6 +41,7 @@ class ClusterRaces:
         self._count = clocks.agents
         self._first = cluster.number * clocks.agents
         self.patterns = ReleasePatterns(cluster.number, warps_per_cta, clocks)
+        self.shared = SharedMessages(self.patterns)
         self._conflicts = GlobalConflicts(launch, cluster, clocks, self.patterns)
 
     # Accesses

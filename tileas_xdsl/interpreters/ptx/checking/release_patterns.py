@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from tileas_xdsl.interpreters.ptx.checking.foreign_clocks import ForeignClocks, join
-from tileas_xdsl.interpreters.ptx.checking.vector_clocks import Clocks
+from tileas_xdsl.interpreters.ptx.checking.vector_clocks import Clocks, ClockSnapshot
 from tileas_xdsl.interpreters.ptx.memory.memory_order import DEVICE, MemoryOrder
 
 
@@ -94,6 +94,19 @@ class ReleasePatterns:
             release = self._release(warp, order.scope, at)
             for scope in range(1, order.scope + 1):
                 state.fences[scope] = release
+
+    def fenced(self, warp: int, scope: int) -> ClockSnapshot:
+        """Return what a warp had done before its last release fence of a scope, or a wider one."""
+        state = self._warps.get(warp)
+        release = None if state is None else state.fences.get(scope)
+        found = self._clocks.nothing()
+        if release is not None:
+            own = release.clocks
+            found.ordered = own.ordered[self._cluster].copy()
+            found.visible = own.visible[self._cluster].copy()
+            rest = own.without(self._cluster)
+            found.foreign = rest if rest.ordered else None
+        return found
 
     def _release(self, warp: int, scope: int, at: int) -> Release:
         known = self._clocks.release(warp)

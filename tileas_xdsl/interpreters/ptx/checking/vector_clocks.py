@@ -209,6 +209,10 @@ class Clocks:
         tensor = np.maximum(started.done, self.tensor[warp])
         return ClockSnapshot(started.done.copy(), self._none(), tensor)
 
+    def nothing(self) -> ClockSnapshot:
+        """Return the clocks of an arrival that releases nothing."""
+        return ClockSnapshot(self._none(), self._none(), self._none())
+
     def _none(self) -> Array:
         return np.zeros(self.agents + 1, np.int64)
 

@@ -155,7 +155,6 @@ class WarpState:
     """Committed groups of `cp.async`, oldest first."""
     tensor_loads: dict[int, int] = field(default_factory=dict[int, int])
     """Registers that `tcgen05.ld` fills until `tcgen05.wait::ld`."""
-    tensor_stores: list[Any] = field(default_factory=list[Any])
     tensor_issued: list[Any] = field(default_factory=list[Any])
     """Tensor-core operations since the last commit."""
     registers: int = 0

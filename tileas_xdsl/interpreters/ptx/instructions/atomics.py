@@ -17,7 +17,13 @@ from tileas_xdsl.interpreters.ptx.instructions.memory import (
     vector_length,
 )
 from tileas_xdsl.interpreters.ptx.instructions.move import gathered
-from tileas_xdsl.interpreters.ptx.memory.generic_access import Group, groups, load, store
+from tileas_xdsl.interpreters.ptx.memory.generic_access import (
+    Group,
+    groups,
+    load,
+    store,
+    strong_access,
+)
 from tileas_xdsl.interpreters.ptx.memory.memory_order import MemoryOrder, order_of_access
 from tileas_xdsl.interpreters.ptx.memory.shared_memory import OFFSET_MASK
 from tileas_xdsl.interpreters.ptx.numerics.memory_reductions import (
@@ -141,10 +147,8 @@ def _check(
     """Check atomics; a compare-and-swap that fails only reads."""
     cluster = f.warpgroup.cta.cluster
     size = old.shape[1] * old.itemsize
-    if group.space == "shared" and cluster.checker is not None:
-        assert group.cta is not None
-        where = (group.cta, f.warpgroup, group.lanes, group.addresses, size, f.pc)
-        cluster.checker.strong(*where, reads=reads, writes=True)
+    if group.space == "shared":
+        strong_access(f, group, size, order, reads=reads, writes=True)
     if group.space != "global" or cluster.races is None:
         return
     wrote = np.ones(len(old), np.bool_) if expected is None else (old == expected).all(1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, predicate_mask, warps_of
-from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
+from tileas_xdsl.interpreters.ptx.execution.state import Cluster, ConvergenceGroup, Cta
 from tileas_xdsl.interpreters.ptx.execution.waits import (
     Absence,
     ClusterBarrierWait,
@@ -15,10 +15,11 @@ from tileas_xdsl.interpreters.ptx.execution.waits import (
 )
 from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Semantics, Site, Step
 from tileas_xdsl.interpreters.ptx.instructions.tensor_maps import build_tensormap_fence
-from tileas_xdsl.interpreters.ptx.memory.memory_order import order_of_fence
+from tileas_xdsl.interpreters.ptx.memory.memory_order import SCOPES, order_of_fence
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES
 from tileas_xdsl.interpreters.ptx.synchronization.hardware_barriers import (
     NAMED_BARRIERS,
+    ClusterBarrier,
     NamedBarrier,
 )
 
@@ -200,24 +201,24 @@ def _check_counts(f: ConvergenceGroup, barrier: NamedBarrier, expected: int) -> 
 def build_cluster(site: Site) -> Step:
     """`barrier.cluster.arrive` and `.wait`."""
     action = site.choose(("arrive", "wait"))
-    site.ignore(("release", "acquire", "relaxed", "aligned"))
+    relaxed = site.flag("relaxed")
+    site.ignore(("release", "acquire", "aligned"))
     site.no_more()
     site.count(0)
-    return _cluster_wait if action == "wait" else _cluster_arrive
+    return _cluster_wait if action == "wait" else lambda f: _cluster_arrive(f, relaxed=relaxed)
 
 
-def _cluster_arrive(f: ConvergenceGroup) -> int | None:
+def _cluster_arrive(f: ConvergenceGroup, *, relaxed: bool) -> int | None:
     warpgroup, cluster = f.warpgroup, f.warpgroup.cta.cluster
     if not reconverge(f, "barrier.cluster.arrive"):
         return STOP
     barrier, warps = cluster.barrier, warps_of(f.mask)
     barrier.arrived += f.mask.bit_count()
     cluster.events += 1
-    checker = cluster.checker
-    if checker is not None:
-        barrier.join(checker.release(warpgroup, warps))
     for warp in warps:
         agent = warpgroup.agents[warp]
+        if cluster.checker is not None:
+            _release_to_cluster(cluster, barrier, agent, relaxed=relaxed)
         if agent in barrier.arrivals:
             raise Fault(
                 "named-barrier",
@@ -226,6 +227,25 @@ def _cluster_arrive(f: ConvergenceGroup) -> int | None:
         barrier.arrivals[agent] = barrier.generation
     barrier.try_complete_phase()
     return None
+
+
+def _release_to_cluster(
+    cluster: Cluster, barrier: ClusterBarrier, agent: int, *, relaxed: bool
+) -> None:
+    """Join what an arrival releases: with `.relaxed` only what fences have released before it."""
+    assert cluster.checker is not None
+    clocks = cluster.checker.clocks
+    barrier.clocks[agent] = int(clocks.ordered[agent, agent])
+    released = clocks.release(agent)
+    if not relaxed:
+        barrier.join(released)
+        return
+    if cluster.races is not None:
+        barrier.join(cluster.races.patterns.fenced(agent, SCOPES["cluster"]))
+    for cta in cluster.ctas:
+        for made in cta.mbarriers.values():
+            if made.fenced and made.initialised_by and made.initialised_by[0] == agent:
+                made.published = barrier.generation
 
 
 def _cluster_wait(f: ConvergenceGroup) -> int | None:
@@ -246,9 +266,17 @@ def _cluster_wait(f: ConvergenceGroup) -> int | None:
         return STOP
     if cluster.checker is not None:
         cluster.checker.acquire(warpgroup, warps, barrier.ended)
+        _forget_remote_accesses(warpgroup.cta, barrier)
     for agent in agents:
-        del barrier.arrivals[agent]
+        barrier.passed[agent] = barrier.arrivals.pop(agent)
     return None
+
+
+def _forget_remote_accesses(cta: Cta, barrier: ClusterBarrier) -> None:
+    """Forget accesses to a CTA by threads that have arrived since: it may end."""
+    over = [a for a, clock in cta.remote_access.items() if clock <= barrier.ended_clocks.get(a, 0)]
+    for agent in over:
+        del cta.remote_access[agent]
 
 
 # Fences

@@ -141,7 +141,6 @@ def build_st(site: Site) -> Step:
             if checker is not None:
                 agent = f.warpgroup.agents[warp]
                 checker.tensor_lanes(cta, agent, shadow_locations_of(locations), f.pc, write=True)
-                f.warpgroup.warp_states[warp].tensor_stores.append(f.pc)
         return None
 
     return step
@@ -158,11 +157,11 @@ def build_wait(site: Site) -> Step:
         if not reconverge(f, "tcgen05.wait"):
             return STOP
         for warp in warps_of(f.mask):
-            state = f.warpgroup.warp_states[warp]
+            checker = f.warpgroup.cta.cluster.checker
             if loads:
-                state.tensor_loads.clear()
-            else:
-                state.tensor_stores.clear()
+                f.warpgroup.warp_states[warp].tensor_loads.clear()
+            elif checker is not None:
+                checker.tensor_stores_done(f.warpgroup.cta, f.warpgroup.agents[warp])
         return None
 
     return step

@@ -159,7 +159,9 @@ def load(
     cta = group.cta
     assert cta is not None
     locations = cta.shared.locations(group.addresses, size, count)
-    if cluster.checker is not None and check:
+    if cluster.checker is not None and check and order.scope:
+        strong_access(f, group, size * count, order, reads=True, writes=False)
+    elif cluster.checker is not None and check:
         cluster.checker.lanes(
             cta, f.warpgroup, group.lanes, group.addresses, size * count, f.pc, write=False
         )
@@ -194,7 +196,9 @@ def store(
     assert cta is not None
     count = values.shape[1]
     locations = cta.shared.locations(group.addresses, size, count)
-    if cluster.checker is not None:
+    if cluster.checker is not None and order.scope:
+        strong_access(f, group, size * count, order, reads=False, writes=True)
+    elif cluster.checker is not None:
         cluster.checker.lanes(
             cta, f.warpgroup, group.lanes, group.addresses, size * count, f.pc, write=True
         )
@@ -205,6 +209,20 @@ def store(
             _check_inside(cta.shared, group.addresses, size * count, f.pc, cluster.checker)
         stored = cta.shared.views[size][locations]
         cluster.checker.lanes_agree(cta, group.addresses, stored, values, f.pc)
+
+
+def strong_access(
+    f: ConvergenceGroup, group: Group, size: int, order: MemoryOrder, *, reads: bool, writes: bool
+) -> None:
+    """Check strong accesses of shared memory, and what they acquire and release."""
+    cluster, cta = f.warpgroup.cta.cluster, group.cta
+    if cluster.checker is None or cluster.races is None or cta is None:
+        return
+    lanes, offsets = group.lanes, group.addresses
+    what = cluster.checker.strong
+    what(cta, f.warpgroup, lanes, offsets, size, f.pc, reads=reads, writes=writes)
+    messages = cluster.races.shared
+    messages.access(cta.rank, f.warpgroup, lanes, offsets, f.pc, order, reads=reads, writes=writes)
 
 
 def _check_inside(

@@ -66,6 +66,11 @@ class ClusterBarrier:
     ended: ClockSnapshot | None = None
     arrivals: dict[int, int] = field(default_factory=dict[int, int])
     """By warp, the generation it has arrived for but not waited for yet."""
+    clocks: dict[int, int] = field(default_factory=dict[int, int])
+    """By warp, its clock at its arrival in this phase."""
+    ended_clocks: dict[int, int] = field(default_factory=dict[int, int])
+    passed: dict[int, int] = field(default_factory=dict[int, int])
+    """By warp, the phases that it has waited for."""
 
     def join(self, snapshot: ClockSnapshot | None) -> None:
         """Join the clocks of an arrival."""
@@ -83,4 +88,5 @@ class ClusterBarrier:
         self.arrived = 0
         self.generation += 1
         self.ended, self.current = self.current, None
+        self.ended_clocks, self.clocks = self.clocks, {}
         return True

@@ -55,6 +55,7 @@ class MBarrier:
         "offset",
         "pending",
         "phase",
+        "published",
     )
 
     def __init__(self, name: str, offset: int, count: int) -> None:
@@ -66,6 +67,8 @@ class MBarrier:
         self.fenced = False
         self.initialised_by: tuple[int, int] | None = None
         """The warp that initialised it, and the stamp of that write."""
+        self.published: int | None = None
+        """The phase of the barrier of the cluster that passes on its fenced initialisation."""
         self.current: ClockSnapshot | None = None
         self.ended: ClockSnapshot | None = None
         """The joined clocks of the arrivals of the last completed phase."""

@@ -95,6 +95,9 @@ def check_initialised(
     if checker is None or made is None:
         return
     known = checker.clocks.ordered[agent] if limits is None else limits
+    published = barrier.published
+    if published is not None and cluster.barrier.passed.get(agent, -1) >= published:
+        return
     if made[1] < known[made[0]]:
         return
     barrier.initialised_by = None
