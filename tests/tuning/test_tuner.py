@@ -184,7 +184,7 @@ def test_candidates_of_the_same_code_are_compiled_once() -> None:
     executor = Canned()
     executor.code = lambda task: str(task.grid[0])  # as if tn changed nothing
     found = tuned(executor)
-    assert executor.built == [16 * 4, 32 * 4, 63 * 4]
+    assert executor.built == [32 * 4, 16 * 8, 63 * 8]
     assert "the code of tn=128" in found.table()
 
 

@@ -5,7 +5,8 @@
     launch   waves of blocks; longer where products would take more power than the GPU has
 
 Blocks that share a multiprocessor are those that the compiler asks for.  A loop whose trip count
-the arguments do not tell counts as one iteration, and the prediction as inexact.
+the arguments do not tell counts as one iteration, and the prediction as inexact; trip counts are
+those of the mean of some blocks.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
+from statistics import fmean
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
@@ -27,7 +29,7 @@ from tileas_xdsl.target.costs.latencies import Latencies, latencies
 from tileas_xdsl.threads.pipeline.occupancy import blocks_with_room
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop, load_loop
 from tileas_xdsl.transforms.pipeline_loads.resources import Resources, resources_of
-from tileas_xdsl.tuning.scalar_values import ScalarValues
+from tileas_xdsl.tuning.scalar_values import ScalarValues, sampled_blocks
 
 Grid = tuple[int, int, int]
 
@@ -76,7 +78,8 @@ def predicted(
 ) -> Predicted:
     """Predict a launch of the one kernel of a module, whose loads know how they are done."""
     (function,) = [op for op in module.ops if isinstance(op, func.FuncOp)]
-    costs, numbers = latencies(target.name), ScalarValues(arguments, grid)
+    costs = latencies(target.name)
+    numbers = [ScalarValues(arguments, grid, one) for one in sampled_blocks(grid)]
     block = _Block()
     loops = [op for op in function.walk() if isinstance(op, LOOPS)]
     for loop, facts in zip(loops, loop_facts(module, target, reasons), strict=True):
@@ -97,8 +100,12 @@ def predicted(
     return Predicted(seconds * power * 1e6, bound, waves, together, block.is_exact)
 
 
-def _iterations(loop: Operation, numbers: ScalarValues, block: _Block) -> int:
-    """How often the body of a loop runs in a block, inside of all loops around it."""
+def _iterations(loop: Operation, blocks: Sequence[ScalarValues], block: _Block) -> float:
+    """How often the body of a loop runs in a block, inside of all loops around it: the mean."""
+    return fmean(_iterations_of(loop, numbers, block) for numbers in blocks)
+
+
+def _iterations_of(loop: Operation, numbers: ScalarValues, block: _Block) -> int:
     count, current = 1, loop
     while current is not None:
         if isinstance(current, LOOPS):
@@ -109,7 +116,7 @@ def _iterations(loop: Operation, numbers: ScalarValues, block: _Block) -> int:
     return count
 
 
-def _add_loop(block: _Block, facts: LoopFacts, iterations: int, costs: Latencies) -> None:
+def _add_loop(block: _Block, facts: LoopFacts, iterations: float, costs: Latencies) -> None:
     """Add the iterations of a loop, the first of which waits for what it loads."""
     if facts.roofline is not None:
         block.flops += iterations * facts.roofline.product_flops

@@ -1,6 +1,6 @@
 """Numbers of a kernel for the arguments of a launch: how often its loops run.
 
-Values are evaluated backwards from what asks for them: for block 0, with the grid and the
+Values are evaluated backwards from what asks for them: for one block, with the grid and the
 arguments as they are; None where that needs memory or an operation that is not known here.
 """
 
@@ -39,6 +39,9 @@ _SAME = frozenset(
 
 _DIMENSIONS = {"x": 0, "y": 1, "z": 2}
 
+SAMPLED = 5
+"""Blocks for which iterations are counted."""
+
 
 @dataclass
 class ScalarValues:
@@ -46,6 +49,7 @@ class ScalarValues:
 
     arguments: Sequence[int | None]
     grid: tuple[int, int, int]
+    block: tuple[int, int, int] = (0, 0, 0)
     known: dict[SSAValue, int | None] = field(default_factory=dict[SSAValue, "int | None"])
 
     def trip_count(self, loop: Operation) -> int | None:
@@ -78,7 +82,7 @@ class ScalarValues:
         if isinstance(op, arith.ConstantOp):
             return op.value.value.data if isinstance(op.value, IntegerAttr) else None
         if op.name == "gpu.block_id":
-            return 0
+            return self.block[_DIMENSIONS[_dimension(op)]]
         if op.name == "gpu.grid_dim":
             return self.grid[_DIMENSIONS[_dimension(op)]]
         if op.name in _SAME:
@@ -90,6 +94,13 @@ class ScalarValues:
         left, right = (number or 0 for number in numbers)
         is_division = "div" in op.name or "rem" in op.name
         return None if is_division and not right else function(left, right)
+
+
+def sampled_blocks(grid: tuple[int, int, int]) -> Sequence[tuple[int, int, int]]:
+    """Return blocks whose mean stands for all: the first, the last, and some between."""
+    parts = max(SAMPLED - 1, 1)
+    found = [tuple((extent - 1) * part // parts for extent in grid) for part in range(SAMPLED)]
+    return [*dict.fromkeys((x, y, z) for x, y, z in found)]
 
 
 def _dimension(op: Operation) -> str:

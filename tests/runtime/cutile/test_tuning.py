@@ -16,8 +16,10 @@ from cuda.tile.tune import Measurement, TuningResult, exhaustive_search
 from support.cutile_programs import increment
 
 import tileas_xdsl.cutile
-from tileas_xdsl.runtime.cutile import settings
+from tileas_xdsl.runtime.cutile import dispatch, settings
+from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.tuning import searching
+from tileas_xdsl.tuning.candidates import build
 
 
 def grid(tile: int) -> tuple[int]:
@@ -67,3 +69,18 @@ def test_on_a_gpu_the_eight_best_by_prediction_are_measured(
     assert (found.best.config, found.failures) == (0, ((30, TypeError, "why"),))
     search(range(8), 0, grid, increment, lambda _: (), quiet=True)
     assert measured[1:] == [list(range(8))]
+
+
+def test_a_kernel_launches_code_that_was_compiled_elsewhere(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    x = np.arange(64, dtype=np.float32)
+    arguments = (x, 32, 1.0)
+    search = searching.Search(lambda _: (2,), increment, lambda _: arguments, None)
+    built = build(search.task(32, "sm_90a"))
+    kernel = increment.replace_hints()
+    with tileas_xdsl.cutile.installed(on="emulator"):
+        monkeypatch.setattr(ct.kernel, "_compile", None)
+        dispatch.provide(kernel, arguments, Executable.from_bytes(built.code))
+        dispatch.launch(None, (2,), kernel, arguments)
+    assert (x == np.arange(64) + 1).all()
