@@ -10,6 +10,7 @@ import numpy as np
 
 from benchmarks.gpu_cases import BYTES, Case, Data, blocks, cutile, random, unset
 from benchmarks.gpu_timing import Launch
+from tileas_xdsl.target.costs.latencies import latencies
 
 GROUP = "other products"
 TILES = ((128, 128, 64), (128, 256, 64), (256, 128, 64))
@@ -144,9 +145,7 @@ def persistent(target: str) -> Iterator[Case]:
 
 
 def _persistent(kernel: Any, tiles: tuple[int, int, int], target: str) -> Launch:
-    import torch
-
-    count = torch.cuda.get_device_properties(0).multi_processor_count
+    count = latencies(target).multiprocessors
     return cutile(kernel, lambda d: (d["a"], d["b"], d["out"], *tiles, 8), (count, 1, 1), target)
 
 
