@@ -58,6 +58,7 @@ ROLES: Mapping[str, LayoutRole] = {
     **dict.fromkeys(("scf.for", "scf.if", "scf.while"), LayoutRole.HANDOVER),
     CONSUME_ONE.op_name: LayoutRole.HANDOVER,
     CONVERT_LAYOUT: LayoutRole.CONVERSION,
+    "nv_tileaa.addptr": LayoutRole.ELEMENTWISE,
     EXPAND_DIMS: LayoutRole.RESHAPING,
     PRAGMA: LayoutRole.HANDOVER,
 }

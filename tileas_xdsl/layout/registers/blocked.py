@@ -155,8 +155,10 @@ def blocked(layout: RegisterLayout) -> Blocked | None:
     if rest or not warps or any(n < 1 or n & (n - 1) for n in layout.shape):
         return None
     widest = _widest(layout)
+    usual = _closed_form(layout.shape, warps, widest)
     by_rows = _rows(layout.shape, warps, widest) if len(layout.shape) > 1 else None
-    for form in (_closed_form(layout.shape, warps, widest), by_rows, _row_values(layout)):
+    line = _line(layout.shape, warps, widest)
+    for form in (usual, by_rows, line, _row_values(layout)):
         if form is not None and form.layout(warps) == layout:
             return form
     return None

@@ -1,4 +1,7 @@
-"""Accesses through tiles of pointers that count up along rows: vectorised where run time allows it.
+"""Accesses through tiles of pointers that count up along rows: vectorised.
+
+Where `ColumnRuns` proves that chunks are contiguous, aligned, and under one mask bit, that is all.
+Elsewhere run time decides:
 
     %p = addptr %row, %columns          8 neighbouring f16 pointers in a thread
     load %p                 ->          %whole = (%p7 - %p0 == 14) & (%p0 % 16 == 0) & masks equal
@@ -15,13 +18,15 @@ from dataclasses import dataclass
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, VectorType
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Region, SSAValue
 
+from tileas_xdsl.analysis.values.column_runs import ColumnRuns
 from tileas_xdsl.analysis.values.row_strides import row_step
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.cute import PtrType as MemoryPointer
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.registers.blocked import blocked
+from tileas_xdsl.target.mma.warp_tiles import is_accumulator
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import i64_constant, logical_and, subtract
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile, Scalar
@@ -51,24 +56,28 @@ class Runs:
     pieces: Sequence[AccessChunk]
     mine: SSAValue | None
     """Whether the thread takes part; None if always."""
+    are_known: bool
+    """Whether every chunk is known to be contiguous, aligned, and under one mask bit."""
 
     @staticmethod
     def of(where: PointerElements, *, stored: bool) -> Runs | None:
         """The runs of pointers that count up by one; None where nothing is known of them."""
         layout, bits = where.layout, bits_of(where.type.element_type)
-        form = None if layout is None else blocked(layout)
-        if layout is None or form is None or row_step(where.pointers) != 1:
+        if layout is None or row_step(where.pointers) != 1:
+            return None
+        form = blocked(layout)
+        if form is None and not is_accumulator(layout):
             return None
         e = where.e
         found = list(pieces(e, layout, bits, stored=stored))
         sizes = {piece.count * bits for piece in found}
         if max(sizes) > MAX_ACCESS_BITS or min(piece.count for piece in found) == 1:
             return None
-        mine = is_first_holder(e, layout) if stored else is_holding_warp(e, form)
+        mine = is_first_holder(e, layout) if stored else form and is_holding_warp(e, form)
         base, mask = where.base, where.mask
         assert isinstance(base, RegisterTile)
         assert not isinstance(mask, Scalar)
-        return Runs(e, base, mask, where.type, found, mine)
+        return Runs(e, base, mask, where.type, found, mine, _are_known(where, found))
 
     def are_whole(self) -> SSAValue:
         """Return an `i1`: every chunk has contiguous, aligned addresses and one mask value."""
@@ -127,6 +136,16 @@ class Runs:
             self.e.insert(StoreOp(part, pointer, exists))
 
 
+def _are_known(where: PointerElements, pieces: Sequence[AccessChunk]) -> bool:
+    length, *others = {piece.count for piece in pieces}
+    if others or length & (length - 1):
+        return False
+    runs = ColumnRuns(length)
+    if not runs.counts_up(where.pointers, length * where.type.element_bytes):
+        return False
+    return where.flags is None or runs.is_alike(where.flags)
+
+
 def _registers(piece: AccessChunk) -> range:
     return range(piece.register, piece.register + piece.count)
 
@@ -137,7 +156,9 @@ def either_loaded(
     padding: FloatAttr | IntegerAttr | None,
     one_by_one: Callable[[], RegisterTile | Scalar],
 ) -> RegisterTile | Scalar:
-    """Load by chunks if all of them are contiguous at run time, else by elements."""
+    """Load by chunks if all of them are contiguous, perhaps at run time only, else by elements."""
+    if runs.are_known:
+        return runs.load(padding)
     blocks = (Block(), Block())
     condition, made = runs.are_whole(), list[RegisterTile | Scalar]()
     for block, load in zip(blocks, (lambda: runs.load(padding), one_by_one), strict=True):
@@ -151,12 +172,15 @@ def either_loaded(
 
 def either_stored(
     e: ThreadBuilder, runs: Runs, value: RegisterTile | Scalar, one_by_one: Callable[[], None]
-) -> Operation:
-    """Store by chunks if all of them are contiguous at run time, else by elements."""
+) -> None:
+    """Store by chunks if all of them are contiguous, perhaps at run time only, else by elements."""
+    if runs.are_known:
+        runs.store(value)
+        return
     blocks = (Block(), Block())
     condition = runs.are_whole()
     for block, store in zip(blocks, (lambda: runs.store(value), one_by_one), strict=True):
         with e.within(block):
             store()
             e.insert(scf.YieldOp())
-    return e.insert(scf.IfOp(condition, [], Region(blocks[0]), Region(blocks[1])))
+    e.insert(scf.IfOp(condition, [], Region(blocks[0]), Region(blocks[1])))

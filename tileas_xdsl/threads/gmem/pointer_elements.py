@@ -65,6 +65,8 @@ class PointerElements:
     base: RegisterTile | Scalar
     operands: Sequence[RegisterTile | Scalar]
     mask: RegisterTile | Scalar | None
+    flags: SSAValue | None
+    """The mask, as the program has it."""
 
     @staticmethod
     def of(
@@ -89,9 +91,8 @@ class PointerElements:
             return in_registers(e, op, value, layout)
 
         first, *others = map(lowered, values)
-        return PointerElements(
-            e, op, base, type_, layout, first, others, None if mask is None else lowered(mask)
-        )
+        lowered_mask = None if mask is None else lowered(mask)
+        return PointerElements(e, op, base, type_, layout, first, others, lowered_mask, mask)
 
     def elements(self, *, once: bool, bits: int = ALONE) -> Iterator[PointerElement]:
         """Return the elements of this thread; `once` if no two threads may access the same one."""

@@ -70,7 +70,10 @@ def assign_layouts(
     return list(a.decisions.values())
 
 
-_FLEXIBLE = ("arith.", "math.", "nv_tileas.", "scf.", "tensor.extract", "tensor.splat")
+_FLEXIBLE = (
+    *("arith.", "math.", "nv_tileas.", "scf."),
+    *("nv_tileaa.addptr", "tensor.extract", "tensor.splat"),
+)
 """Operations whose tiles may be laid out anew, beside those that nobody has registered."""
 
 

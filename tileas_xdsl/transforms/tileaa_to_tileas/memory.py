@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
-from xdsl.dialects import arith
+from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     DenseIntOrFPElementsAttr,
@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.nv_tileaa.compute.shapes import SplatOp
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp
 from tileas_xdsl.dialects.nv_tileaa.memory import pointer_access as memory
 from tileas_xdsl.dialects.nv_tileaa.memory import tiled_memory, tokens, views
@@ -201,6 +202,8 @@ def load(op: memory.LoadOp, insert: Insert) -> Sequence[SSAValue]:
 def _repeated(value: SSAValue) -> Attribute | None:
     """The constant that all elements of a tile are, None if there is none."""
     owner = value.owner
+    if isinstance(owner, SplatOp | tensor.SplatOp):
+        return _repeated(owner.operands[0])
     if not isinstance(owner, arith.ConstantOp):
         return None
     if not isinstance(literal := owner.value, DenseIntOrFPElementsAttr):

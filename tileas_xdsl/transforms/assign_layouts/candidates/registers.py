@@ -18,6 +18,8 @@ from xdsl.utils.hints import isa
 from tileas_xdsl.analysis.layouts.dot_layouts import tiling_of
 from tileas_xdsl.analysis.layouts.tile_groups import TileGroup, placed_tile
 from tileas_xdsl.analysis.memory.tensor_registers import TensorMove
+from tileas_xdsl.analysis.values.row_strides import row_step
+from tileas_xdsl.dialects.nv_tileaa.memory.pointers import pointer_of
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import (
     BlockedEncoding,
@@ -29,7 +31,7 @@ from tileas_xdsl.dialects.nv_tileas.attributes import (
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.memory.element_access import GatherLoadOp, LoadBase
+from tileas_xdsl.dialects.nv_tileas.memory.element_access import GatherLoadOp, LoadBase, StoreBase
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import (
     TiledAtomicRmwOp,
     TiledLoadBase,
@@ -41,7 +43,7 @@ from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.layout import Layout
-from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES, blocked, blocked_layout
+from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES, blocked, blocked_layout, line_layout
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.target.mma.warp_tiles import accumulator_layout, operand_layout
 from tileas_xdsl.threads.pipeline.tile_properties import origin
@@ -159,8 +161,9 @@ def _options(a: Assignment, group: TileGroup, agent: Agent) -> Sequence[Option]:
         return [Option(Family.LINEAR, values)]
     if (pieces := layout_of_copied(group, agent, _least_bytes(a, group))) is not None:
         return [Option(Family.BLOCKED, pieces)]
-    plain = _plain(group.shape, agent, _least_bytes(a, group))
-    return [_option(layout, Family.BLOCKED) for layout in plain]
+    least = _least_bytes(a, group)
+    plain = [*_lines(a, group, agent, least), *_plain(group.shape, agent, least)]
+    return [_option(layout, Family.BLOCKED) for layout in dict.fromkeys(plain)]
 
 
 def _option(layout: RegisterLayout, family: Family) -> Option:
@@ -251,6 +254,17 @@ def _plain(shape: tuple[int, ...], agent: Agent, least: int) -> Iterator[Registe
     yield from dict.fromkeys(blocked_layout(shape, agent.warps, size) for size in sizes)
 
 
+def _lines(a: Assignment, group: TileGroup, agent: Agent, least: int) -> Iterator[RegisterLayout]:
+    """Accesses of 16 bytes where a warp takes several rows for that, for tiles behind pointers.
+
+    Each access costs an address of 64 bits.  What is reduced along rows stays with a warp each.
+    """
+    operations = [op for op, _ in _operations(a, group)]
+    is_pointed = any(isinstance(op, LoadBase | StoreBase) and _memory_of(op) for op in operations)
+    if is_pointed and not any(isinstance(op, ReduceOp) for op in operations):
+        yield line_layout(group.shape, agent.warps, least)
+
+
 def _least_bytes(a: Assignment, group: TileGroup) -> int:
     """Of the elements that are loaded and stored: the smallest make the longest pieces."""
     operations = [op for op, _ in _operations(a, group) if _memory_of(op) is not None]
@@ -317,7 +331,8 @@ def _candidates(place: RegisterAccess, option: Option) -> Iterator[Candidate]:
             facts = (access.alignment, access.transactions, access.registers, access.refused)
             yield made(access.atom, *facts)
     else:
-        width, stores = _width(option, fragment, bits), isinstance(place.op, TiledStoreOp)
+        width = _width(option, fragment, bits)
+        stores = isinstance(place.op, TiledStoreOp | StoreBase)
         alignment, known = width * bits // 8, row_alignment(place.op, bits)
         refused = f"rows begin at multiples of {known} bytes, not of {alignment}"
         yield made(
@@ -330,9 +345,11 @@ def _candidates(place: RegisterAccess, option: Option) -> Iterator[Candidate]:
 
 
 def _memory_of(op: Operation) -> Space | None:
-    """The memory that an operation loads from or stores to; None if it has no such part."""
+    """The memory whose rows an operation loads or stores; None if it has no such part."""
     if isinstance(op, TiledLoadBase | TiledStoreOp):
         return space_of(op.view.type) or Space.GMEM
+    if isinstance(op, LoadBase | StoreBase) and pointer_of(op.base.type) is not None:
+        return Space.GMEM if row_step(op.base) == 1 else None
     return None
 
 
