@@ -6,6 +6,7 @@ many small programs are accepted and how much PTX they become.
 
 from __future__ import annotations
 
+import argparse
 import re
 import sys
 from collections import Counter
@@ -18,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests.support.tl_programs import KINDS, one_access, programs
 from tests.support.tl_programs.outcomes import Outcome, Verdict, outcome
+from tileas_xdsl.executors import executor_named
 
 EACH = 6
 """Programs for a kind of access."""
@@ -55,8 +57,12 @@ def by_kind() -> Iterable[str]:
 
 def main() -> None:
     """Print both tables."""
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 100
-    print(*summary([outcome(each) for each in programs(count)]), sep="\n")
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("count", type=int, nargs="?", default=100)
+    parser.add_argument("--executor", default="serial", help="processes:4, dask://HOST:PORT")
+    asked = parser.parse_args()
+    with executor_named(asked.executor) as executor:
+        print(*summary([*executor.map(outcome, programs(asked.count))]), sep="\n")
     for row in by_kind():
         print(row, flush=True)
 

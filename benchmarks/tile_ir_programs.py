@@ -11,6 +11,7 @@ import argparse
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import repeat
 from pathlib import Path
 from time import perf_counter
 
@@ -19,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.support.random_tile_ir import Verdict, judge, random_program, shrunk
 from tests.support.random_tile_ir.judge import TARGETS, Kind
 from tests.support.random_tile_ir.program import Program, written
+from tileas_xdsl.executors import executor_named
 
 
 def minimal(program: Program, verdict: Verdict, targets: Sequence[str]) -> tuple[Program, Verdict]:
@@ -38,19 +40,25 @@ def minimal(program: Program, verdict: Verdict, targets: Sequence[str]) -> tuple
     return shrunk(program, still), last
 
 
+def judged(seed: int, targets: Sequence[str]) -> Verdict:
+    """What becomes of a program."""
+    return judge(random_program(seed), targets)
+
+
 def main() -> int:
     """Run the programs; 1 where one is wrong."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("count", type=int)
     parser.add_argument("--seed", type=int, default=0, help="the seed of the first program")
     parser.add_argument("--target", action="append", choices=TARGETS, help="by default both")
+    parser.add_argument("--executor", default="serial", help="processes:4, dask://HOST:PORT")
     parser.add_argument("--shrink", type=int, default=5, help="so many wrong programs are shrunk")
     asked = parser.parse_args()
     targets = tuple(asked.target or TARGETS)
-    verdicts: dict[int, Verdict] = {}
     start = perf_counter()
-    for seed in range(asked.seed, asked.seed + asked.count):
-        verdicts[seed] = judge(random_program(seed), targets)
+    seeds = range(asked.seed, asked.seed + asked.count)
+    with executor_named(asked.executor) as executor:
+        verdicts = dict(zip(seeds, executor.map(judged, seeds, repeat(targets)), strict=True))
     print(*summary(verdicts, perf_counter() - start), sep="\n", flush=True)
     wrong = [seed for seed, verdict in verdicts.items() if verdict.kind is Kind.WRONG]
     for seed in wrong[: asked.shrink]:

@@ -9,8 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from kernels import make
+from kernels.compiled import compiled
 from tileas_xdsl.executors import ExecutorError, executor_named
 
 
@@ -62,3 +65,16 @@ def test_work_of_a_worker_that_is_killed_is_done_by_another(cluster: Any, tmp_pa
     done = [path.stem for path in tmp_path.iterdir()]
     assert set(done) == {str(number) for number in range(20)}
     assert len(done) > 20
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_blocks_of_a_launch_run_on_a_cluster(cluster: Any) -> None:
+    kernel = make("vector_add")
+    sizes = kernel.sizes
+    arguments, grid = kernel.make_inputs(np.random.default_rng(0), sizes), kernel.grid(sizes)
+    where = f"dask://{cluster.scheduler_address.removeprefix('tcp://')}"
+    for run in (compiled(kernel).emulate, compiled(kernel).simulate):
+        here, there = (run(*arguments, grid=grid, jobs=jobs) for jobs in (1, where))
+        for one, other in zip(here.arrays, there.arrays, strict=True):
+            np.testing.assert_array_equal(one, other)

@@ -11,16 +11,23 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 from collections.abc import Callable, Generator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 PROCESSES, SERIAL, DASK = "processes", "serial", "dask://"
+
+Workers: TypeAlias = "int | str | Executor"
+"""Where parts of something run: so many processes of this machine, a name, or an executor."""
+
+PARTS = 8
+"""Parts of a launch for an executor, which does not say how many workers it has."""
 
 
 class ExecutorError(ValueError):
@@ -43,20 +50,51 @@ class SerialExecutor(Executor):
 @contextmanager
 def executor_named(name: str | None) -> Generator[Executor]:
     """Open an executor and close it at the end; raises `ExecutorError`."""
+    check_name(name)
     word, _, count = (name or PROCESSES).partition(":")
-    if word == SERIAL and not count:
+    if word == SERIAL:
         yield SerialExecutor()
-    elif word == PROCESSES and (not count or (count.isdigit() and int(count))):
+    elif word == PROCESSES:
         methods = multiprocessing.get_all_start_methods()
         context = multiprocessing.get_context("fork" if "fork" in methods else None)
-        with ProcessPoolExecutor(int(count or os.cpu_count() or 1), context) as pool:
+        processes = int(count or os.cpu_count() or 1)
+        with ProcessPoolExecutor(processes, context, _leave_interrupts) as pool:
             yield pool
-    elif name is not None and name.startswith(DASK):
-        with _dask(name.removeprefix(DASK)) as found:
-            yield found
     else:
+        with _dask(str(name).removeprefix(DASK)) as found:
+            yield found
+
+
+def check_name(name: str | None) -> None:
+    """Raise `ExecutorError` for a name of no executor; None is that of the default."""
+    word, _, count = (name or PROCESSES).partition(":")
+    is_count = not count or (count.isdigit() and int(count) > 0)
+    is_here = (word == SERIAL and not count) or (word == PROCESSES and is_count)
+    if not is_here and not (name or "").startswith(DASK):
         known = f"{PROCESSES}[:COUNT], {SERIAL} and {DASK}HOST:PORT"
         raise ExecutorError(f"there is no executor '{name}'; there are {known}")
+
+
+def _leave_interrupts() -> None:
+    """Let the process that waits handle a keyboard interrupt, which all of a terminal get."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def parts_for(workers: Workers, most: int) -> int:
+    """Return in how many parts work is divided that has `most` at most; 1 stays here."""
+    if isinstance(workers, int):
+        return min(workers, most)
+    return 1 if workers == SERIAL else min(PARTS, most)
+
+
+@contextmanager
+def opened(workers: Workers) -> Generator[Executor]:
+    """Open what runs parts, unless it is open; raises `ExecutorError`."""
+    if isinstance(workers, Executor):
+        yield workers
+        return
+    with executor_named(f"{PROCESSES}:{workers}" if isinstance(workers, int) else workers) as found:
+        yield found
 
 
 @contextmanager

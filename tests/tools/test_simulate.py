@@ -152,7 +152,7 @@ def test_traces_and_timelines_are_written() -> None:
 
 def test_blocks_may_run_in_several_processes() -> None:
     alone = run_add("--out", "alone")
-    shared = run_add("--out", "shared", "--jobs", "2")
+    shared = run_add("--out", "shared", "--executor", "processes:2")
     assert (shared.exit_code, shared.stderr) == (0, "")
     for one, other in zip(loaded("alone"), loaded("shared"), strict=True):
         np.testing.assert_array_equal(one, other)
@@ -377,6 +377,7 @@ BAD = "func.func @f(%a: i32) -> i64 {\n  func.return %a : i32\n}\n"
         (["add.mlir", "--grid", "1", "--arg", "f32:9:rnd"], 2, "unknown fill 'rnd'"),
         (["add.mlir", "--grid", "1", "--arg", "f33:9"], 2, "unknown element type 'f33'"),
         (["add.mlir", "--grid", "1", "--jobs", "0"], 2, "Invalid value for '--jobs'"),
+        (["add.mlir", "--grid", "1", "--executor", "x"], 2, "there is no executor 'x'"),
         (["add.mlir", "--grid", "1", "--schedules", "0"], 2, "Invalid value for '--schedules'"),
         (["add.mlir", "--grid", "1", "--seed", "-1"], 2, "Invalid value for '--seed'"),
         (["add.mlir", "--grid", "1", "--tolerance", "inf"], 2, "inf is no tolerance"),

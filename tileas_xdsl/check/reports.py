@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tileas_xdsl.check.suppressions import Suppression, parse_suppression, split
+from tileas_xdsl.executors import Workers
 from tileas_xdsl.interpreters.ptx import PtxModule, Report, load, run
 from tileas_xdsl.interpreters.ptx.checking.findings import Finding
 from tileas_xdsl.interpreters.ptx.execution.state import Order
@@ -74,7 +75,7 @@ def ptx(
     schedules: int = 2,
     seed: int = 0,
     limit: float = INSTRUCTION_BUDGET,
-    jobs: int = 1,
+    jobs: Workers = 1,
     name: str = "<ptx>",
     progress: Progress | None = None,
 ) -> CheckReport:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from tileas_xdsl.executors import Workers
 from tileas_xdsl.interpreters.ptx import (
     AddressTableArg,
     Finding,
@@ -64,7 +65,7 @@ def emulate(
     order: Order = "eager",
     seed: int = 0,
     checks: bool = True,
-    jobs: int = 1,
+    jobs: Workers = 1,
     progress: Progress | None = None,
     limit: float = inf,
     host_code: bytes | None = None,

@@ -239,8 +239,30 @@ CompileTargetOption = Annotated[
         help="The GPU that the kernel is for; by default what the module names, else sm_90a.",
     ),
 ]
+
+
+def _known_executor(name: str | None) -> str | None:
+    from tileas_xdsl.executors import ExecutorError, check_name
+
+    try:
+        check_name(name)
+    except ExecutorError as error:
+        raise typer.BadParameter(str(error)) from None
+    return name
+
+
 JobsOption = Annotated[
     int, typer.Option("--jobs", min=1, help="Processes that share the blocks of the grid.")
+]
+ExecutorOption = Annotated[
+    str | None,
+    typer.Option(
+        "--executor",
+        metavar="NAME",
+        callback=_known_executor,
+        help="What runs parts of the grid instead: processes[:COUNT], serial, or dask://HOST:PORT, "
+        "a cluster.",
+    ),
 ]
 ToleranceOption = Annotated[
     float,

@@ -19,6 +19,7 @@ from tileas_xdsl.diagnostics.parsing.pass_specs import UsageError
 from tileas_xdsl.diagnostics.report import Diagnostic, render
 from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.dialects.target_attribute import module_target
+from tileas_xdsl.executors import ExecutorError
 from tileas_xdsl.frontend.bytecode.layout import LATEST, V13_3, version_named
 from tileas_xdsl.frontend.inputs import load_tile_ir, parse_input
 from tileas_xdsl.frontend.kernel_files import split_reference
@@ -167,5 +168,5 @@ def reported_errors() -> Generator[None]:
         raise typer.Exit(1) from error
     except (BindingError, ArgumentError) as error:
         fail(str(error))
-    except UsageError as error:
+    except (UsageError, ExecutorError) as error:
         fail(str(error), 2)

@@ -13,6 +13,7 @@ from tileas_xdsl.check.reports import distinct
 from tileas_xdsl.check.suppressions import Suppression, split, unused
 from tileas_xdsl.diagnostics.emission import note
 from tileas_xdsl.diagnostics.report import Diagnostic, Location, Severity, diagnostic
+from tileas_xdsl.executors import Workers
 from tileas_xdsl.interpreters.ptx import KINDS, Finding
 from tileas_xdsl.interpreters.ptx import Severity as FindingSeverity
 from tileas_xdsl.tools.console import print_text
@@ -66,7 +67,7 @@ def check_program(
     schedules: int,
     seed: int,
     limit: int,
-    jobs: int,
+    jobs: Workers,
     bar: Bar,
 ) -> CheckedProgram:
     """Run a program under all orders; each must end within `limit` instructions of a cluster."""

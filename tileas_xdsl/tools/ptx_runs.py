@@ -15,6 +15,7 @@ from tileas_xdsl.diagnostics.parsing.inputs import read_input
 from tileas_xdsl.diagnostics.parsing.sources import SourceText, remember_source
 from tileas_xdsl.diagnostics.report import Diagnostic, Location, Severity, diagnostic
 from tileas_xdsl.dialects.nv_tileas.element_names import canonical_name
+from tileas_xdsl.executors import Workers
 from tileas_xdsl.frontend.signature import leaves
 from tileas_xdsl.interpreters.ptx import (
     Finding,
@@ -98,7 +99,7 @@ class PtxProgram(Protocol):
         ...
 
     def run(
-        self, order: OrderOfEvents, jobs: int, progress: Progress | None, limit: float = inf
+        self, order: OrderOfEvents, jobs: Workers, progress: Progress | None, limit: float = inf
     ) -> PtxRun:
         """One run; raises `LaunchError` or `PtxError`."""
         ...
@@ -132,7 +133,7 @@ class CompiledProgram:
     arguments: Sequence[Argument]
 
     def run(
-        self, order: OrderOfEvents, jobs: int, progress: Progress | None, limit: float = inf
+        self, order: OrderOfEvents, jobs: Workers, progress: Progress | None, limit: float = inf
     ) -> PtxRun:
         """One run of its PTX."""
         found = self.kernel.emulate(
@@ -194,7 +195,7 @@ class TextProgram:
     arguments: Sequence[Argument]
 
     def run(
-        self, order: OrderOfEvents, jobs: int, progress: Progress | None, limit: float = inf
+        self, order: OrderOfEvents, jobs: Workers, progress: Progress | None, limit: float = inf
     ) -> PtxRun:
         """One run."""
         report = run(
@@ -332,7 +333,7 @@ def _tensor_map(position: int, text: str, before: Sequence[Any]) -> TensorMapArg
 
 
 def run_all(
-    program: PtxProgram, orders: Sequence[OrderOfEvents], tolerance: float, jobs: int, bar: Bar
+    program: PtxProgram, orders: Sequence[OrderOfEvents], tolerance: float, jobs: Workers, bar: Bar
 ) -> PtxRun:
     """The first run; all must find nothing and leave the same.
 
@@ -356,7 +357,7 @@ def run_all(
 
 
 def run_once(
-    program: PtxProgram, order: OrderOfEvents, jobs: int, bar: Bar, limit: float = inf
+    program: PtxProgram, order: OrderOfEvents, jobs: Workers, bar: Bar, limit: float = inf
 ) -> PtxRun:
     """Run a program under one order; raises `DiagnosticError` and `BindingError`."""
     try:

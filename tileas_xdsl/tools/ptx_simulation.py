@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tileas_xdsl.executors import Workers
 from tileas_xdsl.tools.array_table import Shown, print_arrays, write_arrays
 from tileas_xdsl.tools.console import print_facts, print_text
 from tileas_xdsl.tools.deep_stack import with_deep_stack
@@ -31,7 +32,7 @@ def run_ptx(
     launch: PtxLaunch,
     orders: Sequence[OrderOfEvents],
     tolerance: float,
-    jobs: int,
+    jobs: Workers,
     folder: Path | None,
 ) -> None:
     """Run the kernel of a file under some orders; arrays go to `folder`.

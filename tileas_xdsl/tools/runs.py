@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from xdsl.dialects.builtin import ModuleOp
 
 from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.executors import Workers
 from tileas_xdsl.frontend import signature as cutile
 from tileas_xdsl.interpreters.tile.arguments import Parameter, parameters_of
 from tileas_xdsl.interpreters.tile.launch import Schedule, Simulation, find_kernel, simulate
@@ -41,7 +42,7 @@ class Launch:
     grid: Extents
     target: str | None
     cluster: Extents | None = None
-    jobs: int = 1
+    jobs: Workers = 1
     signature: Sequence[cutile.Parameter] | None = None
     """The parameters of a kernel of cuTile, whose arguments are whole arrays."""
 
@@ -112,7 +113,7 @@ def prepare(
     grid: Extents,
     target: str | None,
     cluster: Extents | None,
-    jobs: int,
+    jobs: Workers,
 ) -> Launch:
     """The launch of a kernel; raises `DiagnosticError` without one, `BindingError` if `specs` do
     not fit it."""

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from tileas_xdsl.executors import Workers
 from tileas_xdsl.interpreters.ptx.arguments import Arguments, bind
 from tileas_xdsl.interpreters.ptx.checking.checker import Checker
 from tileas_xdsl.interpreters.ptx.checking.findings import Finding, Findings, FindingsError
@@ -75,6 +76,10 @@ def load(text: str, name: str = "<ptx>") -> PtxModule:
     return parse(text, name)
 
 
+_MADE_AGAIN = ("program", "findings", "shadow", "printed")
+"""Of a launch, what a copy of it in another process has of its own."""
+
+
 @dataclass
 class Launch:
     """A kernel with its arguments in memory, ready to run."""
@@ -99,6 +104,19 @@ class Launch:
     def __post_init__(self) -> None:
         self.findings = Findings(self.module, self.kernel.code, self.kernel.location)
         self.shadow = LaunchShadow(self.findings)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return all but the closures of the program, which are made again."""
+        kept = {**vars(self), "variables": self.program.variables, "target": self.program.target}
+        return {name: value for name, value in kept.items() if name not in _MADE_AGAIN}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Make the program again, and note nothing yet."""
+        variables, target = state.pop("variables"), state.pop("target")
+        self.__dict__.update(state)
+        self.program = Program(self.module, self.kernel, variables, target)
+        self.__post_init__()
+        self.printed = []
 
     @property
     def clusters(self) -> int:
@@ -207,7 +225,7 @@ def run(
     order: Order = "eager",
     seed: int = 0,
     checks: bool = True,
-    jobs: int = 1,
+    jobs: Workers = 1,
     progress: Progress | None = None,
     limit: float = inf,
     raise_on_findings: bool = False,
@@ -218,7 +236,8 @@ def run(
     `args` are arrays (pointers to global memory), numbers for scalars, `TensorMapArg` or 128 bytes
     for tensor maps.  `block` and `cluster` default to what the kernel requires.  `order` says when
     asynchronous operations complete.  `shared_names` say what parts of dynamic shared memory are,
-    and `argument_names` what the arguments are called, in findings.  `count_accesses` runs so many
+    and `argument_names` what the arguments are called, in findings.  `jobs` says where parts of
+    the grid run: processes, the name of an executor, or one.  `count_accesses` runs so many
     clusters of the grid alone, and counts what accesses of their warps cost.  Raises `PtxError` for
     instructions that are not supported, `LaunchError` for arguments and sizes that do not fit; what
     is wrong with the program itself is in the report's findings.

@@ -1,19 +1,24 @@
-"""A launch on several processes: each runs some of the clusters on shared global memory."""
+"""A launch in parts: each runs some of the clusters on a copy of global memory.
+
+Any executor carries parts; what they have written is put together.  Clusters that exchange data
+run in one process.
+"""
 
 from __future__ import annotations
 
-import multiprocessing
 from collections.abc import Callable, Sequence
-from mmap import mmap
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
+from tileas_xdsl.executors import Workers, opened, parts_for
 from tileas_xdsl.interpreters.ptx.checking.findings import Finding, Findings
 from tileas_xdsl.interpreters.ptx.memory.global_memory import GlobalMemory
-from tileas_xdsl.interpreters.ptx.numerics.scalar_types import UNSIGNED
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Kernel
 
+Array = NDArray[Any]
 Progress = Callable[[int, int], None]
 
 
@@ -23,6 +28,7 @@ class Launch(Protocol):
     kernel: Kernel
     memory: GlobalMemory
     findings: Findings
+    printed: list[str]
 
     @property
     def clusters(self) -> int:
@@ -39,51 +45,52 @@ SHARED_BY_BLOCKS = ("atom", "red", "multimem", "call")
 process."""
 
 
-def execute(launch: Launch, jobs: int, progress: Progress | None) -> tuple[int, bool]:
+@dataclass(frozen=True)
+class _Share:
+    """What became of some clusters."""
+
+    instructions: int
+    finished: bool
+    findings: Sequence[Finding]
+    printed: Sequence[str]
+    changes: Sequence[tuple[Array, Array]]
+    """By buffer of global memory, the indices of bytes that are different, and the bytes."""
+
+
+def execute(launch: Launch, workers: Workers, progress: Progress | None) -> tuple[int, bool]:
     """Run all clusters; return the executed instructions, and whether all clusters finished."""
-    jobs = min(jobs, launch.clusters)
+    count = parts_for(workers, launch.clusters)
     alone = any(i.parts[0] in SHARED_BY_BLOCKS for i in launch.kernel.code)
-    if jobs < 2 or alone or "fork" not in multiprocessing.get_all_start_methods():
+    if count < 2 or alone:
         return launch.execute(range(launch.clusters), progress)
-    for buffer in launch.memory.buffers:
-        cells = np.frombuffer(mmap(-1, max(buffer.data.size, 1)), np.uint8, buffer.data.size)
-        cells[:] = buffer.data
-        buffer.data = cells
-        buffer.views = {bits // 8: cells.view(d) for bits, d in UNSIGNED.items() if bits > 1}
-    return _in_processes(launch, jobs, progress)
-
-
-def _in_processes(launch: Launch, jobs: int, progress: Progress | None) -> tuple[int, bool]:
-    context: Any = multiprocessing.get_context("fork")
-    parts = [range(job, launch.clusters, jobs) for job in range(jobs)]
-    running: list[tuple[Any, Any]] = []
-    for part in parts:
-        here, there = context.Pipe(duplex=False)
-        process = context.Process(target=_work, args=(launch, part, there))
-        process.start()
-        there.close()
-        running.append((process, here))
+    parts = [range(part, launch.clusters, count) for part in range(count)]
     instructions, finished, done = 0, True, 0
-    for (process, here), part in zip(running, parts, strict=True):
-        count, ended, findings = _answer(here)
-        process.join()
-        instructions += count
-        finished = finished and ended
-        launch.findings.merge(findings)
-        done += len(part)
-        if progress is not None:
-            progress(done, launch.clusters)
+    with opened(workers) as executor:
+        running = [executor.submit(_work, launch, part) for part in parts]
+        for future, part in zip(running, parts, strict=True):
+            share = future.result()
+            _merge(launch, share)
+            instructions += share.instructions
+            finished = finished and share.finished
+            done += len(part)
+            if progress is not None:
+                progress(done, launch.clusters)
     return instructions, finished
 
 
-def _answer(pipe: Any) -> tuple[int, bool, Sequence[Finding]]:
-    try:
-        return pipe.recv()
-    except EOFError:
-        raise RuntimeError("a process of the emulator ended without an answer") from None
+def _merge(launch: Launch, share: _Share) -> None:
+    """Bring what other clusters have done into the memory and the findings of a launch."""
+    launch.findings.merge(share.findings)
+    launch.printed.extend(share.printed)
+    for buffer, (indices, values) in zip(launch.memory.buffers, share.changes, strict=True):
+        buffer.data[indices] = values
 
 
-def _work(launch: Launch, numbers: Sequence[int], pipe: Any) -> None:
-    count, ended = launch.execute(numbers)
-    pipe.send((count, ended, launch.findings.all()))
-    pipe.close()
+def _work(launch: Launch, numbers: Sequence[int]) -> _Share:
+    """Run clusters of a launch, which is a copy: memory is that before any cluster."""
+    before = [buffer.data.copy() for buffer in launch.memory.buffers]
+    instructions, finished = launch.execute(numbers)
+    pairs = zip(before, launch.memory.buffers, strict=True)
+    changed = [(np.flatnonzero(old != buffer.data), buffer.data) for old, buffer in pairs]
+    changes = [(indices, data[indices]) for indices, data in changed]
+    return _Share(instructions, finished, launch.findings.all(), launch.printed, changes)

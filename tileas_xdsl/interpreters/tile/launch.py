@@ -11,12 +11,17 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
+from io import StringIO
 from math import prod
 from typing import Any
 
+from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.printer import Printer
+from xdsl.universe import Universe
 
+from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
 from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic, MemSemanticAttr
 from tileas_xdsl.dialects.nv_tileas.memory.atomics import PointedAtomicOp
@@ -25,6 +30,7 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.queries import KernelFacts
 from tileas_xdsl.dialects.nv_tileas.tma.ops import AsyncTiledAtomicRmwOp
 from tileas_xdsl.dialects.target_attribute import row_of, target_of
 from tileas_xdsl.dialects.tl.compute import AtomicAddOp
+from tileas_xdsl.executors import Workers
 from tileas_xdsl.interpreters.tile.arguments import ArgumentError, Arguments, bind
 from tileas_xdsl.interpreters.tile.execution.agent import Code
 from tileas_xdsl.interpreters.tile.execution.machine import Block, Device, TileAgent
@@ -42,7 +48,7 @@ from tileas_xdsl.interpreters.tile.language import TILE_LANGUAGE
 from tileas_xdsl.interpreters.tile.launch_descriptors import HostMaps
 from tileas_xdsl.interpreters.tile.memory.module_globals import global_memories
 from tileas_xdsl.interpreters.tile.memory.pointers import give_addresses
-from tileas_xdsl.interpreters.tile.parallel_launch import run_in_processes
+from tileas_xdsl.interpreters.tile.parallel_launch import run_in_parts
 from tileas_xdsl.interpreters.tile.simulation import Grid, Progress, Simulation
 from tileas_xdsl.interpreters.tile.tracing.trace import Trace
 from tileas_xdsl.target.arch import TARGETS, get_target
@@ -95,7 +101,7 @@ def simulate(
     cluster: Sequence[int] | None = None,
     resident: int | None = None,
     trace: bool = False,
-    jobs: int = 1,
+    jobs: Workers = 1,
     progress: Progress | None = None,
     host_maps: HostMaps | None = None,
 ) -> Simulation:
@@ -105,7 +111,8 @@ def simulate(
     another. `target` defaults to what the module names, else the first one that has all
     instructions. `host_maps` returns the tensor maps of descriptor arguments that describe windows.
     Raises `SimulationError` where the program breaks a rule, `ArgumentError` for arguments that do
-    not fit the kernel.
+    not fit the kernel.  `jobs` says where parts of the grid run: processes, the name of an
+    executor, or one; blocks that exchange data run here.
     """
     _check_schedule(schedule)
     function = find_kernel(module, kernel)
@@ -120,8 +127,8 @@ def simulate(
         resident,
         trace,
     )
-    if jobs > 1 and not run.is_shared:
-        return run_in_processes(run, jobs, progress)
+    if not run.is_shared:
+        return run_in_parts(run, jobs, progress)
     return run.run(run.clusters, progress)
 
 
@@ -175,6 +182,9 @@ def target_for(kernel: func.FuncOp, name: str | None = None) -> str:
     return left[0]
 
 
+_MADE_OF_IR = ("module", "kernel", "program", "code")
+
+
 class Launch:
     """A kernel, its arguments and its grid, ready to run."""
 
@@ -190,15 +200,12 @@ class Launch:
         resident: int | None,
         traces: bool,
     ) -> None:
-        self.module = module
-        self.kernel = kernel
         self.arguments = arguments
         self.grid = grid
         self.schedule = schedule
         self.target = get_target(target)
         self.latencies = latencies(target)
-        self.program = KernelFacts(kernel)
-        self.code = Code(TILE_LANGUAGE)
+        self._take(module, kernel)
         self.cluster = cluster or self.program.cluster
         self.traces = traces
         self.globals = global_memories(module)
@@ -208,6 +215,29 @@ class Launch:
         self.clusters = self._clusters()
         at_once = self.latencies.multiprocessors // prod(self.cluster)
         self.resident = resident or (max(at_once, 1) if self.is_shared else 1)
+
+    def _take(self, module: ModuleOp, kernel: func.FuncOp) -> None:
+        """Take the IR, and what is made of it."""
+        self.module, self.kernel = module, kernel
+        self.program = KernelFacts(kernel)
+        self.code = Code(TILE_LANGUAGE)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the launch with its IR as text, whose operations have their locations."""
+        kept = {name: value for name, value in vars(self).items() if name not in _MADE_OF_IR}
+        text = StringIO()
+        Printer(text, print_generic_format=True, print_debuginfo=True).print_op(self.module)
+        return {**kept, "text": text.getvalue(), "name": self.kernel.sym_name.data}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Read the IR again."""
+        text, name = state.pop("text"), state.pop("name")
+        self.__dict__.update(state)
+        context = Context()
+        for dialect, factory in Universe.get_multiverse().all_dialects.items():
+            context.register_dialect(dialect, factory)
+        module = parse_module(context, text, "<launch>")
+        self._take(module, find_kernel(module, name))
 
     def _clusters(self) -> Sequence[tuple[int, Grid]]:
         """Yield the clusters of the grid by their first block, in launch order."""

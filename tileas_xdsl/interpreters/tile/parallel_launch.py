@@ -1,31 +1,32 @@
-"""A launch on several processes: each runs some of the clusters on shared arrays.
+"""A launch in parts: each runs some of the clusters on a copy of the arrays.
 
-Blocks that exchange data run in one process; others can only conflict by a race, which is checked
-when all have ended.
+Any executor carries parts; what they have written is put together.  Blocks that exchange data run
+in one process; others can only conflict by a race, which is checked when all have ended.
 """
 
 from __future__ import annotations
 
-import multiprocessing
-import signal
-import warnings
+import pickle
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from mmap import mmap
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from xdsl.dialects import func
 from xdsl.ir import Operation
 
 from tileas_xdsl.diagnostics.emission import note
+from tileas_xdsl.executors import Workers, opened, parts_for
 from tileas_xdsl.interpreters.tile.arguments import Arguments
 from tileas_xdsl.interpreters.tile.faults import SimulationError, fault
 from tileas_xdsl.interpreters.tile.memory.tracked_memory import Memory, Record
 from tileas_xdsl.interpreters.tile.numerics.element_types import Array
 from tileas_xdsl.interpreters.tile.simulation import Grid, Progress, Simulation
 from tileas_xdsl.interpreters.tile.tracing.trace import Trace
+
+CHUNKS = 2
+"""Chunks of clusters for each worker: some take longer than others."""
 
 
 class Launch(Protocol):
@@ -52,21 +53,18 @@ class _Share:
     printed: str
     records: Sequence[Sequence[tuple[Record, int | None]]]
     """By argument, the accesses that must not conflict with those of other processes."""
+    changes: Sequence[tuple[Array, Array]]
+    """By argument, the indices of bytes that are different, and the bytes."""
 
 
-def can_fork() -> bool:
-    """Return whether this platform can fork processes for a launch."""
-    return "fork" in multiprocessing.get_all_start_methods()
-
-
-def run_in_processes(launch: Launch, jobs: int, progress: Progress | None) -> Simulation:
-    """Run all clusters in at most `jobs` processes; the first fault in block order is raised."""
-    jobs = min(jobs, len(launch.clusters))
-    if jobs < 2 or not can_fork():
+def run_in_parts(launch: Launch, workers: Workers, progress: Progress | None) -> Simulation:
+    """Run all clusters, in parts if workers are given; the first fault in block order is raised."""
+    if parts_for(workers, len(launch.clusters)) < 2:
         return launch.run(launch.clusters, progress)
-    for memory in launch.arguments.memories:
-        memory.replace(_shared_copy(memory.data))
-    shares = _run_shares(launch, jobs, progress)
+    shares = _run_shares(launch, workers, progress)
+    for share in shares:
+        for memory, (indices, values) in zip(launch.arguments.memories, share.changes, strict=True):
+            memory.bytes[indices] = values
     _check_races(launch, [share.records for share in shares])
     trace = Trace([span for share in shares for span in share.trace.spans])
     return Simulation(
@@ -79,25 +77,20 @@ def run_in_processes(launch: Launch, jobs: int, progress: Progress | None) -> Si
     )
 
 
-def _shared_copy(data: Array) -> Array:
-    """Move the array to memory that forked processes share."""
-    shared = np.frombuffer(mmap(-1, max(data.nbytes, 1)), dtype=np.uint8, count=data.nbytes)
-    copy = shared.view(data.dtype).reshape(data.shape)
-    copy[...] = data
-    return copy
-
-
-def _run_shares(launch: Launch, jobs: int, progress: Progress | None) -> list[_Share]:
-    context: Any = multiprocessing.get_context("fork")
-    _inherited["launch"] = launch
+def _run_shares(launch: Launch, workers: Workers, progress: Progress | None) -> list[_Share]:
     clusters = launch.clusters
-    size = max(1, len(clusters) // (4 * jobs))
+    size = -(-len(clusters) // (CHUNKS * parts_for(workers, len(clusters))))
     chunks = [clusters[k : k + size] for k in range(0, len(clusters), size)]
     shares: list[_Share] = []
     done, total = 0, len(clusters) * prod(launch.cluster)
-    with _pool(context, jobs) as pool:
-        for share in pool.imap(_run_share, chunks):
+    content = pickle.dumps(launch)
+    with opened(workers) as executor:
+        waiting = [executor.submit(_run_share, content, chunk) for chunk in chunks]
+        for future in waiting:
+            share = future.result()
             if isinstance(share, SimulationError):
+                for other in waiting:
+                    other.cancel()
                 raise share
             shares.append(share)
             done += share.blocks
@@ -106,28 +99,11 @@ def _run_shares(launch: Launch, jobs: int, progress: Progress | None) -> list[_S
     return shares
 
 
-def _pool(context: Any, jobs: int) -> Any:
-    """Return a pool of processes that ignore keyboard interrupts, which this one handles.
-
-    They run nothing but this interpreter, so that forking in a thread is safe.
-    """
-    old = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)
-            return context.Pool(jobs)
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, old)
-
-
-_inherited: dict[str, Launch] = {}
-"""The launch that forked processes inherit, since IR is not sent through pipes."""
-
-
-def _run_share(clusters: Sequence[tuple[int, Grid]]) -> _Share | SimulationError:
-    launch = _inherited["launch"]
-    for memory in launch.arguments.memories:
-        memory.forget()
+def _run_share(content: bytes, clusters: Sequence[tuple[int, Grid]]) -> _Share | SimulationError:
+    """Run clusters of a launch, which is a copy: memory is that before any cluster."""
+    launch: Launch = pickle.loads(content)
+    memories = launch.arguments.memories
+    before = [memory.bytes.copy() for memory in memories]
     try:
         run = launch.run(clusters, None)
     except SimulationError as error:
@@ -135,8 +111,11 @@ def _run_share(clusters: Sequence[tuple[int, Grid]]) -> _Share | SimulationError
         told.printed = error.printed
         return told
     numbers = {op: number for number, op in enumerate(launch.kernel.walk())}
-    records = [_records_of(memory, numbers) for memory in launch.arguments.memories]
-    return _Share(run.cycles, run.operations, run.blocks, run.trace, run.printed, records)
+    records = [_records_of(memory, numbers) for memory in memories]
+    pairs = zip(before, memories, strict=True)
+    changed = [(np.flatnonzero(old != memory.bytes), memory.bytes) for old, memory in pairs]
+    changes = [(indices, data[indices]) for indices, data in changed]
+    return _Share(run.cycles, run.operations, run.blocks, run.trace, run.printed, records, changes)
 
 
 def _records_of(memory: Memory, numbers: dict[Operation, int]) -> list[tuple[Record, int | None]]:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tileas_xdsl.executors import Workers
 from tileas_xdsl.tools.kernel_options import (
     ClusterOption,
+    ExecutorOption,
     Grid,
     JobsOption,
     KernelOption,
@@ -109,6 +111,7 @@ def check(
         bool, typer.Option("--github", help="Print annotations of GitHub Actions.")
     ] = False,
     jobs: JobsOption = 1,
+    executor: ExecutorOption = None,
 ) -> None:
     """Run a kernel on this CPU and report everything that is wrong with it.
 
@@ -129,7 +132,7 @@ def check(
         _run(
             input_file, specs, how,
             [parse_suppression(text) for text in allow],
-            (schedules, seed, limit or INSTRUCTION_BUDGET, jobs),
+            (schedules, seed, limit or INSTRUCTION_BUDGET, executor or jobs),
             _format(as_json, as_sarif, as_github),
         )  # fmt: skip
 
@@ -207,7 +210,7 @@ def _run(
     specs: Sequence[str],
     launch: PtxLaunch,
     allow: Sequence[Suppression],
-    effort: tuple[int, int, int, int],
+    effort: tuple[int, int, int, Workers],
     format_: ReportFormat,
 ) -> None:
     from tileas_xdsl.tools.ptx_checking import check_program, print_report, read_program

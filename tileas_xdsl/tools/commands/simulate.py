@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from tileas_xdsl.executors import Workers
 from tileas_xdsl.tools.console import fail, print_facts, print_text
 from tileas_xdsl.tools.kernel_options import (
     ClusterOption,
+    ExecutorOption,
     Grid,
     GridOption,
     JobsOption,
@@ -85,7 +87,7 @@ class _Request:
     cluster: Grid | None
     kernel: str | None
     target: str | None
-    jobs: int
+    jobs: Workers
     tolerance: float
     schedules: Sequence[Schedule]
     outputs: _Outputs
@@ -179,6 +181,7 @@ def simulate(
         typer.Option(parser=_named_path, metavar="FILE", help="Draw the run as an SVG picture."),
     ] = None,
     jobs: JobsOption = 1,
+    executor: ExecutorOption = None,
 ) -> None:
     """Run a kernel on this CPU, and show how its arguments changed.
 
@@ -212,6 +215,7 @@ def simulate(
                     "--host-code": host_code,
                     "--tolerance": tolerance > 0,
                     "--jobs": jobs > 1,
+                    "--executor": executor is not None,
                 },
             )
             _simulate_meaning(input_file, arg, kernel, sig, grid, out)
@@ -236,7 +240,7 @@ def simulate(
             )
             orders = _orders(schedules, order, seed)
             launch = PtxLaunch(kernel, grid, block, cluster, target, shared, host_code, sig)
-            run_ptx(input_file, arg, launch, orders, tolerance, jobs, out)
+            run_ptx(input_file, arg, launch, orders, tolerance, executor or jobs, out)
             return
         _refuse(
             "--level tile",
@@ -250,7 +254,17 @@ def simulate(
         )
         chosen = _schedules(schedules, policy, seed)
         request = _Request(
-            input_file, arg, grid, cluster, kernel, target, jobs, tolerance, chosen, outputs, sig
+            input_file,
+            arg,
+            grid,
+            cluster,
+            kernel,
+            target,
+            executor or jobs,
+            tolerance,
+            chosen,
+            outputs,
+            sig,
         )
         _simulate(request)
 

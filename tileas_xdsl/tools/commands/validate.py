@@ -13,6 +13,7 @@ from tileas_xdsl.tools.kernel_options import (
     ArgOption,
     ClusterOption,
     CompilableInput,
+    ExecutorOption,
     GridOption,
     JobsOption,
     KernelOption,
@@ -55,6 +56,7 @@ def validate(
         bool, typer.Option("--print-ir", help="Print the IR before and after the guilty pass.")
     ] = False,
     jobs: JobsOption = 1,
+    executor: ExecutorOption = None,
 ) -> None:
     """Run a kernel before and after each pass, and name the first pass that changes a result.
 
@@ -77,7 +79,7 @@ def validate(
         chosen = parse_pipeline(passes)
         program = load_tiles(input_file, target, sig)
         specs = parse_specs(arg)
-        launch = prepare(program, kernel, specs, grid, target, cluster, jobs)
+        launch = prepare(program, kernel, specs, grid, target, cluster, executor or jobs)
         trial = Trial(launch, schedules_of(schedules or 1), tolerance)
         _attach_target(program, launch)
         return list(_stages(program, chosen, trial, bar, print_ir))

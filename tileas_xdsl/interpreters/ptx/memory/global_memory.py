@@ -7,6 +7,7 @@ spaces; the base addresses of the windows are our choice.
 from __future__ import annotations
 
 from bisect import bisect_right
+from typing import Any
 
 import numpy as np
 
@@ -45,6 +46,16 @@ class Buffer:
         self.data = padded
         self.read_only = read_only
         self.views = {bits // 8: padded.view(dtype) for bits, dtype in UNSIGNED.items() if bits > 1}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return a copy whose views are of its own bytes."""
+        return _copied, (self.name, self.base, self.end, self.data, self.read_only)
+
+
+def _copied(name: str, base: int, end: int, data: Array, read_only: bool) -> Buffer:
+    buffer = Buffer(name, base, data, read_only=read_only)
+    buffer.end = end
+    return buffer
 
 
 class GlobalMemory:
