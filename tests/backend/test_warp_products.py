@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tileas_xdsl.compiler import compile
-from tileas_xdsl.interpreters.ptx.instructions.matrix import locations
+from tileas_xdsl.interpreters.ptx.instructions.dot.warp_matrix import locations
 from tileas_xdsl.pipelines import PIPELINES
 
 KERNEL = Template("""

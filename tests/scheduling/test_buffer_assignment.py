@@ -3,8 +3,8 @@
 import pytest
 from xdsl.dialects import test
 
-from tileas_xdsl.scheduling.buffer_assignment import Buffer
-from tileas_xdsl.scheduling.register_demand import count
+from tileas_xdsl.scheduling.resources.buffer_assignment import Buffer
+from tileas_xdsl.scheduling.resources.register_demand import count
 
 OP = test.TestOp()
 

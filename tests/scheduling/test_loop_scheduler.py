@@ -7,12 +7,12 @@ import pytest
 from support.ir import parse
 from xdsl.dialects import scf
 
-from tileas_xdsl.scheduling.buffer_stages import buffered, needed_stages
 from tileas_xdsl.scheduling.checker import violations
-from tileas_xdsl.scheduling.dependence_graph import dependence_graph
-from tileas_xdsl.scheduling.loop_scheduler import SchedulerOptions, schedule_loop
-from tileas_xdsl.scheduling.macro_operations import MacroKind
-from tileas_xdsl.scheduling.room import Room
+from tileas_xdsl.scheduling.loops.dependence_graph import dependence_graph
+from tileas_xdsl.scheduling.loops.loop_scheduler import SchedulerOptions, schedule_loop
+from tileas_xdsl.scheduling.loops.macro_operations import MacroKind
+from tileas_xdsl.scheduling.resources.buffer_stages import buffered, needed_stages
+from tileas_xdsl.scheduling.resources.capacity import Room
 from tileas_xdsl.scheduling.solvers.search import SolverName
 from tileas_xdsl.target.arch import get_target
 

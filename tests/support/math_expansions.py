@@ -15,8 +15,8 @@ from tileas_xdsl.dialects.cute import YieldFragmentOp
 from tileas_xdsl.interpreters.tile.tensor_ops.vectorized_body import VectorizedBody
 from tileas_xdsl.transforms.math_functions.expansions import IN_F32
 from tileas_xdsl.transforms.math_functions.expression_builder import Scope, Value
-from tileas_xdsl.transforms.math_functions.range_reduction import far, near
-from tileas_xdsl.transforms.math_functions.trigonometry import OF_REDUCED
+from tileas_xdsl.transforms.math_functions.f32.range_reduction import far, near
+from tileas_xdsl.transforms.math_functions.f32.trigonometry import OF_REDUCED
 
 Array: TypeAlias = NDArray[Any]
 

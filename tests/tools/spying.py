@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from tileas_xdsl.interpreters.tile.launch import Schedule, Simulation
-from tileas_xdsl.tools import runs
+from tileas_xdsl.tools.running import scheduled_runs as runs
 
 Change: TypeAlias = Callable[[Schedule, Simulation], Simulation]
 

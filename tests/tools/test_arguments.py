@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.support.ir import parse
 from tileas_xdsl.interpreters.tile.arguments import Parameter, parameters_of
 from tileas_xdsl.interpreters.tile.launch import find_kernel
-from tileas_xdsl.tools.arguments import (
+from tileas_xdsl.tools.inputs.arguments import (
     ELEMENTS,
     ArraySpec,
     BindingError,
@@ -23,7 +23,7 @@ from tileas_xdsl.tools.arguments import (
     bind_arguments,
     parse_spec,
 )
-from tileas_xdsl.tools.array_files import ArrayFileError, Drafts, read_array
+from tileas_xdsl.tools.inputs.array_files import ArrayFileError, Drafts, read_array
 
 
 def parameters(*types: str) -> list[Parameter]:

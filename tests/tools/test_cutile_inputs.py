@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
 
-from tileas_xdsl.tools.level_validation import TARGETS
+from tileas_xdsl.tools.running.level_validation import TARGETS
 from tileas_xdsl.tools.tileas import app
 
 pytest.importorskip("cuda.tile")

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tileas_xdsl.report import page as pages
-from tileas_xdsl.tools.page_server import HOST, LivePage, server_of
+from tileas_xdsl.tools.pages.page_server import HOST, LivePage, server_of
 from tileas_xdsl.tools.tileas import app
 
 

@@ -22,7 +22,7 @@ from tests.tools.spying import spy
 from tileas_xdsl.interpreters.tile.faults import fault
 from tileas_xdsl.interpreters.tile.launch import Schedule, Simulation
 from tileas_xdsl.interpreters.tile.tracing.trace import Lane, Span, Trace
-from tileas_xdsl.tools.comparison import first_difference
+from tileas_xdsl.tools.running.comparison import first_difference
 from tileas_xdsl.tools.tileas import app
 
 N = 150

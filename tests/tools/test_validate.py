@@ -21,7 +21,7 @@ from tests.tools.kernels_to_run import ADD, SHIFT, TYPES
 from tests.tools.spying import spy
 from tileas_xdsl.diagnostics.emission import emit_error, emit_warning
 from tileas_xdsl.interpreters.tile.launch import Schedule, Simulation
-from tileas_xdsl.tools import validation
+from tileas_xdsl.tools.running import validation
 from tileas_xdsl.tools.tileas import app
 from tileas_xdsl.universe import TILEAS_UNIVERSE
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tileas_xdsl.tools.grid_expressions import GridError, grid_function
+from tileas_xdsl.tools.inputs.grid_expressions import GridError, grid_function
 from tileas_xdsl.tuning.space import SpaceError, configs_of, parse_space
 
 

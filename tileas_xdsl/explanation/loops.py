@@ -22,9 +22,9 @@ from tileas_xdsl.explanation.facts import (
     UnitUse,
 )
 from tileas_xdsl.explanation.work_counts import LOOPS, work_count
-from tileas_xdsl.scheduling.loop_plan import schedule_of
-from tileas_xdsl.scheduling.loop_scheduler import Scheduled, SchedulerOptions, schedule_loop
-from tileas_xdsl.scheduling.room import room_of
+from tileas_xdsl.scheduling.loops.loop_plan import schedule_of
+from tileas_xdsl.scheduling.loops.loop_scheduler import Scheduled, SchedulerOptions, schedule_loop
+from tileas_xdsl.scheduling.resources.capacity import room_of
 from tileas_xdsl.scheduling.timing import LoopTiming, loop_timing
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.costs.latencies import latencies

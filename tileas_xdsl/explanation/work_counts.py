@@ -23,7 +23,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyBase
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.explanation.facts import Roofline
-from tileas_xdsl.scheduling.macro_operations import MacroKind, kind_of
+from tileas_xdsl.scheduling.loops.macro_operations import MacroKind, kind_of
 from tileas_xdsl.target.costs.latencies import Latencies
 
 LOOPS = (scf.ForOp, scf.WhileOp)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from tileas_xdsl.inference import improved, parity
 from tileas_xdsl.inference.checking import check
 from tileas_xdsl.inference.decisions import Decisions, InferenceError, RegistersError
-from tileas_xdsl.inference.improved.cost_model import registers_of
-from tileas_xdsl.inference.improved.register_pressure import limit_of
+from tileas_xdsl.inference.improved.costs.cost_model import registers_of
+from tileas_xdsl.inference.improved.costs.register_pressure import limit_of
 from tileas_xdsl.inference.program import Program
 
 MODES = ("improved", "parity")

@@ -11,9 +11,9 @@ from tileas_xdsl.diagnostics.locations import location_of
 from tileas_xdsl.diagnostics.report import Location
 from tileas_xdsl.interpreters.tile.tracing.timeline import draw_timeline
 from tileas_xdsl.interpreters.tile.tracing.trace import Lane, Span, Trace
-from tileas_xdsl.scheduling.loop_plan import schedule_of
-from tileas_xdsl.scheduling.loop_scheduler import Scheduled, SchedulerOptions
-from tileas_xdsl.scheduling.module_loops import schedules
+from tileas_xdsl.scheduling.loops.loop_plan import schedule_of
+from tileas_xdsl.scheduling.loops.loop_scheduler import Scheduled, SchedulerOptions
+from tileas_xdsl.scheduling.loops.module_loops import schedules
 from tileas_xdsl.scheduling.pictures import draw_graph, draw_reservations
 from tileas_xdsl.scheduling.problem import recurrence_bound, resource_bound
 from tileas_xdsl.scheduling.timing import LoopTiming, loop_timing, unit_spans

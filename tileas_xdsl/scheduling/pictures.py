@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Final
 
-from tileas_xdsl.scheduling.loop_scheduler import Scheduled
-from tileas_xdsl.scheduling.machine_model import lane
+from tileas_xdsl.scheduling.loops.loop_scheduler import Scheduled
+from tileas_xdsl.scheduling.resources.machine_model import lane
 from tileas_xdsl.scheduling.schedule import Role
 
 COLOURS: Final = ("#77aadd", "#ee8866", "#99cc66", "#ffaabb", "#eedd88", "#44bb99", "#bb99dd")

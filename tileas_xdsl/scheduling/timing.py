@@ -21,13 +21,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from tileas_xdsl.scheduling.buffer_stages import buffered
-from tileas_xdsl.scheduling.dependence_graph import MacroDependence, Order
-from tileas_xdsl.scheduling.loop_problem import LoopProblem
-from tileas_xdsl.scheduling.loop_scheduler import Scheduled
-from tileas_xdsl.scheduling.machine_model import lane
-from tileas_xdsl.scheduling.macro_operations import MacroKind
+from tileas_xdsl.scheduling.loops.dependence_graph import MacroDependence, Order
+from tileas_xdsl.scheduling.loops.loop_problem import LoopProblem
+from tileas_xdsl.scheduling.loops.loop_scheduler import Scheduled
+from tileas_xdsl.scheduling.loops.macro_operations import MacroKind
 from tileas_xdsl.scheduling.problem import Reservation
+from tileas_xdsl.scheduling.resources.buffer_stages import buffered
+from tileas_xdsl.scheduling.resources.machine_model import lane
 from tileas_xdsl.scheduling.schedule import Role
 from tileas_xdsl.target.costs.latencies import Latencies
 from tileas_xdsl.target.costs.units import Unit

@@ -12,8 +12,11 @@ from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cuda_tile.structure import module as cuda_tile
 from tileas_xdsl.dialects.target_attribute import agreed_target
-from tileas_xdsl.transforms.cudatile_to_tileaa.kernels import convert_global, convert_kernel
-from tileas_xdsl.transforms.cudatile_to_tileaa.target import Capability
+from tileas_xdsl.transforms.cudatile_to_tileaa.structure.kernels import (
+    convert_global,
+    convert_kernel,
+)
+from tileas_xdsl.transforms.cudatile_to_tileaa.structure.target import Capability
 from tileas_xdsl.transforms.extension import apply_added
 
 

@@ -10,8 +10,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from tileas_xdsl.dialects.target_attribute import module_target
-from tileas_xdsl.scheduling.buffer_assignment import ScheduledLoop, assign_buffers
-from tileas_xdsl.scheduling.room import room_of
+from tileas_xdsl.scheduling.resources.buffer_assignment import ScheduledLoop, assign_buffers
+from tileas_xdsl.scheduling.resources.capacity import room_of
 from tileas_xdsl.scheduling.schedule import SCHEDULE, read_schedule
 from tileas_xdsl.target.arch import Target
 

@@ -12,10 +12,10 @@ from xdsl.passes import ModulePass
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import note, op_error
 from tileas_xdsl.dialects.target_attribute import module_target
-from tileas_xdsl.scheduling.loop_plan import schedule_of
-from tileas_xdsl.scheduling.loop_scheduler import SchedulerOptions, schedule_loop
-from tileas_xdsl.scheduling.machine_model import ModelName
-from tileas_xdsl.scheduling.room import room_of
+from tileas_xdsl.scheduling.loops.loop_plan import schedule_of
+from tileas_xdsl.scheduling.loops.loop_scheduler import SchedulerOptions, schedule_loop
+from tileas_xdsl.scheduling.resources.capacity import room_of
+from tileas_xdsl.scheduling.resources.machine_model import ModelName
 from tileas_xdsl.scheduling.schedule import SCHEDULE, read_plan, write_schedule
 from tileas_xdsl.scheduling.solvers.cp_sat import MissingSolverError
 from tileas_xdsl.scheduling.solvers.search import SolverName

@@ -18,14 +18,15 @@ from xdsl.ir import Attribute, Block, SSAValue
 
 from tileas_xdsl.dialects.tl.buffers import AllocFragmentOp, AllocLocalOp, AllocSharedOp
 from tileas_xdsl.dialects.tl.kernel import KernelOp
-from tileas_xdsl.frontend.tilelang import arithmetic, calls, element_access
-from tileas_xdsl.frontend.tilelang.conversions import resized
-from tileas_xdsl.frontend.tilelang.element_types import scalar_type
 from tileas_xdsl.frontend.tilelang.graph import Node, read_graph
-from tileas_xdsl.frontend.tilelang.local_buffers import written_by_iterations
+from tileas_xdsl.frontend.tilelang.memory import element_access
+from tileas_xdsl.frontend.tilelang.memory.local_buffers import written_by_iterations
+from tileas_xdsl.frontend.tilelang.memory.strides import strides_of
+from tileas_xdsl.frontend.tilelang.scalars import arithmetic, calls
+from tileas_xdsl.frontend.tilelang.scalars.conversions import resized
+from tileas_xdsl.frontend.tilelang.scalars.element_types import scalar_type
 from tileas_xdsl.frontend.tilelang.scope import ExpressionHandler, Scope
 from tileas_xdsl.frontend.tilelang.statements import is_parallel, statement, walk
-from tileas_xdsl.frontend.tilelang.strides import strides_of
 
 _EXPRESSIONS: dict[str, ExpressionHandler] = {
     **arithmetic.HANDLERS,

@@ -10,11 +10,11 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, i1
 from xdsl.ir import Attribute, SSAValue
 
-from tileas_xdsl.frontend.tilelang.conversions import resized
-from tileas_xdsl.frontend.tilelang.element_types import BOOLEAN, is_unsigned, memory_type
 from tileas_xdsl.frontend.tilelang.emitter import INDEX, Emitter
 from tileas_xdsl.frontend.tilelang.graph import Node
-from tileas_xdsl.frontend.tilelang.value_types import literal_type, natural_type
+from tileas_xdsl.frontend.tilelang.scalars.conversions import resized
+from tileas_xdsl.frontend.tilelang.scalars.element_types import BOOLEAN, is_unsigned, memory_type
+from tileas_xdsl.frontend.tilelang.scalars.value_types import literal_type, natural_type
 
 _THREADS = ("threadIdx.x", "threadIdx.y", "threadIdx.z")
 

@@ -12,13 +12,13 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from tileas_xdsl.dialects.tl.enums import Space
 from tileas_xdsl.dialects.tl.loops import ParallelOp, PipelinedOp, SerialOp
 from tileas_xdsl.frontend.tilelang import tile_operations
-from tileas_xdsl.frontend.tilelang.element_access import store_at
 from tileas_xdsl.frontend.tilelang.graph import Node
-from tileas_xdsl.frontend.tilelang.local_buffers import check_private
+from tileas_xdsl.frontend.tilelang.memory.element_access import store_at
+from tileas_xdsl.frontend.tilelang.memory.local_buffers import check_private
+from tileas_xdsl.frontend.tilelang.memory.memory_spaces import space_of
+from tileas_xdsl.frontend.tilelang.memory.regions import for_each
 from tileas_xdsl.frontend.tilelang.refusals import HINTS
-from tileas_xdsl.frontend.tilelang.regions import for_each
 from tileas_xdsl.frontend.tilelang.scope import Scope
-from tileas_xdsl.frontend.tilelang.spaces import space_of
 
 StatementHandler: TypeAlias = Callable[[Scope, Node], None]
 

@@ -15,11 +15,11 @@ from tileas_xdsl.dialects.tl.compute import AtomicAddOp, CumSumOp, GemmOp, Reduc
 from tileas_xdsl.dialects.tl.elements import is_convertible
 from tileas_xdsl.dialects.tl.enums import Space
 from tileas_xdsl.dialects.tl.moves import CopyOp, FillOp
-from tileas_xdsl.frontend.tilelang.conversions import converted
-from tileas_xdsl.frontend.tilelang.element_access import load_at, store_at
-from tileas_xdsl.frontend.tilelang.element_types import scalar_type
 from tileas_xdsl.frontend.tilelang.graph import Node
-from tileas_xdsl.frontend.tilelang.regions import BufferRegion, for_each, region_of
+from tileas_xdsl.frontend.tilelang.memory.element_access import load_at, store_at
+from tileas_xdsl.frontend.tilelang.memory.regions import BufferRegion, for_each, region_of
+from tileas_xdsl.frontend.tilelang.scalars.conversions import converted
+from tileas_xdsl.frontend.tilelang.scalars.element_types import scalar_type
 from tileas_xdsl.frontend.tilelang.scope import Scope
 
 TileHandler: TypeAlias = Callable[[Scope, Node], None]

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from tileas_xdsl.inference.decisions import InferenceError, Note, RegistersError
 from tileas_xdsl.inference.fragment_map import FragmentMap
+from tileas_xdsl.inference.improved.accesses.work_items import WorkItem
+from tileas_xdsl.inference.improved.costs.register_pressure import Pressure
 from tileas_xdsl.inference.improved.legality import Fault, Violation, violation
-from tileas_xdsl.inference.improved.propagation import Assignment
-from tileas_xdsl.inference.improved.register_pressure import Pressure
-from tileas_xdsl.inference.improved.search import is_overtaken
-from tileas_xdsl.inference.improved.work_items import WorkItem
+from tileas_xdsl.inference.improved.search.propagation import Assignment
+from tileas_xdsl.inference.improved.search.work_item_search import is_overtaken
 from tileas_xdsl.inference.program import Loop, Program
 
 

@@ -18,24 +18,27 @@ from tileas_xdsl.inference.decisions import (
     Staging,
 )
 from tileas_xdsl.inference.fragment_map import FragmentMap, fully_replicated
-from tileas_xdsl.inference.improved.connected_components import Solution, Solver, components
-from tileas_xdsl.inference.improved.conversion_costs import conversion_cost
-from tileas_xdsl.inference.improved.cost_model import registers_of
-from tileas_xdsl.inference.improved.diagnostics import check_annotations, refused, too_large
-from tileas_xdsl.inference.improved.gemm_operands import required_fragments, shared_operands
-from tileas_xdsl.inference.improved.memory_access import vector_of
-from tileas_xdsl.inference.improved.register_pressure import (
+from tileas_xdsl.inference.improved.accesses.memory_access import vector_of
+from tileas_xdsl.inference.improved.accesses.storage_views import Views, views_of
+from tileas_xdsl.inference.improved.accesses.work_items import WorkItem, work_item_of
+from tileas_xdsl.inference.improved.candidates.gemm_operands import (
+    required_fragments,
+    shared_operands,
+)
+from tileas_xdsl.inference.improved.candidates.shared_swizzles import plain_layouts
+from tileas_xdsl.inference.improved.costs.conversion_costs import conversion_cost
+from tileas_xdsl.inference.improved.costs.cost_model import registers_of
+from tileas_xdsl.inference.improved.costs.register_pressure import (
     NO_CROWDS,
     Pressure,
     limit_of,
     live_elsewhere,
     pressure,
 )
-from tileas_xdsl.inference.improved.search import Choice, crossings, staging_cost
-from tileas_xdsl.inference.improved.shared_swizzles import plain_layouts
+from tileas_xdsl.inference.improved.diagnostics import check_annotations, refused, too_large
+from tileas_xdsl.inference.improved.search.connected_components import Solution, Solver, components
+from tileas_xdsl.inference.improved.search.work_item_search import Choice, crossings, staging_cost
 from tileas_xdsl.inference.improved.soundness import check_sound
-from tileas_xdsl.inference.improved.storage_views import Views, views_of
-from tileas_xdsl.inference.improved.work_items import WorkItem, work_item_of
 from tileas_xdsl.inference.program import Buffer, Gemm, Loop, Program, Scope, touched
 from tileas_xdsl.target.arch import get_target
 

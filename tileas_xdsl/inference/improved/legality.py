@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tileas_xdsl.inference.fragment_map import FragmentMap
-from tileas_xdsl.inference.improved.fragment_access import Use, point_of
+from tileas_xdsl.inference.improved.accesses.fragment_access import Use, point_of
 from tileas_xdsl.layout.expr.tables import Table
 
 

@@ -19,9 +19,9 @@ from math import prod
 import numpy as np
 
 from tileas_xdsl.inference.decisions import InferenceError, Note
-from tileas_xdsl.inference.improved.fragment_access import Use, access_symbols, point_of
-from tileas_xdsl.inference.improved.memory_access import MemoryUse
-from tileas_xdsl.inference.improved.work_items import WorkItem
+from tileas_xdsl.inference.improved.accesses.fragment_access import Use, access_symbols, point_of
+from tileas_xdsl.inference.improved.accesses.memory_access import MemoryUse
+from tileas_xdsl.inference.improved.accesses.work_items import WorkItem
 from tileas_xdsl.inference.program import AccessKind, Loop, Scope
 from tileas_xdsl.layout.expr.tables import Table, evaluated
 

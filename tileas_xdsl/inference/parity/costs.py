@@ -8,7 +8,7 @@ from typing import Protocol
 
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.parity.fixed_point import Engine
-from tileas_xdsl.inference.parity.loop_candidates import has_thread_dependent_slot
+from tileas_xdsl.inference.parity.loops.loop_candidates import has_thread_dependent_slot
 from tileas_xdsl.inference.parity.memory_traffic import traffic
 from tileas_xdsl.inference.parity.state import State
 from tileas_xdsl.inference.program import Loop, LoopKind

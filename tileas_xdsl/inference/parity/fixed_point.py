@@ -8,9 +8,10 @@ from functools import cached_property
 
 from tileas_xdsl.inference.decisions import InferenceError
 from tileas_xdsl.inference.fragment_map import FragmentMap
-from tileas_xdsl.inference.parity import gemms, loops, reductions
-from tileas_xdsl.inference.parity.containment import layout_contains
-from tileas_xdsl.inference.parity.fragment_access import LoopUses, uses_of
+from tileas_xdsl.inference.parity import gemms, reductions
+from tileas_xdsl.inference.parity.loops import loop_layouts as loops
+from tileas_xdsl.inference.parity.loops.containment import layout_contains
+from tileas_xdsl.inference.parity.loops.fragment_access import LoopUses, uses_of
 from tileas_xdsl.inference.parity.state import BufferLayout, Level, State, Update, Uses, Visit
 from tileas_xdsl.inference.parity.storage_views import viewed
 from tileas_xdsl.inference.program import (

@@ -11,7 +11,7 @@ from tileas_xdsl.inference.parity.costs import MODELS
 from tileas_xdsl.inference.parity.cumsum_expansion import Expanded, expanded
 from tileas_xdsl.inference.parity.fixed_point import Engine
 from tileas_xdsl.inference.parity.free_mode import decide
-from tileas_xdsl.inference.parity.loops import vector_of
+from tileas_xdsl.inference.parity.loops.loop_layouts import vector_of
 from tileas_xdsl.inference.parity.state import Level, State, Uses, Visit
 from tileas_xdsl.inference.parity.storage_views import viewed
 from tileas_xdsl.inference.program import Loop, LoopKind, Program

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from tileas_xdsl.inference.default_slots import condensed, inferred_slot
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.parity.conflicts import LayoutConflict
-from tileas_xdsl.inference.parity.containment import layout_contains
+from tileas_xdsl.inference.parity.loops.containment import layout_contains
 from tileas_xdsl.inference.parity.state import BufferLayout, Level, Update
 from tileas_xdsl.inference.program import Program, Reduce
 from tileas_xdsl.layout.expr.expression import Number, dimension, substituted, symbol

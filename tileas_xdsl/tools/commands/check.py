@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tileas_xdsl.executors import Workers
-from tileas_xdsl.tools.kernel_options import (
+from tileas_xdsl.tools.inputs.kernel_options import (
     ClusterOption,
     ExecutorOption,
     Grid,
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tileas_xdsl.check.suppressions import Suppression
-    from tileas_xdsl.tools.launch_files import LaunchFile
-    from tileas_xdsl.tools.ptx_runs import PtxLaunch
+    from tileas_xdsl.tools.inputs.launch_files import LaunchFile
+    from tileas_xdsl.tools.running.ptx_runs import PtxLaunch
 
 
 class ReportFormat(StrEnum):
@@ -122,7 +122,7 @@ def check(
     """
     from tileas_xdsl.check.reports import INSTRUCTION_BUDGET
     from tileas_xdsl.check.suppressions import parse_suppression
-    from tileas_xdsl.tools.programs import reported_errors
+    from tileas_xdsl.tools.inputs.programs import reported_errors
 
     with reported_errors():
         described = _described(launch)
@@ -148,9 +148,9 @@ def _format(as_json: bool, as_sarif: bool, as_github: bool) -> ReportFormat:
 
 
 def _described(path: Path | None) -> LaunchFile | None:
-    from tileas_xdsl.tools.arguments import BindingError
-    from tileas_xdsl.tools.kernel_options import check_specs
-    from tileas_xdsl.tools.launch_files import LaunchFileError, read_launch
+    from tileas_xdsl.tools.inputs.arguments import BindingError
+    from tileas_xdsl.tools.inputs.kernel_options import check_specs
+    from tileas_xdsl.tools.inputs.launch_files import LaunchFileError, read_launch
 
     if path is None:
         return None
@@ -173,8 +173,8 @@ def _launch(
     signature: str | None,
 ) -> PtxLaunch:
     """Return the launch: options of the command line, then the file's, then defaults."""
-    from tileas_xdsl.tools.launch_files import LaunchFile
-    from tileas_xdsl.tools.ptx_runs import PtxLaunch
+    from tileas_xdsl.tools.inputs.launch_files import LaunchFile
+    from tileas_xdsl.tools.running.ptx_runs import PtxLaunch
 
     file = described or LaunchFile(None, None, None, None, None, None)
     return PtxLaunch(
@@ -213,8 +213,8 @@ def _run(
     effort: tuple[int, int, int, Workers],
     format_: ReportFormat,
 ) -> None:
-    from tileas_xdsl.tools.ptx_checking import check_program, print_report, read_program
-    from tileas_xdsl.tools.runs import progress_bar
+    from tileas_xdsl.tools.running.ptx_checking import check_program, print_report, read_program
+    from tileas_xdsl.tools.running.scheduled_runs import progress_bar
 
     program = read_program(path, specs, launch)
     with progress_bar() as bar:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tileas_xdsl.tools.console import fail
-from tileas_xdsl.tools.kernel_options import (
+from tileas_xdsl.tools.inputs.kernel_options import (
     BytecodeVersionOption,
     CompilableInput,
     CompileTargetOption,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from tileas_xdsl.backend.ptxas import Assembled
     from tileas_xdsl.compiler import CompiledKernel, CompiledModule, Stage
-    from tileas_xdsl.tools.programs import Program
+    from tileas_xdsl.tools.inputs.programs import Program
 
 
 SPIN = 8
@@ -108,7 +108,7 @@ def compile(
     """
     from tileas_xdsl.backend.nvidia_tools import MissingToolError
     from tileas_xdsl.tools.deep_stack import with_deep_stack
-    from tileas_xdsl.tools.programs import load_input, print_diagnostics, reported_errors
+    from tileas_xdsl.tools.inputs.programs import load_input, print_diagnostics, reported_errors
 
     if emit in _BINARIES and out == "-" and sys.stdout.isatty():
         fail(f"a {emit} is no text for a terminal: name a file with -o", 2)
@@ -173,7 +173,7 @@ def _source(
     from tileas_xdsl.frontend.bytecode.layout import LATEST, version_named
     from tileas_xdsl.frontend.bytecode.writing.writer import write_bytecode
     from tileas_xdsl.tools.deep_stack import with_deep_stack
-    from tileas_xdsl.tools.programs import load_input
+    from tileas_xdsl.tools.inputs.programs import load_input
 
     program = with_deep_stack(lambda: load_input(input_file, sig, target, bytecode_version))
     if emit is Emit.CUDA_TILE:
@@ -222,7 +222,7 @@ def _compile(
 ) -> CompiledModule:
     """Compile, and print the IR after the passes of these names, or after all of them."""
     from tileas_xdsl.compiler import CompiledModule, compile_module, kernel_names
-    from tileas_xdsl.tools.programs import Program
+    from tileas_xdsl.tools.inputs.programs import Program
 
     def after(stage: Stage, module: ModuleOp) -> None:
         if shown is None or stage.name in shown:
@@ -297,7 +297,7 @@ def _write(name: str, content: bytes) -> None:
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
         return
-    from tileas_xdsl.tools.array_files import Drafts
+    from tileas_xdsl.tools.inputs.array_files import Drafts
 
     try:
         with Drafts() as drafts:

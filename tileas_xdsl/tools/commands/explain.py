@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tileas_xdsl.tools.console import fail
-from tileas_xdsl.tools.kernel_options import (
+from tileas_xdsl.tools.inputs.kernel_options import (
     ArgOption,
     CompilableInput,
     CompileTargetOption,
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from tileas_xdsl.dialects.tl.kernel import KernelOp
     from tileas_xdsl.inference.decisions import Decisions
     from tileas_xdsl.inference.program import Program as BufferProgram
-    from tileas_xdsl.tools.explaining import Request
-    from tileas_xdsl.tools.programs import Program
+    from tileas_xdsl.tools.inputs.programs import Program
+    from tileas_xdsl.tools.pages.explaining import Request
 
 _MODES = ("improved", "parity")
 ALL = "all"
@@ -91,8 +91,8 @@ def explain(
     smallest change of constants that compiles.
     """
     from tileas_xdsl.tools.deep_stack import with_deep_stack
-    from tileas_xdsl.tools.explaining import Request
-    from tileas_xdsl.tools.programs import load_input, reported_errors
+    from tileas_xdsl.tools.inputs.programs import load_input, reported_errors
+    from tileas_xdsl.tools.pages.explaining import Request
 
     if arg and grid is None:
         fail("--arg needs --grid, of a launch that takes these arguments", 2)
@@ -117,8 +117,8 @@ def _explain(program: Program, request: Request, show: Sequence[str], *, json: b
     """Print the facts of all kernels; those of a refused one on stderr, and exit."""
     from tileas_xdsl.explanation.refusal_text import refusal_text
     from tileas_xdsl.explanation.text import SECTIONS, explanation
-    from tileas_xdsl.tools.explaining import RefusedError, explained
-    from tileas_xdsl.tools.programs import print_diagnostics
+    from tileas_xdsl.tools.inputs.programs import print_diagnostics
+    from tileas_xdsl.tools.pages.explaining import RefusedError, explained
 
     try:
         found = explained(program, request)

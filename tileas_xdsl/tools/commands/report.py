@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tileas_xdsl.tools.console import fail
-from tileas_xdsl.tools.kernel_options import (
+from tileas_xdsl.tools.inputs.kernel_options import (
     ArgOption,
     CompilableInput,
     CompileTargetOption,
@@ -41,9 +41,9 @@ def report(
     page needs no network.  A kernel that is refused has a page as well, and exit code 1.
     """
     from tileas_xdsl.report.page import page
-    from tileas_xdsl.tools.array_files import Drafts
     from tileas_xdsl.tools.deep_stack import with_deep_stack
-    from tileas_xdsl.tools.programs import print_diagnostics, reported_errors
+    from tileas_xdsl.tools.inputs.array_files import Drafts
+    from tileas_xdsl.tools.inputs.programs import print_diagnostics, reported_errors
 
     with reported_errors():
         made = with_deep_stack(lambda: _report(input_file, kernel, target, sig, grid, arg))
@@ -68,7 +68,7 @@ def _report(
     specs: list[str],
 ) -> Report:
     from tileas_xdsl.diagnostics.parsing.pass_specs import UsageError
-    from tileas_xdsl.tools.report_input import read_report
+    from tileas_xdsl.tools.pages.report_input import read_report
 
     if specs and grid is None:
         raise UsageError("--arg is for a run, which needs --grid")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tileas_xdsl.tools.console import fail, print_facts
-from tileas_xdsl.tools.kernel_options import (
+from tileas_xdsl.tools.inputs.kernel_options import (
     ClusterOption,
     Grid,
     GridOption,
@@ -22,7 +22,7 @@ from tileas_xdsl.tools.kernel_options import (
 
 if TYPE_CHECKING:
     from tileas_xdsl.runtime.gpu.device import Device
-    from tileas_xdsl.tools.ptx_runs import CompiledProgram, PtxLaunch
+    from tileas_xdsl.tools.running.ptx_runs import CompiledProgram, PtxLaunch
 
 
 def run(
@@ -65,8 +65,8 @@ def run(
     from tileas_xdsl.runtime.gpu.driver import DriverError
     from tileas_xdsl.runtime.kernel_launcher import target_of
     from tileas_xdsl.tools.deep_stack import with_deep_stack
-    from tileas_xdsl.tools.programs import reported_errors
-    from tileas_xdsl.tools.ptx_runs import PtxLaunch, compiled_program
+    from tileas_xdsl.tools.inputs.programs import reported_errors
+    from tileas_xdsl.tools.running.ptx_runs import PtxLaunch, compiled_program
 
     is_text = input_file.endswith(".ptx")
     with reported_errors():
@@ -108,8 +108,8 @@ def _run_text(
     from tileas_xdsl.diagnostics.parsing.inputs import read_input
     from tileas_xdsl.runtime.gpu.timing import timed
     from tileas_xdsl.runtime.ptx_launcher import TextLauncher
-    from tileas_xdsl.tools.array_table import Shown, print_arrays, write_arrays
-    from tileas_xdsl.tools.ptx_runs import text_program
+    from tileas_xdsl.tools.inputs.array_table import Shown, print_arrays, write_arrays
+    from tileas_xdsl.tools.running.ptx_runs import text_program
 
     program = text_program(path, specs, launch)
     text = read_input(path).decode()
@@ -135,7 +135,7 @@ def _run_text(
 def _run(program: CompiledProgram, device: Device, bench: bool, folder: Path | None) -> None:
     from tileas_xdsl.runtime.gpu.timing import timed
     from tileas_xdsl.runtime.kernel_launcher import Launcher, from_device
-    from tileas_xdsl.tools.array_table import Shown, print_arrays, write_arrays
+    from tileas_xdsl.tools.inputs.array_table import Shown, print_arrays, write_arrays
 
     launcher = Launcher(program.kernel, device)
     args = [_on(device, argument.value, argument.name) for argument in program.arguments]

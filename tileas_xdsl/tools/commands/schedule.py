@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tileas_xdsl.tools.kernel_options import (
+from tileas_xdsl.tools.inputs.kernel_options import (
     CompilableInput,
     CompileTargetOption,
     KernelOption,
@@ -16,7 +16,7 @@ from tileas_xdsl.tools.kernel_options import (
 )
 
 if TYPE_CHECKING:
-    from tileas_xdsl.scheduling.loop_scheduler import Scheduled
+    from tileas_xdsl.scheduling.loops.loop_scheduler import Scheduled
 
 
 def schedule(
@@ -40,7 +40,7 @@ def schedule(
     unit; how busy units are, and the predicted cycles of an iteration.
     """
     from tileas_xdsl.report.loops import loop_table
-    from tileas_xdsl.tools.programs import reported_errors
+    from tileas_xdsl.tools.inputs.programs import reported_errors
 
     with reported_errors():
         for number, found in enumerate(_schedules(input_file, kernel, target, sig, solver)):
@@ -56,12 +56,12 @@ def _schedules(
     from xdsl.utils.arg_spec import ArgSpec
 
     from tileas_xdsl.compiler import compile_module
-    from tileas_xdsl.scheduling.loop_scheduler import SchedulerOptions
-    from tileas_xdsl.scheduling.module_loops import SCHEDULED_AFTER, schedules
+    from tileas_xdsl.scheduling.loops.loop_scheduler import SchedulerOptions
+    from tileas_xdsl.scheduling.loops.module_loops import SCHEDULED_AFTER, schedules
     from tileas_xdsl.scheduling.solvers.search import SolverName
     from tileas_xdsl.target.arch import get_target
     from tileas_xdsl.tools.deep_stack import with_deep_stack
-    from tileas_xdsl.tools.programs import load_input
+    from tileas_xdsl.tools.inputs.programs import load_input
 
     if solver not in (known := [name.value for name in SolverName]):
         raise typer.BadParameter(f"solver '{solver}' is none of {', '.join(known)}")

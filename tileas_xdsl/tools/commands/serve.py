@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from tileas_xdsl.tools.console import fail
-from tileas_xdsl.tools.kernel_options import (
+from tileas_xdsl.tools.inputs.kernel_options import (
     ArgOption,
     CompilableInput,
     CompileTargetOption,
@@ -34,7 +34,7 @@ def serve(
     """
     from threading import Event, Thread
 
-    from tileas_xdsl.tools.page_server import LivePage, server_of, watch
+    from tileas_xdsl.tools.pages.page_server import LivePage, server_of, watch
 
     given = {"--kernel": kernel, "--target": target, "--sig": sig, "--grid": grid}
     options = [word for name, value in given.items() if value for word in (name, str(value))]

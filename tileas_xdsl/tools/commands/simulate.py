@@ -14,7 +14,7 @@ import typer
 
 from tileas_xdsl.executors import Workers
 from tileas_xdsl.tools.console import fail, print_facts, print_text
-from tileas_xdsl.tools.kernel_options import (
+from tileas_xdsl.tools.inputs.kernel_options import (
     ClusterOption,
     ExecutorOption,
     Grid,
@@ -35,9 +35,14 @@ if TYPE_CHECKING:
     from tileas_xdsl.interpreters.tile.launch import Schedule, Simulation
     from tileas_xdsl.interpreters.tile.numerics.element_types import Array
     from tileas_xdsl.interpreters.tile.tracing.trace import Trace
-    from tileas_xdsl.tools.array_files import Drafts
-    from tileas_xdsl.tools.ptx_runs import OrderOfEvents
-    from tileas_xdsl.tools.runs import Bar, FailedRunError, Launch, UnequalRunError
+    from tileas_xdsl.tools.inputs.array_files import Drafts
+    from tileas_xdsl.tools.running.ptx_runs import OrderOfEvents
+    from tileas_xdsl.tools.running.scheduled_runs import (
+        Bar,
+        FailedRunError,
+        Launch,
+        UnequalRunError,
+    )
 
 
 class Level(StrEnum):
@@ -95,7 +100,7 @@ class _Request:
 
     def command(self, schedule: Schedule) -> str:
         """The command that runs one schedule again."""
-        from tileas_xdsl.tools.runs import options_of
+        from tileas_xdsl.tools.running.scheduled_runs import options_of
 
         words = ["tileas", "simulate", self.file, "--grid", str(self.grid)]
         options = (
@@ -191,9 +196,9 @@ def simulate(
     run's, is reported with the command that repeats it.  Arrays of .npy files are copied: results
     go to --out.
     """
-    from tileas_xdsl.tools.programs import reported_errors
-    from tileas_xdsl.tools.ptx_runs import PtxLaunch
-    from tileas_xdsl.tools.ptx_simulation import run_ptx
+    from tileas_xdsl.tools.inputs.programs import reported_errors
+    from tileas_xdsl.tools.running.ptx_runs import PtxLaunch
+    from tileas_xdsl.tools.running.ptx_simulation import run_ptx
 
     outputs = _Outputs(out, trace, timeline)
     if level is Level.TILE_IR:
@@ -277,7 +282,7 @@ def _simulate_meaning(
     grid: Grid,
     folder: Path | None,
 ) -> None:
-    from tileas_xdsl.tools.meaning_simulation import run_tile_ir
+    from tileas_xdsl.tools.running.tile_ir_simulation import run_tile_ir
 
     run_tile_ir(path, specs, kernel, signature, grid, folder)
 
@@ -295,7 +300,7 @@ def _orders(
     count: int | None, order: EventOrder | None, seed: int | None
 ) -> Sequence[OrderOfEvents]:
     from tileas_xdsl.diagnostics.parsing.pass_specs import UsageError
-    from tileas_xdsl.tools.ptx_runs import OrderOfEvents, orders_of
+    from tileas_xdsl.tools.running.ptx_runs import OrderOfEvents, orders_of
 
     if count is not None and order is not None:
         raise UsageError("--schedules runs every order, --order chooses one: give one of them")
@@ -313,7 +318,7 @@ def _schedules(
 ) -> Sequence[Schedule]:
     from tileas_xdsl.diagnostics.parsing.pass_specs import UsageError
     from tileas_xdsl.interpreters.tile.launch import Schedule
-    from tileas_xdsl.tools.runs import schedules_of
+    from tileas_xdsl.tools.running.scheduled_runs import schedules_of
 
     if count is not None and policy is not None:
         raise UsageError("--schedules runs every policy, --policy chooses one: give one of them")
@@ -350,7 +355,11 @@ class _Done:
 
 def _simulate(request: _Request) -> None:
     from tileas_xdsl.tools.deep_stack import with_deep_stack
-    from tileas_xdsl.tools.runs import FailedRunError, UnequalRunError, progress_bar
+    from tileas_xdsl.tools.running.scheduled_runs import (
+        FailedRunError,
+        UnequalRunError,
+        progress_bar,
+    )
 
     try:
         with progress_bar() as bar:
@@ -366,8 +375,8 @@ def _simulate(request: _Request) -> None:
 
 
 def _run(request: _Request, bar: Bar) -> _Done:
-    from tileas_xdsl.tools.programs import load_tiles
-    from tileas_xdsl.tools.runs import Trial, prepare
+    from tileas_xdsl.tools.inputs.programs import load_tiles
+    from tileas_xdsl.tools.running.scheduled_runs import Trial, prepare
 
     program = load_tiles(request.file, request.target, request.signature)
     launch = prepare(
@@ -387,7 +396,7 @@ def _run(request: _Request, bar: Bar) -> _Done:
 
 def _end_failed(request: _Request, run: FailedRunError) -> NoReturn:
     from tileas_xdsl.interpreters.tile.faults import SimulationError
-    from tileas_xdsl.tools.programs import print_diagnostics
+    from tileas_xdsl.tools.inputs.programs import print_diagnostics
 
     if isinstance(run.error, SimulationError):
         print_text(run.error.printed)
@@ -410,7 +419,7 @@ def _end_unequal(request: _Request, run: UnequalRunError) -> NoReturn:
 
 def _write(outputs: _Outputs, trace: Trace, done: _Done | None = None) -> None:
     """Write all files of a run; of one that went wrong the trace only."""
-    from tileas_xdsl.tools.array_files import Drafts
+    from tileas_xdsl.tools.inputs.array_files import Drafts
 
     try:
         with Drafts() as drafts:
@@ -460,7 +469,7 @@ def _print_run(done: _Done, schedules: int) -> None:
 def _print_arrays(done: _Done) -> None:
     import numpy as np
 
-    from tileas_xdsl.tools.array_table import Shown, print_arrays
+    from tileas_xdsl.tools.inputs.array_table import Shown, print_arrays
 
     given, parameters = done.launch.args, done.launch.parameters
     print_arrays(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tileas_xdsl.tools.console import fail
-from tileas_xdsl.tools.kernel_options import (
+from tileas_xdsl.tools.inputs.kernel_options import (
     ArgOption,
     CompilableInput,
     CompileTargetOption,
@@ -73,8 +73,8 @@ def tune(
     """
     from tileas_xdsl.executors import ExecutorError
     from tileas_xdsl.tools.deep_stack import with_deep_stack
-    from tileas_xdsl.tools.grid_expressions import GridError
-    from tileas_xdsl.tools.programs import reported_errors
+    from tileas_xdsl.tools.inputs.grid_expressions import GridError
+    from tileas_xdsl.tools.inputs.programs import reported_errors
     from tileas_xdsl.tuning.space import SpaceError, parse_space
 
     if sig is None:
@@ -105,8 +105,8 @@ def _tuned(
     from tileas_xdsl.frontend.cutile import in_order, load_kernel
     from tileas_xdsl.frontend.kernel_files import split_reference
     from tileas_xdsl.frontend.signature import parse_signature
-    from tileas_xdsl.tools.cutile_parameters import bound
-    from tileas_xdsl.tools.grid_expressions import grid_function
+    from tileas_xdsl.tools.inputs.cutile_parameters import bound
+    from tileas_xdsl.tools.inputs.grid_expressions import grid_function
     from tileas_xdsl.tuning.measuring import gpu_measure, launch_target
     from tileas_xdsl.tuning.tuner import Request
     from tileas_xdsl.tuning.tuner import tune as search

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tileas_xdsl.tools.console import fail, print_table
-from tileas_xdsl.tools.kernel_options import (
+from tileas_xdsl.tools.inputs.kernel_options import (
     ArgOption,
     ClusterOption,
     CompilableInput,
@@ -27,9 +27,9 @@ from tileas_xdsl.tools.kernel_options import (
 if TYPE_CHECKING:
     from xdsl.passes import ModulePass
 
-    from tileas_xdsl.tools.programs import Program
-    from tileas_xdsl.tools.runs import Bar, Launch, Trial
-    from tileas_xdsl.tools.validation import Step
+    from tileas_xdsl.tools.inputs.programs import Program
+    from tileas_xdsl.tools.running.scheduled_runs import Bar, Launch, Trial
+    from tileas_xdsl.tools.running.validation import Step
 
 
 def validate(
@@ -72,8 +72,8 @@ def validate(
         _validate_levels(input_file, arg, kernel, sig, grid, target, tolerance)
         return
     from tileas_xdsl.tools.deep_stack import with_deep_stack
-    from tileas_xdsl.tools.programs import load_tiles, reported_errors
-    from tileas_xdsl.tools.runs import Trial, prepare, progress_bar, schedules_of
+    from tileas_xdsl.tools.inputs.programs import load_tiles, reported_errors
+    from tileas_xdsl.tools.running.scheduled_runs import Trial, prepare, progress_bar, schedules_of
 
     def work(bar: Bar) -> list[_Stage]:
         chosen = parse_pipeline(passes)
@@ -99,8 +99,8 @@ def _validate_levels(
     target: str | None,
     tolerance: float,
 ) -> None:
-    from tileas_xdsl.tools.level_validation import validate_levels
-    from tileas_xdsl.tools.programs import reported_errors
+    from tileas_xdsl.tools.inputs.programs import reported_errors
+    from tileas_xdsl.tools.running.level_validation import validate_levels
 
     with reported_errors():
         validate_levels(path, specs, kernel, signature, grid, target, tolerance)
@@ -117,7 +117,7 @@ class _Stage:
 def _stages(
     program: Program, passes: Sequence[ModulePass], trial: Trial, bar: Bar, print_ir: bool
 ) -> Generator[_Stage]:
-    from tileas_xdsl.tools import validation
+    from tileas_xdsl.tools.running import validation
 
     for step in validation.validate(program, passes, trial, bar):
         yield _Stage(step, program.text() if print_ir else "")
@@ -143,7 +143,7 @@ def _attach_target(program: Program, launch: Launch) -> None:
 
 
 def _tell(stages: Sequence[_Stage], print_ir: bool) -> None:
-    from tileas_xdsl.tools.programs import print_diagnostics
+    from tileas_xdsl.tools.inputs.programs import print_diagnostics
 
     steps = [stage.step for stage in stages]
     for step in steps:

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 
-from tileas_xdsl.transforms.cudatile_to_tileaa.assumptions import FACTS
 from tileas_xdsl.transforms.cudatile_to_tileaa.compute import COMPUTE
-from tileas_xdsl.transforms.cudatile_to_tileaa.control_flow import CONTROL_FLOW
-from tileas_xdsl.transforms.cudatile_to_tileaa.conversions import CONVERSIONS
 from tileas_xdsl.transforms.cudatile_to_tileaa.converter import Rule
-from tileas_xdsl.transforms.cudatile_to_tileaa.floats import FLOATS
-from tileas_xdsl.transforms.cudatile_to_tileaa.integers import INTEGERS
-from tileas_xdsl.transforms.cudatile_to_tileaa.pointers import POINTERS
+from tileas_xdsl.transforms.cudatile_to_tileaa.elementwise.conversions import CONVERSIONS
+from tileas_xdsl.transforms.cudatile_to_tileaa.elementwise.floats import FLOATS
+from tileas_xdsl.transforms.cudatile_to_tileaa.elementwise.integers import INTEGERS
+from tileas_xdsl.transforms.cudatile_to_tileaa.memory.pointers import POINTERS
+from tileas_xdsl.transforms.cudatile_to_tileaa.memory.views import VIEWS
 from tileas_xdsl.transforms.cudatile_to_tileaa.shapes import SHAPES
-from tileas_xdsl.transforms.cudatile_to_tileaa.views import VIEWS
+from tileas_xdsl.transforms.cudatile_to_tileaa.structure.assumptions import FACTS
+from tileas_xdsl.transforms.cudatile_to_tileaa.structure.control_flow import CONTROL_FLOW
 
 RULES: dict[type[Operation], Rule] = {
     **COMPUTE,

@@ -21,8 +21,9 @@ from xdsl.utils.hints import isa
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
-from tileas_xdsl.scheduling.buffer_assignment import NAMED_BARRIERS
-from tileas_xdsl.scheduling.macro_operations import macro_operations
+from tileas_xdsl.scheduling.loops.macro_operations import macro_operations
+from tileas_xdsl.scheduling.resources.buffer_assignment import NAMED_BARRIERS
+from tileas_xdsl.scheduling.resources.unit_demand import busy_cycles
 from tileas_xdsl.scheduling.schedule import (
     BufferPlan,
     LoopPlan,
@@ -32,7 +33,6 @@ from tileas_xdsl.scheduling.schedule import (
     Schedule,
     loads_of,
 )
-from tileas_xdsl.scheduling.work import busy_cycles
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.costs.latencies import latencies
 from tileas_xdsl.target.costs.units import Unit

@@ -7,19 +7,19 @@ from collections.abc import Callable, Mapping
 from xdsl.dialects import math
 from xdsl.ir import Operation
 
-from tileas_xdsl.transforms.math_functions import (
-    double_powers,
-    double_trigonometry,
-    doubles,
+from tileas_xdsl.transforms.math_functions import rounding as roundings
+from tileas_xdsl.transforms.math_functions.expression_builder import Value
+from tileas_xdsl.transforms.math_functions.f32 import (
     error_function,
     exponentials,
     logarithms,
     powers,
     trigonometry,
 )
-from tileas_xdsl.transforms.math_functions import inverse_trigonometry as inverse
-from tileas_xdsl.transforms.math_functions import rounding as roundings
-from tileas_xdsl.transforms.math_functions.expression_builder import Value
+from tileas_xdsl.transforms.math_functions.f32 import inverse_trigonometry as inverse
+from tileas_xdsl.transforms.math_functions.f64 import exponentials as doubles
+from tileas_xdsl.transforms.math_functions.f64 import powers as double_powers
+from tileas_xdsl.transforms.math_functions.f64 import trigonometry as double_trigonometry
 
 Expansion = Callable[..., Value]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import bools
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup, Warpgroup
-from tileas_xdsl.interpreters.ptx.instructions.compare import select
+from tileas_xdsl.interpreters.ptx.instructions.elementwise.compare import select
 from tileas_xdsl.interpreters.ptx.matrix.wgmma_accumulators import (
     AccumulatorRegister,
     materialize_all,

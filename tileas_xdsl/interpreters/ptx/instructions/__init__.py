@@ -4,30 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tileas_xdsl.interpreters.ptx.instructions import (
-    async_copies,
-    atomics,
-    barrier,
+from tileas_xdsl.interpreters.ptx.instructions import calls, control
+from tileas_xdsl.interpreters.ptx.instructions.base import Semantics
+from tileas_xdsl.interpreters.ptx.instructions.dot import tcgen05, tcgen05_mma, tcgen05_moves, wgmma
+from tileas_xdsl.interpreters.ptx.instructions.dot import warp_matrix as matrix
+from tileas_xdsl.interpreters.ptx.instructions.elementwise import (
     bits,
-    calls,
     compare,
-    control,
     convert,
     floating,
     integer,
-    matrix,
-    mbarrier,
-    memory,
     move,
-    tcgen05,
-    tcgen05_mma,
-    tcgen05_moves,
+)
+from tileas_xdsl.interpreters.ptx.instructions.memory import (
+    async_copies,
+    atomics,
     tensor_copies,
     tensor_maps,
-    warp,
-    wgmma,
 )
-from tileas_xdsl.interpreters.ptx.instructions.base import Semantics
+from tileas_xdsl.interpreters.ptx.instructions.memory import load_store as memory
+from tileas_xdsl.interpreters.ptx.instructions.synchronisation import barrier, mbarrier, warp
 
 FAMILIES = (
     integer,

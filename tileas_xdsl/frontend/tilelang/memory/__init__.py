@@ -1,0 +1,1 @@
+"""Buffers: memory spaces, strides, regions, accesses to elements."""

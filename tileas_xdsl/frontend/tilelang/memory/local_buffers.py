@@ -1,0 +1,78 @@
+"""Buffers private to a thread, which `tl` has private to an iteration of a parallel loop.
+
+What an iteration writes into one is gone after it, so a kernel that reads it later is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.dialects.tl.enums import Space
+from tileas_xdsl.frontend.tilelang.graph import Node
+from tileas_xdsl.frontend.tilelang.memory.memory_spaces import space_of
+from tileas_xdsl.frontend.tilelang.scope import Scope
+
+
+def written_by_iterations(scope: Scope, loop: Node) -> set[Node]:
+    """The private buffers that the iterations of a parallel loop write."""
+    return {
+        buffer
+        for buffer, is_store in _accesses(loop)
+        if is_store
+        and (value := scope.buffers.get(buffer)) is not None
+        and space_of(value.type) is Space.LOCAL
+    }
+
+
+def check_private(scope: Scope, loop: Node) -> None:
+    """Raise where an iteration reads what another loop wrote into a private buffer.
+
+    A buffer that iterations write has to be written in each loop before it is read there.
+    """
+    first: dict[Node, bool] = {}
+    for buffer, is_store in _accesses(loop):
+        first.setdefault(buffer, is_store)
+    for buffer, is_store in first.items():
+        if buffer in scope.of_iterations and not is_store:
+            raise _kept(scope, buffer)
+
+
+def check_kept(scope: Scope, buffer: Node) -> None:
+    """Raise where the block reads a private buffer that iterations write."""
+    if buffer in scope.of_iterations and not scope.is_iteration:
+        raise _kept(scope, buffer)
+
+
+def _kept(scope: Scope, buffer: Node) -> DiagnosticError:
+    why = "is read after the T.Parallel that writes it: use a fragment for it"
+    return scope.refusal(f"the local buffer '{buffer.text('name')}'", why)
+
+
+def _accesses(node: Node) -> Iterator[tuple[Node, bool]]:
+    """Buffers in the order in which a statement accesses them, and whether it stores."""
+    if node.kind in ("tirx.BufferStore", "tirx.BufferLoad"):
+        for part in _operands(node):
+            yield from _accesses(part)
+        yield node.child("buffer"), node.kind == "tirx.BufferStore"
+        return
+    for part in _operands(node):
+        yield from _accesses(part)
+
+
+_FIELDS = (
+    *("a", "b", "value", "condition", "true_value", "false_value", "min", "extent"),
+    *("body", "then_case", "else_case", "block"),
+)
+_LISTS = ("seq", "args", "indices")
+
+
+def _operands(node: Node) -> Iterator[Node]:
+    if not node.kind.startswith("tirx.") or node.kind in ("tirx.StringImm", "tirx.Var"):
+        return
+    for name in _FIELDS:
+        if (found := node.optional(name)) is not None:
+            yield found
+    for name in _LISTS:
+        if name in node.data:
+            yield from node.children(name)

@@ -1,0 +1,1 @@
+"""Scalar expressions: types, ranges, arithmetic, conversions and calls."""

@@ -1,0 +1,1 @@
+"""Operations in one form: iterations, and the elements and addresses that they access."""

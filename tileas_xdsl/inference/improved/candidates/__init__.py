@@ -1,0 +1,1 @@
+"""Candidate layouts of loops and buffers: prescribed, transferred, extended, or along memory."""

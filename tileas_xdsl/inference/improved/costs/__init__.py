@@ -1,0 +1,1 @@
+"""Estimated cycles of operations and conversions, and register pressure."""

@@ -1,0 +1,1 @@
+"""Choice among candidates: propagation through connected components, search by cost."""

@@ -1,0 +1,161 @@
+"""The layout of a fragment that a laid-out loop is the first to use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from tileas_xdsl.inference.default_slots import condensed, with_replica_last
+from tileas_xdsl.inference.fragment_map import FragmentMap, fully_replicated
+from tileas_xdsl.inference.parity.conflicts import LayoutConflict
+from tileas_xdsl.inference.parity.loops.fragment_access import LoopUses, Use
+from tileas_xdsl.inference.parity.loops.loop_candidates import completed
+from tileas_xdsl.layout.expr.digits import Digit, Digits, digits_of
+from tileas_xdsl.layout.expr.expression import (
+    Number,
+    dimension,
+    dimensions_of,
+    substituted,
+    symbol,
+    symbols_of,
+)
+from tileas_xdsl.layout.expr.simplification import simplified
+
+
+def completed_fragment(
+    loop: LoopUses, owners: FragmentMap, use: Use, shape: tuple[int, ...]
+) -> FragmentMap:
+    """The threads whose iterations use an element hold it; all do where that has no closed form.
+
+    Raises LayoutConflict where a fragment without such a form is written.
+    """
+    if loop.is_common(use) and shape == owners.shape:
+        return owners
+    try:
+        result = _of_iterations(loop, owners, use, shape)
+    except LayoutConflict:
+        if use.is_write:
+            raise
+        return fully_replicated(shape, owners.threads)
+    is_usable = use.is_write or (result.is_injective and not _is_ragged(result))
+    return result if is_usable else fully_replicated(shape, owners.threads)
+
+
+def _is_ragged(layout: FragmentMap) -> bool:
+    """Whether the pieces of a coordinate make up more than its extent."""
+    extents = (*layout.shape, layout.replicas)
+    found = digits_of(with_replica_last(layout.thread, len(layout.shape)), extents)
+    if found is None:
+        return False
+    sizes = [prod(d.extent for d in found.digits if d.variable == k) for k in range(len(extents))]
+    return sizes != list(extents)
+
+
+def _of_iterations(
+    loop: LoopUses, owners: FragmentMap, use: Use, shape: tuple[int, ...]
+) -> FragmentMap:
+    extents = loop.loop.extents
+    known = _compact_digits(loop, use)
+    unused = None if known is None else _unused(known, extents)
+    if known is None or unused is None:
+        raise _no_inverse(loop, use)
+    copies = prod(digit.extent for digit in unused)
+    variables = _inverse(known, unused, extents, len(shape))
+    replica = symbol(0)
+    thread = substituted(owners.thread, variables, [replica // copies])
+    replicas = copies * owners.replicas
+    thread = simplified(thread, shape, (replicas,))
+    threads = owners.threads
+    result = completed(shape, thread, threads, replicas, loop)
+    thread, replicas = condensed(thread, shape, replicas)
+    result = FragmentMap(shape, thread, result.slot, threads, replicas)
+    _check_threads(loop, use, result)
+    return result
+
+
+def _check_threads(loop: LoopUses, use: Use, layout: FragmentMap) -> None:
+    """Elements that the loop leaves out may fall outside of the block: TileLang would lose them."""
+    table = layout.thread_table
+    if table.min() < 0 or table.max() >= layout.threads:
+        raise LayoutConflict(
+            f"the loop uses part of '{use.buffer}': by its layout the rest would live in threads "
+            f"{int(table.min())} to {int(table.max())} of {layout.threads}",
+            loop.loop.location,
+        )
+
+
+def _compact_digits(loop: LoopUses, use: Use) -> list[Digits] | None:
+    """The digits of each index, by stride; None: they are no numbers of parallel variables."""
+    result: list[Digits] = []
+    for index in use.indices:
+        if not dimensions_of(index) & set(range(loop.rank)):
+            result.append(Digits(0, ()))
+            continue
+        if symbols_of(index):
+            return None
+        found = digits_of(index, loop.extents)
+        if found is None or any(digit.variable >= loop.rank for digit in found.used):
+            return None
+        by_stride = sorted(found.used, key=lambda digit: digit.stride)
+        result.append(Digits(found.base, tuple(by_stride)))
+    return result if all(map(_is_compact, result)) else None
+
+
+def _unused(indices: Sequence[Digits], extents: tuple[int, ...]) -> list[Digit] | None:
+    """The pieces of the variables that no index mentions; None: a piece is used twice."""
+    result: list[Digit] = []
+    for variable, extent in enumerate(extents):
+        pieces = sorted(
+            (d.lower, d.extent) for found in indices for d in found.used if d.variable == variable
+        )
+        lower = 1
+        for start, size in pieces:
+            if start % lower:
+                return None
+            if start > lower:
+                result.append(Digit(variable, lower, start // lower, 0, False))
+            lower = start * size
+        if extent % lower:
+            return None
+        if extent > lower:
+            result.append(Digit(variable, lower, extent // lower, 0, True))
+    return result
+
+
+def _inverse(
+    indices: Sequence[Digits], unused: Sequence[Digit], extents: tuple[int, ...], rank: int
+) -> list[Number]:
+    """Each variable by the coordinates of the element, and symbol 0 for what they leave open."""
+    variables: list[Number] = [0] * len(extents)
+    for k, found in enumerate(indices):
+        coordinate = dimension(k) + -found.base
+        for digit in found.used:
+            value = coordinate // digit.stride
+            if digit is not found.used[-1]:
+                value = value % digit.extent
+            variables[digit.variable] = variables[digit.variable] + value * digit.lower
+    weight = 1
+    for digit in sorted(unused, key=lambda digit: (-digit.variable, digit.lower)):
+        value = symbol(0) // weight % digit.extent * digit.lower
+        variables[digit.variable] = variables[digit.variable] + value
+        weight *= digit.extent
+    return variables
+
+
+def _is_compact(found: Digits) -> bool:
+    """Whether the digits, by stride, are those of a number without gaps."""
+    weight = 1
+    for digit in found.used:
+        if digit.stride != weight:
+            return False
+        weight *= digit.extent
+    return True
+
+
+def _no_inverse(loop: LoopUses, use: Use) -> LayoutConflict:
+    indices = ", ".join(str(index) for index in use.indices)
+    return LayoutConflict(
+        f"the loop takes [{indices}] of '{use.buffer}': which iterations use an element has no "
+        f"closed form, so its owners are unknown",
+        loop.loop.location,
+    )

@@ -1,0 +1,1 @@
+"""Matrix instructions: mma.sync, wgmma, tcgen05, and the matrices that they read."""

@@ -1,0 +1,263 @@
+"""Tensor-memory loads, stores and copies from shared memory.  Source: PTX ISA 9.7.16.8."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from tileas_xdsl.interpreters.ptx.checking.vector_clocks import AsyncEvent
+from tileas_xdsl.interpreters.ptx.errors import Fault
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import (
+    WARP,
+    Array,
+    lane_list,
+    spread,
+    warps_of,
+)
+from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup, Cta
+from tileas_xdsl.interpreters.ptx.execution.waits import reconverge
+from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Semantics, Site, Step
+from tileas_xdsl.interpreters.ptx.instructions.dot.tcgen05 import BLACKWELL, group_of
+from tileas_xdsl.interpreters.ptx.matrix.smem_operands import (
+    WIDTHS,
+    Descriptor,
+    read_descriptor,
+)
+from tileas_xdsl.interpreters.ptx.matrix.tmem_access import (
+    check_cells,
+    register_cells,
+    shadow_locations_of,
+    split,
+)
+from tileas_xdsl.interpreters.ptx.memory.shared_memory import GRANULE, TENSOR_COLUMNS
+from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES
+from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
+from tileas_xdsl.target.errors import TargetError
+from tileas_xdsl.target.tensor_memory import MOVE_SHAPES
+
+WORD = np.dtype(np.uint32)
+B32 = TYPES["b32"]
+
+
+def _cells_of(site: Site) -> tuple[Array, bool]:
+    """Return the cells of (thread, register), and whether two 16-bit columns are packed."""
+    site.ignore(("sync", "aligned"))
+    shape = site.choose(MOVE_SHAPES)
+    repetitions = next((m for m in site.modifiers if m[0] == "x" and m[1:].isdigit()), "")
+    if not repetitions:
+        site.fail("the number of repetitions .xN is missing")
+    site.modifiers.remove(repetitions)
+    packed = site.flag("pack::16b") or site.flag("unpack::16b")
+    site.choose(("b32",))
+    site.no_more()
+    if packed and shape != "32x32b":
+        site.fail(f"16-bit packing is not supported for .{shape}")
+    half = None
+    if shape == "16x32bx2":
+        half = site.immediate(2 if site.name == "tcgen05.ld" else 1)
+    count = int(repetitions[1:])
+    try:
+        cells = register_cells(shape, count, half)
+    except TargetError as error:
+        return site.fail(str(error))
+    if packed:  # register i of 32x32b is then columns 2i and 2i + 1: 256 of them for .x128
+        cells = cells[:, :1] + np.arange(2 * count)
+    return cells, packed
+
+
+def _warp_cells(
+    f: ConvergenceGroup, warp: int, slot: int, offset: int, cells: Array, what: str
+) -> Array:
+    """Return the cells of one warp, whose address must be in its own quarter of the lanes."""
+    value = f.r[slot]
+    taddr = int(value[WARP * warp]) if value.__class__ is np.ndarray else int(value)
+    lane, column = split(taddr + offset)
+    quarter = (f.warpgroup.first_warp + warp) % 4
+    found = cells + lane * TENSOR_COLUMNS + column
+    lanes = found // TENSOR_COLUMNS
+    if int(lanes.min()) < 32 * quarter or int(lanes.max()) >= 32 * quarter + 32:
+        raise Fault(
+            "tensor-memory",
+            f"{what}: warp {f.warpgroup.first_warp + warp} reaches lanes {32 * quarter}.."
+            f"{32 * quarter + 31} only, not {int(lanes.min())}..{int(lanes.max())}",
+        )
+    if column + int((cells % TENSOR_COLUMNS).max()) >= TENSOR_COLUMNS:
+        raise Fault("tensor-memory", f"{what} reaches beyond column {TENSOR_COLUMNS - 1}")
+    check_cells(f, f.warpgroup.cta, found, what)
+    return found
+
+
+def build_ld(site: Site) -> Step:
+    """`tcgen05.ld`: load cells to registers, readable after `tcgen05.wait::ld`."""
+    cells, packed = _cells_of(site)
+    count = cells.shape[1] // (2 if packed else 1)
+    dests = [site.destination(p, B32) for p in site.vector(0, (count,))]
+    slot, offset = site.address(1)
+    site.program.watch_loads(dests)
+
+    def step(f: ConvergenceGroup) -> int | None:
+        if not reconverge(f, "tcgen05.ld"):
+            return STOP
+        cta, checker = f.warpgroup.cta, f.warpgroup.cta.cluster.checker
+        columns = np.zeros((count, f.warpgroup.lanes), WORD)
+        for warp in warps_of(f.mask):
+            locations = _warp_cells(f, warp, slot, offset, cells, "tcgen05.ld")
+            words = cta.tensor.cells.reshape(-1)[locations]
+            if packed:
+                words = words[:, 0::2] & 0xFFFF | words[:, 1::2] << np.uint32(16)
+            columns[:, WARP * warp : WARP * warp + WARP] = words.T
+            if checker is not None:
+                agent = f.warpgroup.agents[warp]
+                checker.tensor_lanes(cta, agent, shadow_locations_of(locations), f.pc, write=False)
+                state = f.warpgroup.warp_states[warp]
+                state.tensor_loads.update(dict.fromkeys(dests, f.pc))
+        for dest, column in zip(dests, columns, strict=True):
+            f.r[dest] = column
+        return None
+
+    return step
+
+
+def build_st(site: Site) -> Step:
+    """`tcgen05.st`: store registers to cells."""
+    cells, packed = _cells_of(site)
+    count = cells.shape[1] // (2 if packed else 1)
+    slot, offset = site.address(0)
+    slots = [site.source(p, B32) for p in site.vector(len(site.operands) - 1, (count,))]
+
+    def step(f: ConvergenceGroup) -> int | None:
+        if not reconverge(f, "tcgen05.st"):
+            return STOP
+        cta, checker = f.warpgroup.cta, f.warpgroup.cta.cluster.checker
+        words = np.stack([spread(f.r[s], f.warpgroup.lanes, WORD) for s in slots], 1)
+        for warp in warps_of(f.mask):
+            locations = _warp_cells(f, warp, slot, offset, cells, "tcgen05.st")
+            mine = words[WARP * warp : WARP * warp + WARP]
+            if packed:
+                halves = np.stack([mine & 0xFFFF, mine >> np.uint32(16)], 2)
+                mine = halves.reshape(len(mine), -1)
+            cta.tensor.cells.reshape(-1)[locations] = mine
+            if checker is not None:
+                agent = f.warpgroup.agents[warp]
+                checker.tensor_lanes(cta, agent, shadow_locations_of(locations), f.pc, write=True)
+        return None
+
+    return step
+
+
+def build_wait(site: Site) -> Step:
+    """`tcgen05.wait::ld` and `::st`."""
+    loads = site.name.endswith("ld")
+    site.ignore(("sync", "aligned"))
+    site.no_more()
+    site.count(0)
+
+    def step(f: ConvergenceGroup) -> int | None:
+        if not reconverge(f, "tcgen05.wait"):
+            return STOP
+        for warp in warps_of(f.mask):
+            checker = f.warpgroup.cta.cluster.checker
+            if loads:
+                f.warpgroup.warp_states[warp].tensor_loads.clear()
+            elif checker is not None:
+                checker.tensor_stores_done(f.warpgroup.cta, f.warpgroup.agents[warp])
+        return None
+
+    return step
+
+
+# Copies
+
+
+COPY_SHAPES: Mapping[str, tuple[int, int, tuple[tuple[int, ...], ...]]] = {
+    "128x256b": (128, 2, ((0,), (1,), (2,), (3,))),
+    "128x128b": (128, 1, ((0,), (1,), (2,), (3,))),
+    "64x128b.warpx2::02_13": (64, 1, ((0, 2), (1, 3))),
+    "64x128b.warpx2::01_23": (64, 1, ((0, 1), (2, 3))),
+    "32x128b.warpx4": (32, 1, ((0, 1, 2, 3),)),
+}
+"""By copy shape: rows, 16-byte granules per row, and destination lane quarters per 32 rows."""
+
+
+def build_cp(site: Site) -> Step:
+    """`tcgen05.cp`: copy rows of shared memory to tensor memory."""
+    group = group_of(site)
+    multicast = site.choose(("warpx2::02_13", "warpx2::01_23", "warpx4"), "")
+    shape = site.modifiers.pop(0) if site.modifiers else ""
+    name = f"{shape}.{multicast}" if multicast else shape
+    if name not in COPY_SHAPES or site.modifiers:
+        site.fail(f"shape .{'.'.join([name, *site.modifiers])} is not supported")
+    site.count(2)
+    slot, offset = site.address(0)
+    source = site.source(1, TYPES["b64"])
+
+    def step(f: ConvergenceGroup) -> None:
+        for lane in lane_list(f.mask):
+            values = [f.r[s] for s in (slot, source)]
+            taddr, word = (int(v[lane]) if v.__class__ is np.ndarray else v for v in values)
+            found = read_descriptor(word, BLACKWELL, "descriptor of tcgen05.cp")
+            _copy(f, lane, taddr + offset, found, name, group)
+
+    return step
+
+
+def _copy(
+    f: ConvergenceGroup, lane: int, taddr: int, source: Descriptor, name: str, group: int
+) -> None:
+    cta, cluster, pc = f.warpgroup.cta, f.warpgroup.cta.cluster, f.pc
+    ctas = cluster.ctas[cta.rank & ~(group - 1) :][:group]
+    rows, chunks, quarters = COPY_SHAPES[name]
+    granules = _row_granules(source, rows, chunks)
+    base_lane, column = split(taddr)
+    cells = [
+        (np.arange(32 * i, 32 * i + 32), _quarter_cells(q, base_lane, column, 4 * chunks))
+        for i, targets in enumerate(quarters)
+        for q in targets
+    ]
+    agent = f.warpgroup.agent(lane)
+    started: AsyncEvent | None = None
+    if cluster.checker is not None:
+        started = cluster.checker.clocks.start_tensor(agent, pc)
+        f.warpgroup.warp_states[lane // WARP].tensor_issued = [started]
+    for target in ctas:
+        target.shared.check_granules(granules)
+        every = np.concatenate([c for _, c in cells])
+        check_cells(f, target, every, "tcgen05.cp")
+        if cluster.checker is not None and started is not None:
+            cluster.checker.copy(target, granules.ravel(), started, pc, write=False)
+            cluster.checker.tensor_operation(
+                target, shadow_locations_of(every), started, agent, pc, write=True
+            )
+    cluster.queue.add(lambda: _put(ctas, granules, cells), pc, lane=("tensor", agent))
+
+
+def _put(ctas: list[Cta], granules: Array, cells: list[tuple[Array, Array]]) -> None:
+    for cta in ctas:
+        words = cta.shared.granules[granules].view(np.uint32)
+        flat = cta.tensor.cells.reshape(-1)
+        for rows, locations in cells:
+            flat[locations] = words[rows]
+
+
+def _quarter_cells(quarter: int, lane: int, column: int, columns: int) -> Array:
+    lanes = lane + 32 * quarter + np.arange(32)
+    return lanes[:, None] * TENSOR_COLUMNS + column + np.arange(columns)
+
+
+def _row_granules(source: Descriptor, rows: int, chunks: int) -> Array:
+    """Return the granules of the rows in the canonical K-major layout."""
+    r = np.arange(rows)[:, None]
+    step = source.leading if source.mode == "none" else GRANULE
+    row = GRANULE * WIDTHS[source.mode]
+    address = source.address + r // 8 * source.stride + r % 8 * row
+    return BYTE_SWIZZLES[source.mode](address + np.arange(chunks) * step) // GRANULE
+
+
+TABLE = (
+    Semantics("tcgen05.ld", build_ld, waits=True),
+    Semantics("tcgen05.st", build_st, waits=True),
+    Semantics("tcgen05.wait::ld", build_wait, waits=True),
+    Semantics("tcgen05.wait::st", build_wait, waits=True),
+    Semantics("tcgen05.cp", build_cp),
+)

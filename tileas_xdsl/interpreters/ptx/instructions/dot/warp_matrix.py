@@ -1,0 +1,260 @@
+"""Warp-level matrix instructions: ldmatrix, stmatrix, movmatrix and mma.sync.
+
+Source: PTX ISA 9.7.14; fragment layouts are those of `tileas_xdsl.target.mma.register_layouts`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+
+import numpy as np
+
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Array, spread, warps_of
+from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
+from tileas_xdsl.interpreters.ptx.execution.waits import Absence, reconverge
+from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Semantics, Site, Step
+from tileas_xdsl.interpreters.ptx.instructions.dot.wgmma import rounded_sum
+from tileas_xdsl.interpreters.ptx.matrix.smem_operands import ELEMENT_BITS, values_of
+from tileas_xdsl.interpreters.ptx.matrix.wgmma_accumulators import wrap_int32
+from tileas_xdsl.interpreters.ptx.memory.generic_access import groups, load, store
+from tileas_xdsl.interpreters.ptx.numerics.float_formats import decode
+from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES, UNSIGNED
+from tileas_xdsl.layout.tables import flat_table
+from tileas_xdsl.target.mma.register_layouts import REGISTER_LAYOUTS
+
+WORD = np.dtype(np.uint32)
+COUNTS: Mapping[str, int] = {"x1": 1, "x2": 2, "x4": 4}
+
+
+# ldmatrix and stmatrix: 8x8 matrices of 16 bits
+
+
+def _matrix_modifiers(site: Site) -> tuple[int, bool]:
+    site.ignore(("sync", "aligned"))
+    shape = site.choose(("m8n8", "m16n16", "m16n8"))
+    count = COUNTS[site.choose(COUNTS)]
+    trans = site.flag("trans")
+    site.ignore(("shared", "shared::cta"))
+    type_ = site.modifiers.pop() if site.modifiers else ""
+    if shape != "m8n8" or type_ != "b16":
+        site.fail(f"shape .{shape} of .{type_} is not supported")
+    site.no_more()
+    site.count(2)
+    return count, trans
+
+
+def build_ldmatrix(site: Site) -> Step:
+    """`ldmatrix`: load rows of 16 bytes at per-lane addresses, distributed over the warp."""
+    count, trans = _matrix_modifiers(site)
+    dests = [site.destination(p, TYPES["b32"]) for p in site.vector(0, (count,))]
+    slot, offset = site.address(1)
+
+    def step(f: ConvergenceGroup) -> int | None:
+        if not reconverge(f, "ldmatrix", absence=Absence.NONE):
+            return STOP
+        lanes = f.warpgroup.lanes
+        rows = _rows_of(f, slot, offset, count)
+        halves = rows.view(np.uint16).reshape(-1, count, 8, 8)
+        if trans:
+            halves = halves.transpose(0, 1, 3, 2)
+        words = np.ascontiguousarray(halves).view(np.uint32).reshape(-1, count, WARP)
+        for i, dest in enumerate(dests):
+            column = np.zeros(lanes, WORD)
+            for location, warp in enumerate(warps_of(f.mask)):
+                column[WARP * warp : WARP * warp + WARP] = words[location, i]
+            f.r[dest] = column
+        return None
+
+    return step
+
+
+def _pointing(f: ConvergenceGroup, count: int) -> int:
+    """Return the lanes whose addresses are used: 8 for each matrix."""
+    mask = 0
+    for warp in warps_of(f.mask):
+        mask |= ((1 << 8 * count) - 1) << WARP * warp
+    return mask
+
+
+def _rows_of(f: ConvergenceGroup, slot: int, offset: int, count: int) -> Array:
+    """Return the addressed rows, shape (warps x matrices x 8, 16 bytes)."""
+    mask = f.mask
+    f.mask = _pointing(f, count)
+    found = np.zeros((f.mask.bit_count(), 4), WORD)
+    for group in groups(f, f.r[slot], offset, "shared"):
+        found[group.rows] = load(f, group, 4, 4)
+    f.mask = mask
+    return found
+
+
+def build_stmatrix(site: Site) -> Step:
+    """`stmatrix`: the inverse of `ldmatrix`."""
+    count, trans = _matrix_modifiers(site)
+    slot, offset = site.address(0)
+    slots = [site.source(p, TYPES["b32"]) for p in site.vector(1, (count,))]
+
+    def step(f: ConvergenceGroup) -> int | None:
+        if not reconverge(f, "stmatrix", absence=Absence.NONE):
+            return STOP
+        lanes = f.warpgroup.lanes
+        words = np.stack([spread(f.r[s], lanes, WORD) for s in slots], 0)
+        by_warp = words.reshape(count, -1, WARP)[:, list(warps_of(f.mask))]
+        halves = np.ascontiguousarray(by_warp.transpose(1, 0, 2)).view(np.uint16)
+        cells = halves.reshape(-1, count, 8, 8)
+        if trans:
+            cells = cells.transpose(0, 1, 3, 2)
+        rows = np.ascontiguousarray(cells).view(np.uint32).reshape(-1, 4)
+        mask = f.mask
+        f.mask = _pointing(f, count)
+        for group in groups(f, f.r[slot], offset, "shared"):
+            store(f, group, rows[group.rows], 4)
+        f.mask = mask
+        return None
+
+    return step
+
+
+def build_movmatrix(site: Site) -> Step:
+    """`movmatrix`: transpose an 8x8 matrix of 16-bit elements across a warp."""
+    site.ignore(("sync", "aligned"))
+    site.choose(("m8n8",))
+    site.choose(("trans",))
+    site.choose(("b16",))
+    site.no_more()
+    site.count(2)
+    dest, a = site.destination(0, TYPES["b32"]), site.source(1, TYPES["b32"])
+
+    def step(f: ConvergenceGroup) -> int | None:
+        if not reconverge(f, "movmatrix"):
+            return STOP
+        words = spread(f.r[a], f.warpgroup.lanes, WORD).reshape(-1, WARP)
+        cells = np.ascontiguousarray(words).view(np.uint16).reshape(-1, 8, 8)
+        flipped = np.ascontiguousarray(cells.transpose(0, 2, 1))
+        f.r[dest] = flipped.view(np.uint32).reshape(-1)
+        return None
+
+    return step
+
+
+# mma.sync
+
+_SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)")
+
+FAMILY: Mapping[str, str] = {
+    "f16": "16bit", "bf16": "16bit", "tf32": "tf32", "s8": "8bit", "u8": "8bit",
+    "e4m3": "8bit", "e5m2": "8bit", "f64": "f64",
+}  # fmt: skip
+"""By element type, the row of the register-layout table."""
+
+
+@cache
+def locations(name: str) -> tuple[Array, Array]:
+    """Return rows and columns of the (thread, value) pairs of a layout, each (threads, values)."""
+    layout = REGISTER_LAYOUTS[name]
+    table = np.asarray(flat_table(layout.layout)).reshape(
+        layout.values, layout.threads
+    ).T  # fmt: skip
+    return table % layout.tile[0], table // layout.tile[0]
+
+
+def build_mma(site: Site) -> Step:
+    """`mma.sync`: D = A B + C of one warp."""
+    site.ignore(("sync", "aligned", "row", "col"))
+    shape = next((m for m in map(_SHAPE.fullmatch, site.modifiers) if m), None)
+    if shape is None:
+        site.fail("the shape mMnNkK is missing")
+    site.modifiers.remove(shape.group())
+    saturate = site.flag("satfinite")
+    site.ignore(("kind::f8f6f4",))
+    if len(site.modifiers) != 4:
+        site.fail("the types of D, A, B and C are expected")
+    d, a, b, c = site.modifiers
+    family = FAMILY.get(a)
+    name = f"mma.{shape.group()}.{family}"
+    if family is None or FAMILY.get(b) != family or f"{name}.a" not in REGISTER_LAYOUTS:
+        site.fail(f"{shape.group()} of .{a} and .{b} is not supported")
+    if c != d and not (d == "f32" and c == "f32"):
+        site.fail(f".{c} is not added to .{d}")
+    site.count(4)
+    return _mma_step(site, name, (d, a, b), saturate)
+
+
+def _mma_step(site: Site, name: str, types: tuple[str, str, str], saturate: bool) -> Step:
+    d, a, b = types
+    width = 64 if d == "f64" else 32
+    register = TYPES[f"b{width}"]
+    counts = {part: _count(f"{name}.{part}", bits, width) for part, bits in
+              (("a", _bits(a)), ("b", _bits(b)), ("c", _bits(d)))}  # fmt: skip
+    dests = [site.destination(p, register) for p in site.vector(0, (counts["c"],))]
+    slots = {
+        part: [site.source(p, register) for p in site.vector(location, (counts[part],))]
+        for location, part in ((1, "a"), (2, "b"), (3, "c"))
+    }
+
+    def step(f: ConvergenceGroup) -> int | None:
+        if not reconverge(f, "mma.sync", absence=Absence.NONE):
+            return STOP
+        lanes = f.warpgroup.lanes
+        words = {
+            part: np.stack([spread(f.r[s], lanes, UNSIGNED[width]) for s in found], 1)
+            for part, found in slots.items()
+        }
+        result = np.zeros_like(words["c"])
+        for warp in warps_of(f.mask):
+            mine = slice(WARP * warp, WARP * warp + WARP)
+            left = _matrix_of(words["a"][mine], f"{name}.a", a)
+            right = _matrix_of(words["b"][mine], f"{name}.b", b)
+            total = left @ right.T + _matrix_of(words["c"][mine], f"{name}.c", d)
+            result[mine] = _registers_of(total, f"{name}.c", d, saturate)
+        for i, dest in enumerate(dests):
+            f.r[dest] = np.ascontiguousarray(result[:, i])
+        return None
+
+    return step
+
+
+def _bits(element: str) -> int:
+    return {"f64": 64, "f32": 32, "s32": 32}.get(element) or ELEMENT_BITS[element]
+
+
+def _count(name: str, bits: int, width: int) -> int:
+    """Return the registers of an operand, at least one."""
+    return max(REGISTER_LAYOUTS[name].values * bits // width, 1)
+
+
+def _matrix_of(words: Array, name: str, element: str) -> Array:
+    """Decode registers (threads, registers) to a matrix of numbers (rows, columns)."""
+    row, column = locations(name)
+    bits = _bits(element)
+    cells = np.ascontiguousarray(words).view(UNSIGNED[bits])[:, : row.shape[1]]
+    if element in ("f64", "f32"):
+        values = decode(np.ascontiguousarray(cells), element)
+    elif element == "s32":
+        values = cells.view(np.int32).astype(np.float64)
+    else:
+        values = values_of(np.ascontiguousarray(cells), element).astype(np.float64)
+    matrix = np.zeros(REGISTER_LAYOUTS[name].tile, np.float64)
+    matrix[row, column] = values
+    return matrix
+
+
+def _registers_of(matrix: Array, name: str, element: str, saturate: bool) -> Array:
+    row, column = locations(name)
+    cells = matrix[row, column]
+    if element == "f64":
+        return cells.view(np.uint64)
+    if element == "s32":
+        return wrap_int32(rounded_sum(cells, "s32", saturate))
+    if element == "f16":
+        return np.ascontiguousarray(cells.astype(np.float16)).view(np.uint32)
+    return cells.astype(np.float32).view(np.uint32)
+
+
+TABLE = (
+    Semantics("ldmatrix", build_ldmatrix, waits=True),
+    Semantics("stmatrix", build_stmatrix, waits=True),
+    Semantics("movmatrix", build_movmatrix, waits=True),
+    Semantics("mma", build_mma, waits=True),
+)

@@ -1,0 +1,1 @@
+"""Loads, stores, atomics, asynchronous and tensor copies, tensor maps."""

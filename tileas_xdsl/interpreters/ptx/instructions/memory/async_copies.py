@@ -1,0 +1,418 @@
+"""Non-tensor asynchronous copies.  Source: PTX ISA 9.7.9.25, data movement.
+
+`cp.async` counts as the generic proxy, `cp.async.bulk` as the asynchronous one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tileas_xdsl.interpreters.ptx.checking.vector_clocks import AsyncEvent
+from tileas_xdsl.interpreters.ptx.errors import Fault
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Array, Value, lane_list, warps_of
+from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup, Cta, Operation
+from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step
+from tileas_xdsl.interpreters.ptx.instructions.synchronisation.mbarrier import (
+    lane_addresses,
+    lane_name,
+)
+from tileas_xdsl.interpreters.ptx.memory.generic_access import Group, addresses_of
+from tileas_xdsl.interpreters.ptx.memory.shared_memory import OFFSET_MASK, RANK_SHIFT
+from tileas_xdsl.interpreters.ptx.numerics.memory_reductions import REDUCTIONS, reduce_bytes
+from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES
+from tileas_xdsl.interpreters.ptx.synchronization.mbarrier_arrivals import (
+    arrive,
+    barrier_at,
+    check_fenced,
+    check_initialised,
+)
+from tileas_xdsl.interpreters.ptx.tma import bulk_groups as bulk
+
+HINTS = ("L2::cache_hint", "L2::64B", "L2::128B", "L2::256B", "ca", "cg")
+U32 = TYPES["u32"]
+
+
+# cp.async
+
+
+def build_cp_async(site: Site) -> Step:
+    """`cp.async`: 4, 8 or 16 bytes a lane from global to shared memory, zeros beyond `src-size`."""
+    hint = "L2::cache_hint" in site.modifiers
+    site.ignore(HINTS)
+    site.choose(("shared::cta", "shared"))
+    site.choose(("global",))
+    site.no_more()
+    extra = site.count(3, 5) - hint
+    dst, dst_offset = site.address(0)
+    src, src_offset = site.address(1)
+    size = site.immediate(2)
+    if size not in (4, 8, 16):
+        site.fail(f"{size} bytes are not 4, 8 or 16")
+    ignored = None
+    source_size = None
+    if extra == 4:
+        slot = site.operands[3]
+        is_predicate = getattr(getattr(slot, "type", None), "name", "") == "pred"
+        if is_predicate:
+            ignored = site.predicate(3)
+        else:
+            source_size = site.source(3, U32)
+
+    def step(f: ConvergenceGroup) -> None:
+        lanes, targets = addresses_of(f, f.r[dst], dst_offset)
+        _, sources = addresses_of(f, f.r[src], src_offset)
+        amounts = np.full(len(lanes), size)
+        if source_size is not None:
+            amounts = _of_lanes(f.r[source_size], lanes).astype(np.int64)
+            if int(amounts.max()) > size:
+                raise Fault("invalid", f"src-size {int(amounts.max())} is more than {size}")
+        elif ignored is not None:
+            off = _of_lanes(f.r[ignored[0]], lanes).astype(bool) ^ ignored[1]
+            amounts = np.where(off, 0, amounts)
+        targets &= OFFSET_MASK
+        if (counter := f.warpgroup.cta.cluster.accesses) is not None:
+            read = amounts > 0
+            counter.add(f.pc, "shared", Group("shared", slice(None), lanes, targets), size)
+            if read.any():
+                group = Group("global", slice(None), lanes[read], sources[read])
+                counter.add(f.pc, "global", group, size)
+        _copy_lanes(f, lanes, targets, sources, amounts, size)
+
+    return step
+
+
+def _of_lanes(value: Value, lanes: Array) -> Array:
+    return value[lanes] if value.__class__ is np.ndarray else np.full(len(lanes), value)
+
+
+def _copy_lanes(
+    f: ConvergenceGroup, lanes: Array, targets: Array, sources: Array, amounts: Array, size: int
+) -> None:
+    warpgroup, cta = f.warpgroup, f.warpgroup.cta
+    cluster = cta.cluster
+    locations = cta.shared.locations(targets, 1, size)
+    if bool((targets % size).any()):
+        raise Fault("misaligned-address", f"cp.async writes are aligned to {size} bytes")
+    started: dict[int, AsyncEvent] = {}
+    if cluster.checker is not None:
+        for warp in warps_of(f.mask):
+            begun = cluster.checker.clocks.start_copy(warpgroup.agents[warp], f.pc)
+            mine = targets[lanes // WARP == warp]
+            cluster.checker.copy_generic(cta, mine, size, begun, f.pc)
+            _check_sources(
+                f, warp, sources[(amounts == size) & (lanes // WARP == warp)], size, begun
+            )
+            started[warp] = begun
+    full = amounts == size
+
+    def run() -> None:
+        data = np.zeros((len(lanes), size), np.uint8)
+        if full.any():
+            data[full] = cluster.memory.load(sources[full], 1, size)
+        for row in np.flatnonzero(~full & (amounts > 0)).tolist():
+            part = cluster.memory.read(int(sources[row]), int(amounts[row]))
+            data[row, : len(part)] = np.frombuffer(part, np.uint8)
+        cta.shared.data[locations] = data
+        cta.shared.writes += 1
+
+    operation = cluster.queue.add(run, f.pc)
+    for warp in warps_of(f.mask):
+        warpgroup.warp_states[warp].copies_open.append((operation, started.get(warp)))
+
+
+def _check_sources(
+    f: ConvergenceGroup, warp: int, sources: Array, size: int, begun: AsyncEvent
+) -> None:
+    races = f.warpgroup.cta.cluster.races
+    if races is not None and sources.size:
+        races.copy_lanes(sources, size, begun, f.warpgroup.agents[warp], f.pc)
+
+
+def build_commit(site: Site) -> Step:
+    """`cp.async.commit_group`."""
+    site.no_more()
+    site.count(0)
+
+    def step(f: ConvergenceGroup) -> None:
+        for warp in warps_of(f.mask):
+            state = f.warpgroup.warp_states[warp]
+            state.copies.append(state.copies_open)
+            state.copies_open = []
+
+    return step
+
+
+def build_wait(site: Site) -> Step:
+    """`cp.async.wait_group` and `.wait_all`."""
+    every = site.name.endswith("wait_all")
+    site.no_more()
+    site.count(0 if every else 1)
+    newest = 0 if every else site.immediate(0)
+
+    def step(f: ConvergenceGroup) -> None:
+        for warp in warps_of(f.mask):
+            state = f.warpgroup.warp_states[warp]
+            if every:
+                state.copies.append(state.copies_open)
+                state.copies_open = []
+            done = state.copies[: max(len(state.copies) - newest, 0)]
+            state.copies = state.copies[len(done) :]
+            _finish(f, warp, [copy for group in done for copy in group])
+
+    return step
+
+
+def _finish(
+    f: ConvergenceGroup, warp: int, copies: list[tuple[Operation, AsyncEvent | None]]
+) -> None:
+    cluster = f.warpgroup.cta.cluster
+    for operation, started in copies:
+        cluster.queue.force(operation)
+        if cluster.checker is not None and started is not None:
+            cluster.checker.clocks.join_own(f.warpgroup.agents[warp], started.done)
+
+
+def build_arrive(site: Site) -> Step:
+    """`cp.async.mbarrier.arrive`: arrive once all prior `cp.async` of the thread have completed."""
+    uncounted = site.flag("noinc")
+    space = site.choose(("shared::cta", "shared"), "generic")
+    site.type(("b64",))
+    site.no_more()
+    site.count(1)
+    slot, offset = site.address(0)
+
+    def step(f: ConvergenceGroup) -> None:
+        cluster = f.warpgroup.cta.cluster
+        at = f.pc
+        for lane, address in lane_addresses(f, slot, offset, space):
+            _, barrier = barrier_at(cluster, address)
+            check_initialised(cluster, barrier, f.warpgroup.agent(lane), at)
+            if not uncounted:
+                barrier.pending += 1
+            state = f.warpgroup.warp_states[lane // WARP]
+            copies = [c for group in state.copies for c in group] + state.copies_open
+            who = lane_name(f, lane)
+
+            def run(barrier: Any = barrier, copies: Any = copies, who: str = who) -> None:
+                known = None
+                for operation, started in copies:
+                    cluster.queue.force(operation)
+                    if cluster.checker is not None and started is not None:
+                        more = cluster.checker.clocks.completion_snapshot(started)
+                        known = more if known is None else known
+                        known.join(more)
+                arrive(cluster, barrier, at, f"copies of {who}", count=1, snapshot=known)
+
+            cluster.queue.add(run, f.pc)
+
+    return step
+
+
+# cp.async.bulk
+
+
+def build_bulk(site: Site) -> Step:
+    """`cp.async.bulk` and `cp.reduce.async.bulk`: contiguous bytes between two memory spaces."""
+    reduces = site.name.startswith("cp.reduce")
+    to = next((m for m in site.modifiers if m in ("shared::cluster", "shared::cta", "global")), "")
+    if not site.flag(to):
+        site.fail("the space of the target is missing")
+    spaces = [m for m in site.modifiers if m in ("global", "shared::cta")]
+    if not spaces:
+        site.fail("the space of the source is missing")
+    source = spaces[0]
+    site.modifiers.remove(source)
+    by_barrier = site.flag("mbarrier::complete_tx::bytes")
+    if not by_barrier:
+        site.choose(("bulk_group",))
+    multicast = site.flag("multicast::cluster")
+    hint = site.flag("L2::cache_hint")
+    how = _reduction(site) if reduces else None
+    site.no_more()
+    if (to == "global") == by_barrier or (to == "global" and source == "global"):
+        site.fail(f"no copy from .{source} to .{to} completes that way")
+    count = 3 + by_barrier + multicast + hint
+    site.count(count)
+    slots = [site.address(0), site.address(1)]
+    size = site.source(2, U32)
+    barrier = site.address(3) if by_barrier else None
+    mask = site.source(4, TYPES["u16"]) if multicast else None
+
+    def step(f: ConvergenceGroup) -> None:
+        for lane in lane_list(f.mask):
+            addresses = [_lane_value(f, s, lane) + o for s, o in slots]
+            amount = _lane_value(f, size, lane)
+            if amount % 16 or any(a % 16 for a in addresses):
+                raise Fault(
+                    "misaligned-address", f"{site.name}: {amount} bytes and both addresses must "
+                    "be multiples of 16"
+                )  # fmt: skip
+            if barrier is None:
+                _bulk_store(f, lane, addresses[0], addresses[1], amount, how)
+                continue
+            address = _lane_value(f, barrier[0], lane) + barrier[1]
+            ranks = _ranks(f, mask, lane, addresses[0])
+            _bulk_load(f, lane, ranks, addresses, (source, amount), address, how)
+
+    return step
+
+
+def _reduction(site: Site) -> Callable[[Array, Array], Array]:
+    names = ("f16", "bf16", "b32", "b64", "u32", "s32", "u64", "s64", "f32", "f64")
+    type_ = site.type(names)
+    site.flag("noftz")
+    operation = site.choose(REDUCTIONS)
+    return reduce_bytes(operation, type_.name)
+
+
+def _lane_value(f: ConvergenceGroup, slot: int, lane: int) -> int:
+    value = f.r[slot]
+    return int(value[lane]) if value.__class__ is np.ndarray else int(value)
+
+
+def _ranks(f: ConvergenceGroup, mask: int | None, lane: int, target: int) -> list[int]:
+    if mask is None:
+        return [(target & 0xFFFF_FFFF) >> RANK_SHIFT]
+    bits = _lane_value(f, mask, lane)
+    ranks = [r for r in range(16) if bits >> r & 1]
+    count = len(f.warpgroup.cta.cluster.ctas)
+    if not ranks or ranks[-1] >= count:
+        raise Fault("invalid", f"the multicast mask {bits:#x} names CTAs beyond the {count}")
+    return ranks
+
+
+def granules(offset: int, size: int) -> slice:
+    """Return the shadow-memory granules of a byte range."""
+    return slice(offset >> 4, (offset + size) >> 4)
+
+
+def _bulk_store(
+    f: ConvergenceGroup,
+    lane: int,
+    target: int,
+    source: int,
+    size: int,
+    how: Callable[[Array, Array], Array] | None,
+) -> None:
+    """Issue a bulk copy or reduction from shared to global memory."""
+    cta, cluster = f.warpgroup.cta, f.warpgroup.cta.cluster
+    offset = source & OFFSET_MASK
+    cta.shared.check(offset, size, 16)
+    started = None
+    if cluster.checker is not None:
+        started = cluster.checker.clocks.start_copy(f.warpgroup.agent(lane), f.pc)
+        cluster.checker.copy(cta, granules(offset, size), started, f.pc, write=False)
+    written = bulk.start_write(f, lane, np.array([target]), size, atomic=how is not None)
+
+    def run() -> None:
+        data = cta.shared.data[offset : offset + size].copy()
+        if how is not None:
+            old = np.frombuffer(cluster.memory.read(target, size), np.uint8)
+            data = how(old, data)
+        cluster.memory.write(target, data.tobytes())
+
+    operation = cluster.queue.add(run, f.pc, lane=("bulk", f.warpgroup.agent(lane)))
+    bulk.add(f, lane, bulk.BulkCopy(operation, started, written))
+
+
+def _bulk_load(
+    f: ConvergenceGroup,
+    lane: int,
+    ranks: list[int],
+    addresses: list[int],
+    source: tuple[str, int],
+    barrier: int,
+    how: Callable[[Array, Array], Array] | None,
+) -> None:
+    """Issue a bulk copy from global or own shared memory to the shared memory of CTAs."""
+    space, size = source
+    cta, cluster = f.warpgroup.cta, f.warpgroup.cta.cluster
+    offset, origin = addresses[0] & OFFSET_MASK, addresses[1]
+    checker, at = cluster.checker, f.pc
+    started = None
+    if checker is not None:
+        started = checker.clocks.start_copy(f.warpgroup.agent(lane), at, barrier)
+        if space != "global":
+            checker.copy(cta, granules(origin & OFFSET_MASK, size), started, at, write=False)
+        elif cluster.races is not None:
+            place = np.array([origin]), size, started, f.warpgroup.agent(lane), at
+            cluster.races.copy_rows(*place, write=False)
+    for rank in ranks:
+        target = cluster.cta_of(rank << RANK_SHIFT)
+        target.shared.check(offset, size, 16)
+        if checker is not None and started is not None:
+            checker.copy(target, granules(offset, size), started, at, write=True)
+    who = f"a bulk copy of {lane_name(f, lane)}"
+
+    def run() -> None:
+        data = _bytes(cluster, cta, space, origin, size)
+        for rank in ranks:
+            target = cluster.cta_of(rank << RANK_SHIFT)
+            location = target.shared.data[offset : offset + size]
+            location[:] = data if how is None else how(location.copy(), data)
+            target.shared.writes += 1
+            complete(cluster, rank, barrier, at, who, size, started)
+
+    cluster.queue.add(run, f.pc)
+
+
+def _bytes(cluster: Any, cta: Cta, space: str, origin: int, size: int) -> Array:
+    if space == "global":
+        return np.frombuffer(cluster.memory.read(origin, size), np.uint8)
+    location = origin & OFFSET_MASK
+    return cta.shared.data[location : location + size].copy()
+
+
+def complete(
+    cluster: Any, rank: int, barrier: int, at: int, who: str, size: int, started: AsyncEvent | None
+) -> None:
+    """Complete the transaction bytes of a copy on the mbarrier of the CTA of this rank."""
+    address = barrier & OFFSET_MASK | rank << RANK_SHIFT
+    _, found = barrier_at(cluster, address)
+    if len(cluster.ctas) > 1:
+        check_fenced(cluster, found, at, who)
+    known = None
+    if cluster.checker is not None and started is not None:
+        warp, _ = cluster.checker.clocks.describe(started.agent)
+        check_initialised(cluster, found, warp, at, started.limits)
+        known = cluster.checker.clocks.completion_snapshot(started)
+    arrive(cluster, found, at, who, delivered=size, snapshot=known)
+
+
+def build_bulk_commit(site: Site) -> Step:
+    """`cp.async.bulk.commit_group`."""
+    site.no_more()
+    site.count(0)
+    return bulk.commit
+
+
+def build_bulk_wait(site: Site) -> Step:
+    """`cp.async.bulk.wait_group`, with .read."""
+    only_read = site.flag("read")
+    site.no_more()
+    site.count(1)
+    newest = site.immediate(0)
+    return lambda f: bulk.wait(f, newest, only_read=only_read)
+
+
+def build_hint(site: Site) -> Step:
+    """`cp.async.bulk.prefetch`: a hint without visible effect."""
+    del site
+    return lambda f: None
+
+
+TABLE = (
+    Semantics("cp.async", build_cp_async),
+    Semantics("cp.async.commit_group", build_commit),
+    Semantics("cp.async.wait_group", build_wait),
+    Semantics("cp.async.wait_all", build_wait),
+    Semantics("cp.async.mbarrier.arrive", build_arrive),
+    Semantics("cp.async.bulk", build_bulk),
+    Semantics("cp.reduce.async.bulk", build_bulk),
+    Semantics("cp.async.bulk.commit_group", build_bulk_commit),
+    Semantics("cp.async.bulk.wait_group", build_bulk_wait),
+    Semantics("cp.async.bulk.prefetch", build_hint),
+)

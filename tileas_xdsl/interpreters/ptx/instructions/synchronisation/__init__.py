@@ -1,0 +1,1 @@
+"""Barriers, fences, mbarriers, and instructions between the threads of a warp."""

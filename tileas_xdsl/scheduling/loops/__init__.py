@@ -1,0 +1,1 @@
+"""From a loop to its scheduling problem, and from its schedule to the attribute."""

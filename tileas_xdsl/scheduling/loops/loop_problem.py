@@ -1,0 +1,193 @@
+"""From a loop to a modulo scheduling problem: roles, reservations and latencies of its nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute, Operation
+from xdsl.utils.hints import isa
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.nv_tileas.compute.dot import BlockScaledMmaOp, DotOp
+from tileas_xdsl.scheduling.loops.constraints import Constraints, constraints_of, groups_of
+from tileas_xdsl.scheduling.loops.dependence_graph import DependenceGraph, MacroDependence, Order
+from tileas_xdsl.scheduling.loops.macro_operations import MacroKind, MacroOperation
+from tileas_xdsl.scheduling.problem import Dependence, Problem, Task
+from tileas_xdsl.scheduling.resources.machine_model import Cost, MachineModel, ModelName, lane
+from tileas_xdsl.scheduling.resources.unit_demand import held_bytes
+from tileas_xdsl.scheduling.schedule import Pin, Role, read_pin
+from tileas_xdsl.target.costs.units import Unit
+
+
+@dataclass(frozen=True)
+class LoopProblem:
+    """A loop's nodes with their roles, costs and pins, and the problem that they make."""
+
+    graph: DependenceGraph
+    model: MachineModel
+    roles: Sequence[Role]
+    costs: Sequence[Cost]
+    pins: Sequence[Pin]
+    constraints: Sequence[Constraints]
+    problem: Problem = field(default_factory=lambda: Problem([], []))
+
+    @property
+    def is_serial(self) -> bool:
+        """Whether an operation asks that nothing overlaps."""
+        return any(one.serial for one in self.constraints)
+
+
+def loop_problem(
+    graph: DependenceGraph,
+    model: MachineModel,
+    stages: Mapping[int, int] | None = None,
+    *,
+    in_order: bool = False,
+) -> LoopProblem:
+    """State a loop as a problem; `stages` bounds those of loads, by their index in the graph.
+
+    `in_order`: a role begins no iteration before it has begun all of the one before.
+
+    Raises `OpError` where pins of one group contradict one another.
+    """
+    pins = [_pin(node) for node in graph.nodes]
+    roles = [pin.role or role for pin, role in zip(pins, _roles(graph), strict=True)]
+    costs = [model.cost(node, role) for node, role in zip(graph.nodes, roles, strict=True)]
+    constraints = [_constraints(node) for node in graph.nodes]
+    found = LoopProblem(graph, model, roles, costs, pins, constraints)
+    edges = [_dependence(found, edge) for edge in graph.edges]
+    edges += [*_releases(found, stages or {}), *_single_copies(found)]
+    edges += _rounds(found) if in_order else ()
+    shared = dict.fromkeys(_shared_units(found), model.replicas)
+    tasks = [_task(found, index) for index in range(len(graph.nodes))]
+    groups = groups_of(constraints)
+    problem = Problem(tasks, [*dict.fromkeys(edges)], shared, groups)
+    return LoopProblem(graph, model, roles, costs, pins, constraints, problem)
+
+
+def _roles(graph: DependenceGraph) -> Sequence[Role]:
+    """TMA loads that wait for nothing of the loop are the producer's; the rest the consumer's."""
+    waiting = {edge.target for edge in graph.edges if edge.source is not edge.target}
+    return [
+        Role.PRODUCER if node.kind is MacroKind.TMA_LOAD and node not in waiting else Role.CONSUMER
+        for node in graph.nodes
+    ]
+
+
+def _shared_units(found: LoopProblem) -> Sequence[str]:
+    """The units of which all replicas of the consumer have one: all but their own warps."""
+    return [
+        one.unit
+        for cost, role in zip(found.costs, found.roles, strict=True)
+        for one in cost.reservations
+        if role is not Role.PRODUCER and one.unit != lane(role) and one.unit != Unit.TMA
+    ]
+
+
+def _task(found: LoopProblem, index: int) -> Task:
+    node, pin, cost = found.graph.nodes[index], found.pins[index], found.costs[index]
+    start, depth = pin.start, found.constraints[index].max_depth
+    last = depth if pin.stage is None else pin.stage
+    return Task(
+        node.name,
+        cost.reservations,
+        0 if start is None else start,
+        start,
+        pin.stage or 0,
+        last,
+    )
+
+
+def _pin(node: MacroOperation) -> Pin:
+    """What the operations of a node are pinned to; they share all they say."""
+    said = [read_pin(op) for op in node.operations]
+    for (first, one), (second, other) in pairwise(zip(node.operations, said, strict=True)):
+        if one != other:
+            message = f"is scheduled with '{first.name}' in one group, but is pinned to {other}"
+            raise op_error(second, f"{message}, that to {one}")
+    return said[0]
+
+
+def _constraints(node: MacroOperation) -> Constraints:
+    found = [constraints_of(op) for op in node.operations]
+    depths = [one.max_depth for one in found if one.max_depth is not None]
+    said = next((one for one in found if one.gid is not None), Constraints())
+    serial = any(one.serial for one in found)
+    return Constraints(said.gid, said.leader_gid, min(depths, default=None), serial)
+
+
+def _dependence(found: LoopProblem, edge: MacroDependence) -> Dependence:
+    source, target = edge.source.index, edge.target.index
+    cost = found.costs[source]
+    latency = cost.chained if _is_accumulated(edge) else cost.latency
+    if edge.order is Order.MEMORY:
+        latency = cost.length
+    return Dependence(source, target, latency, edge.distance, _registers(found, edge))
+
+
+def _is_accumulated(edge: MacroDependence) -> bool:
+    """Whether a product adds to the result of another, whose accumulators stay where they are."""
+    op: Operation = edge.target.operations[0]
+    if edge.source.kind is not MacroKind.DOT or not isinstance(op, DotOp | BlockScaledMmaOp):
+        return False
+    reads = {*op.operands} - {op.c}
+    return edge.value is not None and edge.value not in reads
+
+
+def _registers(found: LoopProblem, edge: MacroDependence) -> int:
+    """Kilobytes of the value: what each cycle of its lifetime costs."""
+    if edge.value is None or not isa(edge.value.type, TensorType[Attribute]):
+        return 0
+    return -(-held_bytes(edge.value) // 1024)
+
+
+def _releases(found: LoopProblem, stages: Mapping[int, int]) -> Sequence[Dependence]:
+    """A load of a bounded buffer waits until what it overwrites has been read by all replicas."""
+    edges: list[Dependence] = []
+    for edge in found.graph.edges:
+        count = stages.get(edge.source.index)
+        if count is None or edge.distance or edge.order is Order.MEMORY:
+            continue
+        read = found.costs[edge.target.index].latency + found.model.release
+        edges.append(Dependence(edge.target.index, edge.source.index, read, count))
+    return edges
+
+
+def _single_copies(found: LoopProblem) -> Iterator[Dependence]:
+    """What makes a value in registers waits until the value of the iteration before is read.
+
+    A value then needs one set of registers, and a loop that is rotated carries it once.  Loads
+    through registers are left out: they have to be issued early.
+    """
+    measured = found.model.name is ModelName.MEASURED
+    for edge in found.graph.edges if measured else ():
+        source, target = edge.source.index, edge.target.index
+        producer = Role.PRODUCER in (found.roles[source], found.roles[target])
+        if producer or edge.order is Order.MEMORY or edge.source.kind is MacroKind.LOAD:
+            continue
+        if source != target and edge.distance <= 1:
+            yield Dependence(target, source, read_cycles(found, edge), 1 - edge.distance)
+
+
+def read_cycles(found: LoopProblem, edge: MacroDependence) -> int:
+    """Cycles from the start of a reader until a value in registers may be overwritten.
+
+    A product reads its operand A until it ends; others read and write element by element.
+    """
+    is_dot = edge.target.kind is MacroKind.DOT
+    is_late = is_dot and edge.value is edge.target.operations[0].operands[0]
+    return found.costs[edge.target.index].latency if is_late else 0
+
+
+def _rounds(found: LoopProblem) -> Sequence[Dependence]:
+    """Nothing of a consumer's iteration begins after anything of its next one."""
+    mine = [index for index, role in enumerate(found.roles) if role is not Role.PRODUCER]
+    return [Dependence(late, first, 1, 1) for late in mine for first in mine]
+
+
+def step_of(model: MachineModel) -> int:
+    """Cycles from one interval that is tried to the next."""
+    return 32 if model.name is ModelName.MEASURED else 1

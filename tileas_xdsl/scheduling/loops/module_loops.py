@@ -1,0 +1,24 @@
+"""The schedules of all loops of a module of tiles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.dialects import func, scf
+from xdsl.dialects.builtin import ModuleOp
+
+from tileas_xdsl.scheduling.loops.loop_scheduler import Scheduled, SchedulerOptions, schedule_loop
+from tileas_xdsl.scheduling.resources.capacity import room_of
+from tileas_xdsl.target.arch import Target
+
+SCHEDULED_AFTER = "tileas-choose-tma"
+"""The pass that leaves the tiles that loops are scheduled from."""
+
+
+def schedules(
+    module: ModuleOp, target: Target, options: SchedulerOptions
+) -> Iterator[tuple[scf.ForOp, Scheduled | str]]:
+    """Yield each loop with its schedule, or with a sentence that says why it has none."""
+    for function in [op for op in module.ops if isinstance(op, func.FuncOp)]:
+        for loop in [op for op in function.walk() if isinstance(op, scf.ForOp)]:
+            yield loop, schedule_loop(loop, room_of(function, loop, target), options)

@@ -1,0 +1,285 @@
+"""What a macro operation needs of each unit of a multiprocessor, and when its results are there.
+
+Cycles come from tables: `target/costs/latencies.py` (rates and latencies, measured) and
+`target/costs/instruction_counts.py` (instructions per element).  Tiles have no layouts yet where
+loops are scheduled, so a tile counts as spread evenly over the threads, and what only depends on
+a row or a column as computed for half of the elements: in the accumulator of an `m64` product a
+thread has two rows.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.dialects import tensor
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
+from tileas_xdsl.dialects.nv_tileas.compute.dot import BlockScaledMmaOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.compute.float_modes import FLUSH
+from tileas_xdsl.dialects.nv_tileas.compute.reductions import CombiningOp
+from tileas_xdsl.dialects.nv_tileas.element_names import element_name
+from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.scheduling.loops.macro_operations import MacroKind, MacroOperation
+from tileas_xdsl.target.costs.instruction_counts import InstructionCount, instruction_count
+from tileas_xdsl.target.costs.latencies import Latencies
+from tileas_xdsl.target.costs.units import Unit
+from tileas_xdsl.target.mma.matrix_units import MATRIX_UNITS
+
+HALF = 0.5
+"""The part of a tile's elements for which a thread computes what depends on a column alone."""
+
+WORD_BITS = 32
+
+ISSUE_OF_PRODUCT = 4
+"""Instructions of a warp for one matrix instruction: itself, descriptors, fence, commit.
+
+Counted in SASS of attention, 128x128 tiles of d 128, by ptxas 13 for sm_90a: 16 HGMMA and 46 of
+these in a loop of 837, which this table counts as 819.
+"""
+
+ROW_EXCHANGES = 2
+"""Exchanges of a reduction of the rows of an accumulator: four lanes share a row (PTX ISA)."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """Cycles of one replica of a macro operation."""
+
+    units: Mapping[Unit, int]
+    """By unit: how long it is busy."""
+    lane: int
+    """How long the warps of the role are busy; they do one macro operation after another."""
+    latency: int
+    """From the start until others may use the result."""
+    chained: int
+    """The same for a product that adds to the result of this one."""
+
+
+def work_of(node: MacroOperation, latencies: Latencies, replicas: int) -> Work:
+    """Return what one of some replicas, which divide the rows of tiles, has to do."""
+    return _WORK[node.kind](node, latencies, replicas)
+
+
+def busy_cycles(
+    nodes: Iterable[MacroOperation], latencies: Latencies, replicas: int
+) -> Mapping[Unit, int]:
+    """By unit of a multiprocessor: the cycles that one iteration of all replicas keeps it busy."""
+    found: Counter[Unit] = Counter()
+    for node in nodes:
+        for unit, cycles in work_of(node, latencies, replicas).units.items():
+            found[unit] += cycles * (1 if node.kind is MacroKind.TMA_LOAD else replicas)
+    return found
+
+
+def _tma(node: MacroOperation, latencies: Latencies, _: int) -> Work:
+    """One thread issues a copy; all replicas share what it brings."""
+    size = sum(bytes_of(op.results[0].type) for op in node.operations)
+    latency = latencies.tma(size) + latencies.wake
+    return Work({Unit.TMA: latencies.transfer(size)}, latencies.scalar, latency, latency)
+
+
+def _tma_store(node: MacroOperation, latencies: Latencies, replicas: int) -> Work:
+    size = sum(bytes_of(_stored(op).type) for op in node.operations) // replicas
+    shared = latencies.shared(size) + latencies.barrier
+    busy = -(-size // latencies.store_rate)
+    return Work({Unit.TMA: busy, Unit.SHARED_MEMORY: shared}, shared, shared, shared)
+
+
+def _load(node: MacroOperation, latencies: Latencies, replicas: int) -> Work:
+    size = sum(bytes_of(op.results[0].type) for op in node.operations) // replicas
+    issue = max(latencies.scalar, size // (16 * latencies.lanes))
+    is_shared = _is_on_chip(node.operations[0].operands[0])
+    unit = Unit.SHARED_MEMORY if is_shared else Unit.GLOBAL_MEMORY
+    busy = -(-size // (latencies.shared_rate if is_shared else latencies.load_rate))
+    latency = latencies.shared(size) if is_shared else latencies.load(size)
+    return Work({unit: busy, Unit.ISSUE: issue}, issue, latency, latency)
+
+
+def _store(node: MacroOperation, latencies: Latencies, replicas: int) -> Work:
+    tiles = (v.type for op in node.operations for v in op.operands if _is_tile(v))
+    size = sum(map(bytes_of, tiles)) // replicas
+    issue = max(latencies.scalar, size // (4 * latencies.lanes))
+    busy = -(-size // latencies.store_rate)
+    return Work({Unit.GLOBAL_MEMORY: busy, Unit.ISSUE: issue}, issue, issue, issue)
+
+
+def _dot(node: MacroOperation, latencies: Latencies, replicas: int) -> Work:
+    (op,) = node.operations
+    assert isinstance(op, DotOp | BlockScaledMmaOp)
+    (*batch, m, k), n = shape_of(op.a.type) or (1, 1), (shape_of(op.b.type) or (1,))[-1]
+    atom = None if not isinstance(op, DotOp) or op.atom is None else op.atom.data
+    element = atom.a if isinstance(atom, MmaAtom) else element_name(_element(op.a))
+    rows = -(-m * prod(batch) // replicas)
+    compute = latencies.product(rows, n, k, element)
+    unit = MATRIX_UNITS.get(atom.instruction) if isinstance(atom, MmaAtom) else None
+    if unit is None or not unit.reads_shared_memory:
+        return Work(
+            {Unit.TENSOR_CORE: compute, Unit.ISSUE: compute // 4}, compute, compute, compute
+        )
+    count = _instructions(rows, k, unit.rows[0], unit.depths.get(element, k))
+    operands = _shared_bytes(op, rows, n, k, unit.rows[0])
+    shared = -(-operands // latencies.shared_rate)
+    busy = max(compute, shared)
+    issue = ISSUE_OF_PRODUCT * count
+    units = {Unit.TENSOR_CORE: busy, Unit.SHARED_MEMORY: shared, Unit.ISSUE: issue}
+    return Work(units, issue, busy + latencies.drain, busy)
+
+
+def _instructions(rows: int, k: int, height: int, depth: int) -> int:
+    """How many matrix instructions a warpgroup issues for a product."""
+    return max(1, -(-rows // height)) * max(1, -(-k // depth))
+
+
+def _shared_bytes(op: DotOp | BlockScaledMmaOp, rows: int, n: int, k: int, height: int) -> int:
+    """Bytes of operands that all instructions read: B once for each row of instructions."""
+    bits = bits_of(_element(op.a))
+    of_a = rows * k * bits // 8 if _is_on_chip(op.a) else 0
+    return of_a + n * k * bits // 8 * max(1, rows // height)
+
+
+def _reduce(node: MacroOperation, latencies: Latencies, replicas: int) -> Work:
+    (op,) = node.operations
+    assert isinstance(op, CombiningOp)
+    elements = sum(prod(tile.get_shape()) for tile in op.tiles) // replicas
+    count = _of_body(op.body.block, lambda _: 1.0)
+    issue = max(latencies.scalar, round(elements * count.issue / latencies.lanes))
+    lane = alone(issue, latencies) + ROW_EXCHANGES * latencies.shuffle
+    return Work({Unit.ISSUE: issue}, lane, lane, lane)
+
+
+def _convert(node: MacroOperation, latencies: Latencies, replicas: int) -> Work:
+    """Through shared memory: written, a barrier, read."""
+    sizes = (bytes_of(r.type) for op in node.operations for r in op.results if _is_tile(r))
+    size = sum(sizes) // replicas
+    shared = -(-2 * size // latencies.shared_rate)
+    lane = shared + 2 * latencies.shared_latency + latencies.barrier
+    return Work({Unit.SHARED_MEMORY: shared}, lane, lane, lane)
+
+
+def _elementwise(node: MacroOperation, latencies: Latencies, replicas: int) -> Work:
+    issue = mufu = 0.0
+    for op in node.operations:
+        count, elements = _count(op), _elements(op) / replicas
+        issue += elements * count.issue
+        mufu += elements * count.mufu
+    units = {
+        Unit.ISSUE: round(issue / latencies.lanes),
+        Unit.MUFU: -(-round(mufu) // latencies.special_lanes),
+    }
+    lane = max(latencies.scalar, alone(units[Unit.ISSUE], latencies), units[Unit.MUFU])
+    return Work({unit: cycles for unit, cycles in units.items() if cycles}, lane, lane, lane)
+
+
+def alone(issue: int, latencies: Latencies) -> int:
+    """Return the cycles in which a warp issues instructions while its scheduler has no other."""
+    return -(-issue * 100 // latencies.warp_issue)
+
+
+_WORK: Mapping[MacroKind, Callable[[MacroOperation, Latencies, int], Work]] = {
+    MacroKind.TMA_LOAD: _tma,
+    MacroKind.TMA_STORE: _tma_store,
+    MacroKind.LOAD: _load,
+    MacroKind.STORE: _store,
+    MacroKind.DOT: _dot,
+    MacroKind.REDUCE: _reduce,
+    MacroKind.CONVERT: _convert,
+    MacroKind.ELEMENTWISE: _elementwise,
+}
+
+
+def _count(op: Operation) -> InstructionCount:
+    """The instructions of an operation on one element of its tile."""
+    if isinstance(op, GenerateOp):
+        return _of_body(op.body.block, _share_of_indices(op.body.block))
+    approximate = FLUSH in op.attributes or "approx" in str(op.attributes.get("nv_tileas.rounding"))
+    count = instruction_count(op.name, approximate=approximate)
+    if op.results and bits_of(element_of(op.results[0].type)) <= WORD_BITS // 2:
+        return InstructionCount(count.issue * HALF, count.mufu)
+    return count
+
+
+def _of_body(body: Block, share: Callable[[Operation], float]) -> InstructionCount:
+    """The instructions of a body on one element; `share` is the part of elements that needs one."""
+    issue = mufu = 0.0
+    for op in body.ops:
+        if op is body.last_op:
+            continue
+        count = instruction_count(op.name, approximate=FLUSH in op.attributes)
+        issue += count.issue * share(op)
+        mufu += count.mufu * share(op)
+    return InstructionCount(issue, mufu)
+
+
+def _coordinates(body: Block) -> Mapping[SSAValue, frozenset[int]]:
+    """By value of a body that computes an element: the coordinates that it depends on."""
+    found: dict[SSAValue, frozenset[int]] = {
+        value: frozenset({place}) for place, value in enumerate(body.args)
+    }
+    for op in body.ops:
+        used = frozenset[int]().union(*(found.get(v, frozenset()) for v in op.operands))
+        found.update(dict.fromkeys(op.results, used))
+    return found
+
+
+def held_bytes(value: SSAValue) -> int:
+    """Return the bytes of a tile that threads hold: of one that repeats rows or columns, of one.
+
+    generate { ^(%i, %j): extract %row[%i] }      as many as of %row
+    """
+    size, owner = bytes_of(value.type), value.owner
+    if not isinstance(owner, GenerateOp):
+        return size
+    body = owner.body.block
+    assert body.last_op is not None
+    used = _coordinates(body).get(body.last_op.operands[0], frozenset())
+    repeated = (extent for k, extent in enumerate(shape_of(value.type) or ()) if k not in used)
+    return size // prod(repeated)
+
+
+def _share_of_indices(body: Block) -> Callable[[Operation], float]:
+    """The part of elements for which an operation differs: by how many coordinates it depends."""
+    coordinates, rank = _coordinates(body), len(body.args)
+
+    def share(op: Operation) -> float:
+        known = coordinates[op.results[0]] if op.results else frozenset[int]()
+        if isinstance(op, tensor.ExtractOp) or not known:
+            return 0.0
+        return 1.0 if len(known) == rank else HALF
+
+    return share
+
+
+def _elements(op: Operation) -> int:
+    values = (*op.operands, *op.results)
+    return max((prod(shape_of(v.type) or ()) for v in values if _is_tile(v)), default=1)
+
+
+def bytes_of(type_: Attribute) -> int:
+    """Return the bytes of a tile."""
+    return -(-prod(shape_of(type_) or ()) * bits_of(element_of(type_)) // 8)
+
+
+def _stored(op: Operation) -> SSAValue:
+    return next(value for value in op.operands if _is_tile(value))
+
+
+def _element(value: SSAValue) -> Attribute:
+    element = element_of(value.type)
+    assert element is not None
+    return element
+
+
+def _is_tile(value: SSAValue) -> bool:
+    return isinstance(value.type, TensorType)
+
+
+def _is_on_chip(value: SSAValue) -> bool:
+    return space_of(value.type) in (Space.SMEM, Space.TMEM)

@@ -1,0 +1,1 @@
+"""What the command line gives: kernels, arguments, grids, launches, options."""

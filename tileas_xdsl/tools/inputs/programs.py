@@ -1,0 +1,172 @@
+"""Input modules of the commands: parsed and verified, with located errors."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+import typer
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute
+
+from tileas_xdsl.diagnostics.colours import painter
+from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.parsing.inputs import input_name, read_input
+from tileas_xdsl.diagnostics.parsing.pass_specs import UsageError
+from tileas_xdsl.diagnostics.report import Diagnostic, render
+from tileas_xdsl.diagnostics.verification.verify import verify_module
+from tileas_xdsl.dialects.target_attribute import module_target
+from tileas_xdsl.executors import ExecutorError
+from tileas_xdsl.frontend.bytecode.layout import LATEST, V13_3, version_named
+from tileas_xdsl.frontend.inputs import load_tile_ir, parse_input
+from tileas_xdsl.frontend.kernel_files import split_reference
+from tileas_xdsl.frontend.signature import ConstantParameter, Parameter, parse_signature
+from tileas_xdsl.frontend.tilelang.source import imports_tilelang
+from tileas_xdsl.interpreters.tile.arguments import ArgumentError
+from tileas_xdsl.printing import module_text
+from tileas_xdsl.target.arch import DEFAULT_TARGET
+from tileas_xdsl.tools.console import fail
+from tileas_xdsl.tools.inputs.arguments import BindingError
+
+
+@dataclass(frozen=True)
+class Program:
+    """A module, the context it was parsed in, and the aliases of attributes its file defines."""
+
+    module: ModuleOp
+    ctx: Context
+    aliases: Mapping[str, Attribute]
+    parameters: Sequence[Parameter] | None = None
+    """Those of a kernel of cuTile, which takes whole arrays."""
+    tile_ir: ModuleOp | None = None
+    """The Tile IR that the tiles were made of, if they were."""
+
+    def text(self) -> str:
+        """The module as MLIR."""
+        return module_text(self.module, self.aliases, self.ctx.loaded_dialects)
+
+
+def load_program(path: str) -> Program:
+    """The module in a file; raises `DiagnosticError` if it is unreadable or not valid."""
+    return program_of(read_input(path), input_name(path))
+
+
+def load_tiles(path: str, target: str | None, signature: str | None = None) -> Program:
+    """The module of an input as tiles, which Tile IR becomes for the target.
+
+    Raises as `load_input`.
+    """
+    from tileas_xdsl.compiler import tiles_of
+    from tileas_xdsl.pass_execution import apply_pass
+
+    program = load_input(path, signature, target, None)
+    tiles = tiles_of(
+        program.module,
+        module_target(program.module, target).name,
+        lambda spec, module: apply_pass(spec, program.ctx, module),
+    )
+    if tiles is program.module:
+        return program
+    return replace(program, module=tiles, aliases={}, tile_ir=program.module)
+
+
+def load_input(
+    path: str, signature: str | None, target: str | None, version: str | None
+) -> Program:
+    """The module in a file, or that of a kernel of cuTile, `FILE.py:NAME`, with its signature.
+
+    Bytecode before 13.3, and only that, is for the target alone.
+
+    Raises as `load_program`, `UsageError` for a signature where none is needed or none where one
+    is.
+    """
+    if split_reference(path) is None:
+        if signature is not None:
+            raise UsageError(f"--sig is for kernels of cuTile, and '{path}' is none")
+        return load_program(path)
+    if imports_tilelang(path):
+        return _of_tilelang(path, signature, target)
+    if signature is None:
+        raise UsageError("a kernel of cuTile needs --sig, the types of its parameters")
+    from tileas_xdsl.frontend.cutile import (
+        MissingPackageError,
+        in_order,
+        kernel_module,
+        load_kernel,
+    )
+
+    chosen = LATEST if version is None else version_named(version)
+    try:
+        gpu = None if chosen >= V13_3 else (target or DEFAULT_TARGET).removesuffix("a")
+        kernel = load_kernel(path)
+        parameters = in_order(kernel, parse_signature(signature))
+        module = kernel_module(kernel, parameters, version=chosen, gpu=gpu)
+    except MissingPackageError as error:
+        fail(str(error))
+    verify_module(module)
+    ctx = _context()
+    load_tile_ir(ctx)
+    return Program(module, ctx, {}, parameters)
+
+
+def _of_tilelang(path: str, signature: str | None, target: str | None) -> Program:
+    """The module of a kernel of TileLang; `--sig` has the arguments of its factory."""
+    from tileas_xdsl.frontend.tilelang.tracing import (
+        MissingTileLangError,
+        load_function,
+        tilelang_module,
+    )
+
+    given = () if signature is None else parse_signature(signature)
+    keywords = {p.name: p.value for p in given if isinstance(p, ConstantParameter)}
+    if len(keywords) != len(given):
+        raise UsageError("--sig of a kernel of TileLang has values alone: 'M=1024, N=1024'")
+    try:
+        module = tilelang_module(
+            load_function(path), keywords=keywords, target=target or DEFAULT_TARGET
+        )
+    except MissingTileLangError as error:
+        fail(str(error))
+    verify_module(module)
+    return Program(module, _context(), {})
+
+
+def program_of(content: bytes, name: str) -> Program:
+    """The module that text or bytecode contains; raises `DiagnosticError` if it is not valid."""
+    ctx = _context()
+    module, aliases = parse_input(ctx, content, name)
+    verify_module(module)
+    return Program(module, ctx, aliases)
+
+
+def _context() -> Context:
+    """A context that knows every dialect that is installed."""
+    from xdsl.universe import Universe
+
+    ctx = Context()
+    for dialect, factory in Universe.get_multiverse().all_dialects.items():
+        ctx.register_dialect(dialect, factory)
+    return ctx
+
+
+def print_diagnostics(reports: Iterable[Diagnostic]) -> None:
+    """Print diagnostics to stderr as `tileas-opt` does."""
+    paint = painter(sys.stderr)
+    typer.echo("".join(render(report, paint) for report in reports), err=True, nl=False)
+
+
+@contextmanager
+def reported_errors() -> Generator[None]:
+    """Report errors of the user's input or command line, and exit."""
+    try:
+        yield
+    except DiagnosticError as error:
+        print_diagnostics(error.diagnostics)
+        raise typer.Exit(1) from error
+    except (BindingError, ArgumentError) as error:
+        fail(str(error))
+    except (UsageError, ExecutorError) as error:
+        fail(str(error), 2)

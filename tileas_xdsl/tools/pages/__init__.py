@@ -1,0 +1,1 @@
+"""Explanations and HTML reports of kernels, and the server of a page."""

@@ -1,0 +1,91 @@
+"""What `tileas explain` reads and compiles, before there is anything to print."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tileas_xdsl.compiled_kernel import CompiledKernel
+from tileas_xdsl.compiler import compile_module, kernel_names
+from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.verification.verify import verify_module
+from tileas_xdsl.dialects.target_attribute import module_target
+from tileas_xdsl.explanation.facts import KernelFacts
+from tileas_xdsl.explanation.kernel import kernel_facts
+from tileas_xdsl.explanation.refusals import Compile, Refusal, refusal
+from tileas_xdsl.explanation.snapshots import Snapshots
+from tileas_xdsl.frontend.kernel_files import split_reference
+from tileas_xdsl.frontend.signature import Parameter
+from tileas_xdsl.interpreters.tile.launch import find_kernel
+from tileas_xdsl.runtime.view_arguments import parameters_of
+from tileas_xdsl.tools.inputs.arguments import bind_arguments
+from tileas_xdsl.tools.inputs.cutile_parameters import bound
+from tileas_xdsl.tools.inputs.kernel_options import Grid, parse_specs
+from tileas_xdsl.tools.inputs.programs import Program
+
+
+class RefusedError(Exception):
+    """A kernel that does not compile, with its explanation."""
+
+    def __init__(self, error: DiagnosticError, explained: Refusal) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.explained = explained
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the command line asks for."""
+
+    path: str
+    kernel: str | None
+    target: str | None
+    grid: Grid | None
+    specs: Sequence[str]
+
+
+def explained(program: Program, request: Request) -> Sequence[KernelFacts]:
+    """Return the facts of the kernels of a program; raises `RefusedError` at the first refused."""
+    names = [request.kernel] if request.kernel else kernel_names(program.module)
+    return [_explained(program, request, name) for name in names]
+
+
+def _explained(program: Program, request: Request, name: str) -> KernelFacts:
+    snapshots = Snapshots()
+    try:
+        made = compile_module(
+            program.module, program.ctx, request.target, kernel=name, after_pass=snapshots.keep
+        )
+    except DiagnosticError as error:
+        target = module_target(program.module, request.target)
+        again = recompiling(request.path, program, target.name)
+        found = refusal(error, snapshots, target, program.parameters, again)
+        raise RefusedError(error, found) from error
+    compiled = replace(made, parameters=program.parameters)
+    arguments = _arguments(compiled, request.specs) if request.specs else None
+    return kernel_facts(compiled, snapshots=snapshots, grid=request.grid, arguments=arguments)
+
+
+def _arguments(compiled: CompiledKernel, specs: Sequence[str]) -> Sequence[Any]:
+    """The arguments of a launch; raises `BindingError` where they do not fit the kernel."""
+    given = parse_specs(list(specs))
+    if compiled.parameters is not None:
+        return bound(compiled.parameters, given)
+    return bind_arguments(given, parameters_of(find_kernel(compiled.source, compiled.name)))
+
+
+def recompiling(path: str, program: Program, target: str) -> Compile | None:
+    """Return what compiles a kernel of cuTile with other constants; None for other kernels."""
+    if program.parameters is None or split_reference(path) is None:
+        return None
+    from tileas_xdsl.frontend.cutile import kernel_module, load_kernel
+
+    kernel = load_kernel(path)
+
+    def compile_with(parameters: Sequence[Parameter]) -> CompiledKernel:
+        module = kernel_module(kernel, parameters)
+        verify_module(module)
+        return replace(compile_module(module, program.ctx, target), parameters=parameters)
+
+    return compile_with

@@ -1,0 +1,1 @@
+"""Runs of kernels on every level, and the comparison of their results."""

@@ -1,0 +1,1 @@
+"""Arithmetic and conversions, element by element."""

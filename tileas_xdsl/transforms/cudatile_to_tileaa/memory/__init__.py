@@ -1,0 +1,1 @@
+"""Accesses through pointers and through views, their order and hints."""

@@ -1,0 +1,256 @@
+"""Memory through views: arrays, ways to see them as tiles, and accesses to those."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    TensorType,
+    i64,
+)
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from tileas_xdsl.dialects.cuda_tile.enums import PaddingValue, PaddingValueAttr
+from tileas_xdsl.dialects.cuda_tile.memory import views as ct
+from tileas_xdsl.dialects.cuda_tile.memory.atomics import AtomicRedViewTkoOp
+from tileas_xdsl.dialects.cuda_tile.memory.indexed import flags_of
+from tileas_xdsl.dialects.cuda_tile.memory.tensor_views import MakeTensorViewOp
+from tileas_xdsl.dialects.cuda_tile.types.view_types import (
+    GatherScatterViewType,
+    PartitionViewType,
+    StridedViewType,
+    TensorViewType,
+    TileView,
+)
+from tileas_xdsl.dialects.nv_tileaa.base import element_of
+from tileas_xdsl.dialects.nv_tileaa.compute import shapes
+from tileas_xdsl.dialects.nv_tileaa.compute.bodies import YieldOp
+from tileas_xdsl.dialects.nv_tileaa.memory import tiled_memory
+from tileas_xdsl.dialects.nv_tileaa.memory.views import BlockTileOp, GetDimSizeOp, MakeMemrefOp
+from tileas_xdsl.dialects.nv_tileas.enums import SpecialPadding, SpecialPaddingAttr
+from tileas_xdsl.transforms.cudatile_to_tileaa.converter import INDEX, Converter, Rule
+from tileas_xdsl.transforms.cudatile_to_tileaa.elementwise.nibbles import check_whole_bytes
+from tileas_xdsl.transforms.cudatile_to_tileaa.memory.access_attributes import (
+    FencedAccess,
+    hinted,
+    order_of,
+    token_before,
+)
+from tileas_xdsl.transforms.cudatile_to_tileaa.memory.pointers import rmw_mode
+
+_SPECIAL: Mapping[PaddingValue, SpecialPadding] = {
+    PaddingValue.NEG_ZERO: SpecialPadding.NEG_ZERO,
+    PaddingValue.NAN: SpecialPadding.NAN,
+    PaddingValue.POS_INF: SpecialPadding.POS_INF,
+    PaddingValue.NEG_INF: SpecialPadding.NEG_INF,
+}
+
+
+def padding_of(view: TileView) -> Attribute | None:
+    """What a view delivers out of bounds, None if that is not said."""
+    padding, type_ = view.padding_value, view.tensor_view.element_type
+    if not isinstance(padding, PaddingValueAttr):
+        return None
+    if padding.data is not PaddingValue.ZERO:
+        return SpecialPaddingAttr(_SPECIAL[padding.data])
+    element: Any = type_
+    return IntegerAttr(0, element) if isinstance(type_, IntegerType) else FloatAttr(0.0, element)
+
+
+def make_tensor_view(c: Converter, op: MakeTensorViewOp) -> Sequence[SSAValue]:
+    """An array behind a pointer."""
+    assert isinstance(op.result.type, TensorViewType)
+    check_whole_bytes(op, op.result.type.element_type)
+    sizes, strides = c.get_all(op.dynamic_shape), c.get_all(op.dynamic_strides)
+    return [c.insert(MakeMemrefOp(c.get(op.base), sizes, strides, c.type(op.result))).result]
+
+
+def _view_type(value: SSAValue) -> TileView:
+    assert isinstance(value.type, TileView)
+    return value.type
+
+
+def _dims(view: TileView) -> tuple[int, ...]:
+    """For each dimension of a tile, that of the tensor."""
+    if isinstance(view, PartitionViewType | StridedViewType):
+        return tuple(dim.data for dim in view.dim_map)
+    return tuple(range(view.index_rank))
+
+
+def make_tiles(
+    c: Converter, op: ct.MakePartitionViewOp | ct.MakeStridedViewOp
+) -> Sequence[SSAValue]:
+    """An array seen as tiles."""
+    view = _view_type(op.result)
+    made = BlockTileOp(c.get(op.tensor_view), view.get_tile_shape(), _dims(view))
+    return [c.insert(made).result]
+
+
+def make_gather_scatter(c: Converter, op: ct.MakeGatherScatterViewOp) -> Sequence[SSAValue]:
+    """The array itself: coordinates say the rest."""
+    return [c.get(op.tensor_view)]
+
+
+def _extent(c: Converter, array: SSAValue, tensor: TensorViewType, axis: int) -> SSAValue:
+    known = tensor.get_shape()[axis]
+    if known != DYNAMIC_INDEX:
+        return c.index(known)
+    return c.insert(GetDimSizeOp(array, axis)).result
+
+
+def _as_results(c: Converter, op: Any, numbers: Sequence[SSAValue]) -> Sequence[SSAValue]:
+    types = [c.type(result) for result in op.results]
+    return [
+        c.insert(arith.IndexCastOp(number, type_)).result
+        for number, type_ in zip(numbers, types, strict=True)
+    ]
+
+
+def tensor_shape(c: Converter, op: ct.GetTensorShapeOp) -> Sequence[SSAValue]:
+    """The extents of an array."""
+    tensor = op.src.type
+    assert isinstance(tensor, TensorViewType)
+    array = c.get(op.src)
+    extents = [_extent(c, array, tensor, axis) for axis in range(len(tensor.get_shape()))]
+    return _as_results(c, op, extents)
+
+
+def index_space(c: Converter, op: ct.GetIndexSpaceShapeOp) -> Sequence[SSAValue]:
+    """Tiles along each dimension: all that begin in bounds."""
+    view, value = _view_type(op.src), c.get(op.src)
+    array = value.owner.source if isinstance(value.owner, BlockTileOp) else value
+    counts = list[SSAValue]()
+    for dim, step in zip(_dims(view), _steps(view), strict=True):
+        extent = _extent(c, array, view.tensor_view, dim)
+        counts.append(c.insert(arith.CeilDivUIOp(extent, c.index(step))).result)
+    return _as_results(c, op, counts)
+
+
+def _steps(view: TileView) -> Sequence[int]:
+    """By dimension, how many elements are between the first ones of two tiles.
+
+    Gather/scatter views are indexed by elements: by one for each slice along the sparse dimension,
+    by the first element of the tile along the others.
+    """
+    if isinstance(view, StridedViewType):
+        return [step.data for step in view.traversal_strides]
+    if isinstance(view, GatherScatterViewType):
+        return [1] * view.index_rank
+    return view.get_tile_shape()
+
+
+def _place(
+    c: Converter, view: TileView, index: Sequence[SSAValue]
+) -> tuple[Sequence[SSAValue], Sequence[SSAValue]]:
+    """Coordinates that count tiles, and offsets that count elements."""
+    numbers = [c.as_index(value) for value in c.get_all(index)]
+    if not isinstance(view, StridedViewType):
+        return numbers, ()
+    offsets = [
+        c.insert(arith.MuliOp(number, c.index(step))).result
+        for number, step in zip(numbers, _steps(view), strict=True)
+    ]
+    return [c.index(0)] * len(numbers), offsets
+
+
+def _scattered(
+    c: Converter, view: GatherScatterViewType, index: Sequence[SSAValue]
+) -> Sequence[SSAValue]:
+    """By dimension, where each element of a tile is."""
+    shape, sparse = view.get_tile_shape(), view.sparse_dim.data
+    places = list[SSAValue]()
+    for axis, value in enumerate(c.get_all(index)):
+        block = Block(arg_types=[INDEX] * len(shape))
+        type_ = i64 if element_of(value.type) == i64 else INDEX
+        with c.at_end(block):
+            here: SSAValue = block.args[axis]
+            if axis == sparse:
+                position = c.taken(value, [here])
+                position = position if type_ == i64 else c.as_index(position)
+            else:
+                first = value if type_ == i64 else c.as_index(value)
+                here = c.insert(arith.IndexCastOp(here, i64)).result if type_ == i64 else here
+                position = c.insert(arith.AddiOp(first, here)).result
+            c.insert(YieldOp(position))
+        places.append(c.insert(shapes.GenerateOp(TensorType(type_, shape), block)).result)
+    return places
+
+
+def load(c: Converter, op: ct.LoadViewTkoOp) -> Sequence[SSAValue]:
+    """A tile of a view."""
+    view, source, token = _view_type(op.view), c.get(op.view), token_before(c, op)
+    flags, order, padding = flags_of(op.inbounds), FencedAccess.of(c, op), padding_of(view)
+    if isinstance(view, GatherScatterViewType):
+        places = _scattered(c, view, op.index)
+        shape = view.get_tile_shape()
+        gather = tiled_memory.GatherLoadOp(
+            source, places, shape, token=token, order=order.order, padding=padding
+        )
+        return order.after(c.insert(hinted(c, op, gather)).results, token is not None)
+    coords, offsets = _place(c, view, op.index)
+    made = tiled_memory.TiledLoadOp(
+        source,
+        coords,
+        offsets=offsets,
+        token=token,
+        order=order.order,
+        in_bounds=flags if any(flags) else None,
+        padding=None if all(flags) and flags else padding,
+    )
+    return order.after(c.insert(hinted(c, op, made)).results, token is not None)
+
+
+def store(c: Converter, op: ct.StoreViewTkoOp) -> Sequence[SSAValue]:
+    """Writes a tile of a view."""
+    view, source, order = _view_type(op.view), c.get(op.view), FencedAccess.of(c, op)
+    value, flags, token = c.get(op.tile), flags_of(op.inbounds), order.before(token_before(c, op))
+    if isinstance(view, GatherScatterViewType):
+        places = _scattered(c, view, op.index)
+        scatter = tiled_memory.ScatterStoreOp(value, source, places, token=token, order=order.order)
+        return c.insert(hinted(c, op, scatter)).results
+    coords, offsets = _place(c, view, op.index)
+    made = tiled_memory.TiledStoreOp(
+        value,
+        source,
+        coords,
+        offsets=offsets,
+        token=token,
+        order=order.order,
+        in_bounds=flags if any(flags) else None,
+    )
+    return c.insert(hinted(c, op, made)).results
+
+
+def update(c: Converter, op: AtomicRedViewTkoOp) -> Sequence[SSAValue]:
+    """Combines a tile of a view with values; what was there is not asked for."""
+    view, token = _view_type(op.view), token_before(c, op)
+    coords, offsets = _place(c, view, op.index)
+    made = tiled_memory.TiledAtomicRmwOp(
+        rmw_mode(op.mode.data),
+        c.get(op.value),
+        c.get(op.view),
+        coords,
+        offsets=offsets,
+        token=token,
+        order=order_of(op),
+    )
+    return c.insert(made).results[1:]
+
+
+VIEWS: Mapping[type[Operation], Rule] = {
+    AtomicRedViewTkoOp: update,
+    MakeTensorViewOp: make_tensor_view,
+    ct.GetIndexSpaceShapeOp: index_space,
+    ct.GetTensorShapeOp: tensor_shape,
+    ct.LoadViewTkoOp: load,
+    ct.MakeGatherScatterViewOp: make_gather_scatter,
+    ct.MakePartitionViewOp: make_tiles,
+    ct.MakeStridedViewOp: make_tiles,
+    ct.StoreViewTkoOp: store,
+}

@@ -1,0 +1,1 @@
+"""Kernels, control flow, assumptions, and what the target sets."""

@@ -1,0 +1,65 @@
+"""Convert assumptions about values, and assertions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+from xdsl.dialects.builtin import IntAttr
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cuda_tile.memory.unit_strides import is_unit_stride
+from tileas_xdsl.dialects.cuda_tile.structure.control import AssertOp
+from tileas_xdsl.dialects.cuda_tile.tiles.misc import AssumeOp, PrintTkoOp
+from tileas_xdsl.dialects.cuda_tile.types import predicates
+from tileas_xdsl.dialects.nv_tileaa import facts, messages
+from tileas_xdsl.transforms.cudatile_to_tileaa.converter import Converter, Rule
+from tileas_xdsl.transforms.cudatile_to_tileaa.memory.access_attributes import token_before
+
+
+def _number(attribute: Attribute) -> int | None:
+    return cast(IntAttr[int], attribute).data if isinstance(attribute, IntAttr) else None
+
+
+def fact_of(op: AssumeOp) -> Attribute:
+    """The same fact."""
+    match predicate := op.predicate:
+        case predicates.DivByAttr():
+            every, along = _number(predicate.every), _number(predicate.along)
+            return facts.DivByAttr(predicate.divisor.data, every, along)
+        case predicates.BoundedAttr():
+            return facts.BoundedAttr(_number(predicate.lb), _number(predicate.ub))
+        case predicates.SameElementsAttr():
+            return facts.SameElementsAttr([value.data for value in predicate.values])
+        case _:
+            raise op_error(op, f"states {predicate}, which is not converted yet")
+
+
+def assume(c: Converter, op: AssumeOp) -> Sequence[SSAValue]:
+    """The same value; of unread strides nothing is said, of scalars nothing about neighbours."""
+    value, fact = c.get(op.value), fact_of(op)
+    if is_unit_stride(op.result):
+        return [value]
+    if isinstance(fact, facts.SameElementsAttr) and not fact.chunk.get_values():
+        return [value]
+    return [c.insert(facts.AssumeOp(value, fact)).result]
+
+
+def assert_(c: Converter, op: AssertOp) -> Sequence[SSAValue]:
+    """Ends the kernel unless a condition holds."""
+    c.insert(messages.AssertOp(c.get(op.condition), op.message))
+    return []
+
+
+def print_(c: Converter, op: PrintTkoOp) -> Sequence[SSAValue]:
+    """Prints text."""
+    values = c.get_all(op.args)
+    return c.insert(messages.PrintOp(op.format_string, values, token=token_before(c, op))).results
+
+
+FACTS: Mapping[type[Operation], Rule] = {
+    AssertOp: assert_,
+    AssumeOp: assume,
+    PrintTkoOp: print_,
+}

@@ -1,0 +1,96 @@
+"""Kernels become functions of the module around; what they are launched with is said there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xdsl.builder import Builder
+from xdsl.dialects import func
+from xdsl.dialects.builtin import FunctionType, IntegerAttr, StringAttr, i32
+from xdsl.ir import Attribute, Block, Region
+from xdsl.rewriter import InsertPoint
+
+from tileas_xdsl.diagnostics.emission import emit_remark
+from tileas_xdsl.dialects.cuda_tile.hints import OptimizationHintsAttr
+from tileas_xdsl.dialects.cuda_tile.structure.control import ReturnOp
+from tileas_xdsl.dialects.cuda_tile.structure.module import EntryOp, GlobalOp
+from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
+from tileas_xdsl.dialects.nv_tileaa.memory.globals import GlobalOp as AAGlobalOp
+from tileas_xdsl.dialects.target_attribute import COMPUTE_CAPABILITY, TARGET_SPEC
+from tileas_xdsl.transforms.cudatile_to_tileaa.converter import Converter
+from tileas_xdsl.transforms.cudatile_to_tileaa.rules import RULES
+from tileas_xdsl.transforms.cudatile_to_tileaa.structure.control_flow import Frame, finish
+from tileas_xdsl.transforms.cudatile_to_tileaa.structure.target import Capability
+from tileas_xdsl.transforms.cudatile_to_tileaa.structure.warp_count import default_warps
+from tileas_xdsl.transforms.cudatile_to_tileaa.types import converted_type
+
+BLOCKS_HINT = "nv_tileaa.num_cta_in_cga"
+"""A hint that nothing follows yet: a cluster may run one tile block, not several."""
+
+
+def convert_kernel(entry: EntryOp, capability: Capability) -> func.FuncOp:
+    """The function of a kernel."""
+    source = entry.body.block
+    types = [converted_type(argument.type) for argument in source.args]
+    block = Block(arg_types=types)
+    builder = Builder(InsertPoint.at_end(block))
+    c = Converter(RULES, capability.hints, builder, location=entry.location)
+    for argument, made in zip(source.args, block.args, strict=True):
+        made.location = argument.location
+    c.bind(source.args, block.args)
+    finish(c, list(source.ops), Frame([], {ReturnOp: lambda _: []}, list))
+    c.insert(func.ReturnOp())
+    name = entry.properties["sym_name"]
+    assert isinstance(name, StringAttr)
+    made = func.FuncOp(name.data, FunctionType.from_lists(types, []), Region(block))
+    made.location = entry.location
+    made.attributes.update(_attributes(entry, capability))
+    return made
+
+
+def _attributes(entry: EntryOp, capability: Capability) -> dict[str, Attribute]:
+    hints = entry.optimization_hints
+    found: dict[str, Attribute] = {
+        KERNEL_SPEC: KernelSpecAttr(_spec(entry, capability)),
+        COMPUTE_CAPABILITY: IntegerAttr(capability.number, i32),
+        TARGET_SPEC: StringAttr(capability.name),
+    }
+    if (blocks := _hint(hints, capability, "num_cta_in_cga")) is not None:
+        found[BLOCKS_HINT] = IntegerAttr(blocks, i32)
+        _report_clusters(entry, blocks)
+    return found
+
+
+def _report_clusters(entry: EntryOp, blocks: int) -> None:
+    """Say that a hint is kept and nothing more, so that nobody tunes it."""
+    if blocks > 1:
+        text = (
+            f"num_cta_in_cga = {blocks} (num_ctas of cuTile) has no effect: each tile block runs "
+            "as one CTA without a cluster"
+        )
+        emit_remark(entry, text, prefix=False)
+
+
+def _spec(entry: EntryOp, capability: Capability) -> KernelSpec:
+    hints = entry.optimization_hints
+    return KernelSpec(
+        num_warps=_hint(hints, capability, "num_worker_warps_per_cta") or default_warps(entry),
+        occupancy=_hint(hints, capability, "occupancy") or KernelSpec().occupancy,
+    )
+
+
+def _hint(hints: Any, capability: Capability, name: str) -> int | None:
+    if not isinstance(hints, OptimizationHintsAttr):
+        return None
+    hint = hints.get(capability.hints, name)
+    return hint.value.data if isinstance(hint, IntegerAttr) else None
+
+
+def convert_global(op: GlobalOp) -> AAGlobalOp:
+    """The same memory."""
+    name = op.properties["sym_name"]
+    assert isinstance(name, StringAttr)
+    alignment = None if op.alignment is None else op.alignment.value.data
+    made = AAGlobalOp(name.data, op.value, alignment or None)
+    made.location = op.location
+    return made
