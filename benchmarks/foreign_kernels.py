@@ -144,16 +144,17 @@ def through_function() -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def product(dtype: torch.dtype, *, tma: bool, tile: int = 64) -> Case:
-    """A product of 128 x 128 matrices, by pointers or tensor descriptors."""
+    """A product of 128 x K and K x 128, by pointers or tensor descriptors; K is five tiles."""
+    k = 5 * tile
 
     def case() -> tuple[torch.Tensor, torch.Tensor]:
-        a, b = torch.randn(128, 128).to(dtype), torch.randn(128, 128).to(dtype)
+        a, b = torch.randn(128, k).to(dtype), torch.randn(k, 128).to(dtype)
         c = torch.empty(128, 128)
         if tma:
             maps = [TensorDescriptor.from_tensor(t, [tile, tile]) for t in (a, b, c)]
-            matmul_tma[(128 // tile,) * 2](*maps, 128, bm=tile, bn=tile, bk=tile)
+            matmul_tma[(128 // tile,) * 2](*maps, k, bm=tile, bn=tile, bk=tile)
         else:
-            matmul[(128 // tile,) * 2](a, b, c, 128, 128, bm=tile, bn=tile, bk=tile)
+            matmul[(128 // tile,) * 2](a, b, c, 128, k, bm=tile, bn=tile, bk=tile)
         return c, a.double().matmul(b.double()).float()
 
     return case

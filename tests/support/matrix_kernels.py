@@ -109,7 +109,10 @@ MMA = [
     ("m16n8k32", "8bit", "s8", "u8", "s32"),
     ("m16n8k16", "8bit", "u8", "s8", "s32"),
     ("m16n8k32", "8bit", "e4m3", "e5m2", "f32"),
-    ("m8n8k4", "f64", "f64", "f64", "f64"),
+    *(
+        (shape, "f64", "f64", "f64", "f64")
+        for shape in ("m8n8k4", "m16n8k4", "m16n8k8", "m16n8k16")
+    ),
 ]
 
 
@@ -140,30 +143,43 @@ def warp_product(
     return MatrixKernel(body, "ABC", [words[part] for part in "abc"], {2: wanted})
 
 
-def moved_matrices(count: int, trans: str, rng: np.random.Generator) -> MatrixKernel:
-    """Return `ldmatrix` followed by `stmatrix` of one warp."""
-    cells = rng.integers(0, 1 << 16, (8, 8, count), dtype=np.uint16)
-    flat = cells.reshape(-1, order="F")
-    layout = REGISTER_LAYOUTS[f"ldmatrix.m8n8.x{count}{trans}.b16.dst"].layout
-    table = np.array([[int(layout((t, v))) for v in range(2 * count)] for t in range(32)])
+def moved_matrices(
+    count: int, trans: str, rng: np.random.Generator, form: str = "m8n8 b16"
+) -> MatrixKernel:
+    """Return `ldmatrix` followed, where the same shape can be stored, by `stmatrix` of one warp."""
+    shape, type_ = form.split()
+    rows = count * (16 if shape == "m16n16" else 8)
     a = np.zeros((32, 4), np.uint32)
-    a[: 8 * count] = flat.view(np.uint32).reshape(-1, 4)
+    a[:rows] = rng.integers(0, 1 << 32, (rows, 4), dtype=np.uint32)
+    flat = a[:rows].reshape(-1).view(np.uint16 if type_ == "b16" else np.uint8)
+    name = "stmatrix" if shape == "m16n8" else "ldmatrix"
+    side = "src" if name == "stmatrix" else "dst"
+    entry = REGISTER_LAYOUTS[f"{name}.{shape}.x{count}{trans}.{type_}.{side}"]
+    table = np.array([[int(entry.layout((t, v))) for v in range(entry.values)] for t in range(32)])
+    words = np.ascontiguousarray(flat[table]).view(np.uint32)
+    registers = words.shape[1]
+    move = f"{shape}.x{count}{trans}.shared.{type_}"
+    loads = f"ldmatrix.sync.aligned.{move} {group('b', registers)}, [%s];"
+    stores = f"stmatrix.sync.aligned.{move} [%s+512], {group('b', registers)};"
+    if name == "stmatrix":
+        loads = ""
+    if shape == "m16n16":
+        stores = "st.shared.v4.b32 [%s+512], {%a0, %a1, %a2, %a3};"
     body = (
         START
         + load_words("a", "A", 4)
-        + load_words("b", "B", count)
+        + load_words("b", "B", registers)
         + f"""
     .shared .align 16 .b8 box[1024]; mov.u32 %s, box; mad.lo.u32 %s, %t, 16, %s;
     st.shared.v4.b32 [%s], {group("a", 4)}; bar.sync 0;
-    ldmatrix.sync.aligned.m8n8.x{count}{trans}.shared.b16 {group("b", count)}, [%s];
-    stmatrix.sync.aligned.m8n8.x{count}{trans}.shared.b16 [%s+512], {group("b", count)};
-    bar.sync 0; {store_words("b", count)}
-    setp.ge.u32 %q, %t, {8 * count}; @%q ret; ld.shared.v4.b32 {group("a", 4)}, [%s+512];
+    {loads} {stores}
+    bar.sync 0; {store_words("b", registers)}
+    setp.ge.u32 %q, %t, {rows}; @%q ret; ld.shared.v4.b32 {group("a", 4)}, [%s+512];
     {store_words("a", 4)} ret;
     """
     ).replace("%r<4>", "%r<4>; .reg .pred %q")
-    arguments = [a, np.zeros((32, count), np.uint32)]
-    return MatrixKernel(body, "AB", arguments, {0: a, 1: flat[table].view(np.uint32)})
+    given = words if name == "stmatrix" else np.zeros_like(words)
+    return MatrixKernel(body, "AB", [a, given], {0: a, 1: words})
 
 
 HOPPER = get_target("sm_90a")

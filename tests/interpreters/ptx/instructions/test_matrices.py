@@ -40,6 +40,12 @@ def test_matrices_are_loaded_and_stored(count: int, trans: str) -> None:
     check(moved_matrices(count, trans, RNG))
 
 
+@pytest.mark.parametrize(("form", "count"), [("m16n16 b8", 1), ("m16n16 b8", 2), ("m16n8 b8", 1),
+                                             ("m16n8 b8", 2), ("m16n8 b8", 4)])  # fmt: skip
+def test_matrices_of_bytes_are_transposed(form: str, count: int) -> None:
+    check(moved_matrices(count, ".trans", RNG, form), target="sm_100a", version="8.6")
+
+
 # wgmma
 
 

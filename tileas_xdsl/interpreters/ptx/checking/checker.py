@@ -141,6 +141,17 @@ class Checker:
             if found is not None:
                 self._report(cta, found, at)
 
+    def reduce(
+        self, cta: CheckedCta, location: int, size: int, started: AsyncEvent, at: int
+    ) -> None:
+        """Check a reduction by `red.async`: it never races with others."""
+        access = Access(started.agent, started.stamp, started.limits)
+        locations = np.arange(location, location + size)
+        shadow = self.shared[cta.rank]
+        found = shadow.update_bytes(locations, access, reads=True, writes=True)
+        if found is not None:
+            self._report(cta, found, at)
+
     def lanes_agree(
         self, cta: CheckedCta, offsets: Array, stored: Array, values: Array, at: int
     ) -> None:

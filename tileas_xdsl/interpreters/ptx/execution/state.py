@@ -70,7 +70,7 @@ class WaitCondition(Protocol):
 class ConvergenceGroup:
     """Converged lanes of a warpgroup: one program counter, an active mask, registers `r`."""
 
-    __slots__ = ("awaited", "mask", "pc", "r", "timed_out", "wait", "warpgroup")
+    __slots__ = ("awaited", "gave_up_at", "mask", "pc", "r", "timed_out", "wait", "warpgroup")
 
     def __init__(self, warpgroup: Warpgroup, mask: int, pc: int, r: list[Value]) -> None:
         self.warpgroup = warpgroup
@@ -78,6 +78,8 @@ class ConvergenceGroup:
         self.pc = pc
         self.r = r
         self.wait: WaitCondition | None = None
+        self.gave_up_at: tuple[int, str, int] | None = None
+        """The wait that timed out last: its instruction, its mbarrier and the phase of that."""
         self.awaited = 0
         """Lanes that had not exited when the group began to wait for them."""
         self.timed_out = False

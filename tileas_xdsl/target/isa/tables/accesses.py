@@ -137,6 +137,17 @@ def _stores() -> Forms:
                    vector=("v2", "v4"), pair=("v2",), type=types)  # fmt: skip
 
 
+def _remote_reductions() -> Forms:
+    """Reductions in the shared memory of the cluster that complete bytes on an mbarrier."""
+    for operation, types in (
+        ("inc", ("u32",)), ("dec", ("u32",)), ("min", ("u32", "s32")), ("max", ("u32", "s32")),
+        ("add", ("u32", "s32", "u64", "s64")), ("and", ("b32",)), ("or", ("b32",)),
+        ("xor", ("b32",)),
+    ):  # fmt: skip
+        yield form("red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes"
+                   f".{operation}.type", "[a], b, [c]", since((8, 1), 90), type=types)  # fmt: skip
+
+
 _HALVES = ("f16", "bf16", "f16x2", "bf16x2")
 _HALF_REQUIREMENTS = {
     "f16": since((6, 3), 70),
@@ -191,4 +202,4 @@ def _vectors(name: str) -> Forms:
         )  # fmt: skip
 
 
-FORMS = (*_loads(), *_stores(), *_updates("atom"), *_updates("red"))
+FORMS = (*_loads(), *_stores(), *_remote_reductions(), *_updates("atom"), *_updates("red"))

@@ -18,6 +18,26 @@ INIT = """
 
 KERNELS = (
     Planted(
+        "red.async",
+        OTHER
+        + INIT
+        + """
+        mov.u32 %r9, 0; @%p0 st.shared.u32 [%s], %r9;
+        @%p0 mbarrier.arrive.expect_tx.shared.b64 _, [%s+1024], <<256 -> 512 ?? deadlock>>;
+        """
+        + MEET
+        + """
+        add.u32 %r23, %r21, 1024;
+        red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32
+            [%r21], %t, [%r23];
+    W:  <<mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p1, [%s+1024], 0; @!%p1 bra W;
+        ?? race-RAW,access-after-exit>>
+        ld.shared.u32 %r0, [%s]; st.global.u32 [%ga], %r0;
+        """,
+        grid=2,
+        cluster=2,
+    ),
+    Planted(
         "distributed shared memory",
         OTHER
         + """

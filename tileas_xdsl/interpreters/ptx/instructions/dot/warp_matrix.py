@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -28,60 +29,82 @@ WORD = np.dtype(np.uint32)
 COUNTS: Mapping[str, int] = {"x1": 1, "x2": 2, "x4": 4}
 
 
-# ldmatrix and stmatrix: 8x8 matrices of 16 bits
+# ldmatrix and stmatrix: rows of 16 bytes, distributed as the tables of register layouts say
+
+ROWS: Mapping[str, int] = {"m8n8": 8, "m16n16": 16, "m16n8": 8}
+"""Rows of 16 bytes of a matrix, as it is in memory; those of bytes are transposed on the way."""
 
 
-def _matrix_modifiers(site: Site) -> tuple[int, bool]:
+@dataclass(frozen=True)
+class _Matrices:
+    """What an instruction moves: rows of memory, and which byte of them each register holds."""
+
+    rows: int
+    bytes: Array
+    """By thread and byte of its registers, the index in all rows."""
+
+    @property
+    def registers(self) -> int:
+        """The registers of a thread."""
+        return self.bytes.shape[1] // 4
+
+
+def _matrices_of(site: Site, *, stores: bool) -> _Matrices:
     site.ignore(("sync", "aligned"))
-    shape = site.choose(("m8n8", "m16n16", "m16n8"))
-    count = COUNTS[site.choose(COUNTS)]
-    trans = site.flag("trans")
+    shape = site.choose(ROWS)
+    name = site.choose(COUNTS)
+    trans = ".trans" if site.flag("trans") else ""
     site.ignore(("shared", "shared::cta"))
     type_ = site.modifiers.pop() if site.modifiers else ""
-    if shape != "m8n8" or type_ != "b16":
+    layout = f"{site.name}.{shape}.{name}{trans}.{type_}.{'src' if stores else 'dst'}"
+    if layout not in REGISTER_LAYOUTS:
         site.fail(f"shape .{shape} of .{type_} is not supported")
     site.no_more()
     site.count(2)
-    return count, trans
+    return _Matrices(ROWS[shape] * COUNTS[name], _bytes_of(layout, 2 if type_ == "b16" else 1))
+
+
+@cache
+def _bytes_of(name: str, size: int) -> Array:
+    """Return by thread and byte of its registers the index of the byte in memory."""
+    layout = REGISTER_LAYOUTS[name]
+    table = np.asarray(flat_table(layout.layout)).reshape(layout.values, layout.threads).T
+    return (table[:, :, None] * size + np.arange(size)).reshape(layout.threads, -1)
 
 
 def build_ldmatrix(site: Site) -> Step:
     """`ldmatrix`: load rows of 16 bytes at per-lane addresses, distributed over the warp."""
-    count, trans = _matrix_modifiers(site)
-    dests = [site.destination(p, TYPES["b32"]) for p in site.vector(0, (count,))]
+    what = _matrices_of(site, stores=False)
+    dests = [site.destination(p, TYPES["b32"]) for p in site.vector(0, (what.registers,))]
     slot, offset = site.address(1)
 
     def step(f: ConvergenceGroup) -> int | None:
         if not reconverge(f, "ldmatrix", absence=Absence.NONE):
             return STOP
-        lanes = f.warpgroup.lanes
-        rows = _rows_of(f, slot, offset, count)
-        halves = rows.view(np.uint16).reshape(-1, count, 8, 8)
-        if trans:
-            halves = halves.transpose(0, 1, 3, 2)
-        words = np.ascontiguousarray(halves).view(np.uint32).reshape(-1, count, WARP)
-        for i, dest in enumerate(dests):
-            column = np.zeros(lanes, WORD)
-            for location, warp in enumerate(warps_of(f.mask)):
-                column[WARP * warp : WARP * warp + WARP] = words[location, i]
+        rows = _rows_of(f, slot, offset, what.rows).view(np.uint8).reshape(-1, 16 * what.rows)
+        words = np.ascontiguousarray(rows[:, what.bytes]).view(np.uint32)
+        columns = np.zeros((len(dests), f.warpgroup.lanes), WORD)
+        for location, warp in enumerate(warps_of(f.mask)):
+            columns[:, WARP * warp : WARP * warp + WARP] = words[location].T
+        for dest, column in zip(dests, columns, strict=True):
             f.r[dest] = column
         return None
 
     return step
 
 
-def _pointing(f: ConvergenceGroup, count: int) -> int:
-    """Return the lanes whose addresses are used: 8 for each matrix."""
+def _pointing(f: ConvergenceGroup, rows: int) -> int:
+    """Return the lanes whose addresses are used, one for each row."""
     mask = 0
     for warp in warps_of(f.mask):
-        mask |= ((1 << 8 * count) - 1) << WARP * warp
+        mask |= ((1 << rows) - 1) << WARP * warp
     return mask
 
 
-def _rows_of(f: ConvergenceGroup, slot: int, offset: int, count: int) -> Array:
-    """Return the addressed rows, shape (warps x matrices x 8, 16 bytes)."""
+def _rows_of(f: ConvergenceGroup, slot: int, offset: int, rows: int) -> Array:
+    """Return the addressed rows, shape (warps x rows, 16 bytes)."""
     mask = f.mask
-    f.mask = _pointing(f, count)
+    f.mask = _pointing(f, rows)
     found = np.zeros((f.mask.bit_count(), 4), WORD)
     for group in groups(f, f.r[slot], offset, "shared"):
         found[group.rows] = load(f, group, 4, 4)
@@ -91,25 +114,21 @@ def _rows_of(f: ConvergenceGroup, slot: int, offset: int, count: int) -> Array:
 
 def build_stmatrix(site: Site) -> Step:
     """`stmatrix`: the inverse of `ldmatrix`."""
-    count, trans = _matrix_modifiers(site)
+    what = _matrices_of(site, stores=True)
     slot, offset = site.address(0)
-    slots = [site.source(p, TYPES["b32"]) for p in site.vector(1, (count,))]
+    slots = [site.source(p, TYPES["b32"]) for p in site.vector(1, (what.registers,))]
 
     def step(f: ConvergenceGroup) -> int | None:
         if not reconverge(f, "stmatrix", absence=Absence.NONE):
             return STOP
-        lanes = f.warpgroup.lanes
-        words = np.stack([spread(f.r[s], lanes, WORD) for s in slots], 0)
-        by_warp = words.reshape(count, -1, WARP)[:, list(warps_of(f.mask))]
-        halves = np.ascontiguousarray(by_warp.transpose(1, 0, 2)).view(np.uint16)
-        cells = halves.reshape(-1, count, 8, 8)
-        if trans:
-            cells = cells.transpose(0, 1, 3, 2)
-        rows = np.ascontiguousarray(cells).view(np.uint32).reshape(-1, 4)
+        words = np.stack([spread(f.r[s], f.warpgroup.lanes, WORD) for s in slots], 1)
+        cells = words.view(np.uint8).reshape(-1, WARP, 4 * len(slots))[list(warps_of(f.mask))]
+        rows = np.zeros((len(cells), 16 * what.rows), np.uint8)
+        rows[:, what.bytes] = cells
         mask = f.mask
-        f.mask = _pointing(f, count)
+        f.mask = _pointing(f, what.rows)
         for group in groups(f, f.r[slot], offset, "shared"):
-            store(f, group, rows[group.rows], 4)
+            store(f, group, rows.reshape(-1, 16).view(np.uint32)[group.rows], 4)
         f.mask = mask
         return None
 

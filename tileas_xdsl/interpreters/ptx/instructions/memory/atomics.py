@@ -199,31 +199,69 @@ def build_st_async(site: Site) -> Step:
         for lane, address in lane_addresses(f, slot, offset, "shared::cluster"):
             cta, location = f.warpgroup.cta.cluster.cta_of(address), address & OFFSET_MASK
             cta.shared.check(location, size * count, size * count)
-            _send(f, lane, cta, location, columns[lane].tobytes(), barriers[lane])
+            _send(f, lane, cta, location, columns[lane], barriers[lane])
+
+    return step
+
+
+def build_red_async(site: Site) -> Step:
+    """`red.async`: a reduction in shared memory of the cluster that completes bytes on an
+    mbarrier."""
+    type_ = site.type(("u32", "s32", "u64", "s64", "b32"))
+    operation = site.choose(OPERATIONS)
+    site.ignore(("relaxed", "cluster", "shared::cluster", "mbarrier::complete_tx::bytes"))
+    site.no_more()
+    site.count(3)
+    slot, offset = site.address(0)
+    value = site.source(1, type_)
+    bar, bar_offset = site.address(2)
+    size, dtype = type_.size, UNSIGNED[type_.bits]
+    _, function = _function(operation, type_, "shared")
+    assert function is not None
+
+    def step(f: ConvergenceGroup) -> None:
+        columns = gathered([f.r[value]], f.warpgroup.lanes, dtype)
+        barriers = dict(lane_addresses(f, bar, bar_offset, "shared::cluster"))
+        for lane, address in lane_addresses(f, slot, offset, "shared::cluster"):
+            cta, location = f.warpgroup.cta.cluster.cta_of(address), address & OFFSET_MASK
+            cta.shared.check(location, size, size)
+            _send(f, lane, cta, location, columns[lane], barriers[lane], function)
 
     return step
 
 
 def _send(
-    f: ConvergenceGroup, lane: int, cta: Cta, location: int, data: bytes, signal: int
+    f: ConvergenceGroup,
+    lane: int,
+    cta: Cta,
+    location: int,
+    values: Array,
+    signal: int,
+    how: Combine | None = None,
 ) -> None:
+    """Store values, or combine them with what is there, and complete their bytes, later."""
+    size = values.nbytes
     cluster, at = f.warpgroup.cta.cluster, f.pc
     checker = cluster.checker
     started: AsyncEvent | None = None
     if checker is not None:
         started = checker.clocks.start_copy(f.warpgroup.agent(lane), at)
-        checker.copy_generic(cta, np.array([location]), len(data), started, at)
-    who = f"st.async of {lane_name(f, lane)}"
+        if how is None:
+            checker.copy_generic(cta, np.array([location]), size, started, at)
+        else:
+            checker.reduce(cta, location, size, started, at)
+    who = f"{'st' if how is None else 'red'}.async of {lane_name(f, lane)}"
 
     def run() -> None:
-        cta.shared.data[location : location + len(data)] = np.frombuffer(data, np.uint8)
+        cells = cta.shared.data[location : location + size].view(values.dtype)
+        cells[:] = values if how is None else how(cells.copy(), values)
         cta.shared.writes += 1
         _, barrier = barrier_at(cluster, signal)
         known = None
         if checker is not None and started is not None:
             check_initialised(cluster, barrier, f.warpgroup.agent(lane), at, started.limits)
             known = checker.clocks.completion_snapshot(started)
-        arrive(cluster, barrier, at, who, delivered=len(data), snapshot=known)
+        arrive(cluster, barrier, at, who, delivered=size, snapshot=known)
 
     cluster.queue.add(run, at)
 
@@ -232,4 +270,5 @@ TABLE = (
     Semantics("atom", build_atom),
     Semantics("red", build_atom),
     Semantics("st.async", build_st_async),
+    Semantics("red.async", build_red_async),
 )

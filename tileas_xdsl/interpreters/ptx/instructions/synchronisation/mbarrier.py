@@ -11,7 +11,7 @@ from tileas_xdsl.interpreters.ptx.checking.findings import Severity
 from tileas_xdsl.interpreters.ptx.checking.vector_clocks import ClockSnapshot
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, lane_list, warps_of
-from tileas_xdsl.interpreters.ptx.execution.state import Cluster, ConvergenceGroup
+from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
 from tileas_xdsl.interpreters.ptx.execution.waits import PhaseWait
 from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Semantics, Site, Step
 from tileas_xdsl.interpreters.ptx.memory.generic_access import record_remote_access
@@ -271,7 +271,7 @@ def build_wait(site: Site) -> Step:
         cta, barrier = barrier_at(f.warpgroup.cta.cluster, address)
         wait = _wait_for(f, address, value, parity)
         if not wait.ready():
-            if f.timed_out or _gives_up(f.warpgroup.cta.cluster):
+            if f.timed_out or _gives_up(f, barrier):
                 f.timed_out = False
                 f.r[dest] = False
                 return None
@@ -287,9 +287,17 @@ def build_wait(site: Site) -> Step:
     return step
 
 
-def _gives_up(cluster: Cluster) -> bool:
-    """Return whether a wait times out under the random order, so that programs must check it."""
-    return cluster.queue.order == "random" and cluster.rng.random() < IMPATIENCE
+def _gives_up(f: ConvergenceGroup, barrier: MBarrier) -> bool:
+    """Return whether a wait times out, so that programs must check it: by chance under the random
+    order, the first time in each phase under the lazy one."""
+    queue = f.warpgroup.cta.cluster.queue
+    if queue.order == "random":
+        return queue.rng.random() < IMPATIENCE
+    now = f.pc, barrier.name, barrier.phase
+    if queue.order == "eager" or f.gave_up_at == now:
+        return False
+    f.gave_up_at = now
+    return True
 
 
 def _by_barrier(
