@@ -63,6 +63,12 @@ def explain(
         ),
     ] = [],  # noqa: B006
     json: Annotated[bool, typer.Option("--json", help="Print all that is known as JSON.")] = False,
+    line: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Say which passes changed what this line of the source became, and to what."
+        ),
+    ] = None,
     grid: OptionalGridOption = None,
     arg: ArgOption = [],  # noqa: B006
     mode: Annotated[
@@ -105,11 +111,16 @@ def explain(
                 fail(f"{option} is for tl kernels, and {input_file} has none", 2)
             if show or json:
                 fail(f"{option} is of no use with --show and --json", 2)
-        has_facts = bool(show) or json
+        if line is not None and (show or json or svg is not None or mode is not None):
+            fail("--line is of no use with --show, --json, --mode and --svg", 2)
+        has_facts = bool(show) or json or line is not None
         if block_programs and not has_facts:
             _explain_buffers(block_programs, target, mode or _MODES[0], svg)
         else:
             request = Request(input_file, kernel, target, grid, arg)
+            if line is not None:
+                with_deep_stack(lambda: _tell_line(program, request, line))
+                return
             with_deep_stack(lambda: _explain(program, request, show, json=json))
 
 
@@ -134,6 +145,18 @@ def _explain(program: Program, request: Request, show: Sequence[str], *, json: b
         return
     sections = list(SECTIONS) if ALL in show else show
     typer.echo("\n\n".join(explanation(one, sections) for one in found))
+
+
+def _tell_line(program: Program, request: Request, line: int) -> None:
+    """Print what each pass made of a line of the source."""
+    from tileas_xdsl.explanation.line_history import history_text
+    from tileas_xdsl.explanation.text import place_text
+    from tileas_xdsl.tools.explaining import changes_of_line
+
+    place, changes = changes_of_line(program, request, line)
+    typer.echo(place_text(place, source=True))
+    for text in history_text(changes):
+        typer.echo(text)
 
 
 def _kernels(program: Program) -> Iterator[KernelOp]:

@@ -9,10 +9,13 @@ from typing import Any
 from tileas_xdsl.compiled_kernel import CompiledKernel
 from tileas_xdsl.compiler import compile_module, kernel_names
 from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.parsing.pass_specs import UsageError
+from tileas_xdsl.diagnostics.report import Location
 from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.explanation.facts import KernelFacts
 from tileas_xdsl.explanation.kernel import kernel_facts
+from tileas_xdsl.explanation.line_history import LineChange, line_changes, lines_of
 from tileas_xdsl.explanation.refusals import Compile, Refusal, refusal
 from tileas_xdsl.explanation.snapshots import Snapshots
 from tileas_xdsl.frontend.kernel_files import split_reference
@@ -73,6 +76,25 @@ def _arguments(compiled: CompiledKernel, specs: Sequence[str]) -> Sequence[Any]:
     if compiled.parameters is not None:
         return bound(compiled.parameters, given)
     return bind_arguments(given, parameters_of(find_kernel(compiled.source, compiled.name)))
+
+
+def changes_of_line(
+    program: Program, request: Request, line: int
+) -> tuple[Location, Sequence[LineChange]]:
+    """Return the place of a line of the input, and what passes made of it.
+
+    Raises `UsageError` for a line that nothing comes from.
+    """
+    names = [request.kernel] if request.kernel else kernel_names(program.module)
+    lines: set[int] = set()
+    for name in names:
+        made = compile_module(program.module, program.ctx, request.target, kernel=name)
+        for file, known in sorted(lines_of(made)):
+            lines.add(known)
+            if known == line:
+                return Location(file, line, 1), list(line_changes(made, file, line))
+    said = ", ".join(map(str, sorted(lines)))
+    raise UsageError(f"nothing of the kernel comes from line {line}; there are {said}")
 
 
 def recompiling(path: str, program: Program, target: str) -> Compile | None:
