@@ -67,6 +67,7 @@ def test_a_layout_is_the_same_after_a_round_trip(replicas: int):
         ((I * 16 + J + 1, ZERO), r"puts \[3, 15\] on thread 64, but the block has 64"),
         ((I - 1, J), r"puts \[0, 0\] on thread -1, but the block has 64"),
         ((J, ZERO), r"puts both \[0, 0\] and \[1, 0\] into slot 0 of thread 0"),
+        ((I, J - 2**64), "has a constant of more than 64 bits"),
         ((I, J - 2), "gives slot -2, but slots count from 0"),
         ((I + J,), "has no simple slots"),
     ],

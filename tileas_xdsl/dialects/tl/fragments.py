@@ -32,10 +32,14 @@ def layout_of(attribute: FragmentAttr, shape: tuple[int, ...], threads: int) -> 
         raise FragmentError(f"has {places} places, of which at most {MAX_PLACES} are checked")
     slot = attribute.slot
     layout = FragmentMap(shape, attribute.thread, 0 if slot is None else slot, threads, replicas)
-    _check_threads(layout)
+    try:
+        _check_threads(layout)
+        least = 0 if slot is None else int(layout.slot_table.min(initial=0))
+    except OverflowError:
+        raise FragmentError("has a constant of more than 64 bits") from None
     if slot is None:
         layout = FragmentMap(shape, layout.thread, _slots_left(layout), threads, replicas)
-    if (least := int(layout.slot_table.min(initial=0))) < 0:
+    if least < 0:
         raise FragmentError(f"gives slot {least}, but slots count from 0")
     if not layout.is_injective:
         raise FragmentError(_collision(layout))

@@ -151,7 +151,7 @@ def _tell_line(program: Program, request: Request, line: int) -> None:
     """Print what each pass made of a line of the source."""
     from tileas_xdsl.explanation.line_history import history_text
     from tileas_xdsl.explanation.text import place_text
-    from tileas_xdsl.tools.explaining import changes_of_line
+    from tileas_xdsl.tools.pages.explaining import changes_of_line
 
     place, changes = changes_of_line(program, request, line)
     typer.echo(place_text(place, source=True))

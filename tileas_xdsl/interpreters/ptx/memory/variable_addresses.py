@@ -56,6 +56,7 @@ class Variables:
         limit = shared_memory_of(module.target)
         if self.shared_size > limit:
             self._refuse_shared(every, limit, dynamic_shared)
+        self.shared_outside = self._between(every, self.shared_size + RESERVED - dynamic_shared)
         self._place_local(every)
         for variable in every:
             if variable.space in ("global", "const"):
@@ -118,14 +119,13 @@ class Variables:
         self._dynamic = frozenset(v.name for v in open_ended)
         for v in open_ended:
             self._put_shared(v, at)
-        closed = [v for v in variables if v.space == "shared" and not (v.extern or v.size == 0)]
-        self.shared_outside = self._between(closed, at)
         return at + dynamic - RESERVED
 
     def _between(self, variables: Sequence[Variable], end: int) -> Array | None:
         """Return which bytes up to `end` are padding between variables; None if there are none."""
         outside = np.ones(end, np.bool_)
-        for variable in variables:
+        closed = [v for v in variables if v.space == "shared" and not (v.extern or v.size == 0)]
+        for variable in closed:
             start = self._locations[variable.name][1]
             outside[start : start + variable.size] = False
         return outside if outside[RESERVED:].any() else None
