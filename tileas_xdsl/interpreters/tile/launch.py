@@ -50,6 +50,7 @@ from tileas_xdsl.interpreters.tile.memory.module_globals import global_memories
 from tileas_xdsl.interpreters.tile.memory.pointers import give_addresses
 from tileas_xdsl.interpreters.tile.parallel_launch import run_in_parts
 from tileas_xdsl.interpreters.tile.simulation import Grid, Progress, Simulation
+from tileas_xdsl.interpreters.tile.synchronization.pipelines import check_consumed
 from tileas_xdsl.interpreters.tile.tracing.trace import Trace
 from tileas_xdsl.target.arch import TARGETS, get_target
 from tileas_xdsl.target.costs.latencies import latencies
@@ -362,6 +363,7 @@ class _Run:
             self.launch.arguments.values(self.launch.kernel, block),
         )
         yield from _drained(agent)
+        check_consumed(block)
         ended(block)
         return ()
 

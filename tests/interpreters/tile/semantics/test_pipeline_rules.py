@@ -14,6 +14,7 @@ from tests.support.pipelined import (
     consumer,
     matrices,
     pair,
+    pipelined,
     producer,
 )
 from tests.support.simulating import agents, kernel, numbers, refuses, run
@@ -192,3 +193,27 @@ def test_wrong_consumers_are_found(consume: str, message: str) -> None:
     a, b = matrices()
     text = pair("TMA", consume)
     refuses(text, message, a, b)
+
+
+@pytest.mark.parametrize("step", ["TMA", "a copy"])
+@pytest.mark.parametrize("wrong", ["a stage too many", "a consumer that stops early"])
+def test_stages_that_nobody_waits_for_are_found(step: str, wrong: str) -> None:
+    a, b = matrices()
+    fill, use = producer(PRODUCERS[step]), consumer(CONSUMERS["steps"])
+    run(pipelined(agents(fill, use)), a, b)
+    fewer = "%fewer = arith.constant 6 : index\n"
+    if wrong == "a stage too many":
+        fewer, fill = "%more = arith.constant 8 : index\n", fill.replace("%rounds", "%more")
+    else:
+        use = use.replace("%rounds", "%fewer")
+    message = "agent 0 fills stage [01] of %p0 .* without any consumer having waited for it"
+    refuses(pipelined(fewer + agents(fill, use)), message, a, b)
+
+
+def test_register_budgets_fit_the_multiprocessor() -> None:
+    a, b = matrices()
+    steps = producer(PRODUCERS["TMA"]), consumer(CONSUMERS["steps"])
+    right = pipelined(agents(*steps, warps=(4, 8)))
+    run(right, a, b)
+    wrong = right.replace("array<i32: 40, 232>", "array<i32: 56, 240>")
+    refuses(wrong, "asks for 68608 registers for its agents; a multiprocessor has 65536", a, b)

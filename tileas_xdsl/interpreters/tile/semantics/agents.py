@@ -15,6 +15,7 @@ from tileas_xdsl.dialects.nv_tileas.control import (
     PragmaOp,
     YieldOp,
 )
+from tileas_xdsl.dialects.nv_tileas.pipelines.agent_checks import int_values
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import delivered_types
 from tileas_xdsl.interpreters.tile.execution.agent import Language, Steps
@@ -32,6 +33,7 @@ def agent_switch(agent: TileAgent, op: AgentSwitchOp, inputs: Sequence[Any]) -> 
     """Run each region as an agent of its own; join them all."""
     if OPEN_BOUNDARY in op.attributes:
         raise fault(op, "has an open boundary: tileas-resolve-agent-boundary closes it")
+    _check_registers(agent, op)
     known, warps = agent.clock.snapshot(), op.agent_warps
     agent.clock.tick()
     prefix = "agent " if agent.name == "kernel" else f"{agent.name}."
@@ -59,6 +61,18 @@ def agent_switch(agent: TileAgent, op: AgentSwitchOp, inputs: Sequence[Any]) -> 
     agent.children = []
     agent.block.device.scheduler.remove(running)
     return ()
+
+
+def _check_registers(agent: TileAgent, op: AgentSwitchOp) -> None:
+    """Raise a fault if the agents ask for more registers than there are: they would wait for each
+    other forever."""
+    warps, budgets = op.agent_warps, int_values(op, "max_regs")
+    if warps is None or budgets is None or len(warps) != len(budgets):
+        return
+    needed = sum(WARP * count * budget for count, budget in zip(warps, budgets, strict=True))
+    pool = agent.block.device.target.registers_per_multiprocessor
+    if needed > pool:
+        raise fault(op, f"asks for {needed} registers for its agents; a multiprocessor has {pool}")
 
 
 def block_id(agent: TileAgent, op: gpu.BlockIdOp, inputs: Sequence[Any]) -> tuple[int]:

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.interpreters.tile.execution.engines import Task
 from tileas_xdsl.interpreters.tile.execution.machine import Block, TileAgent
+from tileas_xdsl.interpreters.tile.faults import fault
 from tileas_xdsl.interpreters.tile.memory.tracked_memory import Actor, Guard, Memory
 from tileas_xdsl.interpreters.tile.memory.views import View, contiguous
 from tileas_xdsl.interpreters.tile.numerics.element_types import dtype_of
@@ -64,6 +65,24 @@ class Pipeline:
         if self.group == 1:
             return [self]
         return [block.pipelines[self.key] for block in self.block.peers(self.group)]
+
+
+def check_consumed(block: Block) -> None:
+    """Raise a fault for a stage that was filled and that no consumer has waited for.
+
+    Nobody knows that its copies have landed, so that they may write shared memory which another
+    block has got: the producer fills one stage too many, or a consumer stops early.
+    """
+    for pipeline in block.pipelines.values():
+        for slot in pipeline.slots:
+            if slot.state is State.PUBLISHED and not slot.readers:
+                op = pipeline.key[0] if isinstance(pipeline.key[0], Operation) else None
+                raise fault(
+                    op,
+                    f"{slot.producer} fills {slot.name} (phase {slot.phase}), and the block ends "
+                    "without any consumer having waited for it",
+                    slot.full.event_trace(),
+                )
 
 
 @dataclass(eq=False)
