@@ -92,8 +92,11 @@ class TileasMaterializeSchedule(ModulePass):
         if not isinstance(found, LoadLoop):
             _refuse(loop, found or "it loads nothing by TMA that it multiplies")
             return
+        if not found.is_by_tma:
+            _refuse(loop, "some of its loads are through pointers")
+            return
         numbers = {load: k for k, load in enumerate(loads_of(loop))}
-        stages = [schedule.plan.stages(numbers[load]) or 2 for load in found.loads]
+        stages = [schedule.plan.stages(numbers[load]) or 2 for load in found.tma_loads]
         rings = _rings(found, stages)
         if isinstance(rings, str):
             _refuse(loop, rings)
@@ -115,8 +118,8 @@ class TileasMaterializeSchedule(ModulePass):
 
 def _rings(found: LoadLoop, stages: Sequence[int]) -> Sequence[StageRing] | str:
     """The rings of a loop whose loads, in order, are to have so many stages."""
-    wanted = dict(zip(found.loads, stages, strict=True))
-    return stage_rings(found.loop.body.block, found.loads, wanted)
+    loads = found.tma_loads
+    return stage_rings(found.loop.body.block, loads, dict(zip(loads, stages, strict=True)))
 
 
 def _filling(
@@ -146,7 +149,7 @@ def _refuse(loop: scf.ForOp, problem: str) -> None:
 def _schedule(function: func.FuncOp, target: Target, *, accumulating: bool) -> None:
     """Write the default schedule on the loop of a kernel where it rotates something."""
     found = load_loop(function)
-    if not isinstance(found, LoadLoop) or read_schedule(found.loop) is not None:
+    if not isinstance(found, LoadLoop) or not found.is_by_tma or read_schedule(found.loop):
         return
     resources = resources_of(found, target)
     if not isinstance(resources, Resources) or not all_in_registers(found):

@@ -15,6 +15,8 @@ from tileas_xdsl.analysis.layouts.dot_layouts import tiling_of
 from tileas_xdsl.analysis.memory.accumulators import PAIR, is_of_two_blocks, is_tensor_product
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.interfaces import Producer
+from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import (
@@ -118,6 +120,14 @@ class KernelPlan:
             reader = readers.get(agent.number, BY_THREADS)
             count += agent.warps * reader.by_threads + reader.by_tensor_core
         return (count or 1) * self.facts.group(pipeline)
+
+    def arrivals(self, pipeline: CreatePipelineOp) -> int:
+        """Return the arrivals on `full` per stage: of TMA's bytes, and of threads that copy."""
+        fills = [op for op in self.kernel.walk() if isinstance(op, Producer)]
+        mine = [op for op in fills if pipeline in _pipelines(op.operands[0])]
+        by_threads = any(isinstance(inner, CopyOp) for op in mine for inner in op.walk())
+        by_tma = any(isinstance(inner, TmaLoadBase) for op in mine for inner in op.walk())
+        return 2 if by_threads and by_tma else 1
 
     @cached_property
     def is_of_pair(self) -> bool:

@@ -34,7 +34,6 @@ from xdsl.dialects import scf
 from xdsl.dialects.builtin import TensorType, UnitAttr, i8
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
-from xdsl.traits import is_side_effect_free
 
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
@@ -61,6 +60,7 @@ from tileas_xdsl.transforms.materialize_schedule.stage_rings import StageRing, v
 from tileas_xdsl.transforms.pipeline_loads.agent_control import (
     Stages,
     carry_stages,
+    drop_dead,
     write_producer,
 )
 from tileas_xdsl.transforms.pipeline_loads.agent_split import CONSUMER, fill_of, move
@@ -186,7 +186,7 @@ class _Agents:
         for before, now in zip(old.args, (body.args[0], *body.args[1 + count :]), strict=True):
             before.replace_all_uses_with(now)
         reading = _Reading(rings, list(body.args[1 : 1 + count]), body, self.deferred)
-        views = {view for load in one.loads for view in views_of(old, load)}
+        views = {view for load in one.tma_loads for view in views_of(old, load)}
         end = old.last_op
         assert isinstance(end, scf.YieldOp)
         for op in list(old.ops):
@@ -194,7 +194,7 @@ class _Agents:
                 reading.add(op)
         body.add_op(scf.YieldOp(*reading.carried, *end.operands))
         _drop(one)
-        _drop_dead(body)
+        drop_dead(body)
         made = builder.insert(scf.ForOp(loop.lb, loop.ub, loop.step, carried, body))
         made.location = loop.location
         for before, now in zip(loop.results, made.results[count:], strict=True):
@@ -206,7 +206,7 @@ class _Agents:
 
 def _drop(one: LoadLoop) -> None:
     """Erase the loads and their views, which bodies of reads have as arguments now."""
-    for load in one.loads:
+    for load in one.tma_loads:
         if load.out_token is not None and load.token is not None:
             load.out_token.replace_all_uses_with(load.token)
     for op in reversed(list(one.loop.body.block.ops)):
@@ -270,7 +270,7 @@ class _Reading:
                 if operand in known:
                     inner.operands[position] = known[operand]
         block.add_op(op)
-        _drop_dead(block)
+        drop_dead(block)
         given = [result for result in op.results if result.uses.get_length() > 0]
         read = ConsumerReadOp(
             token, iterator, CONSUMER, payload=[v.type for v in given], body=Region(block)
@@ -311,14 +311,6 @@ def _only_accumulates(ring: StageRing) -> bool:
 
 DEFERRED_STAGES = 3
 """The fewest stages where two are held by products: one more is filled meanwhile."""
-
-
-def _drop_dead(block: Block) -> None:
-    """Erase operations of scalars and views that nothing uses any more."""
-    for op in reversed(list(block.ops)):
-        is_unused = bool(op.results) and not any(v.uses.get_length() for v in op.results)
-        if is_unused and is_side_effect_free(op):
-            Rewriter.erase_op(op)
 
 
 def _with_iterators(

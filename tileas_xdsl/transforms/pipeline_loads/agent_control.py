@@ -18,6 +18,7 @@ from xdsl.builder import Builder
 from xdsl.dialects import scf
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.traits import is_side_effect_free
 
 from tileas_xdsl.transforms.pipeline_loads.producer_slice import ProducerSlice
 
@@ -192,3 +193,14 @@ def _replace(op: Operation, made: Operation, count: int) -> None:
     for before, now in zip(op.results, made.results[count:], strict=True):
         now.name_hint = before.name_hint
     Rewriter.replace_op(op, [], made.results[count:])
+
+
+def drop_dead(block: Block) -> None:
+    """Erase operations without effects that nothing uses any more, as the producer's pointers."""
+    for op in reversed(list(block.ops)):
+        for region in op.regions:
+            for inner in region.blocks:
+                drop_dead(inner)
+        is_unused = bool(op.results) and not any(v.uses.get_length() for v in op.results)
+        if is_unused and is_side_effect_free(op):
+            Rewriter.erase_op(op)

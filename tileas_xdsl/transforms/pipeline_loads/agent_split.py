@@ -35,6 +35,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
+from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import STAGES_ARE_A_HINT, CreatePipelineOp
@@ -44,9 +45,10 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.ops import (
     IncIterOp,
     PipelineYieldOp,
     ProduceOneAsyncOp,
+    ProduceOneOp,
     ProducerCommitOp,
 )
-from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
@@ -54,9 +56,11 @@ from tileas_xdsl.dialects.nv_tileas.types import IteratorType, TiledViewType
 from tileas_xdsl.transforms.pipeline_loads.agent_control import (
     Stages,
     carry_stages,
+    drop_dead,
     write_producer,
 )
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop
+from tileas_xdsl.transforms.pipeline_loads.producer_slice import StageLoad, gathered_by
 from tileas_xdsl.transforms.pipeline_loads.resources import PRODUCER_WARPS, Resources, spec_of
 
 CONSUMER = 0
@@ -91,6 +95,7 @@ class _Division:
         stage = self._first_stage(pipeline.consumer, Builder(InsertPoint.at_start(consumer)))
         reads = {one.loop: partial(self._consume, one) for one in self.loops}
         carry_stages(consumer, self.found.needed.control, reads, stage)
+        drop_dead(consumer)
         resources = self.resources
         builder.insert(
             AgentSwitchOp(
@@ -132,8 +137,11 @@ class _Division:
     ) -> Stages:
         """Each round fills a stage."""
         token, iterator = stage
-        filled = ProduceOneAsyncOp(token, iterator, body=Region(fill_of(one.loads, values)))
-        builder.insert(filled)
+        fill = Region(fill_of(one.loads, values))
+        if any(isinstance(load, ConvertLayoutOp) for load in one.loads):
+            filled = builder.insert(ProduceOneOp(token, iterator, body=fill))
+            return [filled.result_token, builder.insert(IncIterOp(iterator)).next]
+        filled = builder.insert(ProduceOneAsyncOp(token, iterator, body=fill))
         committed = builder.insert(ProducerCommitOp(filled.result_token)).result_token
         return [committed, builder.insert(IncIterOp(iterator)).next]
 
@@ -179,31 +187,58 @@ class _Division:
         block = Block(arg_types=self.tiles)
         for load, tile in zip(one.loads, block.args, strict=True):
             tile.name_hint = load.result.name_hint
-            tokens = [] if load.out_token is None else [load.token]
-            Rewriter.replace_op(load, [], [tile, *tokens])
+            _replace_load(load, tile)
         move([*one.loop.body.block.ops], block)
         block.add_op(PipelineYieldOp(*given) if given else PipelineYieldOp(*block.args))
         return block
 
 
-def fill_of(loads: Sequence[TiledLoadOp], values: Mapping[SSAValue, SSAValue]) -> Block:
+def _replace_load(load: StageLoad, tile: SSAValue) -> None:
+    """Let the users of what was loaded read the tile of the stage."""
+    made = gathered_by(load) if isinstance(load, ConvertLayoutOp) else load
+    load.result.replace_all_uses_with(tile)
+    assert made is not None
+    if made.out_token is not None and made.token is not None:
+        made.out_token.replace_all_uses_with(made.token)
+    Rewriter.erase_op(load)
+    if made is not load:
+        Rewriter.erase_op(made)
+
+
+def fill_of(loads: Sequence[StageLoad], values: Mapping[SSAValue, SSAValue]) -> Block:
     """The body that fills a stage: the loads, each the tile of the stage in its place."""
     block = Block(arg_types=[stage_tile(load) for load in loads])
-    for load in loads:
-        made = TiledLoadOp(
-            values.get(load.view, load.view),
-            [values.get(value, value) for value in load.coords],
-            atom=load.atom,
-            result_type=stage_tile(load),
-            padding=load.padding_value,
-            allow_tma=True,
-        )
-        made.attributes |= load.attributes
-        made.location = load.location
-        made.result.name_hint = load.result.name_hint
-        block.add_op(made)
-    block.add_op(PipelineYieldOp(*(op.results[0] for op in block.ops)))
+    filled: list[SSAValue] = []
+    for load, tile in zip(loads, block.args, strict=True):
+        if isinstance(load, ConvertLayoutOp):
+            made = gathered_by(load)
+            assert made is not None
+            block.add_op(copied := made.clone({**values}))
+            block.add_op(CopyOp(copied.result, tile, atom=COPY))
+            filled.append(tile)
+        else:
+            block.add_op(by_tma := _load_of_stage(load, values))
+            filled.append(by_tma.result)
+    block.add_op(PipelineYieldOp(*filled))
     return block
+
+
+COPY = "unknown_copy"
+
+
+def _load_of_stage(load: TiledLoadOp, values: Mapping[SSAValue, SSAValue]) -> TiledLoadOp:
+    made = TiledLoadOp(
+        values.get(load.view, load.view),
+        [values.get(value, value) for value in load.coords],
+        atom=load.atom,
+        result_type=stage_tile(load),
+        padding=load.padding_value,
+        allow_tma=True,
+    )
+    made.attributes |= load.attributes
+    made.location = load.location
+    made.result.name_hint = load.result.name_hint
+    return made
 
 
 def move(operations: Sequence[Operation], block: Block) -> None:
@@ -213,7 +248,7 @@ def move(operations: Sequence[Operation], block: Block) -> None:
         block.add_op(op)
 
 
-def stage_tile(load: TiledLoadOp) -> TensorType[Attribute]:
+def stage_tile(load: StageLoad) -> TensorType[Attribute]:
     """The tile of a stage; where it lies is said by the pipeline."""
     element, shape = element_of(load.result.type), shape_of(load.result.type)
     assert element is not None

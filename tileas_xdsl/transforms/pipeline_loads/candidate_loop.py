@@ -1,4 +1,7 @@
-"""Find the loops of a kernel whose TMA loads feed dot operations, at any depth of control flow.
+"""Find the loops of a kernel whose loads feed dot operations, at any depth of control flow.
+
+Loads by TMA are filled into stages by one thread; what is loaded through pointers and goes to
+shared memory for a product is filled in by all threads of the producer.
 
 Loops that follow one another and load the same tiles in turn fill the same stages: the first loop
 of a kernel that is divided, and those behind it whose loads have its shapes, elements and atoms
@@ -10,7 +13,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from typing_extensions import TypeIs
 from xdsl.dialects import func, scf
+from xdsl.dialects.builtin import NoneAttr
 from xdsl.ir import Attribute, Operation
 from xdsl.traits import MemoryWriteEffect
 
@@ -24,12 +29,15 @@ from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.dialects.nv_tileas.tma.store_order import UNTIL_READ
 from tileas_xdsl.dialects.nv_tileas.types import MemTokenType
 from tileas_xdsl.transforms.pipeline_loads.producer_slice import (
     ProducerSlice,
+    StageLoad,
     enclosing_control,
+    gathered_by,
     producer_slice,
 )
 
@@ -40,16 +48,26 @@ class LoadLoop:
 
     function: func.FuncOp
     loop: scf.ForOp
-    loads: Sequence[TiledLoadOp]
+    loads: Sequence[StageLoad]
     needed: ProducerSlice
     """What the producer runs for this loop and for those that follow."""
     following: Sequence[LoadLoop] = ()
     """Loops behind this one, in order, whose loads fill the same stages."""
 
     @property
-    def all_loads(self) -> Sequence[TiledLoadOp]:
+    def all_loads(self) -> Sequence[StageLoad]:
         """The loads of this loop and of those that follow."""
         return [load for one in (self, *self.following) for load in one.loads]
+
+    @property
+    def tma_loads(self) -> Sequence[TiledLoadOp]:
+        """The loads of this loop that TMA does."""
+        return [load for load in self.loads if isinstance(load, TiledLoadOp)]
+
+    @property
+    def is_by_tma(self) -> bool:
+        """Whether TMA does all loads of all loops."""
+        return all(isinstance(load, TiledLoadOp) for load in self.all_loads)
 
     @property
     def staying(self) -> Sequence[Operation]:
@@ -114,7 +132,11 @@ def with_loops(first: LoadLoop, following: Sequence[LoadLoop]) -> LoadLoop:
 
 def _tiles(found: LoadLoop) -> Sequence[tuple[Attribute, Attribute]]:
     """What a loop loads in one iteration, in order: types of tiles with their atoms."""
-    return [(load.result.type, load.atom) for load in found.loads]
+    return [(load.result.type, _atom(load)) for load in found.loads]
+
+
+def _atom(load: StageLoad) -> Attribute:
+    return NoneAttr() if isinstance(load, ConvertLayoutOp) else load.atom
 
 
 def is_divided(function: func.FuncOp) -> bool:
@@ -144,8 +166,10 @@ def _loop_problem(function: func.FuncOp, loop: scf.ForOp, *, is_another: bool) -
     return found if isinstance(found, str) else "the resources of a block do not suffice"
 
 
-def _is_brought(op: Operation) -> bool:
-    """Whether an operation loads by TMA into shared memory."""
+def _is_brought(op: Operation) -> TypeIs[StageLoad]:
+    """Whether an operation puts into shared memory what is loaded by TMA, or through pointers."""
+    if isinstance(op, ConvertLayoutOp):
+        return gathered_by(op) is not None
     if not isinstance(op, TiledLoadOp) or not isinstance(op.atom.data, TmaAtom):
         return False
     return space_of(op.result.type) is Space.SMEM
@@ -154,7 +178,7 @@ def _is_brought(op: Operation) -> bool:
 def divided_loop(function: func.FuncOp, loop: scf.ForOp) -> LoadLoop | str | None:
     """The loop, if a producer can load for it; why none can, or None where nothing asks for it."""
     inside = loop.body.block
-    loads = [op for op in inside.ops if isinstance(op, TiledLoadOp) and _is_brought(op)]
+    loads = [op for op in inside.ops if _is_brought(op)]
     products = [op for op in inside.ops if any(isinstance(one, DotOp) for one in op.walk())]
     if not loads or not products:
         return None

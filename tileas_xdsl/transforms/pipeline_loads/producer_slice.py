@@ -9,8 +9,8 @@
       tiled_store %acc, %c[%i, %j]
     }
 
-A backward slice (Weiser) from the coordinates of loads, and from the bounds and conditions of the
-control flow around them.
+A backward slice (Weiser) from the coordinates and pointers of loads, and from the bounds and
+conditions of the control flow around them.
 """
 
 from __future__ import annotations
@@ -23,16 +23,28 @@ from typing import TypeAlias
 from xdsl.dialects import func, scf
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
-from xdsl.traits import MemoryWriteEffect
+from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.hints import isa
 
+from tileas_xdsl.analysis.values.column_runs import ColumnRuns
 from tileas_xdsl.analysis.values.scalar_operations import is_of_scalars
+from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
+from tileas_xdsl.dialects.nv_tileas.control import YieldOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
-from tileas_xdsl.dialects.nv_tileas.spaces import space_of
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 
 MOST_ELEMENTS = 128
 """Elements of a tile that a producer may compute beside numbers: one for each of its threads."""
+
+PIECE_BITS = 128
+"""Of what one thread copies at once."""
+
+StageLoad: TypeAlias = TiledLoadOp | ConvertLayoutOp
+"""What a stage is filled with: a tile by TMA, or one that threads load through pointers."""
 
 FROM_TILES = "where a tile of the loop lies is computed from tiles"
 
@@ -62,20 +74,53 @@ def enclosing_control(op: Operation) -> Sequence[Operation]:
     return found
 
 
-def producer_slice(
-    loads: Sequence[TiledLoadOp], staying: Iterable[Operation]
-) -> ProducerSlice | str:
+def gathered_by(load: StageLoad) -> LoadOp | None:
+    """The load through pointers whose tile goes to shared memory, and nowhere else."""
+    made = load.source.owner if isinstance(load, ConvertLayoutOp) else None
+    if (
+        not isinstance(made, LoadOp)
+        or not made.result.has_one_use()
+        or made.parent is not load.parent
+    ):
+        return None
+    if made.coords or space_of(load.result.type) is not Space.SMEM:
+        return None
+    return made if goes_in_pieces(made) else None
+
+
+def goes_in_pieces(load: LoadOp) -> bool:
+    """Whether a tile of pointers is known to be runs of 16 bytes, each under one mask bit."""
+    bits = bits_of(element_of(load.result.type))
+    if not shape_of(load.base.type) or not bits or PIECE_BITS % bits:
+        return False
+    runs = ColumnRuns(PIECE_BITS // bits)
+    is_known = runs.counts_up(load.base, PIECE_BITS // 8)
+    return is_known and (load.mask is None or runs.is_alike(load.mask))
+
+
+def placed_by(load: StageLoad) -> Sequence[SSAValue]:
+    """The values that say what a load loads, and after what."""
+    if isinstance(load, ConvertLayoutOp):
+        made = gathered_by(load)
+        return () if made is None else made.operands
+    return [load.view, *load.coords, *([] if load.token is None else [load.token])]
+
+
+def producer_slice(loads: Sequence[StageLoad], staying: Iterable[Operation]) -> ProducerSlice | str:
     """What fills stages with these loads, or why one agent cannot place them ahead.
 
     `staying` are the operations in front of both agents.
     """
-    return _Slice(loads, frozenset(staying)).run()
+    sizes = [prod(shape_of(load.result.type) or ()) for load in loads if gathered_by(load)]
+    return _Slice(loads, frozenset(staying), max(sizes, default=MOST_ELEMENTS)).run()
 
 
 @dataclass
 class _Slice:
-    loads: Sequence[TiledLoadOp]
+    loads: Sequence[StageLoad]
     staying: frozenset[Operation]
+    most_elements: int
+    """Of a tile that is computed, not loaded: as many as what is loaded through pointers has."""
     repeated: set[Operation] = field(default_factory=set)
     carried: dict[Operation, set[int]] = field(default_factory=dict)
     pending: list[SSAValue] = field(default_factory=list)
@@ -88,7 +133,7 @@ class _Slice:
             self.carried[op] = set()
             self.pending += (op.lb, op.ub, op.step) if isinstance(op, scf.ForOp) else (op.cond,)
         for load in self.loads:
-            self.pending += [load.view, *load.coords, *([] if load.token is None else [load.token])]
+            self.pending += placed_by(load)
         while self.pending:
             value = self.pending.pop()
             problem = (
@@ -118,7 +163,7 @@ class _Slice:
             return self._need_carried(op, value.index)
         if any(inner.has_trait(MemoryWriteEffect) for inner in op.walk()):
             return "a store comes before what it loads"
-        if not all(_may_repeat(inner) for inner in op.walk()):
+        if not all(self._may_repeat(inner) for inner in op.walk()):
             return FROM_TILES
         self.repeated.add(op)
         self.pending += used_from_outside(op)
@@ -139,6 +184,20 @@ class _Slice:
             self.pending.append(end.operands[position])
         return None
 
+    def _may_repeat(self, op: Operation) -> bool:
+        """Whether a producer may run an operation again: its threads have registers for it."""
+        values = (*op.operand_types, *op.result_types)
+        types = [type_ for type_ in values if isa(type_, TensorType[Attribute])]
+        most = MOST_ELEMENTS if op.has_trait(MemoryReadEffect) else self.most_elements
+        if any(prod(type_.get_shape()) > most for type_ in types):
+            return False
+        if any(space_of(type_) is Space.SMEM for type_ in types) or isinstance(op, DotOp):
+            return False
+        return bool(types) or bool(op.regions) or is_of_scalars(op) or isinstance(op, _ENDS)
+
+
+_ENDS = (scf.YieldOp, YieldOp)
+
 
 def used_from_outside(op: Operation) -> Iterator[SSAValue]:
     """The values that an operation and its regions use and do not define."""
@@ -148,14 +207,3 @@ def used_from_outside(op: Operation) -> Iterator[SSAValue]:
             owner = value.owner if isinstance(value.owner, Operation) else value.owner.parent_op()
             if owner not in inside:
                 yield value
-
-
-def _may_repeat(op: Operation) -> bool:
-    """Whether a producer may run an operation again: it costs each of its threads a register."""
-    values = (*op.operand_types, *op.result_types)
-    types = [type_ for type_ in values if isa(type_, TensorType[Attribute])]
-    if any(prod(type_.get_shape()) > MOST_ELEMENTS for type_ in types):
-        return False
-    if any(space_of(type_) is Space.SMEM for type_ in types):
-        return False
-    return bool(types) or bool(op.regions) or is_of_scalars(op) or isinstance(op, scf.YieldOp)

@@ -14,19 +14,22 @@ from tileas_xdsl.analysis.values.scalar_operations import operations_behind
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
-from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.mma.matrix_units import MATRIX_UNITS, MAX_COLUMNS, MatrixUnit
 from tileas_xdsl.threads.pipeline.warp_allocation import blocks_together, registers_at_entry
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop
-from tileas_xdsl.transforms.pipeline_loads.producer_slice import enclosing_control
+from tileas_xdsl.transforms.pipeline_loads.producer_slice import StageLoad, enclosing_control
 
 PRODUCER_WARPS = 4
 """A warpgroup, so that it can give registers away; one thread of it issues the copies."""
 
 LEAST_PRODUCER_REGISTERS, MOST_PRODUCER_REGISTERS = 40, 56
 """Of a thread: addresses and barriers; more where threads that multiply cannot have them."""
+
+REGISTERS_OF_COPY, BYTES_OF_COPY = 7, 16
+"""Of a thread for each piece that it copies through pointers: address, offset, mask and data."""
 
 MOST_REGISTERS = 232
 """Of a thread that multiplies: a block of three warpgroups has no more."""
@@ -93,10 +96,10 @@ def resources_of(found: LoadLoop, target: Target) -> Resources | str:
         return Resources(
             wanted,
             warps,
-            _registers(warps, BLOCKS_OF_SMALL_TILES, target),
+            _registers(found, warps, BLOCKS_OF_SMALL_TILES, target),
             BLOCKS_OF_SMALL_TILES,
         )
-    registers = _registers(warps, spec.occupancy, target)
+    registers = _registers(found, warps, spec.occupancy, target)
     _, per_thread = registers
     if per_thread < _sums(found) // (warps * WARP) + LEAST_SPARE:
         return f"the sums of a tile do not fit {per_thread} registers of each of its threads"
@@ -147,7 +150,7 @@ def _fits_twice(found: LoadLoop, warps: int, slot: int, target: Target) -> bool:
         return False
     if registers_at_entry(threads, target, blocks) < _instruction_registers(found):
         return False
-    _, per_thread = _registers(warps, blocks, target)
+    _, per_thread = _registers(found, warps, blocks, target)
     if per_thread < _live_registers(found, warps) + LEAST_SPARE:
         return False
     stages = min(_wanted_stages(found), STAGES_OF_SMALL_TILES)
@@ -214,17 +217,25 @@ def _is_in_tensor_memory(op: DotOp) -> bool:
     return unit is not None and unit.accumulates_in_tensor_memory
 
 
-def _registers(warps: int, occupancy: int, target: Target) -> tuple[int, int]:
+def _registers(found: LoadLoop, warps: int, occupancy: int, target: Target) -> tuple[int, int]:
     """Of a thread that loads, and the most of one that multiplies.
 
     Multiples of 8 (PTX ISA, setmaxnreg).
     """
     threads = (PRODUCER_WARPS + warps) * WARP
     all_registers = threads * registers_at_entry(threads, target, occupancy)
-    left = all_registers - PRODUCER_WARPS * WARP * LEAST_PRODUCER_REGISTERS
+    least = LEAST_PRODUCER_REGISTERS + _copying_registers(found)
+    left = all_registers - PRODUCER_WARPS * WARP * least
     consumer = min(MOST_REGISTERS, left // (warps * WARP) // 8 * 8)
     left = (all_registers - consumer * warps * WARP) // (PRODUCER_WARPS * WARP) // 8 * 8
-    return min(left, MOST_PRODUCER_REGISTERS), consumer
+    return min(left, max(MOST_PRODUCER_REGISTERS, least)), consumer
+
+
+def _copying_registers(found: LoadLoop) -> int:
+    """Of a producer's thread, for what it loads through pointers; a multiple of 8."""
+    tiles = [load.result.type for load in found.loads if isinstance(load, ConvertLayoutOp)]
+    pieces = sum(aligned_bytes(tile) for tile in tiles) // (PRODUCER_WARPS * WARP * BYTES_OF_COPY)
+    return -(-pieces * REGISTERS_OF_COPY // 8) * 8
 
 
 def _wanted_stages(found: LoadLoop) -> int:
@@ -234,7 +245,7 @@ def _wanted_stages(found: LoadLoop) -> int:
     return min(max(known) + 1, MOST_STAGES) if known else USUAL_STAGES
 
 
-def _latency(load: TiledLoadOp) -> int | None:
+def _latency(load: StageLoad) -> int | None:
     hint = load.attributes.get("latency")
     return hint.value.data if isinstance(hint, IntegerAttr) else None
 

@@ -118,7 +118,7 @@ def create_pipeline(e: ThreadBuilder, op: CreatePipelineOp) -> Sequence[Lowered]
         group,
         e.plan.readers(op),
     )
-    _initialise(e, stages, e.plan.releases(op, stages.readers))
+    _initialise(e, stages, e.plan.arrivals(op), e.plan.releases(op, stages.readers))
     token = Ghost(stages)
     return [token, token]
 
@@ -127,10 +127,10 @@ def _reader(e: ThreadBuilder, stages: Stages) -> Reader:
     return stages.readers.get(e.agent.number, BY_THREADS)
 
 
-def _initialise(e: ThreadBuilder, stages: Stages, releases: int) -> None:
+def _initialise(e: ThreadBuilder, stages: Stages, arrivals: int, releases: int) -> None:
     block = Block()
     with e.within(block):
-        initialize_mbarriers(e, stages.count, {stages.full: 1, stages.empty: releases})
+        initialize_mbarriers(e, stages.count, {stages.full: arrivals, stages.empty: releases})
     run_if(e, is_equal(e, thread_id(e), 0), block)
     if stages.group > 1:
         e.insert(ClusterArriveOp(relaxed=True))
@@ -213,7 +213,8 @@ def _fill(e: ThreadBuilder, op: StageOp, stages: Stages, index: StageIndex) -> S
     if body is None:
         raise op_error(op, "fills a stage outside its body, which is not lowered to threads yet")
     loads = loads_of(body)
-    if any(isinstance(inner, CopyOp) for inner in body.walk()):
+    by_threads = any(isinstance(inner, CopyOp) for inner in body.walk())
+    if not loads and by_threads:
         return _fill_by_threads(e, op, stages, index)
     if not loads:
         raise op_error(op, "fills a stage otherwise than by TMA, which is not lowered yet")
@@ -231,6 +232,8 @@ def _fill(e: ThreadBuilder, op: StageOp, stages: Stages, index: StageIndex) -> S
     else:
         count = sum(_landing(load) * (number_of(load.num_multicast) or 1) for load in loads)
         e.insert(MbarrierArriveExpectTxOp(barrier, count, is_elected_in_agent(e)))
+    if by_threads:
+        return _fill_by_threads(e, op, stages, index)
     _bind(e, op, body, stages, index)
     ended = e.run(body)
     payload = op.results[len(op.ENTRY.gives) :]
@@ -242,8 +245,6 @@ def _fill_by_threads(
 ) -> Sequence[Lowered]:
     """Fill a stage by copies of all threads of the agent; one of them arrives behind a barrier."""
     body = op.regions[0].block
-    if loads_of(body):
-        raise op_error(op, "fills a stage by TMA and by copies of threads, only one is lowered")
     if not isinstance(op, ProduceOneOp):
         raise op_error(op, "fills a stage otherwise than by TMA, which is not lowered yet")
     if stages.is_of_pair:
