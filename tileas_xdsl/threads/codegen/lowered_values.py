@@ -187,6 +187,8 @@ class Stages:
     """Blocks that share loads."""
     readers: Readers = field(default_factory=dict[int, Reader])
     """By the number of an agent, how it reads stages."""
+    is_copied_to: bool = False
+    """Whether each thread of the producer arrives when its copies do (`cp.async`)."""
 
     @property
     def is_of_pair(self) -> bool:

@@ -105,17 +105,22 @@ class Runs:
     def _pointer(self, piece: AccessChunk, k: int) -> SSAValue:
         return element(self.e, self.base.parts[piece.block], piece.register + k)
 
-    def _place(self, piece: AccessChunk) -> tuple[SSAValue, SSAValue | None]:
-        """Return the pointer of a whole chunk, and its predicate."""
-        e = self.e
+    def address(self, piece: AccessChunk) -> SSAValue:
+        """Return the pointer of a whole chunk."""
         align = piece.count * self.type.element_bytes
         wide = MemoryPointer(self.type.element_type, "gmem", align)
-        exists = logical_and(e, self.mine, piece.exists)
-        if self.mask is not None:
-            exists = logical_and(
-                e, exists, element(e, self.mask.parts[piece.block], piece.register)
-            )
-        return followed(e, self._pointer(piece, 0), wide), exists
+        return followed(self.e, self._pointer(piece, 0), wide)
+
+    def flag(self, piece: AccessChunk) -> SSAValue | None:
+        """Return the mask bit of a whole chunk."""
+        if self.mask is None:
+            return None
+        return element(self.e, self.mask.parts[piece.block], piece.register)
+
+    def _place(self, piece: AccessChunk) -> tuple[SSAValue, SSAValue | None]:
+        """Return the pointer of a whole chunk, and its predicate."""
+        exists = logical_and(self.e, self.mine, piece.exists)
+        return self.address(piece), logical_and(self.e, exists, self.flag(piece))
 
     def load(self, padding: FloatAttr | IntegerAttr | None) -> RegisterTile:
         """Load all chunks by vector accesses."""

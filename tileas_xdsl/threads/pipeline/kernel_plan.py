@@ -13,6 +13,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tileas_xdsl.analysis.layouts.dot_layouts import tiling_of
 from tileas_xdsl.analysis.memory.accumulators import PAIR, is_of_two_blocks, is_tensor_product
+from tileas_xdsl.analysis.memory.pointer_pieces import async_copies
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.interfaces import Producer
@@ -123,11 +124,22 @@ class KernelPlan:
 
     def arrivals(self, pipeline: CreatePipelineOp) -> int:
         """Return the arrivals on `full` per stage: of TMA's bytes, and of threads that copy."""
+        fills = self._fills(pipeline)
+        inner = [op for fill in fills for op in fill.walk()]
+        by_tma = any(isinstance(op, TmaLoadBase) for op in inner)
+        by_threads = any(isinstance(op, CopyOp) for op in inner)
+        if self.is_copied_to(pipeline):
+            return by_tma + self.agent_around(fills[0]).threads
+        return by_tma + by_threads or 1
+
+    def is_copied_to(self, pipeline: CreatePipelineOp) -> bool:
+        """Whether each thread that fills stages arrives when its copies do (`cp.async`)."""
+        fills = self._fills(pipeline)
+        return bool(fills) and all(map(async_copies, fills))
+
+    def _fills(self, pipeline: CreatePipelineOp) -> Sequence[Operation]:
         fills = [op for op in self.kernel.walk() if isinstance(op, Producer)]
-        mine = [op for op in fills if pipeline in _pipelines(op.operands[0])]
-        by_threads = any(isinstance(inner, CopyOp) for op in mine for inner in op.walk())
-        by_tma = any(isinstance(inner, TmaLoadBase) for op in mine for inner in op.walk())
-        return 2 if by_threads and by_tma else 1
+        return [op for op in fills if pipeline in _pipelines(op.operands[0])]
 
     @cached_property
     def is_of_pair(self) -> bool:

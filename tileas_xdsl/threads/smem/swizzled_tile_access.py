@@ -28,7 +28,7 @@ def read_shared(e: ThreadBuilder, tile: SharedTile, layout: RegisterLayout) -> R
         return read_by_table(e, tile, layout)
 
     def load(piece: AccessChunk) -> SSAValue:
-        pointer = _address(e, tile, piece)
+        pointer = chunk_address(e, tile, piece)
         return e.insert(LoadOp(pointer, VectorType(tile.element, [piece.count]))).result
 
     return assembled(e, layout, tile.element, load)
@@ -45,10 +45,10 @@ def write_shared(e: ThreadBuilder, fragment: RegisterTile, tile: SharedTile) -> 
     holds = is_first_holder(e, fragment.layout)
     for piece in pieces(e, fragment.layout, tile.layout.bits):
         value = strip(e, fragment.parts[piece.block], piece.register, piece.count)
-        e.insert(StoreOp(value, _address(e, tile, piece), holds))
+        e.insert(StoreOp(value, chunk_address(e, tile, piece), holds))
 
 
-def _address(e: ThreadBuilder, tile: SharedTile, piece: AccessChunk) -> SSAValue:
+def chunk_address(e: ThreadBuilder, tile: SharedTile, piece: AccessChunk) -> SSAValue:
     """Return the address of a chunk: a swizzle permutes 16-byte units, the widest chunk."""
     layout = tile.layout
     size = layout.bits // 8

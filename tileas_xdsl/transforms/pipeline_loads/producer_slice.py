@@ -26,7 +26,7 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.hints import isa
 
-from tileas_xdsl.analysis.values.column_runs import ColumnRuns
+from tileas_xdsl.analysis.memory.pointer_pieces import goes_in_pieces
 from tileas_xdsl.analysis.values.scalar_operations import is_of_scalars
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
@@ -34,14 +34,10 @@ from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
-from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
-from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.spaces import shape_of, space_of
 
 MOST_ELEMENTS = 128
 """Elements of a tile that a producer may compute beside numbers: one for each of its threads."""
-
-PIECE_BITS = 128
-"""Of what one thread copies at once."""
 
 StageLoad: TypeAlias = TiledLoadOp | ConvertLayoutOp
 """What a stage is filled with: a tile by TMA, or one that threads load through pointers."""
@@ -83,19 +79,9 @@ def gathered_by(load: StageLoad) -> LoadOp | None:
         or made.parent is not load.parent
     ):
         return None
-    if made.coords or space_of(load.result.type) is not Space.SMEM:
+    if space_of(load.result.type) is not Space.SMEM:
         return None
     return made if goes_in_pieces(made) else None
-
-
-def goes_in_pieces(load: LoadOp) -> bool:
-    """Whether a tile of pointers is known to be runs of 16 bytes, each under one mask bit."""
-    bits = bits_of(element_of(load.result.type))
-    if not shape_of(load.base.type) or not bits or PIECE_BITS % bits:
-        return False
-    runs = ColumnRuns(PIECE_BITS // bits)
-    is_known = runs.counts_up(load.base, PIECE_BITS // 8)
-    return is_known and (load.mask is None or runs.is_alike(load.mask))
 
 
 def placed_by(load: StageLoad) -> Sequence[SSAValue]:

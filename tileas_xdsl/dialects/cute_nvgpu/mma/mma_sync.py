@@ -7,6 +7,7 @@ from typing import ClassVar
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, i1, i32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
+    AttrSizedOperandSegments,
     IRDLOperation,
     irdl_op_definition,
     operand_def,
@@ -56,6 +57,7 @@ class CpAsyncOp(FieldsOp):
     """Starts a copy of `bytes` bytes from global to shared memory; the group of it counts it.
 
     `cache` is `always`, or `global`, past the first cache.  Where `pred` is false nothing happens.
+    Bytes past `source_bytes` become zero, and are not read.
     """
 
     name = "cute_nvgpu.arch.copy.SM80.cp_async"
@@ -65,10 +67,12 @@ class CpAsyncOp(FieldsOp):
     bytes: fields.Int = fields.prop(_NUMBER)
     cache: fields.String = fields.prop(StringAttr, default="always")
     pred: fields.OptOperand = fields.opt_operand(i1, default=None)
+    source_bytes: fields.OptOperand = fields.opt_operand(i32, default=None)
 
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     assembly_format = (
-        "$gmem `to` $smem `bytes` $bytes `cache` $cache (`if` $pred^)? attr-dict"
-        " `:` type($gmem) `,` type($smem)"
+        "$gmem `to` $smem `bytes` $bytes (`of` $source_bytes^)? `cache` $cache (`if` $pred^)?"
+        " attr-dict `:` type($gmem) `,` type($smem)"
     )
 
     def verify_(self) -> None:

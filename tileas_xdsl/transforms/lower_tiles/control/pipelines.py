@@ -14,11 +14,13 @@ from xdsl.dialects.builtin import i8, i32
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from tileas_xdsl.analysis.memory.accumulators import PAIR
+from tileas_xdsl.analysis.memory.pointer_pieces import async_copies, copied_load
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import (
     BarrierOp,
     ClusterArriveOp,
     ClusterWaitOp,
+    CpAsyncMbarrierArriveOp,
     FenceProxyAsyncOp,
     GetDynSmemOp,
     MbarrierArriveExpectTxOp,
@@ -73,6 +75,7 @@ from tileas_xdsl.threads.codegen.thread_ids import (
     is_mma_warp,
     thread_id,
 )
+from tileas_xdsl.threads.gmem.async_copies import can_copy
 from tileas_xdsl.threads.pipeline.kernel_plan import loads_of
 from tileas_xdsl.threads.pipeline.mbarriers import (
     allocate_mbarriers,
@@ -117,6 +120,7 @@ def create_pipeline(e: ThreadBuilder, op: CreatePipelineOp) -> Sequence[Lowered]
         empty,
         group,
         e.plan.readers(op),
+        e.plan.is_copied_to(op),
     )
     _initialise(e, stages, e.plan.arrivals(op), e.plan.releases(op, stages.readers))
     token = Ghost(stages)
@@ -243,18 +247,39 @@ def _fill(e: ThreadBuilder, op: StageOp, stages: Stages, index: StageIndex) -> S
 def _fill_by_threads(
     e: ThreadBuilder, op: StageOp, stages: Stages, index: StageIndex
 ) -> Sequence[Lowered]:
-    """Fill a stage by copies of all threads of the agent; one of them arrives behind a barrier."""
+    """Fill a stage by copies of all threads of the agent.
+
+    One of them arrives behind a barrier, or each when its copies by `cp.async` do.
+    """
     body = op.regions[0].block
     if not isinstance(op, ProduceOneOp):
         raise op_error(op, "fills a stage otherwise than by TMA, which is not lowered yet")
     if stages.is_of_pair:
         raise op_error(op, "fills a stage by threads, for products of two blocks; only TMA does")
     _bind(e, op, body, stages, index)
+    e.in_pieces = _in_pieces(e, op) if stages.is_copied_to else frozenset()
     ended = e.run(body)
-    e.insert(FenceProxyAsyncOp("shared::cta"))
-    synchronize_agent(e)
-    e.insert(MbarrierArriveOp(advance(e, stages.full, index.stage), is_elected_in_agent(e)))
+    full = advance(e, stages.full, index.stage)
+    if e.in_pieces:
+        e.insert(CpAsyncMbarrierArriveOp(full))
+        e.in_pieces = frozenset()
+    else:
+        e.insert(FenceProxyAsyncOp("shared::cta"))
+        synchronize_agent(e)
+        e.insert(MbarrierArriveOp(full, None if stages.is_copied_to else is_elected_in_agent(e)))
     return ended if op.payload else []
+
+
+def _in_pieces(e: ThreadBuilder, op: StageOp) -> frozenset[Operation]:
+    """The copies of a body with their loads, if layouts let `cp.async` do all of them."""
+    found: list[Operation] = []
+    for copy in async_copies(op):
+        load = copied_load(copy)
+        tile = e.values.get(copy.destination)
+        if load is None or not isinstance(tile, SharedTile) or not can_copy(e, load, tile):
+            return frozenset()
+        found += (copy, load)
+    return frozenset(found)
 
 
 def _landing(load: TmaLoadBase) -> int:
@@ -292,6 +317,8 @@ def _await_full(e: ThreadBuilder, token: SSAValue, iterator: SSAValue) -> tuple[
     condition = None if _reader(e, stages).by_threads else is_mma_warp(e)
     with predicated(e, condition):
         e.insert(MbarrierWaitOp(advance(e, stages.full, index.stage), index.phase))
+        if stages.is_copied_to:  # Products read what threads have written (PTX ISA, proxies).
+            e.insert(FenceProxyAsyncOp("shared::cta"))
     return stages, index
 
 

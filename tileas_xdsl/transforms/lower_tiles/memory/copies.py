@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from xdsl.dialects import gpu
 from xdsl.ir import Operation
 
+from tileas_xdsl.analysis.memory.pointer_pieces import copied_load
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import BarrierOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
@@ -22,6 +23,7 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     TensorTile,
     Unset,
 )
+from tileas_xdsl.threads.gmem.async_copies import start_copies
 from tileas_xdsl.threads.gmem.coalesced_access import put_shared
 from tileas_xdsl.threads.registers.layout_from_encoding import encoded_layout
 from tileas_xdsl.threads.registers.register_tile import in_registers
@@ -38,6 +40,12 @@ def copy(e: ThreadBuilder, op: CopyOp) -> Sequence[Lowered]:
     The full barrier of a pipeline stage is the producer's to signal, not the copy's.
     """
     found = e.get(op.destination)
+    if op in e.in_pieces:
+        load = copied_load(op)
+        assert load is not None
+        assert isinstance(found, SharedTile)
+        start_copies(e, load, found)
+        return []
     match found:
         case TensorTile():
             store(e, op, in_registers(e, op, op.source), found)

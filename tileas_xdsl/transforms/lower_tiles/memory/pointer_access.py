@@ -28,6 +28,7 @@ from tileas_xdsl.threads.codegen.integer_ops import (
     multiply,
 )
 from tileas_xdsl.threads.codegen.lowered_values import (
+    Ghost,
     GlobalView,
     LoadToken,
     Lowered,
@@ -65,6 +66,8 @@ from tileas_xdsl.transforms.lower_tiles.memory.tokens import check_weak, token_o
 
 def load(e: ThreadBuilder, op: LoadOp) -> Sequence[Lowered]:
     """What pointers point to; what is masked is padded."""
+    if op in e.in_pieces:
+        return [Ghost(), *token_of(op)]
     return [loaded(e, op), *token_of(op)]
 
 

@@ -17,8 +17,16 @@ CACHES = {"always": "ca", "global": "cg"}
 def _copy(op: nvgpu.CpAsyncOp, low: Lowering) -> None:
     to, source = low.place(op.smem), low.at(low.place(op.gmem))
     size = op.bytes.value.data
-    guard = guard_of(low, op.pred)
-    low.act(ptx.CpAsyncOp(low.at(to), source, size, cache=CACHES[op.cache.data], guard=guard))
+    copied = None if op.source_bytes is None else low.value(op.source_bytes)
+    made = ptx.CpAsyncOp(
+        low.at(to),
+        source,
+        size,
+        cache=CACHES[op.cache.data],
+        source_size=copied,
+        guard=guard_of(low, op.pred),
+    )
+    low.act(made)
 
 
 def _commit(op: nvgpu.CpAsyncCommitOp, low: Lowering) -> None:
