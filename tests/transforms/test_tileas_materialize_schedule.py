@@ -78,9 +78,9 @@ func.func @chained(%q: memref<?x?xf16>, %k: memref<?x?xf16>, %v: memref<?x?xf16>
   func.return
 }}
 """
-LOAD = (
-    "%z = nv_tileas.tiled_load %vo[%i, %zero] {atom = #nv_tileas<atom ldg>}"
-    " : !nv_tileas.tiled_view<64x16xf32, gmem> -> tensor<64x16xf32>"
+STORE = (
+    "nv_tileas.tiled_store %acc, %vo[%i, %zero] {atom = #nv_tileas<atom stg>, nv_tileas.until_read}"
+    " : tensor<64x16xf32>, !nv_tileas.tiled_view<64x16xf32, gmem>"
 )
 PRODUCER = '{name = "producer", warps = 4 : i32, registers = 40 : i32, replicas = 1 : i32}, '
 
@@ -143,7 +143,7 @@ def test_the_results_are_the_same(stages: tuple[int, int, int]) -> None:
     [
         ({"compared": "%acc"}, None),
         ({"first": 1, "second": 1}, "'arith.maxnumf' reads what an operation of a later stage"),
-        ({"extra": LOAD}, "'nv_tileas.tiled_load' has effects, and no place in the schedule"),
+        ({"extra": STORE}, "'nv_tileas.tiled_store' has effects, and no place in the schedule"),
     ],
 )
 def test_why_a_loop_is_not_rotated_is_said(changes: Mapping[str, Any], reason: str | None) -> None:

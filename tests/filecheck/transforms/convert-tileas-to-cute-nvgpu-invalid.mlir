@@ -351,35 +351,6 @@ func.func @copies_without_a_commit() {
 
 // -----
 
-#load = #nv_tileas<atom tma_load_2d<box = [32, 16]>>
-!s = tensor<16x32xf32, #nv_tileas<space smem>>
-!slots = !nv_tileas.tiled_view<1x1024xf32, smem>
-!prod = !nv_tileas.async.pipeline.producer_token
-!cons = !nv_tileas.async.pipeline.consumer_token
-!iter = !nv_tileas.async.pipeline.iterator<tuple<!s, !s>, 1, smem>
-func.func @copies_and_loads(%a: memref<16x32xf32>) {
-  %zero = arith.constant 0 : index
-  %rows = arith.constant 16 : index
-  %columns = arith.constant 32 : index
-  %x = arith.constant dense<1.0> : tensor<16x32xf32>
-  %of_a = nv_tileas.make_tiled_tma_desc %a box[%columns, %rows] {atom = #load} : memref<16x32xf32> -> !nv_tileas.tma_desc
-  %barrier = nv_tileas.create_none : !nv_tileas.mem_token
-  %buffer = nv_tileas.alloc_tensor : tensor<1x1024xf32, #nv_tileas<space smem>>
-  %slots = nv_tileas.view %buffer : tensor<1x1024xf32, #nv_tileas<space smem>> -> !slots
-  %p, %c = nv_tileas.async.pipeline.create_pipeline %slots {numStages = 1 : i32, producerGroupId = 0 : i8, consumerGroupId = 1 : i8} : !slots -> !prod, !cons
-  %i = nv_tileas.async.pipeline.create_iterator %p : !prod -> !iter
-  // expected-error@+1 {{'nv_tileas.async.pipeline.produce_one' op fills a stage by TMA and by copies of threads, only one is lowered}}
-  %p1 = nv_tileas.async.pipeline.produce_one %p, %i {producer_types = [!s, !s]} : (!prod, !iter) -> !prod {
-  ^bb0(%one: !s, %two: !s):
-    %l = nv_tileas.async.tiled_tma_load %of_a, %one[%zero, %zero] barrier %barrier {atom = #load, tx_count = 2048 : i32} : !nv_tileas.tma_desc, !s, index, index, !nv_tileas.mem_token -> !nv_tileas.token
-    nv_tileas.copy %x, %two {atom = #nv_tileas<atom unknown_copy>} : tensor<16x32xf32>, !s
-    nv_tileas.async.pipeline.yield %one, %two : !s, !s
-  }
-  func.return
-}
-
-// -----
-
 // Only the threads of the whole block split, and make pipelines.
 
 func.func @split_again() attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 8>} {

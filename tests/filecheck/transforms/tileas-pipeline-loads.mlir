@@ -191,3 +191,51 @@ func.func @two_loops(%a: !nv_tileas.tiled_view<64x32xf16, gmem>, %b: !nv_tileas.
   nv_tileas.tiled_store %all, %c[%zero, %zero] {atom = #nv_tileas<atom stg>} : tensor<64x64xf32>, !nv_tileas.tiled_view<64x64xf32, gmem>
   func.return
 }
+
+// -----
+
+// What threads load through pointers, in runs of 16 bytes, goes into the stage beside what TMA loads: all
+// of the producer computes the pointers, and the copy is for its threads (`cp.async`).
+
+// CHECK-LABEL: func.func @gathered
+// CHECK:       agent 0 {
+// CHECK:         scf.for %[[K:.*]] = %zero to %n step %one
+// CHECK:           %[[P:.*]] = nv_tileas.generate : tensor<64x64x!nv_tileaa.ptr<f16, 1>>
+// CHECK:           nv_tileas.async.pipeline.produce_one
+// CHECK-NEXT:      ^bb0(%[[A:.*]]: tensor<64x64xf16>, %{{.*}}: tensor<64x64xf16>):
+// CHECK-NEXT:        %[[X:.*]] = nv_tileas.load %[[P]]
+// CHECK-NEXT:        nv_tileas.copy %[[X]], %[[A]]
+// CHECK-NEXT:        %y = nv_tileas.tiled_load %b[%[[K]], %zero]
+// CHECK-NEXT:        nv_tileas.async.pipeline.yield %[[A]], %y
+// CHECK:       agent 1 {
+// CHECK-NOT:     nv_tileas.load
+// CHECK:           consume_one
+// CHECK-NEXT:      ^bb0(%[[S:.*]]: tensor<64x64xf16>, %[[T:.*]]: tensor<64x64xf16>):
+// CHECK-NEXT:        nv_tileas.dot %[[S]], %[[T]]
+func.func @gathered(%p: !nv_tileaa.ptr<f16, 1>, %rows: tensor<64xindex>, %b: !nv_tileas.tiled_view<64x64xf16, gmem>, %c: !nv_tileas.tiled_view<64x64xf32, gmem>, %n: index) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %pitch = arith.constant 640 : index
+  %width = arith.constant 64 : index
+  %base = nv_tileaa.assume %p, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<f16, 1>
+  %nothing = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum = scf.for %k = %zero to %n step %one iter_args(%acc = %nothing) -> (tensor<64x64xf32>) {
+    %first = arith.muli %k, %width : index
+    %pointers = nv_tileas.generate : tensor<64x64x!nv_tileaa.ptr<f16, 1>> {
+    ^bb0(%i: index, %j: index):
+      %row = tensor.extract %rows[%i] : tensor<64xindex>
+      %begin = arith.muli %row, %pitch : index
+      %column = arith.addi %first, %j : index
+      %at = arith.addi %begin, %column : index
+      %pointer = nv_tileaa.addptr %base, %at : !nv_tileaa.ptr<f16, 1>, index
+      nv_tileas.yield %pointer : !nv_tileaa.ptr<f16, 1>
+    }
+    %loaded = nv_tileas.load %pointers {atom = #nv_tileas<atom ldg>} : tensor<64x64x!nv_tileaa.ptr<f16, 1>> -> tensor<64x64xf16>
+    %x = nv_tileas.convert_layout %loaded : tensor<64x64xf16> -> tensor<64x64xf16, #nv_tileas<space smem>>
+    %y = nv_tileas.tiled_load %b[%k, %zero] {atom = #nv_tileas<atom tma_load_2d>, allow_tma = true} : !nv_tileas.tiled_view<64x64xf16, gmem> -> tensor<64x64xf16, #nv_tileas<space smem>>
+    %next = nv_tileas.dot %x, %y, %acc {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x64xf16, #nv_tileas<space smem>>, tensor<64x64xf16, #nv_tileas<space smem>>, tensor<64x64xf32> -> tensor<64x64xf32>
+    scf.yield %next : tensor<64x64xf32>
+  }
+  nv_tileas.tiled_store %sum, %c[%zero, %zero] {atom = #nv_tileas<atom stg>} : tensor<64x64xf32>, !nv_tileas.tiled_view<64x64xf32, gmem>
+  func.return
+}

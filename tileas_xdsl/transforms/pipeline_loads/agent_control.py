@@ -18,7 +18,7 @@ from xdsl.builder import Builder
 from xdsl.dialects import scf
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
-from xdsl.traits import is_side_effect_free
+from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
 from tileas_xdsl.transforms.pipeline_loads.producer_slice import ProducerSlice
 
@@ -196,11 +196,10 @@ def _replace(op: Operation, made: Operation, count: int) -> None:
 
 
 def drop_dead(block: Block) -> None:
-    """Erase operations without effects that nothing uses any more, as the producer's pointers."""
+    """Erase what only reads and nothing uses any more, as the producer's pointers."""
     for op in reversed(list(block.ops)):
         for region in op.regions:
             for inner in region.blocks:
                 drop_dead(inner)
-        is_unused = bool(op.results) and not any(v.uses.get_length() for v in op.results)
-        if is_unused and is_side_effect_free(op):
+        if op.results and is_trivially_dead(op):
             Rewriter.erase_op(op)
