@@ -87,7 +87,7 @@ class DiskCache:
             return
         try:
             self._write(self._path(key), _MAGIC + hashlib.sha256(content).digest() + content)
-            self._make_room()
+            self._evict()
         except OSError as error:
             self._writes = False
             text = f"compiled kernels are not kept in '{self.folder}': {error}"
@@ -129,7 +129,7 @@ class DiskCache:
                     status = one.stat()
                     yield Entry(Path(one.path), status.st_size, status.st_mtime)
 
-    def _make_room(self) -> None:
+    def _evict(self) -> None:
         """Remove the least recently used entries beyond the limit, and abandoned files."""
         entries: list[Entry] = []
         for entry in self._files():

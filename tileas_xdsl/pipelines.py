@@ -120,7 +120,7 @@ _ALL = (
     ),
     Pipeline(
         "tileas-layout",
-        "lay out tiles, and make conversions, aliases, handovers and slices explicit",
+        "lay out tiles, and make conversions, aliases, transfers of tiles and slices explicit",
         _plain(*_LAYOUT),
     ),
     Pipeline(

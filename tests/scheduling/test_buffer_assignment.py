@@ -27,11 +27,11 @@ A, B, C = alive(0, 10), alive(10, 16), alive(6, 13)
     ],
 )
 def test_lifetimes_of_a_round_of_16_cycles(first, second, meet):
-    assert first.meets(second, 16) == second.meets(first, 16) == meet
+    assert first.overlaps(second, 16) == second.overlaps(first, 16) == meet
 
 
 def test_a_lifetime_of_a_round_meets_everything():
-    assert alive(0, 16).meets(alive(20, 21), 16)
+    assert alive(0, 16).overlaps(alive(20, 21), 16)
 
 
 @pytest.mark.parametrize(("at", "copies"), [(0, 1), (2, 1), (3, 2), (12, 2), (13, 1)])

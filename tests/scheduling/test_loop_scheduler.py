@@ -12,13 +12,13 @@ from tileas_xdsl.scheduling.loops.dependence_graph import dependence_graph
 from tileas_xdsl.scheduling.loops.loop_scheduler import SchedulerOptions, schedule_loop
 from tileas_xdsl.scheduling.loops.macro_operations import MacroKind
 from tileas_xdsl.scheduling.resources.buffer_stages import buffered, needed_stages
-from tileas_xdsl.scheduling.resources.capacity import Room
+from tileas_xdsl.scheduling.resources.capacity import LoopCapacity
 from tileas_xdsl.scheduling.solvers.search import SolverName
 from tileas_xdsl.target.arch import get_target
 
 FILE = "filecheck/transforms/tileas-generate-schedule-measured.mlir"
 PARTS = (Path(__file__).parents[1] / FILE).read_text().split("// -----")
-ROOM = Room(get_target("sm_90a"), 4, 1, 195_584)
+ROOM = LoopCapacity(get_target("sm_90a"), 4, 1, 195_584)
 
 
 def loop_of(name):

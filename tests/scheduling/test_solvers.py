@@ -12,7 +12,7 @@ from tileas_xdsl.scheduling.problem import (
     Reservation,
     Solution,
     Task,
-    least_interval,
+    min_interval,
     recurrence_bound,
     resource_bound,
 )
@@ -83,7 +83,7 @@ def test_list_scheduling_is_right(seed):
     problem = random_problem(seed)
     listed = find_schedule(problem, SearchOptions(SolverName.LIST))
     assert violations(problem, listed) == []
-    assert listed.ii >= find_schedule(problem).ii >= least_interval(problem)
+    assert listed.ii >= find_schedule(problem).ii >= min_interval(problem)
 
 
 def test_many_tasks_take_little_time_and_the_same_schedule_each_time():
@@ -133,7 +133,7 @@ def test_the_checker_finds_planted_faults(fault):
         ([Task("a", (Reservation("u", 5),))], {"u": 2}, "of replica 1 and a of replica 0 both"),
         ([Task("a", earliest=3)], {}, "a starts at cycle 0, outside of 3"),
         ([Task("a", (), -9, -1)], {}, "a starts at cycle 0, outside of -9 to -1"),
-        ([Task("a", least_stage=1)], {}, "a is in stage 0, before its first stage 1"),
+        ([Task("a", min_stage=1)], {}, "a is in stage 0, before its first stage 1"),
         ([Task("a", latest_stage=-1)], {}, "a is in stage 0, past its last stage -1"),
     ],
 )

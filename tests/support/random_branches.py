@@ -65,7 +65,7 @@ class _Writer:
                 made = self.make(f"{kind} {', '.join(self._numbers(scope, 2))} : tile<i32>")
                 return _with(scope, numbers=(made,))
             case 2 | 3:
-                return _with(scope, truths=(self.truth(scope),))
+                return _with(scope, truths=(self.boolean(scope),))
             case 4:
                 self.store(scope)
                 return scope
@@ -79,7 +79,7 @@ class _Writer:
     def _numbers(self, scope: _Scope, count: int) -> list[str]:
         return [self.rng.choice(scope.numbers) for _ in range(count)]
 
-    def truth(self, scope: _Scope) -> str:
+    def boolean(self, scope: _Scope) -> str:
         if self.rng.random() < 0.2:
             return self.make(f"xori {self.rng.choice(scope.truths)}, %true : tile<i1>")
         first, second = self._numbers(scope, 2)
@@ -107,7 +107,7 @@ class _Writer:
         count = self.rng.randrange(3)
         types = ", ".join(["tile<i32>"] * count)
         is_new = bool(scope.counter) and self.rng.random() < 0.7
-        condition = self.truth(scope) if is_new else self.rng.choice(scope.truths)
+        condition = self.boolean(scope) if is_new else self.rng.choice(scope.truths)
         self.names += 1
         results = tuple(f"%v{self.names}_{n}" for n in range(count))
         head = f"{', '.join(results)} = " if count else ""
@@ -182,7 +182,7 @@ def random_branches(seed: int) -> tuple[str, list[int | NDArray[np.int32]]]:
     writer = _Writer(rng, is_positive=base >= 0)
     given = ("%a", "%b", "%low", "%high")
     scope = _Scope((*given, "%zero", "%one", "%three"), ("%true", "%false", "%p"), ("return",))
-    scope = _with(scope, truths=(writer.truth(scope), writer.truth(scope)))
+    scope = _with(scope, truths=(writer.boolean(scope), writer.boolean(scope)))
     scope = writer.block(scope, rng.randrange(4, 10))
     writer.store(scope)
     parameters = ", ".join(f"{name}: tile<i32>" for name in (*given, "%step"))

@@ -56,7 +56,7 @@ func.func @turns(%cells: !cell) attributes {$INTERFACE} {
 }
 """)
 
-HANDOVER = Template("""
+REGION_BOUNDARY = Template("""
 !pipe = !cutlass.pipeline<async, $STAGES>
 !state = !cutlass.pipeline_state<$STAGES>
 !one = !cutlass.participants<[0]>
@@ -221,7 +221,7 @@ def test_groups_take_turns(depth: int, order: tuple[str, int]) -> None:
 @pytest.mark.parametrize("stages", [1, 3])
 def test_threads_hand_over(stages: int, order: tuple[str, int]) -> None:
     """Two warps read what one has written, stage after stage, in its order."""
-    text = HANDOVER.substitute(STAGES=stages, INTERFACE=INTERFACE)
+    text = REGION_BOUNDARY.substitute(STAGES=stages, INTERFACE=INTERFACE)
     found = emulated(text, np.full(96, -1, np.int32), order)
     assert [str(finding) for finding in found.findings] == []
     lanes, sums = np.arange(32), np.zeros(32, np.int64)
@@ -258,7 +258,7 @@ def test_arrivals_of_threads_do_not_cover_their_copies() -> None:
 
 
 def test_without_a_release_nobody_goes_on() -> None:
-    text = HANDOVER.substitute(STAGES=1, INTERFACE=INTERFACE)
+    text = REGION_BOUNDARY.substitute(STAGES=1, INTERFACE=INTERFACE)
     lines = [line for line in text.splitlines() if "consumer_release" not in line]
     found = emulated("\n".join(lines), np.zeros(96, np.int32), ("eager", 0))
     assert not found.finished

@@ -156,7 +156,7 @@ def _assembled(
     entries = entry_facts(log)
     reports = (
         *log_messages(log, text, name, strict=strict),
-        *_spills(entries, _Places(text, name)),
+        *_spills(entries, _PtxSource(text, name)),
     )
     errors = [report for report in reports if report.severity is Severity.ERROR]
     if run.returncode and not errors:
@@ -174,14 +174,14 @@ def log_messages(
 
     Those with a code are errors if `strict`, else warnings.
     """
-    places = _Places(text, name)
+    places = _PtxSource(text, name)
     found = (_MESSAGE.match(line) for line in log.splitlines())
     kept = [m for m in found if m and not any(chatter in m["text"] for chatter in _CHATTER)]
     slow = Severity.ERROR if strict else Severity.WARNING
     return tuple(_report(match, places, slow) for match in kept)
 
 
-def _report(match: re.Match[str], places: _Places, slow: Severity) -> Diagnostic:
+def _report(match: re.Match[str], places: _PtxSource, slow: Severity) -> Diagnostic:
     severity, text = _SEVERITIES[match["severity"]], match["text"].strip()
     if _CODE.match(text) and _ASKED_FOR not in text:
         severity = slow
@@ -191,7 +191,7 @@ def _report(match: re.Match[str], places: _Places, slow: Severity) -> Diagnostic
     return places.report(severity, f"ptxas: {text}", line)
 
 
-class _Places:
+class _PtxSource:
     """From lines of PTX text to where they come from."""
 
     def __init__(self, text: str, name: str) -> None:
@@ -217,7 +217,7 @@ class _Places:
         return None
 
 
-def _spills(entries: Mapping[str, EntryFacts], places: _Places) -> Iterator[Diagnostic]:
+def _spills(entries: Mapping[str, EntryFacts], places: _PtxSource) -> Iterator[Diagnostic]:
     for entry, facts in entries.items():
         if not facts.spills:
             continue

@@ -24,7 +24,7 @@ from tileas_xdsl.explanation.facts import (
 from tileas_xdsl.explanation.work_counts import LOOPS, work_count
 from tileas_xdsl.scheduling.loops.loop_plan import schedule_of
 from tileas_xdsl.scheduling.loops.loop_scheduler import Scheduled, SchedulerOptions, schedule_loop
-from tileas_xdsl.scheduling.resources.capacity import room_of
+from tileas_xdsl.scheduling.resources.capacity import capacity_of
 from tileas_xdsl.scheduling.timing import LoopTiming, loop_timing
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.costs.latencies import latencies
@@ -77,7 +77,7 @@ def _facts(
         return replace(found, not_predicted="its iterations are not counted: it runs while ...")
     is_serial = any(one.what == "pipeline" and one.location == place for one in mine)
     options = SchedulerOptions(serial=is_serial)
-    scheduled = schedule_loop(loop, room_of(function, loop, target), options)
+    scheduled = schedule_loop(loop, capacity_of(function, loop, target), options)
     if isinstance(scheduled, str):
         return replace(found, not_predicted=scheduled)
     return _predicted(found, scheduled)

@@ -14,7 +14,7 @@ from tileas_xdsl.explanation.refusals import (
 )
 from tileas_xdsl.explanation.text import place_text
 
-MOST_HOLDERS = 5
+MAX_HOLDERS = 5
 """Tiles that are listed of each memory."""
 
 
@@ -27,12 +27,12 @@ def _costs(found: Refusal) -> Iterator[str]:
     """The tiles in the memory that is lacked; without one, the refusal is not for want of it."""
     if REGISTERS in found.lacks:
         yield "tiles in registers of a thread, where most are live"
-        for one in found.registers[:MOST_HOLDERS]:
+        for one in found.registers[:MAX_HOLDERS]:
             where = place_text(one.location, source=True)
             yield f"  {one.registers:>6} registers  {one.type} ({one.value})  {where}"
     if SHARED_MEMORY in found.lacks:
         yield "tiles in shared memory"
-        for tile in found.shared[:MOST_HOLDERS]:
+        for tile in found.shared[:MAX_HOLDERS]:
             where = place_text(tile.location, source=True)
             yield f"  {tile.bytes:>6} bytes  {tile.type}  {where}"
 

@@ -38,7 +38,7 @@ _LACKED: Mapping[str, re.Pattern[str]] = {
 }
 """By resource: what a message says that lacks it.  Verbatim texts say it in a note."""
 
-MOST_HALVINGS = 4
+MAX_HALVINGS = 4
 """Of all constants together."""
 
 SMALLEST = 16
@@ -163,7 +163,7 @@ def smaller_constants(parameters: Sequence[Parameter], compile_with: Compile) ->
         if isinstance(one, ConstantParameter) and _can_shrink(one.value)
     }
     attempts: list[Attempt] = []
-    for halvings in range(1, MOST_HALVINGS + 1):
+    for halvings in range(1, MAX_HALVINGS + 1):
         found = [_attempt(parameters, made, compile_with) for made in _made(constants, halvings)]
         attempts += found
         if any(not one.problem for one in found):

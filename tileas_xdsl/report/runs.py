@@ -19,7 +19,7 @@ from tileas_xdsl.interpreters.tile.tracing.timeline import draw_timeline
 ORDERS: Sequence[Order] = ("eager", "lazy")
 """When asynchronous operations complete: a run of each."""
 
-MOST_INSTRUCTIONS = 20_000_000
+MAX_INSTRUCTIONS = 20_000_000
 """Instructions of a cluster after which a run of PTX is given up."""
 
 
@@ -103,7 +103,7 @@ def _run_tiles(kernel: CompiledKernel, arguments: Arguments, runs: Runs) -> None
 def _run_ptx(kernel: CompiledKernel, arguments: Arguments, order: Order, runs: Runs) -> None:
     try:
         run = kernel.emulate(
-            *arguments.values, grid=arguments.grid, order=order, limit=MOST_INSTRUCTIONS
+            *arguments.values, grid=arguments.grid, order=order, limit=MAX_INSTRUCTIONS
         )
     except PtxError as error:
         runs.findings.append(Found("PTX", "error", str(error)))

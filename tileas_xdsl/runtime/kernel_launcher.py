@@ -48,7 +48,7 @@ POINTER_ALIGNMENT = 16
 PROMOTION = "256B"
 """L2 promotion of tensor maps: the granularity of L2 fetches."""
 
-MOST_PREPARED = 64
+MAX_PREPARED = 64
 """Maximal number of cached launches with equal arguments."""
 
 
@@ -298,7 +298,7 @@ class Launcher:
             self._check_grid(grid)
             prepared = self._prepare(self._checked(items, arrays), grid, stream)
             self._prepared[key] = prepared
-            while len(self._prepared) > MOST_PREPARED:
+            while len(self._prepared) > MAX_PREPARED:
                 self._prepared.popitem(last=False)
         self._prepared.move_to_end(key)
         return prepared

@@ -48,7 +48,7 @@ class TextLauncher:
         Raises `LaunchError` for arguments that do not fit, `DriverError` for a failed driver call.
         """
         sizes = launch_sizes(self.entry, grid, block, cluster)
-        places = _Places(self.device)
+        places = _DeviceArrays(self.device)
         arguments = bind(self.entry, args, places)
         return PreparedText(self, sizes, places, arguments)
 
@@ -90,7 +90,7 @@ class PreparedText:
         self,
         launcher: TextLauncher,
         sizes: tuple[Three, Three, Three],
-        places: _Places,
+        places: _DeviceArrays,
         arguments: Arguments,
     ) -> None:
         self._launcher, self._sizes = launcher, sizes
@@ -109,7 +109,7 @@ class PreparedText:
         return self._arguments.results()
 
 
-class _Places:
+class _DeviceArrays:
     """Arrays on a GPU, with the interface of the emulator's `bind`."""
 
     def __init__(self, device: Device) -> None:

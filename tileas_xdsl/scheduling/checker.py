@@ -45,8 +45,8 @@ def _outside_windows(problem: Problem, solution: Solution) -> Iterator[str]:
         stage = start // solution.ii
         if task.latest_stage is not None and stage > task.latest_stage:
             yield f"{task.name} is in stage {stage}, past its last stage {task.latest_stage}"
-        if stage < task.least_stage:
-            yield f"{task.name} is in stage {stage}, before its first stage {task.least_stage}"
+        if stage < task.min_stage:
+            yield f"{task.name} is in stage {stage}, before its first stage {task.min_stage}"
 
 
 def _apart(problem: Problem, solution: Solution) -> Iterator[str]:

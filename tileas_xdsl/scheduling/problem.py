@@ -38,7 +38,7 @@ class Task:
     """The least start, in cycles."""
     latest: int | None = None
     """The greatest start, in cycles."""
-    least_stage: int = 0
+    min_stage: int = 0
     latest_stage: int | None = None
     """The greatest `start div ii`; None without a bound."""
 
@@ -88,7 +88,7 @@ class Problem:
     def is_relative(self) -> bool:
         """Whether a schedule stays right when all its starts are shifted: no task has a window."""
         return not self.same_stage and not any(
-            task.earliest or task.least_stage or _window(task, 1)[1] is not None
+            task.earliest or task.min_stage or _window(task, 1)[1] is not None
             for task in self.tasks
         )
 
@@ -100,7 +100,7 @@ class Problem:
 def _window(task: Task, ii: int) -> tuple[int, int | None]:
     ends = [] if task.latest is None else [task.latest]
     ends += [] if task.latest_stage is None else [(task.latest_stage + 1) * ii - 1]
-    return max(task.earliest, task.least_stage * ii), min(ends, default=None)
+    return max(task.earliest, task.min_stage * ii), min(ends, default=None)
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ def _extend(paths: list[list[int | None]], middle: int) -> None:
                 row[target] = first + second
 
 
-def least_interval(problem: Problem) -> int:
+def min_interval(problem: Problem) -> int:
     """MII: the greatest of both bounds."""
     return max(resource_bound(problem), recurrence_bound(problem))
 
@@ -190,7 +190,7 @@ def intervals(problem: Problem, step: int, cap: int | None) -> Iterator[int]:
     multiple = 1
     for count in problem.shared_by.values():
         multiple = multiple if multiple % count == 0 else multiple * count
-    first = least_interval(problem)
+    first = min_interval(problem)
     last = cap if cap is not None else 2 * first + serial_length(problem)
     begin = -(-first // multiple) * multiple
     stride = -(-step // multiple) * multiple

@@ -61,7 +61,7 @@ class Event:
     """Cycles of the unit."""
 
 
-LEAST_CYCLES = 1.0
+MIN_CYCLES = 1.0
 """Of an iteration whose operations take none by the model: its branch is issued."""
 
 
@@ -97,7 +97,7 @@ def loop_timing(one: Scheduled, iterations: int = LONG_RUN, *, turns: bool = Tru
     for event in events:
         ends[event.iteration] = max(ends[event.iteration], event.end, event.ready)
     first, last = iterations // 4, iterations * 3 // 4
-    steady = max((ends[last] - ends[first]) / (last - first), LEAST_CYCLES)
+    steady = max((ends[last] - ends[first]) / (last - first), MIN_CYCLES)
     load = {
         unit: cycles / steady
         for unit, cycles in one.found.problem.demands().items()

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-MOST_VALUES = 32
+MAX_VALUES = 32
 """So many values `vprintf` takes beside the format; it leaves out what is more."""
 
 _CONVERSION = re.compile(

@@ -19,7 +19,7 @@ from xdsl.rewriter import Rewriter
 from tileas_xdsl.dialects.nv_tileas.pipelines.turns import TurnOp
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.target.arch import Target
-from tileas_xdsl.threads.codegen.barriers import AgentMeetsInTurnError
+from tileas_xdsl.threads.codegen.barriers import BarrierInTurnError
 from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
 from tileas_xdsl.threads.smem.smem_layout import SharedMemoryError
 from tileas_xdsl.transforms.extension import apply_added
@@ -70,7 +70,7 @@ def _lowered(kernel: func.FuncOp, target: Target) -> func.FuncOp:
             made = lower_kernel(plan)
             made.attributes |= reasons
             return made
-        except AgentMeetsInTurnError:
+        except BarrierInTurnError:
             _drop_turns(kernel)
             reasons[NO_TURNS] = StringAttr("its warpgroups meet between the products of a round")
         except SharedMemoryError as error:

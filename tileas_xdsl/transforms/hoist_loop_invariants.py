@@ -38,7 +38,7 @@ FEW_REGISTERS = 8
 """Of a value that leaves innermost loops even so: addresses, descriptors, conditions, which each
 iteration would compute anew.  An outer loop computes them rarely."""
 
-SPARE_REGISTERS = 16
+REGISTER_HEADROOM = 16
 """Of a thread, beside the values that are live: what an instruction needs while it is computed."""
 
 
@@ -89,7 +89,7 @@ class _Hoisting:
     def _left(self, loop: scf.ForOp) -> int:
         """Return the registers that nothing in a loop takes."""
         taken = registers_in_loops(self.function.body)[loop]
-        return self._limit(loop) - SPARE_REGISTERS - taken
+        return self._limit(loop) - REGISTER_HEADROOM - taken
 
     def _limit(self, op: Operation) -> int:
         """Return the registers of a thread: of its agent, else of the kernel."""

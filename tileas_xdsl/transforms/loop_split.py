@@ -47,7 +47,7 @@ from tileas_xdsl.dialects.cuda_tile.enums import (
 )
 from tileas_xdsl.dialects.cuda_tile.structure.control import ForOp, IfOp
 from tileas_xdsl.dialects.cuda_tile.structure.regions import TerminatorOp
-from tileas_xdsl.dialects.cuda_tile.tiles.constants import ConstantOp, constant_number, truth
+from tileas_xdsl.dialects.cuda_tile.tiles.constants import ConstantOp, boolean, constant_number
 from tileas_xdsl.dialects.cuda_tile.tiles.integers import (
     AddIOp,
     CmpIOp,
@@ -250,7 +250,7 @@ def _known_copy(loop: ForOp, split: _Split, holds: bool, rewriter: PatternRewrit
     copy = loop.clone(values)
     rewriter.insert(copy, InsertPoint.before(loop))
     comparison = values[split.comparison.result]
-    known = truth(holds)
+    known = boolean(holds)
     assert isinstance(comparison.owner, CmpIOp)
     known.location = comparison.owner.location
     rewriter.replace(comparison.owner, known)

@@ -11,7 +11,7 @@ from xdsl.passes import ModulePass
 
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.scheduling.resources.buffer_assignment import ScheduledLoop, assign_buffers
-from tileas_xdsl.scheduling.resources.capacity import room_of
+from tileas_xdsl.scheduling.resources.capacity import capacity_of
 from tileas_xdsl.scheduling.schedule import SCHEDULE, read_schedule
 from tileas_xdsl.target.arch import Target
 
@@ -33,7 +33,7 @@ class TileasAssignBuffers(ModulePass):
     name = "tileas-assign-buffers"
 
     spare: int = 0
-    """Stages that each buffer gets beside those that it needs, where shared memory has room."""
+    """Stages that each buffer gets beside those that it needs, as far as shared memory suffices."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = module_target(op)
@@ -48,6 +48,6 @@ class TileasAssignBuffers(ModulePass):
             if schedule is not None:
                 loops.append(ScheduledLoop.of(loop, schedule, target))
         for one in loops:
-            room = room_of(function, one.loop, target)
-            plans = assign_buffers([one], target, room.shared_bytes, self.spare)
+            capacity = capacity_of(function, one.loop, target)
+            plans = assign_buffers([one], target, capacity.shared_bytes, self.spare)
             one.loop.attributes[SCHEDULE] = plans[one.loop].attribute

@@ -31,7 +31,7 @@ from tileas_xdsl.transforms.chunk_tiles.rewrite import cut
 from tileas_xdsl.transforms.chunk_tiles.unit_products import use_unit
 from tileas_xdsl.transforms.tileas_normalize_dot_operands import TileasNormalizeDotOperands
 
-ROUNDS = 3
+MAX_ITERATIONS = 3
 """Classes of dimensions that are cut at most, one after another."""
 
 
@@ -63,7 +63,7 @@ class TileasChunkTiles(ModulePass):
             if not _is_too_large(kernel, target):
                 continue
             _separate_constants(kernel)
-            for _ in range(ROUNDS):
+            for _ in range(MAX_ITERATIONS):
                 plan = plan_chunks(kernel, target)
                 if plan is None:
                     break

@@ -14,7 +14,7 @@ from tileas_xdsl.diagnostics.emission import note, op_error
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.scheduling.loops.loop_plan import schedule_of
 from tileas_xdsl.scheduling.loops.loop_scheduler import SchedulerOptions, schedule_loop
-from tileas_xdsl.scheduling.resources.capacity import room_of
+from tileas_xdsl.scheduling.resources.capacity import capacity_of
 from tileas_xdsl.scheduling.resources.machine_model import ModelName
 from tileas_xdsl.scheduling.schedule import SCHEDULE, read_plan, write_schedule
 from tileas_xdsl.scheduling.solvers.cp_sat import MissingSolverError
@@ -89,7 +89,7 @@ def _target(module: ModuleOp) -> Target:
 def _schedule_loops(function: func.FuncOp, target: Target, options: SchedulerOptions) -> None:
     for loop in [op for op in function.walk() if isinstance(op, scf.ForOp)]:
         try:
-            found = schedule_loop(loop, room_of(function, loop, target), options)
+            found = schedule_loop(loop, capacity_of(function, loop, target), options)
         except (MissingSolverError, ValueError) as error:
             why = note(loop, str(error))
             raise op_error(loop, message("schedule.failed_find"), [why]) from error

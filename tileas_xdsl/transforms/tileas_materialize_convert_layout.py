@@ -58,7 +58,7 @@ class Planner:
         types = (op.source.type, op.result.type)
         source, result = reinterpreted(types, threads) if self.as_i8 else types
         for plan in sorted_plans(source, result, threads):
-            if plan.least_bytes <= self.max_bytes:
+            if plan.min_bytes <= self.max_bytes:
                 return PlannedConversion(op, source, result, plan)
         raise op_error(op, message("materialize_convert_layout.target_spec"))
 

@@ -26,7 +26,7 @@ from tileas_xdsl.explanation.loops import loop_facts, outside_of_loops
 from tileas_xdsl.explanation.work_counts import LOOPS
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.costs.latencies import Latencies, latencies
-from tileas_xdsl.threads.pipeline.occupancy import blocks_with_room
+from tileas_xdsl.threads.pipeline.occupancy import blocks_that_fit
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop, load_loop
 from tileas_xdsl.transforms.pipeline_loads.resources import Resources, resources_of
 from tileas_xdsl.tuning.scalar_values import ScalarValues, sampled_blocks
@@ -146,7 +146,7 @@ def blocks_together(function: func.FuncOp, target: Target) -> int:
             return resources.blocks
     attribute = function.attributes.get(KERNEL_SPEC)
     spec = attribute.data if isinstance(attribute, KernelSpecAttr) else KernelSpec()
-    return max(spec.occupancy, blocks_with_room(function, spec.num_warps, 0, target))
+    return max(spec.occupancy, blocks_that_fit(function, spec.num_warps, 0, target))
 
 
 def _peak(loops: Sequence[Operation], module: ModuleOp, target: Target) -> float:

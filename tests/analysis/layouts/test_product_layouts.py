@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from tileas_xdsl.analysis.layouts.dot_layouts import (
     Extents,
     Tiling,
-    least_depth,
+    min_depth,
     thread_tiling,
     warp_tiling,
 )
@@ -32,7 +32,7 @@ def test_fragments_are_those_of_the_instruction(bits: int) -> None:
     tiling = warp_tiling(Extents(1, m, 8, k, bits), 1)
     held = {part: REGISTER_LAYOUTS[f"mma.{name}.{part}"].fragment.held for part in "abc"}
     np.testing.assert_array_equal(tiling.left(k).held, held["a"])
-    np.testing.assert_array_equal(tiling.sums.held, held["c"])
+    np.testing.assert_array_equal(tiling.accumulator.held, held["c"])
     mine = tiling.right(k).held
     # B of the table is an (N, K) tile.
     np.testing.assert_array_equal(mine % k * 8 + mine // k, held["b"])
@@ -45,14 +45,17 @@ def test_every_element_is_held_by_whoever_multiplies_it(seed: int) -> None:
         bits = int(rng.choice(list(INSTRUCTIONS)))
         batch, m, n, deep = (int(1 << rng.integers(0, top)) for top in (3, 8, 8, 4))
         warps = int(rng.choice([1, 2, 3, 4, 8]))
-        x = Extents(batch, m, n, deep * least_depth(bits), bits, is_batched=batch > 1)
+        x = Extents(batch, m, n, deep * min_depth(bits), bits, is_batched=batch > 1)
         for tiling in (warp_tiling(x, warps), thread_tiling(x, warps)):
             _check(tiling)
 
 
 def _check(tiling: Tiling) -> None:
     """A warp that owns accumulator rows and columns owns those rows of A and columns of B."""
-    x, layouts = tiling.extents, (tiling.sums, tiling.left(tiling.step), tiling.right(tiling.step))
+    x, layouts = (
+        tiling.extents,
+        (tiling.accumulator, tiling.left(tiling.step), tiling.right(tiling.step)),
+    )
     sums, left, right = (layout.held.reshape(tiling.threads // 32, -1) for layout in layouts)
     for warp in range(len(sums)):
         assert _rows(sums[warp], x.batch, x.m) <= _rows(left[warp], x.batch, x.m)

@@ -94,7 +94,7 @@ def test_every_way_leads_to_the_allocation() -> None:
 def test_where_they_begin(name: str, base: str, constant: int, terms: dict[str, int]) -> None:
     module = parse(PROGRAM)
     names = values(module)
-    place = BufferOffsets(BufferAliases(module)).place_of(names[name])
+    place = BufferOffsets(BufferAliases(module)).offset_of(names[name])
     assert place is not None
     assert place.base is names[base]
     assert place.offset.constant == constant

@@ -8,7 +8,7 @@ from random import Random
 
 from tests.support.decided_programs import array, fragment, loop, program, read, write
 from tests.support.tl_programs.reads import Shape, dim, fitting, reading
-from tests.support.tl_programs.writer import MOST_ELEMENTS, Writer
+from tests.support.tl_programs.writer import MAX_ELEMENTS, Writer
 from tests.support.tl_programs.writes import PARTIAL, WHOLE
 from tileas_xdsl.inference.program import Access, Buffer, Operation, Program, Reduce
 
@@ -61,7 +61,7 @@ class Builder:
     def _written(self, extents: Shape, *, stores: bool) -> Access:
         kinds = WHOLE if self.w.chance(3) else {**WHOLE, **PARTIAL}
         shape, indices = kinds[self.w.choose(list(kinds))](self.w, extents)
-        if stores or prod(shape) > MOST_ELEMENTS or self.w.chance():
+        if stores or prod(shape) > MAX_ELEMENTS or self.w.chance():
             return write(self.array(shape).name, *indices)
         target = self.fragment(shape)
         self.readable.append(target)

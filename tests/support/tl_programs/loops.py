@@ -8,7 +8,7 @@ from math import prod
 
 from tests.support.tl_programs.reads import Index, Reading, dim, fitting, reading
 from tests.support.tl_programs.values import OPERATIONS, combined
-from tests.support.tl_programs.writer import ELEMENTS, MOST_ELEMENTS, Buffer, Writer
+from tests.support.tl_programs.writer import ELEMENTS, MAX_ELEMENTS, Buffer, Writer
 from tests.support.tl_programs.writes import PARTIAL, WHOLE
 
 
@@ -205,7 +205,7 @@ def in_place(w: Writer, buffer: Buffer) -> None:
 
 def rounds(w: Writer, source: Buffer) -> None:
     """Emit a serial loop of the block over rows."""
-    if len(source.shape) < 2 or prod(source.shape) > MOST_ELEMENTS:
+    if len(source.shape) < 2 or prod(source.shape) > MAX_ELEMENTS:
         return
     rest, element = source.shape[1:], w.choose(("f32", "i32"))
     total = w.allocated(rest, element, "fragment")

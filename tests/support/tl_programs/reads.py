@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import prod
 
-from tests.support.tl_programs.writer import MOST_ELEMENTS, Writer
+from tests.support.tl_programs.writer import MAX_ELEMENTS, Writer
 from tileas_xdsl.layout.expr.expression import Number, dimension
 
 Index = Number | None
@@ -55,7 +55,7 @@ def transposed(w: Writer, shape: Shape) -> Reading | None:
 
 def broadcast(w: Writer, shape: Shape) -> Reading | None:
     """`f[i]` by a loop over `i` and `j`, in either order."""
-    room = MOST_ELEMENTS // prod(shape)
+    room = MAX_ELEMENTS // prod(shape)
     if len(shape) > 2 or room < 2:
         return None
     place, more = w.number(0, len(shape)), w.number(2, min(room, 64))
@@ -153,7 +153,7 @@ def flattened(w: Writer, shape: Shape) -> Reading | None:
 def grouped(w: Writer, shape: Shape) -> Reading | None:
     """`f[i floordiv 4, j]`: several iterations read the same element."""
     axis, group = w.number(0, len(shape) - 1), w.number(2, 8)
-    if prod(shape) * group > MOST_ELEMENTS:
+    if prod(shape) * group > MAX_ELEMENTS:
         return None
     extents = tuple(e * group if k == axis else e for k, e in enumerate(shape))
     indices = tuple(dim(k) // group if k == axis else dim(k) for k in range(len(shape)))
@@ -163,7 +163,7 @@ def grouped(w: Writer, shape: Shape) -> Reading | None:
 def repeated(w: Writer, shape: Shape) -> Reading | None:
     """`f[i mod n, j]` over more than n."""
     axis = w.number(0, len(shape) - 1)
-    room = MOST_ELEMENTS // prod(shape) * shape[axis]
+    room = MAX_ELEMENTS // prod(shape) * shape[axis]
     if room <= shape[axis]:
         return None
     extents = tuple(
@@ -228,7 +228,7 @@ def reading(w: Writer, shape: Shape, kind: str = "") -> tuple[str, Reading]:
     names = [kind] if kind else w.random.sample(list(KINDS), len(KINDS))
     for name in names:
         found = KINDS[name](w, shape)
-        if found is not None and prod(found.extents) * prod(found.inner) <= MOST_ELEMENTS:
+        if found is not None and prod(found.extents) * prod(found.inner) <= MAX_ELEMENTS:
             return name, found
     return "identity", identity(w, shape)
 

@@ -17,7 +17,7 @@ T = TypeVar("T")
 ELEMENTS = ("f32", "f32", "f16", "i32")
 """Element types of buffers; f32 has double weight."""
 
-MOST_ELEMENTS = 2048
+MAX_ELEMENTS = 2048
 """Maximum number of elements of a buffer and of iterations of a loop."""
 
 
@@ -153,7 +153,7 @@ class Writer:
         """Return a random shape with extents of 1 to 300 within the element limit."""
         while True:
             extents = tuple(self.extent() for _ in range(rank or self.choose((1, 2, 2, 2, 3))))
-            if prod(extents) <= MOST_ELEMENTS:
+            if prod(extents) <= MAX_ELEMENTS:
                 return extents
 
     def extent(self) -> int:

@@ -72,7 +72,7 @@ class Tiling:
     rows: Sequence[Part]
     columns: Sequence[Part]
     """Of B."""
-    columns_of_sums: Sequence[Part]
+    accumulator_columns: Sequence[Part]
     depth: Sequence[Part]
     """Of A and B, within a step."""
     threads: int
@@ -89,10 +89,10 @@ class Tiling:
         return max(self.extents.batch // self.warps[0], 1)
 
     @property
-    def sums(self) -> RegisterLayout:
+    def accumulator(self) -> RegisterLayout:
         """The layout of C."""
         x = self.extents
-        return self._layout(x.tile(x.m, x.n), self.rows, self.columns_of_sums)
+        return self._layout(x.tile(x.m, x.n), self.rows, self.accumulator_columns)
 
     def left(self, depth: int) -> RegisterLayout:
         """The layout of so many columns of A, a step behind another."""
@@ -141,7 +141,7 @@ def extents_of(op: DotOp | AsyncDotOp) -> Extents:
 # Matrix instructions of a warp
 
 
-def least_depth(bits: int) -> int:
+def min_depth(bits: int) -> int:
     """The smallest K for which registers of `mma` are not empty in some lanes."""
     return QUAD if bits == DOUBLE_BITS else QUAD * WORD_BITS // bits
 
@@ -164,7 +164,7 @@ def warp_tiling(x: Extents, warps: int) -> Tiling:
         step,
         rows=down,
         columns=(Part(EIGHT, QUAD), Part(inner, order=3), beside),
-        columns_of_sums=(Part(PAIR), Part(QUAD, 1), Part(inner, order=3), beside),
+        accumulator_columns=(Part(PAIR), Part(QUAD, 1), Part(inner, order=3), beside),
         depth=(Part(word), Part(QUAD, 1), Part(min(step // (QUAD * word), halves), order=2)),
         threads=LANES * warps,
     )

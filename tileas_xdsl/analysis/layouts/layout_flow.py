@@ -31,7 +31,7 @@ class LayoutRole(Enum):
     CONVERSION = "gives the same tile in another layout"
     ELEMENTWISE = "operands and results are tiles of one shape in one layout, whichever it is"
     RESHAPING = "the layout of the result follows from that of the operand"
-    HANDOVER = "hands tiles over between a region and the code around it, in one layout"
+    REGION_BOUNDARY = "hands tiles over between a region and the code around it, in one layout"
     PRODUCER = "could make its tile in another layout of the same memory just as well"
     FIXING = "needs its tiles as they are laid out"
 
@@ -55,12 +55,12 @@ A load into registers is not free: its layout decides how wide accesses are.
 
 ROLES: Mapping[str, LayoutRole] = {
     **dict.fromkeys(RETYPABLE, LayoutRole.PRODUCER),
-    **dict.fromkeys(("scf.for", "scf.if", "scf.while"), LayoutRole.HANDOVER),
-    CONSUME_ONE.op_name: LayoutRole.HANDOVER,
+    **dict.fromkeys(("scf.for", "scf.if", "scf.while"), LayoutRole.REGION_BOUNDARY),
+    CONSUME_ONE.op_name: LayoutRole.REGION_BOUNDARY,
     CONVERT_LAYOUT: LayoutRole.CONVERSION,
     "nv_tileaa.addptr": LayoutRole.ELEMENTWISE,
     EXPAND_DIMS: LayoutRole.RESHAPING,
-    PRAGMA: LayoutRole.HANDOVER,
+    PRAGMA: LayoutRole.REGION_BOUNDARY,
 }
 """By name; what is element-wise is not listed, what fixes its layouts need not be."""
 

@@ -36,7 +36,7 @@ CONSTANTS = (ConstantOp, tensor.SplatOp)
 
 
 @dataclass(eq=False)
-class Sums:
+class TmemAccumulator:
     """One accumulator in tensor memory and its lifetime."""
 
     type: Tile
@@ -58,11 +58,13 @@ class Sums:
 
 
 @dataclass
-class KernelSums:
+class TmemAccumulators:
     """All accumulators of a kernel, also by the values that they are."""
 
-    places: Sequence[Sums] = ()
-    of_value: dict[SSAValue, Sums] = field(default_factory=dict[SSAValue, Sums])
+    places: Sequence[TmemAccumulator] = ()
+    of_value: dict[SSAValue, TmemAccumulator] = field(
+        default_factory=dict[SSAValue, TmemAccumulator]
+    )
 
 
 def is_tensor_product(op: Operation) -> bool:
@@ -85,21 +87,21 @@ def in_tensor_memory(type_: Attribute) -> bool:
     return tile is not None and space_of(tile) is Space.TMEM
 
 
-def sums_of(kernel: func.FuncOp) -> KernelSums:
+def tmem_accumulators(kernel: func.FuncOp) -> TmemAccumulators:
     """Return the accumulators of a kernel; raise where MMAs and reads are not totally ordered.
 
     Requires tiles with assigned layouts.
     """
     if not any(map(is_tensor_product, kernel.walk())):
-        return KernelSums()
+        return TmemAccumulators()
     groups = _Groups()
     for op in kernel.walk():
         groups.note(op)
     for carried in carried_in(kernel):
         for one in (*carried.heads, *(feed.value for feed in carried.feeds)):
             groups.join(carried.heads[0], one)
-    found = KernelSums([])
-    places: list[Sums] = []
+    found = TmemAccumulators([])
+    places: list[TmemAccumulator] = []
     for values in groups.all():
         products = [v.owner for v in values if isinstance(v.owner, MatrixProduct)]
         if not products:
@@ -155,7 +157,7 @@ def is_constant(value: SSAValue) -> bool:
     return isinstance(value.owner, CONSTANTS)
 
 
-def _place(values: Sequence[SSAValue], products: Sequence[MatrixProduct]) -> Sums:
+def _place(values: Sequence[SSAValue], products: Sequence[MatrixProduct]) -> TmemAccumulator:
     mine = set(values)
     first = products[0]
     opens = _opening(first, mine)
@@ -178,7 +180,7 @@ def _place(values: Sequence[SSAValue], products: Sequence[MatrixProduct]) -> Sum
     at = list(block.ops)
     tile = placed_tile(first.result.type)
     assert tile is not None
-    return Sums(tile, opens, at[readers[0]], at[readers[-1]], finals.pop(), products)
+    return TmemAccumulator(tile, opens, at[readers[0]], at[readers[-1]], finals.pop(), products)
 
 
 def _opening(first: Operation, mine: set[SSAValue]) -> Operation:

@@ -22,7 +22,7 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import ReinterpretOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp, ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 
-Window: TypeAlias = ViewOp | ReinterpretOp | ExtractSliceOp
+AliasView: TypeAlias = ViewOp | ReinterpretOp | ExtractSliceOp
 """The operations that show the memory of their first operand."""
 
 BUFFER_SPACES = (Space.SMEM, Space.TMEM)
@@ -102,7 +102,7 @@ class BufferAliases:
 
     def _shown_by(self, value: SSAValue) -> SSAValue | None:
         """What a window shows; None for other values."""
-        if isinstance(value, OpResult) and isinstance(value.op, Window):
+        if isinstance(value, OpResult) and isinstance(value.op, AliasView):
             return value.op.operands[0]
         return None
 

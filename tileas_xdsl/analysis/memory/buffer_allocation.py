@@ -105,7 +105,7 @@ class BufferOffsets:
 
     def _merged(self, merge: Carried) -> Merged | None:
         """What flows into a merge, taken together; None if nothing is known yet."""
-        places = [p for feed in merge.feeds if (p := self.place_of(feed.value)) is not None]
+        places = [p for feed in merge.feeds if (p := self.offset_of(feed.value)) is not None]
         if not places:
             return None
         base, offset = places[0].base, places[0].offset
@@ -116,7 +116,7 @@ class BufferOffsets:
             return Merged(base)
         return Merged(base, places[0])
 
-    def place_of(self, value: SSAValue) -> BufferOffset | None:
+    def offset_of(self, value: SSAValue) -> BufferOffset | None:
         """Where a buffer begins; None if that is not known yet."""
         steps: list[Offset] = []
         while (step := _step_of(value)) is not None:

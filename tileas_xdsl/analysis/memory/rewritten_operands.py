@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from xdsl.dialects import func, scf
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
-from tileas_xdsl.analysis.memory.accumulators import KernelSums, Sums, common_block
+from tileas_xdsl.analysis.memory.accumulators import TmemAccumulator, TmemAccumulators, common_block
 from tileas_xdsl.dialects.nv_tileas.compute.dot import MatrixProduct
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyBase
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadBase
@@ -20,11 +20,11 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp, ExtractSliceOp
 
 _PARTS = (ExtractSliceOp, ViewOp)
-_SUMS = 2
+_ACCUMULATOR = 2
 """The operand of a product that is no tile in shared memory."""
 
 
-def waited_products(sums: KernelSums) -> Sequence[MatrixProduct]:
+def waited_products(sums: TmemAccumulators) -> Sequence[MatrixProduct]:
     """The products that are waited for where they are."""
     return [
         product
@@ -37,7 +37,7 @@ def waited_products(sums: KernelSums) -> Sequence[MatrixProduct]:
 def _writers_of_operands(product: MatrixProduct) -> Iterator[Operation]:
     for index, operand in enumerate(product.operands):
         tile = _whole(operand)
-        if index != _SUMS and isinstance(tile, OpResult):
+        if index != _ACCUMULATOR and isinstance(tile, OpResult):
             yield from _writers(tile)
 
 
@@ -68,7 +68,7 @@ def _only_reads(op: Operation, index: int) -> bool:
     return isinstance(op, MatrixProduct | ConvertLayoutOp | TiledLoadBase)
 
 
-def _comes_too_soon(product: Operation, writer: Operation, place: Sums) -> bool:
+def _comes_too_soon(product: Operation, writer: Operation, place: TmemAccumulator) -> bool:
     """Return whether a write may follow an MMA with no read of its accumulator in between."""
     block = common_block([product, writer])
     if block is None:

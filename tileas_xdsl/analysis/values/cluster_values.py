@@ -41,10 +41,12 @@ def _is_same_argument(value: BlockArgument, extents: tuple[int, int, int]) -> bo
     parent = value.owner.parent_op()
     if isinstance(parent, func.FuncOp):
         return value.owner.prev_block is None
-    return isinstance(parent, scf.ForOp) and value.index == 0 and _has_same_rounds(parent, extents)
+    return (
+        isinstance(parent, scf.ForOp) and value.index == 0 and _has_same_trip_count(parent, extents)
+    )
 
 
-def _has_same_rounds(op: scf.ForOp, extents: tuple[int, int, int]) -> bool:
+def _has_same_trip_count(op: scf.ForOp, extents: tuple[int, int, int]) -> bool:
     return all(is_same_in_cluster(value, extents) for value in (op.lb, op.ub, op.step))
 
 
@@ -62,7 +64,7 @@ def runs_alike(op: Operation, extents: tuple[int, int, int]) -> bool:
     """Whether all blocks of a cluster run an operation as often, and in the same order."""
     parent = op.parent_op()
     while parent is not None and not isinstance(parent, func.FuncOp):
-        if isinstance(parent, scf.ForOp) and not _has_same_rounds(parent, extents):
+        if isinstance(parent, scf.ForOp) and not _has_same_trip_count(parent, extents):
             return False
         if not isinstance(parent, scf.ForOp | StageOp | AgentSwitchOp):
             return False

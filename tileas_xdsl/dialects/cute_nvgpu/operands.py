@@ -22,7 +22,7 @@ def flag(value: bool) -> UnitAttr | None:
     return UnitAttr() if value else None
 
 
-def truth(value: bool) -> BoolAttr:
+def boolean(value: bool) -> BoolAttr:
     """`true` or `false`."""
     return BoolAttr.from_bool(value)
 

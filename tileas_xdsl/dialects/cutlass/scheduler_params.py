@@ -51,7 +51,7 @@ PARAMS_FIELDS = ("num_tiles_m", "num_tiles_n", "num_tiles_l")
 STREAMK_FIELDS = (*PARAMS_FIELDS, "num_tiles_k", "sk_units", "sk_tiles")
 """Of stream-K also the tiles along K, the units that share the first tiles, and those tiles."""
 
-FEWEST_K_TILES = 8
+MIN_K_TILES = 8
 """Tiles along K below which a unit is not worth while (CUTLASS, min_iters_per_sk_unit_)."""
 
 _NUMBER = IntegerAttr.constr(i32)
@@ -200,7 +200,7 @@ class CreateStreamkParamsOp(StreamkParamsOp):
         k: Value,
         l: Value,
         units: Value,
-        least: int = FEWEST_K_TILES,
+        least: int = MIN_K_TILES,
         raster: str = "m",
     ) -> None:
         init_fields(
@@ -234,7 +234,7 @@ class MakeStreamkParamsOp(StreamkParamsOp):
         problem: Sequence[Value],
         tile: Sequence[int],
         units: Value,
-        least: int = FEWEST_K_TILES,
+        least: int = MIN_K_TILES,
         raster: str = "m",
     ) -> None:
         super().__init__(

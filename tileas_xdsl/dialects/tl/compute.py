@@ -210,10 +210,10 @@ class GemmOp(IRDLOperation):
     @property
     def sizes(self) -> tuple[int, int, int]:
         """M, N and K."""
-        (m, k), (_, n) = self._factors()
+        (m, k), (_, n) = self._operand_shapes()
         return m, n, k
 
-    def _factors(self) -> tuple[tuple[int, int], tuple[int, int]]:
+    def _operand_shapes(self) -> tuple[tuple[int, int], tuple[int, int]]:
         """The extents of A as M x K and of B as K x N."""
         a, b = shape_of(self.a.type), shape_of(self.b.type)
         a, b = (a[::-1] if self.transpose_a else a), (b[::-1] if self.transpose_b else b)
@@ -231,7 +231,7 @@ class GemmOp(IRDLOperation):
             check_static(self, what, type_)
             if len(shape_of(type_)) != 2:
                 raise op_error(self, f"has {what} of 2 dimensions, not {type_}")
-        (m, k), (depth, n) = self._factors()
+        (m, k), (depth, n) = self._operand_shapes()
         if k != depth:
             text = "multiplies M x K by K x N"
             raise op_error(

@@ -22,7 +22,7 @@ Mask: TypeAlias = NDArray[np.bool_]
 UNKNOWN_EXTENT = 10_007
 """Stands for an extent that run time alone knows: a prime, so that no alignment follows."""
 
-MOST_SAMPLES = 64
+MAX_SAMPLES = 64
 """How many values of the symbols are tried at most."""
 
 
@@ -84,7 +84,7 @@ def elements(loop: Loop, access: Access, buffer: Buffer, symbols: Sequence[int])
 
 
 def samples(
-    expressions: Iterable[Number | None], extents: Sequence[int], at_most: int = MOST_SAMPLES
+    expressions: Iterable[Number | None], extents: Sequence[int], at_most: int = MAX_SAMPLES
 ) -> list[list[int]]:
     """Values of the symbols to try: all below the largest extent if these are few enough.
 

@@ -27,7 +27,7 @@ from tileas_xdsl.inference.decisions import LoopDecision
 from tileas_xdsl.inference.program import Access, AccessKind, Loop, Scope
 from tileas_xdsl.layout.expr.tables import Table
 
-MOST_SAMPLES = 256
+MAX_SAMPLES = 256
 """How many values of variables outside of the loop are tried: all rows of most fragments."""
 
 
@@ -48,7 +48,7 @@ def _access(
         yield Finding(Rule.WRITE, text, access.location)
         return
     held, threads = holders(layout), executors(decision)
-    for symbols in samples(access.indices, buffer.shape, at_most=MOST_SAMPLES):
+    for symbols in samples(access.indices, buffer.shape, at_most=MAX_SAMPLES):
         touched = elements(loop, access, buffer, symbols)
         yield from _beyond(loop, access, touched, symbols)
         yield from _strangers(question, number, loop, access, touched, held, threads)

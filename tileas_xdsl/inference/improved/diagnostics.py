@@ -60,8 +60,8 @@ def refused(item: WorkItem, found: Assignment) -> InferenceError:
         fault = violation(annotation, use, layout)
         if fault is not None:
             return InferenceError(
-                f"{told(fault, item)}; no conversion of {use.name} serves the layout prescribed "
-                f"for the loop",
+                f"{violation_text(fault, item)}; no conversion of {use.name} serves the layout "
+                "prescribed for the loop",
                 use.access.location or item.location,
                 _fixed_by(use.name, found, item),
             )
@@ -74,7 +74,7 @@ def refused(item: WorkItem, found: Assignment) -> InferenceError:
     )
 
 
-def told(fault: Violation, item: WorkItem) -> str:
+def violation_text(fault: Violation, item: WorkItem) -> str:
     """`element f[0,8] lives in thread 2, loop 'k.mlir:14:3' runs it on thread 10`."""
     element = f"element {fault.use.name}[{','.join(map(str, fault.element))}]"
     where = f"'{item.location}'" if item.location else item.subject

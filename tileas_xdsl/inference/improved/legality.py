@@ -63,7 +63,7 @@ def _any(use: Use) -> Violation:
     return Violation(Fault.UNKNOWN, use)
 
 
-def _told(
+def _violation(
     fault: Fault, use: Use, layout: FragmentMap, row: int, flat: int, thread: int
 ) -> Violation:
     owners = np.unique(layout.thread_table.reshape(layout.replicas, -1)[:, flat])
@@ -94,7 +94,7 @@ def _stranger(
         return None
     replica, row, column = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
     flat, thread = int(elements[row, column]), int(threads[replica, row])
-    return _told(Fault.STRANGER, use, layout, int(row), flat, thread)
+    return _violation(Fault.STRANGER, use, layout, int(row), flat, thread)
 
 
 def _idle_owner(
@@ -110,10 +110,17 @@ def _idle_owner(
         return None
     row, column = (int(n) for n in np.unravel_index(int(np.argmax(wrong)), wrong.shape))
     flat = int(elements[row, column])
-    told = _told(Fault.IDLE_OWNER, use, layout, row, flat, 0)
+    violation = _violation(Fault.IDLE_OWNER, use, layout, row, flat, 0)
     own = set(runs.thread_table.reshape(runs.replicas, -1)[:, row].tolist())
-    idle = [t for t in told.owners if t not in own]
-    return Violation(told.fault, use, told.iteration, told.element, told.owners, idle[0])
+    idle = [t for t in violation.owners if t not in own]
+    return Violation(
+        violation.fault,
+        use,
+        violation.iteration,
+        violation.element,
+        violation.owners,
+        idle[0],
+    )
 
 
 def _partless(
@@ -132,7 +139,7 @@ def _partless(
     thread, slot = (int(n) for n in np.unravel_index(int(np.argmax(missing)), missing.shape))
     flat = int(layout.held[thread, slot])
     row = int(np.argmax((elements == flat).any(axis=1)))
-    return _told(Fault.IDLE_OWNER, use, layout, row, flat, thread)
+    return _violation(Fault.IDLE_OWNER, use, layout, row, flat, thread)
 
 
 def selections(runs: FragmentMap, use: Use, layout: FragmentMap) -> int:

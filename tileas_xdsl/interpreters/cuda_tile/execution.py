@@ -40,7 +40,7 @@ ELEMENTWISE: Mapping[type[Any], Elementwise] = {
 PURE: Mapping[type[Any], Pure] = {**ELEMENTWISE, **REINTERPRETED, **SHAPES, **VIEWS}
 STATEFUL: Mapping[type[Any], Stateful] = {**MEMORY, **VIEW_ACCESSES, **BLOCK_FACTS}
 
-MOST_LAPS = 1_000_000
+MAX_ITERATIONS = 1_000_000
 """Iterations of a `loop`: it may wait for a block that runs later."""
 
 
@@ -107,7 +107,7 @@ def _counted(block: Block, op: control.ForOp) -> Sequence[Any] | Exit:
 
 def _repeated(block: Block, op: control.LoopOp) -> Sequence[Any] | Exit:
     carried: Sequence[Any] = [block.value(value) for value in op.init_values]
-    for _ in range(MOST_LAPS):
+    for _ in range(MAX_ITERATIONS):
         found = run_region(block, op.body, carried)
         match found.op:
             case control.BreakOp():
@@ -117,8 +117,8 @@ def _repeated(block: Block, op: control.LoopOp) -> Sequence[Any] | Exit:
             case _:
                 return found
     raise Undefined(
-        f"runs {MOST_LAPS} times in block {block.index}; blocks run one after another here, so "
-        "it may not wait for a later one"
+        f"runs {MAX_ITERATIONS} times in block {block.index}; blocks run one after another here, "
+        "so it may not wait for a later one"
     )
 
 

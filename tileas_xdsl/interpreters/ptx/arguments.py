@@ -67,7 +67,7 @@ class ArrayMemory(Protocol):
 
 
 @dataclass(frozen=True)
-class ArrayRoom:
+class ArrayAllocation:
     """Where an array is in a buffer, which holds the arrays that overlap it too."""
 
     buffer: Buffer
@@ -90,20 +90,20 @@ class Arguments:
     """The bytes of all parameters; by argument, its array, its list of arrays, None for scalars."""
 
     parameters: dict[str, bytes] = field(default_factory=dict[str, bytes])
-    rooms: list[ArrayRoom | Sequence[ArrayRoom] | None] = field(
-        default_factory=list["ArrayRoom | Sequence[ArrayRoom] | None"]
+    allocations: list[ArrayAllocation | Sequence[ArrayAllocation] | None] = field(
+        default_factory=list["ArrayAllocation | Sequence[ArrayAllocation] | None"]
     )
-    _known: dict[int, ArrayRoom] = field(default_factory=dict[int, ArrayRoom])
+    _known: dict[int, ArrayAllocation] = field(default_factory=dict[int, ArrayAllocation])
 
     def results(self) -> list[Any]:
         """Return the contents of the arrays after the run; None for scalars."""
-        return [_contents(room) for room in self.rooms]
+        return [_contents(allocation) for allocation in self.allocations]
 
 
-def _contents(room: ArrayRoom | Sequence[ArrayRoom] | None) -> Any:
-    if isinstance(room, Sequence):
-        return [one.contents() for one in room]
-    return None if room is None else room.contents()
+def _contents(allocation: ArrayAllocation | Sequence[ArrayAllocation] | None) -> Any:
+    if isinstance(allocation, Sequence):
+        return [one.contents() for one in allocation]
+    return None if allocation is None else allocation.contents()
 
 
 def bind(
@@ -166,7 +166,7 @@ def _allocate(
             cells[begin : begin + packed[p].nbytes] = np.frombuffer(packed[p].tobytes(), np.uint8)
         buffer = memory.add(f"the array of {unique[group[0]][0]}", cells)
         for p in group:
-            known[id(unique[p][1])] = ArrayRoom(buffer, spans[p][0] - low, unique[p][1])
+            known[id(unique[p][1])] = ArrayAllocation(buffer, spans[p][0] - low, unique[p][1])
 
 
 def _span(array: NDArray[Any]) -> tuple[int, int]:
@@ -177,15 +177,15 @@ def _span(array: NDArray[Any]) -> tuple[int, int]:
 def _bind_one(
     found: Arguments, parameter: Parameter, value: Any, what: str, memory: ArrayMemory
 ) -> None:
-    room: ArrayRoom | Sequence[ArrayRoom] | None = None
+    allocation: ArrayAllocation | Sequence[ArrayAllocation] | None = None
     known = found._known  # pyright: ignore[reportPrivateUsage]
     number_like = isinstance(value, np.generic) or getattr(value, "ndim", 0) == 0
     if isinstance(value, TensorMapArg):
-        room = known[id(value.array)]
-        data = _map_bytes(value, room.address, what, memory)
+        allocation = known[id(value.array)]
+        data = _map_bytes(value, allocation.address, what, memory)
     elif isinstance(value, AddressTableArg):
-        room = [known[id(array)] for array in value.arrays]
-        data = struct.pack("<Q", _table(value, room, what, memory))
+        allocation = [known[id(array)] for array in value.arrays]
+        data = struct.pack("<Q", _table(value, allocation, what, memory))
     elif isinstance(value, LateArg):
         data = value.make([known[id(given)].address for given in value.arrays])
     elif isinstance(value, bytes | bytearray):
@@ -194,14 +194,14 @@ def _bind_one(
         array = _array(value, what)
         if parameter.size != 8:
             raise LaunchError(f"{what} is an array; the parameter takes {parameter.size} bytes")
-        room = known[id(array)]
-        data = struct.pack("<Q", room.address)
+        allocation = known[id(array)]
+        data = struct.pack("<Q", allocation.address)
     else:
         data = scalar_bytes(parameter, value, what)
     if len(data) != parameter.size:
         raise LaunchError(f"{what} has {len(data)} bytes; the parameter takes {parameter.size}")
     found.parameters[parameter.name] = data
-    found.rooms.append(room)
+    found.allocations.append(allocation)
 
 
 def _array(value: Any, what: str) -> NDArray[Any]:
@@ -211,11 +211,11 @@ def _array(value: Any, what: str) -> NDArray[Any]:
 
 
 def _table(
-    value: AddressTableArg, rooms: Sequence[ArrayRoom], what: str, memory: ArrayMemory
+    value: AddressTableArg, allocations: Sequence[ArrayAllocation], what: str, memory: ArrayMemory
 ) -> int:
     """Write a table of addresses to memory; return its own."""
     words = value.words.copy()
-    words[:, 0] = [room.address for room in rooms]
+    words[:, 0] = [allocation.address for allocation in allocations]
     cells = np.frombuffer(words.tobytes(), np.uint8).copy()
     return memory.add(f"the addresses of {what}", cells).base
 

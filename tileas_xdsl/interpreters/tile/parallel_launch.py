@@ -148,7 +148,7 @@ def _check_pair(
 ) -> None:
     for write, at in writes:
         for other, there in others:
-            if not write.region.meets(other.region) or (write.is_strong and other.is_strong):
+            if not write.region.overlaps(other.region) or (write.is_strong and other.is_strong):
                 continue
             place = memory.place(write.region.first_common(other.region))
             did = "wrote" if other.is_write else "read"

@@ -60,7 +60,7 @@ def loop_problem(
     found = LoopProblem(graph, model, roles, costs, pins, constraints)
     edges = [_dependence(found, edge) for edge in graph.edges]
     edges += [*_releases(found, stages or {}), *_single_copies(found)]
-    edges += _rounds(found) if in_order else ()
+    edges += _iteration_order(found) if in_order else ()
     shared = dict.fromkeys(_shared_units(found), model.replicas)
     tasks = [_task(found, index) for index in range(len(graph.nodes))]
     groups = groups_of(constraints)
@@ -182,7 +182,7 @@ def read_cycles(found: LoopProblem, edge: MacroDependence) -> int:
     return found.costs[edge.target.index].latency if is_late else 0
 
 
-def _rounds(found: LoopProblem) -> Sequence[Dependence]:
+def _iteration_order(found: LoopProblem) -> Sequence[Dependence]:
     """Nothing of a consumer's iteration begins after anything of its next one."""
     mine = [index for index, role in enumerate(found.roles) if role is not Role.PRODUCER]
     return [Dependence(late, first, 1, 1) for late in mine for first in mine]

@@ -25,7 +25,7 @@ from tileas_xdsl.scheduling.loops.loop_problem import LoopProblem, loop_problem,
 from tileas_xdsl.scheduling.loops.macro_operations import MacroKind
 from tileas_xdsl.scheduling.problem import Problem, Solution, resource_bound
 from tileas_xdsl.scheduling.resources.buffer_stages import buffered, needed_stages
-from tileas_xdsl.scheduling.resources.capacity import Room
+from tileas_xdsl.scheduling.resources.capacity import LoopCapacity
 from tileas_xdsl.scheduling.resources.machine_model import MachineModel, ModelName
 from tileas_xdsl.scheduling.resources.register_demand import register_demand
 from tileas_xdsl.scheduling.resources.unit_demand import held_bytes
@@ -43,7 +43,7 @@ PRODUCER_WARPS, PRODUCER_REGISTERS = 4, 40
 MAX_REGISTERS = 232
 """Of a thread that multiplies: a block of three warpgroups has no more."""
 
-SPARE_REGISTERS = 40
+REGISTER_HEADROOM = 40
 """Of a thread beside its tiles: addresses, descriptors, loop counters."""
 
 EASY_REGISTERS = 128
@@ -87,7 +87,7 @@ class Scheduled:
     def fits(self) -> bool:
         """Whether the consumer has registers for its tiles."""
         budget = next((role.registers for role in self.roles if role.name is Role.CONSUMER), 0)
-        return self.demand + SPARE_REGISTERS <= budget
+        return self.demand + REGISTER_HEADROOM <= budget
 
     @property
     def is_truncated(self) -> bool:
@@ -95,16 +95,18 @@ class Scheduled:
         return not self.solution.is_optimal
 
 
-def schedule_loop(loop: scf.ForOp, room: Room, options: SchedulerOptions) -> Scheduled | str:
+def schedule_loop(
+    loop: scf.ForOp, capacity: LoopCapacity, options: SchedulerOptions
+) -> Scheduled | str:
     """Return the best schedule of a loop, or a sentence that says why it has none."""
     graph = dependence_graph(loop)
     if (problem := refusal(graph)) is not None:
         return problem
     plan = read_plan(loop)
     counts = _replicas(graph, plan)
-    counts = [count for count in counts if count * GROUP_WARPS >= room.warps] or counts[-1:]
+    counts = [count for count in counts if count * GROUP_WARPS >= capacity.warps] or counts[-1:]
     roomy = [count for count in counts if _may_fit(graph, count)] or [*counts[-1:]]
-    tried = [_schedule(graph, count, plan, room, options) for count in roomy]
+    tried = [_schedule(graph, count, plan, capacity, options) for count in roomy]
     found = [one for one in tried if one is not None]
     if not found:
         return "no initiation interval has a schedule that keeps what the attributes say"
@@ -158,7 +160,7 @@ def _may_fit(graph: DependenceGraph, count: int) -> bool:
     dots = (node.operations[0].results[0] for node in graph.nodes if node.kind is MacroKind.DOT)
     largest = max((held_bytes(value) for value in dots if value not in carried), default=0)
     words = (sum(carried.values()) + largest) // 4
-    return words // (count * GROUP_WARPS * WARP) + SPARE_REGISTERS <= MAX_REGISTERS
+    return words // (count * GROUP_WARPS * WARP) + REGISTER_HEADROOM <= MAX_REGISTERS
 
 
 def _is_of_rows(op: DotOp) -> bool:
@@ -188,9 +190,13 @@ def _mixes_rows(graph: DependenceGraph) -> bool:
 
 
 def _schedule(
-    graph: DependenceGraph, count: int, plan: LoopPlan, room: Room, options: SchedulerOptions
+    graph: DependenceGraph,
+    count: int,
+    plan: LoopPlan,
+    capacity: LoopCapacity,
+    options: SchedulerOptions,
 ) -> Scheduled | None:
-    model = MachineModel(options.model, latencies(room.target.name), count)
+    model = MachineModel(options.model, latencies(capacity.target.name), count)
     bounds: dict[int, int] = _given_stages(graph, plan)
     in_order, best = False, None
     for _ in range(max(options.rounds, 1)):
@@ -199,12 +205,12 @@ def _schedule(
         if solution is None:
             return best
         stages = {**needed_stages(found, solution), **bounds}
-        roles = _roles(found, plan, room)
+        roles = _roles(found, plan, capacity)
         threads = roles[-1].warps * WARP
         best = Scheduled(found, solution, roles, stages, register_demand(found, solution, threads))
-        excess = _excess(found, stages, room)
+        excess = _excess(found, stages, capacity)
         if excess > 0 and not bounds.keys() >= set(buffered(found)):
-            bounds |= _bounded(found, stages, room)
+            bounds |= _bounded(found, stages, capacity)
         elif not best.fits and not in_order:
             in_order = True
         else:
@@ -221,7 +227,7 @@ def _solve(found: LoopProblem, plan: LoopPlan, options: SchedulerOptions) -> Sol
         quantum = max(quantum, -(-resource_bound(problem) // options.slots))
     search = SearchOptions(options.solver, quantum, step_of(found.model), plan.ii)
     solution = cached_schedule(problem, search)
-    return None if solution is None else _from_a_round(found, solution)
+    return None if solution is None else _from_first_of_consumer(found, solution)
 
 
 def _delayed(problem: Problem) -> Problem:
@@ -240,7 +246,7 @@ def serial_solution(found: LoopProblem) -> Solution:
     return Solution(now + found.model.release, starts)
 
 
-def _from_a_round(found: LoopProblem, solution: Solution) -> Solution:
+def _from_first_of_consumer(found: LoopProblem, solution: Solution) -> Solution:
     """Shift a schedule so that the consumer's first operation begins a round.
 
     Its operations of one iteration are then in one stage where they can be.  Published schedules
@@ -273,28 +279,30 @@ def buffer_bytes(found: LoopProblem, load: int) -> int:
     return aligned_bytes(found.graph.nodes[load].operations[0].results[0].type)
 
 
-def _excess(found: LoopProblem, stages: Mapping[int, int], room: Room) -> int:
+def _excess(found: LoopProblem, stages: Mapping[int, int], capacity: LoopCapacity) -> int:
     used = sum(count * buffer_bytes(found, load) for load, count in stages.items())
-    return used - room.shared_bytes
+    return used - capacity.shared_bytes
 
 
-def _bounded(found: LoopProblem, stages: Mapping[int, int], room: Room) -> dict[int, int]:
+def _bounded(
+    found: LoopProblem, stages: Mapping[int, int], capacity: LoopCapacity
+) -> dict[int, int]:
     """Take stages from the buffers that have most, until shared memory holds them; at least one."""
     bounds = dict(stages)
-    while _excess(found, bounds, room) > 0 and max(bounds.values()) > 1:
+    while _excess(found, bounds, capacity) > 0 and max(bounds.values()) > 1:
         fullest = max(bounds, key=lambda load: (bounds[load], buffer_bytes(found, load)))
         bounds[fullest] -= 1
     return bounds
 
 
-def _roles(found: LoopProblem, plan: LoopPlan, room: Room) -> Sequence[RolePlan]:
+def _roles(found: LoopProblem, plan: LoopPlan, capacity: LoopCapacity) -> Sequence[RolePlan]:
     """Warps and registers of the roles, those that are given as they are; the consumer last."""
     has_producer = Role.PRODUCER in found.roles
     replicas = found.model.replicas
-    whole = -(-room.warps // GROUP_WARPS) * GROUP_WARPS if has_producer else room.warps
+    whole = -(-capacity.warps // GROUP_WARPS) * GROUP_WARPS if has_producer else capacity.warps
     warps = GROUP_WARPS if replicas > 1 else whole
     threads = (replicas * warps + PRODUCER_WARPS * has_producer) * WARP
-    registers = registers_at_entry(threads, room.target, room.blocks)
+    registers = registers_at_entry(threads, capacity.target, capacity.blocks)
     plans: list[RolePlan] = []
     if has_producer:
         plans.append(RolePlan(Role.PRODUCER, PRODUCER_WARPS, PRODUCER_REGISTERS))

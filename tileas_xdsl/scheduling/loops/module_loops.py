@@ -8,7 +8,7 @@ from xdsl.dialects import func, scf
 from xdsl.dialects.builtin import ModuleOp
 
 from tileas_xdsl.scheduling.loops.loop_scheduler import Scheduled, SchedulerOptions, schedule_loop
-from tileas_xdsl.scheduling.resources.capacity import room_of
+from tileas_xdsl.scheduling.resources.capacity import capacity_of
 from tileas_xdsl.target.arch import Target
 
 SCHEDULED_AFTER = "tileas-choose-tma"
@@ -21,4 +21,4 @@ def schedules(
     """Yield each loop with its schedule, or with a sentence that says why it has none."""
     for function in [op for op in module.ops if isinstance(op, func.FuncOp)]:
         for loop in [op for op in function.walk() if isinstance(op, scf.ForOp)]:
-            yield loop, schedule_loop(loop, room_of(function, loop, target), options)
+            yield loop, schedule_loop(loop, capacity_of(function, loop, target), options)

@@ -86,7 +86,7 @@ class Buffer:
         """Of all stages."""
         return self.stages * self.stage_bytes
 
-    def meets(self, other: Buffer, ii: int) -> bool:
+    def overlaps(self, other: Buffer, ii: int) -> bool:
         """Whether both are alive in some cycle of a round."""
         if self.end - self.begin >= ii or other.end - other.begin >= ii:
             return True
@@ -95,12 +95,12 @@ class Buffer:
 
 
 def assign_buffers(
-    loops: Sequence[ScheduledLoop], target: Target, room: int, spare: int
+    loops: Sequence[ScheduledLoop], target: Target, capacity: int, spare: int
 ) -> Mapping[scf.ForOp, LoopPlan]:
     """Return the plan of each loop of a kernel with stages, offsets and barriers.
 
-    `room` are the bytes of shared memory for buffers, which loops use one after another; `spare`
-    the stages that a buffer gets beside those that it needs, where there is room.  Raises `OpError`
+    `capacity` is the shared memory for buffers in bytes, which loops use one after another; `spare`
+    the stages that a buffer gets beyond those that it needs, as capacity allows.  Raises `OpError`
     with the messages `fails to ...` of the catalogue.
     """
     plans: dict[scf.ForOp, LoopPlan] = {}
@@ -109,10 +109,10 @@ def assign_buffers(
         turns = assign_turns(one)
         groups = sharing(one, buffers)
         if len(groups) == len(buffers):
-            buffers = _with_spare_stages(buffers, room, spare)
+            buffers = _with_extra_stages(buffers, capacity, spare)
             groups = [[buffer] for buffer in buffers]
         _check_tensor_memory(one, target)
-        offsets = assign_offsets(one, groups, room)
+        offsets = assign_offsets(one, groups, capacity)
         given = [BufferPlan(b.value, b.stages, offsets[b]) for b in buffers]
         plans[one.loop] = replace(one.schedule.plan, buffers=given, turns=turns)
     return plans
@@ -151,11 +151,11 @@ def _unresolved(loop: scf.ForOp, op: Operation, why: str) -> OpError:
     return op_error(loop, text, [note(op, why)])
 
 
-def _with_spare_stages(buffers: Sequence[Buffer], room: int, spare: int) -> Sequence[Buffer]:
+def _with_extra_stages(buffers: Sequence[Buffer], capacity: int, spare: int) -> Sequence[Buffer]:
     """Give each buffer more stages than it needs, all of them or none, while there is room."""
     for _ in range(spare):
         more = [replace(one, stages=one.stages + 1) for one in buffers]
-        if sum(one.bytes for one in more) > room:
+        if sum(one.bytes for one in more) > capacity:
             break
         buffers = more
     return buffers
@@ -196,13 +196,13 @@ def sharing(one: ScheduledLoop, buffers: Sequence[Buffer]) -> Sequence[Sequence[
 def _may_share(buffer: Buffer, members: Sequence[Buffer], one: ScheduledLoop) -> bool:
     """Whether a buffer has the type of others and one stage, as they, and is alive with none."""
     types = {member.op.results[0].type for member in (buffer, *members)}
-    apart = not any(buffer.meets(member, one.solution.ii) for member in members)
+    apart = not any(buffer.overlaps(member, one.solution.ii) for member in members)
     single = all(member.stages == 1 for member in (buffer, *members))
     return apart and single and len(types) == 1
 
 
 def assign_offsets(
-    one: ScheduledLoop, groups: Sequence[Sequence[Buffer]], room: int
+    one: ScheduledLoop, groups: Sequence[Sequence[Buffer]], capacity: int
 ) -> Mapping[Buffer, int]:
     """Return where each buffer begins, group after group."""
     offsets: dict[Buffer, int] = {}
@@ -210,8 +210,8 @@ def assign_offsets(
     for group in groups:
         offsets.update(dict.fromkeys(group, end))
         end += group[0].bytes
-    if end > room:
-        why = f"its buffers take {end} bytes of shared memory, of which {max(room, 0)} are left"
+    if end > capacity:
+        why = f"its buffers take {end} bytes of shared memory, of which {max(capacity, 0)} are left"
         text = message("buffer_assignment.fails_assign_smem")
         raise op_error(one.loop, text, [note(one.loop, why)])
     return offsets

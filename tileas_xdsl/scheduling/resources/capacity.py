@@ -16,7 +16,7 @@ RESERVED = 1024
 
 
 @dataclass(frozen=True)
-class Room:
+class LoopCapacity:
     """What a loop has of a multiprocessor."""
 
     target: Target
@@ -28,7 +28,7 @@ class Room:
     """Shared memory for the buffers of the loop."""
 
 
-def room_of(function: func.FuncOp, loop: scf.ForOp, target: Target) -> Room:
+def capacity_of(function: func.FuncOp, loop: scf.ForOp, target: Target) -> LoopCapacity:
     """Return what a kernel leaves to a loop: shared memory beside the tiles outside of loops.
 
     Loops run one after another: tiles that another innermost loop loads take nothing from this one.
@@ -42,7 +42,7 @@ def room_of(function: func.FuncOp, loop: scf.ForOp, target: Target) -> Room:
     )
     blocks = max(spec.occupancy, 1)
     shared = target.shared_memory_per_block // blocks - RESERVED - others
-    return Room(target, spec.num_warps, blocks, shared)
+    return LoopCapacity(target, spec.num_warps, blocks, shared)
 
 
 def _is_of_another(op: Operation, loop: scf.ForOp) -> bool:

@@ -11,7 +11,7 @@ from tileas_xdsl.scheduling.problem import (
     Problem,
     Solution,
     intervals,
-    least_interval,
+    min_interval,
     serial_length,
 )
 from tileas_xdsl.scheduling.solvers.branch_and_bound import best_starts
@@ -68,7 +68,7 @@ def find_schedule(problem: Problem, options: SearchOptions | None = None) -> Sol
     for ii in _intervals(problem, options):
         found = solver.starts(problem, ii)
         if found.starts is not None:
-            solution = Solution(ii, found.starts, is_optimal or ii == least_interval(problem))
+            solution = Solution(ii, found.starts, is_optimal or ii == min_interval(problem))
             return with_late_sources(problem, solution)
         is_optimal = is_optimal and found.is_complete
     return None

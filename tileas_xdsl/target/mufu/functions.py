@@ -25,7 +25,7 @@ from tileas_xdsl.target.mufu.tables import recorded
 
 F32 = NDArray[np.float32]
 
-LEAST_NORMAL = np.float32(2.0**-126)
+MIN_NORMAL = np.float32(2.0**-126)
 FRACTION_BITS = 23
 FRACTIONS = 1 << FRACTION_BITS
 SCALE = np.float32(2.0**24)
@@ -49,7 +49,7 @@ def approximate_quotient(a: F32, b: F32, ftz: bool, full: bool = False) -> F32:
         if full:
             size = np.abs(b)
             scale = np.where(size > 2.0**126, np.float32(0.25), np.float32(1))
-            scale = np.where((size < LEAST_NORMAL) & (not ftz), SCALE, scale)
+            scale = np.where((size < MIN_NORMAL) & (not ftz), SCALE, scale)
             a, b = a * scale, b * scale
         found = a * (_rcp(b) if ftz or full else _rcp_scaled(b))
         return _flushed(found) if ftz else found
@@ -57,7 +57,7 @@ def approximate_quotient(a: F32, b: F32, ftz: bool, full: bool = False) -> F32:
 
 def _flushed(x: F32) -> F32:
     """Zeros with the signs of subnormal numbers, and all others."""
-    return np.where(np.abs(x) < LEAST_NORMAL, np.copysign(np.float32(0), x), x)
+    return np.where(np.abs(x) < MIN_NORMAL, np.copysign(np.float32(0), x), x)
 
 
 def _looked_up(name: str, index: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -148,7 +148,7 @@ def _ex2_scaled(x: F32) -> F32:
 
 def _rcp_scaled(x: F32) -> F32:
     size = np.abs(x)
-    scale = np.where(size < LEAST_NORMAL, SCALE, np.float32(1))
+    scale = np.where(size < MIN_NORMAL, SCALE, np.float32(1))
     scale = np.where(size > 2.0**126, np.float32(0.25), scale)
     return _rcp(x * scale) * scale
 
@@ -157,7 +157,7 @@ def _scaled(function: Callable[[F32], F32], back: float) -> Callable[[F32], F32]
     """A function without flushing: of subnormal arguments that of 2^24 as many, times `back`."""
 
     def scaled(x: F32) -> F32:
-        small = np.abs(x) < LEAST_NORMAL
+        small = np.abs(x) < MIN_NORMAL
         found = function(np.where(small, x * SCALE, x))
         return np.where(small, found * np.float32(back), found)
 
@@ -165,7 +165,7 @@ def _scaled(function: Callable[[F32], F32], back: float) -> Callable[[F32], F32]
 
 
 def _lg2_scaled(x: F32) -> F32:
-    small = np.abs(x) < LEAST_NORMAL
+    small = np.abs(x) < MIN_NORMAL
     found = _lg2(np.where(small, x * SCALE, x))
     return np.where(small, found - np.float32(24), found)
 

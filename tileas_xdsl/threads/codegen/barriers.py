@@ -6,17 +6,17 @@ from tileas_xdsl.dialects.cute_nvgpu import BarrierOp, SyncWarpOp
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 
 
-class AgentMeetsInTurnError(Exception):
+class BarrierInTurnError(Exception):
     """All warpgroups of an agent would have to meet while one of them has the turn: a deadlock."""
 
 
 def synchronize_agent(e: ThreadBuilder) -> None:
     """Insert a barrier of all threads of the agent: `bar.sync`, named unless it is the block.
 
-    Raises an `AgentMeetsInTurnError` between the `take` and the `pass` of an `async.turn`.
+    Raises an `BarrierInTurnError` between the `take` and the `pass` of an `async.turn`.
     """
     if e.in_turn:
-        raise AgentMeetsInTurnError
+        raise BarrierInTurnError
     if e.agent.number == 0:
         e.insert(BarrierOp(0))
     else:

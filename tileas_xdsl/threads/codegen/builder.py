@@ -88,7 +88,7 @@ class ThreadBuilder:
         default_factory=dict[tuple[object, ...], SSAValue]
     )
     """Per-thread values by block and the table that they were written from."""
-    rooms: dict[int, list[ScratchAllocation]] = field(
+    scratch_buffers: dict[int, list[ScratchAllocation]] = field(
         default_factory=dict[int, "list[ScratchAllocation]"]
     )
     """Scratch buffers in shared memory by agent."""

@@ -18,7 +18,7 @@ from xdsl.ir import Block, Region, SSAValue
 
 from tileas_xdsl.dialects.cute import LoadOp, PrintTextOp
 from tileas_xdsl.dialects.nv_tileaa.base import element_of
-from tileas_xdsl.target.printf import MOST_VALUES, Conversion, Part, format_text
+from tileas_xdsl.target.printf import MAX_VALUES, Conversion, Part, format_text
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import add, bit_width, index_constant, multiply
 from tileas_xdsl.threads.codegen.pointer_ops import advance
@@ -58,7 +58,7 @@ class Text:
 
     def show(self, conversion: Conversion, shown: Shown, offset: Offset) -> None:
         """Print an element, `offset` elements from the first one."""
-        if len(self.values) == MOST_VALUES:
+        if len(self.values) == MAX_VALUES:
             self.flush()
         self.parts.append(conversion)
         self.values.append(_passed(self.e, conversion, shown.value, _taken(self.e, shown, offset)))
@@ -75,8 +75,8 @@ class Text:
             return
         count, step = shape[0], prod(shape[1:])
         self.say("[")
-        if prod(shape) > MOST_VALUES:
-            unit = gcd(count, MOST_VALUES) if len(shape) == 1 else 1
+        if prod(shape) > MAX_VALUES:
+            unit = gcd(count, MAX_VALUES) if len(shape) == 1 else 1
             self._loop(conversion, shown, (count // unit, unit, *shape[1:]), offset)
             offset, count = _moved(self.e, offset, (count - unit) * step), unit
         self._row(conversion, shown, (count, *shape[1:]), offset)

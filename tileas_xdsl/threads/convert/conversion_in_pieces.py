@@ -37,7 +37,7 @@ from tileas_xdsl.threads.smem.table_driven_copy import Moves, load_accesses, sto
 
 
 @dataclass(frozen=True, eq=False)
-class _Pieces:
+class _Chunks:
     """Both sides of a conversion, and the ranges of the buffer that are moved in a round each."""
 
     store: Moves
@@ -73,7 +73,7 @@ def converted_in_pieces(
 
 
 def _places(
-    e: ThreadBuilder, pieces: _Pieces, found: Sequence[dict[int, SSAValue]]
+    e: ThreadBuilder, pieces: _Chunks, found: Sequence[dict[int, SSAValue]]
 ) -> list[Place | None]:
     """Where each register is, of accesses in several rounds by the one that this thread made."""
     places: dict[int, Place] = {}
@@ -98,7 +98,7 @@ def _within(moves: Moves, size: int, number: int) -> Moves:
 
 
 @lru_cache(maxsize=64)
-def _pieces_of(source: RegisterLayout, target: RegisterContents, bits: int, limit: int) -> _Pieces:
+def _pieces_of(source: RegisterLayout, target: RegisterContents, bits: int, limit: int) -> _Chunks:
     """The cheapest accesses of any candidate buffer in rounds of at most `limit` bytes."""
     sides = (
         side_of("store", source, bits, DEFAULT_WEIGHTS),
@@ -115,7 +115,7 @@ def _pieces_of(source: RegisterLayout, target: RegisterContents, bits: int, limi
         cost = sum(_cost(transfer, size, warps_of(source)) for transfer in (store, load))
         if cost < least:
             alias = sides[1].alias.tolist()
-            best = _Pieces(Moves(store, sides[0].alias.tolist()), Moves(load, alias), size, count)
+            best = _Chunks(Moves(store, sides[0].alias.tolist()), Moves(load, alias), size, count)
             least = cost
     assert best is not None, "the conversion as a whole has a plan, so some buffer serves"
     return best

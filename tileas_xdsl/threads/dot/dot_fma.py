@@ -37,7 +37,7 @@ from tileas_xdsl.threads.registers.vector_values import (
 
 def thread_product(e: ThreadBuilder, op: DotOp | AsyncDotOp, tiling: Tiling) -> RegisterTile:
     """Lower a product to FMA on the registers of each thread."""
-    start = in_registers(e, op, op.c, tiling.sums)
+    start = in_registers(e, op, op.c, tiling.accumulator)
     wide = _wide(start.element)
     sums = _widened(e, one_vector(e, start), wide, None)
     operands = operands_of(e, op, tiling)

@@ -19,7 +19,7 @@ from tileas_xdsl.analysis.layouts.dot_layouts import (
     QUAD,
     WORD_BITS,
     Tiling,
-    least_depth,
+    min_depth,
 )
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp
@@ -46,11 +46,11 @@ def warp_product(e: ThreadBuilder, op: DotOp | AsyncDotOp, tiling: Tiling) -> Re
     """Lower a product to `mma.sync`."""
     types = operand_types(op)
     _check(op, tiling, types)
-    start = in_registers(e, op, op.c, tiling.sums)
+    start = in_registers(e, op, op.c, tiling.accumulator)
     is_widened = types[0] in _BYTES and start.element == Float16Type()
-    sums = cast(e, start, arith.ExtFOp, f32) if is_widened else start
+    accumulators = cast(e, start, arith.ExtFOp, f32) if is_widened else start
     left, right = operands_of(e, op, tiling)
-    found = _multiplied(e, _Cells(tiling), sums, (left, right), types)
+    found = _multiplied(e, _Cells(tiling), accumulators, (left, right), types)
     return cast(e, found, arith.TruncFOp, start.element) if is_widened else found
 
 
@@ -58,7 +58,7 @@ def _check(op: DotOp | AsyncDotOp, tiling: Tiling, types: tuple[str, str]) -> No
     for type_ in types:
         if type_ not in MULTIPLIED:
             raise op_error(op, f"mma.sync multiplies {', '.join(MULTIPLIED)} here, not {type_}")
-    least = least_depth(tiling.extents.bits)
+    least = min_depth(tiling.extents.bits)
     if tiling.extents.k < least:
         raise op_error(
             op,
@@ -93,7 +93,7 @@ class _Cells:
         x, y, z = self.tiling.batches, self.rows, self.columns
         return [(b, i, j) for b in range(x) for i in range(y) for j in range(z)]
 
-    def sums(self, cell: Cell) -> Sequence[int]:
+    def accumulators(self, cell: Cell) -> Sequence[int]:
         """Registers of C; those of rows and columns that are not there are others."""
         b, i, j = cell
         first = ((b * self.rows + i) * self.columns + j) * self.high * self.pair
@@ -132,22 +132,22 @@ def _multiplied(
 ) -> RegisterTile:
     """Emit all instructions, for each step along K."""
     file = RegisterFile.of(e, start)
-    sums = {
-        cell: file.joined([file.place(register) for register in cells.sums(cell)])
+    accumulators = {
+        cell: file.joined([file.place(register) for register in cells.accumulators(cell)])
         for cell in cells.cells()
     }
     for k in range(cells.tiling.steps):
         left, right = (operand.slice(k) for operand in operands)
         a = {
             (b, i): _taken(e, operands[0].element, left, cells.left(b, i))
-            for b, i in dict.fromkeys((b, i) for b, i, _ in sums)
+            for b, i in dict.fromkeys((b, i) for b, i, _ in accumulators)
         }
         b_ = {
             (b, j): _taken(e, operands[1].element, right, cells.right(b, j))
-            for b, j in dict.fromkeys((b, j) for b, _, j in sums)
+            for b, j in dict.fromkeys((b, j) for b, _, j in accumulators)
         }
-        mma_sync(e, sums, a, b_, cells.shape, types)
-    return _together(e, cells, start, sums)
+        mma_sync(e, accumulators, a, b_, cells.shape, types)
+    return _together(e, cells, start, accumulators)
 
 
 def _taken(
@@ -158,12 +158,12 @@ def _taken(
 
 
 def _together(
-    e: ThreadBuilder, cells: _Cells, like: RegisterTile, sums: Mapping[Cell, SSAValue]
+    e: ThreadBuilder, cells: _Cells, like: RegisterTile, accumulators: Mapping[Cell, SSAValue]
 ) -> RegisterTile:
     """Assemble the accumulators of all instructions into the registers of C."""
     places: dict[int, Place] = {}
-    for cell, part in sums.items():
-        for position, register in enumerate(cells.sums(cell)):
+    for cell, part in accumulators.items():
+        for position, register in enumerate(cells.accumulators(cell)):
             places.setdefault(register, (part, position))
     count = vectors_of(like.layout).elements
     file = RegisterFile(e, like.element)

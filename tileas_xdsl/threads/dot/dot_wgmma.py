@@ -83,7 +83,7 @@ def issue_wgmma(
     zero = zero_accumulator(e, op)
     start = in_registers(e, op, op.c, layout) if zero is None else _undefined(e, zero, layout)
     _check_registers(e, op, start)
-    factors = _Factors.of(e, op, layout)
+    factors = _Operands.of(e, op, layout)
     accumulators = list(start.parts)
     columns = layout.shape[1]
     factors.multiply(e, op, accumulators, 0, columns, from_zero=zero is not None)
@@ -104,7 +104,7 @@ def promoted_wgmma(e: ThreadBuilder, op: DotOp) -> RegisterTile:
     layout = _accumulator_layout_of(e, op)
     start = in_registers(e, op, op.c, layout)
     _check_registers(e, op, start)
-    factors, columns = _Factors.of(e, op, layout), layout.shape[1]
+    factors, columns = _Operands.of(e, op, layout), layout.shape[1]
     width = max(w for w in range(8, PROMOTED_COLUMNS + 1, 8) if columns % w == 0)
     registers = width * vectors_of(layout).length // columns
     sums: list[list[SSAValue]] = [[] for _ in start.parts]
@@ -128,7 +128,7 @@ def _accumulator_layout_of(e: ThreadBuilder, op: DotOp | AsyncDotOp) -> Register
 
 
 @dataclass(frozen=True)
-class _Factors:
+class _Operands:
     """A and B of a product, as wgmma reads them."""
 
     a: OperandA
@@ -138,14 +138,14 @@ class _Factors:
     """Instructions along K."""
 
     @staticmethod
-    def of(e: ThreadBuilder, op: DotOp | AsyncDotOp, layout: RegisterLayout) -> _Factors:
+    def of(e: ThreadBuilder, op: DotOp | AsyncDotOp, layout: RegisterLayout) -> _Operands:
         """Make what is made before the instructions; raise where B lies as wgmma does not read."""
         a, b = operand_a(e, op, e.agent.groups), shared_tile(e, op.b)
         depth, columns = shape_of(op.b.type) or (0, 0)
         major = major_of(op.b.type, of_b=True)
         right = b.layout.canonical(op, columns, depth, e.plan.target, major=major)
         a.begin(e, layout)
-        return _Factors(a, b, right, depth * bits_of(a.element) // INSTRUCTION_K_BITS)
+        return _Operands(a, b, right, depth * bits_of(a.element) // INSTRUCTION_K_BITS)
 
     def multiply(
         self,

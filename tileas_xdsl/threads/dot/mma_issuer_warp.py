@@ -91,7 +91,7 @@ def _is_known_outside(value: SSAValue) -> bool:
 def issuers(plan: KernelPlan, switch: AgentSwitchOp) -> Mapping[int, Issuer]:
     """Return the issuer warp of each agent whose MMAs another warp issues, by agent position."""
     agents = agents_of(switch, plan.block, plan.target, plan.blocks_together)
-    spare = _spare_warps(agents, switch.agent_bodies)
+    spare = _idle_warps(agents, switch.agent_bodies)
     found: dict[int, Issuer] = {}
     for position, (agent, body) in enumerate(zip(agents, switch.agent_bodies, strict=True)):
         operations = _operations_of_products(plan, body)
@@ -102,7 +102,7 @@ def issuers(plan: KernelPlan, switch: AgentSwitchOp) -> Mapping[int, Issuer]:
     return found
 
 
-def _spare_warps(agents: Sequence[Agent], bodies: Sequence[Region]) -> Iterator[int]:
+def _idle_warps(agents: Sequence[Agent], bodies: Sequence[Region]) -> Iterator[int]:
     """Yield the idle warps of agents that need one thread only."""
     for agent, body in zip(agents, bodies, strict=True):
         if is_for_one_thread(body):

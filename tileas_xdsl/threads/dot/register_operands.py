@@ -47,7 +47,7 @@ from tileas_xdsl.threads.smem.table_driven_copy import (
     store_by_table,
 )
 
-ROOM = 8 * ACCESS_BYTES
+SMEM_ALIGNMENT = 8 * ACCESS_BYTES
 """Alignment of operands in shared memory in bytes: one row of all banks."""
 
 SMALL_BITS = 1024
@@ -102,7 +102,7 @@ class Exchange:
     @property
     def bytes(self) -> int:
         """The size of the buffer in bytes, whole rows of banks."""
-        return -(-self.plan.buffer.bytes // ROOM) * ROOM
+        return -(-self.plan.buffer.bytes // SMEM_ALIGNMENT) * SMEM_ALIGNMENT
 
 
 def operands_of(
@@ -114,7 +114,7 @@ def operands_of(
     if not exchanges:
         left, right = (one for one in found if isinstance(one, Operand))
         return left, right
-    offset = allocate_scratch(e, op, sum(one.bytes for one in exchanges), ROOM)
+    offset = allocate_scratch(e, op, sum(one.bytes for one in exchanges), SMEM_ALIGNMENT)
     operands: list[Operand] = []
     for one in found:
         operands.append(_exchanged(e, one, offset) if isinstance(one, Exchange) else one)
@@ -153,8 +153,8 @@ def _in_memory(e: ThreadBuilder, value: SSAValue, side: Side) -> Operand:
     if isinstance(found, PendingTile) and found.visible_to != e.agent.number:
         synchronize_agent(e)
     tile = shared_tile(e, value)
-    rows, turned = (tile.layout, tile.first_row, tile.height), is_transposed(value.type)
-    moves = partial(_moves_of_tile, rows, turned, side, e.agent)
+    rows, transpose = (tile.layout, tile.first_row, tile.height), is_transposed(value.type)
+    moves = partial(_moves_of_tile, rows, transpose, side, e.agent)
     return _read(e, tile.pointer, moves, side, tile.element)
 
 
@@ -164,7 +164,7 @@ def _exchanged(e: ThreadBuilder, one: Exchange, offset: int) -> Operand:
     A small one is loaded back all at once.
     """
     tile, plan, side = one.tile, one.plan, one.side
-    pointer = e.insert(GetDynSmemOp(offset, i8, ROOM)).result
+    pointer = e.insert(GetDynSmemOp(offset, i8, SMEM_ALIGNMENT)).result
     store_by_table(e, pointer, moves_of_buffer("store", tile.layout, plan.buffer), tile)
     if plan.target.values * plan.elem_bits > SMALL_BITS:
         moves = partial(_moves_of_exchange, plan.buffer, tile.layout.shape, side, e.agent)
@@ -193,14 +193,14 @@ def _read(
 
 @lru_cache(maxsize=512)
 def _moves_of_tile(
-    rows: tuple[SharedLayout, int, int], turned: bool, side: Side, agent: Agent, k: int
+    rows: tuple[SharedLayout, int, int], transpose: bool, side: Side, agent: Agent, k: int
 ) -> Moves:
     """Return the cheapest loads of one step of a tile in shared memory, for a range of rows."""
     shared, first, count = rows
     leading = shared.shape[:-2] if count == shared.rows else ()
     bits = 8 * shared.addresses()[first : first + count]
     bits = bits.reshape(*leading, -1, shared.columns)
-    return _moves(bits.T if turned else bits, shared.bits, side, agent, k)
+    return _moves(bits.T if transpose else bits, shared.bits, side, agent, k)
 
 
 @lru_cache(maxsize=512)

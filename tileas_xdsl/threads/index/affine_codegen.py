@@ -43,7 +43,7 @@ class Hints:
         The result is the coefficients, then the constant.
         """
         linear = self.linear
-        if linear is None or len(self.shape) < MOST_FLAT or not (linear[valid] >= 0).all():
+        if linear is None or len(self.shape) < MAX_FLAT or not (linear[valid] >= 0).all():
             return None
         if not is_simple(linear):
             return None
@@ -55,7 +55,7 @@ class Hints:
         return [int(factor) for factor in found] if fits else None
 
 
-MOST_FLAT = 2
+MAX_FLAT = 2
 """Rank from which on coordinates differ from the linear iteration index."""
 
 NO_HINTS = Hints()

@@ -99,7 +99,7 @@ class Generation:
     """Lowered values of the body in the current block: scalars, or vectors of its registers."""
     taken: dict[Operation, Gathered] = field(default_factory=dict[Operation, Gathered])
     """Elements extracted at statically known coordinates, by `extract` operation."""
-    rooms: dict[SSAValue, Scratch] = field(default_factory=dict[SSAValue, Scratch])
+    scratch_buffers: dict[SSAValue, Scratch] = field(default_factory=dict[SSAValue, Scratch])
     """Shared-memory copies of tiles that are read at run-time coordinates."""
     vectors: dict[tuple[object, ...], SSAValue] = field(
         default_factory=dict[tuple[object, ...], SSAValue]
@@ -143,8 +143,8 @@ class Generation:
         tile = in_registers(e, op, source)
         if all(index in self.body.known for index in op.indices):
             self.taken[op] = gathered(e, op, tile, self._positions(step, op, tile))
-        elif source not in self.rooms:
-            self.rooms[source] = spilled(e, op, carried(e, tile))
+        elif source not in self.scratch_buffers:
+            self.scratch_buffers[source] = spilled(e, op, carried(e, tile))
 
     def _positions(self, step: Step, op: tensor.ExtractOp, tile: RegisterTile) -> Table:
         """By register, the element that is extracted; -1 where it is not needed."""
@@ -313,7 +313,7 @@ class Generation:
         if isinstance(found, Splat):
             return splat_scalar(self.e, found)
         if op not in self.taken:
-            return self._from_room(op, path)
+            return self._from_scratch(op, path)
         taken, first = self.taken[op], self.block * self.count
         if taken.is_one(first, self.count):
             return self._once((op, taken.column[first]), lambda: taken.single(first))
@@ -326,19 +326,19 @@ class Generation:
             self.vectors[key] = make()
         return self.vectors[key]
 
-    def _from_room(self, op: tensor.ExtractOp, path: Path) -> SSAValue:
-        e, room = self.e, self.rooms[op.tensor]
+    def _from_scratch(self, op: tensor.ExtractOp, path: Path) -> SSAValue:
+        e, buffer = self.e, self.scratch_buffers[op.tensor]
         shape = shape_of(op.tensor.type) or ()
         indices = [self._value(value) for value in op.indices]
         guards = [(self._value(value), holds_) for value, holds_ in path]
         if not any(map(_is_vector, [*indices, *(value for value, _ in guards)])):
-            value = scratch_element(e, room, shape, indices, _all_hold(e, guards))
+            value = scratch_element(e, buffer, shape, indices, _all_hold(e, guards))
             return from_carrier(e, value, element_of(op.tensor.type))
         found: list[SSAValue] = []
         for k in range(self.count):
             here = [_at(e, value, k) for value in indices]
             guard = _all_hold(e, [(_at(e, value, k), holds_) for value, holds_ in guards])
-            value = scratch_element(e, room, shape, here, guard)
+            value = scratch_element(e, buffer, shape, here, guard)
             found.append(from_carrier(e, value, element_of(op.tensor.type)))
         return joined(e, found)
 
@@ -408,7 +408,7 @@ def _is_lifted(op: Operation) -> bool:
 
 def scratch_element(
     e: ThreadBuilder,
-    room: Scratch,
+    buffer: Scratch,
     shape: Sequence[int],
     indices: Sequence[SSAValue],
     guard: SSAValue | None = None,
@@ -417,7 +417,7 @@ def scratch_element(
     position = indices[0]
     for extent, index in zip(shape[1:], indices[1:], strict=True):
         position = add(e, multiply(e, position, extent), index)
-    return e.insert(LoadOp(advance(e, room.pointer, position), room.element, guard)).result
+    return e.insert(LoadOp(advance(e, buffer.pointer, position), buffer.element, guard)).result
 
 
 def splat_scalar(e: ThreadBuilder, tile: Splat) -> SSAValue:

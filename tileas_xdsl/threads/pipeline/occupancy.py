@@ -21,9 +21,9 @@ from tileas_xdsl.target.math_functions import MATH_FUNCTIONS
 WARP = 32
 ENOUGH_WARPS = 32
 """Warps of a multiprocessor from which on more of them hide no more latency."""
-SPARE_REGISTERS = 32
+REGISTER_HEADROOM = 32
 """Registers of a thread beside its tiles: addresses, conditions, what is computed at once."""
-SPARE_OF_FUNCTIONS = 16
+FUNCTION_HEADROOM = 16
 """Registers beside them where a function is a sequence of instructions (`powf`, `sin`, `erf`)."""
 SHORT = frozenset(("cosh", "exp", "sinh", "tanh"))
 """Functions that take a few instructions around `ex2`."""
@@ -31,7 +31,7 @@ RESERVED_SHARED_MEMORY = 1024
 """Bytes of shared memory that the system takes for each block (CUDA C++ Programming Guide)."""
 
 
-def blocks_with_room(kernel: func.FuncOp, warps: int, shared_bytes: int, target: Target) -> int:
+def blocks_that_fit(kernel: func.FuncOp, warps: int, shared_bytes: int, target: Target) -> int:
     """The blocks that registers and shared memory suffice for, up to 32 warps; 1 if unknown.
 
     Products and agents have budgets of their own, and programs over buffers have no tiles to count.
@@ -42,9 +42,9 @@ def blocks_with_room(kernel: func.FuncOp, warps: int, shared_bytes: int, target:
     tiles = peak_registers(kernel.body, _registers)
     if not tiles:
         return 1
-    live = tiles // threads + SPARE_REGISTERS
+    live = tiles // threads + REGISTER_HEADROOM
     if any(_is_sequence(op) for op in kernel.walk()):
-        live += SPARE_OF_FUNCTIONS
+        live += FUNCTION_HEADROOM
     by_registers = target.registers_per_multiprocessor // (threads * live)
     by_memory = target.shared_memory_per_block // (shared_bytes + RESERVED_SHARED_MEMORY)
     most = min(ENOUGH_WARPS // warps, target.blocks_per_multiprocessor)

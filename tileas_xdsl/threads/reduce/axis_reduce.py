@@ -49,13 +49,13 @@ def _in_warp(work: OrderedCombiner, row: Row) -> Row:
 def _between_warps(work: OrderedCombiner, rows: Sequence[Row]) -> list[Row]:
     """Combine the warps that share lines; all of them get the result."""
     e, split = work.e, work.split
-    rooms = work.rooms()
+    scratch_buffers = work.scratch_buffers()
     first = None if split.lanes == 1 else is_equal(e, work.lane_along(), 0)
     for line, row in enumerate(rows):
-        work.leave(rooms, line, row, first)
+        work.leave(scratch_buffers, line, row, first)
     synchronize_agent(e)
     return [
-        work.all_of([work.left_by(rooms, line, warp) for warp in range(split.warps)])
+        work.all_of([work.left_by(scratch_buffers, line, warp) for warp in range(split.warps)])
         for line in range(split.lines)
     ]
 

@@ -110,7 +110,7 @@ class OrderedCombiner:
 
     # between warps
 
-    def rooms(self) -> Sequence[Scratch]:
+    def scratch_buffers(self) -> Sequence[Scratch]:
         """Allocate scratch for one row per warp and line, by tile."""
         count = self.split.warps * self.split.all_lines
         return [
@@ -118,23 +118,25 @@ class OrderedCombiner:
             for t in (tile.element for tile in self.tiles)
         ]
 
-    def leave(self, rooms: Sequence[Scratch], line: int, row: Row, last: SSAValue | None) -> None:
+    def leave(
+        self, scratch_buffers: Sequence[Scratch], line: int, row: Row, last: SSAValue | None
+    ) -> None:
         """Store a row where all warps can read it, in the lane with `last`."""
         e = self.e
         guard = logical_and(e, last, self._holds_first())
         place = add(e, multiply(e, self.warp_along(), self.split.all_lines), self._line(line))
-        for room, value, tile in zip(rooms, row, self.tiles, strict=True):
+        for buffer, value, tile in zip(scratch_buffers, row, self.tiles, strict=True):
             carrier = CARRIERS.get(tile.element)
             if carrier is not None:
                 value = e.insert(carrier.there(value, carrier.type)).result
-            e.insert(StoreOp(value, advance(e, room.pointer, place), guard))
+            e.insert(StoreOp(value, advance(e, buffer.pointer, place), guard))
 
-    def left_by(self, rooms: Sequence[Scratch], line: int, warp: int) -> Row:
+    def left_by(self, scratch_buffers: Sequence[Scratch], line: int, warp: int) -> Row:
         """Load the row that a warp along the line has stored."""
         e, found = self.e, list[SSAValue]()
         place = add(e, self._line(line), warp * self.split.all_lines)
-        for room, tile in zip(rooms, self.tiles, strict=True):
-            value = e.insert(LoadOp(advance(e, room.pointer, place), room.element)).result
+        for buffer, tile in zip(scratch_buffers, self.tiles, strict=True):
+            value = e.insert(LoadOp(advance(e, buffer.pointer, place), buffer.element)).result
             carrier = CARRIERS.get(tile.element)
             if carrier is not None:
                 value = e.insert(carrier.back(value, tile.element)).result

@@ -74,22 +74,22 @@ class ExclusivePrefix:
         work, e, split = self.work, self.work.e, self.work.split
         if self.warp is None:
             return [None] * len(totals)
-        rooms = work.rooms()
+        scratch_buffers = work.scratch_buffers()
         last = None if self.lane is None else is_equal(e, self.lane, split.lanes - 1)
         for line, row in enumerate(totals):
-            work.leave(rooms, line, row, last)
+            work.leave(scratch_buffers, line, row, last)
         synchronize_agent(e)
-        return [self._of_earlier_warps(rooms, line) for line in range(len(totals))]
+        return [self._of_earlier_warps(scratch_buffers, line) for line in range(len(totals))]
 
-    def _of_earlier_warps(self, rooms: Sequence[Scratch], line: int) -> Row:
+    def _of_earlier_warps(self, scratch_buffers: Sequence[Scratch], line: int) -> Row:
         work, e = self.work, self.work.e
         assert self.warp is not None
         order = list(range(work.split.warps))
         if self.backward:
             order.reverse()
-        running = found = work.left_by(rooms, line, order[0])
+        running = found = work.left_by(scratch_buffers, line, order[0])
         for place, warp in enumerate(order[1:-1], 2):
-            running = work.combine(running, work.left_by(rooms, line, warp))
+            running = work.combine(running, work.left_by(scratch_buffers, line, warp))
             found = work.chosen(is_equal(e, self.warp, place), running, found)
         return found
 

@@ -124,21 +124,21 @@ def between_warps(
     There is one row for each value of a thread, of one scalar for each type.
     """
     height, count = spread.values.elements, 1 << len(spread.warps)
-    rooms = [scratch(e, op, count * height, type_) for type_ in types]
+    scratch_buffers = [scratch(e, op, count * height, type_) for type_ in types]
     group = number_of(e, _groups(spread))
     lines = [spread.line(e, value) for value in range(len(rows))]
     first = holds(e, _first_of_groups(spread), spread.values.thread_digits)
     for line, row in zip(lines, rows, strict=True):
         place = add(e, multiply(e, group, height), line)
-        for room, value in zip(rooms, row, strict=True):
-            e.insert(StoreOp(value, advance(e, room.pointer, place), first))
+        for buffer, value in zip(scratch_buffers, row, strict=True):
+            e.insert(StoreOp(value, advance(e, buffer.pointer, place), first))
     synchronize_agent(e)
 
     def left(line: SSAValue, warp: int) -> Row:
-        pointers = [advance(e, room.pointer, line) for room in rooms]
+        pointers = [advance(e, buffer.pointer, line) for buffer in scratch_buffers]
         return [
-            e.insert(LoadOp(pointer, room.element, offset=warp * height)).result
-            for pointer, room in zip(pointers, rooms, strict=True)
+            e.insert(LoadOp(pointer, buffer.element, offset=warp * height)).result
+            for pointer, buffer in zip(pointers, scratch_buffers, strict=True)
         ]
 
     return [all_of([left(line, warp) for warp in range(count)]) for line in lines]

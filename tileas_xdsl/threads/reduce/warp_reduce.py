@@ -78,14 +78,14 @@ def _between_warps_of_groups(
 ) -> list[SSAValue]:
     """What all warps of a group have, for each row: each warp leaves a line in shared memory."""
     e, count = c.e, len(values)
-    room = scratch(e, op, rows.used_warps * count, c.wide)
-    alignment = min(ACCESS_BYTES, count * room.size)
+    buffer = scratch(e, op, rows.used_warps * count, c.wide)
+    alignment = min(ACCESS_BYTES, count * buffer.size)
     first = logical_and(e, is_equal(e, lane_id(e), 0), is_counted_warp(e, rows))
-    mine = advance(e, room.pointer, multiply(e, warp_id(e), count), alignment)
+    mine = advance(e, buffer.pointer, multiply(e, warp_id(e), count), alignment)
     e.insert(StoreOp(joined(e, values), mine, first))
     synchronize_agent(e)
     begin = multiply(e, row_group(e, rows), rows.warps * count)
-    lines = advance(e, room.pointer, begin, alignment)
+    lines = advance(e, buffer.pointer, begin, alignment)
     type_ = VectorType(c.wide, [count])
     found = [e.insert(LoadOp(lines, type_, offset=k * count)).result for k in range(rows.warps)]
     part = c.all_of(found)
@@ -106,12 +106,12 @@ def _between_warps(
     c: Combiner, op: Operation, value: SSAValue, layout: RegisterLayout, form: Blocked
 ) -> SSAValue:
     e, count = c.e, form.warps
-    room = scratch(e, op, count, c.wide)
+    buffer = scratch(e, op, count, c.wide)
     holds = is_first_holder(e, layout)
     first = logical_and(e, is_equal(e, lane_id(e), 0), holds)
-    e.insert(StoreOp(value, advance(e, room.pointer, divide(e, warp_id(e), form.copies)), first))
+    e.insert(StoreOp(value, advance(e, buffer.pointer, divide(e, warp_id(e), form.copies)), first))
     synchronize_agent(e)
-    found = e.insert(LoadOp(room.pointer, VectorType(c.wide, [count]))).result
+    found = e.insert(LoadOp(buffer.pointer, VectorType(c.wide, [count]))).result
     return c.all_of([element(e, found, k) for k in range(count)])
 
 
@@ -121,18 +121,18 @@ def reduce_columns(
     """Each thread combines its rows, and through shared memory those of all warps."""
     e = c.e
     part = c.all_of([c.widened(value) for value in source.parts])
-    room = scratch(e, op, rows.row_warps * rows.columns, c.wide)
+    buffer = scratch(e, op, rows.row_warps * rows.columns, c.wide)
     line = multiply(e, row_group(e, rows), rows.columns)
     holds = is_first_holder(e, source.layout)
     for piece in list(pieces(e, source.layout, bits_of(c.wide)))[: rows.chunks]:
         value = strip(e, part, piece.register, piece.count)
-        pointer = advance(e, room.pointer, add(e, line, piece.column), piece.count * room.size)
+        pointer = advance(e, buffer.pointer, add(e, line, piece.column), piece.count * buffer.size)
         e.insert(StoreOp(value, pointer, holds, offset=piece.shift))
     synchronize_agent(e)
 
     def load(piece: AccessChunk) -> SSAValue:
         type_ = VectorType(c.wide, [piece.count])
-        pointer = advance(e, room.pointer, piece.column, piece.count * room.size)
+        pointer = advance(e, buffer.pointer, piece.column, piece.count * buffer.size)
         places = [piece.shift + group * rows.columns for group in range(rows.row_warps)]
         found = [e.insert(LoadOp(pointer, type_, offset=at)).result for at in places]
         return c.narrowed(c.all_of(found))

@@ -70,7 +70,7 @@ def memory_for_staging(e: ThreadBuilder, tile: SSAValue, size: int) -> int | Non
             if _is_free(e, place, size, made):
                 _forget_scratch(e, place, size)
                 kept = ScratchAllocation(place, size, made, is_kept=True)
-                e.rooms.setdefault(e.agent.number, []).append(kept)
+                e.scratch_buffers.setdefault(e.agent.number, []).append(kept)
                 synchronize_agent(e)
                 return place
     return None
@@ -91,11 +91,11 @@ def _is_free(e: ThreadBuilder, offset: int, size: int, op: Operation) -> bool:
 
 def _forget_scratch(e: ThreadBuilder, offset: int, size: int) -> None:
     """Exchange nothing any more through memory that a tile has now."""
-    for rooms in e.rooms.values():
-        rooms[:] = [
-            room
-            for room in rooms
-            if room.offset + room.bytes <= offset or offset + size <= room.offset
+    for scratch_buffers in e.scratch_buffers.values():
+        scratch_buffers[:] = [
+            buffer
+            for buffer in scratch_buffers
+            if buffer.offset + buffer.bytes <= offset or offset + size <= buffer.offset
         ]
 
 

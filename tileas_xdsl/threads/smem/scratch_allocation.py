@@ -28,26 +28,26 @@ def allocate_scratch(
     warps.
     """
     owner, again = e.source or op, runs_again(op)
-    mine = e.rooms.setdefault(e.agent.number, [])
+    mine = e.scratch_buffers.setdefault(e.agent.number, [])
     if e.plan.is_thrifty:
         _add_dead_memory(e, op, mine)
-    if e.plan.is_thrifty or sum(room.bytes for room in mine) + size > REUSE_THRESHOLD:
+    if e.plan.is_thrifty or sum(buffer.bytes for buffer in mine) + size > REUSE_THRESHOLD:
         fits = [
-            room
-            for room in mine
-            if room.bytes >= size
-            and room.owner is not owner
-            and not room.is_kept
-            and room.offset % alignment == 0
-            and not (e.plan.is_thrifty and _is_better_kept(e, room, size))
+            buffer
+            for buffer in mine
+            if buffer.bytes >= size
+            and buffer.owner is not owner
+            and not buffer.is_kept
+            and buffer.offset % alignment == 0
+            and not (e.plan.is_thrifty and _is_better_kept(e, buffer, size))
         ]
         if fits:
-            room = min(fits, key=lambda room: room.bytes)
-            room.owner = owner
+            buffer = min(fits, key=lambda buffer: buffer.bytes)
+            buffer.owner = owner
             if e.plan.is_thrifty:
-                _split(room, size, mine)
+                _split(buffer, size, mine)
             synchronize_agent(e)
-            return room.offset
+            return buffer.offset
     offset = e.plan.shared.allocate(op, "exchange", size, f"of {op.name}", alignment)
     mine.append(ScratchAllocation(offset, size, owner, is_kept=by_warp and again))
     if again:
@@ -58,29 +58,31 @@ def allocate_scratch(
 def release_scratch(e: ThreadBuilder, offset: int) -> None:
     """Let the operation being lowered reuse a buffer that it has read, where memory is scarce."""
     if e.plan.is_thrifty:
-        for room in e.rooms[e.agent.number]:
-            if room.offset == offset:
-                room.owner = None
+        for buffer in e.scratch_buffers[e.agent.number]:
+            if buffer.offset == offset:
+                buffer.owner = None
 
 
-def _add_dead_memory(e: ThreadBuilder, op: Operation, rooms: list[ScratchAllocation]) -> None:
+def _add_dead_memory(
+    e: ThreadBuilder, op: Operation, scratch_buffers: list[ScratchAllocation]
+) -> None:
     """Add what tiles and stages have left, once each."""
-    known = [(room.offset, room.offset + room.bytes) for room in rooms]
+    known = [(buffer.offset, buffer.offset + buffer.bytes) for buffer in scratch_buffers]
     for offset, size in dead_memory(e, op):
         if not any(begin < offset + size and offset < end for begin, end in known):
-            rooms.append(ScratchAllocation(offset, size, None, is_kept=False))
+            scratch_buffers.append(ScratchAllocation(offset, size, None, is_kept=False))
 
 
-def _is_better_kept(e: ThreadBuilder, room: ScratchAllocation, size: int) -> bool:
+def _is_better_kept(e: ThreadBuilder, buffer: ScratchAllocation, size: int) -> bool:
     """Whether a small buffer would cut a large one, and there is other memory for it."""
     has_memory = e.plan.shared.bytes + size <= e.plan.target.shared_memory_per_block
-    return has_memory and SMALL_PART * size < room.bytes
+    return has_memory and SMALL_PART * size < buffer.bytes
 
 
-def _split(room: ScratchAllocation, size: int, rooms: list[ScratchAllocation]) -> None:
+def _split(buffer: ScratchAllocation, size: int, scratch_buffers: list[ScratchAllocation]) -> None:
     """Leave what a buffer does not need to others."""
     used = -(-size // ALIGNMENT) * ALIGNMENT
-    if room.bytes > used:
-        rest = ScratchAllocation(room.offset + used, room.bytes - used, None, is_kept=False)
-        rooms.append(rest)
-        room.bytes = used
+    if buffer.bytes > used:
+        rest = ScratchAllocation(buffer.offset + used, buffer.bytes - used, None, is_kept=False)
+        scratch_buffers.append(rest)
+        buffer.bytes = used

@@ -52,35 +52,35 @@ def scratch(e: ThreadBuilder, op: Operation, count: int, element: Attribute) -> 
 
 def spilled(e: ThreadBuilder, op: Operation, tile: RegisterTile) -> Scratch:
     """Store a tile to scratch, where all threads of the agent may read it."""
-    room = scratch(e, op, prod(tile.layout.shape), tile.element)
+    buffer = scratch(e, op, prod(tile.layout.shape), tile.element)
     holds = is_first_holder(e, tile.layout)
-    for piece in pieces(e, tile.layout, 8 * room.size, stored=True):
+    for piece in pieces(e, tile.layout, 8 * buffer.size, stored=True):
         value = strip(e, tile.parts[piece.block], piece.register, piece.count)
-        pointer = place(e, room, piece, columns_of(tile.layout))
+        pointer = place(e, buffer, piece, columns_of(tile.layout))
         mine = logical_and(e, holds, piece.exists)
         e.insert(StoreOp(value, pointer, mine, offset=piece.shift))
     synchronize_agent(e)
-    return room
+    return buffer
 
 
-def read_back(e: ThreadBuilder, room: Scratch, layout: RegisterLayout) -> RegisterTile:
+def read_back(e: ThreadBuilder, buffer: Scratch, layout: RegisterLayout) -> RegisterTile:
     """Load a tile from scratch into registers of a layout."""
 
     def load(piece: AccessChunk) -> SSAValue:
-        pointer = place(e, room, piece, columns_of(layout))
-        type_ = VectorType(room.element, [piece.count])
+        pointer = place(e, buffer, piece, columns_of(layout))
+        type_ = VectorType(buffer.element, [piece.count])
         return e.insert(LoadOp(pointer, type_, piece.exists, offset=piece.shift)).result
 
-    return assembled(e, layout, room.element, load)
+    return assembled(e, layout, buffer.element, load)
 
 
 def exchanged(
     e: ThreadBuilder, op: Operation, tile: RegisterTile, layout: RegisterLayout
 ) -> RegisterTile:
     """Convert a tile to another register layout through row-major scratch."""
-    room = spilled(e, op, tile)
-    moved = read_back(e, room, layout)
-    release_scratch(e, room.offset)
+    buffer = spilled(e, op, tile)
+    moved = read_back(e, buffer, layout)
+    release_scratch(e, buffer.offset)
     return moved
 
 
@@ -89,19 +89,19 @@ def columns_of(layout: RegisterLayout) -> int:
     return layout.shape[-1] if layout.shape else 1
 
 
-def place(e: ThreadBuilder, room: Scratch, piece: AccessChunk, columns: int) -> SSAValue:
+def place(e: ThreadBuilder, buffer: Scratch, piece: AccessChunk, columns: int) -> SSAValue:
     """Return the address of a chunk of a row-major tile, without its constant offset."""
     offset = piece.column
     if piece.row is not None:
         offset = add(e, multiply(e, piece.row, columns), offset)
-    return advance(e, room.pointer, offset, piece.count * room.size)
+    return advance(e, buffer.pointer, offset, piece.count * buffer.size)
 
 
 def broadcast_from_first_thread(e: ThreadBuilder, op: Operation, value: SSAValue) -> SSAValue:
     """Return the value of the first thread of the agent in all of its threads."""
     if e.by_one_thread:
         return value
-    room = scratch(e, op, 1, value.type)
-    e.insert(StoreElementOp(value, room.pointer, is_first_thread(e)))
+    buffer = scratch(e, op, 1, value.type)
+    e.insert(StoreElementOp(value, buffer.pointer, is_first_thread(e)))
     synchronize_agent(e)
-    return e.insert(LoadElementOp(room.pointer, value.type)).result
+    return e.insert(LoadElementOp(buffer.pointer, value.type)).result

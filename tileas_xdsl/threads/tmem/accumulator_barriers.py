@@ -20,7 +20,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tileas_xdsl.analysis.memory.accumulators import PAIR, KernelSums, Sums
+from tileas_xdsl.analysis.memory.accumulators import PAIR, TmemAccumulator, TmemAccumulators
 from tileas_xdsl.analysis.memory.tensor_registers import CELL_BITS, STEP, loaded_layout
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import (
@@ -62,7 +62,9 @@ from tileas_xdsl.threads.tmem.tmem_copy import clear_unless_full
 from tileas_xdsl.threads.tmem.tmem_layout import AccumulatorRing
 
 
-def turns_of(e: ThreadBuilder, sums: KernelSums, room: int) -> Sequence[tuple[Sequence[Sums], int]]:
+def turns_of(
+    e: ThreadBuilder, sums: TmemAccumulators, room: int
+) -> Sequence[tuple[Sequence[TmemAccumulator], int]]:
     """Return the accumulators of each ring, and its copies: two for overlapped reads if they fit.
 
     Where one copy of each does not fit, accumulators of disjoint lifetimes take turns.
@@ -76,13 +78,13 @@ def turns_of(e: ThreadBuilder, sums: KernelSums, room: int) -> Sequence[tuple[Se
     return [(turns, 1) for turns in _by_lifetimes(e, sums)]
 
 
-def _by_lifetimes(e: ThreadBuilder, sums: KernelSums) -> Sequence[Sequence[Sums]]:
+def _by_lifetimes(e: ThreadBuilder, sums: TmemAccumulators) -> Sequence[Sequence[TmemAccumulator]]:
     """Return accumulators that take turns: linear-scan allocation, closest widths first.
 
     Lifetimes are intervals of operations in program order; one that a loop carries spans the loop.
     """
     order = {op: k for k, op in enumerate(e.plan.kernel.walk())}
-    rings: list[list[Sums]] = []
+    rings: list[list[TmemAccumulator]] = []
     for one in sorted(sums.places, key=lambda place: order[place.opens]):
         free = [
             turns
@@ -97,12 +99,12 @@ def _by_lifetimes(e: ThreadBuilder, sums: KernelSums) -> Sequence[Sequence[Sums]
     return rings
 
 
-def columns_of(turns: Sequence[Sums]) -> int:
+def columns_of(turns: Sequence[TmemAccumulator]) -> int:
     """Return the columns of one copy of accumulators that take turns."""
     return max(one.shape[1] for one in turns)
 
 
-def _wanted_copies(e: ThreadBuilder, sums: Sums, beside: set[int]) -> int:
+def _wanted_copies(e: ThreadBuilder, sums: TmemAccumulator, beside: set[int]) -> int:
     overlaps = e.plan.agent_around(sums.opens).number in beside
     return 2 if overlaps and runs_again(sums.closes_at) else 1
 
@@ -114,7 +116,9 @@ def _split_agents(e: ThreadBuilder, op: Operation) -> Sequence[int]:
     return [issuer.agent.number for issuer in issuers(e.plan, op).values()]
 
 
-def ring_of(e: ThreadBuilder, sums: Sequence[Sums], copies: int, number: int) -> AccumulatorRing:
+def ring_of(
+    e: ThreadBuilder, sums: Sequence[TmemAccumulator], copies: int, number: int
+) -> AccumulatorRing:
     """Allocate the mbarriers of accumulators; one thread initialises them before a barrier."""
     first = sums[0].opens
     agent = e.plan.agent_around(first)
@@ -141,7 +145,7 @@ def commit(e: ThreadBuilder, barrier: SSAValue) -> UmmaCommitOp:
     return e.insert(UmmaCommitOp(barrier, mask, is_mma_issuer(e), blocks))
 
 
-def _check(e: ThreadBuilder, sums: Sums) -> None:
+def _check(e: ThreadBuilder, sums: TmemAccumulator) -> None:
     """The accumulators have 32 bits, and the agent can read them."""
     rows, columns = sums.shape
     if bits_of(sums.type.element_type) != CELL_BITS:

@@ -7,7 +7,11 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import i32
 from xdsl.ir import Operation, SSAValue
 
-from tileas_xdsl.analysis.memory.accumulators import KernelSums, Sums, in_tensor_memory
+from tileas_xdsl.analysis.memory.accumulators import (
+    TmemAccumulator,
+    TmemAccumulators,
+    in_tensor_memory,
+)
 from tileas_xdsl.analysis.memory.rewritten_operands import waited_products
 from tileas_xdsl.analysis.memory.tensor_registers import CELL_BITS
 from tileas_xdsl.diagnostics.catalogue import message
@@ -46,7 +50,7 @@ from tileas_xdsl.threads.tmem.tmem_layout import TensorMemory, TmemColumns
 from tileas_xdsl.threads.tmem.tmem_scales import columns_of_scales
 
 
-def allocate(e: ThreadBuilder, sums: KernelSums) -> None:
+def allocate(e: ThreadBuilder, sums: TmemAccumulators) -> None:
     """Allocate the columns of all tiles by one warp and publish the address to all threads."""
     tiles = [op for op in e.plan.kernel.walk() if _is_tile(op)]
     if not sums.places and not tiles:
@@ -101,7 +105,7 @@ def _check_size(op: Operation, used: int, places: Sequence[TmemColumns] = ()) ->
     raise op_error(op, message("tmem.out_of_columns", used=used, capacity=COLUMNS), notes)
 
 
-def _described(sums: Sums) -> str:
+def _described(sums: TmemAccumulator) -> str:
     hint = sums.final.name_hint
     name = "an accumulator" if hint is None else f"accumulator %{hint}"
     return f"{name} of {'x'.join(map(str, sums.shape))} takes {sums.shape[1]} columns"
@@ -127,11 +131,11 @@ def _take(e: ThreadBuilder, op: Operation, columns: int) -> SSAValue:
     with predicated(e, is_equal(e, warp_id(e), 0)):
         e.insert(AllocTmemOp(word, columns, blocks_of(e)))
         e.insert(RelinquishTmemOp(blocks_of(e)))
-    meet_all(e)
+    synchronise_all(e)
     return e.insert(RetrieveTmemPtrOp(word)).result
 
 
-def meet_all(e: ThreadBuilder) -> None:
+def synchronise_all(e: ThreadBuilder) -> None:
     """Synchronise all threads that share tensor memory, and order their accesses of it."""
     e.insert(TmemFenceOp("before"))
     if e.plan.is_of_pair:
@@ -146,7 +150,7 @@ def release_all(e: ThreadBuilder) -> None:
     """Deallocate tensor memory by the allocating warp when all threads of the block are done."""
     if e.tensor is None:
         return
-    meet_all(e)
+    synchronise_all(e)
     with predicated(e, is_equal(e, warp_id(e), 0)):
         e.insert(DeallocTmemOp(e.tensor.base, e.tensor.columns, blocks_of(e)))
 

@@ -66,7 +66,7 @@ def store(e: ThreadBuilder, op: Operation, source: RegisterTile, tile: TensorTil
         e.insert(TmemStoreOp(start, strip(e, registers, first, size), move.shape, count))
         first += size
     e.insert(TmemWaitOp("store"))
-    _meet(e)
+    _synchronise(e)
 
 
 def _moves(
@@ -112,10 +112,10 @@ def clear_unless_full(e: ThreadBuilder, tile: TensorTile) -> None:
             e.insert(TmemStoreOp(add(e, start, first), zeros, "32x32b", ZEROS))
         e.insert(TmemWaitOp("store"))
         if groups > 1:
-            _meet(e)
+            _synchronise(e)
 
 
-def _meet(e: ThreadBuilder) -> None:
+def _synchronise(e: ThreadBuilder) -> None:
     """Synchronise the threads of the agent between stores and loads of tensor memory."""
     e.insert(TmemFenceOp("before"))
     synchronize_agent(e)

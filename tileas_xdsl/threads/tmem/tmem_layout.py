@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from xdsl.ir import Operation, SSAValue
 
-from tileas_xdsl.analysis.memory.accumulators import Sums
+from tileas_xdsl.analysis.memory.accumulators import TmemAccumulator
 
 
 @dataclass(eq=False)
@@ -17,7 +17,7 @@ class AccumulatorRing:
     Accumulators that are never alive together may have one ring, and take turns.
     """
 
-    sums: Sequence[Sums]
+    sums: Sequence[TmemAccumulator]
     agent: int
     """The number of the agent that reads them."""
     copies: int

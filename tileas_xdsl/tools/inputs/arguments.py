@@ -46,7 +46,7 @@ from tileas_xdsl.tools.inputs.array_files import ArrayFileError, read_array
 Value: TypeAlias = "Array | int | float"
 """An array, a scalar float as an array of rank 0, or an integer."""
 
-MOST_ELEMENTS = 1 << 28
+MAX_ELEMENTS = 1 << 28
 """A longer array is a typing error or more than a simulation can walk through."""
 
 
@@ -162,8 +162,8 @@ def _array(element: Attribute, extents: str, fill: str, number: str | None) -> A
     if not _EXTENTS.fullmatch(extents):
         raise SpecError(f"'{extents}' are no extents: that is 128x64")
     shape = tuple(int(extent) for extent in extents.split("x") if extent)
-    if prod(shape) > MOST_ELEMENTS:
-        raise SpecError(f"an array of {extents} elements is larger than {MOST_ELEMENTS}")
+    if prod(shape) > MAX_ELEMENTS:
+        raise SpecError(f"an array of {extents} elements is larger than {MAX_ELEMENTS}")
     _check_fill(element, fill)
     if number is None:
         return ArraySpec(element, shape, fill)
@@ -188,7 +188,7 @@ def _scalar(element: Attribute, text: str) -> ScalarSpec:
         return ScalarSpec(element, _float(element, text))
     width = _width(element)
     if width == 1:
-        return ScalarSpec(element, _truth(text))
+        return ScalarSpec(element, _boolean(text))
     return ScalarSpec(element, _integer(element, text, width or INDEX_WIDTH))
 
 
@@ -207,7 +207,7 @@ def _float(element: Attribute, text: str) -> Array:
     return cast(np.array(value), element)
 
 
-def _truth(text: str) -> bool:
+def _boolean(text: str) -> bool:
     value = _TRUTHS.get(text.lower())
     if value is None:
         raise SpecError(f"'{text}' is no value of i1: that is true or false")

@@ -26,7 +26,7 @@ def _cdiv(number: int, by: int) -> int:
 
 _FUNCTIONS: Mapping[str, Callable[..., int]] = {"cdiv": _cdiv, "min": min, "max": max}
 
-MOST_EXTENTS = 3
+MAX_EXTENTS = 3
 
 
 def grid_function(text: str, names: Sequence[str]) -> Callable[[Mapping[str, int]], Sequence[int]]:
@@ -36,7 +36,7 @@ def grid_function(text: str, names: Sequence[str]) -> Callable[[Mapping[str, int
     except SyntaxError:
         raise GridError(f"'{text}' is no grid: X[,Y[,Z]] of numbers and constants") from None
     parts = tree.elts if isinstance(tree, ast.Tuple) else []
-    if not 1 <= len(parts) <= MOST_EXTENTS:
+    if not 1 <= len(parts) <= MAX_EXTENTS:
         raise GridError(f"'{text}' are {len(parts)} extents, not one to three")
     for part in parts:
         _check(part, text, names)

@@ -24,7 +24,7 @@ class Grid(NamedTuple):
 
 
 _FORM = "that is X, X,Y or X,Y,Z, of positive integers"
-MOST_BLOCKS = 1 << 22
+MAX_BLOCKS = 1 << 22
 """More than that would run for hours."""
 
 
@@ -34,8 +34,8 @@ def extents(text: str) -> Grid:
     numbers = [int(p) for p in parts if p.isascii() and p.isdigit() and len(p) <= 10]
     if len(numbers) != len(parts) or len(parts) > 3 or 0 in numbers:
         raise typer.BadParameter(f"'{text}' are no extents: {_FORM}")
-    if prod(numbers) > MOST_BLOCKS:
-        raise typer.BadParameter(f"{text} are more than {MOST_BLOCKS} blocks")
+    if prod(numbers) > MAX_BLOCKS:
+        raise typer.BadParameter(f"{text} are more than {MAX_BLOCKS} blocks")
     return Grid(*(*numbers, 1, 1)[:3])
 
 

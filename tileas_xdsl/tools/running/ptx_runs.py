@@ -50,7 +50,7 @@ _MAP = re.compile(r"map:(?P<argument>\d{1,4}):(?P<box>\d{1,4}(x\d{1,4})*)(:(?P<s
 _FLOATS = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64"}
 """What numpy calls the floats that tensor maps know by name."""
 
-MOST_FINDINGS = 5
+MAX_FINDINGS = 5
 """Number of findings of a run that are printed in full."""
 
 
@@ -376,7 +376,7 @@ def located(error: PtxError) -> DiagnosticError:
 
 def _diagnostics(findings: Sequence[Finding], order: OrderOfEvents) -> Sequence[Diagnostic]:
     """The first findings in full; the last line has their number, and how to repeat the run."""
-    shown = [_diagnostic(finding) for finding in findings[:MOST_FINDINGS]]
+    shown = [_diagnostic(finding) for finding in findings[:MAX_FINDINGS]]
     more = len(findings) - len(shown)
     tail = f"{more} more findings; " if more else ""
     end = note(shown[-1].location, f"{tail}found with {order}")

@@ -25,7 +25,7 @@ from tileas_xdsl.transforms.tma_to_async.global_arrays import array_of, stride_p
 ROW_BITS = 128
 """Rows of boxes are multiples of 16 bytes."""
 
-MOST_DIMENSIONS = 5
+MAX_DIMENSIONS = 5
 
 
 def prefer_tma(root: Operation) -> None:
@@ -48,7 +48,7 @@ def _is_eligible(op: TiledLoadBase | TiledStoreOp, type_: Attribute) -> bool:
         return False
     if stride_problem(array_of(op.view).type, bits) is not None:
         return False
-    if not shape or len(shape) > MOST_DIMENSIONS or not all(1 <= n <= BOX_LIMIT for n in shape):
+    if not shape or len(shape) > MAX_DIMENSIONS or not all(1 <= n <= BOX_LIMIT for n in shape):
         return False
     return bits % 8 == 0 and shape[-1] * bits % ROW_BITS == 0
 

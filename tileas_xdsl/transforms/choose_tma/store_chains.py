@@ -103,9 +103,9 @@ def _passed_on(use: Use) -> Sequence[SSAValue] | None:
         case JoinMemTokenOp():
             return op.results
         case scf.ForOp():
-            return _of_round(op, use.index - BOUNDS)
+            return _of_iteration(op, use.index - BOUNDS)
         case scf.YieldOp() if isinstance(parent, scf.ForOp):
-            return _of_round(parent, use.index)
+            return _of_iteration(parent, use.index)
         case scf.YieldOp() if isinstance(parent, scf.IfOp):
             return (parent.results[use.index],)
         case _:
@@ -116,5 +116,5 @@ BOUNDS = 3
 """The operands of `scf.for` in front of what it carries."""
 
 
-def _of_round(loop: scf.ForOp, position: int) -> Sequence[SSAValue]:
+def _of_iteration(loop: scf.ForOp, position: int) -> Sequence[SSAValue]:
     return loop.results[position], loop.body.block.args[1 + position]

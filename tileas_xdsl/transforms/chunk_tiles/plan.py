@@ -40,12 +40,12 @@ from tileas_xdsl.transforms.fuse_elementwise.profitability import is_elementwise
 
 WORD_BITS, POINTER_BITS = 32, 64
 
-MOST_CHUNKS = 64
+MAX_CHUNKS = 64
 
-LEAST_EXTENT = 64
+MIN_EXTENT = 64
 """Rows or columns of a product that are worth a loop over its operands."""
 
-MOST_WARPS = 32
+MAX_WARPS = 32
 
 ROWS_OF_WARP = 16
 """Rows of a product that each warp has at least (PTX ISA, wgmma and mma)."""
@@ -117,7 +117,7 @@ def _plan_for_registers(
     if not has_too_many_registers(kernel, target):
         return None
     warps, count = KernelFacts(kernel).spec.num_warps, 2
-    while count <= MOST_CHUNKS:
+    while count <= MAX_CHUNKS:
         for tiles, moved in candidates:
             fewer = min(warps, _most_warps(tiles, count))
             if fewer < GROUP or not _may_be_cut(tiles, count):
@@ -220,7 +220,7 @@ def _most_warps(tiles: Tiles, count: int) -> int:
             for tile, k in tiles.items()
             if isinstance(tile.owner, DotOp) and k == len(tile_shape(tile)) - 2
         ),
-        default=MOST_WARPS,
+        default=MAX_WARPS,
     )
 
 
@@ -228,7 +228,7 @@ def _may_be_cut(tiles: Tiles, count: int) -> bool:
     """Whether parts are whole, and those of columns of products worth a loop over operands."""
     return all(
         tile_shape(tile)[k] % count == 0
-        and (not isinstance(tile.owner, DotOp) or tile_shape(tile)[k] // count >= LEAST_EXTENT)
+        and (not isinstance(tile.owner, DotOp) or tile_shape(tile)[k] // count >= MIN_EXTENT)
         for tile, k in tiles.items()
     )
 

@@ -23,7 +23,7 @@ from tileas_xdsl.threads.pipeline.warp_allocation import GROUP
 from tileas_xdsl.transforms.tileaa_to_tileas.products import accumulates_coarsely, unit_operands
 from tileas_xdsl.transforms.tileaa_to_tileas.rules import Insert
 
-MOST_PARTS = 8
+MAX_PARTS = 8
 
 Takes = Callable[[DotOp, int, int], bool]
 """Whether the matrix unit takes parts of so many of a product's rows and columns."""
@@ -52,7 +52,7 @@ def parts(op: Operation, takes: Takes) -> tuple[int, int]:
     """Return in how many parts of rows and of columns the unit takes a product; 1, 1 if in none."""
     if not isinstance(op, DotOp) or takes(op, 1, 1):
         return 1, 1
-    counts = [1 << k for k in range(MOST_PARTS.bit_length())]
+    counts = [1 << k for k in range(MAX_PARTS.bit_length())]
     found = [(m, n) for m in counts for n in counts if takes(op, m, n)]
     return min(found, key=lambda pair: pair[0] * pair[1], default=(1, 1))
 

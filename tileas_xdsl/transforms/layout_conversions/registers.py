@@ -93,7 +93,7 @@ def _beside(conversion: ConvertLayoutOp, direction: Direction) -> Iterator[Seque
         if len(consumers) > 1:
             yield from ([consumer] for consumer in consumers)
     if direction.backwards:
-        tied = ties_of_result(conversion.source, handovers=direction.handovers)
+        tied = ties_of_result(conversion.source, boundaries=direction.boundaries)
         inner = None if tied is None else tied.inner(behind)
         if tied is not None and inner is not None:
             yield [Start(tied, inner)]
@@ -102,5 +102,5 @@ def _beside(conversion: ConvertLayoutOp, direction: Direction) -> Iterator[Seque
 def _consumers(value: SSAValue, encoding: Attribute, direction: Direction) -> list[Start]:
     uses = [use for use in uses_in_order(value) if not isinstance(use.operation, ConvertLayoutOp)]
     slots = [Slot(use.operation, use.index) for use in uses]
-    ties = [ties_of_slot(slot, handovers=direction.handovers) for slot in slots]
+    ties = [ties_of_slot(slot, boundaries=direction.boundaries) for slot in slots]
     return [Start(tied, encoding) for tied in dict.fromkeys(ties) if tied is not None]

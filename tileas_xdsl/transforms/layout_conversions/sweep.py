@@ -20,7 +20,7 @@ from tileas_xdsl.transforms.layout_conversions.web import (
     best_web,
 )
 
-EVERYWHERE = Direction(forwards=True, backwards=True, handovers=True)
+EVERYWHERE = Direction(forwards=True, backwards=True, boundaries=True)
 
 
 def rewrite_layout_sensitive_ops(root: Operation, failures: Failures) -> bool:

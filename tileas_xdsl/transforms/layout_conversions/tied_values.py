@@ -55,7 +55,7 @@ class TiedValues:
     @property
     def is_control_flow(self) -> bool:
         """Whether control flow carries the tiles, rather than that an operation computes."""
-        return layout_role(self.op) is LayoutRole.HANDOVER
+        return layout_role(self.op) is LayoutRole.REGION_BOUNDARY
 
     def inner(self, outer: Attribute) -> Attribute | None:
         """The encoding in the slots that goes with `outer` of the outputs; None if none does."""
@@ -70,24 +70,28 @@ class TiedValues:
         return with_dimension(inner, self.op.axis.value.data)
 
 
-def ties_of_result(value: SSAValue, *, handovers: bool) -> TiedValues | None:
+def ties_of_result(value: SSAValue, *, boundaries: bool) -> TiedValues | None:
     """The tied values that `value` comes out of; those of control flow only if asked for."""
     match value:
         case OpResult(op=op, index=index):
             tied = _computing(op)
-            if tied is not None or not handovers or layout_role(op) is not LayoutRole.HANDOVER:
+            if (
+                tied is not None
+                or not boundaries
+                or layout_role(op) is not LayoutRole.REGION_BOUNDARY
+            ):
                 return _consistent(tied)
             return _consistent(_of_control_flow(op, index))
-        case BlockArgument(block=block, index=index) if handovers:
+        case BlockArgument(block=block, index=index) if boundaries:
             return _consistent(_carried_by(block, index))
         case _:
             return None
 
 
-def ties_of_slot(slot: Slot, *, handovers: bool) -> TiedValues | None:
+def ties_of_slot(slot: Slot, *, boundaries: bool) -> TiedValues | None:
     """The tied values that `slot` belongs to; those of control flow only if asked for."""
     tied = _computing(slot.op)
-    if tied is None and handovers:
+    if tied is None and boundaries:
         tied = _entered(slot)
     return _consistent(tied) if tied is not None and slot in tied.slots else None
 
@@ -98,7 +102,7 @@ def ties_around(op: Operation) -> Iterator[TiedValues]:
     if isinstance(op, scf.WhileOp):
         values = (*values, *op.before_region.block.args)
     for value in values:
-        tied = ties_of_result(value, handovers=True)
+        tied = ties_of_result(value, boundaries=True)
         if tied is not None:
             yield tied
             if not tied.is_control_flow:
@@ -179,7 +183,7 @@ def _entered(slot: Slot) -> TiedValues | None:
     parent, block = op.parent_op(), op.parent
     if parent is None or block is None or block.last_op is not op:
         return None
-    if layout_role(parent) is not LayoutRole.HANDOVER:
+    if layout_role(parent) is not LayoutRole.REGION_BOUNDARY:
         return None
     if isinstance(parent, scf.WhileOp):
         if block.parent is parent.after_region:

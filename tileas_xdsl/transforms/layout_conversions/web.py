@@ -100,7 +100,7 @@ class Direction:
 
     forwards: bool = False
     backwards: bool = False
-    handovers: bool = False
+    boundaries: bool = False
 
 
 @dataclass
@@ -255,11 +255,11 @@ def _neighbours(step: Start, direction: Direction) -> Iterator[Start]:
         for value in tied.outputs:
             for use in uses_in_order(value):
                 slot = Slot(use.operation, use.index)
-                if near := ties_of_slot(slot, handovers=direction.handovers):
+                if near := ties_of_slot(slot, boundaries=direction.boundaries):
                     yield Start(near, outer)
     if direction.backwards:
         for slot in tied.slots:
-            near = ties_of_result(slot.value, handovers=direction.handovers)
+            near = ties_of_result(slot.value, boundaries=direction.boundaries)
             inner = None if near is None else near.inner(step.inner)
             if near is not None and inner is not None:
                 yield Start(near, inner)
@@ -304,10 +304,10 @@ def _version_of(value: SSAValue, encoding: Attribute, slots: Sequence[Slot]) -> 
             continue
         if not any(is_pinned_between(user, slot.op) for slot in slots):
             return user.result
-    return value if is_remade(value) or _is_only_brought_for(value, slots) else None
+    return value if is_remade(value) or _is_loaded_only_for(value, slots) else None
 
 
-def _is_only_brought_for(value: SSAValue, slots: Sequence[Slot]) -> bool:
+def _is_loaded_only_for(value: SSAValue, slots: Sequence[Slot]) -> bool:
     """Whether `value` is brought from another memory, in this layout, for nothing but `slots`."""
     conversion = as_conversion(value.owner)
     if conversion is None or space_of(conversion.source.type) is space_of(value.type):

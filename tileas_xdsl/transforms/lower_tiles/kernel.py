@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block
 from xdsl.rewriter import InsertPoint
 
-from tileas_xdsl.analysis.memory.accumulators import sums_of
+from tileas_xdsl.analysis.memory.accumulators import tmem_accumulators
 from tileas_xdsl.diagnostics.emission import OpError, op_error
 from tileas_xdsl.dialects.cute_nvgpu import (
     ClusterArriveOp,
@@ -58,7 +58,7 @@ def _lowered(plan: KernelPlan) -> func.FuncOp:
     body = plan.kernel.body
     if len(body.blocks) != 1:
         raise op_error(plan.kernel, "has branches between blocks, which are not lowered yet")
-    allocate(emitter, sums_of(plan.kernel))
+    allocate(emitter, tmem_accumulators(plan.kernel))
     reset_rings(emitter)
     for op in body.block.ops:
         if isinstance(op, func.ReturnOp):

@@ -20,7 +20,7 @@ from tileas_xdsl.threads.smem.smem_layout import ALIGNMENT
 
 
 @dataclass(frozen=True)
-class SharedPlace:
+class SharedLocation:
     """A buffer in shared memory; `layout` maps coordinates to bytes from where it begins."""
 
     offset: int
@@ -41,13 +41,13 @@ class SharedPlace:
             return start
         return advance(e, start, multiply(e, self.stage, self.stage_bytes), alignment)
 
-    def at(self, stage: SSAValue) -> SharedPlace:
+    def at(self, stage: SSAValue) -> SharedLocation:
         """A stage of the buffer."""
         return replace(self, stage=stage)
 
 
 @dataclass(frozen=True)
-class FragmentPlace:
+class FragmentLocation:
     """A buffer in registers: of `storage` each thread has a vector of `registers` elements."""
 
     storage: SSAValue
@@ -57,7 +57,7 @@ class FragmentPlace:
 
 
 @dataclass(frozen=True)
-class LocalPlace:
+class LocalLocation:
     """A buffer that each thread has of its own, row-major in registers."""
 
     storage: SSAValue
@@ -66,5 +66,5 @@ class LocalPlace:
     registers: int
 
 
-Place: TypeAlias = GlobalView | SharedPlace | FragmentPlace | LocalPlace
+Place: TypeAlias = GlobalView | SharedLocation | FragmentLocation | LocalLocation
 """Where a buffer is."""

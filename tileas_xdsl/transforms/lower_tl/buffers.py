@@ -28,7 +28,11 @@ from tileas_xdsl.layout.tables import table
 from tileas_xdsl.threads.convert.element_conversion import storage_type
 from tileas_xdsl.threads.registers.vector_values import joined, zero
 from tileas_xdsl.threads.smem.smem_layout import ALIGNMENT
-from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentPlace, LocalPlace, SharedPlace
+from tileas_xdsl.transforms.lower_tl.buffer_locations import (
+    FragmentLocation,
+    LocalLocation,
+    SharedLocation,
+)
 from tileas_xdsl.transforms.lower_tl.loops.iteration_assignment import (
     MAX_REGISTERS,
     packed_in_word,
@@ -53,10 +57,10 @@ def alloc_fragment(state: State, op: AllocFragmentOp) -> None:
     state.registers[op.buffer] = joined(state.e, [zero(state.e, place.element)] * place.registers)
 
 
-def fragment_place(buffer: SSAValue, storage: SSAValue, layout: FragmentMap) -> FragmentPlace:
+def fragment_place(buffer: SSAValue, storage: SSAValue, layout: FragmentMap) -> FragmentLocation:
     """The registers of a fragment of a layout."""
     element = element_of(buffer.type)
-    return FragmentPlace(storage, layout, element, padded(layout.slots, _packed(element)))
+    return FragmentLocation(storage, layout, element, padded(layout.slots, _packed(element)))
 
 
 def _packed(element: Attribute) -> int:
@@ -67,7 +71,7 @@ def alloc_local(state: State, op: AllocLocalOp) -> None:
     """Registers of each thread."""
     shape, element = shape_of(op.buffer.type), element_of(op.buffer.type)
     count = padded(prod(shape), _packed(element))
-    state.places[op.buffer] = LocalPlace(op.buffer, shape, element, count)
+    state.places[op.buffer] = LocalLocation(op.buffer, shape, element, count)
     state.registers[op.buffer] = joined(state.e, [zero(state.e, element)] * count)
 
 
@@ -90,7 +94,7 @@ def alloc_shared(state: State, op: AllocSharedOp) -> None:
     if stages > 1:
         bytes_, what = stages * stage_bytes, f"{stages} stages of {what}"
     offset = state.e.plan.shared.allocate(op, name, bytes_, what)
-    state.places[op.buffer] = SharedPlace(offset, shape, layout, element, stage_bytes)
+    state.places[op.buffer] = SharedLocation(offset, shape, layout, element, stage_bytes)
 
 
 def row_major(shape: tuple[int, ...], size: int) -> Layout:
@@ -106,11 +110,11 @@ def alias(state: State, op: ReshapeOp | ViewOp) -> None:
     place, shape = state.places[op.source], shape_of(op.buffer.type)
     element = element_of(op.buffer.type)
     match place:
-        case LocalPlace() if place.element == element:
-            made = LocalPlace(place.storage, shape, element, place.registers)
-        case SharedPlace() if (layout := _of_row_major(place, shape, element)) is not None:
-            made = SharedPlace(place.offset, shape, layout, element)
-        case FragmentPlace() if op.layout is not None:
+        case LocalLocation() if place.element == element:
+            made = LocalLocation(place.storage, shape, element, place.registers)
+        case SharedLocation() if (layout := _of_row_major(place, shape, element)) is not None:
+            made = SharedLocation(place.offset, shape, layout, element)
+        case FragmentLocation() if op.layout is not None:
             layout = layout_of(op.layout, shape, state.threads)
             if not _is_same(place.layout, layout) or bits_of(place.element) != bits_of(element):
                 raise op_error(op, "has another layout than its source: both name the registers")
@@ -123,7 +127,7 @@ def alias(state: State, op: ReshapeOp | ViewOp) -> None:
 
 
 def _of_row_major(
-    place: SharedPlace, shape: tuple[int, ...], element: Attribute
+    place: SharedLocation, shape: tuple[int, ...], element: Attribute
 ) -> AnyLayout | None:
     """Return the layout of a view of row-major (perhaps swizzled) elements; else None."""
     layout, swizzle = place.layout, None

@@ -22,7 +22,7 @@ from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.index.affine_codegen import AffineWriter
 from tileas_xdsl.threads.index.thread_affine import ThreadAffine, of_scalar
 from tileas_xdsl.threads.registers.vector_values import element_type
-from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentPlace, Place, SharedPlace
+from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentLocation, Place, SharedLocation
 
 Handler: TypeAlias = "Callable[[State, Any], None]"
 """Lowers one operation of the block; all of its threads come here."""
@@ -51,7 +51,7 @@ class State:
     """Scalars, the same in all threads."""
     ranges: dict[SSAValue, tuple[int, int]] = field(default_factory=dict[SSAValue, tuple[int, int]])
     """The smallest and the largest number that a scalar may be."""
-    rooms: dict[tuple[Operation, str], int] = field(
+    scratch_offsets: dict[tuple[Operation, str], int] = field(
         default_factory=dict[tuple[Operation, str], int]
     )
     """Shared memory through which threads exchange elements, by operation and what for."""
@@ -79,18 +79,18 @@ class State:
             if not op.name.endswith("yield"):
                 self.lower(op)
 
-    def fragment(self, op: Operation, buffer: SSAValue) -> FragmentPlace:
+    def fragment(self, op: Operation, buffer: SSAValue) -> FragmentLocation:
         """A buffer that has to be a fragment."""
         place = self.places[buffer]
-        if not isinstance(place, FragmentPlace):
+        if not isinstance(place, FragmentLocation):
             raise op_error(op, f"takes a fragment, not {buffer.type}")
         return place
 
-    def held(self, place: FragmentPlace) -> SSAValue:
+    def held(self, place: FragmentLocation) -> SSAValue:
         """What the registers of a fragment hold, as its elements."""
         return self._as_bits(self.registers[place.storage], place.element, place.registers)
 
-    def hold(self, place: FragmentPlace, value: SSAValue) -> None:
+    def hold(self, place: FragmentLocation, value: SSAValue) -> None:
         """Put a vector into the registers of a fragment, or of what it is a view of."""
         element = element_type(self.registers[place.storage])
         self.registers[place.storage] = self._as_bits(value, element, place.registers)
@@ -99,10 +99,10 @@ class State:
         type_ = VectorType(element, [count])
         return value if value.type == type_ else self.e.insert(BitcastOp(value, type_)).result
 
-    def shared(self, op: Operation, buffer: SSAValue) -> SharedPlace:
+    def shared(self, op: Operation, buffer: SSAValue) -> SharedLocation:
         """A buffer that has to be in shared memory."""
         place = self.places[buffer]
-        if not isinstance(place, SharedPlace):
+        if not isinstance(place, SharedLocation):
             raise op_error(op, f"takes a buffer in shared memory, not {buffer.type}")
         return place
 

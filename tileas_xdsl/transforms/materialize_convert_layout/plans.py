@@ -65,7 +65,7 @@ class ConversionPlan:
     cycles: float
     vector: int
     """Elements of the widest access or copy."""
-    least_bytes: int
+    min_bytes: int
     """What one access or copy of registers to registers moves at least."""
     smem: MemoryLayout | None = None
     """How the tile lies between the two copies."""

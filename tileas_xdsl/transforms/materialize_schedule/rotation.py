@@ -200,7 +200,7 @@ class _Rotation:
         carried = [*self.arguments, *self.crossing]
         begin = [first.get(value) for value in carried]
         bound = builder.insert(arith.SubiOp(loop.ub, loop.step)).result
-        inner = self._round(carried, begin)
+        inner = self._rotated_body(carried, begin)
         made = builder.insert(scf.ForOp(loop.lb, bound, loop.step, begin, inner))
         made.location = loop.location
         last = _Frame(self.body, builder, dict(zip(carried, made.results, strict=True)))
@@ -209,7 +209,7 @@ class _Rotation:
                 last.copy(op)
         return made, [last.get(value) for value in self.yielded]
 
-    def _round(self, carried: Sequence[SSAValue], begin: Sequence[SSAValue]) -> Block:
+    def _rotated_body(self, carried: Sequence[SSAValue], begin: Sequence[SSAValue]) -> Block:
         """Late operations of an iteration and early ones of the next, in the schedule's order."""
         index, *arguments = self.body.args
         block = Block(arg_types=[index.type, *(value.type for value in begin)])

@@ -91,7 +91,7 @@ def load_loop(function: func.FuncOp) -> LoadLoop | str | None:
     body = function.body.first_block
     if body is None or body.next_block is not None:
         return None
-    if not any(_is_brought(op) for op in function.walk()) or is_divided(function):
+    if not any(_is_loaded(op) for op in function.walk()) or is_divided(function):
         return None
     loops = [op for op in function.walk() if isinstance(op, scf.ForOp)]
     found = [divided_loop(function, loop) for loop in loops]
@@ -156,7 +156,7 @@ def loop_problems(function: func.FuncOp, divided: Collection[scf.ForOp]) -> Mapp
 
 def _loop_problem(function: func.FuncOp, loop: scf.ForOp, *, is_another: bool) -> str:
     inside = loop.body.block
-    if any(isinstance(op, TiledLoadOp) and not _is_brought(op) for op in inside.ops):
+    if any(isinstance(op, TiledLoadOp) and not _is_loaded(op) for op in inside.ops):
         return "some of its loads are not done by TMA"
     if not any(isinstance(op, DotOp) for op in inside.walk()):
         return "it multiplies nothing"
@@ -166,7 +166,7 @@ def _loop_problem(function: func.FuncOp, loop: scf.ForOp, *, is_another: bool) -
     return found if isinstance(found, str) else "the resources of a block do not suffice"
 
 
-def _is_brought(op: Operation) -> TypeIs[StageLoad]:
+def _is_loaded(op: Operation) -> TypeIs[StageLoad]:
     """Whether an operation puts into shared memory what is loaded by TMA, or through pointers."""
     if isinstance(op, ConvertLayoutOp):
         return gathered_by(op) is not None
@@ -178,7 +178,7 @@ def _is_brought(op: Operation) -> TypeIs[StageLoad]:
 def divided_loop(function: func.FuncOp, loop: scf.ForOp) -> LoadLoop | str | None:
     """The loop, if a producer can load for it; why none can, or None where nothing asks for it."""
     inside = loop.body.block
-    loads = [op for op in inside.ops if _is_brought(op)]
+    loads = [op for op in inside.ops if _is_loaded(op)]
     products = [op for op in inside.ops if any(isinstance(one, DotOp) for one in op.walk())]
     if not loads or not products:
         return None

@@ -36,7 +36,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of, space_of
 
-MOST_ELEMENTS = 128
+MAX_ELEMENTS = 128
 """Elements of a tile that a producer may compute beside numbers: one for each of its threads."""
 
 StageLoad: TypeAlias = TiledLoadOp | ConvertLayoutOp
@@ -98,7 +98,7 @@ def producer_slice(loads: Sequence[StageLoad], staying: Iterable[Operation]) -> 
     `staying` are the operations in front of both agents.
     """
     sizes = [prod(shape_of(load.result.type) or ()) for load in loads if gathered_by(load)]
-    return _Slice(loads, frozenset(staying), max(sizes, default=MOST_ELEMENTS)).run()
+    return _Slice(loads, frozenset(staying), max(sizes, default=MAX_ELEMENTS)).run()
 
 
 @dataclass
@@ -174,7 +174,7 @@ class _Slice:
         """Whether a producer may run an operation again: its threads have registers for it."""
         values = (*op.operand_types, *op.result_types)
         types = [type_ for type_ in values if isa(type_, TensorType[Attribute])]
-        most = MOST_ELEMENTS if op.has_trait(MemoryReadEffect) else self.most_elements
+        most = MAX_ELEMENTS if op.has_trait(MemoryReadEffect) else self.most_elements
         if any(prod(type_.get_shape()) > most for type_ in types):
             return False
         if any(space_of(type_) is Space.SMEM for type_ in types) or isinstance(op, DotOp):

@@ -31,10 +31,10 @@ LEAST_PRODUCER_REGISTERS, MOST_PRODUCER_REGISTERS = 40, 56
 REGISTERS_OF_COPY, BYTES_OF_COPY = 7, 16
 """Of a thread for each piece that it copies through pointers: address, offset, mask and data."""
 
-MOST_REGISTERS = 232
+MAX_REGISTERS = 232
 """Of a thread that multiplies: a block of three warpgroups has no more."""
 
-LEAST_SPARE = 40
+MIN_HEADROOM = 40
 """Registers beside the sums that a thread needs for addresses, descriptors and loops."""
 
 RESERVED = 1024
@@ -55,10 +55,10 @@ GROUP_ROWS, WARPS_OF_GROUP, WARP = 64, 4, 32
 BESIDE_INSTRUCTION = 26
 """Registers beside the sums of one instruction that ptxas 13.5 asks for: 90 for 128 columns."""
 
-MANY_SUMS = 128 * 128
+ACCUMULATOR_THRESHOLD = 128 * 128
 """Sums of a tile from which on two warpgroups share its rows."""
 
-MANY_REGISTERS = 128
+REGISTER_THRESHOLD = 128
 """Registers of live tiles in a thread of one warpgroup from which on two share their rows."""
 
 
@@ -92,7 +92,9 @@ def resources_of(found: LoadLoop, target: Target) -> Resources | str:
         return f"{threads} threads have not registers enough for {spec.occupancy} blocks together"
     can_share = spec.occupancy < BLOCKS_OF_SMALL_TILES and not is_persistent(found)
     if can_share and _fits_twice(found, warps, slot, target):
-        wanted = min(_wanted_stages(found), _room(found, BLOCKS_OF_SMALL_TILES, target) // slot)
+        wanted = min(
+            _wanted_stages(found), _shared_memory_left(found, BLOCKS_OF_SMALL_TILES, target) // slot
+        )
         return Resources(
             wanted,
             warps,
@@ -101,16 +103,16 @@ def resources_of(found: LoadLoop, target: Target) -> Resources | str:
         )
     registers = _registers(found, warps, spec.occupancy, target)
     _, per_thread = registers
-    if per_thread < _sums(found) // (warps * WARP) + LEAST_SPARE:
+    if per_thread < _accumulator_elements(found) // (warps * WARP) + MIN_HEADROOM:
         return f"the sums of a tile do not fit {per_thread} registers of each of its threads"
-    room = _room(found, spec.occupancy, target)
+    room = _shared_memory_left(found, spec.occupancy, target)
     stages = min(_wanted_stages(found), room // slot)
     if stages < MIN_STAGES:
         return f"two stages of {slot} bytes do not fit; a block has {max(room, 0)} for them"
     return Resources(stages, warps, registers, spec.occupancy)
 
 
-def _room(found: LoadLoop, blocks: int, target: Target) -> int:
+def _shared_memory_left(found: LoadLoop, blocks: int, target: Target) -> int:
     """The shared memory that a block has for stages, if some share a multiprocessor."""
     return target.shared_memory_per_block // blocks - RESERVED - _other_bytes(found)
 
@@ -151,10 +153,10 @@ def _fits_twice(found: LoadLoop, warps: int, slot: int, target: Target) -> bool:
     if registers_at_entry(threads, target, blocks) < _instruction_registers(found):
         return False
     _, per_thread = _registers(found, warps, blocks, target)
-    if per_thread < _live_registers(found, warps) + LEAST_SPARE:
+    if per_thread < _live_registers(found, warps) + MIN_HEADROOM:
         return False
     stages = min(_wanted_stages(found), STAGES_OF_SMALL_TILES)
-    return _room(found, blocks, target) >= stages * slot
+    return _shared_memory_left(found, blocks, target) >= stages * slot
 
 
 def _instruction_registers(found: LoadLoop) -> int:
@@ -186,7 +188,7 @@ def _warps(found: LoadLoop, spec: KernelSpec) -> int:
     products = [op for op in found.loop.walk() if isinstance(op, DotOp)]
     shapes = [shape_of(op.c.type) or (1,) for op in products]
     live = _live_registers(found, usual)
-    is_large = max(map(prod, shapes)) >= MANY_SUMS or live > MANY_REGISTERS
+    is_large = max(map(prod, shapes)) >= ACCUMULATOR_THRESHOLD or live > REGISTER_THRESHOLD
     can_share = all(
         unit is not None and unit.reads_shared_memory for unit in map(matrix_unit, products)
     )
@@ -206,7 +208,7 @@ def matrix_unit(op: DotOp) -> MatrixUnit | None:
     return MATRIX_UNITS.get(atom.instruction) if isinstance(atom, MmaAtom) else None
 
 
-def _sums(found: LoadLoop) -> int:
+def _accumulator_elements(found: LoadLoop) -> int:
     """The accumulators of f32 that are kept in registers, not in tensor memory."""
     products = [op for op in found.loop.walk() if isinstance(op, DotOp)]
     return sum(prod(shape_of(op.c.type) or ()) for op in products if not _is_in_tensor_memory(op))
@@ -226,7 +228,7 @@ def _registers(found: LoadLoop, warps: int, occupancy: int, target: Target) -> t
     all_registers = threads * registers_at_entry(threads, target, occupancy)
     least = LEAST_PRODUCER_REGISTERS + _copying_registers(found)
     left = all_registers - PRODUCER_WARPS * WARP * least
-    consumer = min(MOST_REGISTERS, left // (warps * WARP) // 8 * 8)
+    consumer = min(MAX_REGISTERS, left // (warps * WARP) // 8 * 8)
     left = (all_registers - consumer * warps * WARP) // (PRODUCER_WARPS * WARP) // 8 * 8
     return min(left, max(MOST_PRODUCER_REGISTERS, least)), consumer
 

@@ -44,7 +44,7 @@ def _init(w: Writer, op: cutlass.PipelineInitOp) -> list[Values]:
     )
     type_ = op.pipe.type
     assert isinstance(type_, cutlass.PipelineType)
-    _meet(w, type_.multicast.data)
+    _synchronise(w, type_.multicast.data)
     return []
 
 
@@ -62,7 +62,7 @@ def _initialise(w: Writer, barriers: Iterable[tuple[SSAValue, int, int]]) -> Non
     w.when(w.compare("eq", thread, 0), [*body, FenceMbarrierInitOp()])
 
 
-def _meet(w: Writer, blocks: int) -> None:
+def _synchronise(w: Writer, blocks: int) -> None:
     if blocks > 1:
         w.insert(ClusterArriveOp(relaxed=True))
         w.insert(ClusterWaitOp())
@@ -79,7 +79,7 @@ def _seq_init(w: Writer, op: cutlass.SeqBarInitOp) -> list[Values]:
     assert isinstance(type_, cutlass.SeqBarType)
     (first,) = w.parts[op.bar]
     _initialise(w, ((first, k, value_of(op.arrivals)) for k in range(type_.barriers)))
-    _meet(w, 1)
+    _synchronise(w, 1)
     return []
 
 

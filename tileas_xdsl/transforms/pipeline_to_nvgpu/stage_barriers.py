@@ -95,13 +95,13 @@ def commit(
         if facts.consumer == "umma":
             # Products read shared memory by the asynchronous proxy.
             w.insert(FenceProxyAsyncOp())
-        _meet(w, elected)
+        _synchronise(w, elected)
         w.insert(MbarrierArriveOp(full_of(w, pipe, state), elected))
     elif bytes_ is not None:
         w.insert(MbarrierArriveExpectTxOp(full_of(w, pipe, state), bytes_, elected))
 
 
-def _meet(w: Writer, elected: SSAValue | None) -> None:
+def _synchronise(w: Writer, elected: SSAValue | None) -> None:
     """What lanes have done comes before the arrival of the one that acts for their warp."""
     if elected is not None:
         w.insert(SyncWarpOp())
@@ -124,7 +124,7 @@ def release(w: Writer, pipe: SSAValue, state: SSAValue, elected: SSAValue | None
         return
     if type_.facts.is_in_tensor_memory:
         w.insert(TmemFenceOp("before"))
-    _meet(w, elected)
+    _synchronise(w, elected)
     ranks: Sequence[SSAValue | None] = [None]
     if blocks > 1:
         ranks = [w.number(rank) for rank in range(blocks)]

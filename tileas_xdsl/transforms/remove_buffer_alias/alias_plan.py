@@ -49,7 +49,7 @@ class Plan:
         """The operands that flow into merges which go."""
         return frozenset(feed for merge in self.removable for feed in merge.feeds)
 
-    def place_of(self, merge: Carried, head: SSAValue) -> BufferOffset:
+    def offset_of(self, merge: Carried, head: SSAValue) -> BufferOffset:
         """Where a merge is; where that changes, a number that stands for `head` tells."""
         merged = self.places.found[merge]
         return merged.place or BufferOffset(merged.base, Offset().plus(head))
@@ -64,7 +64,7 @@ class Plan:
 
         Where one of them does more, all of them see the buffer as they did before.
         """
-        place = self.place_of(merge, head)
+        place = self.offset_of(merge, head)
         if shows_in_place(place.base.type, head.type, place.offset.known):
             return False
         return all(_reads_at_once(use, head.type) for use in self.outer_uses(head))

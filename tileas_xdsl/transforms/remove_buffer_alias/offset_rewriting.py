@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr, TensorType
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue, Use
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tileas_xdsl.analysis.memory.buffer_aliases import Window
+from tileas_xdsl.analysis.memory.buffer_aliases import AliasView
 from tileas_xdsl.analysis.memory.buffer_allocation import BufferOffset, Offset
 from tileas_xdsl.analysis.values.loop_carried_values import Carried, Feed
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
@@ -44,7 +44,7 @@ class _Numbers:
         self.offsets: Mapping[Feed, Offset] = {
             feed: place.offset
             for feed in plan.feeds
-            if (place := plan.places.place_of(feed.value)) is not None
+            if (place := plan.places.offset_of(feed.value)) is not None
         }
         self.uses: Mapping[SSAValue, Sequence[Use]] = {
             head: plan.outer_uses(head) for merge in plan.removable for head in merge.heads
@@ -94,7 +94,7 @@ class _Numbers:
         """Give the users of an alias a view of its allocation, or a copy in the layout they see."""
         if not (uses := self.uses[head]):
             return
-        place = self.plan.place_of(merge, head)
+        place = self.plan.offset_of(merge, head)
         if head in self.copied:
             self._copy(place, head, uses, merge.op)
             return
@@ -218,7 +218,7 @@ def _tile(type_: Attribute, space: Space | None) -> Tile:
 
 def _erase_dead_windows(value: SSAValue) -> None:
     """Erase windows that nothing uses, the last one first."""
-    while isinstance(value, OpResult) and isinstance(op := value.op, Window):
+    while isinstance(value, OpResult) and isinstance(op := value.op, AliasView):
         if value.first_use is not None or op.parent is None:
             return
         value = op.operands[0]

@@ -8,7 +8,7 @@ from xdsl.dialects import arith
 from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.rewriter import Rewriter
 
-from tileas_xdsl.analysis.memory.buffer_aliases import Window
+from tileas_xdsl.analysis.memory.buffer_aliases import AliasView
 from tileas_xdsl.analysis.values.loop_carried_values import Carried
 from tileas_xdsl.transforms.remove_buffer_alias.alias_plan import Plan
 
@@ -40,7 +40,7 @@ def _can_move(merge: Carried, plan: Plan) -> bool:
 
 
 def _window(value: SSAValue) -> Operation | None:
-    return value.op if isinstance(value, OpResult) and isinstance(value.op, Window) else None
+    return value.op if isinstance(value, OpResult) and isinstance(value.op, AliasView) else None
 
 
 def _move(op: Operation) -> None:

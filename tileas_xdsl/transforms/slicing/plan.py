@@ -34,7 +34,7 @@ from tileas_xdsl.transforms.slicing.counted_while import counted_while
 from tileas_xdsl.transforms.slicing.legality import check_body, check_initial, check_lower_bound
 from tileas_xdsl.transforms.slicing.slice_counts import Loop, Request, requested_loops
 
-MOST_COPIES = 1024
+MAX_COPIES = 1024
 """Copies of one body, those of loops around it multiplied in."""
 
 
@@ -101,7 +101,7 @@ def _plan(request: Request) -> SlicePlan:
     trips = _trips(loop)
     if not _fits(count, loop, trips):
         raise _bad_count(request)
-    if count > MOST_COPIES:
+    if count > MAX_COPIES:
         raise _too_many(loop, count)
     check_body(loop)
     check_lower_bound(loop)
@@ -172,10 +172,10 @@ def _check_size(plans: Sequence[SlicePlan]) -> None:
         while around is not None and around not in copies:
             around = around.parent_op()
         mine = len(plan.ranges) * (copies[around] if around is not None else 1)
-        if mine > MOST_COPIES:
+        if mine > MAX_COPIES:
             raise _too_many(plan.loop, mine)
         copies[plan.loop.op] = mine
 
 
 def _too_many(loop: CountedLoop, copies: int) -> OpError:
-    return op_error(loop.op, f"would be copied {copies} times; {MOST_COPIES} is the most")
+    return op_error(loop.op, f"would be copied {copies} times; {MAX_COPIES} is the most")

@@ -11,7 +11,7 @@ from xdsl.dialects import func, scf, tensor
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Operation, SSAValue
 
-from tileas_xdsl.analysis.layouts.dot_layouts import least_depth
+from tileas_xdsl.analysis.layouts.dot_layouts import min_depth
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of
@@ -114,7 +114,7 @@ def unit_operands(
 ) -> tuple[SSAValue, SSAValue]:
     """Put A and B into shared memory, B so that a unit that reads it there takes it."""
     is_read = reads_mn_major(family, bits_of(element_of(b.type)))
-    return _shared(insert, a), _shared(insert, b) if is_read else _turned(insert, b)
+    return _shared(insert, a), _shared(insert, b) if is_read else _transposed(insert, b)
 
 
 def accumulates_coarsely(family: str, word: str) -> bool:
@@ -130,7 +130,7 @@ def _scaled(op: DotOp, sfa: SSAValue, sfb: SSAValue, insert: Insert) -> SSAValue
         return _product(op, of_a, of_b, insert)
     of_a = scales_in_atoms(insert, sfa, is_of_b=False)
     of_b = scales_in_atoms(insert, sfb, is_of_b=True)
-    a, b = _shared(insert, op.a), _turned(insert, op.b)
+    a, b = _shared(insert, op.a), _transposed(insert, op.b)
     atom = _atom(op, "tcgen05", op.a, op.b)
     return insert(compute.BlockScaledMmaOp(a, b, op.c, of_a, of_b, atom)).result
 
@@ -141,7 +141,7 @@ def _shared(insert: Insert, factor: SSAValue) -> SSAValue:
     return insert(ConvertLayoutOp(factor, type_)).result
 
 
-def _turned(insert: Insert, factor: SSAValue) -> SSAValue:
+def _transposed(insert: Insert, factor: SSAValue) -> SSAValue:
     """A tile in shared memory whose columns lie side by side, one behind another."""
     depth, columns = shape_of(factor.type)
     element = element_of(factor.type)
@@ -174,7 +174,7 @@ def _family(op: DotOp, a: SSAValue, b: SSAValue) -> str:
         groups, rest = divmod(_warps(op), GROUP)
         if unit.takes(words, m, n, k, 0 if rest else groups):
             return unit.instruction
-    is_deep = k >= least_depth(bits_of(element_of(a.type)))
+    is_deep = k >= min_depth(bits_of(element_of(a.type)))
     return "mma" if is_deep and words[0] not in ELEMENT_BY_ELEMENT else "fma"
 
 

@@ -189,13 +189,13 @@ def _block_operations(block: Block, times: int) -> Iterator[tuple[Operation, int
         yield op, times
         if isinstance(op, ParallelOp):
             continue
-        rounds = times * _rounds(op)
+        rounds = times * _trip_count(op)
         for region in op.regions:
             for inner in region.blocks:
                 yield from _block_operations(inner, rounds)
 
 
-def _rounds(op: Operation) -> int:
+def _trip_count(op: Operation) -> int:
     if isinstance(op, Counted):
         return UNKNOWN_TRIPS if op.static_bounds is None else len(op.static_bounds)
     return UNKNOWN_TRIPS if isinstance(op, scf.ForOp) else 1

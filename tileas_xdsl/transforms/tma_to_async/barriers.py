@@ -26,7 +26,7 @@ from tileas_xdsl.target.arch import Target
 from tileas_xdsl.transforms.tma_to_async.candidates import Request
 
 BARRIER_BYTES = 8
-MOST_BYTES = 2**20 - 1
+MAX_BYTES = 2**20 - 1
 """The most bytes that a phase of an mbarrier counts.  Source: PTX ISA, mbarrier."""
 
 _KNOWN = (func.FuncOp, scf.ForOp, scf.IfOp, scf.WhileOp, AgentSwitchOp, StageOp)
@@ -108,10 +108,10 @@ def barrier_problem(request: Request, arena: Arena) -> OpError | None:
 
 def tx_count_problem(request: Request) -> OpError | None:
     """Why a barrier cannot be told how many bytes a load moves, None if it can."""
-    if request.bits // 8 <= MOST_BYTES:
+    if request.bits // 8 <= MAX_BYTES:
         return None
     reason = note(
-        request.op, f"a barrier counts at most {MOST_BYTES} bytes, not {request.bits // 8}"
+        request.op, f"a barrier counts at most {MAX_BYTES} bytes, not {request.bits // 8}"
     )
     return op_error(request.op, message("tma_to_async.tx_count"), [reason])
 

@@ -46,7 +46,7 @@ def test_windows_meet_where_they_have_a_byte_in_common() -> None:
         pitch = rng.choice([8, 16, 24, 32])
         (a, mine), (b, theirs) = window(rng, pitch), window(rng, pitch)
         common = mine & theirs
-        assert a.meets(b) == b.meets(a) == bool(common)
+        assert a.overlaps(b) == b.overlaps(a) == bool(common)
         if common:
             assert a.first_common(b) == b.first_common(a) == min(common)
             met += 1
@@ -85,9 +85,9 @@ def test_contiguous_dimensions_are_one_run() -> None:
 def test_columns_of_one_matrix_are_apart() -> None:
     left = Region.of_window(0, (8, 4), (64, 4), 4)
     right = Region.of_window(16, (8, 4), (64, 4), 4)
-    assert not left.meets(right)
+    assert not left.overlaps(right)
     across = Region.of_window(12, (8, 2), (64, 4), 4)
-    assert left.meets(across)
-    assert right.meets(across)
-    assert not Region.of_window(60, (7, 1), (64, 4), 4).meets(left)
-    assert Region.of_window(60, (7, 2), (64, 4), 4).meets(left)
+    assert left.overlaps(across)
+    assert right.overlaps(across)
+    assert not Region.of_window(60, (7, 1), (64, 4), 4).overlaps(left)
+    assert Region.of_window(60, (7, 2), (64, 4), 4).overlaps(left)

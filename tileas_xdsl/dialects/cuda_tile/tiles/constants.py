@@ -54,7 +54,7 @@ class ConstantOp(CudaTileOp):
             )
 
 
-def truth(value: bool, shape: Sequence[int] = ()) -> ConstantOp:
+def boolean(value: bool, shape: Sequence[int] = ()) -> ConstantOp:
     """A tile of truth values that are all the same."""
     return ConstantOp.of(DenseIntOrFPElementsAttr.from_list(TensorType(i1, shape), [int(value)]))
 

@@ -26,7 +26,7 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute.memory.pointers import Value
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute.types.pointers import PtrType
-from tileas_xdsl.target.printf import MOST_VALUES, Conversion, FormatError, parse_format
+from tileas_xdsl.target.printf import MAX_VALUES, Conversion, FormatError, parse_format
 
 __all__ = ["AddressOfOp", "PrintTextOp"]
 
@@ -74,8 +74,8 @@ class PrintTextOp(IRDLOperation):
         wanted = [part for part in parts if isinstance(part, Conversion)]
         if len(wanted) != len(self.values):
             raise op_error(self, f"has {len(wanted)} formats for {len(self.values)} values")
-        if len(wanted) > MOST_VALUES:
-            raise op_error(self, f"prints {MOST_VALUES} values at most, not {len(wanted)}")
+        if len(wanted) > MAX_VALUES:
+            raise op_error(self, f"prints {MAX_VALUES} values at most, not {len(wanted)}")
         for conversion, value in zip(wanted, self.values, strict=True):
             type_ = Float64Type() if conversion.is_float else (i32, i64)[conversion.bits == 64]
             if value.type != type_:

@@ -51,7 +51,7 @@ SHAPES: Mapping[str, Sequence[Shape]] = {
 }
 """By element, or the bits of an integer: the shapes of `mma.sync` from sm_80 on."""
 
-SUMS: Mapping[str, Sequence[str]] = {
+ACCUMULATORS: Mapping[str, Sequence[str]] = {
     "f16": ("f16", "f32"), "bf16": ("f32",), "tf32": ("f32",), "f64": ("f64",),
 }  # fmt: skip
 """By element, what floats are summed in; integers are summed in i32."""
@@ -123,7 +123,7 @@ def _check_sum(element: Attribute, held: Attribute) -> None:
         if held != i32:
             raise VerifyException(message(INTEGER_MESSAGES[bits]))
         return
-    known = SUMS[_family(element)]
+    known = ACCUMULATORS[_family(element)]
     if ptx_element(held) not in known:
         raise VerifyException(f"sums of {element} are of {' or '.join(known)}, not of {held}")
 

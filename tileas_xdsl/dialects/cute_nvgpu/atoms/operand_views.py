@@ -60,7 +60,7 @@ def _in_units(bits: int, stride: Any) -> int:
     return int(stride * bits // UNIT_BITS)
 
 
-def sums_of(
+def accumulators_of(
     source: Attribute, element: Attribute, shape: tuple[int, int], blocks: int
 ) -> MemRefType:
     """Sums in tensor memory, of a partitioned view or shape; rests lie in columns beside.

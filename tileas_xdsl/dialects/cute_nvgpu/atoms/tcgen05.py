@@ -17,7 +17,7 @@ from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.dialects.cute.atom.interfaces import AtomField, MmaOperand
 from tileas_xdsl.dialects.cute_nvgpu.atoms.block_scales import check_scales
 from tileas_xdsl.dialects.cute_nvgpu.atoms.mma import MmaType
-from tileas_xdsl.dialects.cute_nvgpu.atoms.operand_views import descriptors_of, sums_of
+from tileas_xdsl.dialects.cute_nvgpu.atoms.operand_views import accumulators_of, descriptors_of
 from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import (
     INTEGER,
     SHAPE,
@@ -104,7 +104,7 @@ class UmmaType(MmaType):
     ) -> Attribute | None:
         if operand in (MmaOperand.C, MmaOperand.D):
             m, n, _ = self.shape_mnk
-            return sums_of(source, self.elements[2], (m, n), self.blocks)
+            return accumulators_of(source, self.elements[2], (m, n), self.blocks)
         if operand is MmaOperand.A and text(self.fragments) == "ts":
             raise LayoutError("A in tensor memory is a view that the kernel makes")
         return descriptors_of(source)

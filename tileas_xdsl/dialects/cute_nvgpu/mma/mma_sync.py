@@ -45,7 +45,7 @@ WIDTHS = (4, 8, 16)
 
 FP8 = ("e4m3", "e5m2")
 
-SUMS = {"i32": "s32"}
+ACCUMULATORS = {"i32": "s32"}
 """What products call the types of sums that have another name here."""
 
 REGISTER_BYTES = {"b32": 4, "f32": 4, "f64": 8}
@@ -179,7 +179,7 @@ class WarpProductOp(IRDLOperation):
     def sum_type(self) -> str:
         """PTX's name of the type of C and D."""
         name = ptx_element(fragment(self, self.c.type, "accumulator").get_element_type())
-        return SUMS.get(name, name)
+        return ACCUMULATORS.get(name, name)
 
     def fragments(self) -> Fragments | None:
         """The registers of each operand; None if there is no such product."""

@@ -45,7 +45,7 @@ from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.isa.tables.tensor_cores import (
     TMEM_COLUMNS,
-    TMEM_MOST_REGISTERS,
+    TMEM_MAX_REGISTERS,
     TMEM_REGISTERS,
     TMEM_REPEATS,
 )
@@ -219,7 +219,7 @@ def _check_move(op: Operation, shape: str, repeat: int, type_: Attribute) -> Non
     per = TMEM_REGISTERS.get(shape)
     if per is None:
         raise op_error(op, f"has a shape {', '.join(TMEM_REGISTERS)}, not {shape}")
-    if repeat not in TMEM_REPEATS or per * repeat > TMEM_MOST_REGISTERS:
+    if repeat not in TMEM_REPEATS or per * repeat > TMEM_MAX_REGISTERS:
         raise op_error(op, f"has no form {shape}.x{repeat}")
     held = fragment(op, type_, "registers")
     element = held.get_element_type()

@@ -19,7 +19,7 @@ from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.cute.base.checks import one_of
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute.types.pointers import PtrType
-from tileas_xdsl.dialects.cute_nvgpu.operands import Value, number, truth, value_of
+from tileas_xdsl.dialects.cute_nvgpu.operands import Value, boolean, number, value_of
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 
 __all__ = [
@@ -162,7 +162,7 @@ class SetMaxRegisterOp(IRDLOperation):
     assembly_format = "$count `increase` `=` $increase attr-dict"
 
     def __init__(self, count: int, increase: bool) -> None:
-        super().__init__(properties={"count": number(count), "increase": truth(increase)})
+        super().__init__(properties={"count": number(count), "increase": boolean(increase)})
 
     def verify_(self) -> None:
         count = value_of(self.count)

@@ -107,7 +107,7 @@ def build_view_then_store(
 
 
 @dataclass(frozen=True)
-class _Place:
+class _ViewElement:
     view: SSAValue
     coords: Sequence[SSAValue]
     offsets: Sequence[SSAValue]
@@ -120,7 +120,7 @@ def _place(
     coords: Sequence[Coordinate],
     offsets: Sequence[Coordinate],
     atom: AtomAttr | str,
-) -> _Place:
+) -> _ViewElement:
     """The view, and coordinates and offsets as many as it needs."""
     count = coordinate_count(view.type, atom_attribute(atom))
     rank = len(shape_of(SSAValue.get(buffer).type) or ())
@@ -128,7 +128,7 @@ def _place(
     tile = _filled(coords, count, "coordinates")
     moved = _filled(offsets, count, "offsets") if offsets else []
     made = builder.insert(ViewOp(buffer, view.type, _as_indices(builder, starts)))
-    return _Place(made.result, _as_indices(builder, tile), _as_indices(builder, moved))
+    return _ViewElement(made.result, _as_indices(builder, tile), _as_indices(builder, moved))
 
 
 def _filled(values: Sequence[Coordinate], count: int, what: str) -> list[Coordinate]:

@@ -49,7 +49,7 @@ from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import reg
 from tileas_xdsl.target.isa.tables.tensor_cores import (
     TMEM_COLUMNS,
-    TMEM_MOST_REGISTERS,
+    TMEM_MAX_REGISTERS,
     TMEM_REGISTERS,
     TMEM_REPEATS,
 )
@@ -164,7 +164,7 @@ class Tcgen05LdOp(PtxOp):
     def check(self) -> None:
         shape = _check_access(self, self.address)
         repeat, registers = self.number("repeat"), TMEM_REGISTERS[shape] * self.number("repeat")
-        if repeat not in TMEM_REPEATS or registers > TMEM_MOST_REGISTERS:
+        if repeat not in TMEM_REPEATS or registers > TMEM_MAX_REGISTERS:
             raise self.error(f"has no form {shape}.x{repeat}")
         check_kind(self, "its result", self.result, "b32", "f32")
         check_count(self, "its result", self.result, registers)
@@ -197,7 +197,7 @@ class Tcgen05StOp(PtxOp):
         shape = _check_access(self, self.address)
         repeat, rest = divmod(count_of(self.value), TMEM_REGISTERS[shape])
         check_kind(self, "the value", self.value, "b32", "f32")
-        if rest or repeat not in TMEM_REPEATS or count_of(self.value) > TMEM_MOST_REGISTERS:
+        if rest or repeat not in TMEM_REPEATS or count_of(self.value) > TMEM_MAX_REGISTERS:
             raise self.error(f"has no form {shape} of {count_of(self.value)} registers")
 
     def emit(self, out: Writer) -> None:

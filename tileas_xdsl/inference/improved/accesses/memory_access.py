@@ -15,7 +15,7 @@ from tileas_xdsl.layout.expr.tables import Table, coordinates_of, evaluated
 from tileas_xdsl.layout.memory.banks import wavefronts
 from tileas_xdsl.layout.registers.access import WARP, by_warp, sectors
 
-MOST_BITS = 128
+MAX_BITS = 128
 """The widest access by one thread that all targets have."""
 
 SAMPLES = (1, 3)
@@ -79,7 +79,7 @@ class MemoryUse:
         tables = self.indices
         if tables is None or not self.buffer.shape or self.buffer.bits < 8:
             return 1
-        most = max(1, MOST_BITS // self.buffer.bits)
+        most = max(1, MAX_BITS // self.buffer.bits)
         row = self.buffer.shape[-1]
         most = gcd(most, row) if row > 0 else most
         free = [len(self.extents) + k for k in range(len(self.inner))]
@@ -157,7 +157,7 @@ def vector_of(runs: FragmentMap, memory: tuple[MemoryUse, ...]) -> int:
     if not memory or runs.slots == 1:
         return 1
     bits = max(use.buffer.bits for use in memory)
-    width = max(1, MOST_BITS // bits) if bits >= 8 else 1
+    width = max(1, MAX_BITS // bits) if bits >= 8 else 1
     for use in memory:
         width = min(width, use.vector(runs.held, width))
         if width == 1:

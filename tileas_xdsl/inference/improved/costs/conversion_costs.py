@@ -15,7 +15,7 @@ from tileas_xdsl.layout.convert.source_map import find_sources
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.registers.register_layout import ElementTable, RegisterLayout
 
-MOST_REGISTERS = 1 << 16
+MAX_REGISTERS = 1 << 16
 """The largest register file of a block that is planned exactly; no block has more."""
 
 
@@ -28,7 +28,7 @@ def conversion_cost(source: FragmentMap, target: FragmentMap, bits: int) -> int:
     if source.same_function(target):
         return 0
     tile = _fragment(source)
-    if tile is None or not 1 <= bits <= 128 or target.held.size > MOST_REGISTERS:
+    if tile is None or not 1 <= bits <= 128 or target.held.size > MAX_REGISTERS:
         return ceil(_through_memory(source, target, bits))
     plan = plan_conversion(tile, _wanted(target, tile.shape), bits)
     return ceil(plan.cost.cycles)
@@ -44,7 +44,7 @@ def expected_cost(source: FragmentMap, target: FragmentMap, bits: int) -> float:
         return warps * target.slots * DEFAULT_WEIGHTS.alu
     memory = _through_memory(source, target, bits)
     tile = _fragment(source)
-    if tile is None or target.held.size > MOST_REGISTERS:
+    if tile is None or target.held.size > MAX_REGISTERS:
         return memory
     kind = find_sources(tile, _wanted(target, tile.shape)).kind()
     if kind in ("identity", "permutation"):

@@ -150,11 +150,11 @@ def has_thread_dependent_slot(
     slots = simplified(substituted(layout.slot, use.indices, []), loop.extents)
     return any(
         _varies(candidate.slot, candidate.shape, each, loop.extents[loop.rank :])
-        for each in _at_some_rounds(slots, len(loop.extents))
+        for each in _at_sample_iterations(slots, len(loop.extents))
     )
 
 
-def _at_some_rounds(slot: Number, rank: int) -> Sequence[Number]:
+def _at_sample_iterations(slot: Number, rank: int) -> Sequence[Number]:
     """Return a slot expression at some values of the enclosing loop variables."""
     around = symbols_of(slot)
     if not around:

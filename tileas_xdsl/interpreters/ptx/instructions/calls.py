@@ -19,7 +19,7 @@ from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step
 from tileas_xdsl.interpreters.ptx.memory.global_memory import LOCAL_WINDOW, SHARED_WINDOW
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Operand, Symbol, Vector
 from tileas_xdsl.target.printf import (
-    MOST_VALUES,
+    MAX_VALUES,
     Conversion,
     FormatError,
     formatted,
@@ -85,8 +85,8 @@ def _vprintf(thread: Thread, site: Site, parameters: Parameters) -> int:
     except FormatError as error:
         raise Fault("invalid", f"the format of vprintf {error}") from error
     formats = [part for part in parts if isinstance(part, Conversion)]
-    if len(formats) > MOST_VALUES:
-        raise Fault("invalid", f"vprintf takes {MOST_VALUES} values, not {len(formats)}")
+    if len(formats) > MAX_VALUES:
+        raise Fault("invalid", f"vprintf takes {MAX_VALUES} values, not {len(formats)}")
     values = _values(thread, formats, parameters[1])
     thread.f.warpgroup.cta.cluster.printed.append(formatted(parts, values))
     return len(values)

@@ -91,17 +91,17 @@ class Region:
             return False
         return (self.low, self.run, self.outer) == (other.low, other.run, other.outer)
 
-    def meets(self, other: Region) -> bool:
+    def overlaps(self, other: Region) -> bool:
         """Return whether the regions have a byte in common."""
         if self.high <= other.low or other.high <= self.low:
             return False
         if self.is_contiguous and other.is_contiguous:
             return True
         if self.outer and _strides(self.outer) == _strides(other.outer):
-            known = _windows_meet(self, other)
+            known = _windows_overlap(self, other)
             if known is not None:
                 return known
-        return _runs_meet(self, other)
+        return _runs_overlap(self, other)
 
     def first_common(self, other: Region) -> int:
         """Return the first common byte of overlapping regions."""
@@ -118,7 +118,7 @@ def _strides(outer: tuple[tuple[int, int], ...]) -> tuple[int, ...]:
     return tuple([stride for stride, _ in outer])
 
 
-def _windows_meet(a: Region, b: Region) -> bool | None:
+def _windows_overlap(a: Region, b: Region) -> bool | None:
     """Return whether views with equal strides overlap; None where one wraps around a stride."""
     mine, theirs = _digits(a), _digits(b)
     if mine is None or theirs is None:
@@ -142,7 +142,7 @@ def _digits(region: Region) -> list[tuple[int, int]] | None:
     return intervals
 
 
-def _runs_meet(a: Region, b: Region) -> bool:
+def _runs_overlap(a: Region, b: Region) -> bool:
     """Return whether any run of `a` overlaps one of `b`; runs of a region are disjoint,
     ascending."""
     starts, others = a.starts, b.starts

@@ -176,7 +176,7 @@ class Memory:
         for record in records:
             if known.get(record.owner, 0) >= record.step or record.owner == actor.name:
                 continue
-            if (record.is_strong and access.is_strong) or not region.meets(record.region):
+            if (record.is_strong and access.is_strong) or not region.overlaps(record.region):
                 continue
             place = self.place(region.first_common(record.region))
             raise AccessError(
@@ -253,7 +253,7 @@ class Memory:
         if not access.is_strong:
             return
         for released, snapshot in self._released:
-            if region.meets(released):
+            if region.overlaps(released):
                 (clock.join if access.acquires else clock.observe)(snapshot)
 
     def _publish(self, region: Region, clock: Clock, access: Access) -> None:

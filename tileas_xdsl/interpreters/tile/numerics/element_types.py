@@ -127,7 +127,7 @@ _DIRECT = (np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64))
 """Types that numpy converts to with a single rounding."""
 
 
-_LEAST_SCALE = np.zeros((), np.uint8).view(ml_dtypes.float8_e8m0fnu)
+_MIN_SCALE = np.zeros((), np.uint8).view(ml_dtypes.float8_e8m0fnu)
 """2**-127, whose bits are zeros: scales have no zero (ml_dtypes takes NaN for it)."""
 
 
@@ -142,7 +142,7 @@ def to_float(values: Array, target: FloatFormat) -> Array:
         if target.saturates:
             return _saturated(single, target)
         found = single.astype(target.dtype)
-        return np.where(single == 0, _LEAST_SCALE, found) if target.is_scale else found
+        return np.where(single == 0, _MIN_SCALE, found) if target.is_scale else found
 
 
 def _saturated(values: NDArray[np.float32], target: FloatFormat) -> Array:

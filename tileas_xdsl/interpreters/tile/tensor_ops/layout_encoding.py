@@ -29,7 +29,7 @@ from tileas_xdsl.layout.tables import flat_table, is_injective
 _GOOD: dict[tuple[int, bool], Attribute] = {}
 """Types whose encoding is right, by identity and `of_slice`: looking one up costs nothing."""
 
-_MOST_GOOD = 4096
+_MAX_GOOD = 4096
 
 
 def check_encoding(op: Operation, type_: Attribute, *, of_slice: bool = False) -> None:
@@ -44,7 +44,7 @@ def check_encoding(op: Operation, type_: Attribute, *, of_slice: bool = False) -
     problem = None if tile is None else encoding_problem(tile, of_slice=of_slice)
     if tile is not None and problem is not None:
         raise fault(op, f"{tile.encoding} is no layout of a {_extents(tile)} tile: {problem}")
-    if len(_GOOD) >= _MOST_GOOD:
+    if len(_GOOD) >= _MAX_GOOD:
         _GOOD.clear()
     _GOOD[key] = type_
 

@@ -63,9 +63,9 @@ def cumsum(agent: TileAgent, op: CumSumOp, inputs: Sequence[Any]) -> tuple[()]:
     source, target = inputs
     actor, axis = agent.actor(op), op.axis.value.data
     values = _wide(source.read(actor), source.element)
-    turned = np.flip(values, axis) if op.reverse is not None else values
+    transposed = np.flip(values, axis) if op.reverse is not None else values
     with np.errstate(all="ignore"):
-        sums = np.cumsum(turned, axis=axis, dtype=turned.dtype)
+        sums = np.cumsum(transposed, axis=axis, dtype=transposed.dtype)
     sums = np.flip(sums, axis) if op.reverse is not None else sums
     target.write(cast(sums, target.element), actor)
     agent.computed(op, values.size)

@@ -60,7 +60,7 @@ def _synchronise_blocks(source: View, target: View) -> bool:
     parts = [view.clipped() for view in (source, target)]
     if parts[0] is None or parts[1] is None:
         return False
-    return parts[0][0].region().meets(parts[1][0].region())
+    return parts[0][0].region().overlaps(parts[1][0].region())
 
 
 def _read(view: View, actor: Actor) -> Array:

@@ -19,11 +19,11 @@ from tileas_xdsl.interpreters.tile.tensor_ops.vectorized_body import scalar_at
 ATOMIC = Access(is_strong=True, updates=True)
 """Others may update the same element."""
 
-Places = Sequence[NDArray[np.int64]]
+ScatteredElements = Sequence[NDArray[np.int64]]
 """An index array for each dimension, all of one shape."""
 
 
-def places_of(index: Sequence[Value], shape: tuple[int, ...] = ()) -> Places:
+def places_of(index: Sequence[Value], shape: tuple[int, ...] = ()) -> ScatteredElements:
     """Indices as arrays that have at least `shape`; they may be scalars."""
     if not index:
         return ()
@@ -32,7 +32,7 @@ def places_of(index: Sequence[Value], shape: tuple[int, ...] = ()) -> Places:
     return [np.broadcast_to(a, wanted) for a in arrays]
 
 
-def inside_of(view: View, places: Places) -> NDArray[np.bool_] | None:
+def inside_of(view: View, places: ScatteredElements) -> NDArray[np.bool_] | None:
     """Which places exist; None where all do.  Outside of global memory they have to."""
     inside = np.ones(places[0].shape if places else (), np.bool_)
     for positions, extent in zip(places, view.shape, strict=True):
@@ -51,7 +51,7 @@ def extents_of(view: View) -> str:
     return "x".join(map(str, view.shape))
 
 
-def offsets_of(view: View, places: Places) -> NDArray[np.int64]:
+def offsets_of(view: View, places: ScatteredElements) -> NDArray[np.int64]:
     """Where in their memory elements begin, in bytes."""
     result = np.zeros(places[0].shape if places else (), np.int64) + view.offset
     for positions, stride in zip(places, view.strides, strict=True):
@@ -59,7 +59,7 @@ def offsets_of(view: View, places: Places) -> NDArray[np.int64]:
     return result
 
 
-def read(view: View, places: Places, actor: Actor) -> Value:
+def read(view: View, places: ScatteredElements, actor: Actor) -> Value:
     """The elements at some places; one of them as the interpreter holds scalars."""
     inside = inside_of(view, places)
     if not places:
@@ -72,7 +72,9 @@ def read(view: View, places: Places, actor: Actor) -> Value:
     return values if values.ndim else scalar_at(values, ())
 
 
-def write(view: View, places: Places, values: Array, actor: Actor, access: Access = WEAK) -> None:
+def write(
+    view: View, places: ScatteredElements, values: Array, actor: Actor, access: Access = WEAK
+) -> None:
     """Put values, one for each place, where there are elements; of one place the last stays."""
     inside = inside_of(view, places)
     if inside is not None:
@@ -85,7 +87,7 @@ def write(view: View, places: Places, values: Array, actor: Actor, access: Acces
         view.write(values.reshape(-1)[-1], actor, access)
 
 
-def add(view: View, places: Places, values: Array, actor: Actor) -> None:
+def add(view: View, places: ScatteredElements, values: Array, actor: Actor) -> None:
     """Add each value to the element at its place, one after another; sums are rounded."""
     inside = inside_of(view, places)
     if inside is not None:

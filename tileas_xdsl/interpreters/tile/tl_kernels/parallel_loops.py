@@ -25,7 +25,7 @@ from tileas_xdsl.interpreters.tile.semantics.agents import dim
 from tileas_xdsl.interpreters.tile.tensor_ops.vectorized_body import broadcast_scalars, semantics_of
 from tileas_xdsl.interpreters.tile.tl_kernels.buffers import new_local, serial_range
 from tileas_xdsl.interpreters.tile.tl_kernels.element_access import (
-    Places,
+    ScatteredElements,
     add,
     inside_of,
     offsets_of,
@@ -90,7 +90,7 @@ class LoopRun:
         does: AccessKind,
         lanes: Lanes,
         view: View,
-        places: Places,
+        places: ScatteredElements,
         values: Array | None = None,
     ) -> None:
         """Note an access of these iterations to a memory that any of them writes."""
@@ -178,7 +178,7 @@ def _atomic_add(run: LoopRun, lanes: Lanes, op: AtomicAddOp) -> Results:
     return ()
 
 
-def _flat_places(lanes: Lanes, index: Sequence[Value]) -> Places:
+def _flat_places(lanes: Lanes, index: Sequence[Value]) -> ScatteredElements:
     return [places.reshape(-1) for places in places_of(index, lanes.shape)]
 
 

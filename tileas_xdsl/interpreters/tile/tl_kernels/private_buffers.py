@@ -10,7 +10,11 @@ from tileas_xdsl.interpreters.tile.memory.byte_regions import Region
 from tileas_xdsl.interpreters.tile.memory.tracked_memory import Actor, Memory
 from tileas_xdsl.interpreters.tile.memory.views import View
 from tileas_xdsl.interpreters.tile.numerics.element_types import Array
-from tileas_xdsl.interpreters.tile.tl_kernels.element_access import Places, inside_of, offsets_of
+from tileas_xdsl.interpreters.tile.tl_kernels.element_access import (
+    ScatteredElements,
+    inside_of,
+    offsets_of,
+)
 
 Numbers = NDArray[np.int64]
 
@@ -27,7 +31,7 @@ class Private:
         self._before = written
         self._changed = np.zeros(memory.size, np.bool_)
 
-    def read(self, view: View, places: Places, numbers: Numbers) -> Array:
+    def read(self, view: View, places: ScatteredElements, numbers: Numbers) -> Array:
         """`(count,)`: an element of each iteration; `places` have one for each."""
         rows, columns = self._at(view, places, numbers)
         unset = ~self._written[rows, columns].all(axis=1)
@@ -35,7 +39,7 @@ class Private:
             raise RuleBroken(f"{self.memory.name} is read by an iteration that did not write it")
         return self._data[rows, columns].reshape(-1).view(view.dtype)
 
-    def write(self, view: View, places: Places, values: Array, numbers: Numbers) -> None:
+    def write(self, view: View, places: ScatteredElements, values: Array, numbers: Numbers) -> None:
         """Put an element into the copy of each iteration."""
         rows, columns = self._at(view, places, numbers)
         stored = np.ascontiguousarray(values, view.dtype)
@@ -48,7 +52,7 @@ class Private:
         self.memory.mark(self._before & ~self._changed)
 
     def _at(
-        self, view: View, places: Places, numbers: Numbers
+        self, view: View, places: ScatteredElements, numbers: Numbers
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Rows and columns of the bytes of the elements."""
         inside_of(view, places)

@@ -103,7 +103,7 @@ TMEM_REGISTERS: Mapping[str, int] = MappingProxyType(
 """By shape of an access to tensor memory: registers per repetition."""
 
 TMEM_REPEATS = (1, 2, 4, 8, 16, 32, 64, 128)
-TMEM_MOST_REGISTERS = 128
+TMEM_MAX_REGISTERS = 128
 
 TMEM_COPIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {

@@ -13,7 +13,7 @@ from tileas_xdsl.target.isa.requirements import BLACKWELL, Requirement, since
 from tileas_xdsl.target.isa.tables.tensor_cores import (
     TENSOR_KINDS,
     TMEM_COPIES,
-    TMEM_MOST_REGISTERS,
+    TMEM_MAX_REGISTERS,
     TMEM_REGISTERS,
     TMEM_REPEATS,
 )
@@ -49,7 +49,7 @@ def _memory() -> Forms:
 def _moves(shape: str, registers: int) -> Forms:
     """Loads and stores of `registers` registers for each repetition."""
     vector = f"b32*repeat*{registers}"
-    repeats = tuple(f"x{n}" for n in TMEM_REPEATS if n * registers <= TMEM_MOST_REGISTERS)
+    repeats = tuple(f"x{n}" for n in TMEM_REPEATS if n * registers <= TMEM_MAX_REGISTERS)
     half = ", 16" * (shape == "16x32bx2")
     choices = {"shape": (shape,), "repeat": repeats}
     yield form("tcgen05.ld.sync.aligned.shape.repeat{.pack::16b}.b32",

@@ -19,12 +19,12 @@ from tileas_xdsl.layout.registers.blocked import line_layout
 from tileas_xdsl.threads.pipeline.warp_allocation import Agent
 
 
-def layout_of_copied(group: TileGroup, agent: Agent, least_bytes: int) -> Layout | None:
+def layout_of_copied(group: TileGroup, agent: Agent, min_bytes: int) -> Layout | None:
     """The widest pieces of a tile that is loaded to be moved, over all threads in their order."""
     value, *others = group.values
     if others or not isinstance(value.owner, TiledLoadOp) or not _is_only_moved(value):
         return None
-    return line_layout(group.shape, agent.warps, least_bytes).layout
+    return line_layout(group.shape, agent.warps, min_bytes).layout
 
 
 def views_of_copied(value: SSAValue, layout: Layout) -> Iterator[tuple[SSAValue, Layout]]:

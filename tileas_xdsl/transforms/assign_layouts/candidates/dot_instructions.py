@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from xdsl.ir import Operation
 
-from tileas_xdsl.analysis.layouts.dot_layouts import extents_of, least_depth
+from tileas_xdsl.analysis.layouts.dot_layouts import extents_of, min_depth
 from tileas_xdsl.analysis.memory.accumulators import PAIR, is_tensor_product
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
@@ -47,7 +47,7 @@ def _word(op: DotOp | AsyncDotOp, plan: KernelPlan) -> str:
     )
     if not _fits(op, plan, c):
         extents = extents_of(op)
-        family = "mma" if extents.k >= least_depth(extents.bits) else "fma"
+        family = "mma" if extents.k >= min_depth(extents.bits) else "fma"
     if any(
         element_name(t.element_type) not in ATOM_ELEMENTS[family] for t in (op.a.type, op.b.type)
     ):

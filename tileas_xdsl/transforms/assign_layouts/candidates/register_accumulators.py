@@ -55,7 +55,7 @@ def add_register_accumulators(root: Operation) -> None:
     for op in list(root.walk()):
         if isinstance(op, scf.ForOp):
             for position, start in enumerate(op.iter_args):
-                if _are_sums_only(op, position) and not _goes_on(start, op):
+                if _are_accumulators_only(op, position) and not _goes_on(start, op):
                     _begin_with_zeros(op, position + 3)
                     _add(op.results[position], start)
         elif isinstance(op, MatrixProduct) and is_tensor_product(op):
@@ -81,7 +81,7 @@ def _goes_on(start: SSAValue, op: Operation) -> bool:
     if isinstance(maker, Block):
         parent = maker.parent_op()
         if isinstance(parent, scf.ForOp):
-            return _are_sums_only(parent, maker.args.index(start) - 1)
+            return _are_accumulators_only(parent, maker.args.index(start) - 1)
         return not isinstance(parent, _CONTROL_FLOW)
     if isinstance(maker, FREE_TILES):
         return _is_zero(maker)
@@ -106,7 +106,7 @@ def _is_accumulator(value: SSAValue) -> bool:
                 and (_is_accumulator(ended.operands[results.index(value)]))
             )
         case scf.ForOp() if isinstance(value, OpResult):
-            return _are_sums_only(op, value.index)
+            return _are_accumulators_only(op, value.index)
         case _:
             return False
 
@@ -137,9 +137,9 @@ def _is_handed_on(op: Operation, index: int) -> bool:
     """Whether control flow carries an operand in registers."""
     match op:
         case scf.ForOp():
-            return index >= 3 and not _are_sums_only(op, index - 3)
+            return index >= 3 and not _are_accumulators_only(op, index - 3)
         case scf.YieldOp() if isinstance(parent := op.parent_op(), scf.ForOp):
-            return not _are_sums_only(parent, index)
+            return not _are_accumulators_only(parent, index)
         case scf.YieldOp() | scf.ConditionOp() | scf.WhileOp():
             return True
         case _:
@@ -155,7 +155,7 @@ def _is_zero(op: Operation) -> bool:
     return number == 0 and not str(number).startswith("-")
 
 
-def _are_sums_only(op: scf.ForOp, position: int) -> bool:
+def _are_accumulators_only(op: scf.ForOp, position: int) -> bool:
     """Whether products add to what a loop carries, and nothing else in the loop uses it."""
     pending: list[SSAValue] = [op.body.block.args[position + 1]]
     multiplied = False
@@ -184,7 +184,9 @@ def _onward(use: Use) -> Sequence[SSAValue] | None:
         case PipelineYieldOp() if isinstance(stage := op.parent_op(), StageOp):
             return payload_results(stage)[use.index : use.index + 1]
         case scf.ForOp() if use.index >= 3:
-            return [op.results[use.index - 3]] if _are_sums_only(op, use.index - 3) else None
+            return (
+                [op.results[use.index - 3]] if _are_accumulators_only(op, use.index - 3) else None
+            )
         case _:
             return None
 
@@ -221,18 +223,18 @@ def _begin_with_zeros(op: Operation, index: int) -> None:
     op.operands[index] = zeros
 
 
-def _add(sums: SSAValue, start: SSAValue) -> None:
+def _add(accumulator: SSAValue, start: SSAValue) -> None:
     """Everybody who used sums uses their sum with what they began with."""
-    tile = placed_tile(sums.type)
-    owner = sums.owner
+    tile = placed_tile(accumulator.type)
+    owner = accumulator.owner
     assert tile is not None
     assert isinstance(owner, Operation)
-    if not any(sums.uses):
+    if not any(accumulator.uses):
         return
     make = arith.AddfOp if isa(tile.element_type, AnyFloat) else arith.AddiOp
-    added = Builder(InsertPoint.after(owner)).insert(make(sums, start))
+    added = Builder(InsertPoint.after(owner)).insert(make(accumulator, start))
     added.location = owner.location
-    for use in list(sums.uses):
+    for use in list(accumulator.uses):
         if use.operation is not added:
             use.operation.operands[use.index] = added.result
-    added.result.name_hint = sums.name_hint
+    added.result.name_hint = accumulator.name_hint

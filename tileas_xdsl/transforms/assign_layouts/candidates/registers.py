@@ -147,9 +147,9 @@ def _options(a: Assignment, group: TileGroup, agent: Agent) -> Sequence[Option]:
     for source in (_written, _of_conversions):
         if fixed := list(dict.fromkeys(source(group))):
             return fixed
-    sums = _sums_of_threads(group, agent) or _accumulators(a, group, agent)
-    if sums is not None:
-        return [_option(sums, Family.DOT_OPERAND)]
+    accumulator = _accumulators_of_threads(group, agent) or _accumulators(a, group, agent)
+    if accumulator is not None:
+        return [_option(accumulator, Family.DOT_OPERAND)]
     if loads := tensor_loads(a, group, agent.groups):
         options = [(_option(layout, Family.LINEAR), move) for move, layout in loads]
         return [replace(option, move=move) for option, move in options]
@@ -195,11 +195,11 @@ def _encoded(encoding: Attribute) -> Option:
     return Option(FAMILIES[type(encoding)], encoding.data)
 
 
-def _sums_of_threads(group: TileGroup, agent: Agent) -> RegisterLayout | None:
+def _accumulators_of_threads(group: TileGroup, agent: Agent) -> RegisterLayout | None:
     """The sums of a product whose operands and sums are in registers of all threads."""
     products = (v.owner for v in group.values if isinstance(v.owner, DotOp | AsyncDotOp))
     tilings = (tiling_of(op, agent.warps) for op in products)
-    return next((tiling.sums for tiling in tilings if tiling is not None), None)
+    return next((tiling.accumulator for tiling in tilings if tiling is not None), None)
 
 
 def _accumulators(a: Assignment, group: TileGroup, agent: Agent) -> RegisterLayout | None:
@@ -209,7 +209,7 @@ def _accumulators(a: Assignment, group: TileGroup, agent: Agent) -> RegisterLayo
         op = value.owner
         if isinstance(op, DotOp | AsyncDotOp) and _is_wgmma(op) and _divides(rows, agent):
             return accumulator_layout(rows, columns, agent.groups)
-        if isinstance(op, ExtractSliceOp) and _has_sums(a, op.source) and columns % 8 == 0:
+        if isinstance(op, ExtractSliceOp) and _has_accumulators(a, op.source) and columns % 8 == 0:
             whole = placed_tile(op.source.type)
             if whole is not None and whole.get_shape()[0] == rows:
                 return accumulator_layout(rows, columns, agent.groups)
@@ -243,7 +243,7 @@ def _divides(rows: int, agent: Agent) -> bool:
     return agent.groups > 0 and rows % (64 * agent.groups) == 0
 
 
-def _has_sums(a: Assignment, value: SSAValue) -> bool:
+def _has_accumulators(a: Assignment, value: SSAValue) -> bool:
     choice = a.choice(value)
     return choice is not None and choice.family is Family.DOT_OPERAND
 

@@ -111,7 +111,7 @@ def _layout_of_part(layout: MemoryLayout, cut: ExtractSliceOp | ViewOp) -> Memor
     """The layout of a part of a tile; None where the tile's says nothing of it."""
     if isinstance(cut, ExtractSliceOp):
         return _rows_of(layout, cut)
-    return _renamed(layout, cut) if keeps_rows(cut) else _turned(layout)
+    return _renamed(layout, cut) if keeps_rows(cut) else _transposed(layout)
 
 
 def _renamed(layout: MemoryLayout, cut: ViewOp) -> MemoryLayout | None:
@@ -131,7 +131,7 @@ def _retype_slices(a: Assignment, value: SSAValue) -> None:
                 retype(cut.result, LinearEncoding(layout))
 
 
-def _turned(layout: MemoryLayout) -> MemoryLayout | None:
+def _transposed(layout: MemoryLayout) -> MemoryLayout | None:
     """The layout of the transpose."""
     if layout.layout.rank != 2:
         return None

@@ -10,7 +10,7 @@ from xdsl.rewriter import InsertPoint
 
 from tileas_xdsl.dialects.cuda_tile.structure.control import IfOp, YieldOp
 from tileas_xdsl.dialects.cuda_tile.structure.regions import types_of_values
-from tileas_xdsl.dialects.cuda_tile.tiles.constants import constant_number, truth
+from tileas_xdsl.dialects.cuda_tile.tiles.constants import boolean, constant_number
 from tileas_xdsl.dialects.cuda_tile.tiles.integers import AndIOp, XOrIOp
 
 
@@ -46,7 +46,7 @@ class KnownCondition(RewritePattern):
             uses = [use for use in op.condition.uses if region.is_ancestor(use.operation)]
             if not uses:
                 continue
-            made = truth(known)
+            made = boolean(known)
             rewriter.insert(made, InsertPoint.at_start(region.block))
             for use in uses:
                 use.operation.operands[use.index] = made.result

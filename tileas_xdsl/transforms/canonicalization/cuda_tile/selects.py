@@ -10,7 +10,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 
 from tileas_xdsl.dialects.cuda_tile.enums import ComparisonPredicate, Signedness, SignednessAttr
 from tileas_xdsl.dialects.cuda_tile.matches import shape_of
-from tileas_xdsl.dialects.cuda_tile.tiles.constants import ConstantOp, constant_number, truth
+from tileas_xdsl.dialects.cuda_tile.tiles.constants import ConstantOp, boolean, constant_number
 from tileas_xdsl.dialects.cuda_tile.tiles.conversions import ExtIOp
 from tileas_xdsl.dialects.cuda_tile.tiles.integers import CmpIOp, XOrIOp
 from tileas_xdsl.dialects.cuda_tile.tiles.shapes import SelectOp
@@ -85,7 +85,7 @@ class SelectOfZeroAndOne(RewritePattern):
             return
         condition = op.cond
         if not sides[0]:
-            true = truth(True, shape_of(op.cond.type))
+            true = boolean(True, shape_of(op.cond.type))
             negated = XOrIOp(operands=[condition, true.result], result_types=[condition.type])
             rewriter.insert([true, negated])
             condition = negated.result

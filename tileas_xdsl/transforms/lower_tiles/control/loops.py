@@ -39,7 +39,7 @@ MAX_UNROLLED = 16
 
 def loop(e: ThreadBuilder, op: scf.ForOp) -> Sequence[Lowered]:
     """A loop that carries what its values have become; a short one of slices is written out."""
-    if (rounds := _rounds_to_unroll(op)) is not None:
+    if (rounds := _iterations_to_unroll(op)) is not None:
         return _unrolled(e, op, rounds)
     begin = [initial_value(e, op, k) for k in range(len(op.iter_args))]
     if not e.by_one_warp and only_multiplies(e.plan, op):
@@ -74,7 +74,7 @@ def _from_before(e: ThreadBuilder, value: Lowered) -> Lowered:
     return replace(value, group=len(e.wgmma_groups) - 1) if is_wgmma else value
 
 
-def _rounds_to_unroll(op: scf.ForOp) -> int | None:
+def _iterations_to_unroll(op: scf.ForOp) -> int | None:
     """Return the trip count of a loop to unroll; None for one that stays a loop."""
     if not _slices_registers(op):
         return None

@@ -15,7 +15,7 @@ from tileas_xdsl.dialects.tl.compute import GemmOp
 from tileas_xdsl.inference.gemm_layouts import COLUMNS_OF_WARP, ROWS_OF_WARP, Product
 from tileas_xdsl.threads.dot.mma_accumulate import mma_sync
 from tileas_xdsl.threads.registers.vector_values import joined, strip, zero
-from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentPlace
+from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentLocation
 from tileas_xdsl.transforms.lower_tl.dot.mma_sync_operands import (
     WORD,
     MmaOperand,
@@ -24,14 +24,14 @@ from tileas_xdsl.transforms.lower_tl.dot.mma_sync_operands import (
 )
 from tileas_xdsl.transforms.lower_tl.lowering_state import State
 
-SUMS = 4
+ACCUMULATORS = 4
 """Elements of C that a thread has of an instruction."""
 
 NAMES = ("f16", "bf16", "tf32", "e4m3", "e5m2", "s8")
 """What these products take."""
 
 
-def multiply_by_warps(state: State, op: GemmOp, product: Product, sums: FragmentPlace) -> None:
+def multiply_by_warps(state: State, op: GemmOp, product: Product, sums: FragmentLocation) -> None:
     """C += A B by the instructions of warps."""
     left, right = (MmaOperand(state, op, product, side) for side in ("a", "b"))
     names = tuple(multiplied_as(factor.element) for factor in (left, right))
@@ -61,14 +61,14 @@ def _check(op: GemmOp, product: Product, left: MmaOperand, names: tuple[str, ...
         raise op_error(op, f"sums products of {names[0]} in f32 by mma.sync, not in {sums}")
 
 
-def _begin(state: State, op: GemmOp, sums: FragmentPlace) -> list[SSAValue]:
+def _begin(state: State, op: GemmOp, sums: FragmentLocation) -> list[SSAValue]:
     """The elements of C by instruction, from nothing or from what C holds."""
     e = state.e
     if op.clear is not None:
-        empty = joined(e, [zero(e, sums.element)] * SUMS)
-        return [empty] * (sums.registers // SUMS)
+        empty = joined(e, [zero(e, sums.element)] * ACCUMULATORS)
+        return [empty] * (sums.registers // ACCUMULATORS)
     part = state.registers[sums.storage]
-    return [strip(e, part, first, SUMS) for first in range(0, sums.registers, SUMS)]
+    return [strip(e, part, first, ACCUMULATORS) for first in range(0, sums.registers, ACCUMULATORS)]
 
 
 def _operands(factor: MmaOperand, places: Places, count: int) -> dict[tuple[int, int], SSAValue]:

@@ -38,7 +38,7 @@ from tileas_xdsl.threads.dot.mma_accumulate import (
 )
 from tileas_xdsl.threads.dot.smem_descriptors import step_descriptor, wgmma_descriptor
 from tileas_xdsl.threads.registers.vector_values import joined, strip
-from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentPlace, SharedPlace
+from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentLocation, SharedLocation
 from tileas_xdsl.transforms.lower_tl.dot.mma_sync_operands import (
     MmaOperand,
     depth_of,
@@ -54,7 +54,7 @@ A_REGISTERS = 4
 class SmemOperand:
     """A or B in shared memory, as descriptors see it."""
 
-    place: SharedPlace
+    place: SharedLocation
     memory: Layout
     """`(rows or columns, K)` to bytes, before the swizzle."""
     canonical: CanonicalLayout
@@ -99,7 +99,7 @@ class SmemOperand:
         return wgmma_descriptor(e, pointer, self.canonical)
 
 
-def _parts(op: GemmOp, place: SharedPlace) -> tuple[Swizzle, Layout]:
+def _parts(op: GemmOp, place: SharedLocation) -> tuple[Swizzle, Layout]:
     """The swizzle of bytes, and the layout below it."""
     layout = place.layout
     if isinstance(layout, Layout):
@@ -122,7 +122,9 @@ def _by_elements(memory: Layout, bits: int) -> Layout:
     return make_layout(*modes)
 
 
-def multiply_by_warpgroups(state: State, op: GemmOp, product: Product, sums: FragmentPlace) -> None:
+def multiply_by_warpgroups(
+    state: State, op: GemmOp, product: Product, sums: FragmentLocation
+) -> None:
     """C += A B by the instructions of warpgroups."""
     e, width = state.e, instruction_columns(product.columns_of_warp)
     rows, columns = product.rows_of_warp, product.columns_of_warp // width
@@ -155,7 +157,9 @@ def multiply_by_warpgroups(state: State, op: GemmOp, product: Product, sums: Fra
     state.registers[sums.storage] = joined(e, await_wgmma(e, tiles, left.kept))
 
 
-def _begin(state: State, op: GemmOp, sums: FragmentPlace, count: int, tiles: int) -> list[SSAValue]:
+def _begin(
+    state: State, op: GemmOp, sums: FragmentLocation, count: int, tiles: int
+) -> list[SSAValue]:
     """The registers of C by instruction; those that are cleared hold nothing yet."""
     e = state.e
     if op.clear is not None:
@@ -172,7 +176,7 @@ class _OperandA:
         self.shared: SmemOperand | None = None
         self.registers: list[list[SSAValue]] = []
         self.descriptors: list[SSAValue] = []
-        if isinstance(state.places[op.a], SharedPlace):
+        if isinstance(state.places[op.a], SharedLocation):
             self.shared = SmemOperand.of(state, op, "a", WGMMA_ROWS)
 
     @property

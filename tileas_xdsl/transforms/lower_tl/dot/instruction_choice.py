@@ -14,7 +14,7 @@ from tileas_xdsl.inference.decisions import InferenceError
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.gemm_layouts import Product, accumulator, product_of
 from tileas_xdsl.inference.program import Buffer, Gemm, Program, Scope, WarpPolicy
-from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentPlace
+from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentLocation
 from tileas_xdsl.transforms.lower_tl.dot.dot_mma_sync import multiply_by_warps
 from tileas_xdsl.transforms.lower_tl.dot.dot_wgmma import multiply_by_warpgroups
 from tileas_xdsl.transforms.lower_tl.lowering_state import Handler, State
@@ -53,7 +53,7 @@ def gemm(state: State, op: GemmOp) -> None:
     multiply(state, op, product, sums)
 
 
-def check_layout(op: Operation, what: str, place: FragmentPlace, wanted: FragmentMap) -> None:
+def check_layout(op: Operation, what: str, place: FragmentLocation, wanted: FragmentMap) -> None:
     """Raise where an operand is in other registers than the instruction takes."""
     if place.layout.same_function(wanted):
         return

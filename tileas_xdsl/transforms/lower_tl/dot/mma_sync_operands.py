@@ -20,7 +20,7 @@ from tileas_xdsl.layout.convert.buffers import Buffer
 from tileas_xdsl.layout.tables import table
 from tileas_xdsl.threads.registers.register_array import Place, RegisterFile
 from tileas_xdsl.threads.smem.table_driven_copy import load_places, moves_of_buffer
-from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentPlace, SharedPlace
+from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentLocation, SharedLocation
 from tileas_xdsl.transforms.lower_tl.lowering_state import State
 from tileas_xdsl.transforms.lower_tl.memory.fragment_exchange import register_map
 
@@ -75,14 +75,14 @@ class MmaOperand:
         """Where the elements of a step are, read now."""
         place = self.state.places[self.value]
         match place:
-            case FragmentPlace():
+            case FragmentLocation():
                 return self._in_registers(place)
-            case SharedPlace():
+            case SharedLocation():
                 return lambda k: self._in_memory(place, k)
             case _:
                 raise op_error(self.op, f"takes no {self.value.type}")
 
-    def _in_registers(self, place: FragmentPlace) -> Callable[[int], Places]:
+    def _in_registers(self, place: FragmentLocation) -> Callable[[int], Places]:
         wanted = self.layout(self.product.k)
         if not place.layout.same_function(wanted):
             name = self.side.upper()
@@ -92,7 +92,7 @@ class MmaOperand:
         count = wanted.slots * self.depth // self.product.k
         return lambda k: [file.place(k * count + n) for n in range(count)]
 
-    def _in_memory(self, place: SharedPlace, k: int) -> Places:
+    def _in_memory(self, place: SharedLocation, k: int) -> Places:
         e, layout = self.state.e, self.layout(self.depth)
         registers = register_map(layout)
         assert registers is not None, "operands of instructions have digits"

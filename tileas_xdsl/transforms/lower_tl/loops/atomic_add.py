@@ -16,7 +16,7 @@ from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.gmem.atomic_rmw import Updater
 from tileas_xdsl.threads.gmem.memory_order import Order
 from tileas_xdsl.threads.registers.vector_values import element
-from tileas_xdsl.transforms.lower_tl.buffer_locations import SharedPlace
+from tileas_xdsl.transforms.lower_tl.buffer_locations import SharedLocation
 from tileas_xdsl.transforms.lower_tl.loops import loop_body as bodies
 from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import Value, Work
 from tileas_xdsl.transforms.lower_tl.memory import vectorized_access as memory
@@ -25,7 +25,7 @@ from tileas_xdsl.transforms.lower_tl.memory import vectorized_access as memory
 def atomic_add(work: Work, op: AtomicAddOp) -> Sequence[Value]:
     """An element of memory grows by a value of each iteration."""
     e, place = work.e, work.state.places[op.buffer]
-    if not isinstance(place, GlobalView | SharedPlace):
+    if not isinstance(place, GlobalView | SharedLocation):
         raise op_error(op, f"adds to memory that threads share, not to {op.buffer.type}")
     if not has_update(RmwMode.ADD.value, place.element):
         raise op_error(op, f"adds elements of {place.element}, which no instruction does")

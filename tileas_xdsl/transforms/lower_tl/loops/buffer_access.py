@@ -17,7 +17,11 @@ from tileas_xdsl.threads.codegen.lowered_values import GlobalView
 from tileas_xdsl.threads.convert.element_conversion import CARRIERS, map_elements
 from tileas_xdsl.threads.index.thread_affine import ThreadAffine, of_table, uniform
 from tileas_xdsl.threads.registers.vector_values import zero
-from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentPlace, LocalPlace, SharedPlace
+from tileas_xdsl.transforms.lower_tl.buffer_locations import (
+    FragmentLocation,
+    LocalLocation,
+    SharedLocation,
+)
 from tileas_xdsl.transforms.lower_tl.loops import loop_body as bodies
 from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import Value, Work, local_elements
 from tileas_xdsl.transforms.lower_tl.memory import fragment_access as fragments
@@ -29,9 +33,9 @@ from tileas_xdsl.transforms.lower_tl.memory.fragment_exchange import spilled
 def read(work: Work, op: Operation, buffer: SSAValue, indices: Sequence[ThreadAffine]) -> Value:
     """Load elements of a buffer: a vector over the iterations, or a scalar if they are uniform."""
     place = work.state.places[buffer]
-    if isinstance(place, LocalPlace):
+    if isinstance(place, LocalLocation):
         return local_elements(work, place)[_position(op, place, indices)]
-    if isinstance(place, FragmentPlace):
+    if isinstance(place, FragmentLocation):
         if all(index.is_constant for index in indices):
             return fragments.read(work, op, place, indices)
         return _loaded(work, op, _spilled(work, op, place), indices, place.element)
@@ -39,7 +43,7 @@ def read(work: Work, op: Operation, buffer: SSAValue, indices: Sequence[ThreadAf
     return _loaded(work, op, place, indices, place.element)
 
 
-def _spilled(work: Work, op: Operation, place: FragmentPlace) -> SharedPlace:
+def _spilled(work: Work, op: Operation, place: FragmentLocation) -> SharedLocation:
     """A fragment whose elements are read where only run time knows, in shared memory."""
     if place.storage not in work.spills:
         work.spills[place.storage] = spilled(work.state, op, place)
@@ -49,7 +53,7 @@ def _spilled(work: Work, op: Operation, place: FragmentPlace) -> SharedPlace:
 def _loaded(
     work: Work,
     op: Operation,
-    place: GlobalView | SharedPlace,
+    place: GlobalView | SharedLocation,
     indices: Sequence[ThreadAffine],
     element: Attribute,
 ) -> SSAValue:
@@ -63,11 +67,11 @@ def write(
 ) -> None:
     """Elements put into a buffer; of the copies of an iteration one acts on shared memory."""
     place = work.state.places[buffer]
-    if isinstance(place, FragmentPlace):
+    if isinstance(place, FragmentLocation):
         work.spills.pop(place.storage, None)
         fragments.write(work, op, place, indices, value)
         return
-    if isinstance(place, LocalPlace):
+    if isinstance(place, LocalLocation):
         _write_local(work, op, place, indices, value)
         return
     carrier = CARRIERS.get(place.element)
@@ -78,7 +82,7 @@ def write(
     aligned.store(memory.Access.of(work, op, place, indices, flags), value)
 
 
-def _position(op: Operation, place: LocalPlace, indices: Sequence[ThreadAffine]) -> int:
+def _position(op: Operation, place: LocalLocation, indices: Sequence[ThreadAffine]) -> int:
     """The row-major number of an element of a local buffer."""
     position = 0
     for index, extent in zip(indices, place.shape, strict=True):
@@ -92,7 +96,11 @@ def _position(op: Operation, place: LocalPlace, indices: Sequence[ThreadAffine])
 
 
 def _write_local(
-    work: Work, op: Operation, place: LocalPlace, indices: Sequence[ThreadAffine], value: SSAValue
+    work: Work,
+    op: Operation,
+    place: LocalLocation,
+    indices: Sequence[ThreadAffine],
+    value: SSAValue,
 ) -> None:
     elements, position = local_elements(work, place), _position(op, place, indices)
     mine: Value = value
@@ -123,7 +131,7 @@ def alloc_local(work: Work, op: AllocLocalOp) -> Sequence[Value]:
     """A buffer of an iteration."""
     shape, type_ = shape_of(op.buffer.type), element_of(op.buffer.type)
     count = int(np.prod(shape, dtype=np.int64))
-    work.state.places[op.buffer] = LocalPlace(op.buffer, shape, type_, count)
+    work.state.places[op.buffer] = LocalLocation(op.buffer, shape, type_, count)
     work.locals[op.buffer] = [zero(work.e, type_) for _ in range(count)]
     return [uniform(0)]
 

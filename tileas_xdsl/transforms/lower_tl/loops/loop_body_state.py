@@ -29,7 +29,7 @@ from tileas_xdsl.threads.index.thread_affine import (
     of_scalar,
 )
 from tileas_xdsl.threads.registers.vector_values import element, joined, repeated
-from tileas_xdsl.transforms.lower_tl.buffer_locations import LocalPlace, SharedPlace
+from tileas_xdsl.transforms.lower_tl.buffer_locations import LocalLocation, SharedLocation
 from tileas_xdsl.transforms.lower_tl.loops.iteration_assignment import Steps
 from tileas_xdsl.transforms.lower_tl.lowering_state import State
 
@@ -62,7 +62,7 @@ class Work:
     """How often each store was written down for these steps."""
     done: dict[AccessKind, set[SSAValue]] = field(default_factory=dict[AccessKind, set[SSAValue]])
     """What was done to memory since threads met; noted where several run one iteration."""
-    spills: dict[SSAValue, SharedPlace] = field(default_factory=dict[SSAValue, SharedPlace])
+    spills: dict[SSAValue, SharedLocation] = field(default_factory=dict[SSAValue, SharedLocation])
     """By storage, fragments that are in shared memory too, as they are now."""
 
     @property
@@ -198,7 +198,7 @@ def _only(entries: Table, valid: Flags) -> int | None:
     return int(mine[0]) if (mine == mine[0]).all() else None
 
 
-def local_elements(work: Work, place: LocalPlace) -> list[Value]:
+def local_elements(work: Work, place: LocalLocation) -> list[Value]:
     """What an iteration has in its own buffer, each element for all steps."""
     if place.storage not in work.locals:
         whole = work.state.registers[place.storage]

@@ -17,7 +17,7 @@ from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.threads.convert.element_conversion import convert_float
 from tileas_xdsl.threads.index.thread_affine import ThreadAffine, uniform
 from tileas_xdsl.threads.registers.vector_values import joined
-from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentPlace, LocalPlace
+from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentLocation, LocalLocation
 from tileas_xdsl.transforms.lower_tl.loops import loop_body as bodies
 from tileas_xdsl.transforms.lower_tl.loops.atomic_add import ATOMICS
 from tileas_xdsl.transforms.lower_tl.loops.buffer_access import BUFFERS, read, write
@@ -44,7 +44,7 @@ def copy(state: State, op: CopyOp) -> None:
     """A region read and written, element by element."""
     owners = owners_of_copy(state, op)
     storages = {storage_of(op.source), storage_of(op.target)}
-    if len(storages) == 1 and not isinstance(state.places[op.source], FragmentPlace):
+    if len(storages) == 1 and not isinstance(state.places[op.source], FragmentLocation):
         raise op_error(op, "copies a buffer onto itself, where one thread may outrun another")
     types = [element_of(op.source.type), element_of(op.target.type)]
 
@@ -77,7 +77,7 @@ def owners_of_copy(state: State, op: CopyOp) -> FragmentMap:
         return owners_of(state, op, op.layout, extents)
     for side in (op.target_side, op.source_side):
         place = state.places[side.buffer]
-        if not isinstance(place, FragmentPlace):
+        if not isinstance(place, FragmentLocation):
             continue
         if not side.offsets and place.layout.shape == extents:
             return place.layout
@@ -90,10 +90,10 @@ def fill(state: State, op: FillOp) -> None:
     """One value everywhere."""
     place = state.places[op.buffer]
     value = state.scalar(op.value)
-    if isinstance(place, FragmentPlace):
+    if isinstance(place, FragmentLocation):
         state.hold(place, joined(state.e, [value] * place.registers))
         return
-    if isinstance(place, LocalPlace):
+    if isinstance(place, LocalLocation):
         state.registers[place.storage] = joined(state.e, [value] * place.registers)
         return
     element = element_of(op.buffer.type)

@@ -22,7 +22,7 @@ from tileas_xdsl.transforms.lower_tl.lowering_state import State
 
 
 @dataclass(frozen=True, eq=False)
-class Rounds:
+class EvenIterations:
     """Thread t runs the row-major iterations `begin[t] + round * step` and those behind them."""
 
     shape: tuple[int, ...]
@@ -36,7 +36,7 @@ class Rounds:
     """Whether a thread acts for its iterations where only one may."""
 
     @staticmethod
-    def of(owners: FragmentMap, vector: int) -> Rounds | None:
+    def of(owners: FragmentMap, vector: int) -> EvenIterations | None:
         """The rounds of a loop; None where its iterations do not go on evenly."""
         steps = Steps.of(owners, vector)
         held, count = steps.iterations, steps.count // vector
@@ -55,7 +55,7 @@ class Rounds:
             return None
         if (steps.first != (first[:, None] & steps.valid)).any():
             return None
-        return Rounds(owners.shape, count, step, vector, begin, first)
+        return EvenIterations(owners.shape, count, step, vector, begin, first)
 
     def run(
         self, state: State, vector: int, body: Callable[[Work, Sequence[ThreadAffine]], None]

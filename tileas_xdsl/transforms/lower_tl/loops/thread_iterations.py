@@ -24,7 +24,7 @@ from tileas_xdsl.transforms.lower_tl.loops.iteration_assignment import (
     packed_in_word,
 )
 from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import Work
-from tileas_xdsl.transforms.lower_tl.loops.rolled_iterations import Rounds
+from tileas_xdsl.transforms.lower_tl.loops.rolled_iterations import EvenIterations
 from tileas_xdsl.transforms.lower_tl.lowering_state import State
 
 MAX_AT_ONCE = 64
@@ -71,7 +71,10 @@ def iterate(
     vector = 0 if op.vector is None else op.vector.value.data
     if owners.slots > MAX_AT_ONCE and not _touches_registers(op):
         for width in WIDTHS:
-            if width <= (vector or width) and (rounds := Rounds.of(owners, width)) is not None:
+            if (
+                width <= (vector or width)
+                and (rounds := EvenIterations.of(owners, width)) is not None
+            ):
                 rounds.run(state, vector, body)
                 return
     packed = max((packed_in_word(_bits(type_)) for type_ in types), default=1)

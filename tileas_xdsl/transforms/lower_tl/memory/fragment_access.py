@@ -19,14 +19,14 @@ from tileas_xdsl.threads.codegen.integer_ops import logical_and
 from tileas_xdsl.threads.index.per_thread_tables import Flags, Table
 from tileas_xdsl.threads.index.thread_affine import ThreadAffine
 from tileas_xdsl.threads.registers.vector_values import element, joined, strip
-from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentPlace
+from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentLocation
 from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import Work
 
 NONE = -1
 
 
 def read(
-    work: Work, op: Operation, place: FragmentPlace, indices: Sequence[ThreadAffine]
+    work: Work, op: Operation, place: FragmentLocation, indices: Sequence[ThreadAffine]
 ) -> SSAValue:
     """The elements of all steps: a vector, or a scalar where all steps read one register."""
     elements, mine = elements_of(work, op, place, indices)
@@ -76,7 +76,7 @@ def _select(work: Work, condition: SSAValue, first: SSAValue, second: SSAValue) 
 def write(
     work: Work,
     op: Operation,
-    place: FragmentPlace,
+    place: FragmentLocation,
     indices: Sequence[ThreadAffine],
     value: SSAValue,
 ) -> None:
@@ -99,7 +99,7 @@ def write(
     work.state.hold(place, _assembled(work, old, parts))
 
 
-def _is_whole(work: Work, place: FragmentPlace, slots: Table) -> bool:
+def _is_whole(work: Work, place: FragmentLocation, slots: Table) -> bool:
     """Whether step k writes register k of all threads that have any, and so all registers."""
     if work.count != place.registers or work.count == 1:
         return False
@@ -111,7 +111,7 @@ def _is_whole(work: Work, place: FragmentPlace, slots: Table) -> bool:
 
 def _put(
     work: Work,
-    place: FragmentPlace,
+    place: FragmentLocation,
     slots: Table,
     k: int,
     value: SSAValue,
@@ -148,7 +148,7 @@ def _assembled(work: Work, old: SSAValue, parts: Sequence[SSAValue | None]) -> S
 
 
 def elements_of(
-    work: Work, op: Operation, place: FragmentPlace, indices: Sequence[ThreadAffine]
+    work: Work, op: Operation, place: FragmentLocation, indices: Sequence[ThreadAffine]
 ) -> tuple[Table, Flags]:
     """`(threads, steps)`: the row-major elements that are touched, and by which steps."""
     shape = (work.steps.threads, work.count)
@@ -172,7 +172,7 @@ def elements_of(
 
 
 def slots_of(
-    work: Work, op: Operation, place: FragmentPlace, elements: Table, mine: Flags
+    work: Work, op: Operation, place: FragmentLocation, elements: Table, mine: Flags
 ) -> Table:
     """`(threads, steps)`: the registers of elements, -1 where a step has none."""
     layout = place.layout
@@ -186,14 +186,14 @@ def slots_of(
     return np.where(mine, slots, NONE)
 
 
-def _elsewhere(place: FragmentPlace, number: int, thread: int) -> str:
+def _elsewhere(place: FragmentLocation, number: int, thread: int) -> str:
     layout = place.layout
     position = ", ".join(str(int(i)) for i in np.unravel_index(number, layout.shape))
     owner = int(layout.thread_table.reshape(layout.replicas, -1)[0, number])
     return f"element [{position}] lives in thread {owner}, and thread {thread} touches it"
 
 
-def _check_owners(op: Operation, place: FragmentPlace, elements: Table, mine: Flags) -> None:
+def _check_owners(op: Operation, place: FragmentLocation, elements: Table, mine: Flags) -> None:
     """Every thread that has an element that is written has to write it."""
     layout = place.layout
     if layout.replicas == 1:
@@ -212,7 +212,7 @@ def _check_owners(op: Operation, place: FragmentPlace, elements: Table, mine: Fl
 
 
 def _check_once(
-    work: Work, op: Operation, place: FragmentPlace, elements: Table, mine: Flags
+    work: Work, op: Operation, place: FragmentLocation, elements: Table, mine: Flags
 ) -> None:
     """No two iterations of a thread write the same element: they would be a hidden reduction."""
     shape = place.layout.shape

@@ -31,7 +31,7 @@ from tileas_xdsl.threads.registers.vector_values import (
     zero,
 )
 from tileas_xdsl.threads.smem.scratch_allocation import allocate_scratch
-from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentPlace, SharedPlace
+from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentLocation, SharedLocation
 from tileas_xdsl.transforms.lower_tl.buffers import row_major
 from tileas_xdsl.transforms.lower_tl.loops.iteration_assignment import Steps, packed_in_word
 from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import Work
@@ -41,25 +41,25 @@ from tileas_xdsl.transforms.lower_tl.memory.fragment_access import gathered
 
 BYTE = 8
 
-ROOM_ALIGNMENT = 128
+SCRATCH_ALIGNMENT = 128
 
 
-def room(state: State, op: Operation, size: int, name: str = "") -> int:
+def scratch_offset(state: State, op: Operation, size: int, name: str = "") -> int:
     """Bytes of shared memory that an operation has to itself each time that it runs."""
     key = (op, name)
-    if key in state.rooms:
+    if key in state.scratch_offsets:
         synchronize_agent(state.e)
     else:
-        state.rooms[key] = allocate_scratch(state.e, op, size, ROOM_ALIGNMENT)
-    return state.rooms[key]
+        state.scratch_offsets[key] = allocate_scratch(state.e, op, size, SCRATCH_ALIGNMENT)
+    return state.scratch_offsets[key]
 
 
-def spilled(state: State, op: Operation, place: FragmentPlace) -> SharedPlace:
+def spilled(state: State, op: Operation, place: FragmentLocation) -> SharedLocation:
     """A fragment row-major in shared memory, where all threads see it."""
     e, part = state.e, state.held(place)
     shape, kept, size = place.layout.shape, *stored(place.element)
-    offset = room(state, op, prod(shape) * size, "fragment")
-    made = SharedPlace(offset, shape, row_major(shape, size), kept)
+    offset = scratch_offset(state, op, prod(shape) * size, "fragment")
+    made = SharedLocation(offset, shape, row_major(shape, size), kept)
     work = Work(state, _steps(place.layout, place.element))
     if kept != place.element:
         part = map_elements(e, part, CARRIERS[place.element].there, kept)
@@ -76,7 +76,7 @@ def stored(element: Attribute) -> tuple[Attribute, int]:
     return kept, bits_of(kept) // BYTE
 
 
-def taken(state: State, op: Operation, source: SharedPlace, place: FragmentPlace) -> SSAValue:
+def taken(state: State, op: Operation, source: SharedLocation, place: FragmentLocation) -> SSAValue:
     """Load the registers of a fragment from its copy in shared memory."""
     work = Work(state, _steps(place.layout, place.element))
     indices = [of_table(table) for table in work.steps.coordinates]
@@ -96,7 +96,9 @@ def convert(state: State, op: ConvertLayoutOp) -> None:
     state.hold(target, moved(state, op, source, target))
 
 
-def moved(state: State, op: Operation, source: FragmentPlace, target: FragmentPlace) -> SSAValue:
+def moved(
+    state: State, op: Operation, source: FragmentLocation, target: FragmentLocation
+) -> SSAValue:
     """The registers of `target` with the elements of `source`."""
     registers = _renamed(source.layout, target.layout)
     if registers is not None:
@@ -122,7 +124,7 @@ def _renamed(source: FragmentMap, target: FragmentMap) -> list[int] | None:
 
 
 def _shuffled(
-    state: State, op: Operation, source: FragmentPlace, target: FragmentPlace
+    state: State, op: Operation, source: FragmentLocation, target: FragmentLocation
 ) -> SSAValue | None:
     """The registers by shuffles, if the planner prefers that."""
     given, wanted = (register_map(place.layout) for place in (source, target))
@@ -142,7 +144,7 @@ def _shuffled(
     return _resized(state, found, target, target.registers)
 
 
-def _resized(state: State, part: SSAValue, place: FragmentPlace, count: int) -> SSAValue:
+def _resized(state: State, part: SSAValue, place: FragmentLocation, count: int) -> SSAValue:
     """A vector with other registers at its end, which hold nothing."""
     have = length(part)
     if have == count:

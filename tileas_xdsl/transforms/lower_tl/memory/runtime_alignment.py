@@ -16,7 +16,7 @@ from xdsl.ir import Block, Region, SSAValue
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import cast_index, is_equal, modulo
 from tileas_xdsl.transforms.lower_tl.memory import vectorized_access as memory
-from tileas_xdsl.transforms.lower_tl.memory.vectorized_access import Access, Piece
+from tileas_xdsl.transforms.lower_tl.memory.vectorized_access import Access, VectorAccess
 
 
 def load(access: Access) -> SSAValue:
@@ -47,7 +47,7 @@ def act(access: Access, do: Callable[[Access], None]) -> None:
     _ways(access, pieces, put)
 
 
-def _wide_pieces(access: Access) -> Sequence[Piece] | None:
+def _wide_pieces(access: Access) -> Sequence[VectorAccess] | None:
     """The pieces if all sizes are multiples of an access; None where that makes no difference."""
     if not access.sizes or access.widest == 1:
         return None
@@ -69,7 +69,7 @@ def _promised(e: ThreadBuilder, sizes: Sequence[SSAValue], factor: int) -> Gener
 
 
 def _ways(
-    access: Access, pieces: Sequence[Piece], make: Callable[[Access], Sequence[SSAValue]]
+    access: Access, pieces: Sequence[VectorAccess], make: Callable[[Access], Sequence[SSAValue]]
 ) -> scf.IfOp:
     e, blocks = access.work.e, (Block(), Block())
     condition = _are_multiples(e, access.sizes, access.widest)

@@ -24,7 +24,7 @@ from tileas_xdsl.threads.index.thread_affine import (
     tables_of,
     uniform,
 )
-from tileas_xdsl.transforms.lower_tl.buffer_locations import SharedPlace
+from tileas_xdsl.transforms.lower_tl.buffer_locations import SharedLocation
 from tileas_xdsl.transforms.lower_tl.loops.loop_body import quotient, remainder
 from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import Work
 
@@ -33,7 +33,7 @@ CHUNK = 16
 
 
 def shared_offset(
-    work: Work, place: SharedPlace, indices: Sequence[ThreadAffine], size: int
+    work: Work, place: SharedLocation, indices: Sequence[ThreadAffine], size: int
 ) -> ThreadAffine:
     """Elements of `size` bytes from where a buffer begins."""
     if all(index.is_constant for index in indices):
@@ -48,7 +48,7 @@ def shared_offset(
     return found if swizzle is None else _swizzled(work, found, swizzle, size)
 
 
-def _known(place: SharedPlace, indices: Sequence[ThreadAffine]) -> np.ndarray:
+def _known(place: SharedLocation, indices: Sequence[ThreadAffine]) -> np.ndarray:
     """Bytes by table; what is outside of the buffer is taken at its end."""
     coordinates = [
         np.clip(index.constant, 0, extent - 1)

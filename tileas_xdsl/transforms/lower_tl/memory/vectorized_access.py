@@ -46,7 +46,7 @@ from tileas_xdsl.threads.registers.vector_values import (
     strip,
     zero,
 )
-from tileas_xdsl.transforms.lower_tl.buffer_locations import SharedPlace
+from tileas_xdsl.transforms.lower_tl.buffer_locations import SharedLocation
 from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import Work
 from tileas_xdsl.transforms.lower_tl.memory.global_addresses import WideAddress, has_32_bit_offsets
 from tileas_xdsl.transforms.lower_tl.memory.smem_offsets import shared_offset
@@ -63,7 +63,7 @@ class Bound:
 
 
 @dataclass(frozen=True)
-class Piece:
+class VectorAccess:
     """Neighbouring steps that one access moves."""
 
     first: int
@@ -90,7 +90,7 @@ class Access:
     """Elements of a piece, at most."""
     sizes: tuple[SSAValue, ...] = ()
     """Extents and strides of the array that only run time knows."""
-    chosen: Sequence[Piece] | None = None
+    chosen: Sequence[VectorAccess] | None = None
     """The pieces, where they are chosen already."""
     wide: WideAddress | None = None
     """How addresses are computed where offsets are not proven to have 32 bits."""
@@ -99,7 +99,7 @@ class Access:
     def of(
         work: Work,
         op: Operation,
-        place: GlobalView | SharedPlace,
+        place: GlobalView | SharedLocation,
         indices: Sequence[ThreadAffine],
         flags: Flags,
         most: int = ACCESS_BYTES,
@@ -110,7 +110,7 @@ class Access:
         bits = element_bits(kept)
         if bits is None:
             raise op_error(op, f"accesses elements of {type_}, and memory holds whole bytes")
-        if isinstance(place, SharedPlace):
+        if isinstance(place, SharedLocation):
             pointer = recast(work.e, place.pointer(work.e), kept)
             offset = shared_offset(work, place, indices, bits // 8)
             return Access(work, op, pointer, kept, offset, flags, (), most)
@@ -137,18 +137,18 @@ class Access:
         return min(self.work.vector or ACCESS_BYTES, ACCESS_BYTES // self.size, self.most)
 
     @cached_property
-    def pieces(self) -> Sequence[Piece]:
+    def pieces(self) -> Sequence[VectorAccess]:
         """All steps that do anything."""
         return list(self._pieces()) if self.chosen is None else self.chosen
 
-    def _pieces(self) -> Iterator[Piece]:
+    def _pieces(self) -> Iterator[VectorAccess]:
         first, count = 0, self.work.count
         while first < count:
             if not column(self.flags, first).any():
                 first += 1
                 continue
             width = next(w for w in self._widths() if self.is_piece(first, w))
-            yield Piece(first, width)
+            yield VectorAccess(first, width)
             first += width
 
     def _widths(self) -> Iterator[int]:
@@ -215,22 +215,22 @@ class Access:
 
     # code
 
-    def guard(self, piece: Piece) -> SSAValue | None:
+    def guard(self, piece: VectorAccess) -> SSAValue | None:
         """Whether a thread does a piece; None if all do."""
         e = self.work.e
         return logical_and(
             e, logical_and(e, self.thread(piece), self.inside(piece)), self.asked(piece)
         )
 
-    def thread(self, piece: Piece) -> SSAValue | None:
+    def thread(self, piece: VectorAccess) -> SSAValue | None:
         """Whether a thread is one of those that do a piece; None if all are."""
         return self.work.guard(column(self.flags, piece.first)[:, 0])
 
-    def asked(self, piece: Piece) -> SSAValue | None:
+    def asked(self, piece: VectorAccess) -> SSAValue | None:
         """Return the predicate of a piece given by the program; None without one."""
         return self.work.condition(piece.first)
 
-    def inside(self, piece: Piece) -> SSAValue | None:
+    def inside(self, piece: VectorAccess) -> SSAValue | None:
         """Whether a piece is in bounds; None if it always is."""
         work, e = self.work, self.work.e
         result: SSAValue | None = None
@@ -246,7 +246,7 @@ class Access:
             result = logical_and(e, result, inside)
         return result
 
-    def place(self, piece: Piece) -> tuple[SSAValue, int]:
+    def place(self, piece: VectorAccess) -> tuple[SSAValue, int]:
         """A pointer, and how many elements further on the piece begins."""
         work, e = self.work, self.work.e
         mine = column(self.flags, piece.first)[:, 0]
@@ -262,7 +262,7 @@ class Access:
         alignment = self.size * piece.count
         return advance(e, self.pointer, value, alignment), constant
 
-    def _constant_place(self, constant: int, piece: Piece) -> tuple[SSAValue, int]:
+    def _constant_place(self, constant: int, piece: VectorAccess) -> tuple[SSAValue, int]:
         if constant >= 0:
             return self.pointer, constant
         alignment = self.size * piece.count
@@ -322,8 +322,8 @@ def load(access: Access) -> SSAValue:
     work, e = access.work, access.work.e
     if access.is_one:
         flags = np.repeat(access.flags.any(axis=1, keepdims=True), work.count, axis=1)
-        return load_piece(replace(access, flags=flags), Piece(0, 1))
-    found = {piece.first: load_piece(access, piece) for piece in access.pieces}
+        return load_vector(replace(access, flags=flags), VectorAccess(0, 1))
+    found = {piece.first: load_vector(access, piece) for piece in access.pieces}
     parts: list[SSAValue] = []
     step = 0
     while step < work.count:
@@ -341,7 +341,7 @@ def _width(value: SSAValue) -> int:
     return type_.get_shape()[0] if isinstance(type_, VectorType) else 1
 
 
-def load_piece(access: Access, piece: Piece) -> SSAValue:
+def load_vector(access: Access, piece: VectorAccess) -> SSAValue:
     """The elements of a piece, 0 where it is not done."""
     pointer, offset = access.place(piece)
     many = VectorType(access.element, [piece.count])
@@ -358,11 +358,14 @@ def store(access: Access, value: SSAValue) -> None:
             if piece.count == 1
             else strip(e, access.work.spread(value), piece.first, piece.count)
         )
-        store_piece(access, piece, mine, access.guard)
+        store_vector(access, piece, mine, access.guard)
 
 
-def store_piece(
-    access: Access, piece: Piece, value: SSAValue, guard: Callable[[Piece], SSAValue | None]
+def store_vector(
+    access: Access,
+    piece: VectorAccess,
+    value: SSAValue,
+    guard: Callable[[VectorAccess], SSAValue | None],
 ) -> None:
     """The elements of a piece put into memory where a guard holds."""
     pointer, offset = access.place(piece)

@@ -22,7 +22,7 @@ from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.convert.element_conversion import CARRIERS
 from tileas_xdsl.threads.index.thread_affine import ThreadAffine
 from tileas_xdsl.threads.registers.vector_values import joined, zero
-from tileas_xdsl.transforms.lower_tl.buffer_locations import SharedPlace
+from tileas_xdsl.transforms.lower_tl.buffer_locations import SharedLocation
 from tileas_xdsl.transforms.lower_tl.loops import parallel_loops as loops
 from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import Work
 from tileas_xdsl.transforms.lower_tl.loops.thread_iterations import iterate
@@ -30,9 +30,9 @@ from tileas_xdsl.transforms.lower_tl.lowering_state import State
 from tileas_xdsl.transforms.lower_tl.memory import runtime_alignment as aligned
 from tileas_xdsl.transforms.lower_tl.memory.vectorized_access import (
     Access,
-    Piece,
-    load_piece,
-    store_piece,
+    VectorAccess,
+    load_vector,
+    store_vector,
 )
 
 PAST_THE_FIRST_CACHE = 16
@@ -76,7 +76,7 @@ def start(state: State, op: CopyOp) -> None:
     """Start a copy of global to shared memory; pieces that cannot go alone are moved at once."""
     source, target = state.places[op.source], state.places[op.target]
     assert isinstance(source, GlobalView)
-    assert isinstance(target, SharedPlace)
+    assert isinstance(target, SharedLocation)
     if element_of(op.source.type) in CARRIERS:
         loops.copy(state, op)
         return
@@ -104,21 +104,21 @@ def _start(read: Access, put: Access) -> None:
             if part.count * read.size in WIDTHS:
                 _start_piece(read, put, part)
             else:
-                store_piece(put, part, load_piece(read, part), partial(_both, read))
+                store_vector(put, part, load_vector(read, part), partial(_both, read))
 
 
-def _both(read: Access, piece: Piece) -> SSAValue | None:
+def _both(read: Access, piece: VectorAccess) -> SSAValue | None:
     return logical_and(read.work.e, read.thread(piece), read.asked(piece))
 
 
-def _parts(put: Access, piece: Piece) -> Sequence[Piece]:
+def _parts(put: Access, piece: VectorAccess) -> Sequence[VectorAccess]:
     """A piece, or its elements if shared memory does not have them side by side."""
     if put.is_piece(piece.first, piece.count):
         return [piece]
-    return [Piece(piece.first + k, 1) for k in range(piece.count)]
+    return [VectorAccess(piece.first + k, 1) for k in range(piece.count)]
 
 
-def _start_piece(read: Access, put: Access, piece: Piece) -> None:
+def _start_piece(read: Access, put: Access, piece: VectorAccess) -> None:
     e, size = read.work.e, piece.count * read.size
     thread, inside = _both(read, piece), read.inside(piece)
     shared, array = (advance(e, *one.place(piece), size) for one in (put, read))
@@ -130,4 +130,4 @@ def _start_piece(read: Access, put: Access, piece: Piece) -> None:
     nothing = zero(e, put.element)
     many = joined(e, [nothing] * piece.count) if piece.count > 1 else nothing
     assert piece.count == 1 or isinstance(many.type, VectorType)
-    store_piece(put, piece, many, lambda _: outside)
+    store_vector(put, piece, many, lambda _: outside)

@@ -32,7 +32,7 @@ from tileas_xdsl.threads.codegen.integer_ops import (
 from tileas_xdsl.threads.codegen.structured_control_flow import predicated
 from tileas_xdsl.threads.index.thread_affine import of_scalar
 from tileas_xdsl.threads.pipeline.mbarriers import next_stage
-from tileas_xdsl.transforms.lower_tl.buffer_locations import SharedPlace
+from tileas_xdsl.transforms.lower_tl.buffer_locations import SharedLocation
 from tileas_xdsl.transforms.lower_tl.lowering_state import Handler, State
 from tileas_xdsl.transforms.lower_tl.pipelining.cp_async_prefetch import AsyncCopies
 from tileas_xdsl.transforms.lower_tl.pipelining.prefetchable_copies import Staged, staged_in
@@ -80,8 +80,8 @@ def pipelined(state: State, op: PipelinedOp) -> None:
                 state.lower(each)
         following, is_first = next_stage(e, read, stages)
         flips = xor(e, parity, i32_constant(e, 1))
-        turned = e.insert(arith.SelectOp(is_first, flips, parity)).result
-        return [following, next_stage(e, write, stages)[0], turned]
+        transposed = e.insert(arith.SelectOp(is_first, flips, parity)).result
+        return [following, next_stage(e, write, stages)[0], transposed]
 
     carried = [index_constant(e, 0), index_constant(e, stages - 1), i32_constant(e, 0)]
     loop(state, op, (lower, upper, step), op.variable, limits, carried, body, variables)
@@ -131,7 +131,7 @@ class _Ahead:
         """The buffers are now those of a stage."""
         for copy in self.staged.copies:
             place = self.state.places[copy.target]
-            assert isinstance(place, SharedPlace)
+            assert isinstance(place, SharedLocation)
             self.state.places[copy.target] = place.at(stage)
 
 

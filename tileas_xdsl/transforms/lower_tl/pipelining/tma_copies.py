@@ -25,7 +25,7 @@ from tileas_xdsl.threads.codegen.lowered_values import Descriptor, GlobalView
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.convert.element_conversion import CARRIERS
 from tileas_xdsl.threads.tma.descriptor_args import hidden_argument
-from tileas_xdsl.transforms.lower_tl.buffer_locations import SharedPlace
+from tileas_xdsl.transforms.lower_tl.buffer_locations import SharedLocation
 from tileas_xdsl.transforms.lower_tl.lowering_state import State
 
 UNIT = 16
@@ -68,7 +68,7 @@ class Transfer:
         """One thread starts the bulk copies of all panels."""
         e, copy = state.e, self.copy
         place = state.places[copy.target]
-        assert isinstance(place, SharedPlace)
+        assert isinstance(place, SharedLocation)
         side, pointer = copy.source_side, place.pointer(e)
         starts = [state.scalar(value) for value in side.offsets]
         starts = starts or [index_constant(e, 0)] * len(side.variables)
@@ -110,7 +110,7 @@ def _panels_of(state: State, copy: CopyOp) -> Panels | None:
     """Return the panels of the destination; None where TMA cannot make the copy."""
     source, target = state.places[copy.source], state.places[copy.target]
     element = element_of(copy.source.type)
-    if not isinstance(source, GlobalView) or not isinstance(target, SharedPlace):
+    if not isinstance(source, GlobalView) or not isinstance(target, SharedLocation):
         return None
     if element != element_of(copy.target.type) or element in CARRIERS:
         return None
@@ -134,7 +134,7 @@ def _is_regular(source: GlobalView, size: int) -> bool:
     return is_row and len(steps) == len(outer) and 1 <= len(source.extents) <= MAX_RANK
 
 
-def _panels(place: SharedPlace, bits: int) -> Panels | None:
+def _panels(place: SharedLocation, bits: int) -> Panels | None:
     """Return the panels of a tile in a TMA swizzle layout; None for any other layout."""
     offsets = table(place.layout)
     for permuted, mode in enumerate(MODES):

@@ -24,10 +24,14 @@ from tileas_xdsl.threads.index.per_thread_tables import Table, holds
 from tileas_xdsl.threads.index.thread_affine import of_table
 from tileas_xdsl.threads.reduce.combiner import Combiner
 from tileas_xdsl.threads.registers.vector_values import element, joined, zero
-from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentPlace
+from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentLocation
 from tileas_xdsl.transforms.lower_tl.loops.iteration_assignment import thread_digits
 from tileas_xdsl.transforms.lower_tl.lowering_state import Handler, State
-from tileas_xdsl.transforms.lower_tl.memory.fragment_exchange import ROOM_ALIGNMENT, room, stored
+from tileas_xdsl.transforms.lower_tl.memory.fragment_exchange import (
+    SCRATCH_ALIGNMENT,
+    scratch_offset,
+    stored,
+)
 from tileas_xdsl.transforms.lower_tl.reduce.partial_rows import Partials, Parts, Rows
 
 FLOAT_COMBINERS: Mapping[Reduction, Any] = {
@@ -105,7 +109,7 @@ def _in_lanes(c: Combiner, partials: Partials, values: list[SSAValue]) -> Partia
     return partials
 
 
-def _columns(partials: Partials, target: FragmentPlace) -> list[int] | None:
+def _columns(partials: Partials, target: FragmentLocation) -> list[int] | None:
     """By register of the target the group that is its whole row in all threads; None without."""
     found: list[int] = []
     for slot in range(target.layout.slots):
@@ -124,7 +128,7 @@ def _through_memory(
     c: Combiner,
     partials: Partials,
     values: Sequence[SSAValue],
-    target: FragmentPlace,
+    target: FragmentLocation,
 ) -> list[SSAValue]:
     """Threads leave parts of rows in shared memory and combine those of the rows that they need."""
     count = prod(target.layout.shape)
@@ -132,8 +136,8 @@ def _through_memory(
     if parts is None:
         raise op_error(op, "combines elements whose copies overlap unevenly between threads")
     _, size = stored(c.wide)
-    offset = room(state, op, count * int(parts.counts.max()) * size, "rows")
-    pointer = state.e.insert(GetDynSmemOp(offset, c.wide, ROOM_ALIGNMENT)).result
+    offset = scratch_offset(state, op, count * int(parts.counts.max()) * size, "rows")
+    pointer = state.e.insert(GetDynSmemOp(offset, c.wide, SCRATCH_ALIGNMENT)).result
     everywhere = np.ones(state.threads, dtype=bool)
     for group, value in enumerate(values):
         number, row = parts.number[:, group], partials.rows[:, group]

@@ -17,14 +17,19 @@ from tileas_xdsl.threads.codegen.integer_ops import index_constant
 from tileas_xdsl.threads.convert.element_conversion import convert_float
 from tileas_xdsl.threads.index.thread_affine import of_scalar, of_table, uniform
 from tileas_xdsl.threads.registers.vector_values import zero
-from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentPlace, SharedPlace
+from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentLocation, SharedLocation
 from tileas_xdsl.transforms.lower_tl.buffers import row_major
 from tileas_xdsl.transforms.lower_tl.loops.iteration_assignment import Steps
 from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import Work
 from tileas_xdsl.transforms.lower_tl.loops.thread_iterations import spread
 from tileas_xdsl.transforms.lower_tl.lowering_state import Handler, State
 from tileas_xdsl.transforms.lower_tl.memory import vectorized_access as memory
-from tileas_xdsl.transforms.lower_tl.memory.fragment_exchange import room, spilled, stored, taken
+from tileas_xdsl.transforms.lower_tl.memory.fragment_exchange import (
+    scratch_offset,
+    spilled,
+    stored,
+    taken,
+)
 
 WORD = 32
 
@@ -32,25 +37,25 @@ WORD = 32
 def cumsum(state: State, op: CumSumOp) -> None:
     """Lower a cumulative sum; a fragment goes through shared memory, where lines are whole."""
     source, target = state.places[op.source], state.places[op.target]
-    if isinstance(source, FragmentPlace):
+    if isinstance(source, FragmentLocation):
         source = spilled(state, op, source)
-        into = source if isinstance(target, FragmentPlace) else target
+        into = source if isinstance(target, FragmentLocation) else target
     else:
-        into = _room_for(state, op, target) if isinstance(target, FragmentPlace) else target
-    assert isinstance(source, SharedPlace)
-    assert isinstance(into, SharedPlace)
+        into = _scratch_for(state, op, target) if isinstance(target, FragmentLocation) else target
+    assert isinstance(source, SharedLocation)
+    assert isinstance(into, SharedLocation)
     for work in _works(state, into.shape, op.axis.value.data):
         _line(work, op, source, into)
-    if isinstance(target, FragmentPlace):
+    if isinstance(target, FragmentLocation):
         synchronize_agent(state.e)
         state.hold(target, taken(state, op, into, target))
 
 
-def _room_for(state: State, op: CumSumOp, target: FragmentPlace) -> SharedPlace:
+def _scratch_for(state: State, op: CumSumOp, target: FragmentLocation) -> SharedLocation:
     """Allocate a shared-memory buffer for a result that is a fragment."""
     shape, (kept, size) = target.layout.shape, stored(target.element)
-    offset = room(state, op, prod(shape) * size, "sums")
-    return SharedPlace(offset, shape, row_major(shape, size), kept)
+    offset = scratch_offset(state, op, prod(shape) * size, "sums")
+    return SharedLocation(offset, shape, row_major(shape, size), kept)
 
 
 def _works(state: State, shape: tuple[int, ...], axis: int) -> Iterator[Work]:
@@ -62,7 +67,7 @@ def _works(state: State, shape: tuple[int, ...], axis: int) -> Iterator[Work]:
         yield Work(state, Steps(kept, lines, whole.first[:, k : k + 1], whole.digits))
 
 
-def _line(work: Work, op: CumSumOp, source: SharedPlace, into: SharedPlace) -> None:
+def _line(work: Work, op: CumSumOp, source: SharedLocation, into: SharedLocation) -> None:
     """The elements of a line, one after another."""
     state, e = work.state, work.e
     axis, element = op.axis.value.data, source.element

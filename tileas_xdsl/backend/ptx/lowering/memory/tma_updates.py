@@ -24,7 +24,7 @@ def _copy(op: nvgpu.CopyTmaDescOp, low: Lowering) -> None:
     value = low.emit(ptx.LdOp(source, "b32", "generic"))
     target = low.emit(ptx.AddOp(place.base, offset, "s32"))
     low.act(ptx.StOp(target, value, "b32", "shared", offset=place.offset))
-    _meet(low)
+    _synchronise(low)
 
 
 def _update(op: nvgpu.UpdateTmaDescOp, low: Lowering) -> None:
@@ -36,7 +36,7 @@ def _update(op: nvgpu.UpdateTmaDescOp, low: Lowering) -> None:
 
 
 def _publish(op: nvgpu.PublishTmaDescOp, low: Lowering) -> None:
-    _meet(low)
+    _synchronise(low)
     source, destination = low.at(low.place(op.smem)), low.at(low.place(op.gmem))
     low.act(ptx.TensormapCpFenceproxyOp(destination, source))
 
@@ -47,7 +47,7 @@ def _acquire(op: nvgpu.AcquireTmaDescOp, low: Lowering) -> None:
     low.define(op.result, address)
 
 
-def _meet(low: Lowering) -> None:
+def _synchronise(low: Lowering) -> None:
     low.act(ptx.BarWarpSyncOp(low.constant(ALL_LANES)))
 
 

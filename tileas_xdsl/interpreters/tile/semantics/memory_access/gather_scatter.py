@@ -81,7 +81,7 @@ class MaskedElements:
 
 
 @dataclass(frozen=True)
-class Places:
+class ScatteredElements:
     """Elements addressed by pointers into one or more memories."""
 
     shape: tuple[int, ...]
@@ -113,7 +113,7 @@ class Places:
             part.write(values, actor, access)
 
 
-def _place(agent: TileAgent, op: LoadBase | StoreBase, value: Attribute) -> Places:
+def _place(agent: TileAgent, op: LoadBase | StoreBase, value: Attribute) -> ScatteredElements:
     """Return the elements of a plain load or store, by pointers or view coordinates."""
     shape = shape_of(value) or ()
     base = agent.value_of(op.base)
@@ -127,9 +127,9 @@ def _place(agent: TileAgent, op: LoadBase | StoreBase, value: Attribute) -> Plac
     return _alone(_checked(op, MaskedElements(op, shape, wanted, view, index)))
 
 
-def _alone(place: MaskedElements) -> Places:
+def _alone(place: MaskedElements) -> ScatteredElements:
     view = place.view
-    return Places(place.shape, view.element, view.memory.space, [place])
+    return ScatteredElements(place.shape, view.element, view.memory.space, [place])
 
 
 def _element(op: LoadBase | StoreBase) -> Attribute:
@@ -140,7 +140,7 @@ def _element(op: LoadBase | StoreBase) -> Attribute:
 
 def pointed(
     agent: TileAgent, op: Operation, base: Any, element: Attribute, wanted: Array
-) -> Places:
+) -> ScatteredElements:
     """Resolve addresses to elements of memories, where `wanted` holds."""
     left, parts = wanted.copy(), list[MaskedElements]()
     addresses = np.broadcast_to(np.asarray(base, np.int64), wanted.shape)
@@ -154,7 +154,7 @@ def pointed(
         mine = left & (addresses >= memory.address) & (addresses < end)
         parts.append(_in_memory(op, memory, element, addresses - memory.address, mine))
         left = left & ~mine
-    return Places(wanted.shape, element, Space.GMEM, parts)
+    return ScatteredElements(wanted.shape, element, Space.GMEM, parts)
 
 
 def _in_memory(
@@ -190,7 +190,9 @@ def _inside(place: MaskedElements) -> Array:
     return found
 
 
-def _joined(agent: TileAgent, op: GatherLoadOp | ScatterStoreOp, tile: Attribute) -> Places:
+def _joined(
+    agent: TileAgent, op: GatherLoadOp | ScatterStoreOp, tile: Attribute
+) -> ScatteredElements:
     """Return the elements of a gather or scatter; out-of-bounds ones are masked."""
     shape = shape_of(tile)
     assert shape is not None
@@ -225,7 +227,7 @@ def _check_flags(op: Operation, place: MaskedElements, flags: Sequence[int]) -> 
             )
 
 
-def _rest(op: LoadBase | GatherLoadOp, place: Places) -> Array:
+def _rest(op: LoadBase | GatherLoadOp, place: ScatteredElements) -> Array:
     return padding_tile(place.shape, place.element, op.padding_value, op.atom)
 
 
@@ -236,7 +238,7 @@ def single_result(values: Array, type_: Attribute) -> Any:
     return values.item()
 
 
-def _cost(agent: TileAgent, place: Places) -> int:
+def _cost(agent: TileAgent, place: ScatteredElements) -> int:
     size = bytes_of_tile(place.shape, place.element)
     if place.space is Space.GMEM:
         return agent.latencies.load(size)
