@@ -24,6 +24,7 @@ from dataclasses import asdict, dataclass
 from io import StringIO
 from pathlib import Path
 
+from filecheck.error import CheckError
 from filecheck.finput import FInput
 from filecheck.matcher import Matcher
 from filecheck.options import DumpInputKind, Options
@@ -74,6 +75,7 @@ from tileas_xdsl.dialects.cuda_tile.structure.regions import check_blocks
 from tileas_xdsl.frontend.bytecode.layout import LATEST, Version
 from tileas_xdsl.frontend.bytecode.writing.writer import write_bytecode
 from tileas_xdsl.frontend.inputs import parse_input
+from tileas_xdsl.location_aliases import text_with_locations
 from tileas_xdsl.printing import module_text
 
 EXPECTED = re.compile(r"expected-(error|warning|remark)")
@@ -81,6 +83,7 @@ CHECK = re.compile(r"// CHECK(?:-(?!NOT)[A-Z-]+)?: (.*)")
 TO_BYTECODE = re.compile(r"-mlir-to-cudatilebc(?:.*-bytecode-version=([\d.]+))?")
 SEVERAL = re.compile(r"^ *(%[\w$.-]+(?:, %[\w$.-]+)+) =", re.M)
 WRONG = re.compile(r"RUN: not cuda-tile-(?:opt|translate -mlir-to)")
+PRINTS_LOCATIONS = "--mlir-print-debuginfo"
 OPTIMISER = re.compile(r"// RUN:.*?(canonicalize|fuse-fma|loop-split|synthesize-debug-info-scopes)")
 COLUMNS = (
     *("exact", "line", "rejected", "accepted wrongly", "crashed", "valid", "refused"),
@@ -178,11 +181,19 @@ def outcomes(root: Path, only: str) -> Iterator[Outcome]:
         content = path.read_bytes()
         is_wrong = WRONG.search(content.decode()) is not None
         run = OPTIMISER.match(content.decode())
+        before = ["", ""]  # The chunks that fit, and what was printed of them.
         with reporting_hints(_hint_reports(content.decode())):
             for chunk, offset in split_chunks(content):
                 has_checks = CHECK.search(chunk.decode()) is not None
                 if run is not None and has_checks:
-                    yield _optimised(chunk, name, offset, run[1])
+                    yield _optimised(
+                        chunk,
+                        name,
+                        offset,
+                        run[1],
+                        before,
+                        is_located=PRINTS_LOCATIONS in content.decode(),
+                    )
                 judged = _judged_by_checks if is_wrong and has_checks else _judged
                 yield from judged(chunk, name, offset, _version(content.decode()))
 
@@ -225,20 +236,33 @@ def _judged(chunk: bytes, name: str, offset: int, version: Version | None) -> It
     yield Outcome(name, offset + 1, "refused" if problem else "valid", "", problem)
 
 
-def _optimised(chunk: bytes, name: str, offset: int, pass_name: str) -> Outcome:
+def _optimised(
+    chunk: bytes, name: str, offset: int, pass_name: str, before: list[str], *, is_located: bool
+) -> Outcome:
     """A chunk that a pass of the optimiser runs on, and that FileCheck judges."""
     made = Universe.get_multiverse().all_passes.get(pass_name)
     if made is None:
         return Outcome(name, offset + 1, "otherwise", "", f"there is no pass {pass_name}")
-    printed, reports, crash = _processed(chunk, name, offset, made()())
+    printed, reports, crash = _processed(chunk, name, offset, made()(), is_located=is_located)
     problem = crash or _first(reports)
     if printed is None:
         return Outcome(name, offset + 1, "otherwise", "", problem)
-    options = Options(match_filename=name, dump_input=DumpInputKind.NEVER)
-    checks = Parser(options, StringIO(chunk.decode()), *pattern_for_opts(options))
-    fits = Matcher(options, FInput("printed", _packed(printed)), checks).run() == 0
+    text, printed = chunk.decode(), _packed(printed)
+    try:
+        fits = _fits(text, printed, name)
+    except CheckError:  # It has variables of chunks before it.
+        fits = _fits(f"{before[0]}{text}", f"{before[1]}{printed}", name)
+    if fits:
+        before[:] = f"{before[0]}{text}\n", f"{before[1]}{printed}\n"
     result = "optimised" if fits else "otherwise"
     return Outcome(name, offset + 1, result, "", "" if fits else printed)
+
+
+def _fits(checks: str, printed: str, name: str) -> bool:
+    """Whether FileCheck finds the CHECK lines of a text in what is printed."""
+    options = Options(match_filename=name, dump_input=DumpInputKind.NEVER)
+    parsed = Parser(options, StringIO(checks), *pattern_for_opts(options))
+    return Matcher(options, FInput("printed", printed), parsed).run() == 0
 
 
 def _packed(text: str) -> str:
@@ -272,6 +296,8 @@ def _processed(
     offset: int,
     optimiser: ModulePass | None = None,
     version: Version | None = None,
+    *,
+    is_located: bool = False,
 ) -> tuple[str | None, list[Diagnostic], str]:
     """The printed module, the errors, and an exception that is no diagnostic."""
     with collecting_diagnostics() as log:
@@ -284,7 +310,8 @@ def _processed(
                 verify_module(module, after=optimiser.name)
             if version is not None:
                 write_bytecode(module, version)
-            return module_text(module, aliases, ctx.loaded_dialects), [], ""
+            printed = text_with_locations if is_located else module_text
+            return printed(module, aliases, ctx.loaded_dialects), [], ""
         except (LocatedParseError, DiagnosticError) as error:
             reports = [*error.diagnostics, *log.diagnostics]
             return None, [r for r in reports if r.severity is Severity.ERROR], ""

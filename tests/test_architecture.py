@@ -45,6 +45,7 @@ MAY_IMPORT = {
     "compiled_module": None,
     "api_arguments": {"diagnostics", "pass_execution", "pipelines"},
     "printing": {"diagnostics"},
+    "location_aliases": {"diagnostics", "printing"},
     "universe": None,
     "compiler": None,
     "cutile": None,

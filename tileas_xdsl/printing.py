@@ -44,6 +44,10 @@ class AliasPrinter(Printer):
         self.print_string(f"%{name}")
         return name
 
+    def alias_of(self, attribute: Attribute) -> str | None:
+        """The alias that an attribute is printed by."""
+        return self._names.get(attribute)
+
     def print_attribute(self, attribute: Attribute) -> None:
         name = self._names.get(attribute)
         if name is None:

@@ -37,6 +37,7 @@ from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.dialects.cuda_tile.hints import HintReports, reporting_hints
 from tileas_xdsl.frontend.bytecode.layout import is_bytecode
 from tileas_xdsl.frontend.inputs import SUFFIX, parse_input
+from tileas_xdsl.location_aliases import text_with_locations
 from tileas_xdsl.printing import module_text
 from tileas_xdsl.reproducers import FOLDER_VARIABLE, PassRunner, passes_of_reproducer
 from tileas_xdsl.tools.deep_stack import with_deep_stack
@@ -213,14 +214,17 @@ class TileasOptMain(xDSLOptMain):
 
     def output_resulting_program(self, prog: ModuleOp) -> str:
         with located_failures(f"target '{self.args.target}'", prog):
+            generic: bool = self.args.print_op_generic
+            if self.args.print_debuginfo and self._prints_plain_mlir():
+                dialects = self.ctx.loaded_dialects
+                return text_with_locations(prog, self._aliases, dialects, generic=generic)
             if self._aliases and self._prints_plain_mlir():
-                generic: bool = self.args.print_op_generic
                 return module_text(prog, self._aliases, self.ctx.loaded_dialects, generic=generic)
             return super().output_resulting_program(prog)
 
     def _prints_plain_mlir(self) -> bool:
         args = self.args
-        special = args.print_debuginfo or args.print_no_properties or args.syntax_highlight
+        special = args.print_no_properties or args.syntax_highlight
         return args.target == "mlir" and not special
 
     def run(self) -> None:

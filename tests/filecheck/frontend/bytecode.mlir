@@ -39,5 +39,10 @@ cuda_tile.module @scaled {
 // CHECK-NEXT:     %13 = store_view_tko weak %12, %4[%5] token = %9
 // CHECK-NEXT:     return
 
-// PLACES: make_token : token loc(fused<#cuda_tile.di_subprogram<{{.*}}name = "first"{{.*}}>>["{{.*}}bytecode.mlir":11:14])
-// PLACES: mulf {{.*}}:21:12])
+// PLACES:     make_token : token loc(#[[TOKEN:.*]])
+// PLACES:     mulf {{.*}} loc(#[[MULF:.*]])
+// PLACES-DAG: #[[AT_TOKEN:.*]] = loc("{{.*}}bytecode.mlir":11:14)
+// PLACES-DAG: #[[AT_MULF:.*]] = loc("{{.*}}bytecode.mlir":21:12)
+// PLACES-DAG: #[[FIRST:.*]] = #cuda_tile.di_subprogram<{{.*}}name = "first"
+// PLACES-DAG: #[[TOKEN]] = #cuda_tile.di_loc<#[[AT_TOKEN]] in #[[FIRST]]>
+// PLACES-DAG: #[[MULF]] = #cuda_tile.di_loc<#[[AT_MULF]] in #[[FIRST]]>

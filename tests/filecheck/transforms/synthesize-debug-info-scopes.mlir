@@ -18,11 +18,23 @@ cuda_tile.module @m {
 
 // A name, a call and a fused location have a place; without one, that of the function counts.
 
-// CHECK:      make_token : token loc(fused<#cuda_tile.di_subprogram<file = #cuda_tile.di_file<"file.py" in "dir">, line = 10, name = "k", linkageName = "k", compileUnit = #cuda_tile.di_compile_unit<file = #cuda_tile.di_file<"module.py" in "">>, scopeLine = 10>>["dir/file.py":12:4])
-// CHECK:      return loc(fused<{{.*}}>["dir/file.py":10:4])
-// CHECK-NEXT: } loc(fused<{{.*}}>["dir/file.py":10:4])
+// CHECK:      make_token : token loc(#[[TOKEN:.*]])
+// CHECK-NEXT: return loc(#[[K:.*]])
+// CHECK-NEXT: } loc(#[[K]])
 
 // A function that has a scope stays as it is.
 
-// CHECK:      return loc(unknown)
-// CHECK-NEXT: } loc(fused<{{.*}}line = 9{{.*}}>["other.py":9:1])
+// CHECK:      return loc(#[[NONE:.*]])
+// CHECK-NEXT: } loc(#[[KNOWN:.*]])
+
+// CHECK:      #[[FILE:.*]] = #cuda_tile.di_file<"file.py" in "dir">
+// CHECK-NEXT: #[[OF_MODULE:.*]] = #cuda_tile.di_file<"module.py" in "">
+// CHECK:      #[[TENTH:.*]] = loc("dir/file.py":10:4)
+// CHECK-NEXT: #[[TWELFTH:.*]] = loc("dir/file.py":12:4)
+// CHECK:      #[[NONE]] = loc(unknown)
+// CHECK-NEXT: #[[UNIT:.*]] = #cuda_tile.di_compile_unit<file = #[[OF_MODULE]]>
+// CHECK:      #[[SCOPE:.*]] = #cuda_tile.di_subprogram<file = #[[FILE]], line = 10, name = "k", linkageName = "k", compileUnit = #[[UNIT]], scopeLine = 10>
+// CHECK-NEXT: #[[OLD:.*]] = #cuda_tile.di_subprogram<{{.*}}line = 9, name = "known"
+// CHECK-NEXT: #[[K]] = #cuda_tile.di_loc<#[[TENTH]] in #[[SCOPE]]>
+// CHECK-NEXT: #[[TOKEN]] = #cuda_tile.di_loc<#[[TWELFTH]] in #[[SCOPE]]>
+// CHECK-NEXT: #[[KNOWN]] = #cuda_tile.di_loc<{{.*}} in #[[OLD]]>

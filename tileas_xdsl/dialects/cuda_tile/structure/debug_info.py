@@ -160,6 +160,10 @@ class DISubprogramAttr(ParametrizedAttribute):
     def print_parameters(self, printer: Printer) -> None:
         _print_struct(printer, self, _SUBPROGRAM)
 
+    def located(self, place: FileLineColLoc) -> DILocAttr:
+        """Return a location in this scope, as Tile IR writes it."""
+        return DILocAttr(place, self)
+
 
 _BLOCK = ("scope", "file", "line", "column")
 
@@ -184,6 +188,10 @@ class DILexicalBlockAttr(ParametrizedAttribute):
 
     def print_parameters(self, printer: Printer) -> None:
         _print_struct(printer, self, _BLOCK)
+
+    def located(self, place: FileLineColLoc) -> DILocAttr:
+        """Return a location in this scope, as Tile IR writes it."""
+        return DILocAttr(place, self)
 
 
 LOCAL_SCOPES = (DISubprogramAttr, DILexicalBlockAttr)

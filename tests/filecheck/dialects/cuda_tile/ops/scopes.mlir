@@ -24,10 +24,20 @@ cuda_tile.module @n {
   }
 }
 
-// CHECK:      %0 = make_token : token loc(fused<#cuda_tile.di_lexical_block<scope = #cuda_tile.di_subprogram<
-// CHECK-SAME: line = 3, column = 4>>["kernel.py":3:4])
-// CHECK-NEXT: %1 = make_token : token loc(fused<#cuda_tile.di_subprogram<
-// CHECK-SAME: >["kernel.py":5:6])
-// CHECK:      } loc(fused<#cuda_tile.di_subprogram<
-// CHECK-SAME: >["kernel.py":1:1])
-// CHECK:      make_token : token loc(fused["kernel.py":5:6, unknown])
+// CHECK:      %0 = make_token : token loc(#[[IN_BLOCK:.*]])
+// CHECK-NEXT: %1 = make_token : token loc(#[[IN_KERNEL:.*]])
+// CHECK:      } loc(#[[KERNEL:.*]])
+// CHECK:      make_token : token loc(#[[FUSED:.*]])
+
+// Aliases stand behind the module, those of what others contain first.
+
+// CHECK-DAG: #[[FIRST:.*]] = loc("kernel.py":1:1)
+// CHECK-DAG: #[[THIRD:.*]] = loc("kernel.py":3:4)
+// CHECK-DAG: #[[FIFTH:.*]] = loc("kernel.py":5:6)
+// CHECK-DAG: #[[NONE:.*]] = loc(unknown)
+// CHECK-DAG: #[[FUSED]] = loc(fused[#[[FIFTH]], #[[NONE]]])
+// CHECK-DAG: #[[K:di_subprogram.*]] = #cuda_tile.di_subprogram<file = #di_file, line = 1,
+// CHECK-DAG: #[[BLOCK:.*]] = #cuda_tile.di_lexical_block<scope = #[[K]], file = #di_file, line = 3, column = 4>
+// CHECK-DAG: #[[KERNEL]] = #cuda_tile.di_loc<#[[FIRST]] in #[[K]]>
+// CHECK-DAG: #[[IN_KERNEL]] = #cuda_tile.di_loc<#[[FIFTH]] in #[[K]]>
+// CHECK-DAG: #[[IN_BLOCK]] = #cuda_tile.di_loc<#[[THIRD]] in #[[BLOCK]]>
