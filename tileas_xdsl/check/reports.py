@@ -72,7 +72,7 @@ def ptx(
     shared: int = 0,
     target: str | None = None,
     allow: Iterable[str] = (),
-    schedules: int = 2,
+    schedules: int = 3,
     seed: int = 0,
     limit: float = INSTRUCTION_BUDGET,
     jobs: Workers = 1,

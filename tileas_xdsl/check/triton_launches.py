@@ -50,7 +50,7 @@ def triton(
     target: str = "sm_90a",
     *,
     allow: Iterable[str] = (),
-    schedules: int = 2,
+    schedules: int = 3,
     seed: int = 0,
     limit: float = INSTRUCTION_BUDGET,
 ) -> Generator[list[CheckReport]]:

@@ -107,11 +107,12 @@ def test_endless_kernels_meet_a_limit() -> None:
 
 
 @pytest.mark.parametrize("jobs", [1, 3])
-def test_blocks_that_wait_for_one_another_run_together(jobs: int) -> None:
+@pytest.mark.parametrize("by", ["red.global.add.u32", "st.release.gpu.global.u32"])
+def test_blocks_that_wait_for_one_another_run_together(jobs: int, by: str) -> None:
     """Block 0 waits for a flag that block 5 sets."""
-    body = """
+    body = f"""
     .reg .b64 %o; .reg .b32 %r, %v; .reg .pred %p; ld.param.u64 %o, [O]; mov.u32 %r, %ctaid.x;
-    setp.eq.u32 %p, %r, 5; @%p red.global.add.u32 [%o], 1; setp.ne.u32 %p, %r, 0; @%p ret;
+    setp.eq.u32 %p, %r, 5; @%p {by} [%o], 1; setp.ne.u32 %p, %r, 0; @%p ret;
     W: ld.acquire.gpu.global.u32 %v, [%o]; setp.eq.u32 %p, %v, 0; @%p bra W;
     st.global.u32 [%o+4], 9; ret;
     """

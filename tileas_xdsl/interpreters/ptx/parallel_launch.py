@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tileas_xdsl.executors import Workers, opened, parts_for
 from tileas_xdsl.interpreters.ptx.checking.findings import Finding, Findings
 from tileas_xdsl.interpreters.ptx.memory.global_memory import GlobalMemory
-from tileas_xdsl.interpreters.ptx.parsing.syntax import Kernel
+from tileas_xdsl.interpreters.ptx.parsing.syntax import Instruction, Kernel
 
 Array = NDArray[Any]
 Progress = Callable[[int, int], None]
@@ -44,6 +44,9 @@ SHARED_BY_BLOCKS = ("atom", "red", "multimem", "call")
 """Instructions by which blocks may update one address, or print: such kernels run in one
 process."""
 
+ORDERED = {"acquire", "release", "relaxed", "volatile"}
+"""Orders of loads and stores by which blocks may wait for each other: those kernels too."""
+
 
 @dataclass(frozen=True)
 class _Share:
@@ -60,8 +63,7 @@ class _Share:
 def execute(launch: Launch, workers: Workers, progress: Progress | None) -> tuple[int, bool]:
     """Run all clusters; return the executed instructions, and whether all clusters finished."""
     count = parts_for(workers, launch.clusters)
-    alone = any(i.parts[0] in SHARED_BY_BLOCKS for i in launch.kernel.code)
-    if count < 2 or alone:
+    if count < 2 or any(_meets_blocks(i) for i in launch.kernel.code):
         return launch.execute(range(launch.clusters), progress)
     parts = [range(part, launch.clusters, count) for part in range(count)]
     instructions, finished, done = 0, True, 0
@@ -76,6 +78,14 @@ def execute(launch: Launch, workers: Workers, progress: Progress | None) -> tupl
             if progress is not None:
                 progress(done, launch.clusters)
     return instructions, finished
+
+
+def _meets_blocks(instruction: Instruction) -> bool:
+    """Return whether blocks may exchange data by an instruction while they run."""
+    name, parts = instruction.parts[0], instruction.parts
+    if name in ("ld", "st") and "shared" not in " ".join(parts):
+        return not ORDERED.isdisjoint(parts)
+    return name in SHARED_BY_BLOCKS
 
 
 def _merge(launch: Launch, share: _Share) -> None:

@@ -91,9 +91,11 @@ def check(
     schedules: Annotated[
         int,
         typer.Option(
-            min=1, help="Orders in which asynchronous operations complete: at once, late, random."
+            min=1,
+            help="Orders in which asynchronous operations complete: at once, late, random; random "
+            "ones also run several blocks at a time.",
         ),
-    ] = 2,
+    ] = 3,
     seed: Annotated[int, typer.Option(min=0, help="The first random order.")] = 0,
     limit: Annotated[
         int | None,

@@ -10,7 +10,7 @@ flight is completed; then waits with a time limit time out once; then it is a de
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import inf
 
@@ -104,7 +104,7 @@ class ClusterScheduler:
         )
         if spins and self._start(active, numbers):
             return True
-        self._report_deadlock(active[0])
+        self._report_deadlock(active)
         self.instructions += sum(c.instructions for c in active)
         return False
 
@@ -223,16 +223,23 @@ class ClusterScheduler:
             notes.insert(0, f"executed by {describe_warps(cluster.current)}")
         self.findings.add(fault.kind, at, fault.message, notes, fault.location)
 
-    def _report_deadlock(self, cluster: Cluster) -> None:
-        stuck = [
-            f for g in cluster.live_warpgroups for f in g.convergence_groups if f.wait is not None
+    def _report_deadlock(self, clusters: Sequence[Cluster]) -> None:
+        """Report that no group of the resident clusters can go on, at the first of them."""
+        waiting = [
+            (cluster, [f for g in cluster.live_warpgroups for f in g.convergence_groups if f.wait])
+            for cluster in clusters
         ]
-        if not stuck:
+        waiting = [(cluster, groups) for cluster, groups in waiting if groups]
+        if not waiting:
             return
+        cluster, stuck = waiting[0]
         apart = [f for f in stuck if _is_divergence_deadlock(f)]
         message, notes, at = diagnose_deadlock(cluster, apart or stuck)
         if apart:
             message = "lanes that have to execute this together never come together"
+        for other, groups in waiting[:RESIDENTS]:
+            if other is not cluster and not apart:
+                notes += diagnose_deadlock(other, groups)[1][:1]
         self.findings.add("diverged" if apart else "deadlock", at, message, notes)
 
 
