@@ -22,12 +22,11 @@ from tileas_xdsl.runtime.cutile_arguments import flattened, in_memory, restored
 
 pytest.importorskip("cuda.tile")
 
-from support import cutile_products as kernels
-
 from kernels.cutile.attention import Attention
 from kernels.cutile.batched_matmul import batched_matmul
 from kernels.cutile.matmul import matmul
 from kernels.cutile.problem import emulated
+from tests import cutile_products as kernels
 
 TARGETS = ("sm_90a", "sm_100a")
 COPIES = r"cp\.async\.bulk\.tensor"

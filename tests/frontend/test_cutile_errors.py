@@ -13,8 +13,9 @@ from tileas_xdsl.diagnostics.emission import DiagnosticError
 
 pytest.importorskip("cuda.tile")
 
-from support import cutile_kernels, wrong_kernels
+from support import cutile_kernels
 
+from tests.frontend import wrong_kernels
 from tileas_xdsl.frontend import cutile
 from tileas_xdsl.frontend.cutile import MissingPackageError
 

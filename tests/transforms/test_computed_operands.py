@@ -9,10 +9,10 @@ import pytest
 
 pytest.importorskip("cuda.tile")
 
-from support import computed_operands as kernels
 from support.assembling import needs_ptxas
 
 import tileas_xdsl as tileas
+from tests.transforms import computed_operands as kernels
 from tileas_xdsl.diagnostics.emission import DiagnosticError
 
 RNG = np.random.default_rng(11)

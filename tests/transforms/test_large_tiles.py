@@ -14,7 +14,7 @@ from tests.support.assembling import needs_ptxas
 
 pytest.importorskip("cuda.tile")
 
-from support import cutile_large as kernels
+from tests.transforms import large_kernels as kernels
 
 
 def softmax(x: NDArray[Any]) -> NDArray[Any]:

@@ -11,10 +11,10 @@ import pytest
 
 pytest.importorskip("cuda.tile")
 
-from support import promoted_products as kernels
 from support.assembling import needs_ptxas
 
 import tileas_xdsl as tileas
+from tests.transforms import promoted_products as kernels
 
 RNG = np.random.default_rng(5)
 

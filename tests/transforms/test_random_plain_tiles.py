@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.support.random_programs.plain import plain_program
+from tests.transforms.random_plain_programs import plain_program
 from tileas_xdsl.compiler import compile
 
 QUICK, MORE = range(12), range(12, 300)

@@ -14,7 +14,7 @@ from tileas_xdsl.compiler import CompiledKernel
 
 pytest.importorskip("cuda.tile")
 
-from support import cutile_chunked as kernels
+from tests.transforms import chunked_kernels as kernels
 
 RNG = np.random.default_rng(8)
 

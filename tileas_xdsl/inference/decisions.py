@@ -1,4 +1,4 @@
-"""What inference answers: a layout for each fragment, shared buffer and loop, and why."""
+"""The result of inference: a layout for each fragment, shared buffer and loop, with reasons."""
 
 from __future__ import annotations
 

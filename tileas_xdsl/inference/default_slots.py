@@ -1,4 +1,4 @@
-"""TileLang's default slots: where only the thread of an element is given, what that leaves unused.
+"""TileLang's default register index, where a layout only gives the thread of an element.
 
 >>> from tileas_xdsl.layout.expr.expression import dimension
 >>> i, j = dimension(0), dimension(1)

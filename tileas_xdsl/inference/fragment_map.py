@@ -1,5 +1,9 @@
 """Maps from fragment elements, or loop iterations, to threads and registers (slots).
 
+A concept of its own beside `layout.registers.RegisterLayout`, which is a CuTe layout: a map is any
+quasi-affine expression, as TileLang's `Fragment` is, and its owners may be outside of the block.
+Where a map has digits, `closed_form.layout_of` derives the register layout, which lowerings use.
+
 >>> from tileas_xdsl.layout.expr.expression import dimension
 >>> i, j = dimension(0), dimension(1)
 >>> owners = FragmentMap((4, 16), i * 16 + j, 0, threads=64)

@@ -1,4 +1,4 @@
-"""Where a matrix product wants its operands and its accumulator: wgmma and mma.sync.
+"""Fragment layouts of `wgmma` and `mma.sync` operands and accumulators.
 
 Warp partitions and orders of registers are those of TileLang 0.1.15 (`src/cuda/op/gemm.cc` and
 `tilelang/cuda/intrinsics/macro`); the registers of one instruction are those of PTX ISA 9.7.14-15.

@@ -1,4 +1,4 @@
-"""The two ways to infer layouts, by name."""
+"""The two modes of layout inference, by name."""
 
 from __future__ import annotations
 

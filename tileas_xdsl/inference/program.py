@@ -1,4 +1,4 @@
-"""A block-level program as inference sees it: buffers, and operations that touch them.
+"""Input of layout inference: a block-level program as buffers and operations on them.
 
 Indices are affine expressions.  Their dimensions are the variables of the loop, the parallel ones
 first, then those of serial loops within its body; their symbols, numbered for the whole program,

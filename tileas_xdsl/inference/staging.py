@@ -1,4 +1,4 @@
-"""Decisions with their stagings written out: copies to and from shared memory as loops."""
+"""Insert staging copies through shared memory into the program, as loops."""
 
 from __future__ import annotations
 

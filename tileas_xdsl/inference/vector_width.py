@@ -1,4 +1,4 @@
-"""How many neighbouring iterations of a loop may access memory at once, before threads share it.
+"""Vector width of a loop's memory accesses, before iterations are assigned to threads.
 
 The rules are those of TileLang's vectorizer (`src/transform/loop_vectorize.cc`, 0.1.15), decided on
 tables: an access allows width w where groups of w iterations touch consecutive elements, the first

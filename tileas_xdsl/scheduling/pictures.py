@@ -1,4 +1,4 @@
-"""Pictures of a scheduled loop as SVG: its dependence graph, and a round of its units."""
+"""SVG of a scheduled loop: its dependence graph, and the reservations of one iteration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The modulo scheduling problem, without IR: tasks, dependences, and units that one task has.
+"""The modulo scheduling problem, free of IR: tasks, dependences, exclusive units.
 
 A task of the loop starts at cycle `s` of its own iteration; iteration i starts at `i * ii`.
 

@@ -14,9 +14,9 @@ pytest.importorskip("cuda.tile")
 
 import cuda.tile as ct
 from support.cutile_programs import add, increment, product, total
-from support.launches import RecordingGpu, Tensor
 
 import tileas_xdsl as tileas
+from tests.runtime.cutile.launches import RecordingGpu, Tensor
 from tileas_xdsl.runtime.cutile import gpu_backend, settings
 from tileas_xdsl.runtime.cutile.settings import Settings
 from tileas_xdsl.target.tma.tensor_map_bytes import decode

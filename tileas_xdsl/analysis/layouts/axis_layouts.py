@@ -1,4 +1,4 @@
-"""Registers for work along one dimension of a tile: its elements are split in order over threads.
+"""Register layouts for reductions and scans: a dimension split in order over threads.
 
 Each thread has a run of neighbours, the next lanes those behind it, then the next warps.  Lines
 along the dimension are for lanes first, then for warps, and what is left for registers.

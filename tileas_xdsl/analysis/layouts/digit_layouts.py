@@ -1,4 +1,4 @@
-"""Register layouts by digits: of each coordinate of a tile, which digits are lanes or registers.
+"""Register layouts by digits: which digits of each coordinate index lanes or registers.
 
 Digits that a tile is too small for are not there: its threads then have the elements several times,
 as do threads that no digit names.

@@ -1,4 +1,4 @@
-"""The register layouts of tiles that get a dimension of extent one, or lose it."""
+"""Register layouts of tiles that gain or lose a unit dimension."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Products without a matrix unit of their own: which thread multiplies what, and what it reads.
+"""Register layouts of dots on FMA or `mma.sync`: which thread computes what, from which operands.
 
 Warps are laid over batch, rows and columns, so that each multiplies as little and reads as little
 as possible.  With `mma`, the 32 lanes hold the fragments of the instruction; with `fma`, lanes are

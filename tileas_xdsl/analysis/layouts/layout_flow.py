@@ -1,4 +1,4 @@
-"""How layouts flow: which operations fix them, which carry them on, which could make another one.
+"""Roles of operations in layout propagation: which fix, forward or may change a layout.
 
 The tables are facts about operations, by name; every pass that moves, removes or assigns layouts
 reads them.  What they do not name fixes the layouts of its tiles.

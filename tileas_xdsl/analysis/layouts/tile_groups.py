@@ -1,4 +1,4 @@
-"""Groups of tiles that must have one layout: values that are the same registers or memory.
+"""Equivalence classes of tiles that share registers or memory, hence a layout.
 
 A pipeline is followed from where its stages are filled to where they are read: the tile at one
 position of the stages is one node, whichever operation names it.  Conversions, loads, stores and

@@ -1,4 +1,4 @@
-"""Accumulators in tensor memory: the values that share one, and when it is written and read.
+"""Accumulators in tensor memory: aliasing values, and live ranges between MMAs and reads.
 
 An accumulator begins where a constant becomes the C operand of an MMA, is added to, is read into
 registers, and is free again.  Different threads issue MMAs and reads, so the synchronisation points

@@ -1,4 +1,4 @@
-"""Buffers that are others: from an alias in shared or tensor memory back to its allocation.
+"""Alias analysis of shared- and tensor-memory buffers, back to their allocation.
 
 A buffer reaches an operation through windows (`view`, `extract_slice`, `reinterpret`), selections
 and what control flow carries.  `BufferAliases` walks back through all of them.  A copy gives no

@@ -1,4 +1,4 @@
-"""Whether a window shows the elements of a buffer where they are, or under another layout."""
+"""Whether a sub-view keeps the layout of its buffer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MMAs into tensor memory whose operands may be overwritten before anything waits for them.
+"""Tensor-memory MMAs whose shared-memory operands are overwritten before any wait.
 
 MMAs read shared memory asynchronously.  A pipeline stage is released by their commit; for any other
 tile, a reader of the accumulator has waited.  Where the tile is written before that, in a later

@@ -1,4 +1,4 @@
-"""Shared memory that the tiles of a kernel take, before it is lowered to threads.
+"""Shared memory of a kernel's tiles in bytes, before lowering to threads.
 
 A tile is allocated where it is made: views of it, slices, and loops that carry it take nothing.
 Scratch for exchanges between threads is not counted: it depends on layouts, and where the lowering

@@ -1,4 +1,4 @@
-"""The registers that tcgen05.ld fills from tensor memory, and tcgen05.st empties.
+"""Register fragments of `tcgen05.ld` and `tcgen05.st`.
 
 A warp reaches the 32 lanes of its quarter alone.  Tiles of 128 rows have a lane for each, those of
 64 rows have 16 lanes of each quarter.  More than four warps share columns.

@@ -1,4 +1,4 @@
-"""The TMA descriptors of a kernel: where each is created, and its index in the table of its kind.
+"""TMA descriptors of a kernel: where each is created, and its index among those of its kind.
 
 One walk, in program order.  A descriptor whose view depends on nothing but arguments, constants and
 integer arithmetic of them is created on the host, before the launch; any other on the device.

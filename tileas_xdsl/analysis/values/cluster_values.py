@@ -1,4 +1,4 @@
-"""Values that all blocks of a cluster agree on, and where they do the same work."""
+"""Uniformity across a cluster: values and control flow that all its CTAs share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the elements of a row go on in aligned runs of columns: alike, counting up, or unknown.
+"""Axis analysis of rows: aligned runs of columns that are constant, contiguous or unknown.
 
     %i = generate { (%row * 640 + %first) + %column }   runs of 8: step 1, begin at multiples of 8
     %m = arith.cmpi slt, %i, %bound                     all 8 alike, if 8 divides %bound

@@ -1,4 +1,4 @@
-"""Ranges of floats, by intervals, for tiles as for fragments and scalars of a thread.
+"""Interval analysis of floats, for tiles, fragments and scalars.
 
     %m = reduce max of %x                 [-inf, inf]
     %d = arith.subf %x, broadcast of %m   [-inf, 0]      no element exceeds the largest of its row

@@ -1,4 +1,4 @@
-"""What control flow carries: operands that go in, and the arguments and results they become.
+"""Operands of region operations, with the block arguments and results that they become.
 
 One value that a loop carries, or that branches give, is several values to the program: the first
 comes in as an operand, others are yielded, and they arrive as block arguments and results.  They

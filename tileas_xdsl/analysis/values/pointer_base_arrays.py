@@ -1,4 +1,4 @@
-"""Arrays behind pointers of which a launch knows all: address, extents and strides are arguments.
+"""Base arrays of pointer arithmetic: address, extents and strides from kernel arguments.
 
 `make_memref` of parameters of the kernel, with constants here and there and promises in between.
 """

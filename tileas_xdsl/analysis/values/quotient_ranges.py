@@ -1,4 +1,4 @@
-"""What is known of the operands of a division of tiles, kept at the division of fragments.
+"""Operand ranges of integer divisions, attached when tiles become fragments.
 
     arith.divf %a, %b {nv_tileas.operand_ranges = [0.0, 1.0, 0.0, 0.0, inf, 0.0]}
 

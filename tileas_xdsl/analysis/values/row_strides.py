@@ -1,4 +1,4 @@
-"""Strides of integer tiles: the constant difference of neighbours along the last dimension.
+"""Strides of integer tiles along the last dimension, where constant.
 
 The result of `row_step` holds unless integers wrap around: vectorised accesses must check the first
 and the last of the neighbours.

@@ -1,4 +1,4 @@
-"""Operations on numbers alone, which any thread of any agent may repeat."""
+"""Pure scalar operations, which any thread of any agent may recompute."""
 
 from __future__ import annotations
 

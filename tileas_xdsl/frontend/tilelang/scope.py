@@ -16,8 +16,6 @@ from tileas_xdsl.frontend.tilelang.scalars.conversions import resized
 from tileas_xdsl.frontend.tilelang.scalars.element_types import BOOLEAN, is_unsigned, memory_type
 from tileas_xdsl.frontend.tilelang.scalars.value_types import literal_type, natural_type
 
-_THREADS = ("threadIdx.x", "threadIdx.y", "threadIdx.z")
-
 
 @dataclass
 class Scope(Emitter):

@@ -1,4 +1,4 @@
-"""A program beside the decisions about it, and the tables that the rules look at."""
+"""A program with its inferred layouts, and the tables that the checks use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memory that threads share changes once for each iteration, and each element but once."""
+"""Check of side effects: each shared element is updated once per iteration."""
 
 from __future__ import annotations
 

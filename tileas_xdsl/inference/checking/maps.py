@@ -1,4 +1,4 @@
-"""Layouts are maps: of the right shape, within the block, one element a slot."""
+"""Check that layouts are injective maps of the right shape within the block."""
 
 from __future__ import annotations
 

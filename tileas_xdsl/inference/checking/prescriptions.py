@@ -1,4 +1,4 @@
-"""What the program prescribes: annotations, uses by all threads, views of one storage."""
+"""Check of prescribed layouts: annotations, uniform uses, views of one storage."""
 
 from __future__ import annotations
 

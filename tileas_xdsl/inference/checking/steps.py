@@ -1,4 +1,4 @@
-"""Check of vectorised loops: padding is declared, and adjacent steps access adjacent memory."""
+"""Check of vectorised loops: declared padding, contiguous vector accesses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything is decided, and nothing that the program does not have."""
+"""Check that every buffer and loop has exactly one decision."""
 
 from __future__ import annotations
 

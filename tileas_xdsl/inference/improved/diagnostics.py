@@ -1,4 +1,4 @@
-"""Diagnostics where no layout exists: the accesses, the loop, a concrete element."""
+"""Diagnostics for programs without a legal layout: accesses, loop, a counterexample."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layout inference, the default mode: complete where TileLang gives up.
+"""Layout inference, the default mode: also for programs that TileLang rejects.
 
 Layouts are chosen by estimated cycles and then registers among candidates that tables prove right;
 where accesses disagree a fragment is converted, at the cost that `layout.convert` plans.

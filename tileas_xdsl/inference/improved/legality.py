@@ -1,4 +1,4 @@
-"""Legality of a layout: threads own what their iterations access, else a counterexample.
+"""Legality of layouts: threads own the elements their iterations access, or a counterexample.
 
 A read needs the element in every thread that runs the iteration; a write is run by exactly the
 threads that own the element; the result of a reduction is owned where operands of it are.

@@ -1,4 +1,4 @@
-"""Refuse loops that no layout makes right: iterations that interfere through one element.
+"""Reject loops whose iterations race on an element under any layout.
 
 Iterations of a parallel loop run in any order, on any thread.  Three tables of element indices,
 `(iterations, columns)`, decide whether a loop depends on that order:

@@ -1,4 +1,4 @@
-"""Errors of TileLang's inference: a conflict only rules out one order, anything else is final."""
+"""Conflict errors of TileLang's inference: recoverable for one order, else final."""
 
 from __future__ import annotations
 

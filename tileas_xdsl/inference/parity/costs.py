@@ -1,4 +1,4 @@
-"""What an outcome of free mode costs, by TileLang's two models."""
+"""Cost of a free-mode result, by TileLang's two models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Visiting operations until nothing changes, and what becomes of their answers."""
+"""Worklist iteration over operations until layouts no longer change."""
 
 from __future__ import annotations
 

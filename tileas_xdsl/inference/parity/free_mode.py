@@ -1,4 +1,4 @@
-"""Free mode of TileLang's inference: each operation of a component decides first, in turn.
+"""Free mode of TileLang's inference: try each operation of a component as the root.
 
 TileLang infers at three levels: strict (what an instruction prescribes), common (what follows from
 known layouts), free (an operation may plan).  Where common leaves operations undecided, their order

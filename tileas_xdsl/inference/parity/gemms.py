@@ -1,4 +1,4 @@
-"""What a matrix product answers, once: the layouts that its instruction wants."""
+"""Layouts that a matrix product requires, reported once."""
 
 from __future__ import annotations
 

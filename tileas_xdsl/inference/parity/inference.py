@@ -1,4 +1,4 @@
-"""The levels in their order, and the answer."""
+"""The levels of TileLang's inference, in order, and its result."""
 
 from __future__ import annotations
 

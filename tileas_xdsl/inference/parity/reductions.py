@@ -1,4 +1,4 @@
-"""What a reduction answers: its target lives where the rows of its source do."""
+"""Layout of a reduction's result, from the rows of its source."""
 
 from __future__ import annotations
 

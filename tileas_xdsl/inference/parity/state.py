@@ -1,4 +1,4 @@
-"""What is known while layouts are inferred, and which operations to visit again."""
+"""Known layouts during inference, and the worklist of operations to revisit."""
 
 from __future__ import annotations
 

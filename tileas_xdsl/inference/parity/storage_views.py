@@ -1,4 +1,4 @@
-"""Layouts of buffers that are views of one storage: the same bits, by other coordinates."""
+"""Layouts of reinterpreting views of one storage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The attributes by which a program constrains its schedule, as published.
+"""Attributes by which a program constrains the schedule of a loop.
 
     tileas.schedule.constraint.gid = 3 : i32           member of group 3
     tileas.schedule.constraint.leader_gid = 1 : i32    whose root is that of group 1

@@ -1,4 +1,4 @@
-"""From the schedule of a loop to the attribute `tileas.schedule`, with what was pinned kept."""
+"""Write a loop's schedule as `tileas.schedule`, keeping what the program pinned."""
 
 from __future__ import annotations
 

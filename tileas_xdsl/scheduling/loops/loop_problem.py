@@ -1,4 +1,4 @@
-"""From a loop to a modulo scheduling problem: roles, reservations and latencies of its nodes."""
+"""Build the modulo scheduling problem of a loop: roles, reservations, latencies."""
 
 from __future__ import annotations
 

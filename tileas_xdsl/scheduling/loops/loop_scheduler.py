@@ -89,11 +89,6 @@ class Scheduled:
         budget = next((role.registers for role in self.roles if role.name is Role.CONSUMER), 0)
         return self.demand + REGISTER_HEADROOM <= budget
 
-    @property
-    def is_truncated(self) -> bool:
-        """Whether a smaller interval may have a schedule that was not found."""
-        return not self.solution.is_optimal
-
 
 def schedule_loop(
     loop: scf.ForOp, capacity: LoopCapacity, options: SchedulerOptions

@@ -1,4 +1,4 @@
-"""Macro operations: what of a loop body is scheduled as one.
+"""Macro operations: groups of a loop body's operations that are scheduled as one.
 
 Loads, stores, products, reductions and conversions are each a macro operation of their own.  The
 element-wise operations that wait for the same ones of these, of this or of an earlier iteration,

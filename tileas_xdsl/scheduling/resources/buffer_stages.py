@@ -1,4 +1,4 @@
-"""How many iterations' tiles a load's buffer holds, from when they are written and last read.
+"""Stages of a load's buffer: iterations between its write and its last read.
 
 iteration i       |load ......|read....|
 iteration i + 1        |load ......|read....|          two of three are alive at any time

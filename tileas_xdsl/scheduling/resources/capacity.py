@@ -1,4 +1,4 @@
-"""What a kernel leaves of a multiprocessor to one of its loops."""
+"""What a multiprocessor offers to one loop: shared memory, warps, resident blocks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Registers of a thread for the tiles that are alive at once in the steady state of a schedule.
+"""Registers per thread for tiles that are live at once in a schedule's steady state.
 
 A value is alive from the start of what makes it to the start of what reads it last, element by
 element; a product reads operands in registers until it ends, and writes its accumulators in place.

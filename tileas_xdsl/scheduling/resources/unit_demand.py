@@ -1,4 +1,4 @@
-"""What a macro operation needs of each unit of a multiprocessor, and when its results are there.
+"""Cycles of each functional unit that a macro operation takes, and its latency.
 
 Cycles come from tables: `target/costs/latencies.py` (rates and latencies, measured) and
 `target/costs/instruction_counts.py` (instructions per element).  Tiles have no layouts yet where

@@ -1,4 +1,4 @@
-"""Schedules that were found are remembered: the same problem has the same schedule."""
+"""Cache of solved scheduling problems."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is minimised at one initiation interval: stages, then registers over their lifetimes."""
+"""Objective at one initiation interval: fewest stages, then register lifetimes."""
 
 from __future__ import annotations
 

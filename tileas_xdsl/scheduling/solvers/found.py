@@ -1,4 +1,4 @@
-"""What a solver found at one initiation interval."""
+"""A solver's result at one initiation interval."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Move tasks that wait for nothing, as loads do, as near to what waits for them as they may be."""
+"""Post-pass: start tasks without predecessors, such as loads, as late as possible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The starts that dependences leave to a task, given those of the tasks that are placed."""
+"""Start windows: bounds on a task's start, given dependences on placed tasks."""
 
 from __future__ import annotations
 

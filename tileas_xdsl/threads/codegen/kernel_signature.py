@@ -1,4 +1,4 @@
-"""The arguments of a kernel that threads run, and its attributes."""
+"""The signature of the thread-level kernel: parameters and attributes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scalars of other lanes of a warp: a shuffle moves 32 bits."""
+"""Warp shuffles of scalars of any width, in 32-bit parts."""
 
 from __future__ import annotations
 

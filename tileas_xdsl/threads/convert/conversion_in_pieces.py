@@ -1,4 +1,4 @@
-"""A register layout conversion through a buffer that is smaller than the tile, piece by piece.
+"""Convert the register layout of a tile through a scratch buffer smaller than the tile, in chunks.
 
 The addresses of a whole buffer are cut into ranges; in each round threads store the elements of one
 range, meet, load what is theirs of it, and meet again before the next round:

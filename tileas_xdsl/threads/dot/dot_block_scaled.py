@@ -1,4 +1,4 @@
-"""Block-scaled products into tensor memory: the thread that issues them copies their scales first.
+"""Block-scaled `tcgen05.mma`: the issuing thread first copies scale factors to tensor memory.
 
 `tcgen05.cp` and `tcgen05.mma` of one thread are executed in order (PTX ISA, pipelined tcgen05
 instructions), so that nothing waits between copies and products, nor before the copies of the next

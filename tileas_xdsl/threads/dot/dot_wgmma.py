@@ -1,4 +1,4 @@
-"""Products: which of their kinds each is, and those by wgmma on operands in shared memory.
+"""Select the instruction family of each dot; lower dots to `wgmma` with operands in shared memory.
 
 Source: PTX ISA, wgmma.  The accumulators stay in the same registers through a loop.
 """

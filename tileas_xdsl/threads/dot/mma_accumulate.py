@@ -1,4 +1,4 @@
-"""The instructions of a matrix product step: `mma.sync` of warps, `wgmma` of warpgroups.
+"""Emit one k-step of a dot: `mma.sync` per warp, or `wgmma` per warpgroup.
 
 Both take accumulators in registers, one vector for each instruction tile of C, and give them back.
 

@@ -1,4 +1,4 @@
-"""MMA operands in registers of all threads, loaded some steps of K at a time.
+"""MMA operands A and B as register fragments, loaded a few k-steps at a time.
 
 Tiles in shared memory are read directly.  Tiles in registers are exchanged through shared memory,
 all at once, unless the same warps already own the elements that are needed.

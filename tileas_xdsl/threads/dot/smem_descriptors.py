@@ -1,4 +1,4 @@
-"""Descriptors of operands of wgmma and tcgen05.mma in shared memory, and their steps along K."""
+"""Shared-memory matrix descriptors of wgmma and tcgen05.mma, and their advance along K."""
 
 from __future__ import annotations
 

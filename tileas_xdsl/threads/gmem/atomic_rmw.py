@@ -1,4 +1,4 @@
-"""One atomic update by one thread: one instruction, or a loop that compares and exchanges."""
+"""One atomic read-modify-write by one thread: `atom`/`red`, or a compare-and-swap loop."""
 
 from __future__ import annotations
 

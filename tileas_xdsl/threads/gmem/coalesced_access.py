@@ -1,4 +1,4 @@
-"""Loads and stores of whole tiles between registers and memory, by the threads themselves.
+"""Coalesced loads and stores of whole tiles between registers and memory (`ld`/`st`).
 
 Accesses are as wide as a chunk where rows are aligned and end at chunk boundaries; where that is
 known only at run time, a uniform branch selects between vector and single-element accesses.

@@ -1,4 +1,4 @@
-"""Accesses through tiles of pointers that count up along rows: vectorised.
+"""Vectorised accesses through pointer tiles that are contiguous along rows.
 
 Where `ColumnRuns` proves that chunks are contiguous, aligned, and under one mask bit, that is all.
 Elsewhere run time decides:

@@ -1,4 +1,4 @@
-"""The order of accesses to global memory, as PTX says it, and the barriers that it needs."""
+"""PTX memory semantics and scopes of global accesses, and the barriers they imply."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The elements behind a pointer or a tile of pointers, as threads access them one by one.
+"""Element-wise loads and stores through a pointer or a tile of pointers.
 
 A pointer alone is a tile of rank 0: one element, which every thread loads for itself, and which
 the first thread alone stores, updates, or loads in an order.

@@ -1,4 +1,4 @@
-"""How many blocks a multiprocessor should hold at once: with 32 warps loads of one hide others.
+"""Desired resident blocks per multiprocessor: 32 warps hide the latency of loads.
 
 ptxas takes registers as if a block were alone: 79 for a thread of softmax over 32 elements, where
 64 suffice and let 8 blocks of 4 warps run instead of 6.  Its bound is set from the tiles that are

@@ -1,4 +1,4 @@
-"""Reductions of several tiles at once by a commutative combiner, such as argmax, where they are.
+"""Commutative reductions of several tiles at once, such as argmax, in the given register layout.
 
 Elements are combined in each thread first, then between lanes by shuffles, then through shared
 memory between the warps that share lines: only partial results are exchanged, never a tile.

@@ -1,4 +1,4 @@
-"""Reductions of several tiles along any dimension by any body, combined in order.
+"""Order-preserving reductions of several tiles along any dimension, by any combiner region.
 
 In each thread first, then between lanes, then between warps through shared memory.
 """

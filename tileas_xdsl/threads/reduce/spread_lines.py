@@ -1,4 +1,4 @@
-"""Lines of a tile along a dimension, in the registers where the tile is: who has parts of them.
+"""Lines of a tile along the reduced dimension, as distributed over threads and registers.
 
     layout  ((4,512,32)):((1@value,1@thread,4@value)) of 65536 elements, axis 0
     a thread has 4 * 32 = 128 elements of the line; distances 1 to 16 in its warp, 32 to 256 beyond

@@ -1,4 +1,4 @@
-"""Where in its tile each register of a thread belongs, as code computes it.
+"""The tile coordinates of each register of a thread, as generated code.
 
 Blocked layouts and wgmma accumulators have a closed form: a few shifts of the lane and the warp,
 and constants.  Any other layout is computed from its table (`encoded_chunks`).

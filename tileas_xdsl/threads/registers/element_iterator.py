@@ -1,4 +1,4 @@
-"""The elements that a thread has of a tile, one by one."""
+"""Iterate over the elements of a tile that a thread owns."""
 
 from __future__ import annotations
 

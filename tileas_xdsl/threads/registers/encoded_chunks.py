@@ -1,4 +1,4 @@
-"""The chunks of a tile in a register layout without closed form, found in its table."""
+"""Access chunks of a register layout that is given as a table, without a closed form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the encodings of tile types mean for registers.
+"""The register layout that the encoding attribute of a tile type describes.
 
 An encoding that is one of the layouts which the lowering has by itself becomes that; any other one
 is kept as a table of which thread holds what.

@@ -1,4 +1,4 @@
-"""The registers of a thread one by one: out of vectors, chosen by the thread, put together."""
+"""A thread's registers as an array: extracted from vectors, selected by thread, reassembled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Elements of a tile in registers at positions that are known for every thread and register.
+"""Gather elements of a register tile at indices that are constant per thread and register.
 
 The planner of conversions finds the way: registers of the same thread, shuffles inside of warps, or
 one trip through shared memory.

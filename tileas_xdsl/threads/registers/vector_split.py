@@ -1,4 +1,4 @@
-"""The SSA vectors that hold the elements of a thread, one behind another by their registers."""
+"""Split a thread's elements into the SSA vectors that hold them, in register order."""
 
 from __future__ import annotations
 

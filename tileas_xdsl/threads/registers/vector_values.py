@@ -1,4 +1,4 @@
-"""Vectors of registers: made of pieces or of one number, and taken apart again."""
+"""Build vectors of registers from sub-vectors or a splat, and split them again."""
 
 from __future__ import annotations
 

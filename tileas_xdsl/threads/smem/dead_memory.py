@@ -1,4 +1,4 @@
-"""Shared memory that nothing reads any more: tiles after their last use, stages after their loop.
+"""Reuse of dead shared memory: tiles after their last use, pipeline stages after their loop.
 
     %q = alloc_tensor            ; a tile of its own
     create_pipeline %stages      ; filled by a producer

@@ -1,4 +1,4 @@
-"""Tiles in shared memory: their allocation on first use, and the swizzle of their rows."""
+"""Shared-memory tiles: allocation at first use, and the swizzle of their rows."""
 
 from __future__ import annotations
 

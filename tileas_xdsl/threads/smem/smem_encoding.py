@@ -1,4 +1,4 @@
-"""Layouts of tiles in shared memory as the program states them: by their types, or by their users.
+"""Shared-memory layouts prescribed by the program: by tile types, or by the users of tiles.
 
 The encoding of a type decides.  Without one it is the attribute `nv_tileas.layout` of a load, a
 store or a copy, or the type of a view.  All statements must agree.

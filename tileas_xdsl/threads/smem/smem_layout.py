@@ -1,4 +1,4 @@
-"""Shared memory of a kernel: allocation, and tiles in panels as wide as the swizzle span.
+"""Shared-memory allocation of a kernel; tiles as panels one swizzle span wide.
 
 TMA fills a panel with one box, and wgmma descriptors walk the panels; the layout library decides
 whether a tile is canonical, and at which offset each instruction along K begins.

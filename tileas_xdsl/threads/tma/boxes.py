@@ -1,4 +1,4 @@
-"""The boxes by which TMA fills or reads a tile in shared memory, and those of a CTA pair.
+"""TMA boxes that load or store a tile in shared memory, also when split over a CTA pair.
 
 A tile of swizzled rows consists of panels as wide as the swizzle spans, one box each:
 

@@ -1,4 +1,4 @@
-"""Bulk loads outside the stages of a pipeline: a barrier for each, and a wait by its parity.
+"""Bulk loads outside of pipelines: one mbarrier each, awaited by its phase parity.
 
 The barriers are initialised where the kernel begins.  A load that runs again completes the next
 phase: loops and branches carry the parity that the next wait is for.

@@ -1,4 +1,4 @@
-"""TMA descriptors built on the device, for views whose address is known only there.
+"""TMA descriptors written by device code, for views whose base address is a run-time value.
 
 The host encodes a template of the whole array; each CTA replaces address, extents and strides by
 those of its view in its own slot of global memory, and acquires the map

@@ -1,4 +1,4 @@
-"""What each operation of a laid-out kernel becomes: a table of handlers, open to other packages.
+"""The table of handlers by operation class; `add_handler` extends it from other packages.
 
 A handler takes the `ThreadBuilder` and an operation, and returns a lowered value for each result:
 

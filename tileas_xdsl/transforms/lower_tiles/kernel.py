@@ -1,4 +1,4 @@
-"""A kernel as a whole: its arguments, its attributes, and the function that threads run."""
+"""Lower a kernel: signature, attributes and the thread-level function."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where buffers are: arrays in global memory, bytes of shared memory, registers of threads."""
+"""Where a buffer is: global array, shared-memory offset, or registers of threads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Buffers of the block: registers of threads, and parts of shared memory."""
+"""Allocate a block's buffers: register tiles of threads, offsets in shared memory."""
 
 from __future__ import annotations
 

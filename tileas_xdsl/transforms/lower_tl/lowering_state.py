@@ -1,4 +1,4 @@
-"""The state of a lowering: where buffers are, what registers hold, what scalars are."""
+"""State of the lowering: buffer locations, register values, scalars."""
 
 from __future__ import annotations
 

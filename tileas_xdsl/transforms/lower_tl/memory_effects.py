@@ -1,4 +1,4 @@
-"""Which buffers an operation of the block accesses, and where barriers are needed."""
+"""Read and write effects of block operations on buffers, and the barriers they require."""
 
 from __future__ import annotations
 

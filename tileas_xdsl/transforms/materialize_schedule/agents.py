@@ -1,4 +1,4 @@
-"""Write the agents of scheduled loops: a producer for their loads, consumers for all else.
+"""Split scheduled loops into agents: a producer of loads, consumers for everything else.
 
     scf.for %j {                                    // k and v have a ring of stages each
       %k = tiled_load; %s = dot %q, %k

@@ -1,4 +1,4 @@
-"""A schedule for loops that none was computed for: chained products, a round apart.
+"""The default schedule of loops without one: chained dots, one iteration apart.
 
     %s = dot %q, %k;  %p = softmax(%s);  %o = dot %p, %v, %o        stage 0: dot, softmax
                                                                     stage 1: dot of %p

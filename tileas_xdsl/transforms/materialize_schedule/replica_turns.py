@@ -1,4 +1,4 @@
-"""Let the replicas of a consumer issue the products of a round in turns.
+"""Ping-pong: consumer replicas issue the dots of an iteration in turns.
 
     scf.for {                                scf.for {
       wait %ring_k; read { dot }               wait %ring_k; turn "take"; read { dot }

@@ -1,4 +1,4 @@
-"""Rotate a loop (retiming): late operations run a round behind the others.
+"""Loop rotation (retiming): late operations run one iteration behind the others.
 
     for i in 0..n { x = early(i); y = late(x) }          with n > 0:
 

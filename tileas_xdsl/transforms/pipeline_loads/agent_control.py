@@ -1,4 +1,4 @@
-"""Write the control flow around loads into both agents, which carry stages through it.
+"""Clone the control flow around loads into both agents, with the pipeline state as carried values.
 
     scf.for %t {                    producer                        consumer
       scf.for %k { load; dot }      scf.for %t iter_args(%s) {      scf.for %t iter_args(%s) {

@@ -1,4 +1,4 @@
-"""Take stages from a pipeline whose count is a hint, where shared memory has no room for all.
+"""Reduce the stage count of pipelines, where it is a hint, to fit shared memory.
 
 Before layouts are chosen nobody knows what threads exchange through shared memory, so
 `tileas-pipeline-loads` asks for as many stages as tiles leave room for.  The lowering to threads

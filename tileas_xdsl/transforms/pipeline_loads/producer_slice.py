@@ -1,4 +1,4 @@
-"""What a producer runs of a kernel: the control flow around loads, and what places them.
+"""The backward slice that the producer agent runs: control flow and coordinates of loads.
 
     scf.for %t = %first to %tiles step %blocks {       // loops around loads are kept,
       %i = arith.divsi %t, %n                          // what coordinates need is repeated,

@@ -1,4 +1,4 @@
-"""Compute stages, warps and registers of the two agents, and whether they fit."""
+"""Choose stages, warps and register budgets of both agents, and check that they fit."""
 
 from __future__ import annotations
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
+from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.diagnostics.locations import location_of
@@ -59,13 +58,6 @@ class BufferNames:
         return Buffer(
             name, shape, bits_of(element), scope, str(element), storage, place_of(value.owner)
         )
-
-
-def buffers_of(op: Operation) -> Iterator[SSAValue]:
-    """The operands of an operation that are buffers."""
-    for operand in op.operands:
-        if isinstance(operand.type, MemRefType):
-            yield operand
 
 
 def place_of(owner: object) -> str:

@@ -1,4 +1,4 @@
-"""Accesses as tables of points: which element each iteration touches.
+"""Accesses as index tables: which element each iteration touches.
 
 Values that an iteration runs through by itself (variables of inner loops), or that are the same in
 all threads (symbols), or that only run time knows (an index that depends on data) are columns: an

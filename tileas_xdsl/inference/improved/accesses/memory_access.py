@@ -1,4 +1,4 @@
-"""Accesses to memory that threads share: addresses, vector widths, and what a warp pays."""
+"""Accesses to global and shared memory: addresses, vector widths, wavefronts of a warp."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Views of one storage: accesses to them are accesses to the first of them."""
+"""Views of one storage, rewritten as accesses to its first buffer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations in one form: iterations over a box that touch fragments and memory."""
+"""Normal form of operations: an iteration box with its fragment and memory accesses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What matrix products prescribe: fragments of instructions, swizzles of shared operands."""
+"""Layouts that matrix products prescribe: MMA fragments, swizzled shared operands."""
 
 from __future__ import annotations
 

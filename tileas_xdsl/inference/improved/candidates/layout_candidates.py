@@ -1,4 +1,4 @@
-"""Layouts of a loop, or of a buffer, that nothing prescribes: whole threads along memory."""
+"""Candidate layouts of unconstrained loops and buffers: coalesced along memory."""
 
 from __future__ import annotations
 

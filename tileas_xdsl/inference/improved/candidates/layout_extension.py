@@ -1,4 +1,4 @@
-"""Extend a loop's layout to a whole buffer of which the loop touches a part, or some often.
+"""Extend a loop's layout to a whole buffer that it accesses in part or repeatedly.
 
 The indices are solved for the variables of the loop, dimension by dimension (mixed-radix digits,
 `a*i + b*j + c` with digits that do not overlap, `(i + b) % n` and `i // n + b`).  For `f[2*i + 1]`

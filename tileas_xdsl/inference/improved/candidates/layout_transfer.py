@@ -1,4 +1,4 @@
-"""Transfer layouts: from a buffer to the loops that touch it, and from a loop to its buffers.
+"""Derive a loop's layout from a buffer it accesses, and a buffer's from a loop.
 
 Both directions are relational images of tables, so that they exist for every access; what may fail
 is to find expressions for the result.  With `owner(e)` the threads that hold element e:

@@ -1,4 +1,4 @@
-"""Layouts of shared buffers that no product prescribes: the fewest bank conflicts."""
+"""Swizzles of shared buffers with the fewest bank conflicts."""
 
 from __future__ import annotations
 

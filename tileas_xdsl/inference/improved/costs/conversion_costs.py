@@ -1,4 +1,4 @@
-"""What it costs that an operation sees a fragment in another layout than the fragment has."""
+"""Cost of converting a fragment to the layout that an operation needs."""
 
 from __future__ import annotations
 

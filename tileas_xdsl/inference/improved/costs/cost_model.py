@@ -1,4 +1,4 @@
-"""Estimated cycles of one SM for an operation under a layout; only comparisons mean anything."""
+"""Estimated SM cycles of an operation under a layout, for comparisons only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many registers the fragments of a thread need at once."""
+"""Register pressure: registers of a thread for fragments that are live at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Solve work items that fragments connect together: from what is fixed, or from several roots.
+"""Solve connected components of work items, from prescribed layouts or several roots.
 
 Components come from union-find over fragments (one that every thread holds connects nothing).  A
 component without a fixed layout is propagated from each of the `ROOTS` most important items, in

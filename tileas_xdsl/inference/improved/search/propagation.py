@@ -1,4 +1,4 @@
-"""Propagate layouts from what is fixed to everything that is connected with it.
+"""Propagate prescribed layouts through a connected component.
 
 A worklist over the work items of one connected component.  Each item that touches a fragment with
 a layout is decided by `CandidateSearch.choose`; the layouts that it gives to other fragments put

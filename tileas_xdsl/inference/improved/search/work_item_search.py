@@ -1,4 +1,4 @@
-"""Search for the thread mapping of one work item: candidates are priced, the cheapest is taken.
+"""Choose the cheapest candidate layout of one work item.
 
 A candidate maps the iterations to threads.  Likely ones come first: the annotation, the owners of
 a known fragment (`pulled`), mappings that suit memory.  Each is assessed for every fragment of the

@@ -1,4 +1,4 @@
-"""Whether the threads of one layout are among those of another, at every iteration of a loop."""
+"""Whether one layout's threads contain another's, at every iteration of a loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A loop as inference sees it: one index expression for each fragment, and its iteration space.
+"""A loop's fragment accesses: one index map per fragment, over its iteration space.
 
 Positions of dimensions: the parallel variables, the inner ones, then one for each index that
 depends on data; behind them stands the replica.  Symbols are those of the program.

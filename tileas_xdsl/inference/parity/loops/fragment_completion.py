@@ -1,4 +1,4 @@
-"""The layout of a fragment that a laid-out loop is the first to use."""
+"""Layout of a fragment that is first accessed by a loop with a known layout."""
 
 from __future__ import annotations
 

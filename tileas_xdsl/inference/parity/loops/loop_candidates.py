@@ -1,4 +1,4 @@
-"""Layouts that a loop may have: from a fragment that it uses, or by a plan of its own."""
+"""Candidate layouts of a loop: from a fragment it accesses, or a plan of its own."""
 
 from __future__ import annotations
 

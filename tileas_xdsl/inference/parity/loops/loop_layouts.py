@@ -1,4 +1,4 @@
-"""What a loop answers: its own layout, and those of fragments that it is the first to use."""
+"""Layout of a parallel loop, and of fragments that it accesses first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same elements under another shape or layout, and one scalar in a whole tile."""
+"""Handlers of reshapes, broadcasts and layout changes that keep the elements."""
 
 from __future__ import annotations
 

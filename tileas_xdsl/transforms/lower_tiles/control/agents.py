@@ -1,4 +1,4 @@
-"""Agents: each runs its body in its own warps, with its own budget of registers."""
+"""Lower agents: warp ranges of the block, each with a register budget (`setmaxnreg`)."""
 
 from __future__ import annotations
 

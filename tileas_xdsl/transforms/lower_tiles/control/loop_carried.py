@@ -1,4 +1,4 @@
-"""What control flow carries beside values of the program: barrier phases, accumulator copies."""
+"""Extra loop-carried values of control flow: barrier phases, accumulator copies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Handler of `async.turn`: named barriers by which warpgroups issue products in turns."""
+"""Handler of `async.turn`: ping-pong of warpgroups over named barriers."""
 
 from __future__ import annotations
 

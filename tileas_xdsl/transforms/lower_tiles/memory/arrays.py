@@ -1,4 +1,4 @@
-"""Arrays behind pointers: an address, extents and strides that the program has as scalars.
+"""Handlers of array descriptors: base pointer, extents and strides as scalars.
 
 What is promised of scalars makes accesses wide; without a promise threads look when they run.
 """

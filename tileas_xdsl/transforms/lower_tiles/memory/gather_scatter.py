@@ -1,4 +1,4 @@
-"""Handlers of gathers and scatters: an index for each element along some dimensions of an array.
+"""Handlers of gathers and scatters: per-element indices along some dimensions of an array.
 
     %t = gather_load %view[%rows, %j]   ->   for each element that the thread holds:
                                              %o = sext(%rows[k]) * stride0 + (%j + start1) * stride1

@@ -1,4 +1,4 @@
-"""Loads of columns of pixels (im2col): one instruction for each panel of channels."""
+"""Handlers of im2col TMA loads: one instruction per channel panel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reductions by TMA: a tile of shared memory is combined with what the array holds, atomically."""
+"""Handlers of TMA reductions (`cp.reduce.async.bulk.tensor`) from shared to global memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gathers and scatters by TMA: one instruction for each four rows of a panel.
+"""Handlers of TMA gather4 and scatter4: one instruction per four rows of a panel.
 
 The thread that issues them reads the numbers of the rows where all threads of the agent have put
 them, in shared memory.

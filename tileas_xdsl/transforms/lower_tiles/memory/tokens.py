@@ -1,4 +1,4 @@
-"""Memory tokens, and what memory operations have in common: their tokens and their ordering."""
+"""Handlers of memory tokens, and the ordering that token operands impose on accesses."""
 
 from __future__ import annotations
 

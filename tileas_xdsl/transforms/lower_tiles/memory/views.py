@@ -1,4 +1,4 @@
-"""Tiles in memory: windows, slices of registers, and stores of what products have left."""
+"""Handlers of tiles in memory: sub-views, register slices, and stores of accumulators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Products by mma.sync: each warp multiplies 16 rows and 8 columns at once.
+"""Lower `tl.gemm` to `mma.sync`: 16x8 accumulator tiles per warp.
 
 Source: PTX ISA 9.7.14, fragments of mma.m16n8k16 and its like.
 """

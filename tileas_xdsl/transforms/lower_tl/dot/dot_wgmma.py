@@ -1,4 +1,4 @@
-"""Products by wgmma: a warpgroup multiplies 64 rows, and up to 256 columns, at once.
+"""Lower `tl.gemm` to `wgmma`: 64 rows by up to 256 columns per warpgroup.
 
 B, and A unless it is in registers, are read from shared memory through descriptors.  Source: PTX
 ISA 9.7.15.  The accumulators stay in the registers of C.

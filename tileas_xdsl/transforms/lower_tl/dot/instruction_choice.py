@@ -1,4 +1,4 @@
-"""Products of matrices: which instruction makes each, and what it takes for it."""
+"""Choose the MMA instruction of each `tl.gemm`, and the operand layouts it requires."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A and B of a product by mma.sync: the registers of each step of K, wherever the operand is."""
+"""Register fragments of A and B for each k-step of `mma.sync`, from any memory space."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Atomic additions of iterations: each by one thread, whatever the copies of an iteration."""
+"""Atomic adds in parallel loops: one thread acts for all replicas of an iteration."""
 
 from __future__ import annotations
 

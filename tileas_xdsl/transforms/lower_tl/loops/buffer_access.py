@@ -1,4 +1,4 @@
-"""Loads and stores of any buffer in a body, for all steps of a thread."""
+"""Loads and stores of a loop body, vectorised over a thread's iterations, in any memory space."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A body at work: the scalars of an iteration, for all steps of a thread at once."""
+"""State of lowering a loop body: SSA values of all iterations of a thread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parallel loops, copies and fills: the iterations of a thread, written out at once."""
+"""Lower parallel loops, copies and fills by unrolling a thread's iterations."""
 
 from __future__ import annotations
 

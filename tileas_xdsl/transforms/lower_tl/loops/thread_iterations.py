@@ -1,4 +1,4 @@
-"""Iterations of parallel loops: their owners, and the code of their coordinates."""
+"""Which iterations of a parallel loop a thread owns, and code for their coordinates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fragments in other registers: of the same thread, by shuffles, or through shared memory."""
+"""Register layout conversions of fragments: by renaming, shuffles, or shared memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Accesses of arrays whose sizes only run time knows: wide ones where these are multiples of them.
+"""Vector accesses of dynamically sized arrays, guarded by run-time divisibility checks.
 
 All threads take one of two ways: accesses of several elements, or of one each.
 """

@@ -1,4 +1,4 @@
-"""Copies into shared memory that go on beside the threads which start them: `cp.async`.
+"""Asynchronous prefetch into shared memory by `cp.async`.
 
 Source: PTX ISA 9.7.9.25, cp.async.  What is out of bounds becomes 0 by a store.
 """

@@ -1,4 +1,4 @@
-"""Which copies of a pipelined loop may be prefetched, into stages of their own."""
+"""Which copies of a pipelined loop may be prefetched into multi-buffered shared memory."""
 
 from __future__ import annotations
 

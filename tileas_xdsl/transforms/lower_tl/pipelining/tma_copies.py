@@ -1,4 +1,4 @@
-"""Copies into shared memory by TMA: which can go so, and one bulk copy for each panel of a tile.
+"""Which global-to-shared copies TMA can do, as one bulk tensor copy per panel.
 
 A tensor map is a hidden argument of the kernel.  Only arrays qualify whose rows the type promises
 to be multiples of 16 bytes apart.  What is outside of the array arrives as 0, and counts as bytes.

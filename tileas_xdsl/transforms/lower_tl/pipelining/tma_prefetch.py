@@ -1,4 +1,4 @@
-"""The copies of a pipelined loop by TMA: one thread starts them, an mbarrier for each stage.
+"""Prefetch by TMA in a pipelined loop: one issuing thread, one mbarrier per stage.
 
 Round n completes phase n // `stages` of the barrier of its stage.
 """

@@ -1,4 +1,4 @@
-"""Which parts of the rows of a fragment a thread has, and how threads complete them.
+"""The partial rows that each thread owns of a fragment, and their completion across threads.
 
 A row is what becomes one element of a reduction.  Everything here is counted on tables: what each
 value covers of its row is known exactly, so that no element is combined twice or left out.
