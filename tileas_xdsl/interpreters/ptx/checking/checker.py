@@ -330,14 +330,14 @@ class Checker:
         """
         clocks, agents = self.clocks, warpgroup.agents
         first, last = agents[0], agents[-1] + 1
+        limits = np.minimum.reduce(clocks.ordered[first:last], 0)
         started = clocks.start_tensor(first, at)
-        started.limits = np.minimum(started.limits, clocks.ordered[first:last].min(0))
-        started.visible = clocks.visible[first:last].min(0)
+        started.visible = np.minimum.reduce(clocks.visible[first:last], 0)
         own = int(started.done[started.agent])
-        started.done = started.limits.copy()
+        started.limits, started.done = limits, limits.copy()
         started.done[started.agent] = own
-        rest = np.arange(first + 1, last)
-        clocks.ordered[rest, rest] += TICK
+        for warp in range(first + 1, last):
+            clocks.ordered[warp, warp] += TICK
         return started
 
     def leave(self, cta: CheckedCta) -> None:

@@ -142,8 +142,8 @@ class ClusterRaces:
 
     def lanes_agree(self, addresses: Array, values: Array, at: int, order: MemoryOrder) -> None:
         """Check, after a store, that lanes which wrote to one address wrote the same."""
-        width = values.shape[1] * values.itemsize
-        if order.scope or len(addresses) < 2 or bool((np.diff(addresses) >= width).all()):
+        width, count = values.shape[1] * values.itemsize, len(addresses)
+        if order.scope or count < 2 or bool((addresses[1:] - addresses[:-1] >= width).all()):
             return
         lost = self._changed(addresses, values)
         if not lost.any():

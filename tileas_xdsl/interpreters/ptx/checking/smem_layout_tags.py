@@ -9,6 +9,8 @@ is one integer, so that "one row further" is a difference:
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from tileas_xdsl.interpreters.ptx.checking.shadow_memory import Locations
@@ -67,23 +69,35 @@ class LayoutTags:
     def judge(self, key: object, granules: Array, mode: str, major: str) -> str | None:
         """Return what is wrong with a descriptor that reads these granules; None where it fits."""
         if key not in self.judged:
-            self.judged[key] = self._judge(granules, mode, major)
+            tags = self.tags[granules]
+            wrong = _repeats(granules.astype(np.int64).tobytes())
+            if wrong is None and tags.any():
+                wrong = _verdict(tags.tobytes(), tags.shape, mode, major)
+            self.judged[key] = wrong
         return self.judged[key]
 
-    def _judge(self, granules: Array, mode: str, major: str) -> str | None:
-        if len(np.unique(granules)) != granules.size:
-            return "reads the same bytes for different rows: an offset of it is wrong"
-        tags = self.tags[granules]
-        snapshot = tags != 0
-        if not snapshot.any():
-            return None
-        written = int((tags[snapshot] & (CHUNK - 1)).flat[0])
-        if bool(((tags & (CHUNK - 1))[snapshot] != MODES.index(mode)).any()):
-            return f"has swizzle {mode}, but the tile was written with {MODES[written]}"
-        rows, chunks = (tags, tags.T) if major == "k" else (tags.T, tags)
-        if _broken(rows, ROW) or _broken(chunks, CHUNK):
-            return "does not follow the rows of the tile as they were written"
+
+@lru_cache(maxsize=1024)
+def _repeats(granules: bytes) -> str | None:
+    """Return what is wrong with a descriptor by itself."""
+    found = np.frombuffer(granules, np.int64)
+    if len(np.unique(found)) == len(found):
         return None
+    return "reads the same bytes for different rows: an offset of it is wrong"
+
+
+@lru_cache(maxsize=1024)
+def _verdict(data: bytes, shape: tuple[int, ...], mode: str, major: str) -> str | None:
+    """Return what is wrong with a descriptor that reads these tags, which recur in every CTA."""
+    tags = np.frombuffer(data, np.int64).reshape(shape)
+    tagged = tags != 0
+    written = int((tags[tagged] & (CHUNK - 1)).flat[0])
+    if bool(((tags & (CHUNK - 1))[tagged] != MODES.index(mode)).any()):
+        return f"has swizzle {mode}, but the tile was written with {MODES[written]}"
+    rows, chunks = (tags, tags.T) if major == "k" else (tags.T, tags)
+    if _broken(rows, ROW) or _broken(chunks, CHUNK):
+        return "does not follow the rows of the tile as they were written"
+    return None
 
 
 def _broken(tags: Array, step: int) -> bool:

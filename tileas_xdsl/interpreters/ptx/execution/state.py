@@ -169,6 +169,9 @@ class Warpgroup:
         self.cta = cta
         self.first_warp = first_warp
         self.warps = warps
+        first = cta.rank * cta.warp_count + first_warp
+        self.agents = range(first, first + warps)
+        """The warps of the warpgroup, numbered within the cluster."""
         self.lanes = warps * WARP
         self.full = full
         """The mask of lanes that exist: the last warpgroup of a block may have fewer than 128."""
@@ -181,12 +184,6 @@ class Warpgroup:
         self.local: Any = None
         self.local_written: Any = None
         """Which bytes of its local memory each lane has written."""
-
-    @property
-    def agents(self) -> range:
-        """The warps of the warpgroup, numbered within the cluster."""
-        first = self.cta.rank * self.cta.warp_count + self.first_warp
-        return range(first, first + self.warps)
 
     def agent(self, lane: int) -> int:
         """Return the warp of a lane, numbered within the cluster."""

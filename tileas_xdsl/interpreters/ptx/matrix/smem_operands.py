@@ -114,6 +114,13 @@ def read_descriptor(word: int, target: Target, what: str) -> Descriptor:
 
 
 @lru_cache(maxsize=8192)
+def granule_bounds(descriptor: Descriptor, shape: OperandShape) -> tuple[int, int]:
+    """Return the lowest and the highest granule of an operand."""
+    granules = granules_of(descriptor, shape)
+    return int(granules.min()), int(granules.max())
+
+
+@lru_cache(maxsize=8192)
 def granules_of(descriptor: Descriptor, shape: OperandShape) -> Array:
     """Return the granules of an operand: (rows, 2) K-major, (granules along MN, K) MN-major."""
     mode, start = descriptor.mode, descriptor.address
@@ -147,7 +154,7 @@ def operand(cta: Cta, descriptor: Descriptor, shape: OperandShape) -> Array:
     found = cta.operands.get(key)
     if found is None:
         granules = granules_of(descriptor, shape)
-        shared.check_granules(granules)
+        shared.check_granule_range(*granule_bounds(descriptor, shape))
         found = cta.operands[key] = numbers(shared.granules[granules], shape)
     return found
 

@@ -53,7 +53,11 @@ class SharedMemory:
 
     def check_granules(self, granules: Array) -> None:
         """Refuse granules outside of the window."""
-        low, high = int(granules.min()) * GRANULE, int(granules.max()) * GRANULE
+        self.check_granule_range(int(granules.min()), int(granules.max()))
+
+    def check_granule_range(self, first: int, last: int) -> None:
+        """Refuse granules outside of the window, by the lowest and the highest one."""
+        low, high = first * GRANULE, last * GRANULE
         if low < RESERVED or high + GRANULE > self.end + GRANULE - 1:
             offset = low if low < RESERVED else high
             raise Fault("illegal-address", self._outside(offset, GRANULE))

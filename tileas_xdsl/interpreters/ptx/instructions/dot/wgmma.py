@@ -18,6 +18,7 @@ from tileas_xdsl.interpreters.ptx.matrix.smem_operands import (
     ELEMENT_BITS,
     Descriptor,
     OperandShape,
+    granule_bounds,
     granules_of,
     operand,
     read_descriptor,
@@ -250,7 +251,7 @@ def check_operand(
     checker = cta.cluster.checker
     assert checker is not None
     granules = granules_of(descriptor, shape)
-    cta.shared.check_granules(granules)
+    cta.shared.check_granule_range(*granule_bounds(descriptor, shape))
     checker.copy(cta, granules.ravel(), started, at, write=False)
     key = (descriptor, shape)
     wrong = checker.tags[cta.rank].judge(key, granules, descriptor.mode, shape.major)
