@@ -32,9 +32,15 @@ V13_1 = Version(13, 1)
 V13_2 = Version(13, 2)
 V13_3 = Version(13, 3)
 V13_4 = Version(13, 4)
+V13_5 = Version(13, 5)
 
 VERSIONS = (V13_1, V13_2, V13_3, V13_4)
+"""The versions that are written."""
+
 LATEST = VERSIONS[-1]
+
+READABLE = (*VERSIONS, V13_5)
+"""13.5 is one of development, as far as the public writer of cuda-tile 1.7 has it."""
 
 
 def version_named(text: str) -> Version:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 
-from tileas_xdsl.frontend.bytecode.layout import V13_1, V13_2, V13_3, V13_4, Version
+from tileas_xdsl.frontend.bytecode.layout import READABLE, V13_1, V13_2, V13_3, V13_4, Version
 
 SEGMENT_SIZES = "operandSegmentSizes"
 """The property with the operand segment sizes; bytecode stores them with the operands."""
@@ -107,7 +107,7 @@ class Encoding:
 
 
 _KINDS: dict[str, Kind] = {kind.value: kind for kind in Kind}
-_VERSIONS = {str(version): version for version in (V13_1, V13_2, V13_3, V13_4)}
+_VERSIONS = {str(version): version for version in READABLE}
 
 
 def _attribute(text: str) -> Attribute:
@@ -312,7 +312,7 @@ _ENCODINGS = (
         0x75,
         "atomic_red_view_tko",
         "view index* value token?",
-        f"{_ORDER} mode:AtomicRMWMode",
+        f"{_ORDER} mode:AtomicRMWMode inbounds:bool_array@13.5",
         results=None,
         segments=True,
         since=V13_3,

@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import NoneAttr
+from xdsl.dialects.builtin import DenseArrayBase, NoneAttr
 from xdsl.ir import Attribute
-from xdsl.irdl import operand_def, opt_operand_def, prop_def, result_def, var_operand_def
+from xdsl.irdl import (
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    var_operand_def,
+)
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
@@ -44,11 +51,15 @@ from tileas_xdsl.dialects.cuda_tile.memory.access_directives import (
     print_access,
 )
 from tileas_xdsl.dialects.cuda_tile.memory.indexed import (
+    INBOUNDS,
     SEGMENT_SIZES,
+    flags_of,
     parse_attributes,
+    parse_inbounds,
     parse_indexed,
     parse_values,
     print_attributes,
+    print_inbounds,
     print_indexed,
     print_token,
     print_types_of,
@@ -165,6 +176,8 @@ class AtomicRedViewTkoOp(CudaTileOp):
     memory_ordering_semantics = prop_def(MemoryOrderingSemanticsAttr)
     memory_scope = prop_def(MemoryScopeAttr)
     mode = prop_def(AtomicRMWModeAttr)
+    inbounds = opt_prop_def(DenseArrayBase)
+    """Along which dimensions the tile is known to be in bounds; since 13.5, else along none."""
     view = operand_def(TILE_VIEW)
     index = var_operand_def(INT_TILE)
     value = operand_def(TILE)
@@ -182,7 +195,8 @@ class AtomicRedViewTkoOp(CudaTileOp):
         parser.parse_punctuation(",")
         value = parser.parse_unresolved_operand()
         token = parse_token(parser)
-        attributes = parse_attributes(parser, _PRINTED)
+        known = parse_inbounds(parser, indexed)
+        attributes = parse_attributes(parser, (*_PRINTED, INBOUNDS))
         parser.parse_punctuation(":")
         stored = parser.resolve_operand(value, parse_type(parser))
         parser.parse_punctuation(",")
@@ -195,6 +209,8 @@ class AtomicRedViewTkoOp(CudaTileOp):
         }
         if scope is not None:
             properties["memory_scope"] = scope
+        if any(flags_of(known)):
+            properties[INBOUNDS] = known
         return cls.create(
             operands=[values.view, *values.indices, stored, *values.token],
             result_types=[parse_type(parser)],
@@ -209,6 +225,8 @@ class AtomicRedViewTkoOp(CudaTileOp):
         printer.print_string(f", {self.mode.data}, ")
         printer.print_ssa_value(self.value)
         print_token(printer, self.token)
+        if self.inbounds is not None:
+            print_inbounds(printer, self.inbounds)
         print_attributes(printer, self)
         printer.print_string(" : ")
         print_type(printer, self.value.type)

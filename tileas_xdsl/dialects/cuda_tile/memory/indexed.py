@@ -192,11 +192,16 @@ def print_extras(printer: Printer, op: Operation, token: SSAValue | None) -> Non
     print_token(printer, token)
     hints = op.properties.get("optimization_hints")
     print_hints(printer, hints if isinstance(hints, OptimizationHintsAttr) else None)
-    flags = flags_of(op.properties[INBOUNDS])
+    print_inbounds(printer, op.properties[INBOUNDS])
+    print_attributes(printer, op)
+
+
+def print_inbounds(printer: Printer, attribute: Attribute) -> None:
+    """The text that `parse_inbounds` reads: nothing where no index is known to be in bounds."""
+    flags = flags_of(attribute)
     if any(flags):
         words = ", ".join("true" if flag else "false" for flag in flags)
         printer.print_string(f" inbounds = [{words}]")
-    print_attributes(printer, op)
 
 
 def segments(*sizes: int) -> DenseArrayBase:

@@ -172,7 +172,10 @@ class _Attributes(Entries[Attribute]):
         name = self._strings.attribute(cursor, "the name of a function")
         linkage = self._strings.attribute(cursor, "the symbol of a function")
         unit = self._part(cursor, index, "the compile unit of a function", (DICompileUnitAttr,))
-        return DISubprogramAttr(file, line, name, linkage, unit, IntAttr(cursor.varint("a line")))
+        scope_line = IntAttr(cursor.varint("a line"))
+        if cursor.remaining:
+            cursor.varint("the flags of a function")  # Since 13.5; none is in use.
+        return DISubprogramAttr(file, line, name, linkage, unit, scope_line)
 
     def position(self, cursor: Cursor, index: int) -> Attribute:
         scope = self._part(cursor, index, "the scope of a position", LOCAL_SCOPES)

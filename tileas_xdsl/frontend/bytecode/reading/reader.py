@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from xdsl.dialects.builtin import (
+    ArrayAttr,
     FileLineColLoc,
     FunctionType,
     IntAttr,
@@ -21,7 +22,14 @@ from tileas_xdsl.dialects.cuda_tile import CudaTile
 from tileas_xdsl.dialects.cuda_tile.hints import OptimizationHintsAttr
 from tileas_xdsl.dialects.cuda_tile.types.tile_types import TokenType
 from tileas_xdsl.frontend.bytecode.enumerations import ENUMERATIONS
-from tileas_xdsl.frontend.bytecode.layout import V13_3, AttributeTag, FunctionFlag, Section, Version
+from tileas_xdsl.frontend.bytecode.layout import (
+    V13_3,
+    V13_5,
+    AttributeTag,
+    FunctionFlag,
+    Section,
+    Version,
+)
 from tileas_xdsl.frontend.bytecode.limits import FREE_ARGUMENTS
 from tileas_xdsl.frontend.bytecode.operations import ENCODINGS, TOKEN_SINCE
 from tileas_xdsl.frontend.bytecode.reading.assembly import (
@@ -139,12 +147,14 @@ class _Reader:
         start = cursor.position
         name = self._strings.attribute(cursor, "the name of a function")
         type_ = self._function_type(cursor)
-        has_hints = self._has_hints(cursor)
+        has_hints = self._has_hints(cursor) or self._version >= V13_5
         locations = self._locations(cursor)
         location = next(locations, NOWHERE)
         properties: dict[str, Attribute] = {"sym_name": name, "function_type": type_}
         if has_hints:
             properties["optimization_hints"] = self._hints(cursor)
+        if self._version >= V13_5:
+            self._no_argument_attributes(cursor)
         body = cursor.cut(cursor.varint("the length of a function"), "a function")
         self._arguments_left -= len(type_.inputs)
         if self._arguments_left < 0:
@@ -154,6 +164,13 @@ class _Reader:
         Body(self._heads, body, block.args, locations).read(block)
         if self._lacks_tokens:
             self._complete(block)
+
+    def _no_argument_attributes(self, cursor: Cursor) -> None:
+        """Pass over the attributes of a function's arguments, of which none is known."""
+        start = cursor.position
+        found = self._attributes.tagged(cursor)
+        if found != ArrayAttr(()):
+            raise cursor.error(f"the arguments of a function have attributes: {found}", start)
 
     def _complete(self, block: Block) -> None:
         """Give tokens to operations that had none in this version."""

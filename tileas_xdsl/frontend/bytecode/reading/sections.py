@@ -11,8 +11,8 @@ from tileas_xdsl.frontend.bytecode.layout import (
     HEADER_BYTES,
     MAGIC,
     MANDATORY,
+    READABLE,
     SECTION_SINCE,
-    VERSIONS,
     Section,
     Version,
 )
@@ -66,8 +66,8 @@ def _read_version(cursor: Cursor) -> Version:
     header = cursor.take(HEADER_BYTES - len(MAGIC), "the version")
     version = Version(header[0], header[1])
     tag = int.from_bytes(header[2:], "little")
-    if version not in VERSIONS:
-        known = f"{VERSIONS[0]} to {VERSIONS[-1]}"
+    if version not in READABLE:
+        known = f"{READABLE[0]} to {READABLE[-1]}"
         message = f"version {version} of the bytecode is not supported, only {known}"
         raise cursor.error(message, len(MAGIC))
     if tag:
