@@ -30,7 +30,7 @@ from xdsl.utils.lexer import Span
 from tileas_xdsl.diagnostics.verification.dominance import OPEN_BOUNDARY
 from tileas_xdsl.dialects.nv_tileas.interfaces import AgentLike
 from tileas_xdsl.dialects.nv_tileas.pipelines.agent_checks import check_agents, int_values
-from tileas_xdsl.dialects.nv_tileas.pipelines.base import PipelineOp, operation_state
+from tileas_xdsl.dialects.nv_tileas.pipelines.base import PipelineOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.family import AGENT_SWITCH, PipelineEntry
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import PipelineYieldOp
 from tileas_xdsl.dialects.nv_tileas.syntax.ops import tileas_op
@@ -156,15 +156,16 @@ class AgentSwitchOp(PipelineOp, AgentLike):
     ) -> None:
         for body in bodies:
             end_agent_body(body)
-        attributes = {
-            "num_agents_per_group": num_agents_per_group,
-            "max_regs": max_regs,
-            "isolated": isolated,
-            "num_warps": num_warps,
-            "warp_id": warp_id,
-            "agent_strides": agent_strides,
-        }
-        super().__init__(operation_state(self.ENTRY, [], bodies=bodies, attributes=attributes))
+        super().__init__(
+            [],
+            bodies=bodies,
+            num_agents_per_group=num_agents_per_group,
+            max_regs=max_regs,
+            isolated=isolated,
+            num_warps=num_warps,
+            warp_id=warp_id,
+            agent_strides=agent_strides,
+        )
 
     @property
     def agent_bodies(self) -> Sequence[Region]:

@@ -186,7 +186,24 @@ class PipelineOp(TileasOp):
 
     ENTRY: ClassVar[PipelineEntry]
 
-    def __init__(self, state: OperationState) -> None:
+    def __init__(
+        self,
+        operands: Sequence[Operand],
+        *,
+        payload: Sequence[Attribute] = (),
+        bodies: Sequence[Region | None] = (),
+        iterator: IteratorType | None = None,
+        **attributes: AttributeValue,
+    ) -> None:
+        """Make the operation of `ENTRY`, as `operation_state` does; a body may be missing."""
+        state = operation_state(
+            self.ENTRY,
+            operands,
+            payload=payload,
+            bodies=[body for body in bodies if body is not None],
+            iterator=iterator,
+            attributes=attributes,
+        )
         super().__init__(
             operands=state.operands,
             result_types=state.result_types,

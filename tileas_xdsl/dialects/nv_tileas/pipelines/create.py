@@ -9,7 +9,7 @@ from xdsl.irdl import ParsePropInAttrDict, operand_def, opt_prop_def, prop_def, 
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.pipelines.base import Operand, PipelineOp, operation_state
+from tileas_xdsl.dialects.nv_tileas.pipelines.base import Operand, PipelineOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.family import CREATE_PIPELINE, PipelineEntry
 from tileas_xdsl.dialects.nv_tileas.spaces import View, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.syntax.ops import tileas_op
@@ -52,14 +52,14 @@ class CreatePipelineOp(PipelineOp):
         shared_mem: bool | None = None,
         dynamic: bool | None = None,
     ) -> None:
-        attributes = {
-            "numStages": stages,
-            "producerGroupId": producer_group,
-            "consumerGroupId": consumer_group,
-            "sharedMem": shared_mem,
-            "dynamic": dynamic,
-        }
-        super().__init__(operation_state(self.ENTRY, [view], attributes=attributes))
+        super().__init__(
+            [view],
+            numStages=stages,
+            producerGroupId=producer_group,
+            consumerGroupId=consumer_group,
+            sharedMem=shared_mem,
+            dynamic=dynamic,
+        )
 
     @property
     def stages(self) -> int:

@@ -31,7 +31,7 @@ from tileas_xdsl.diagnostics.locations import name_of
 from tileas_xdsl.dialects.nv_tileas.interfaces import Producer
 from tileas_xdsl.dialects.nv_tileas.pipelines import create as create_pipeline
 from tileas_xdsl.dialects.nv_tileas.pipelines import family
-from tileas_xdsl.dialects.nv_tileas.pipelines.base import Operand, PipelineOp, operation_state
+from tileas_xdsl.dialects.nv_tileas.pipelines.base import Operand, PipelineOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.checks import (
     check_merges,
     check_stage_op,
@@ -85,13 +85,7 @@ class _ProduceOne(StageOp, Producer):
         body: Region | None = None,
     ) -> None:
         super().__init__(
-            operation_state(
-                self.ENTRY,
-                [token, iterator],
-                payload=payload,
-                bodies=() if body is None else (body,),
-                attributes={"producer_types": producer_types},
-            )
+            [token, iterator], payload=payload, bodies=[body], producer_types=producer_types
         )
 
     @property
@@ -149,13 +143,11 @@ class _ConsumeOne(StageOp):
         body: Region | None = None,
     ) -> None:
         super().__init__(
-            operation_state(
-                self.ENTRY,
-                [token, iterator],
-                payload=payload,
-                bodies=() if body is None else (body,),
-                attributes={"consumer_idx": consumer_idx, "consumer_types": consumer_types},
-            )
+            [token, iterator],
+            payload=payload,
+            bodies=[body],
+            consumer_idx=consumer_idx,
+            consumer_types=consumer_types,
         )
 
     def verify_(self) -> None:
@@ -218,13 +210,7 @@ class ConsumerReadOp(StageOp):
         body: Region | None = None,
     ) -> None:
         super().__init__(
-            operation_state(
-                self.ENTRY,
-                [token, iterator],
-                payload=payload,
-                bodies=() if body is None else (body,),
-                attributes={"consumer_idx": consumer_idx},
-            )
+            [token, iterator], payload=payload, bodies=[body], consumer_idx=consumer_idx
         )
 
     def verify_(self) -> None:
@@ -256,15 +242,7 @@ class ProducerWriteOp(StageOp, Producer):
         payload: Sequence[Attribute] = (),
         body: Region | None = None,
     ) -> None:
-        super().__init__(
-            operation_state(
-                self.ENTRY,
-                [token, iterator],
-                payload=payload,
-                bodies=() if body is None else (body,),
-                attributes={},
-            )
-        )
+        super().__init__([token, iterator], payload=payload, bodies=[body])
 
     @property
     def producing_region(self) -> Region | None:
@@ -294,7 +272,7 @@ class ProducerAcquireOp(StageOp):
     assembly_format = _STAGE_STEP
 
     def __init__(self, token: Operand, iterator: Operand) -> None:
-        super().__init__(operation_state(self.ENTRY, [token, iterator], attributes={}))
+        super().__init__([token, iterator])
 
 
 @tileas_op
@@ -310,7 +288,7 @@ class ProducerCommitOp(StageOp):
     assembly_format = _STEP
 
     def __init__(self, token: Operand) -> None:
-        super().__init__(operation_state(self.ENTRY, [token], attributes={}))
+        super().__init__([token])
 
 
 @tileas_op
@@ -329,8 +307,7 @@ class ConsumerWaitOp(StageOp):
     assembly_format = _STAGE_STEP
 
     def __init__(self, token: Operand, iterator: Operand, consumer_idx: int) -> None:
-        attributes = {"consumer_idx": consumer_idx}
-        super().__init__(operation_state(self.ENTRY, [token, iterator], attributes=attributes))
+        super().__init__([token, iterator], consumer_idx=consumer_idx)
 
 
 @tileas_op
@@ -346,7 +323,7 @@ class ConsumerReleaseOp(StageOp):
     assembly_format = _STEP
 
     def __init__(self, token: Operand) -> None:
-        super().__init__(operation_state(self.ENTRY, [token], attributes={}))
+        super().__init__([token])
 
 
 @tileas_op
@@ -362,7 +339,7 @@ class PipelineYieldOp(PipelineOp):
     assembly_format = "attr-dict ($arguments^ `:` type($arguments))?"
 
     def __init__(self, *arguments: Operand) -> None:
-        super().__init__(operation_state(self.ENTRY, arguments, attributes={}))
+        super().__init__(arguments)
 
     def verify_(self) -> None:
         parent = self.parent_op()
@@ -387,9 +364,7 @@ class CreateIteratorOp(PipelineOp):
     assembly_format = "$token attr-dict `:` type($token) `->` type($iterator)"
 
     def __init__(self, token: Operand, iterator_type: IteratorType) -> None:
-        super().__init__(
-            operation_state(self.ENTRY, [token], iterator=iterator_type, attributes={})
-        )
+        super().__init__([token], iterator=iterator_type)
 
     def verify_(self) -> None:
         check_token(self, self.token)
@@ -410,7 +385,7 @@ class IncIterOp(PipelineOp):
     assembly_format = "$iterator attr-dict `:` type($iterator) `->` type($next)"
 
     def __init__(self, iterator: Operand) -> None:
-        super().__init__(operation_state(self.ENTRY, [iterator], attributes={}))
+        super().__init__([iterator])
 
     def verify_(self) -> None:
         check_merges(self, self.iterator)
