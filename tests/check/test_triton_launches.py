@@ -6,6 +6,7 @@ the PTX is what Triton made.
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,9 +17,11 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from typer.testing import CliRunner
 
 from tileas_xdsl import check
 from tileas_xdsl.check.triton_launches import CaptureUnavailableError
+from tileas_xdsl.tools.tileas import app
 
 DATA = Path(__file__).parents[1] / "interpreters" / "ptx" / "data"
 SIGNATURE = {"x": "*fp32", "y": "*fp32", "n": "i32", "stride": "i32", "block": "constexpr"}
@@ -109,6 +112,19 @@ def test_findings_and_suppressions_are_those_of_the_checker(driver: DriverConfig
     with check.triton(allow=["illegal-address"], schedules=1) as reports:
         launch(driver, Tensor(short), Tensor(short.copy()), (3, 1, 1))
     check.assert_no_findings(reports)
+
+
+def test_a_saved_launch_is_repeated_by_one_command(driver: DriverConfig, tmp_path: Path) -> None:
+    """The files have all that the command needs, and it finds what the capture found."""
+    short = np.random.default_rng(1).standard_normal((2, 700)).astype(np.float32)
+    with check.triton(schedules=1, save=tmp_path) as reports:
+        launch(driver, Tensor(short), Tensor(short.copy()), (3, 1, 1))
+    files = [str(tmp_path / f"softmax.{end}") for end in ("ptx", "json")]
+    words = ["check", files[0], "--launch", files[1], "--schedules", "1", "--json"]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 1
+    found = {(f["kind"], f["location"]["line"]) for f in json.loads(result.stdout)["findings"]}
+    assert found == {(f.kind, f.line) for f in reports[0].findings}
 
 
 def test_no_block_is_no_launch(driver: DriverConfig) -> None:

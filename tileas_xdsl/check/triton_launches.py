@@ -8,6 +8,7 @@ launch.  Tensors stay on the CPU, and hold the results afterwards as on a GPU.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from tileas_xdsl.check.reports import INSTRUCTION_BUDGET, CheckReport, ptx
+from tileas_xdsl.check.saved_launches import SavedLaunch
 from tileas_xdsl.check.triton_arguments import TritonArguments
 from tileas_xdsl.interpreters.ptx import load
 from tileas_xdsl.interpreters.ptx.launch import pick_kernel
@@ -42,6 +44,10 @@ class TritonSettings:
     schedules: int
     seed: int
     limit: float
+    folder: Path | None = None
+    """Where launches are saved before they are checked."""
+    saved: Counter[str] = field(default_factory=Counter[str])
+    """By kernel, the launches that have been saved."""
     reports: list[CheckReport] = field(default_factory=list[CheckReport])
 
 
@@ -53,19 +59,22 @@ def triton(
     schedules: int = 3,
     seed: int = 0,
     limit: float = INSTRUCTION_BUDGET,
+    save: str | Path | None = None,
 ) -> Generator[list[CheckReport]]:
     """Check every launch of Triton inside of the `with`, which yields the list of their reports.
 
     The kernels get tensors of the CPU and no GPU is needed; results are those of the first order
-    of completion.  Autotuning checks each configuration once and keeps the first.  Raises
-    `CaptureUnavailableError` if Triton or PyTorch is not installed.
+    of completion.  Autotuning checks each configuration once and keeps the first.  `save` names a
+    folder for files of each launch, which `tileas check NAME.ptx --launch NAME.json` repeats.
+    Raises `CaptureUnavailableError` if Triton or PyTorch is not installed.
     """
     driver = _driver_config()
     gpu = get_target(target)
     digits = gpu.name.removeprefix("sm_").rstrip("af")
     settings = TritonSettings(
-        int(digits), gpu.shared_memory_per_block, tuple(allow), schedules, seed, limit
-    )
+        int(digits), gpu.shared_memory_per_block, tuple(allow), schedules, seed, limit,
+        None if save is None else Path(save),
+    )  # fmt: skip
     before = driver._active
     driver.set_active(CheckingDriver(settings))
     try:
@@ -169,7 +178,8 @@ class TritonLauncher:
         self._settings, self._metadata = settings, metadata
         self._signature = list(source.signature.values())
         path = _ptx_file(source, metadata)
-        self._module = load(path.read_text(encoding="utf-8"), path.name)
+        self._text = path.read_text(encoding="utf-8")
+        self._module = load(self._text, path.name)
         self._kernel = pick_kernel(self._module, metadata.name)
 
     def __call__(
@@ -188,12 +198,14 @@ class TritonLauncher:
         missing = len(self._kernel.parameters) - len(arguments.values)
         arguments.add_scratch([size * blocks for size in scratch[:missing]])
         threads = self._kernel.required_threads or (meta.num_warps * WARP,)
+        grid, cluster = (x * together, y, z), (together, 1, 1) if together > 1 else None
+        self._save(grid, threads, cluster, arguments.values)
         report = ptx(
             self._module,
-            (x * together, y, z),
+            grid,
             arguments.values,
             threads,
-            (together, 1, 1) if together > 1 else None,
+            cluster,
             kernel=self._kernel.name,
             shared=meta.shared,
             allow=settings.allow,
@@ -203,6 +215,23 @@ class TritonLauncher:
         )
         arguments.write_back(report.arrays)
         settings.reports.append(report)
+
+    def _save(
+        self,
+        grid: Sequence[int],
+        block: Sequence[int],
+        cluster: Sequence[int] | None,
+        values: Sequence[Any],
+    ) -> None:
+        settings, name = self._settings, self._kernel.name
+        if settings.folder is None:
+            return
+        settings.saved[name] += 1
+        count = settings.saved[name]
+        launch = SavedLaunch(
+            self._text, self._kernel, grid, block, cluster, self._metadata.shared, values
+        )
+        launch.write(settings.folder, name if count == 1 else f"{name}-{count}")
 
 
 def _ptx_file(source: Any, metadata: Any) -> Path:

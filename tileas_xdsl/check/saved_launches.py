@@ -1,0 +1,53 @@
+"""Captured launches as files, which `tileas check NAME.ptx --launch NAME.json` repeats."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tileas_xdsl.interpreters.ptx import LaunchError
+from tileas_xdsl.interpreters.ptx.parsing.syntax import Kernel, Parameter
+
+
+@dataclass(frozen=True)
+class SavedLaunch:
+    """A launch of a kernel of some PTX text: its sizes in blocks, threads and bytes."""
+
+    text: str
+    kernel: Kernel
+    grid: Sequence[int]
+    block: Sequence[int]
+    cluster: Sequence[int] | None
+    shared: int
+    values: Sequence[Any]
+
+    def write(self, folder: Path, name: str) -> Path:
+        """Write PTX, launch and arrays; return the launch file."""
+        folder.mkdir(parents=True, exist_ok=True)
+        args: list[str] = []
+        for number, (value, of) in enumerate(zip(self.values, self.kernel.parameters, strict=True)):
+            if isinstance(value, np.ndarray):
+                np.save(folder / f"{name}.{number}.npy", cast("NDArray[Any]", value))
+                args.append(f"@{name}.{number}.npy")
+            else:
+                args.append(_number(value, of))
+        (folder / f"{name}.ptx").write_text(self.text, encoding="utf-8")
+        launch: dict[str, Any] = {"kernel": self.kernel.name, "grid": list(self.grid)}
+        launch |= {"block": list(self.block), "shared": self.shared, "args": args}
+        launch |= {} if self.cluster is None else {"cluster": list(self.cluster)}
+        path = folder / f"{name}.json"
+        path.write_text(json.dumps(launch, indent=2) + "\n", encoding="utf-8")
+        return path
+
+
+def _number(value: Any, parameter: Parameter) -> str:
+    if not isinstance(value, int | float):
+        raise LaunchError("a launch with tensor maps cannot be saved; leave `save` out")
+    letter = "f" if parameter.type.kind == "float" else "i"
+    return f"{letter}{parameter.type.bits}:{value}"
