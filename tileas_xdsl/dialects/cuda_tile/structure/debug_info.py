@@ -65,7 +65,8 @@ def _parse_struct(parser: AttrParser, fields: Sequence[Field]) -> list[Attribute
         parser.parse_punctuation("=")
         found[name] = readers[name](parser)
 
-    parser.parse_comma_separated_list(parser.Delimiter.ANGLE, parse_field)
+    with parser.in_angle_brackets():
+        parser.parse_comma_separated_list(parser.Delimiter.NONE, parse_field)
     missing = [name for name, _, optional in fields if name not in found and not optional]
     if missing:
         parser.raise_error(f"struct is missing required parameter: {missing[0]}")
