@@ -54,7 +54,8 @@ def chunk_address(e: ThreadBuilder, tile: SharedTile, piece: AccessChunk) -> SSA
     size = layout.bits // 8
     panel, inside = divmod(piece.shift, layout.panel)
     column, moved = piece.column, None
-    if piece.span > layout.panel:
+    is_anywhere = piece.span == 1 and layout.panels > 1
+    if piece.span > layout.panel or is_anywhere:
         moved = multiply(e, divide(e, column, layout.panel), layout.panel_bytes)
         column = modulo(e, column, layout.panel)
     offset = add(e, multiply(e, column, size), inside * size)
