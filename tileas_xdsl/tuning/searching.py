@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 from tileas_xdsl.diagnostics.emission import DiagnosticError
 from tileas_xdsl.executors import executor_named
@@ -50,7 +50,7 @@ class Search:
         values = self.arguments(config)
         parameters = parameters_of(kernel, values, is_dispatched=True)
         x, y, z = (*self.grid(config), 1, 1)[:3]
-        flat = tuple(numbers_of(flattened(parameters, values)))
+        flat = tuple(numbers_of(flattened(parameters, [_without_data(v) for v in values])))
         return Task(export_bytecode(kernel, parameters), target, flat, (int(x), int(y), int(z)))
 
 
@@ -74,6 +74,17 @@ def predicted_times(
             else:
                 failures.append((config, DiagnosticError, found))
     return sorted(times, key=lambda pair: pair[0]), failures
+
+
+def _without_data(value: Any) -> Any:
+    """An argument whose arrays are as large, in memory of the host that nobody touches."""
+    if isinstance(value, list | tuple):
+        items = [_without_data(item) for item in cast("list[Any]", value)]
+        return items if isinstance(value, list) else tuple(items)
+    if not getattr(value, "is_cuda", False):
+        return value
+    torch: Any = import_module("torch")
+    return torch.empty_strided(value.size(), value.stride(), dtype=value.dtype)
 
 
 def _failure(config: Any, error: Exception) -> Failure:
@@ -106,8 +117,10 @@ def search_by_prediction(original: Callable[..., Any]) -> Callable[..., Any]:
             return original(configs, *given, quiet=quiet, **options)
         search = Search(grid_fn, kernel, args_fn, hints_fn)
         times, failures = predicted_times(configs, search, launch_target())
-        if emulates or not times:
+        if emulates:
             return _ranked(times, failures, quiet=quiet)
+        if not times:  # What cannot be predicted is measured, and cuTile says what it refuses.
+            return original(configs, *given, quiet=quiet, **options)
         best = [config for _, config in times[:TOP]]
         found = original(best, *given, quiet=True, **options)
         joined = type(found)(
