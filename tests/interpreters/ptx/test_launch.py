@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 from interpreters.ptx.harness import execute, module
 
-from tileas_xdsl.interpreters.ptx import FindingsError, LaunchError, TensorMapArg, load, run
+from tileas_xdsl.interpreters.ptx import (
+    FindingsError,
+    LaunchError,
+    PtxError,
+    TensorMapArg,
+    load,
+    run,
+)
 from tileas_xdsl.target.tma.tensor_map import TensorMap
 
 STORE = """
@@ -119,3 +126,15 @@ def test_blocks_that_wait_for_one_another_run_together(jobs: int, by: str) -> No
     report = execute(body, ".param .u64 O", [np.zeros(2, np.uint32)], block=1, grid=6, jobs=jobs)
     assert report.arrays[0] is not None
     assert report.arrays[0].tolist() == [1, 9]
+
+
+@pytest.mark.parametrize(
+    ("instruction", "message"),
+    [
+        ("tex.2d.v4.f32.f32 {%f, %f, %f, %f}, [%o, {%f, %f}];", "textures and surfaces are not"),
+        ("multimem.red.relaxed.gpu.global.add.f32 [%o], %f;", "memory of several GPUs is not"),
+    ],
+)
+def test_what_is_not_emulated_is_refused_at_its_line(instruction: str, message: str) -> None:
+    with pytest.raises(PtxError, match=rf"test.ptx:6:\d+: error: .* is not supported: {message}"):
+        execute(f".reg .b64 %o; .reg .f32 %f; {instruction} ret;", "", [])

@@ -35,6 +35,15 @@ from tileas_xdsl.target.isa.legality import refusal
 MATRIX_OWNERS = ("wgmma.mma_async", "wgmma.wait_group", "wgmma.fence", "wgmma.commit_group")
 """Instructions that handle lazy accumulator registers themselves."""
 
+NOT_EMULATED = (
+    (("tex", "tld4", "txq", "suld", "sust", "sured", "suq"),
+     ": textures and surfaces are not emulated, their memory is laid out by the driver"),
+    (("multimem",), ": memory of several GPUs is not emulated, one device is all there is"),
+    (("wmma",), ": its fragments are opaque; mma.sync is emulated"),
+    (("clusterlaunchcontrol",), ": blocks are started in order here, and not cancelled"),
+)  # fmt: skip
+"""Why instructions are not emulated, and what would do, by mnemonic."""
+
 _refusal = lru_cache(maxsize=8192)(refusal)
 """The same opcodes come again within a kernel and with every launch."""
 
@@ -105,8 +114,9 @@ class Program:
         """Return the step of an instruction; `PtxError` if the target does not have it."""
         semantics = find_semantics(instruction.parts)
         if semantics is None:
+            why = next((text for name, text in NOT_EMULATED if instruction.parts[0] in name), "")
             raise PtxError(
-                f"instruction '{instruction.opcode}' is not supported", instruction.location
+                f"instruction '{instruction.opcode}' is not supported{why}", instruction.location
             )
         why = _refusal(
             instruction.opcode, len(instruction.operands), self._platform, self.module.version
