@@ -138,3 +138,25 @@ def test_blocks_that_wait_for_one_another_run_together(jobs: int, by: str) -> No
 def test_what_is_not_emulated_is_refused_at_its_line(instruction: str, message: str) -> None:
     with pytest.raises(PtxError, match=rf"test.ptx:6:\d+: error: .* is not supported: {message}"):
         execute(f".reg .b64 %o; .reg .f32 %f; {instruction} ret;", "", [])
+
+
+ACROSS = """
+    .reg .b64 %o, %q; .reg .b32 %t, %c, %v, %w; ld.param.u64 %o, [O]; mov.u32 %t, %tid.x;
+    mov.u32 %c, %ctaid.x; mad.lo.u32 %w, %c, 32, %t; mul.wide.u32 %q, %w, 4; add.u64 %q, %q, %o;
+"""
+
+
+@pytest.mark.parametrize(
+    ("lines", "kinds"),
+    [
+        ("st.global.u32 [%o], %c;", {"race-WAW"}),
+        ("st.global.u32 [%o], 7;", {"same-value"}),
+        ("ld.global.u32 %v, [%o]; st.global.u32 [%q], %v;", {"race-RAW"}),
+        ("ld.global.u32 %v, [%q]; st.global.u32 [%q], %v;", set[str]()),
+    ],
+)
+def test_races_between_blocks_of_two_processes_are_found(lines: str, kinds: set[str]) -> None:
+    """Each of the two runs one block, so that neither sees what the other does."""
+    body, out = f"{ACROSS} {lines} ret;", np.ones(64, np.uint32)
+    report = execute(body, ".param .u64 O", [out], grid=2, jobs=2, clean=False)
+    assert {finding.kind for finding in report.findings} == kinds

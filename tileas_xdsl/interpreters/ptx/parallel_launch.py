@@ -6,7 +6,7 @@ run in one process.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 from tileas_xdsl.executors import Workers, opened, parts_for
 from tileas_xdsl.interpreters.ptx.checking.findings import Finding, Findings
+from tileas_xdsl.interpreters.ptx.checking.global_conflicts import LaunchShadow
+from tileas_xdsl.interpreters.ptx.checking.part_races import Footprint, PartRaces
 from tileas_xdsl.interpreters.ptx.memory.global_memory import GlobalMemory
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Instruction, Kernel
 
@@ -29,6 +31,8 @@ class Launch(Protocol):
     memory: GlobalMemory
     findings: Findings
     printed: list[str]
+    checks: bool
+    shadow: LaunchShadow
 
     @property
     def clusters(self) -> int:
@@ -58,6 +62,8 @@ class _Share:
     printed: Sequence[str]
     changes: Sequence[tuple[Array, Array]]
     """By buffer of global memory, the indices of bytes that are different, and the bytes."""
+    footprints: Mapping[int, Footprint]
+    """By address of a buffer, what the clusters have accessed of it."""
 
 
 def execute(launch: Launch, workers: Workers, progress: Progress | None) -> tuple[int, bool]:
@@ -67,11 +73,13 @@ def execute(launch: Launch, workers: Workers, progress: Progress | None) -> tupl
         return launch.execute(range(launch.clusters), progress)
     parts = [range(part, launch.clusters, count) for part in range(count)]
     instructions, finished, done = 0, True, 0
+    races = PartRaces(launch.findings)
+    before = [buffer.data.copy() for buffer in launch.memory.buffers]
     with opened(workers) as executor:
         running = [executor.submit(_work, launch, part) for part in parts]
         for future, part in zip(running, parts, strict=True):
             share = future.result()
-            _merge(launch, share)
+            _merge(launch, share, races, before)
             instructions += share.instructions
             finished = finished and share.finished
             done += len(part)
@@ -85,15 +93,26 @@ def _meets_blocks(instruction: Instruction) -> bool:
     name, parts = instruction.parts[0], instruction.parts
     if name in ("ld", "st") and "shared" not in " ".join(parts):
         return not ORDERED.isdisjoint(parts)
+    if parts[:2] == ("cp", "reduce"):
+        return True
     return name in SHARED_BY_BLOCKS
 
 
-def _merge(launch: Launch, share: _Share) -> None:
+def _merge(launch: Launch, share: _Share, races: PartRaces, before: Sequence[Array]) -> None:
     """Bring what other clusters have done into the memory and the findings of a launch."""
+    if share.footprints:
+        after = [_changed(old, change) for old, change in zip(before, share.changes, strict=True)]
+        races.add(launch.memory.buffers, share.footprints, after)
     launch.findings.merge(share.findings)
     launch.printed.extend(share.printed)
     for buffer, (indices, values) in zip(launch.memory.buffers, share.changes, strict=True):
         buffer.data[indices] = values
+
+
+def _changed(data: Array, change: tuple[Array, Array]) -> Array:
+    found = data.copy()
+    found[change[0]] = change[1]
+    return found
 
 
 def _work(launch: Launch, numbers: Sequence[int]) -> _Share:
@@ -103,4 +122,6 @@ def _work(launch: Launch, numbers: Sequence[int]) -> _Share:
     pairs = zip(before, launch.memory.buffers, strict=True)
     changed = [(np.flatnonzero(old != buffer.data), buffer.data) for old, buffer in pairs]
     changes = [(indices, data[indices]) for indices, data in changed]
-    return _Share(instructions, finished, launch.findings.all(), launch.printed, changes)
+    footprints = launch.shadow.footprints() if launch.checks else {}
+    found = launch.findings.all()
+    return _Share(instructions, finished, found, launch.printed, changes, footprints)

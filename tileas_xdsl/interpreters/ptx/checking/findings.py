@@ -169,6 +169,11 @@ class Findings:
             del self._found[old, at]
             self.add(kind, at, message, notes)
 
+    def has(self, kind: str, at: int) -> bool:
+        """Return whether there is a finding of a kind at the line of an instruction."""
+        line = self._code[at].location.line
+        return any(found.kind == kind and found.line == line for found in self._found.values())
+
     def merge(self, findings: Sequence[Finding]) -> None:
         """Add the findings of another run of the same kernel."""
         for finding in findings:

@@ -12,6 +12,7 @@ from tileas_xdsl.interpreters.ptx.checking.conflicts import CheckedProgram
 from tileas_xdsl.interpreters.ptx.checking.findings import Findings
 from tileas_xdsl.interpreters.ptx.checking.foreign_clocks import ForeignClocks
 from tileas_xdsl.interpreters.ptx.checking.global_shadow import AccessPlane, GlobalShadow, Units
+from tileas_xdsl.interpreters.ptx.checking.part_races import Footprint, footprint_of
 from tileas_xdsl.interpreters.ptx.checking.release_patterns import (
     NO_MESSAGE,
     Message,
@@ -86,6 +87,10 @@ class LaunchShadow:
             if not message.releases:
                 self._empty[message] = number
         return number
+
+    def footprints(self) -> dict[int, Footprint]:
+        """Return by address of a buffer what has been accessed."""
+        return {base: footprint_of(shadow) for base, shadow in self._shadows.items()}
 
     def of(self, buffer: Buffer) -> GlobalShadow:
         """Return the shadow of a buffer."""

@@ -58,7 +58,8 @@ class GlobalShadow:
         """The last read, and the last read by somebody else."""
         self.messages: Array | None = None
         """By unit, the number of what its last strong write released; 0 for nothing."""
-        self._pending: list[tuple[Units, Who, Who]] = []
+        self.pending: list[tuple[Units, Who, Who]] = []
+        """Reads that are not in the arrays yet: units, by whom, stamps."""
 
     def units(self, offsets: Array, size: int) -> Units:
         """Return the units of accesses of `size` bytes; smaller units from now on if needed."""
@@ -109,14 +110,14 @@ class GlobalShadow:
     def read(self, at: Units, who: Who, stamp: Who) -> None:
         """Record a read."""
         if self.writer is None:
-            self._pending.append((at, who, stamp))
-            if len(self._pending) > MAX_PENDING:
+            self.pending.append((at, who, stamp))
+            if len(self.pending) > MAX_PENDING:
                 self._flush()
             return
         self._put_read(at, who, stamp)
 
     def _flush(self) -> None:
-        pending, self._pending = self._pending, []
+        pending, self.pending = self.pending, []
         for at, who, stamp in pending:
             self._put_read(at, who, stamp)
 
