@@ -58,10 +58,10 @@ def access_facts(
         return (), str(error)
     except (LaunchError, PtxError, ArgumentError, DiagnosticError) as error:
         return (), f"a block did not run on the emulator: {str(error).splitlines()[0]}"
-    return _merged(run.accesses), ""
+    return merged(run.accesses), ""
 
 
-def _merged(counts: Sequence[AccessCount]) -> tuple[AccessFacts, ...]:
+def merged(counts: Sequence[AccessCount]) -> tuple[AccessFacts, ...]:
     """Sum what one source line does by one kind of instruction."""
     found: dict[tuple[Location | None, str, str], list[AccessCount]] = {}
     for count in counts:

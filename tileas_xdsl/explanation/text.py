@@ -53,7 +53,7 @@ def _summary(facts: KernelFacts) -> Iterator[str]:
     yield from _occupancy(facts)
     yield from _waves(facts)
     lossy = [one for one in facts.accesses if one.excess]
-    yield from _access_lines(lossy, "accesses that take more than their bytes need")
+    yield from access_lines(lossy, "accesses that take more than their bytes need")
     if facts.accesses and not lossy:
         yield "accesses: no bank conflicts, and no sectors are moved in vain"
     yield from _conversions(facts)
@@ -219,10 +219,10 @@ def _accesses(facts: KernelFacts) -> Iterator[str]:
     if facts.accesses_unknown:
         yield f"accesses: {facts.accesses_unknown}"
         return
-    yield from _access_lines(facts.accesses, "accesses of the threads of the first block")
+    yield from access_lines(facts.accesses, "accesses of the threads of the first block")
 
 
-def _access_lines(accesses: Sequence[AccessFacts], title: str) -> Iterator[str]:
+def access_lines(accesses: Sequence[AccessFacts], title: str) -> Iterator[str]:
     if not accesses:
         return
     yield title

@@ -90,7 +90,7 @@ def test_attributes_round_trip(attribute: Attribute, text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "error"),
     [
-        ("di_compile_unit<>", "struct is missing required parameter: file"),
+        ("di_compile_unit<>", "expected a parameter name in struct"),
         (f"di_compile_unit<file = {FILE_TEXT}, file = {FILE_TEXT}>", "each at most once"),
         ("di_compile_unit<line = 1>", "'line' is not one of file"),
         ("di_compile_unit<file = 3>", "expected #cuda_tile.di_file"),

@@ -12,10 +12,10 @@ import typer
 from tileas_xdsl.tools.console import fail
 from tileas_xdsl.tools.inputs.kernel_options import (
     ArgOption,
-    CompilableInput,
     CompileTargetOption,
     KernelOption,
     OptionalGridOption,
+    RunnableInput,
     SignatureOption,
 )
 
@@ -49,7 +49,7 @@ def _known_sections(names: list[str]) -> list[str]:
 
 
 def explain(
-    input_file: CompilableInput,
+    input_file: RunnableInput,
     kernel: KernelOption = None,
     target: CompileTargetOption = None,
     sig: SignatureOption = None,
@@ -93,6 +93,8 @@ def explain(
     of --grid and --arg or with some that fit the signature.  Of a tl kernel it tells, without
     --show, for each buffer and loop what fixed its layout, and the alternatives.
 
+    Of a .ptx file: instructions by unit, loops, shared memory, and with --grid and --arg accesses.
+
     A kernel that is refused is explained too: what holds registers and shared memory, and the
     smallest change of constants that compiles.
     """
@@ -102,6 +104,12 @@ def explain(
 
     if arg and grid is None:
         fail("--arg needs --grid, of a launch that takes these arguments", 2)
+    if input_file.endswith(".ptx"):
+        if sig is not None or show or mode is not None or svg is not None or line is not None:
+            fail("of a .ptx file there is one explanation: --sig, --show, --mode, --svg, --line", 2)
+        with reported_errors():
+            _explain_ptx(Request(input_file, kernel, target, grid, arg), json=json)
+        return
     with reported_errors():
         program = with_deep_stack(lambda: load_input(input_file, sig, target, None))
         block_programs = list(_kernels(program))
@@ -122,6 +130,18 @@ def explain(
                 with_deep_stack(lambda: _tell_line(program, request, line))
                 return
             with_deep_stack(lambda: _explain(program, request, show, json=json))
+
+
+def _explain_ptx(request: Request, *, json: bool) -> None:
+    """Print what a PTX text says of its kernels."""
+    from tileas_xdsl.explanation.ptx_kernels import ptx_explanation
+    from tileas_xdsl.tools.pages.explaining import explained_ptx
+
+    found = explained_ptx(request)
+    if json:
+        typer.echo(json_text.dumps([one.to_json() for one in found], indent=2))
+    else:
+        typer.echo("\n\n".join(map(ptx_explanation, found)))
 
 
 def _explain(program: Program, request: Request, show: Sequence[str], *, json: bool) -> None:

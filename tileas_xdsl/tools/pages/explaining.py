@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,19 +13,26 @@ from tileas_xdsl.diagnostics.parsing.pass_specs import UsageError
 from tileas_xdsl.diagnostics.report import Location
 from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.dialects.target_attribute import module_target
+from tileas_xdsl.explanation.accesses import INSTRUCTIONS, merged
 from tileas_xdsl.explanation.facts import KernelFacts
 from tileas_xdsl.explanation.kernel import kernel_facts
 from tileas_xdsl.explanation.line_history import LineChange, line_changes, lines_of
+from tileas_xdsl.explanation.ptx_kernels import PtxKernelFacts, ptx_kernel_facts
 from tileas_xdsl.explanation.refusals import Compile, Refusal, refusal
 from tileas_xdsl.explanation.snapshots import Snapshots
 from tileas_xdsl.frontend.kernel_files import split_reference
 from tileas_xdsl.frontend.signature import Parameter
+from tileas_xdsl.interpreters.ptx import LaunchError, PtxError, run
+from tileas_xdsl.interpreters.ptx.launch import pick_kernel
+from tileas_xdsl.interpreters.ptx.parsing.syntax import Kernel, PtxModule
 from tileas_xdsl.interpreters.tile.launch import find_kernel
 from tileas_xdsl.runtime.view_arguments import parameters_of
-from tileas_xdsl.tools.inputs.arguments import bind_arguments
+from tileas_xdsl.target.arch import shared_memory_of
+from tileas_xdsl.tools.inputs.arguments import BindingError, bind_arguments
 from tileas_xdsl.tools.inputs.cutile_parameters import bound
 from tileas_xdsl.tools.inputs.kernel_options import Grid, parse_specs
 from tileas_xdsl.tools.inputs.programs import Program
+from tileas_xdsl.tools.running.ptx_runs import PtxLaunch, TextProgram, located, text_program
 
 
 class RefusedError(Exception):
@@ -35,6 +42,10 @@ class RefusedError(Exception):
         super().__init__(str(error))
         self.error = error
         self.explained = explained
+
+
+SHARED_MARGIN = 8 << 10
+"""Bytes of shared memory that alignment of variables may take."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +106,52 @@ def changes_of_line(
                 return Location(file, line, 1), list(line_changes(made, file, line))
     said = ", ".join(map(str, sorted(lines)))
     raise UsageError(f"nothing of the kernel comes from line {line}; there are {said}")
+
+
+def explained_ptx(request: Request) -> Sequence[PtxKernelFacts]:
+    """Return what a PTX text says of its kernels; of accesses, if there are arguments.
+
+    Raises `DiagnosticError` and `BindingError`.
+    """
+    launch = PtxLaunch(request.kernel, request.grid or (1, 1, 1), None, None, request.target, 0)
+    program = text_program(request.path, request.specs, launch)
+    try:
+        return list(_explained_ptx(program, request))
+    except LaunchError as error:
+        raise BindingError(str(error)) from error
+    except PtxError as error:
+        raise located(error) from error
+
+
+def _explained_ptx(program: TextProgram, request: Request) -> Iterator[PtxKernelFacts]:
+    module = program.module
+    if request.grid is None:
+        names = [request.kernel] if request.kernel else list(module.kernels)
+        unknown = "say --grid, and --arg for each parameter"
+        for name in names:
+            yield ptx_kernel_facts(module, pick_kernel(module, name), (), unknown)
+        return
+    entry = pick_kernel(module, request.kernel)
+    ran = run(
+        module,
+        entry.name,
+        [argument.value for argument in program.arguments],
+        request.grid,
+        target=request.target,
+        dynamic_shared=_dynamic_shared(module, entry),
+        checks=False,
+        limit=INSTRUCTIONS,
+        count_accesses=1,
+    )
+    yield ptx_kernel_facts(module, entry, merged(ran.accesses), "there are none")
+
+
+def _dynamic_shared(module: PtxModule, entry: Kernel) -> int:
+    """Return bytes for shared variables whose size a launch gives: all that is left."""
+    shared = [v for v in (*module.variables, *entry.variables) if v.space == "shared"]
+    is_open = any(variable.extern or not variable.size for variable in shared)
+    left = shared_memory_of(module.target) - sum(variable.size for variable in shared)
+    return max(left - SHARED_MARGIN, 0) if is_open else 0
 
 
 def recompiling(path: str, program: Program, target: str) -> Compile | None:
