@@ -26,7 +26,7 @@ class LoopDecision:
 
 @dataclass(frozen=True)
 class Conversion:
-    """Operation number `operation` uses `buffer` laid out as `target`, not as the buffer is.
+    """Operation `operation` reads or writes `buffer` in layout `target`, by a conversion.
 
     What it reads is converted before it, what it writes converted back behind it; `cost` is in
     cycles of the block.
@@ -40,7 +40,7 @@ class Conversion:
 
 @dataclass(frozen=True)
 class Staging:
-    """Loop number `operation` sees `buffer`, a fragment, as a row-major copy in shared memory.
+    """Loop `operation` accesses the fragment `buffer` through a row-major copy in shared memory.
 
     The copy is filled before the loop, and copied back behind it if the loop writes to it; `cost`
     is in cycles of the block.  `staging.spelled_out` shows the loops that this stands for.
@@ -53,7 +53,7 @@ class Staging:
 
 @dataclass(frozen=True)
 class Considered:
-    """A candidate that was looked at: what it was, what it would cost, what became of it."""
+    """A candidate of the search: its description, cost, and why it was or was not taken."""
 
     candidate: str
     verdict: str

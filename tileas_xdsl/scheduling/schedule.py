@@ -73,7 +73,7 @@ AWS_STAGE, AWS_ORDER = "nv_tile.aws.stage", "nv_tile.aws.order"
 
 
 class Role(StrEnum):
-    """What an agent of a scheduled loop is for."""
+    """The role of an agent of a scheduled loop."""
 
     PRODUCER = "producer"
     """Issues TMA copies into shared memory; has no values of tiles."""
@@ -107,7 +107,7 @@ class Pin:
 
 @dataclass(frozen=True)
 class Placement:
-    """When, by whom and where an operation runs; `start` in cycles."""
+    """Start in cycles, role and unit of an operation."""
 
     stage: int
     order: int

@@ -21,7 +21,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from tileas_xdsl.scheduling.loops.dependence_graph import MacroDependence, Order
+from tileas_xdsl.scheduling.loops.dependence_graph import DependenceKind, MacroDependence
 from tileas_xdsl.scheduling.loops.loop_problem import LoopProblem
 from tileas_xdsl.scheduling.loops.loop_scheduler import Scheduled
 from tileas_xdsl.scheduling.loops.macro_operations import MacroKind
@@ -233,7 +233,7 @@ class _Run:
             return 0
         ends: list[int] = []
         for edge in self.found.graph.edges:
-            if edge.source.index != load or edge.order is not Order.VALUE:
+            if edge.source.index != load or edge.order is not DependenceKind.VALUE:
                 continue
             for replica in range(self.found.model.replicas):
                 reader = edge.target.index

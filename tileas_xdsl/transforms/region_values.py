@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 from xdsl.rewriter import Rewriter
 
-from tileas_xdsl.analysis.values.loop_carried_values import Carried, Feed
+from tileas_xdsl.analysis.values.loop_carried_values import Carried, ForwardedOperand
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import PipelineYieldOp
 
 
@@ -38,7 +38,7 @@ def _index(value: SSAValue) -> int:
     return value.index
 
 
-def _cut(feeds: Iterable[Feed]) -> None:
+def _cut(feeds: Iterable[ForwardedOperand]) -> None:
     """Take operands out, those of one operation together."""
     taken: dict[Operation, set[int]] = {}
     for feed in feeds:

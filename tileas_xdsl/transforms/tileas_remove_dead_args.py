@@ -11,7 +11,12 @@ from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.traits import IsTerminator, is_side_effect_free
 
-from tileas_xdsl.analysis.values.loop_carried_values import Carried, Feed, by_head, carried_in
+from tileas_xdsl.analysis.values.loop_carried_values import (
+    Carried,
+    ForwardedOperand,
+    by_head,
+    carried_in,
+)
 from tileas_xdsl.dialects.nv_tileas.pipelines.checks import stage_types
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
 from tileas_xdsl.transforms.canonicalization.nv_tileas.decompose_loop import TOKEN_POSITION
@@ -48,7 +53,7 @@ class _Needed:
     """The carried values and the results that something needs."""
 
     of_head: Mapping[SSAValue, Carried]
-    feeds: frozenset[Feed]
+    feeds: frozenset[ForwardedOperand]
     carried: set[Carried] = field(default_factory=set[Carried])
     computed: set[Operation] = field(default_factory=set[Operation])
     """Operations without effects one of whose results is needed."""
@@ -61,7 +66,7 @@ class _Needed:
         for op in root.walk():
             if not _only_computes(op):
                 operands = enumerate(op.operands)
-                needed.require(v for i, v in operands if Feed(op, i) not in feeds)
+                needed.require(v for i, v in operands if ForwardedOperand(op, i) not in feeds)
         for value in carried:
             if _is_pinned(value):
                 needed.require(value.heads)

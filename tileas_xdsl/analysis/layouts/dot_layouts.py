@@ -45,7 +45,7 @@ LANES_ALONG_ROWS = 8
 
 @dataclass(frozen=True)
 class Extents:
-    """Of a product; 1 batch where it has no such dimension."""
+    """M, N, K and batch of a dot; batch is 1 without that dimension."""
 
     batch: int
     m: int
@@ -62,7 +62,7 @@ class Extents:
 
 @dataclass(frozen=True)
 class Tiling:
-    """How a product is spread over threads.  Parts of 8x8 matrices are as `mma` has them."""
+    """The distribution of a dot over threads, in 8x8 blocks as `mma` fragments have them."""
 
     extents: Extents
     warps: tuple[int, int, int]

@@ -26,7 +26,7 @@ PRAGMA = "nv_tileas.pragma"
 
 
 class LayoutRole(Enum):
-    """What an operation means for the layouts of its tiles."""
+    """The role of an operation in layout propagation."""
 
     CONVERSION = "gives the same tile in another layout"
     ELEMENTWISE = "operands and results are tiles of one shape in one layout, whichever it is"

@@ -14,7 +14,12 @@ from typing import TypeAlias
 from xdsl.dialects import arith
 from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 
-from tileas_xdsl.analysis.values.loop_carried_values import Carried, Feed, by_head, carried_by
+from tileas_xdsl.analysis.values.loop_carried_values import (
+    Carried,
+    ForwardedOperand,
+    by_head,
+    carried_by,
+)
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyBase
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
@@ -42,7 +47,7 @@ def is_allocation(value: SSAValue) -> bool:
 
 def merge_of_select(op: arith.SelectOp) -> Carried:
     """A selection as the merge of its two arms."""
-    return Carried(op, (op.result,), (Feed(op, 1), Feed(op, 2)))
+    return Carried(op, (op.result,), (ForwardedOperand(op, 1), ForwardedOperand(op, 2)))
 
 
 def merges_in(root: Operation) -> Sequence[Carried]:
@@ -63,7 +68,7 @@ def _merges_by(op: Operation) -> Sequence[Carried]:
 
 @dataclass(frozen=True)
 class Roots:
-    """What a buffer may be, behind windows and merges."""
+    """The allocations that a buffer may alias, through views and merges."""
 
     allocations: Sequence[SSAValue]
     others: Sequence[SSAValue]
@@ -76,7 +81,7 @@ class Roots:
 
 
 class BufferAliases:
-    """The aliases of buffers in `root`, as it is now: a change makes them out of date."""
+    """Alias information of buffers in `root`; invalidated by changes of the IR."""
 
     def __init__(self, root: Operation) -> None:
         self.merges: Sequence[Carried] = merges_in(root)

@@ -32,8 +32,8 @@ CELL_BITS = 32
 
 
 @dataclass(frozen=True)
-class TensorMove:
-    """How the instructions of one shape move a tile."""
+class TmemTransfer:
+    """How `tcgen05.ld`/`st` of one shape move a tile."""
 
     rows: int
     shape: str
@@ -94,11 +94,11 @@ _DIGITS: Mapping[str, tuple[list[Digit], list[Digit]]] = {
 """The digits of rows, and of columns, that one repetition of an instruction moves."""
 
 MOVES = (
-    TensorMove(128, "32x32b"),
-    TensorMove(64, "16x256b"),
-    TensorMove(128, "16x256b"),
-    TensorMove(128, "16x128b"),
-    TensorMove(64, "16x128b"),
+    TmemTransfer(128, "32x32b"),
+    TmemTransfer(64, "16x256b"),
+    TmemTransfer(128, "16x256b"),
+    TmemTransfer(128, "16x128b"),
+    TmemTransfer(64, "16x128b"),
 )
 """By the rows of a tile the first one is the usual one; 16x128b moves what stmatrix does.
 
@@ -111,7 +111,7 @@ def loaded_layout(rows: int, columns: int, groups: int) -> RegisterLayout | None
     return next((layout for _, layout in moves_of(rows, columns, groups)), None)
 
 
-def moves_of(rows: int, columns: int, groups: int) -> Iterator[tuple[TensorMove, RegisterLayout]]:
+def moves_of(rows: int, columns: int, groups: int) -> Iterator[tuple[TmemTransfer, RegisterLayout]]:
     """The ways to move a tile, and the registers that each leaves it in."""
     for move in MOVES:
         layout = move.layout(columns, groups) if move.rows == rows else None
@@ -121,7 +121,7 @@ def moves_of(rows: int, columns: int, groups: int) -> Iterator[tuple[TensorMove,
 
 def move_to(
     rows: int, columns: int, groups: int, wanted: RegisterLayout | None
-) -> tuple[TensorMove, RegisterLayout] | None:
+) -> tuple[TmemTransfer, RegisterLayout] | None:
     """The way that leaves a tile in the registers of a layout, else the usual one."""
     known = list(moves_of(rows, columns, groups))
     for move, layout in known:

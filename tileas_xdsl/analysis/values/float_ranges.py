@@ -47,7 +47,7 @@ MAX_DEPTH = 64
 
 @dataclass(frozen=True, slots=True)
 class FloatRange:
-    """Bounds of the elements that are numbers."""
+    """An interval that contains all elements that are numbers."""
 
     low: float = -numbers.inf
     high: float = numbers.inf

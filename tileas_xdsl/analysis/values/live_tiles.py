@@ -60,7 +60,7 @@ def _liveness(region: Region, words: Words) -> _Liveness:
 
 
 class _Liveness:
-    """The most registers that were seen at once, and the values in them."""
+    """The peak register count, and the values live there."""
 
     def __init__(self, words: Words) -> None:
         self.words = words

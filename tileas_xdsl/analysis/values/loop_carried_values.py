@@ -19,8 +19,8 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.ops import PipelineYieldOp, StageO
 
 
 @dataclass(frozen=True, slots=True)
-class Feed:
-    """An operand that control flow hands on."""
+class ForwardedOperand:
+    """An operand that control flow forwards to block arguments or results."""
 
     op: Operation
     index: int
@@ -37,7 +37,7 @@ class Carried:
 
     op: Operation
     heads: tuple[SSAValue, ...]
-    feeds: tuple[Feed, ...]
+    feeds: tuple[ForwardedOperand, ...]
 
 
 def carried_by(op: Operation) -> Sequence[Carried]:
@@ -75,7 +75,9 @@ def _of_for(op: scf.ForOp) -> Iterator[Carried] | None:
         return None
     arguments = op.body.block.args[1:]
     return (
-        Carried(op, (arguments[i], op.res[i]), (Feed(op, 3 + i), Feed(end, i)))
+        Carried(
+            op, (arguments[i], op.res[i]), (ForwardedOperand(op, 3 + i), ForwardedOperand(end, i))
+        )
         for i in range(count)
     )
 
@@ -92,9 +94,12 @@ def _of_while(op: scf.WhileOp) -> Iterator[Carried] | None:
     if not handed_on == len(after.args) == len(decides.args):
         return None
     return chain(
-        (Carried(op, (before.args[i],), (Feed(op, i), Feed(goes_on, i))) for i in range(taken)),
         (
-            Carried(op, (after.args[i], op.res[i]), (Feed(decides, 1 + i),))
+            Carried(op, (before.args[i],), (ForwardedOperand(op, i), ForwardedOperand(goes_on, i)))
+            for i in range(taken)
+        ),
+        (
+            Carried(op, (after.args[i], op.res[i]), (ForwardedOperand(decides, 1 + i),))
             for i in range(handed_on)
         ),
     )
@@ -107,7 +112,7 @@ def _of_branches(op: Operation, end: type[Operation], skipped: int) -> Iterator[
     if any(len(last.operands) != len(results) for last in ends) or not ends:
         return None
     return (
-        Carried(op, (result,), tuple(Feed(last, i) for last in ends))
+        Carried(op, (result,), tuple(ForwardedOperand(last, i) for last in ends))
         for i, result in enumerate(results)
     )
 

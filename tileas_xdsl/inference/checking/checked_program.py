@@ -28,7 +28,7 @@ MAX_SAMPLES = 64
 
 @dataclass(frozen=True)
 class CheckedProgram:
-    """Is `decisions` a right answer to `program`?"""
+    """A program with the layouts to check."""
 
     program: Program
     decisions: Decisions

@@ -11,7 +11,7 @@ import numpy as np
 
 
 class Rule(StrEnum):
-    """What a decision is held to."""
+    """A rule that inferred layouts must satisfy."""
 
     DECIDED = "decided"
     MAP = "map"
@@ -33,7 +33,7 @@ class Rule(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """A decision that is wrong, or a program that no decision can be right for."""
+    """A violated rule: a wrong layout, or a program without a right one."""
 
     rule: Rule
     text: str

@@ -8,7 +8,7 @@ from tileas_xdsl.inference.decisions import InferenceError, Note, RegistersError
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.improved.accesses.work_items import WorkItem
 from tileas_xdsl.inference.improved.costs.register_pressure import Pressure
-from tileas_xdsl.inference.improved.legality import Fault, Violation, violation
+from tileas_xdsl.inference.improved.legality import Violation, ViolationKind, violation
 from tileas_xdsl.inference.improved.search.propagation import Assignment
 from tileas_xdsl.inference.improved.search.work_item_search import is_overtaken
 from tileas_xdsl.inference.program import Loop, Program
@@ -79,10 +79,10 @@ def violation_text(fault: Violation, item: WorkItem) -> str:
     element = f"element {fault.use.name}[{','.join(map(str, fault.element))}]"
     where = f"'{item.location}'" if item.location else item.subject
     noun = "loop" if isinstance(item.operation, Loop) else "operation"
-    if fault.fault is Fault.UNKNOWN:
+    if fault.fault is ViolationKind.UNKNOWN:
         return f"any element of {fault.use.name} may be touched by {noun} {where}"
     home = _threads(fault.owners)
-    if fault.fault is Fault.IDLE_OWNER:
+    if fault.fault is ViolationKind.IDLE_OWNER:
         return f"{element} lives in {home}, {noun} {where} does not run it on {fault.thread}"
     return f"{element} lives in {home}, {noun} {where} runs it on thread {fault.thread}"
 

@@ -29,7 +29,7 @@ from tileas_xdsl.inference.improved.candidates.shared_swizzles import plain_layo
 from tileas_xdsl.inference.improved.costs.conversion_costs import conversion_cost
 from tileas_xdsl.inference.improved.costs.cost_model import registers_of
 from tileas_xdsl.inference.improved.costs.register_pressure import (
-    NO_CROWDS,
+    NO_PRESSURE,
     Pressure,
     limit_of,
     live_elsewhere,
@@ -70,7 +70,7 @@ def _solutions(
     program: Program,
     work_items: Sequence[WorkItem],
     fixed: Mapping[str, FragmentMap],
-    live: Mapping[int, int] = NO_CROWDS,
+    live: Mapping[int, int] = NO_PRESSURE,
 ) -> list[Solution]:
     """An assignment for each component; raises `InferenceError` where there is none.
 

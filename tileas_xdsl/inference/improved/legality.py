@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tileas_xdsl.inference.fragment_map import FragmentMap
-from tileas_xdsl.inference.improved.accesses.fragment_access import Use, point_of
+from tileas_xdsl.inference.improved.accesses.fragment_access import FragmentUse, point_of
 from tileas_xdsl.layout.expr.tables import Table
 
 
-class Fault(StrEnum):
+class ViolationKind(StrEnum):
     """What is wrong with an access."""
 
     STRANGER = "a thread does not hold the element"
@@ -31,15 +31,15 @@ class Fault(StrEnum):
 class Violation:
     """Iteration `iteration` touches `element` on thread `thread`; `owners` hold it."""
 
-    fault: Fault
-    use: Use
+    fault: ViolationKind
+    use: FragmentUse
     iteration: tuple[int, ...] = ()
     element: tuple[int, ...] = ()
     owners: tuple[int, ...] = ()
     thread: int = 0
 
 
-def violation(runs: FragmentMap, use: Use, layout: FragmentMap) -> Violation | None:
+def violation(runs: FragmentMap, use: FragmentUse, layout: FragmentMap) -> Violation | None:
     """Return the first violation of an access by the iterations of `runs` to a fragment `layout`.
 
     Return None if the access is legal.  The order is that of replicas, iterations and columns.
@@ -59,12 +59,12 @@ def violation(runs: FragmentMap, use: Use, layout: FragmentMap) -> Violation | N
     return None
 
 
-def _any(use: Use) -> Violation:
-    return Violation(Fault.UNKNOWN, use)
+def _any(use: FragmentUse) -> Violation:
+    return Violation(ViolationKind.UNKNOWN, use)
 
 
 def _violation(
-    fault: Fault, use: Use, layout: FragmentMap, row: int, flat: int, thread: int
+    fault: ViolationKind, use: FragmentUse, layout: FragmentMap, row: int, flat: int, thread: int
 ) -> Violation:
     owners = np.unique(layout.thread_table.reshape(layout.replicas, -1)[:, flat])
     return Violation(
@@ -84,7 +84,7 @@ def _held(layout: FragmentMap, threads: Table, elements: Table) -> NDArray[np.bo
 
 
 def _stranger(
-    runs: FragmentMap, use: Use, elements: Table, layout: FragmentMap
+    runs: FragmentMap, use: FragmentUse, elements: Table, layout: FragmentMap
 ) -> Violation | None:
     if use.combines:
         return None
@@ -94,11 +94,11 @@ def _stranger(
         return None
     replica, row, column = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
     flat, thread = int(elements[row, column]), int(threads[replica, row])
-    return _violation(Fault.STRANGER, use, layout, int(row), flat, thread)
+    return _violation(ViolationKind.STRANGER, use, layout, int(row), flat, thread)
 
 
 def _idle_owner(
-    runs: FragmentMap, use: Use, elements: Table, layout: FragmentMap
+    runs: FragmentMap, use: FragmentUse, elements: Table, layout: FragmentMap
 ) -> Violation | None:
     if use.combines:
         return _partless(runs, use, elements, layout)
@@ -110,7 +110,7 @@ def _idle_owner(
         return None
     row, column = (int(n) for n in np.unravel_index(int(np.argmax(wrong)), wrong.shape))
     flat = int(elements[row, column])
-    violation = _violation(Fault.IDLE_OWNER, use, layout, row, flat, 0)
+    violation = _violation(ViolationKind.IDLE_OWNER, use, layout, row, flat, 0)
     own = set(runs.thread_table.reshape(runs.replicas, -1)[:, row].tolist())
     idle = [t for t in violation.owners if t not in own]
     return Violation(
@@ -124,7 +124,7 @@ def _idle_owner(
 
 
 def _partless(
-    runs: FragmentMap, use: Use, elements: Table, layout: FragmentMap
+    runs: FragmentMap, use: FragmentUse, elements: Table, layout: FragmentMap
 ) -> Violation | None:
     """An owner of a result that has no part of it."""
     threads = runs.thread_table.reshape(runs.replicas, -1)
@@ -139,10 +139,10 @@ def _partless(
     thread, slot = (int(n) for n in np.unravel_index(int(np.argmax(missing)), missing.shape))
     flat = int(layout.held[thread, slot])
     row = int(np.argmax((elements == flat).any(axis=1)))
-    return _violation(Fault.IDLE_OWNER, use, layout, row, flat, thread)
+    return _violation(ViolationKind.IDLE_OWNER, use, layout, row, flat, thread)
 
 
-def selections(runs: FragmentMap, use: Use, layout: FragmentMap) -> int:
+def selections(runs: FragmentMap, use: FragmentUse, layout: FragmentMap) -> int:
     """How many selects each thread needs, since others have what it touches in other slots."""
     elements = use.elements
     if (runs == layout and use.is_identity) or elements is None or layout.slots == 1:

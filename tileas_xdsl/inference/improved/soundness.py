@@ -19,7 +19,11 @@ from math import prod
 import numpy as np
 
 from tileas_xdsl.inference.decisions import InferenceError, Note
-from tileas_xdsl.inference.improved.accesses.fragment_access import Use, access_symbols, point_of
+from tileas_xdsl.inference.improved.accesses.fragment_access import (
+    FragmentUse,
+    access_symbols,
+    point_of,
+)
 from tileas_xdsl.inference.improved.accesses.memory_access import MemoryUse
 from tileas_xdsl.inference.improved.accesses.work_items import WorkItem
 from tileas_xdsl.inference.program import AccessKind, Loop, Scope
@@ -47,15 +51,15 @@ def check_sound(item: WorkItem) -> None:
             _check_apart(write, read, item)
 
 
-def _is_certain(access: Use | MemoryUse) -> bool:
+def _is_certain(access: FragmentUse | MemoryUse) -> bool:
     return not access.access.is_guarded and None not in access.access.indices
 
 
-def _is_plain_write(access: Use | MemoryUse) -> bool:
+def _is_plain_write(access: FragmentUse | MemoryUse) -> bool:
     return access.access.kind is AccessKind.WRITE and _is_certain(access)
 
 
-def _check_bounds(use: Use, item: WorkItem) -> None:
+def _check_bounds(use: FragmentUse, item: WorkItem) -> None:
     elements = use.elements
     if elements is None or not use.is_certain:
         return
@@ -76,7 +80,7 @@ def _check_bounds(use: Use, item: WorkItem) -> None:
     )
 
 
-def _indices(access: Use | MemoryUse, point: tuple[int, ...] = ()) -> str:
+def _indices(access: FragmentUse | MemoryUse, point: tuple[int, ...] = ()) -> str:
     """What an access touches: numbers where the point of an iteration decides them."""
     is_decided = bool(point) and not access.inner and not access_symbols(access.access)
     return ", ".join(
@@ -89,9 +93,9 @@ def _brackets(point: tuple[int, ...]) -> str:
     return f"({', '.join(map(str, point))})"
 
 
-def _first_column(access: Use | MemoryUse) -> Table | None:
+def _first_column(access: FragmentUse | MemoryUse) -> Table | None:
     """`(iterations, columns)` keys of the elements at one value of the symbols; -1: dropped."""
-    if isinstance(access, Use):
+    if isinstance(access, FragmentUse):
         if access.elements is None or access.elements.shape[1] == 0:
             return None
         return access.elements if not access.symbols else access.elements[:, :1]
@@ -103,10 +107,10 @@ def _first_column(access: Use | MemoryUse) -> Table | None:
     return np.where(inside, access.offsets, -1)[:, None]
 
 
-def _check_once(write: Use | MemoryUse, item: WorkItem) -> None:
+def _check_once(write: FragmentUse | MemoryUse, item: WorkItem) -> None:
     """Reject two iterations that write one element: a reduction not expressed as one."""
     keys = _first_column(write)
-    if keys is None or (isinstance(write, Use) and write.is_identity):
+    if keys is None or (isinstance(write, FragmentUse) and write.is_identity):
         return
     rows = np.repeat(np.arange(len(keys)), keys.shape[1])
     flat = keys.ravel()
@@ -125,12 +129,14 @@ def _check_once(write: Use | MemoryUse, item: WorkItem) -> None:
     )
 
 
-def _element(access: Use | MemoryUse, key: int) -> str:
+def _element(access: FragmentUse | MemoryUse, key: int) -> str:
     shape = tuple(n if n >= 0 else 1 << 20 for n in access.buffer.shape)
     return f"{access.buffer.name}[{', '.join(map(str, point_of(key, shape)))}]"
 
 
-def _check_apart(write: Use | MemoryUse, read: Use | MemoryUse, item: WorkItem) -> None:
+def _check_apart(
+    write: FragmentUse | MemoryUse, read: FragmentUse | MemoryUse, item: WorkItem
+) -> None:
     """One iteration reads what another writes: the result would depend on their order."""
     if write.access.indices == read.access.indices or item.extents == ():
         return
@@ -157,5 +163,5 @@ def _check_apart(write: Use | MemoryUse, read: Use | MemoryUse, item: WorkItem) 
     )
 
 
-def _is_dynamic(access: Use | MemoryUse) -> bool:
+def _is_dynamic(access: FragmentUse | MemoryUse) -> bool:
     return access.buffer.scope is Scope.GLOBAL and min(access.buffer.shape, default=0) < 0

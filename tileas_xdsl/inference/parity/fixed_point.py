@@ -31,7 +31,7 @@ _Answers = dict[tuple[int, Level, tuple[int, ...]], tuple[Update, tuple[BufferLa
 
 @dataclass(frozen=True)
 class Engine:
-    """The visits of one program; answers are kept, since orders of visits share most of them.
+    """Worklist iteration over one program; results of visits are memoised.
 
     `origins` are the numbers of the operations in the program as it was written.
     """

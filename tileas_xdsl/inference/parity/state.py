@@ -16,7 +16,7 @@ from tileas_xdsl.layout.composed import AnyLayout
 
 
 class Level(IntEnum):
-    """How freely an operation may decide: on its own demands, on known layouts, or by a plan."""
+    """The levels of inference: required layouts, propagated ones, free choices."""
 
     FREE = 0
     COMMON = 1
@@ -28,7 +28,7 @@ BufferLayout: TypeAlias = FragmentMap | AnyLayout
 
 @dataclass(frozen=True)
 class Update:
-    """What one visit of an operation answers."""
+    """The layouts that one visit of an operation infers."""
 
     layouts: Mapping[str, BufferLayout] = field(default_factory=dict[str, BufferLayout])
     loop: LoopDecision | None = None
@@ -37,7 +37,7 @@ class Update:
 
 @dataclass(frozen=True)
 class Visit:
-    """An operation looked at what is known: the buffers that it laid out, and whether itself."""
+    """A visit of an operation that inferred something: the buffers, and whether its own loop."""
 
     level: Level
     operation: int
@@ -81,7 +81,7 @@ class State:
 
 @dataclass(frozen=True)
 class Uses:
-    """Which operations touch which fragments, and which buffers share storage."""
+    """The operations that access each fragment, and buffers that share storage."""
 
     program: Program
 

@@ -28,8 +28,8 @@ from tileas_xdsl.scheduling.loops.macro_operations import (
 )
 
 
-class Order(StrEnum):
-    """Why one macro operation waits for another."""
+class DependenceKind(StrEnum):
+    """Why one macro operation depends on another."""
 
     VALUE = "value"
     MEMORY = "memory"
@@ -42,7 +42,7 @@ class MacroDependence:
     source: MacroOperation
     target: MacroOperation
     distance: int
-    order: Order
+    order: DependenceKind
     value: SSAValue | None = None
     """The value of the source that is used."""
 
@@ -98,7 +98,7 @@ class _Builder:
             return
         if is_scheduled(owner):
             source = self.owner[owner]
-            order = Order.MEMORY if _is_token(value) else Order.VALUE
+            order = DependenceKind.MEMORY if _is_token(value) else DependenceKind.VALUE
             if source is not node or distance:
                 yield MacroDependence(source, node, distance, order, value)
             return
@@ -115,8 +115,8 @@ class _Builder:
                 if free or not (_writes(first) or _writes(second)):
                     continue
                 if first is not second:
-                    yield MacroDependence(first, second, 0, Order.MEMORY)
-                yield MacroDependence(second, first, 1, Order.MEMORY)
+                    yield MacroDependence(first, second, 0, DependenceKind.MEMORY)
+                yield MacroDependence(second, first, 1, DependenceKind.MEMORY)
 
 
 def _is_token(value: SSAValue) -> bool:

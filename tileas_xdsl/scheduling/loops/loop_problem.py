@@ -13,7 +13,11 @@ from xdsl.utils.hints import isa
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.compute.dot import BlockScaledMmaOp, DotOp
 from tileas_xdsl.scheduling.loops.constraints import Constraints, constraints_of, groups_of
-from tileas_xdsl.scheduling.loops.dependence_graph import DependenceGraph, MacroDependence, Order
+from tileas_xdsl.scheduling.loops.dependence_graph import (
+    DependenceGraph,
+    DependenceKind,
+    MacroDependence,
+)
 from tileas_xdsl.scheduling.loops.macro_operations import MacroKind, MacroOperation
 from tileas_xdsl.scheduling.problem import Dependence, Problem, Task
 from tileas_xdsl.scheduling.resources.machine_model import Cost, MachineModel, ModelName, lane
@@ -123,7 +127,7 @@ def _dependence(found: LoopProblem, edge: MacroDependence) -> Dependence:
     source, target = edge.source.index, edge.target.index
     cost = found.costs[source]
     latency = cost.chained if _is_accumulated(edge) else cost.latency
-    if edge.order is Order.MEMORY:
+    if edge.order is DependenceKind.MEMORY:
         latency = cost.length
     return Dependence(source, target, latency, edge.distance, _registers(found, edge))
 
@@ -149,7 +153,7 @@ def _releases(found: LoopProblem, stages: Mapping[int, int]) -> Sequence[Depende
     edges: list[Dependence] = []
     for edge in found.graph.edges:
         count = stages.get(edge.source.index)
-        if count is None or edge.distance or edge.order is Order.MEMORY:
+        if count is None or edge.distance or edge.order is DependenceKind.MEMORY:
             continue
         read = found.costs[edge.target.index].latency + found.model.release
         edges.append(Dependence(edge.target.index, edge.source.index, read, count))
@@ -166,7 +170,7 @@ def _single_copies(found: LoopProblem) -> Iterator[Dependence]:
     for edge in found.graph.edges if measured else ():
         source, target = edge.source.index, edge.target.index
         producer = Role.PRODUCER in (found.roles[source], found.roles[target])
-        if producer or edge.order is Order.MEMORY or edge.source.kind is MacroKind.LOAD:
+        if producer or edge.order is DependenceKind.MEMORY or edge.source.kind is MacroKind.LOAD:
             continue
         if source != target and edge.distance <= 1:
             yield Dependence(target, source, read_cycles(found, edge), 1 - edge.distance)

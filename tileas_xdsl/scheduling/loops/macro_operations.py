@@ -44,7 +44,7 @@ from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 
 
 class MacroKind(StrEnum):
-    """What a macro operation does, as costs are looked up."""
+    """The kind of a macro operation, by which costs are looked up."""
 
     TMA_LOAD = "tma load"
     TMA_STORE = "tma store"

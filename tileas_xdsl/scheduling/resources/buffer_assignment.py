@@ -24,7 +24,7 @@ from tileas_xdsl.diagnostics.emission import OpError, emit_remark, note, op_erro
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
-from tileas_xdsl.scheduling.loops.dependence_graph import Order, dependence_graph
+from tileas_xdsl.scheduling.loops.dependence_graph import DependenceKind, dependence_graph
 from tileas_xdsl.scheduling.loops.loop_problem import LoopProblem, loop_problem
 from tileas_xdsl.scheduling.problem import Solution
 from tileas_xdsl.scheduling.resources.buffer_stages import buffered, needed_stages, released
@@ -128,7 +128,7 @@ def resolve_lifetimes(one: ScheduledLoop) -> Iterator[Buffer]:
         op = one.found.graph.nodes[index].operations[0]
         begin = one.solution.starts[index]
         reads = [e for e in one.found.graph.edges if e.source.index == index]
-        values = [edge for edge in reads if edge.order is Order.VALUE]
+        values = [edge for edge in reads if edge.order is DependenceKind.VALUE]
         if not values:
             raise _unresolved(one.loop, op, "loads a tile that nothing in the loop reads")
         for edge in values:

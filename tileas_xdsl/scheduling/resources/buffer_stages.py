@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tileas_xdsl.scheduling.loops.dependence_graph import Order
+from tileas_xdsl.scheduling.loops.dependence_graph import DependenceKind
 from tileas_xdsl.scheduling.loops.loop_problem import LoopProblem
 from tileas_xdsl.scheduling.loops.macro_operations import MacroKind
 from tileas_xdsl.scheduling.problem import Solution
@@ -46,6 +46,6 @@ def released(found: LoopProblem, solution: Solution, load: int) -> int:
         + edge.distance * solution.ii
         + found.costs[edge.target.index].latency
         for edge in found.graph.edges
-        if edge.source.index == load and edge.order is Order.VALUE
+        if edge.source.index == load and edge.order is DependenceKind.VALUE
     ]
     return max(ends, default=solution.starts[load]) + behind + found.model.release

@@ -17,7 +17,7 @@ RESERVED = 1024
 
 @dataclass(frozen=True)
 class LoopCapacity:
-    """What a loop has of a multiprocessor."""
+    """Resources of a multiprocessor that are available to a loop."""
 
     target: Target
     warps: int

@@ -14,7 +14,7 @@ from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.scheduling.loops.macro_operations import MacroKind, MacroOperation
 from tileas_xdsl.scheduling.problem import Reservation
-from tileas_xdsl.scheduling.resources.unit_demand import Work, work_of
+from tileas_xdsl.scheduling.resources.unit_demand import UnitDemand, work_of
 from tileas_xdsl.scheduling.schedule import Role
 from tileas_xdsl.target.costs.issue_slots import FOOTPRINTS, Footprint
 from tileas_xdsl.target.costs.latencies import Latencies
@@ -78,7 +78,7 @@ def lane(role: Role) -> str:
     return f"warps of {role}"
 
 
-def _measured_cost(work: Work, role: Role) -> Cost:
+def _measured_cost(work: UnitDemand, role: Role) -> Cost:
     held = [
         Reservation(unit, cycles, exclusive=unit not in RATES)
         for unit, cycles in work.units.items()

@@ -15,7 +15,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
-from tileas_xdsl.scheduling.loops.dependence_graph import MacroDependence, Order
+from tileas_xdsl.scheduling.loops.dependence_graph import DependenceKind, MacroDependence
 from tileas_xdsl.scheduling.loops.loop_problem import LoopProblem, read_cycles
 from tileas_xdsl.scheduling.problem import Solution
 from tileas_xdsl.scheduling.resources.unit_demand import held_bytes
@@ -62,7 +62,7 @@ def _lifetimes(found: LoopProblem, solution: Solution) -> Iterator[tuple[int, in
 
 
 def _is_in_registers(found: LoopProblem, edge: MacroDependence) -> bool:
-    if edge.order is Order.MEMORY or found.roles[edge.source.index] is Role.PRODUCER:
+    if edge.order is DependenceKind.MEMORY or found.roles[edge.source.index] is Role.PRODUCER:
         return False
     assert edge.value is not None
     return isa(edge.value.type, TensorType[Attribute]) and space_of(edge.value.type) is None

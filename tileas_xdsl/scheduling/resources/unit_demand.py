@@ -50,8 +50,8 @@ ROW_EXCHANGES = 2
 
 
 @dataclass(frozen=True)
-class Work:
-    """Cycles of one replica of a macro operation."""
+class UnitDemand:
+    """Cycles of each unit that one replica of a macro operation takes."""
 
     units: Mapping[Unit, int]
     """By unit: how long it is busy."""
@@ -63,7 +63,7 @@ class Work:
     """The same for a product that adds to the result of this one."""
 
 
-def work_of(node: MacroOperation, latencies: Latencies, replicas: int) -> Work:
+def work_of(node: MacroOperation, latencies: Latencies, replicas: int) -> UnitDemand:
     """Return what one of some replicas, which divide the rows of tiles, has to do."""
     return _WORK[node.kind](node, latencies, replicas)
 
@@ -79,39 +79,39 @@ def busy_cycles(
     return found
 
 
-def _tma(node: MacroOperation, latencies: Latencies, _: int) -> Work:
+def _tma(node: MacroOperation, latencies: Latencies, _: int) -> UnitDemand:
     """One thread issues a copy; all replicas share what it brings."""
     size = sum(bytes_of(op.results[0].type) for op in node.operations)
     latency = latencies.tma(size) + latencies.wake
-    return Work({Unit.TMA: latencies.transfer(size)}, latencies.scalar, latency, latency)
+    return UnitDemand({Unit.TMA: latencies.transfer(size)}, latencies.scalar, latency, latency)
 
 
-def _tma_store(node: MacroOperation, latencies: Latencies, replicas: int) -> Work:
+def _tma_store(node: MacroOperation, latencies: Latencies, replicas: int) -> UnitDemand:
     size = sum(bytes_of(_stored(op).type) for op in node.operations) // replicas
     shared = latencies.shared(size) + latencies.barrier
     busy = -(-size // latencies.store_rate)
-    return Work({Unit.TMA: busy, Unit.SHARED_MEMORY: shared}, shared, shared, shared)
+    return UnitDemand({Unit.TMA: busy, Unit.SHARED_MEMORY: shared}, shared, shared, shared)
 
 
-def _load(node: MacroOperation, latencies: Latencies, replicas: int) -> Work:
+def _load(node: MacroOperation, latencies: Latencies, replicas: int) -> UnitDemand:
     size = sum(bytes_of(op.results[0].type) for op in node.operations) // replicas
     issue = max(latencies.scalar, size // (16 * latencies.lanes))
     is_shared = _is_on_chip(node.operations[0].operands[0])
     unit = Unit.SHARED_MEMORY if is_shared else Unit.GLOBAL_MEMORY
     busy = -(-size // (latencies.shared_rate if is_shared else latencies.load_rate))
     latency = latencies.shared(size) if is_shared else latencies.load(size)
-    return Work({unit: busy, Unit.ISSUE: issue}, issue, latency, latency)
+    return UnitDemand({unit: busy, Unit.ISSUE: issue}, issue, latency, latency)
 
 
-def _store(node: MacroOperation, latencies: Latencies, replicas: int) -> Work:
+def _store(node: MacroOperation, latencies: Latencies, replicas: int) -> UnitDemand:
     tiles = (v.type for op in node.operations for v in op.operands if _is_tile(v))
     size = sum(map(bytes_of, tiles)) // replicas
     issue = max(latencies.scalar, size // (4 * latencies.lanes))
     busy = -(-size // latencies.store_rate)
-    return Work({Unit.GLOBAL_MEMORY: busy, Unit.ISSUE: issue}, issue, issue, issue)
+    return UnitDemand({Unit.GLOBAL_MEMORY: busy, Unit.ISSUE: issue}, issue, issue, issue)
 
 
-def _dot(node: MacroOperation, latencies: Latencies, replicas: int) -> Work:
+def _dot(node: MacroOperation, latencies: Latencies, replicas: int) -> UnitDemand:
     (op,) = node.operations
     assert isinstance(op, DotOp | BlockScaledMmaOp)
     (*batch, m, k), n = shape_of(op.a.type) or (1, 1), (shape_of(op.b.type) or (1,))[-1]
@@ -121,7 +121,7 @@ def _dot(node: MacroOperation, latencies: Latencies, replicas: int) -> Work:
     compute = latencies.product(rows, n, k, element)
     unit = MATRIX_UNITS.get(atom.instruction) if isinstance(atom, MmaAtom) else None
     if unit is None or not unit.reads_shared_memory:
-        return Work(
+        return UnitDemand(
             {Unit.TENSOR_CORE: compute, Unit.ISSUE: compute // 4}, compute, compute, compute
         )
     count = _instructions(rows, k, unit.rows[0], unit.depths.get(element, k))
@@ -130,7 +130,7 @@ def _dot(node: MacroOperation, latencies: Latencies, replicas: int) -> Work:
     busy = max(compute, shared)
     issue = ISSUE_OF_PRODUCT * count
     units = {Unit.TENSOR_CORE: busy, Unit.SHARED_MEMORY: shared, Unit.ISSUE: issue}
-    return Work(units, issue, busy + latencies.drain, busy)
+    return UnitDemand(units, issue, busy + latencies.drain, busy)
 
 
 def _instructions(rows: int, k: int, height: int, depth: int) -> int:
@@ -145,26 +145,26 @@ def _shared_bytes(op: DotOp | BlockScaledMmaOp, rows: int, n: int, k: int, heigh
     return of_a + n * k * bits // 8 * max(1, rows // height)
 
 
-def _reduce(node: MacroOperation, latencies: Latencies, replicas: int) -> Work:
+def _reduce(node: MacroOperation, latencies: Latencies, replicas: int) -> UnitDemand:
     (op,) = node.operations
     assert isinstance(op, CombiningOp)
     elements = sum(prod(tile.get_shape()) for tile in op.tiles) // replicas
     count = _of_body(op.body.block, lambda _: 1.0)
     issue = max(latencies.scalar, round(elements * count.issue / latencies.lanes))
     lane = alone(issue, latencies) + ROW_EXCHANGES * latencies.shuffle
-    return Work({Unit.ISSUE: issue}, lane, lane, lane)
+    return UnitDemand({Unit.ISSUE: issue}, lane, lane, lane)
 
 
-def _convert(node: MacroOperation, latencies: Latencies, replicas: int) -> Work:
+def _convert(node: MacroOperation, latencies: Latencies, replicas: int) -> UnitDemand:
     """Through shared memory: written, a barrier, read."""
     sizes = (bytes_of(r.type) for op in node.operations for r in op.results if _is_tile(r))
     size = sum(sizes) // replicas
     shared = -(-2 * size // latencies.shared_rate)
     lane = shared + 2 * latencies.shared_latency + latencies.barrier
-    return Work({Unit.SHARED_MEMORY: shared}, lane, lane, lane)
+    return UnitDemand({Unit.SHARED_MEMORY: shared}, lane, lane, lane)
 
 
-def _elementwise(node: MacroOperation, latencies: Latencies, replicas: int) -> Work:
+def _elementwise(node: MacroOperation, latencies: Latencies, replicas: int) -> UnitDemand:
     issue = mufu = 0.0
     for op in node.operations:
         count, elements = _count(op), _elements(op) / replicas
@@ -175,7 +175,7 @@ def _elementwise(node: MacroOperation, latencies: Latencies, replicas: int) -> W
         Unit.MUFU: -(-round(mufu) // latencies.special_lanes),
     }
     lane = max(latencies.scalar, alone(units[Unit.ISSUE], latencies), units[Unit.MUFU])
-    return Work({unit: cycles for unit, cycles in units.items() if cycles}, lane, lane, lane)
+    return UnitDemand({unit: cycles for unit, cycles in units.items() if cycles}, lane, lane, lane)
 
 
 def alone(issue: int, latencies: Latencies) -> int:
@@ -183,7 +183,7 @@ def alone(issue: int, latencies: Latencies) -> int:
     return -(-issue * 100 // latencies.warp_issue)
 
 
-_WORK: Mapping[MacroKind, Callable[[MacroOperation, Latencies, int], Work]] = {
+_WORK: Mapping[MacroKind, Callable[[MacroOperation, Latencies, int], UnitDemand]] = {
     MacroKind.TMA_LOAD: _tma,
     MacroKind.TMA_STORE: _tma_store,
     MacroKind.LOAD: _load,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from tileas_xdsl.scheduling.problem import Problem
 from tileas_xdsl.scheduling.solvers.cost import Cost, cost_of
-from tileas_xdsl.scheduling.solvers.found import Found
+from tileas_xdsl.scheduling.solvers.found import IntervalResult
 from tileas_xdsl.scheduling.solvers.reservation_table import ReservationTable
 from tileas_xdsl.scheduling.solvers.windows import Windows, multiples
 
@@ -18,19 +18,19 @@ PROBES_FOR_BETTER = 4_000
 """Starts that are tried for a better schedule of the same interval, once there is one."""
 
 
-def best_starts(problem: Problem, ii: int, quantum: int, probes: int) -> Found:
+def best_starts(problem: Problem, ii: int, quantum: int, probes: int) -> IntervalResult:
     """Search the best schedule of a problem at one interval, with at most so many probes."""
     windows = Windows.of(problem, ii)
     if windows is None:
-        return Found(None, is_complete=True)
+        return IntervalResult(None, is_complete=True)
     left = probes
     for periods in (1, len(problem.tasks)):
         search = _Search(problem, ii, quantum, windows, left)
         search.descend(0, periods)
         left = search.probes
         if search.best is not None:
-            return Found(search.best[1], is_complete=True, probes=probes - left)
-    return Found(None, left > 0, max(probes - left, 0))
+            return IntervalResult(search.best[1], is_complete=True, probes=probes - left)
+    return IntervalResult(None, left > 0, max(probes - left, 0))
 
 
 class _Search:

@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import Any
 
 from tileas_xdsl.scheduling.problem import Problem
-from tileas_xdsl.scheduling.solvers.found import Found
+from tileas_xdsl.scheduling.solvers.found import IntervalResult
 from tileas_xdsl.scheduling.solvers.windows import Windows
 
 TIME_LIMIT = 2.0
@@ -24,7 +24,7 @@ class MissingSolverError(ImportError):
     """OR-Tools is not installed."""
 
 
-def cp_sat_starts(problem: Problem, ii: int, quantum: int) -> Found:
+def cp_sat_starts(problem: Problem, ii: int, quantum: int) -> IntervalResult:
     """Return the best starts at an interval; `MissingSolverError` without OR-Tools."""
     try:
         cp_model: Any = import_module("ortools.sat.python.cp_model")
@@ -33,7 +33,7 @@ def cp_sat_starts(problem: Problem, ii: int, quantum: int) -> Found:
         raise MissingSolverError(f"the solver cp-sat needs OR-Tools: {advice}") from error
     windows = Windows.of(problem, ii)
     if windows is None:
-        return Found(None, is_complete=True)
+        return IntervalResult(None, is_complete=True)
     model: Any = cp_model.CpModel()
     starts = _starts(model, problem, windows, quantum)
     for edge in problem.dependences:
@@ -50,8 +50,8 @@ def cp_sat_starts(problem: Problem, ii: int, quantum: int) -> Found:
     solver.parameters.max_deterministic_time = TIME_LIMIT
     status = solver.solve(model)
     if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        return Found(tuple(int(solver.value(start)) for start in starts), is_complete=True)
-    return Found(None, is_complete=status == cp_model.INFEASIBLE)
+        return IntervalResult(tuple(int(solver.value(start)) for start in starts), is_complete=True)
+    return IntervalResult(None, is_complete=status == cp_model.INFEASIBLE)
 
 
 def _starts(model: Any, problem: Problem, windows: Windows, quantum: int) -> list[Any]:

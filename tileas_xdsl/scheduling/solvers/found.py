@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Found:
+class IntervalResult:
     """The best starts at an interval, None if there are none, and how far the search went."""
 
     starts: tuple[int, ...] | None

@@ -16,7 +16,7 @@ from tileas_xdsl.scheduling.problem import (
 )
 from tileas_xdsl.scheduling.solvers.branch_and_bound import best_starts
 from tileas_xdsl.scheduling.solvers.cp_sat import cp_sat_starts
-from tileas_xdsl.scheduling.solvers.found import Found
+from tileas_xdsl.scheduling.solvers.found import IntervalResult
 from tileas_xdsl.scheduling.solvers.late_sources import with_late_sources
 from tileas_xdsl.scheduling.solvers.list_scheduling import list_starts
 
@@ -90,15 +90,15 @@ class _Solver:
     def __init__(self, name: SolverName, quantum: int, probes: int) -> None:
         self.name, self.quantum, self.probes = name, quantum, probes
 
-    def starts(self, problem: Problem, ii: int) -> Found:
+    def starts(self, problem: Problem, ii: int) -> IntervalResult:
         """Return the best starts at an interval."""
         if self.name is SolverName.CP_SAT:
             return cp_sat_starts(problem, ii, self.quantum)
         if self.name is SolverName.LIST:
-            return Found(list_starts(problem, ii, self.quantum), is_complete=False)
+            return IntervalResult(list_starts(problem, ii, self.quantum), is_complete=False)
         allowed = self.probes if len(problem.tasks) <= MAX_TASKS else self.probes // LARGE_SHARE
         found = best_starts(problem, ii, self.quantum, allowed)
         self.probes -= found.probes
         if found.starts is not None or found.is_complete:
             return found
-        return Found(list_starts(problem, ii, self.quantum), is_complete=False)
+        return IntervalResult(list_starts(problem, ii, self.quantum), is_complete=False)

@@ -7,7 +7,7 @@ from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 
 
 class BarrierInTurnError(Exception):
-    """All warpgroups of an agent would have to meet while one of them has the turn: a deadlock."""
+    """A barrier of all warpgroups while one of them holds its turn: a deadlock."""
 
 
 def synchronize_agent(e: ThreadBuilder) -> None:

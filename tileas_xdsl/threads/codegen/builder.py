@@ -21,8 +21,8 @@ from xdsl.rewriter import InsertPoint
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.locations import name_of
 from tileas_xdsl.threads.codegen.lowered_values import (
-    Ghost,
     Lowered,
+    OrderToken,
     Scalar,
     ScratchAllocation,
     StageIndex,
@@ -139,7 +139,7 @@ class ThreadBuilder:
         """Lower the operations of a block; return the operands of its terminator."""
         for op in block.ops:
             if op is block.last_op and not op.results and op.name.endswith("yield"):
-                return [self.values.get(value, Ghost()) for value in op.operands]
+                return [self.values.get(value, OrderToken()) for value in op.operands]
             self.lower(op)
         return []
 

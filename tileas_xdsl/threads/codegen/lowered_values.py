@@ -16,7 +16,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import TensorMapRecipe
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
-from tileas_xdsl.threads.pipeline.stage_consumers import Reader, Readers
+from tileas_xdsl.threads.pipeline.stage_consumers import Readers, StageReader
 from tileas_xdsl.threads.smem.smem_layout import SharedLayout
 from tileas_xdsl.threads.tmem.tmem_layout import TmemColumns
 
@@ -28,7 +28,7 @@ def held_as(type_: Attribute) -> Attribute:
 
 @dataclass(frozen=True)
 class Scalar:
-    """A value that all threads of an agent have, or each its own: as it was."""
+    """A scalar value, uniform across the agent or one per thread."""
 
     value: SSAValue
 
@@ -44,7 +44,7 @@ class Scalar:
 
 @dataclass(frozen=True)
 class Splat:
-    """A tile whose elements are all the same: registers are made where it is used."""
+    """A tile of one repeated element, materialised in registers where it is used."""
 
     shape: tuple[int, ...]
     element: Attribute
@@ -54,7 +54,7 @@ class Splat:
 
 @dataclass(frozen=True)
 class Unset:
-    """A tile in registers that is not initialised yet: a copy into it gives it registers."""
+    """An uninitialised register tile; the first copy into it defines its registers."""
 
     shape: tuple[int, ...]
     element: Attribute
@@ -62,7 +62,7 @@ class Unset:
 
 @dataclass(frozen=True)
 class RegisterTile:
-    """A tile in registers: its layout and the SSA vectors that hold the elements of a thread."""
+    """A tile in registers: its register layout, and the SSA vectors of a thread."""
 
     layout: RegisterLayout
     element: Attribute
@@ -75,7 +75,7 @@ class RegisterTile:
 
 @dataclass(frozen=True)
 class SharedTile:
-    """A tile, or some rows of one, in shared memory."""
+    """A tile in shared memory, or a range of its rows."""
 
     pointer: SSAValue
     """Of bytes, where the tile begins that `layout` is of."""
@@ -120,7 +120,7 @@ ARRAY_ALIGNMENT = 16
 
 @dataclass(frozen=True)
 class GlobalView:
-    """A window onto an array in global memory, which begins at `starts`."""
+    """A view of an array in global memory that begins at the coordinates `starts`."""
 
     pointer: SSAValue
     element: Attribute
@@ -185,7 +185,7 @@ class Stages:
     """Pointers to the barriers of the first stage."""
     group: int = 1
     """Blocks that share loads."""
-    readers: Readers = field(default_factory=dict[int, Reader])
+    readers: Readers = field(default_factory=dict[int, StageReader])
     """By the number of an agent, how it reads stages."""
     is_copied_to: bool = False
     """Whether each thread of the producer arrives when its copies do (`cp.async`)."""
@@ -197,8 +197,8 @@ class Stages:
 
 
 @dataclass(frozen=True)
-class Ghost:
-    """A token: it orders operations; threads have the stage that it holds, if it holds one."""
+class OrderToken:
+    """A token, which has no value in threads: it orders operations, and may refer to a stage."""
 
     stages: Stages | None = None
     index: StageIndex | None = None
@@ -209,13 +209,13 @@ class Ghost:
         """The stage and its parity, or nothing."""
         return () if self.index is None else self.index.parts
 
-    def of(self, parts: Sequence[SSAValue]) -> Ghost:
+    def of(self, parts: Sequence[SSAValue]) -> OrderToken:
         """The same kind of token, of another stage."""
-        return self if self.index is None else Ghost(self.stages, self.index.of(parts))
+        return self if self.index is None else OrderToken(self.stages, self.index.of(parts))
 
 
 @dataclass(frozen=True)
-class TensorTile:
+class TmemTile:
     """An accumulator in tensor memory, or a range of its columns."""
 
     place: TmemColumns
@@ -231,16 +231,16 @@ class TensorTile:
         """The flag `full`; the accumulator itself stays in tensor memory."""
         return (self.full,)
 
-    def of(self, parts: Sequence[SSAValue]) -> TensorTile:
+    def of(self, parts: Sequence[SSAValue]) -> TmemTile:
         """Return the same accumulator with another flag `full`."""
         return replace(self, full=parts[0])
 
 
 @dataclass(frozen=True)
 class DotToken:
-    """Products in flight, and the registers or the tensor memory that they accumulate in."""
+    """MMAs in flight, and the registers or tensor memory of their accumulator."""
 
-    fragment: RegisterTile | TensorTile
+    fragment: RegisterTile | TmemTile
     kept: tuple[SSAValue, ...] = ()
     """Registers of A, which have to stay unchanged until the products are complete."""
     group: int | None = None
@@ -284,7 +284,7 @@ class StoreToken:
 
 @dataclass(frozen=True)
 class BulkToken:
-    """A bulk load in flight that has a barrier of its own."""
+    """A bulk load in flight with an mbarrier of its own."""
 
     barrier: int
     """Bytes from where shared memory begins."""
@@ -306,7 +306,9 @@ class ScratchAllocation:
     """Whether no other operation may use it."""
 
 
-Carried: TypeAlias = Scalar | RegisterTile | StageIndex | Ghost | DotToken | LoadToken | TensorTile
+Carried: TypeAlias = (
+    Scalar | RegisterTile | StageIndex | OrderToken | DotToken | LoadToken | TmemTile
+)
 """Lowered values that control flow can carry."""
 
 Lowered: TypeAlias = (
@@ -319,12 +321,12 @@ Lowered: TypeAlias = (
     | Descriptor
     | StageIndex
     | Stages
-    | Ghost
+    | OrderToken
     | DotToken
     | LoadToken
     | StoreToken
     | BulkToken
-    | TensorTile
+    | TmemTile
     | Unset
 )
 """The lowered form of a value of a tile program."""
@@ -349,6 +351,6 @@ def unflatten(like: Sequence[Lowered], parts: Sequence[SSAValue]) -> list[Lowere
 
 def _carried(value: Lowered) -> Carried:
     assert isinstance(
-        value, Scalar | RegisterTile | StageIndex | Ghost | DotToken | LoadToken | TensorTile
+        value, Scalar | RegisterTile | StageIndex | OrderToken | DotToken | LoadToken | TmemTile
     ), value
     return value

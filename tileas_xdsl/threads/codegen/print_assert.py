@@ -27,7 +27,7 @@ from tileas_xdsl.threads.smem.scratch_buffer import Scratch
 
 @dataclass(frozen=True)
 class Shown:
-    """A value that is printed: a scalar, or a row-major tile in shared memory."""
+    """An operand of a print: a scalar, or a row-major tile in shared memory."""
 
     value: SSAValue
     """As the program has it."""
@@ -46,7 +46,7 @@ Offset: TypeAlias = SSAValue | int
 
 @dataclass
 class Text:
-    """The output of one thread; parts are collected until a `vprintf` call is full."""
+    """One thread's output, split into `vprintf` calls of as many values as fit."""
 
     e: ThreadBuilder
     parts: list[Part] = field(default_factory=list[Part])

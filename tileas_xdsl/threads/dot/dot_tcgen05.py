@@ -21,7 +21,7 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     Lowered,
     Splat,
     StageIndex,
-    TensorTile,
+    TmemTile,
     flatten,
     unflatten,
 )
@@ -41,7 +41,7 @@ from tileas_xdsl.threads.tmem.tmem_copy import address
 Product = AsyncDotOp | DotOp
 
 
-def issue(e: ThreadBuilder, op: Product) -> TensorTile:
+def issue(e: ThreadBuilder, op: Product) -> TmemTile:
     """Emit the instructions of a product, one for each 32 bytes of K."""
     check_target(e, op)
     a, b = shared_tile(e, op.a), shared_tile(e, op.b)
@@ -83,12 +83,12 @@ def check_target(e: ThreadBuilder, op: MatrixProduct) -> None:
         raise op_error(op, reason)
 
 
-def accumulator_of_product(e: ThreadBuilder, op: MatrixProduct) -> TensorTile:
+def accumulator_of_product(e: ThreadBuilder, op: MatrixProduct) -> TmemTile:
     """Return the accumulator of a product in tensor memory."""
     found = e.get(op.c)
     if isinstance(found, Splat):
         return begin_accumulation(e, op, op.result, found)
-    if not isinstance(found, TensorTile):
+    if not isinstance(found, TmemTile):
         raise op_error(op, "adds to sums that are not in tensor memory")
     return found
 
@@ -105,7 +105,7 @@ def products_only(
     runs = is_less(e, e.scalar(op.lb), e.scalar(op.ub))
     return [
         value.of([e.insert(arith.OrIOp(start.full, runs)).result])
-        if isinstance(value, TensorTile) and isinstance(start, TensorTile)
+        if isinstance(value, TmemTile) and isinstance(start, TmemTile)
         else value
         for value, start in zip(results, begin, strict=True)
     ]

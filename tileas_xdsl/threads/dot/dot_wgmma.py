@@ -32,7 +32,7 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     RegisterTile,
     SharedTile,
     Splat,
-    TensorTile,
+    TmemTile,
 )
 from tileas_xdsl.threads.dot.mma_accumulate import (
     WGMMA_ROWS,
@@ -61,16 +61,16 @@ REGISTER_BITS = 32
 
 def delivered(
     e: ThreadBuilder,
-    product: RegisterTile | TensorTile,
+    product: RegisterTile | TmemTile,
     kept: Sequence[SSAValue] = (),
     pending: int = 0,
-) -> RegisterTile | TensorTile:
+) -> RegisterTile | TmemTile:
     """Wait for a wgmma result in registers; readers of tensor memory wait at the read instead.
 
     `kept` are registers of A, which must stay unchanged until then; `pending` groups were issued
     behind, and stay in flight.
     """
-    if isinstance(product, TensorTile):
+    if isinstance(product, TmemTile):
         return product
     return product.of(await_wgmma(e, product.parts, kept, pending))
 

@@ -84,7 +84,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Operand:
-    """The registers of operand A or B for each step along K."""
+    """The register fragments of operand A or B, by k-step."""
 
     element: Attribute
     slice: Callable[[int], Slice]
@@ -93,7 +93,7 @@ class Operand:
 
 @dataclass(frozen=True)
 class Exchange:
-    """The exchange of an operand in registers of other threads through shared memory."""
+    """An operand that moves from registers of other threads through shared memory."""
 
     tile: RegisterTile
     plan: SharedPlan

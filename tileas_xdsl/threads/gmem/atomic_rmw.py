@@ -18,7 +18,7 @@ from tileas_xdsl.dialects.nv_tileas.enums import RmwMode
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.pointer_ops import recast
-from tileas_xdsl.threads.gmem.memory_order import Order
+from tileas_xdsl.threads.gmem.memory_order import MemoryOrder
 from tileas_xdsl.threads.registers.vector_values import zero
 
 FLOAT_LOOPS: Mapping[RmwMode, Any] = {RmwMode.MAX: arith.MaxnumfOp, RmwMode.MIN: arith.MinnumfOp}
@@ -33,7 +33,7 @@ class Updater:
     op: Operation
     mode: RmwMode
     element: Attribute
-    order: Order
+    order: MemoryOrder
 
     @property
     def _bits(self) -> IntegerType:

@@ -36,8 +36,8 @@ STORES = (ScatterStoreOp, StoreBase, *ATOMICS, TiledStoreOp)
 
 
 @dataclass(frozen=True)
-class Touch:
-    """An access of threads to arrays."""
+class ArrayAccess:
+    """The global arrays that an access may read or write."""
 
     op: Operation
     place: SSAValue
@@ -50,12 +50,12 @@ class Touch:
         return isinstance(self.op, STORES)
 
 
-def touches(operations: Sequence[Operation]) -> Iterator[Touch]:
+def touches(operations: Sequence[Operation]) -> Iterator[ArrayAccess]:
     """The accesses of operations to global memory."""
     for op in operations:
         place = place_of_access(op)
         if place is not None and space_of(place.type) is not Space.SMEM:
-            yield Touch(op, place, origins(place))
+            yield ArrayAccess(op, place, origins(place))
 
 
 def place_of_access(op: Operation) -> SSAValue | None:

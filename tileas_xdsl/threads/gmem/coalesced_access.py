@@ -51,7 +51,7 @@ from tileas_xdsl.threads.codegen.lowered_values import (
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.gmem.base_arrays import origins, place_of_access
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import GlobalTile
-from tileas_xdsl.threads.gmem.memory_order import WEAK, Order
+from tileas_xdsl.threads.gmem.memory_order import WEAK, MemoryOrder
 from tileas_xdsl.threads.pipeline.tile_properties import runs_again
 from tileas_xdsl.threads.registers.access_chunk import AccessChunk
 from tileas_xdsl.threads.registers.coordinates import (
@@ -111,7 +111,7 @@ class Accesses:
     rows: Mapping[int, Row]
     """Rows by the `line` of their chunks."""
     mask: RegisterTile | None = None
-    order: Order = WEAK
+    order: MemoryOrder = WEAK
 
     @staticmethod
     def of(
@@ -123,7 +123,7 @@ class Accesses:
         guard: SSAValue | None,
         mask: RegisterTile | None = None,
         bits: int = 0,
-        order: Order = WEAK,
+        order: MemoryOrder = WEAK,
     ) -> Accesses:
         """Accesses where `guard` holds; `bits` are those of pieces if not those of elements."""
         columns: dict[SSAValue, tuple[SSAValue, SSAValue]] = {}
@@ -247,7 +247,7 @@ def load_window(
     """Load a tile of a global array into the registers of a layout."""
     source = window.view
     mask = None if op.mask is None else in_registers(e, op, op.mask, layout)
-    ordering = Order.of(op.mem_semantic, op.mem_scope)
+    ordering = MemoryOrder.of(op.mem_semantic, op.mem_scope)
     alone = ordering.word is not None and not is_held_once(e, layout)
     guard = is_first_holder(e, layout) if alone else _is_holder(e, layout)
     accesses = Accesses.of(e, op, window, layout, guard=guard, mask=mask, order=ordering)
@@ -311,7 +311,7 @@ def store_window(
     """Store a register tile to a global array."""
     target, layout = window.view, tile.layout
     guard = is_first_holder(e, layout)
-    ordering = Order.of(op.mem_semantic, op.mem_scope)
+    ordering = MemoryOrder.of(op.mem_semantic, op.mem_scope)
     accesses = Accesses.of(e, op, window, layout, guard=guard, mask=mask, order=ordering)
 
     def wide() -> list[SSAValue]:

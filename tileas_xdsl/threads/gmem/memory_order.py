@@ -28,19 +28,19 @@ ACQUIRES = (MemSemantic.ACQUIRE, MemSemantic.ACQ_REL)
 
 
 @dataclass(frozen=True)
-class Order:
+class MemoryOrder:
     """How loads, stores and updates are ordered against other accesses."""
 
     semantic: MemSemantic
     scope: str | None
 
     @staticmethod
-    def of(semantic: MemSemanticAttr | None, scope: MemScopeAttr | None) -> Order:
+    def of(semantic: MemSemanticAttr | None, scope: MemScopeAttr | None) -> MemoryOrder:
         """Return the memory order of the attributes; weak without them, scope `gpu` by default."""
         known = MemSemantic.WEAK if semantic is None else semantic.data
         if known is MemSemantic.WEAK:
-            return Order(known, None)
-        return Order(known, SCOPES[MemScope.GPU if scope is None else scope.data])
+            return MemoryOrder(known, None)
+        return MemoryOrder(known, SCOPES[MemScope.GPU if scope is None else scope.data])
 
     @property
     def word(self) -> str | None:
@@ -65,5 +65,5 @@ class Order:
             synchronize_agent(e)
 
 
-WEAK = Order(MemSemantic.WEAK, None)
+WEAK = MemoryOrder(MemSemantic.WEAK, None)
 """The order of accesses that nobody waits for."""

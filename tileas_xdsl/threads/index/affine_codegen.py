@@ -30,7 +30,7 @@ from tileas_xdsl.threads.index.thread_affine import INDEX, ThreadAffine
 
 @dataclass(frozen=True, eq=False)
 class Hints:
-    """Values from which per-thread numbers of an iteration may be computed."""
+    """Values already computed, from which those of further iterations may be derived."""
 
     digits: Sequence[ThreadDigit] = ()
     linear: Table | None = None

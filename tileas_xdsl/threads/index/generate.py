@@ -44,7 +44,7 @@ from tileas_xdsl.threads.codegen.lowered_values import (
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.convert.element_conversion import CARRIERS
 from tileas_xdsl.threads.convert.register_conversion import carried
-from tileas_xdsl.threads.index.generate_body import Body, Choice, Path, Step
+from tileas_xdsl.threads.index.generate_body import Choice, GenerateBody, Path, Step
 from tileas_xdsl.threads.index.per_thread_tables import (
     Flags,
     Table,
@@ -88,7 +88,7 @@ HALF_RANGE = 1 << (WORD - 1)
 
 @dataclass
 class Generation:
-    """The state of lowering the body of a `generate`."""
+    """State of lowering the body of a `generate`."""
 
     e: ThreadBuilder
     op: GenerateOp
@@ -112,11 +112,11 @@ class Generation:
         return held_by(self.layout)
 
     @cached_property
-    def body(self) -> Body:
+    def body(self) -> GenerateBody:
         """The body, with what is known of it."""
         arguments = coordinates_of(self.held, self.layout.shape)
         block = self.op.body.block
-        return Body.of(block, arguments, np.greater_equal(self.held, 0), self._outside)
+        return GenerateBody.of(block, arguments, np.greater_equal(self.held, 0), self._outside)
 
     def _outside(self, value: SSAValue) -> int | None:
         found = self.e.values.get(value)

@@ -75,7 +75,7 @@ def _branches(op: scf.IfOp, path: Path) -> Iterator[Step | Choice]:
 
 
 @dataclass(frozen=True)
-class Body:
+class GenerateBody:
     """The body of a `generate` with constants propagated, its arguments being known tables."""
 
     steps: Sequence[Step | Choice]
@@ -90,7 +90,7 @@ class Body:
         arguments: Sequence[Table],
         held: Flags,
         outside: Callable[[SSAValue], int | None],
-    ) -> Body:
+    ) -> GenerateBody:
         """Analyse the body for a tile whose elements are in registers where `held` is set.
 
         `outside` gives the constants of values defined outside of the body.
@@ -104,7 +104,7 @@ class Body:
         wanted: dict[SSAValue, Flags] = {last.operands[0]: held}
         for step in reversed(steps):
             _ask(step, known, wanted, held)
-        return Body(steps, known, wanted)
+        return GenerateBody(steps, known, wanted)
 
     def flags(self, path: Path) -> Flags | None:
         """Where the known conditions of a path hold; None if that is everywhere."""

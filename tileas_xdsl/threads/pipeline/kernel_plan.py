@@ -38,7 +38,7 @@ from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.mma.warp_tiles import accumulator_layout, fits_accumulators
 from tileas_xdsl.threads.pipeline.stage_consumers import (
     BY_THREADS,
-    Reader,
+    StageReader,
     reader_of,
     users_of,
 )
@@ -48,7 +48,7 @@ from tileas_xdsl.threads.smem.smem_layout import SharedMap
 
 @dataclass
 class KernelPlan:
-    """The decisions about one kernel, and what lowering adds to them."""
+    """Decisions for one kernel made before code generation, and its allocations."""
 
     kernel: func.FuncOp
     target: Target
@@ -107,7 +107,7 @@ class KernelPlan:
             inner = parent
         return self.block
 
-    def releases(self, pipeline: CreatePipelineOp, readers: Mapping[int, Reader]) -> int:
+    def releases(self, pipeline: CreatePipelineOp, readers: Mapping[int, StageReader]) -> int:
         """Return the arrivals on `empty` per stage: one for each reading warp or MMA commit."""
         agents: dict[int, Agent] = {}
         for op in self.kernel.walk():
@@ -155,9 +155,9 @@ class KernelPlan:
             raise op_error(pairs[0], f"is of two blocks, and clusters have {listed}")
         return bool(pairs)
 
-    def readers(self, pipeline: CreatePipelineOp) -> Mapping[int, Reader]:
+    def readers(self, pipeline: CreatePipelineOp) -> Mapping[int, StageReader]:
         """Return by agent id whether threads or the tensor core read its stages."""
-        found: dict[int, Reader] = {}
+        found: dict[int, StageReader] = {}
         for user in users_of(pipeline):
             if "consumer_idx" not in user.properties or not user.regions:
                 continue

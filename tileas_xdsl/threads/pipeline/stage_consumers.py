@@ -18,7 +18,7 @@ from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
 
 
 @dataclass(frozen=True)
-class Reader:
+class StageReader:
     """How an agent reads the stages of a pipeline."""
 
     by_threads: bool
@@ -27,16 +27,16 @@ class Reader:
     by_pair: bool = False
     """By MMAs of a CTA pair, which the even CTA issues for both."""
 
-    def beside(self, other: Reader) -> Reader:
+    def beside(self, other: StageReader) -> StageReader:
         """Both ways."""
-        return Reader(
+        return StageReader(
             self.by_threads or other.by_threads,
             self.by_tensor_core or other.by_tensor_core,
             self.by_pair or other.by_pair,
         )
 
 
-BY_THREADS = Reader(True, False)
+BY_THREADS = StageReader(True, False)
 """The default: stages are read by threads."""
 
 
@@ -61,11 +61,11 @@ def users_of(op: CreatePipelineOp) -> list[StageOp]:
     return found
 
 
-def reader_of(tiles: Sequence[SSAValue]) -> Reader:
+def reader_of(tiles: Sequence[SSAValue]) -> StageReader:
     """How the tiles of a stage are read by the body that has them as arguments."""
     products = [op for tile in tiles for op in products_of(tile)]
     by_threads = any(map(is_read_by_threads, tiles)) or not products
-    return Reader(by_threads, bool(products), any(map(is_of_two_blocks, products)))
+    return StageReader(by_threads, bool(products), any(map(is_of_two_blocks, products)))
 
 
 def is_read_by_threads(tile: SSAValue) -> bool:
@@ -92,5 +92,5 @@ def products_of(tile: SSAValue) -> Iterator[Operation]:
                 yield from products_of(part)
 
 
-Readers = Mapping[int, Reader]
+Readers = Mapping[int, StageReader]
 """How an agent reads stages, by its id."""

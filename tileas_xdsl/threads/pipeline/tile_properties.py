@@ -18,7 +18,7 @@ from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.tl.loops import PipelinedOp, SerialOp
 from tileas_xdsl.layout.registers.blocked import blocked_layout, row_values_layout, rows_layout
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
-from tileas_xdsl.threads.gmem.base_arrays import Touch, touches, views_of
+from tileas_xdsl.threads.gmem.base_arrays import ArrayAccess, touches, views_of
 from tileas_xdsl.threads.pipeline.warp_allocation import Agent
 
 LOOPS = (scf.ForOp, scf.WhileOp, PipelinedOp, SerialOp)
@@ -30,7 +30,7 @@ DEFAULT_ELEMENT_BYTES = 4
 
 @dataclass(frozen=True)
 class TileFacts:
-    """Kernel-wide properties that decide register layouts, beside shapes and agents."""
+    """Properties of all tiles of a kernel that decide register layouts."""
 
     reduced: Mapping[tuple[int, ...], tuple[int, ...]]
     """By the shapes that reductions along the last axis of a matrix give, that of a matrix."""
@@ -89,7 +89,7 @@ def _rewritten(operations: Sequence[Operation]) -> set[SSAValue]:
     return {array for array in stored if touched[array] > 1}
 
 
-def _may_overlap_itself(touch: Touch) -> bool:
+def _may_overlap_itself(touch: ArrayAccess) -> bool:
     """Whether iterations of a loop may access views that overlap without being equal."""
     if isinstance(touch.op, TiledLoadBase | TiledStoreOp):
         somewhere = any(view.indices for view in views_of(touch.place))

@@ -47,7 +47,7 @@ SHUFFLED_BITS = (32, 64)
 
 @dataclass(frozen=True)
 class Combiner:
-    """How two elements become one, and the wider type that this is done in."""
+    """The combining function of a reduction, and the wider type it computes in."""
 
     e: ThreadBuilder
     element: Attribute

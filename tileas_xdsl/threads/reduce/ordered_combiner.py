@@ -40,7 +40,7 @@ LANES = 32
 
 @dataclass(frozen=True)
 class OrderedCombiner:
-    """An operation at work in the threads of an agent."""
+    """An order-preserving reduction or scan, as code of an agent's threads."""
 
     e: ThreadBuilder
     op: ReduceOp | ScanOp

@@ -35,7 +35,7 @@ def scan_in_thread(work: OrderedCombiner, run: Sequence[Row], backward: bool) ->
 
 
 class ExclusivePrefix:
-    """What comes before the elements of a thread in the order of the scan."""
+    """The exclusive prefix of a thread's elements."""
 
     def __init__(self, work: OrderedCombiner, backward: bool) -> None:
         self.work = work

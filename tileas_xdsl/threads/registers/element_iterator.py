@@ -22,7 +22,7 @@ from tileas_xdsl.threads.registers.vector_values import element
 
 @dataclass(frozen=True)
 class Cell:
-    """An element in a register of a thread."""
+    """An element of a tile, and the register of a thread that holds it."""
 
     block: int
     register: int

@@ -34,7 +34,7 @@ Place: TypeAlias = tuple[SSAValue, int]
 
 @dataclass
 class RegisterFile:
-    """Numbered elements, each a component of some vector value; unset entries are undefined."""
+    """A thread's registers by index, each a component of some vector; unset ones are undefined."""
 
     e: ThreadBuilder
     element: Attribute

@@ -13,14 +13,14 @@ from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import (
     DotToken,
-    Ghost,
     LoadToken,
     Lowered,
+    OrderToken,
     PendingTile,
     RegisterTile,
     SharedTile,
     Splat,
-    TensorTile,
+    TmemTile,
 )
 from tileas_xdsl.threads.convert.element_conversion import CARRIERS
 from tileas_xdsl.threads.convert.register_conversion import converted
@@ -48,7 +48,7 @@ def in_registers(
             # Other threads may have written it: a pipeline says when, a plain tile does not.
             synchronize_agent(e)
         found = shared_tile(e, value)
-    if layout is None and not isinstance(found, RegisterTile | DotToken | TensorTile):
+    if layout is None and not isinstance(found, RegisterTile | DotToken | TmemTile):
         layout = encoded_layout(e, op, value.type)
     return as_fragment(e, op, found, layout)
 
@@ -62,7 +62,7 @@ def as_fragment(
             return as_fragment(e, op, found.fragment, layout)
         case RegisterTile():
             return found if layout in (None, found.layout) else _moved(e, op, found, layout)
-        case TensorTile():
+        case TmemTile():
             loaded = load(e, op, found, layout)
             return loaded if layout is None else converted(e, op, loaded, layout)
         case Splat():
@@ -117,8 +117,8 @@ def laid_out(e: ThreadBuilder, op: Operation, found: Lowered, type_: Attribute) 
 
 def alike(e: ThreadBuilder, op: Operation, found: Lowered, model: Lowered) -> Lowered:
     """A value that control flow gives, in the registers of its model."""
-    if isinstance(model, Ghost) and isinstance(found, Ghost) and model.index is None:
-        return Ghost(found.stages)
+    if isinstance(model, OrderToken) and isinstance(found, OrderToken) and model.index is None:
+        return OrderToken(found.stages)
     if isinstance(model, RegisterTile) and not isinstance(found, DotToken):
         return as_fragment(e, op, found, model.layout)
     return found

@@ -27,7 +27,7 @@ from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp, ExtractS
 from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaLoadBase, TmaTransferOp
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
-from tileas_xdsl.threads.codegen.lowered_values import Ghost, PendingTile, ScratchAllocation
+from tileas_xdsl.threads.codegen.lowered_values import OrderToken, PendingTile, ScratchAllocation
 from tileas_xdsl.threads.pipeline.stage_consumers import users_of
 from tileas_xdsl.threads.pipeline.tile_properties import LOOPS, runs_again
 from tileas_xdsl.threads.smem.smem_layout import ALIGNMENT
@@ -41,7 +41,7 @@ def dead_memory(e: ThreadBuilder, op: Operation) -> Iterator[tuple[int, int]]:
     for value, found in e.values.items():
         if isinstance(found, PendingTile) and found.place is not None and _is_dead(value, op):
             yield found.place, found.layout.bytes
-        elif isinstance(found, Ghost) and found.stages is not None and _is_drained(value, op):
+        elif isinstance(found, OrderToken) and found.stages is not None and _is_drained(value, op):
             yield found.stages.offset, found.stages.count * found.stages.slot_bytes
 
 

@@ -197,7 +197,7 @@ def panels_of(memory: MemoryLayout, shape: tuple[int, ...], bits: int) -> Shared
 
 @dataclass(frozen=True)
 class Allocation:
-    """A part of shared memory."""
+    """A range of shared memory."""
 
     name: str
     offset: int
@@ -224,7 +224,7 @@ class SharedMemoryError(OpError):
 
 @dataclass
 class SharedMap:
-    """The shared-memory allocations of a block."""
+    """All shared-memory allocations of a block."""
 
     target: Target
     parts: list[Allocation] = field(default_factory=list[Allocation])

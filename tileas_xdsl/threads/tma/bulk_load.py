@@ -42,8 +42,8 @@ from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import i32_constant, is_equal
 from tileas_xdsl.threads.codegen.lowered_values import (
     BulkToken,
-    Ghost,
     Lowered,
+    OrderToken,
     PendingTile,
     Scalar,
 )
@@ -117,7 +117,7 @@ def load_by(e: ThreadBuilder, op: BulkLoad, copies: Copies) -> Lowered:
     assert e.stage is not None
     stages, index = e.stage
     copies(advance(e, stages.full, index.stage), is_elected_in_agent(e))
-    return Ghost()
+    return OrderToken()
 
 
 def begin_load(e: ThreadBuilder, op: BulkLoad, copies: Copies) -> BulkToken:

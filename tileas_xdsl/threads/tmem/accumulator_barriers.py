@@ -37,7 +37,7 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     Lowered,
     Splat,
     StageIndex,
-    TensorTile,
+    TmemTile,
 )
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.codegen.structured_control_flow import predicated
@@ -224,7 +224,7 @@ def _is_inside(inner: Operation, op: Operation) -> bool:
     return inner is not op and op.is_ancestor(inner)
 
 
-def begin_accumulation(e: ThreadBuilder, op: Operation, value: SSAValue, tile: Splat) -> TensorTile:
+def begin_accumulation(e: ThreadBuilder, op: Operation, value: SSAValue, tile: Splat) -> TmemTile:
     """Begin a zero accumulator `value`: MMAs wait until the previous one has been read."""
     assert e.tensor is not None
     if not _is_zero(tile.constant):
@@ -242,7 +242,7 @@ def begin_accumulation(e: ThreadBuilder, op: Operation, value: SSAValue, tile: S
                 )
             )
             e.insert(TmemFenceOp("after"))
-    return TensorTile(place, tile.element, i1_constant(e, False), tile.shape)
+    return TmemTile(place, tile.element, i1_constant(e, False), tile.shape)
 
 
 def _is_zero(number: Attribute | SSAValue) -> bool:
@@ -270,7 +270,7 @@ def before(e: ThreadBuilder, op: Operation) -> None:
             e.insert(MbarrierWaitOp(barrier, index.phase))
             e.insert(TmemFenceOp("after"))
             final = e.get(ready.final)
-            assert isinstance(final, TensorTile)
+            assert isinstance(final, TmemTile)
             clear_unless_full(e, final)
 
 

@@ -35,7 +35,7 @@ from tileas_xdsl.target.isa.tables.tensor_cores import TMEM_COLUMNS
 from tileas_xdsl.target.tensor_memory import COLUMNS
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import i1_constant, is_equal
-from tileas_xdsl.threads.codegen.lowered_values import TensorTile
+from tileas_xdsl.threads.codegen.lowered_values import TmemTile
 from tileas_xdsl.threads.codegen.structured_control_flow import predicated
 from tileas_xdsl.threads.codegen.thread_ids import warp_id
 from tileas_xdsl.threads.smem.smem_layout import BARRIER_BYTES
@@ -155,8 +155,8 @@ def release_all(e: ThreadBuilder) -> None:
         e.insert(DeallocTmemOp(e.tensor.base, e.tensor.columns, blocks_of(e)))
 
 
-def tensor_tile(e: ThreadBuilder, op: AllocTensorOp) -> TensorTile:
+def tensor_tile(e: ThreadBuilder, op: AllocTensorOp) -> TmemTile:
     """A tile in tensor memory that threads write and read."""
     assert e.tensor is not None
     type_, place = op.result.type, e.tensor.of_value[op.result]
-    return TensorTile(place, type_.element_type, i1_constant(e, True), tuple(type_.get_shape()))
+    return TmemTile(place, type_.element_type, i1_constant(e, True), tuple(type_.get_shape()))

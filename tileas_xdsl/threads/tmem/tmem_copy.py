@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from xdsl.dialects import arith
 from xdsl.ir import Operation, SSAValue
 
-from tileas_xdsl.analysis.memory.tensor_registers import STEP, TensorMove, move_to
+from tileas_xdsl.analysis.memory.tensor_registers import STEP, TmemTransfer, move_to
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import TmemFenceOp, TmemLoadOp, TmemStoreOp, TmemWaitOp
 from tileas_xdsl.layout.registers.register_layout import LANES, RegisterLayout
@@ -16,7 +16,7 @@ from tileas_xdsl.target.tensor_memory import LANE_STEP
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import add, divide, i1_constant, modulo, multiply, xor
-from tileas_xdsl.threads.codegen.lowered_values import RegisterTile, TensorTile
+from tileas_xdsl.threads.codegen.lowered_values import RegisterTile, TmemTile
 from tileas_xdsl.threads.codegen.structured_control_flow import predicated
 from tileas_xdsl.threads.codegen.thread_ids import warp_id
 from tileas_xdsl.threads.convert.register_conversion import converted
@@ -27,7 +27,7 @@ ZEROS = 8
 """Columns cleared by one store; accumulators have a multiple of it."""
 
 
-def address(e: ThreadBuilder, tile: TensorTile) -> SSAValue:
+def address(e: ThreadBuilder, tile: TmemTile) -> SSAValue:
     """The address of the first column of a tile, in lane 0."""
     assert e.tensor is not None
     place, ring = tile.place, tile.place.ring
@@ -44,7 +44,7 @@ def lanes_of_warp(e: ThreadBuilder, start: SSAValue) -> SSAValue:
 
 
 def load(
-    e: ThreadBuilder, op: Operation, tile: TensorTile, wanted: RegisterLayout | None = None
+    e: ThreadBuilder, op: Operation, tile: TmemTile, wanted: RegisterLayout | None = None
 ) -> RegisterTile:
     """A tile in registers: those of a layout where one instruction fills them, else the usual."""
     move, layout, starts = _moves(e, op, tile, wanted)
@@ -56,7 +56,7 @@ def load(
     return RegisterTile(layout, tile.element, (joined(e, waited),))
 
 
-def store(e: ThreadBuilder, op: Operation, source: RegisterTile, tile: TensorTile) -> None:
+def store(e: ThreadBuilder, op: Operation, source: RegisterTile, tile: TmemTile) -> None:
     """Store registers to tensor memory; complete for all threads of the agent on return."""
     move, layout, starts = _moves(e, op, tile, source.layout)
     (registers,) = converted(e, op, source, layout).parts
@@ -70,8 +70,8 @@ def store(e: ThreadBuilder, op: Operation, source: RegisterTile, tile: TensorTil
 
 
 def _moves(
-    e: ThreadBuilder, op: Operation, tile: TensorTile, wanted: RegisterLayout | None
-) -> tuple[TensorMove, RegisterLayout, Sequence[tuple[SSAValue, int]]]:
+    e: ThreadBuilder, op: Operation, tile: TmemTile, wanted: RegisterLayout | None
+) -> tuple[TmemTransfer, RegisterLayout, Sequence[tuple[SSAValue, int]]]:
     """Return the instructions that move a tile: start column and repetitions of each."""
     (rows, columns), groups = tile.shape, e.agent.groups
     found = move_to(rows, columns, groups, wanted)
@@ -95,7 +95,7 @@ def _moves(
     )
 
 
-def clear_unless_full(e: ThreadBuilder, tile: TensorTile) -> None:
+def clear_unless_full(e: ThreadBuilder, tile: TmemTile) -> None:
     """Zero an accumulator that no MMA has written: this warp clears the lanes it reads.
 
     Where several warps share lanes each clears a part of the columns, and all synchronise.

@@ -67,7 +67,7 @@ def _owner(value: SSAValue) -> Operation | Block:
 
 @dataclass
 class Pending:
-    """Accesses of memory since the last barrier, but for what is `apart`."""
+    """Memory accesses since the last barrier, except those known to be disjoint (`apart`)."""
 
     apart: frozenset[SSAValue] = frozenset()
     done: dict[AccessKind, set[SSAValue]] = field(

@@ -11,14 +11,14 @@ from xdsl.ir import Operation, SSAValue
 from tileas_xdsl.threads.registers.vector_values import joined
 from tileas_xdsl.transforms.lower_tl.loops import loop_body as bodies
 from tileas_xdsl.transforms.lower_tl.loops.buffer_access import BUFFERS
-from tileas_xdsl.transforms.lower_tl.loops.iteration_assignment import Steps
-from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import Work
+from tileas_xdsl.transforms.lower_tl.loops.iteration_assignment import ThreadIterations
+from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import LoopBodyState
 from tileas_xdsl.transforms.lower_tl.lowering_state import Handler, State
 
 
 def scalar(state: State, op: Operation) -> None:
     """One step of all threads."""
-    work = Work(state, Steps.once(state.threads), values=state.values)
+    work = LoopBodyState(state, ThreadIterations.once(state.threads), values=state.values)
     bodies.lower(work, op, BUFFERS)
     for storage, elements in work.locals.items():
         found: list[SSAValue] = [value for value in elements if isinstance(value, SSAValue)]

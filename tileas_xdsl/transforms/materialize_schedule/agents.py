@@ -86,7 +86,7 @@ def write_agents(
 
 
 class _Agents:
-    """The parts of a kernel while they are taken apart."""
+    """The kernel while it is split into agents."""
 
     def __init__(
         self,

@@ -73,7 +73,7 @@ def divide(found: LoadLoop, resources: Resources) -> None:
 
 
 class _Division:
-    """The parts of a kernel while they are taken apart."""
+    """The kernel while it is split into a producer and a consumer."""
 
     def __init__(self, found: LoadLoop, resources: Resources) -> None:
         self.found, self.resources = found, resources

@@ -50,7 +50,7 @@ Carrying: TypeAlias = scf.ForOp | scf.IfOp
 
 @dataclass(frozen=True)
 class ProducerSlice:
-    """The operations that a producer repeats."""
+    """The operations that the producer agent recomputes."""
 
     repeated: frozenset[Operation]
     """Numbers, wherever they stand, that loads and their control flow need."""

@@ -64,7 +64,7 @@ REGISTER_THRESHOLD = 128
 
 @dataclass(frozen=True)
 class Resources:
-    """What the agents get."""
+    """Stages, warps and registers of both agents."""
 
     stages: int
     warps: int

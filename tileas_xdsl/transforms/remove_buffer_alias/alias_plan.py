@@ -17,7 +17,7 @@ from xdsl.ir import Attribute, Operation, SSAValue, Use
 from tileas_xdsl.analysis.memory.buffer_aliases import BufferAliases
 from tileas_xdsl.analysis.memory.buffer_allocation import BufferOffset, BufferOffsets, Offset
 from tileas_xdsl.analysis.memory.buffer_layouts import shows_in_place
-from tileas_xdsl.analysis.values.loop_carried_values import Carried, Feed
+from tileas_xdsl.analysis.values.loop_carried_values import Carried, ForwardedOperand
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp, ScanOp
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
@@ -45,7 +45,7 @@ class Plan:
         return Plan(aliases, places, [m for m in aliases.merges if m in places.found])
 
     @cached_property
-    def feeds(self) -> frozenset[Feed]:
+    def feeds(self) -> frozenset[ForwardedOperand]:
         """The operands that flow into merges which go."""
         return frozenset(feed for merge in self.removable for feed in merge.feeds)
 
@@ -56,7 +56,9 @@ class Plan:
 
     def outer_uses(self, head: SSAValue) -> Sequence[Use]:
         """The uses of an alias, in order, but for those that flow into merges which go too."""
-        uses = [use for use in head.uses if Feed(use.operation, use.index) not in self.feeds]
+        uses = [
+            use for use in head.uses if ForwardedOperand(use.operation, use.index) not in self.feeds
+        ]
         return uses[::-1]
 
     def is_copied(self, merge: Carried, head: SSAValue) -> bool:

@@ -17,7 +17,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.analysis.memory.buffer_aliases import AliasView
 from tileas_xdsl.analysis.memory.buffer_allocation import BufferOffset, Offset
-from tileas_xdsl.analysis.values.loop_carried_values import Carried, Feed
+from tileas_xdsl.analysis.values.loop_carried_values import Carried, ForwardedOperand
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
@@ -41,7 +41,7 @@ class _Numbers:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self.offsets: Mapping[Feed, Offset] = {
+        self.offsets: Mapping[ForwardedOperand, Offset] = {
             feed: place.offset
             for feed in plan.feeds
             if (place := plan.places.offset_of(feed.value)) is not None
@@ -160,7 +160,7 @@ class _Numbers:
         op = value.owner
         assert isinstance(op, arith.SelectOp)
         at = _Point(InsertPoint.before(op), op)
-        arms = [self._number(self.offsets[Feed(op, index)], at) for index in (1, 2)]
+        arms = [self._number(self.offsets[ForwardedOperand(op, index)], at) for index in (1, 2)]
         number = at.insert(arith.SelectOp(op.cond, *arms)).results[0]
         number.name_hint = None if value.name_hint is None else f"{value.name_hint}_offset"
         self.numbers[value] = number

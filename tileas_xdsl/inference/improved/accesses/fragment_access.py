@@ -32,7 +32,7 @@ MAX_VALUES = 4096
 
 
 @dataclass(frozen=True, eq=False)
-class Use:
+class FragmentUse:
     """An access of `extents` iterations to a fragment.
 
     `combines` marks the result of a reduction: iterations that share an element combine into it.

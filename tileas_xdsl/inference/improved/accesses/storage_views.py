@@ -15,7 +15,7 @@ from tileas_xdsl.layout.expr.tables import delinearized, linearized, variables_o
 
 @dataclass(frozen=True)
 class Views:
-    """For each fragment the buffer that stands for its storage."""
+    """The representative buffer of each storage that several buffers view."""
 
     buffers: Mapping[str, Buffer]
     first: Mapping[str, str]

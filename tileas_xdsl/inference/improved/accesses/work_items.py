@@ -8,7 +8,7 @@ from functools import cached_property
 from math import prod
 
 from tileas_xdsl.inference.fragment_map import FragmentMap
-from tileas_xdsl.inference.improved.accesses.fragment_access import Use
+from tileas_xdsl.inference.improved.accesses.fragment_access import FragmentUse
 from tileas_xdsl.inference.improved.accesses.memory_access import MemoryUse
 from tileas_xdsl.inference.improved.accesses.storage_views import Views
 from tileas_xdsl.inference.program import (
@@ -37,7 +37,7 @@ class WorkItem:
     number: int
     operation: Operation
     extents: tuple[int, ...]
-    uses: tuple[Use, ...]
+    uses: tuple[FragmentUse, ...]
     memory: tuple[MemoryUse, ...]
     trips: int = 1
     follows: str | None = None
@@ -51,7 +51,7 @@ class WorkItem:
         names = [*(use.name for use in self.uses), *self.required]
         return tuple(dict.fromkeys(names))
 
-    def uses_of(self, name: str) -> list[Use]:
+    def uses_of(self, name: str) -> list[FragmentUse]:
         """The accesses to one fragment."""
         return [use for use in self.uses if use.name == name]
 
@@ -132,14 +132,14 @@ def _product(
     required: Mapping[str, FragmentMap],
 ) -> WorkItem:
     """A matrix product: its fragments as whole, the accumulator read and written."""
-    uses: list[Use] = []
+    uses: list[FragmentUse] = []
     for name in (gemm.a, gemm.b, gemm.c):
         if name in views.first:
             storage = views.storage_of(name)
             at = variables_of_box(len(storage.shape))
             kinds = (AccessKind.READ, AccessKind.WRITE) if name == gemm.c else (AccessKind.READ,)
             uses += [
-                Use(Access(storage.name, at, kind, gemm.location), storage, storage.shape)
+                FragmentUse(Access(storage.name, at, kind, gemm.location), storage, storage.shape)
                 for kind in kinds
             ]
     extents = program.buffers[gemm.c].shape
@@ -147,13 +147,13 @@ def _product(
 
 
 def _loop(program: Program, number: int, loop: Loop, trips: int, views: Views) -> WorkItem:
-    uses: list[Use] = []
+    uses: list[FragmentUse] = []
     memory: list[MemoryUse] = []
     for access in loop.accesses:
         buffer = program.buffers[access.buffer]
         if buffer.scope is Scope.FRAGMENT:
             storage = views.storage_of(buffer.name)
-            uses.append(Use(views.access(access), storage, loop.extents, loop.inner))
+            uses.append(FragmentUse(views.access(access), storage, loop.extents, loop.inner))
         elif buffer.scope in (Scope.GLOBAL, Scope.SHARED):
             memory.append(MemoryUse(access, buffer, loop.extents, loop.inner))
     names = {access.buffer for access in loop.accesses} & set(views.first)
@@ -174,14 +174,14 @@ def _whole(
     at = variables_of_box(len(source.shape))
     read = Access(source.name, at, AccessKind.READ, operation.location)
     write = Access(target.name, indices, AccessKind.WRITE, operation.location)
-    uses: list[Use] = []
+    uses: list[FragmentUse] = []
     memory: list[MemoryUse] = []
     combines = isinstance(operation, Reduce)
     for access, buffer in ((read, source), (write, target)):
         if buffer.scope is Scope.FRAGMENT:
             result = combines and access is write
             seen, storage = views.access(access), views.storage_of(buffer.name)
-            uses.append(Use(seen, storage, source.shape, combines=result))
+            uses.append(FragmentUse(seen, storage, source.shape, combines=result))
         else:
             memory.append(MemoryUse(access, buffer, source.shape))
     follows = views.first[source.name] if source.scope is Scope.FRAGMENT else None

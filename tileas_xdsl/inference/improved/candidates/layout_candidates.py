@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import prod
 
 from tileas_xdsl.inference.fragment_map import FragmentMap
-from tileas_xdsl.inference.improved.accesses.fragment_access import Use
+from tileas_xdsl.inference.improved.accesses.fragment_access import FragmentUse
 from tileas_xdsl.inference.improved.accesses.memory_access import MemoryUse
 from tileas_xdsl.inference.improved.candidates.expression_recovery import map_of
 from tileas_xdsl.layout.expr.expression import dimensions_of, symbols_of
@@ -147,7 +147,7 @@ def _row_plan(extents: tuple[int, ...], block: int, per_row: int, vector: int) -
     return map_of(raw.thread_table, raw.slot_table, block) or raw
 
 
-def local_plans(uses: Sequence[Use], block: int) -> list[LayoutCandidate]:
+def local_plans(uses: Sequence[FragmentUse], block: int) -> list[LayoutCandidate]:
     """Layouts of a buffer where accesses that disagree are all in one thread.
 
     Threads share the dimensions where all indices are the same, are known and belong to one
@@ -172,7 +172,7 @@ def local_plans(uses: Sequence[Use], block: int) -> list[LayoutCandidate]:
     return [LayoutCandidate("each thread has whole rows of what the accesses agree on", runs)]
 
 
-def _is_settled(use: Use, dimension: int) -> bool:
+def _is_settled(use: FragmentUse, dimension: int) -> bool:
     """Whether an index depends on nothing but the iteration."""
     index = use.access.indices[dimension]
     if index is None or symbols_of(index):

@@ -22,7 +22,7 @@ from math import prod
 import numpy as np
 
 from tileas_xdsl.inference.fragment_map import REPLICA, FragmentMap
-from tileas_xdsl.inference.improved.accesses.fragment_access import MAX_POINTS, Use
+from tileas_xdsl.inference.improved.accesses.fragment_access import MAX_POINTS, FragmentUse
 from tileas_xdsl.inference.improved.candidates.expression_recovery import map_from
 from tileas_xdsl.layout.expr.expression import Number, dimension, substituted, symbol, symbols_of
 from tileas_xdsl.layout.expr.simplification import simplified
@@ -62,7 +62,7 @@ class Solution:
         return value % extent
 
 
-def extended(runs: FragmentMap, use: Use) -> FragmentMap | None:
+def extended(runs: FragmentMap, use: FragmentUse) -> FragmentMap | None:
     """A layout of the buffer of `use` in which each thread of `runs` has what it touches.
 
     None where the indices have no solution; a write gets one too, where no other iterations of
@@ -88,7 +88,9 @@ def extended(runs: FragmentMap, use: Use) -> FragmentMap | None:
     return _map(use, runs.threads, thread, slot, prod(copies))
 
 
-def _map(use: Use, block: int, thread: Number, slot: Number, copies: int) -> FragmentMap | None:
+def _map(
+    use: FragmentUse, block: int, thread: Number, slot: Number, copies: int
+) -> FragmentMap | None:
     """The map with these expressions; None where it is not one, or slots depend on copies."""
     shape = use.buffer.shape
     if symbols_of(slot):
@@ -103,7 +105,7 @@ def _map(use: Use, block: int, thread: Number, slot: Number, copies: int) -> Fra
     return found if found is not None and found.is_injective else None
 
 
-def _solved(use: Use) -> Solution | None:
+def _solved(use: FragmentUse) -> Solution | None:
     solution = Solution()
     tables = _tables(use)
     left: list[int] = []
@@ -118,13 +120,13 @@ def _solved(use: Use) -> Solution | None:
     return solution
 
 
-def _tables(use: Use) -> list[Table]:
+def _tables(use: FragmentUse) -> list[Table]:
     """The indices at rest over the box of the loop."""
     box = coordinates_of(use.extents)
     return [np.broadcast_to(evaluated(i, box, ()), use.extents) for i in use.at_rest]
 
 
-def _difference(solution: Solution, use: Use, k: int) -> Extra:
+def _difference(solution: Solution, use: FragmentUse, k: int) -> Extra:
     """How far a coordinate is from what the solution touches."""
     extent = use.buffer.shape[k]
     at = [solution.variables[v] for v in range(len(use.extents))]
@@ -132,7 +134,7 @@ def _difference(solution: Solution, use: Use, k: int) -> Extra:
     return (dimension(k) - touched + extent) % extent, extent
 
 
-def _solve(solution: Solution, use: Use, k: int, table: Table) -> bool:
+def _solve(solution: Solution, use: FragmentUse, k: int, table: Table) -> bool:
     """Solve index `k` for unknown loop variables; return False where it determines none."""
     moving = [v for v in range(len(use.extents)) if _moves(table, v)]
     if not moving or any(v in solution.variables for v in moving):
@@ -155,7 +157,7 @@ def _is_straight(line: Table) -> bool:
     return bool((np.diff(line) == line[1] - line[0]).all())
 
 
-def _solve_bent(solution: Solution, use: Use, k: int, variable: int, line: Table) -> bool:
+def _solve_bent(solution: Solution, use: FragmentUse, k: int, variable: int, line: Table) -> bool:
     """Indices `(v + b) mod n` and `v floordiv n + b`."""
     extent, size = use.extents[variable], use.buffer.shape[k]
     places = np.arange(extent, dtype=np.int64)
@@ -184,7 +186,7 @@ def _solve_bent(solution: Solution, use: Use, k: int, variable: int, line: Table
 
 
 def _solve_linear(
-    solution: Solution, use: Use, k: int, table: Table, moving: Sequence[int]
+    solution: Solution, use: FragmentUse, k: int, table: Table, moving: Sequence[int]
 ) -> bool:
     """Solve a sum of scaled variables whose digits do not overlap."""
     origin = int(table.flat[0])

@@ -15,12 +15,12 @@ from math import prod
 import numpy as np
 
 from tileas_xdsl.inference.fragment_map import REPLICA, FragmentMap
-from tileas_xdsl.inference.improved.accesses.fragment_access import Use
+from tileas_xdsl.inference.improved.accesses.fragment_access import FragmentUse
 from tileas_xdsl.inference.improved.candidates.expression_recovery import map_from, map_of
 from tileas_xdsl.layout.expr.expression import substituted
 from tileas_xdsl.layout.expr.tables import Table, linearized, variables_of_box
 
-Known = Sequence[tuple[Use, FragmentMap]]
+Known = Sequence[tuple[FragmentUse, FragmentMap]]
 """Accesses to buffers that have a layout."""
 
 
@@ -57,7 +57,7 @@ def steps_for(threads: Table, known: Known) -> Table:
 
 
 def pulled(
-    use: Use, layout: FragmentMap, known: Known, spread: int = 0, every_copy: bool = True
+    use: FragmentUse, layout: FragmentMap, known: Known, spread: int = 0, every_copy: bool = True
 ) -> FragmentMap | None:
     """Map iterations to the owners of the elements of `use`; None where no expression is found.
 
@@ -85,12 +85,12 @@ def pulled(
     return map_from(threads, thread, steps, slot if same else None, layout.threads)
 
 
-def is_direct(use: Use, layout: FragmentMap, known: Known) -> bool:
+def is_direct(use: FragmentUse, layout: FragmentMap, known: Known) -> bool:
     """Whether the layout of the buffer is that of the loop as it stands."""
     return use.is_identity and all(u.is_identity and m == layout for u, m in known)
 
 
-def pushed(runs: FragmentMap, use: Use) -> FragmentMap | None:
+def pushed(runs: FragmentMap, use: FragmentUse) -> FragmentMap | None:
     """The buffer where iterations that touch its elements run.
 
     None where some element is touched by none, or by unequal numbers of threads, or no expression

@@ -8,7 +8,7 @@ from math import ceil, prod
 import numpy as np
 
 from tileas_xdsl.inference.fragment_map import FragmentMap
-from tileas_xdsl.inference.improved.accesses.fragment_access import Use
+from tileas_xdsl.inference.improved.accesses.fragment_access import FragmentUse
 from tileas_xdsl.inference.improved.accesses.memory_access import MemoryUse, vector_of, warp_cost
 from tileas_xdsl.inference.improved.accesses.work_items import WorkItem
 from tileas_xdsl.inference.program import CumSum, Gemm
@@ -87,7 +87,7 @@ def _work(item: WorkItem, runs: FragmentMap, warps: int) -> float:
     return instructions * max(1, len(item.uses))
 
 
-def combining(use: Use, runs: FragmentMap, warps: int) -> float:
+def combining(use: FragmentUse, runs: FragmentMap, warps: int) -> float:
     """Cycles to combine parts that threads have of each result: shuffles, then shared memory."""
     elements = use.elements
     if elements is None:

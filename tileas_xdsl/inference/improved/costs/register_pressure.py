@@ -21,7 +21,7 @@ class Pressure:
     item: WorkItem | None
 
 
-NO_CROWDS: Mapping[int, int] = {}
+NO_PRESSURE: Mapping[int, int] = {}
 
 
 def limit_of(threads: int) -> int:
@@ -35,7 +35,7 @@ def pressure(
     layouts: Mapping[str, FragmentMap],
     buffers: Mapping[str, Buffer],
     always: frozenset[str] = frozenset(),
-    conversion_registers: Mapping[int, int] = NO_CROWDS,
+    conversion_registers: Mapping[int, int] = NO_PRESSURE,
 ) -> Pressure:
     """The most registers that are needed at once, where, and the fragments that need them.
 

@@ -17,7 +17,7 @@ from tileas_xdsl.inference.decisions import Considered
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.improved.accesses.work_items import WorkItem
 from tileas_xdsl.inference.improved.costs.cost_model import registers_of
-from tileas_xdsl.inference.improved.costs.register_pressure import NO_CROWDS, limit_of, pressure
+from tileas_xdsl.inference.improved.costs.register_pressure import NO_PRESSURE, limit_of, pressure
 from tileas_xdsl.inference.improved.search.propagation import Assignment, Propagation
 from tileas_xdsl.inference.improved.search.work_item_search import CandidateSearch, Choice
 from tileas_xdsl.inference.program import Buffer
@@ -36,7 +36,7 @@ class Solution:
 
 @dataclass(frozen=True)
 class Trial:
-    """What came of one start."""
+    """The outcome of propagation from one root."""
 
     description: str
     found: Assignment
@@ -91,7 +91,7 @@ class Solver:
         block: int,
         buffers: Mapping[str, Buffer],
         fixed: Mapping[str, FragmentMap],
-        live: Mapping[int, int] = NO_CROWDS,
+        live: Mapping[int, int] = NO_PRESSURE,
     ) -> None:
         """`live` has, by number of a work item, registers of other fragments alive at it."""
         self.chooser = CandidateSearch(block, live)

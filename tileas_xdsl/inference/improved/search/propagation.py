@@ -56,7 +56,7 @@ class Assignment:
 
 
 class Propagation:
-    """Spreads layouts over the work items of one component."""
+    """Propagates layouts over the work items of one component."""
 
     def __init__(
         self,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from tileas_xdsl.inference.decisions import Considered
 from tileas_xdsl.inference.fragment_map import FragmentMap, fully_replicated
-from tileas_xdsl.inference.improved.accesses.fragment_access import Use
+from tileas_xdsl.inference.improved.accesses.fragment_access import FragmentUse
 from tileas_xdsl.inference.improved.accesses.work_items import WorkItem
 from tileas_xdsl.inference.improved.candidates.layout_candidates import (
     LayoutCandidate,
@@ -30,7 +30,7 @@ from tileas_xdsl.inference.improved.costs.cost_model import (
     registers_of,
     warps_of,
 )
-from tileas_xdsl.inference.improved.costs.register_pressure import NO_CROWDS, limit_of
+from tileas_xdsl.inference.improved.costs.register_pressure import NO_PRESSURE, limit_of
 from tileas_xdsl.inference.improved.legality import Violation, selections, violation
 from tileas_xdsl.inference.program import Loop
 from tileas_xdsl.layout.convert.plan import DEFAULT_WEIGHTS
@@ -88,9 +88,9 @@ class SearchResult:
 
 
 class CandidateSearch:
-    """Chooses for work items of one program; what was once found is kept."""
+    """Chooses layouts of work items; results are memoised."""
 
-    def __init__(self, block: int, live: Mapping[int, int] = NO_CROWDS) -> None:
+    def __init__(self, block: int, live: Mapping[int, int] = NO_PRESSURE) -> None:
         """`live` has, by number of a work item, registers of other fragments alive at it."""
         self.block = block
         self._live = live
@@ -287,7 +287,7 @@ class CandidateSearch:
         return replace(choice, moved=choice.moved + cost, staged=(name, *choice.staged))
 
     def _target(
-        self, runs: FragmentMap, uses: list[Use], convert: bool, hint: FragmentMap | None
+        self, runs: FragmentMap, uses: list[FragmentUse], convert: bool, hint: FragmentMap | None
     ) -> FragmentMap | None:
         """A layout of a buffer with which `runs` is right; everywhere only to convert to."""
         if hint is not None and _fault(runs, uses, hint) is None:
@@ -318,9 +318,9 @@ def _annotation(item: WorkItem) -> FragmentMap | None:
     return item.operation.annotation if isinstance(item.operation, Loop) else None
 
 
-def _sources(item: WorkItem) -> list[Use]:
+def _sources(item: WorkItem) -> list[FragmentUse]:
     """The accesses that may fix a loop: writes, then those with most elements, each index once."""
-    seen: dict[tuple[object, ...], Use] = {}
+    seen: dict[tuple[object, ...], FragmentUse] = {}
     for use in item.uses:
         seen.setdefault((use.name, use.access.indices), use)
     return sorted(
@@ -338,7 +338,10 @@ def _following(item: WorkItem, layout: FragmentMap) -> Iterator[tuple[str, Fragm
 
 
 def _pulled(
-    use: Use, layout: FragmentMap, known: list[tuple[Use, FragmentMap]], item: WorkItem
+    use: FragmentUse,
+    layout: FragmentMap,
+    known: list[tuple[FragmentUse, FragmentMap]],
+    item: WorkItem,
 ) -> Iterator[tuple[str, FragmentMap]]:
     description = f"as {use.name} lies"
     ways: list[tuple[str, int, bool]] = [(description, 0, True)]
@@ -356,7 +359,7 @@ def _pulled(
             yield text, runs
 
 
-def _fault(runs: FragmentMap, uses: list[Use], layout: FragmentMap) -> Violation | None:
+def _fault(runs: FragmentMap, uses: list[FragmentUse], layout: FragmentMap) -> Violation | None:
     for use in uses:
         found = violation(runs, use, layout)
         if found is not None:
@@ -364,12 +367,12 @@ def _fault(runs: FragmentMap, uses: list[Use], layout: FragmentMap) -> Violation
     return None
 
 
-def _moved(layout: FragmentMap, target: FragmentMap, uses: list[Use]) -> float:
+def _moved(layout: FragmentMap, target: FragmentMap, uses: list[FragmentUse]) -> float:
     bits = uses[0].buffer.bits
     return sum(expected_cost(a, b, bits) for a, b in crossings(layout, target, uses))
 
 
-def staging_cost(layout: FragmentMap, uses: list[Use]) -> float:
+def staging_cost(layout: FragmentMap, uses: list[FragmentUse]) -> float:
     """Cycles to store a fragment to shared memory, and to load it back where it is written."""
     ways = 1 + any(use.writes for use in uses)
     description = -(-layout.slots * uses[0].buffer.bits // 32)
@@ -378,14 +381,14 @@ def staging_cost(layout: FragmentMap, uses: list[Use]) -> float:
     return ways * (cycles + 2 * weights.barrier + weights.shared_latency)
 
 
-def _is_bulky(target: FragmentMap, uses: list[Use]) -> bool:
+def _is_bulky(target: FragmentMap, uses: list[FragmentUse]) -> bool:
     """Whether registers are better spared: what all threads hold goes through shared memory."""
     bits = uses[0].buffer.bits
     return target.is_fully_replicated and registers_of(target, bits) > BULKY
 
 
 def crossings(
-    layout: FragmentMap, target: FragmentMap, uses: list[Use]
+    layout: FragmentMap, target: FragmentMap, uses: list[FragmentUse]
 ) -> list[tuple[FragmentMap, FragmentMap]]:
     """The conversions of a fragment: to what the work item sees, where it reads or keeps elements,
     and back, where it writes.
@@ -406,7 +409,7 @@ def is_overtaken(item: WorkItem, runs: FragmentMap) -> bool:
     return any(not use.writes and use.buffer.name in written for use in item.memory)
 
 
-def _selected(runs: FragmentMap, uses: list[Use], layout: FragmentMap) -> int:
+def _selected(runs: FragmentMap, uses: list[FragmentUse], layout: FragmentMap) -> int:
     """Selects of each thread for accesses to one buffer."""
     return sum(selections(runs, use, layout) for use in uses)
 

@@ -11,7 +11,7 @@ import numpy as np
 from tileas_xdsl.inference.default_slots import with_replica_last
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.parity.conflicts import LayoutConflict
-from tileas_xdsl.inference.parity.loops.fragment_access import LoopUses, Use
+from tileas_xdsl.inference.parity.loops.fragment_access import FragmentUse, LoopUses
 from tileas_xdsl.layout.expr.expression import Number, dimension, dimensions_of, symbols_of
 from tileas_xdsl.layout.expr.tables import Table, table_of
 
@@ -49,7 +49,9 @@ def layout_contains(small: FragmentMap, large: FragmentMap) -> bool:
     return contains(_threads(small), _threads(large), small.shape)
 
 
-def is_compatible(loop: LoopUses, owners: FragmentMap, use: Use, layout: FragmentMap) -> bool:
+def is_compatible(
+    loop: LoopUses, owners: FragmentMap, use: FragmentUse, layout: FragmentMap
+) -> bool:
     """Whether each iteration runs where its element is; a write must reach every copy of it."""
     first = runs(loop, owners)
     second = Threads(loop.thread_at(use, layout), layout.replicas, _is_full(layout))

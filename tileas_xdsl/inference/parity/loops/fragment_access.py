@@ -26,7 +26,7 @@ from tileas_xdsl.layout.expr.simplification import simplified
 
 
 @dataclass(frozen=True)
-class Use:
+class FragmentUse:
     """How a loop uses one fragment."""
 
     buffer: str
@@ -46,7 +46,7 @@ class LoopUses:
     """A loop and its uses of fragments, in the order in which TileLang visits them."""
 
     loop: Loop
-    uses: tuple[Use, ...]
+    uses: tuple[FragmentUse, ...]
     extents: tuple[int, ...]
     stores_memory: bool
     stores_fragments: bool
@@ -61,11 +61,11 @@ class LoopUses:
         """The parallel variables."""
         return tuple(dimension(k) for k in range(self.rank))
 
-    def is_common(self, use: Use) -> bool:
+    def is_common(self, use: FragmentUse) -> bool:
         """Whether the loop uses the element of its own coordinates."""
         return use.indices == self.variables
 
-    def thread_at(self, use: Use, layout: FragmentMap) -> Number:
+    def thread_at(self, use: FragmentUse, layout: FragmentMap) -> Number:
         """The thread that holds what an iteration uses; the replica is the last dimension."""
         replica = dimension(len(self.extents))
         moved = substituted(layout.thread, use.indices, [replica])
@@ -76,7 +76,7 @@ class LoopUses:
         replica = dimension(len(self.extents))
         return substituted(owners.thread, self.variables, [replica])
 
-    def closed_thread(self, use: Use, layout: FragmentMap) -> Number:
+    def closed_thread(self, use: FragmentUse, layout: FragmentMap) -> Number:
         """The thread of `thread_at` by parallel variables alone, with the replica as symbol 0.
 
         Raises LayoutConflict where it varies within an iteration or with the block.
@@ -103,7 +103,7 @@ def uses_of(program: Program, loop: Loop) -> LoopUses:
 
     Raises InferenceError where a loop uses one fragment by two index expressions.
     """
-    found: dict[str, Use] = {}
+    found: dict[str, FragmentUse] = {}
     data_extents: list[int] = []
     first_data = len(loop.extents) + len(loop.inner)
     for access in _in_order(loop):
@@ -117,7 +117,7 @@ def uses_of(program: Program, loop: Loop) -> LoopUses:
                 data_extents.append(extent)
             else:
                 indices.append(simplified(index, (*loop.extents, *loop.inner)))
-        use = Use(
+        use = FragmentUse(
             access.buffer,
             tuple(indices),
             access.kind is not AccessKind.WRITE,
@@ -148,7 +148,7 @@ def _in_order(loop: Loop) -> Iterator[Access]:
     yield from pending
 
 
-def _joined(known: Use, use: Use, loop: Loop) -> Use:
+def _joined(known: FragmentUse, use: FragmentUse, loop: Loop) -> FragmentUse:
     if known.indices != use.indices:
         raise InferenceError(
             f"one loop uses '{use.buffer}' at [{_listed(known.indices)}] and at "

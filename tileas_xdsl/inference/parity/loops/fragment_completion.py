@@ -8,7 +8,7 @@ from math import prod
 from tileas_xdsl.inference.default_slots import condensed, with_replica_last
 from tileas_xdsl.inference.fragment_map import FragmentMap, fully_replicated
 from tileas_xdsl.inference.parity.conflicts import LayoutConflict
-from tileas_xdsl.inference.parity.loops.fragment_access import LoopUses, Use
+from tileas_xdsl.inference.parity.loops.fragment_access import FragmentUse, LoopUses
 from tileas_xdsl.inference.parity.loops.loop_candidates import completed
 from tileas_xdsl.layout.expr.digits import Digit, Digits, digits_of
 from tileas_xdsl.layout.expr.expression import (
@@ -23,7 +23,7 @@ from tileas_xdsl.layout.expr.simplification import simplified
 
 
 def completed_fragment(
-    loop: LoopUses, owners: FragmentMap, use: Use, shape: tuple[int, ...]
+    loop: LoopUses, owners: FragmentMap, use: FragmentUse, shape: tuple[int, ...]
 ) -> FragmentMap:
     """The threads whose iterations use an element hold it; all do where that has no closed form.
 
@@ -52,7 +52,7 @@ def _is_ragged(layout: FragmentMap) -> bool:
 
 
 def _of_iterations(
-    loop: LoopUses, owners: FragmentMap, use: Use, shape: tuple[int, ...]
+    loop: LoopUses, owners: FragmentMap, use: FragmentUse, shape: tuple[int, ...]
 ) -> FragmentMap:
     extents = loop.loop.extents
     known = _compact_digits(loop, use)
@@ -73,7 +73,7 @@ def _of_iterations(
     return result
 
 
-def _check_threads(loop: LoopUses, use: Use, layout: FragmentMap) -> None:
+def _check_threads(loop: LoopUses, use: FragmentUse, layout: FragmentMap) -> None:
     """Elements that the loop leaves out may fall outside of the block: TileLang would lose them."""
     table = layout.thread_table
     if table.min() < 0 or table.max() >= layout.threads:
@@ -84,7 +84,7 @@ def _check_threads(loop: LoopUses, use: Use, layout: FragmentMap) -> None:
         )
 
 
-def _compact_digits(loop: LoopUses, use: Use) -> list[Digits] | None:
+def _compact_digits(loop: LoopUses, use: FragmentUse) -> list[Digits] | None:
     """The digits of each index, by stride; None: they are no numbers of parallel variables."""
     result: list[Digits] = []
     for index in use.indices:
@@ -152,7 +152,7 @@ def _is_compact(found: Digits) -> bool:
     return True
 
 
-def _no_inverse(loop: LoopUses, use: Use) -> LayoutConflict:
+def _no_inverse(loop: LoopUses, use: FragmentUse) -> LayoutConflict:
     indices = ", ".join(str(index) for index in use.indices)
     return LayoutConflict(
         f"the loop takes [{indices}] of '{use.buffer}': which iterations use an element has no "

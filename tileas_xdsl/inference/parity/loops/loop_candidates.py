@@ -13,7 +13,7 @@ from tileas_xdsl.inference.default_slots import inferred_slot
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.parity.conflicts import LayoutConflict
 from tileas_xdsl.inference.parity.loops.containment import contains, is_compatible, runs
-from tileas_xdsl.inference.parity.loops.fragment_access import LoopUses, Use
+from tileas_xdsl.inference.parity.loops.fragment_access import FragmentUse, LoopUses
 from tileas_xdsl.inference.parity.state import BufferLayout
 from tileas_xdsl.inference.program import Program
 from tileas_xdsl.inference.vector_width import least_padding, loop_width
@@ -22,7 +22,9 @@ from tileas_xdsl.layout.expr.simplification import simplified
 from tileas_xdsl.layout.expr.tables import table_of
 
 
-def from_buffer(program: Program, loop: LoopUses, use: Use, layout: FragmentMap) -> FragmentMap:
+def from_buffer(
+    program: Program, loop: LoopUses, use: FragmentUse, layout: FragmentMap
+) -> FragmentMap:
     """The loop runs each iteration where the element that it uses is.
 
     Raises LayoutConflict where that varies within an iteration.
@@ -144,7 +146,7 @@ def has_thread_dependent_slots(
 
 
 def has_thread_dependent_slot(
-    loop: LoopUses, candidate: FragmentMap, use: Use, layout: FragmentMap
+    loop: LoopUses, candidate: FragmentMap, use: FragmentUse, layout: FragmentMap
 ) -> bool:
     """Whether threads at one step use different registers of one fragment."""
     slots = simplified(substituted(layout.slot, use.indices, []), loop.extents)

@@ -12,7 +12,7 @@ from tileas_xdsl.inference.decisions import InferenceError, LoopDecision, Note
 from tileas_xdsl.inference.fragment_map import FragmentMap, fully_replicated
 from tileas_xdsl.inference.parity.conflicts import LayoutConflict
 from tileas_xdsl.inference.parity.loops.containment import is_compatible
-from tileas_xdsl.inference.parity.loops.fragment_access import LoopUses, Use
+from tileas_xdsl.inference.parity.loops.fragment_access import FragmentUse, LoopUses
 from tileas_xdsl.inference.parity.loops.fragment_completion import completed_fragment
 from tileas_xdsl.inference.parity.loops.loop_candidates import chosen, from_buffer, is_valid, plan
 from tileas_xdsl.inference.parity.state import BufferLayout, Level, Update
@@ -26,11 +26,11 @@ Layouts = Mapping[str, BufferLayout]
 
 @dataclass(frozen=True)
 class _Source:
-    """The fragment whose layout the loop must take, and the one it may take."""
+    """The fragment whose layout a loop must follow, and one that it may follow."""
 
-    required: Use | None
+    required: FragmentUse | None
     is_written: bool
-    read: Use | None
+    read: FragmentUse | None
 
 
 def visit(program: Program, loop: LoopUses, level: Level, layouts: Layouts) -> Update:
@@ -113,8 +113,8 @@ def _owners(
 
 def _source(loop: LoopUses, layouts: Layouts) -> _Source:
     """The last written fragment, else the first unreplicated one; the read one of most indices."""
-    required: Use | None = None
-    read: Use | None = None
+    required: FragmentUse | None = None
+    read: FragmentUse | None = None
     is_written = False
     for use in loop.uses:
         layout = layouts.get(use.buffer)
@@ -174,7 +174,7 @@ def _check_fragments(loop: LoopUses, owners: FragmentMap, layouts: Layouts) -> N
             )
 
 
-def _clash(loop: LoopUses, owners: FragmentMap, use: Use, layout: FragmentMap) -> str:
+def _clash(loop: LoopUses, owners: FragmentMap, use: FragmentUse, layout: FragmentMap) -> str:
     """Describe the first iteration whose threads do not own the element that it accesses."""
     for iteration in np.ndindex(*loop.loop.extents):
         point = [*iteration, *([0] * (len(loop.extents) - loop.rank))]

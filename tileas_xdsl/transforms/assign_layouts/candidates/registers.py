@@ -17,7 +17,7 @@ from xdsl.utils.hints import isa
 
 from tileas_xdsl.analysis.layouts.dot_layouts import tiling_of
 from tileas_xdsl.analysis.layouts.tile_groups import TileGroup, placed_tile
-from tileas_xdsl.analysis.memory.tensor_registers import TensorMove
+from tileas_xdsl.analysis.memory.tensor_registers import TmemTransfer
 from tileas_xdsl.analysis.values.row_strides import row_step
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import pointer_of
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
@@ -92,7 +92,7 @@ class Option:
     layout: Layout
     vector: int = 0
     """Adjacent elements of a piece; 0 where accesses have to be found from the layout."""
-    move: TensorMove | None = None
+    move: TmemTransfer | None = None
     """How it is loaded from tensor memory."""
 
 

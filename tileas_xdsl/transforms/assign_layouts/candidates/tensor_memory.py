@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tileas_xdsl.analysis.layouts.tile_groups import TileGroup
-from tileas_xdsl.analysis.memory.tensor_registers import TensorMove, moves_of
+from tileas_xdsl.analysis.memory.tensor_registers import TmemTransfer, moves_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import MatrixProduct
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
@@ -55,7 +55,7 @@ def tensor_candidates(group: TileGroup) -> Sequence[Candidate]:
 
 def tensor_loads(
     a: Assignment, group: TileGroup, groups: int
-) -> Sequence[tuple[TensorMove, RegisterLayout]]:
+) -> Sequence[tuple[TmemTransfer, RegisterLayout]]:
     """How a group in registers can be loaded from tensor memory by so many warpgroups."""
     loads = (v.owner for v in group.values if loads_tensor_memory(a, v.owner))
     if next(loads, None) is None or len(group.shape) != 2:

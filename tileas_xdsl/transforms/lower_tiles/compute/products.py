@@ -28,9 +28,9 @@ from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import (
     BulkToken,
     DotToken,
-    Ghost,
     LoadToken,
     Lowered,
+    OrderToken,
     RegisterTile,
     StoreToken,
 )
@@ -132,7 +132,7 @@ def wait(e: ThreadBuilder, op: WaitOp | FutureWaitOp) -> Sequence[Lowered]:
         case BulkToken():
             wait_for_load(e, token)
             return [e.get(v) for v in _delivered(op)]
-        case Ghost():
+        case OrderToken():
             return []
         case _:
             raise op_error(op, "waits for something that is not lowered to threads yet")

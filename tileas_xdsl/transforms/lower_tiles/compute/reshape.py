@@ -31,7 +31,7 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     RegisterTile,
     SharedTile,
     Splat,
-    TensorTile,
+    TmemTile,
     held_as,
 )
 from tileas_xdsl.threads.convert.register_conversion import converted
@@ -62,7 +62,7 @@ def convert_layout(e: ThreadBuilder, op: ConvertLayoutOp | ShuffleOp) -> Sequenc
     if isinstance(found, Splat):
         return [found]
     layout = encoded_layout(e, op, op.result.type)
-    if layout is None or isinstance(found, PendingTile | SharedTile | TensorTile):
+    if layout is None or isinstance(found, PendingTile | SharedTile | TmemTile):
         return [in_registers(e, op, op.source, layout)]
     is_decided = isinstance(op, ShuffleOp) and ATOM_PLAN in op.attributes
     kind: Kind | None = "shuffle" if is_decided else None

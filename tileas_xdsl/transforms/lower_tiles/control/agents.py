@@ -22,7 +22,7 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     LoadToken,
     Lowered,
     RegisterTile,
-    TensorTile,
+    TmemTile,
 )
 from tileas_xdsl.threads.codegen.structured_control_flow import run_if
 from tileas_xdsl.threads.codegen.thread_ids import (
@@ -84,7 +84,7 @@ def _check_captures(e: ThreadBuilder, agent: Agent, body: Region) -> None:
     if (agent.first_warp, agent.warps) == (e.agent.first_warp, e.agent.warps):
         return
     for user, value in captures(body):
-        if isinstance(e.values.get(value), RegisterTile | LoadToken | DotToken | TensorTile):
+        if isinstance(e.values.get(value), RegisterTile | LoadToken | DotToken | TmemTile):
             name = "a tile" if value.name_hint is None else f"%{value.name_hint}"
             text = f"uses {name} in registers of other threads than those of {agent.name}"
             reason = note_at(value, "tileas-resolve-agent-boundary hands it over")

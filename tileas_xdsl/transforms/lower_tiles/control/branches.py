@@ -11,8 +11,8 @@ from xdsl.utils.hints import isa
 
 from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import (
-    Ghost,
     Lowered,
+    OrderToken,
     RegisterTile,
     flatten,
     held_as,
@@ -60,7 +60,7 @@ def _model(e: ThreadBuilder, op: scf.IfOp, position: int, given: Sequence[Lowere
     A token holds a stage where both arms hold one.
     """
     type_ = op.results[position].type
-    empty = next((one for one in given if isinstance(one, Ghost) and one.index is None), None)
+    empty = next((one for one in given if isinstance(one, OrderToken) and one.index is None), None)
     if empty is not None:
         return empty
     if not isa(type_, TensorType[Attribute]):

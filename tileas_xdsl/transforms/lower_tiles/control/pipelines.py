@@ -59,8 +59,8 @@ from tileas_xdsl.threads.codegen.integer_ops import (
     multiply,
 )
 from tileas_xdsl.threads.codegen.lowered_values import (
-    Ghost,
     Lowered,
+    OrderToken,
     SharedTile,
     StageIndex,
     Stages,
@@ -84,7 +84,7 @@ from tileas_xdsl.threads.pipeline.mbarriers import (
 )
 from tileas_xdsl.threads.pipeline.stage_consumers import (
     BY_THREADS,
-    Reader,
+    StageReader,
     is_read_by_threads,
     products_of,
 )
@@ -123,11 +123,11 @@ def create_pipeline(e: ThreadBuilder, op: CreatePipelineOp) -> Sequence[Lowered]
         e.plan.is_copied_to(op),
     )
     _initialise(e, stages, e.plan.arrivals(op), e.plan.releases(op, stages.readers))
-    token = Ghost(stages)
+    token = OrderToken(stages)
     return [token, token]
 
 
-def _reader(e: ThreadBuilder, stages: Stages) -> Reader:
+def _reader(e: ThreadBuilder, stages: Stages) -> StageReader:
     return stages.readers.get(e.agent.number, BY_THREADS)
 
 
@@ -163,7 +163,11 @@ def _stage_count(e: ThreadBuilder, op: IncIterOp) -> int:
     if isinstance(type_, IteratorType) and type_.stages is not None:
         return type_.stages
     for value, found in e.values.items():
-        if isinstance(found, Ghost) and found.stages is not None and isinstance(value, OpResult):
+        if (
+            isinstance(found, OrderToken)
+            and found.stages is not None
+            and isinstance(value, OpResult)
+        ):
             return found.stages.count
     raise op_error(op, "rotates through a number of stages that its type does not say")
 
@@ -180,7 +184,7 @@ def _acquired(
 
 def _stages_of(e: ThreadBuilder, token: SSAValue) -> Stages:
     found = e.get(token)
-    assert isinstance(found, Ghost)
+    assert isinstance(found, OrderToken)
     assert found.stages is not None
     return found.stages
 
@@ -188,20 +192,20 @@ def _stages_of(e: ThreadBuilder, token: SSAValue) -> Stages:
 def producer_acquire(e: ThreadBuilder, op: ProducerAcquireOp) -> Sequence[Lowered]:
     """Wait until the stage is empty."""
     stages, index = _acquired(e, op, op.token, op.iterator)
-    return [Ghost(stages, index)]
+    return [OrderToken(stages, index)]
 
 
 def producer_write(e: ThreadBuilder, op: ProducerWriteOp) -> Sequence[Lowered]:
     """Announce the bytes of the loads of the body, and issue them."""
     stages, index = _stages_of(e, op.token), e.get(op.iterator)
     assert isinstance(index, StageIndex)
-    return [Ghost(stages, index), *_fill(e, op, stages, index)]
+    return [OrderToken(stages, index), *_fill(e, op, stages, index)]
 
 
 def produce_one(e: ThreadBuilder, op: ProduceOneOp) -> Sequence[Lowered]:
     """Acquire and fill a stage; its loads complete the barrier, so that a commit emits nothing."""
     stages, index = _acquired(e, op, op.token, op.iterator)
-    return [Ghost(stages, index), *_fill(e, op, stages, index)]
+    return [OrderToken(stages, index), *_fill(e, op, stages, index)]
 
 
 def produce_one_async(e: ThreadBuilder, op: ProduceOneAsyncOp) -> Sequence[Lowered]:
@@ -209,7 +213,7 @@ def produce_one_async(e: ThreadBuilder, op: ProduceOneAsyncOp) -> Sequence[Lower
     stages, index = _acquired(e, op, op.token, op.iterator)
     if op.async_token.uses.get_length():
         raise op_error(op, "has a token of its copies that is used; only the barrier tells of them")
-    return [Ghost(stages, index), Ghost(), *_fill(e, op, stages, index)]
+    return [OrderToken(stages, index), OrderToken(), *_fill(e, op, stages, index)]
 
 
 def _fill(e: ThreadBuilder, op: StageOp, stages: Stages, index: StageIndex) -> Sequence[Lowered]:
@@ -308,7 +312,7 @@ def _bind(
 
 def producer_commit(e: ThreadBuilder, op: ProducerCommitOp) -> Sequence[Lowered]:
     """Emit nothing: the loads themselves complete the barrier."""
-    return [Ghost(_stages_of(e, op.token))]
+    return [OrderToken(_stages_of(e, op.token))]
 
 
 def _await_full(e: ThreadBuilder, token: SSAValue, iterator: SSAValue) -> tuple[Stages, StageIndex]:
@@ -325,14 +329,14 @@ def _await_full(e: ThreadBuilder, token: SSAValue, iterator: SSAValue) -> tuple[
 def consumer_wait(e: ThreadBuilder, op: ConsumerWaitOp) -> Sequence[Lowered]:
     """Wait until the stage is full."""
     stages, index = _await_full(e, op.token, op.iterator)
-    return [Ghost(stages, index)]
+    return [OrderToken(stages, index)]
 
 
 def consumer_read(e: ThreadBuilder, op: ConsumerReadOp) -> Sequence[Lowered]:
     """Run the body on the tiles of the stage."""
     stages, index = _stages_of(e, op.token), e.get(op.iterator)
     assert isinstance(index, StageIndex)
-    return [Ghost(stages, index), *_read(e, op, stages, index)]
+    return [OrderToken(stages, index), *_read(e, op, stages, index)]
 
 
 def _read(e: ThreadBuilder, op: StageOp, stages: Stages, index: StageIndex) -> Sequence[Lowered]:
@@ -350,11 +354,11 @@ def _read(e: ThreadBuilder, op: StageOp, stages: Stages, index: StageIndex) -> S
 def consumer_release(e: ThreadBuilder, op: ConsumerReleaseOp) -> Sequence[Lowered]:
     """Each warp arrives once, in every block that loads into the stage."""
     token = e.get(op.token)
-    assert isinstance(token, Ghost)
+    assert isinstance(token, OrderToken)
     assert token.stages is not None
     assert token.index is not None
     _release(e, token.stages, token.index)
-    return [Ghost(token.stages)]
+    return [OrderToken(token.stages)]
 
 
 def _release(e: ThreadBuilder, stages: Stages, index: StageIndex, *, done: bool = False) -> None:
@@ -387,7 +391,7 @@ def consume_one(e: ThreadBuilder, op: ConsumeOneOp) -> Sequence[Lowered]:
     tiles = op.regions[0].block.args if op.regions else ()
     products = [product for tile in tiles for product in products_of(tile)]
     _release(e, stages, index, done=all(is_awaited_in(e, product, op) for product in products))
-    return [Ghost(stages), *payload]
+    return [OrderToken(stages), *payload]
 
 
 HANDLERS: Handlers = {

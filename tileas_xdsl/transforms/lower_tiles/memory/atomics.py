@@ -28,7 +28,7 @@ from tileas_xdsl.threads.codegen.lowered_values import (
 from tileas_xdsl.threads.gmem.atomic_rmw import Updater
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import GlobalTile
 from tileas_xdsl.threads.gmem.coalesced_access import Accesses, in_rows, order
-from tileas_xdsl.threads.gmem.memory_order import Order
+from tileas_xdsl.threads.gmem.memory_order import MemoryOrder
 from tileas_xdsl.threads.gmem.pointer_elements import ALONE, PointerElements
 from tileas_xdsl.threads.registers.coordinates import is_first_holder, pieces
 from tileas_xdsl.threads.registers.element_iterator import (
@@ -61,8 +61,8 @@ def atomic_cas(e: ThreadBuilder, op: AtomicCasOp) -> Sequence[Lowered]:
     )
 
 
-def _order(op: PointedAtomicOp | TiledAtomicRmwOp) -> Order:
-    return Order.of(op.mem_semantic, op.mem_scope)
+def _order(op: PointedAtomicOp | TiledAtomicRmwOp) -> MemoryOrder:
+    return MemoryOrder.of(op.mem_semantic, op.mem_scope)
 
 
 Act = Callable[[Sequence[SSAValue], SSAValue, "SSAValue | None"], SSAValue]

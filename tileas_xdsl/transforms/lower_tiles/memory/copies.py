@@ -20,7 +20,7 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     Lowered,
     PendingTile,
     SharedTile,
-    TensorTile,
+    TmemTile,
     Unset,
 )
 from tileas_xdsl.threads.gmem.async_copies import start_copies
@@ -47,7 +47,7 @@ def copy(e: ThreadBuilder, op: CopyOp) -> Sequence[Lowered]:
         start_copies(e, load, found)
         return []
     match found:
-        case TensorTile():
+        case TmemTile():
             store(e, op, in_registers(e, op, op.source), found)
         case Unset() if op.parent is op.destination.owner.parent:
             layout = encoded_layout(e, op, op.destination.type)

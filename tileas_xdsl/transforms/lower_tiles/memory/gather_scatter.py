@@ -37,7 +37,7 @@ from tileas_xdsl.threads.codegen.lowered_values import (
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import check_whole_bytes
 from tileas_xdsl.threads.gmem.coalesced_access import order, padded, padding_of
-from tileas_xdsl.threads.gmem.memory_order import Order
+from tileas_xdsl.threads.gmem.memory_order import MemoryOrder
 from tileas_xdsl.threads.registers.element_iterator import (
     Cell,
     cells_to_load,
@@ -140,7 +140,7 @@ def gather(e: ThreadBuilder, op: GatherLoadOp) -> Sequence[Lowered]:
     work = Scatter.of(e, op, op.result.type, [])
     type_, layout = work.view.element, work.layout
     padding = padding_of(op.padding_value, type_)
-    ordering = Order.of(op.mem_semantic, op.mem_scope)
+    ordering = MemoryOrder.of(op.mem_semantic, op.mem_scope)
     alone = ordering.word is not None and not is_held_once(e, layout)
     rows: list[dict[int, SSAValue]] = [{} for _ in range(vectors_of(layout).count)]
     for cell in (cells_to_store if alone else cells_to_load)(e, layout, ALONE):
@@ -157,7 +157,7 @@ def scatter(e: ThreadBuilder, op: ScatterStoreOp) -> Sequence[Lowered]:
     """Elements to anywhere; nothing is stored out of bounds."""
     work = Scatter.of(e, op, op.value.type, [op.value])
     value = in_registers(e, op, op.value, work.layout)
-    ordering = Order.of(op.mem_semantic, op.mem_scope)
+    ordering = MemoryOrder.of(op.mem_semantic, op.mem_scope)
     for cell in cells_to_store(e, work.layout, ALONE):
         pointer, exists = work.place(cell)
         single = element(e, value.parts[cell.block], cell.register)

@@ -28,10 +28,10 @@ from tileas_xdsl.threads.codegen.integer_ops import (
     multiply,
 )
 from tileas_xdsl.threads.codegen.lowered_values import (
-    Ghost,
     GlobalView,
     LoadToken,
     Lowered,
+    OrderToken,
     RegisterTile,
     Scalar,
 )
@@ -51,7 +51,7 @@ from tileas_xdsl.threads.gmem.contiguous_pointer_runs import (
     either_loaded,
     either_stored,
 )
-from tileas_xdsl.threads.gmem.memory_order import Order
+from tileas_xdsl.threads.gmem.memory_order import MemoryOrder
 from tileas_xdsl.threads.gmem.pointer_elements import PointerElements
 from tileas_xdsl.threads.registers.element_iterator import (
     Cell,
@@ -67,7 +67,7 @@ from tileas_xdsl.transforms.lower_tiles.memory.tokens import check_weak, token_o
 def load(e: ThreadBuilder, op: LoadOp) -> Sequence[Lowered]:
     """What pointers point to; what is masked is padded."""
     if op in e.in_pieces:
-        return [Ghost(), *token_of(op)]
+        return [OrderToken(), *token_of(op)]
     return [loaded(e, op), *token_of(op)]
 
 
@@ -84,13 +84,13 @@ def loaded(e: ThreadBuilder, op: LoadBase) -> Scalar | RegisterTile:
     order(e, op)
     if pointer_of(op.base.type) is None:
         return _loaded_at(e, op)
-    ordering = Order.of(op.mem_semantic, op.mem_scope)
+    ordering = MemoryOrder.of(op.mem_semantic, op.mem_scope)
     found = _loaded_through(e, op, ordering)
     ordering.end(e)
     return found
 
 
-def _loaded_through(e: ThreadBuilder, op: LoadBase, ordering: Order) -> Scalar | RegisterTile:
+def _loaded_through(e: ThreadBuilder, op: LoadBase, ordering: MemoryOrder) -> Scalar | RegisterTile:
     """Load what pointers point to; in order by one thread each, then known to all."""
     where = PointerElements.of(e, op, op.base, op.mask)
     element_ = where.type.element_type
@@ -117,7 +117,7 @@ def store(e: ThreadBuilder, op: StoreOp) -> Sequence[Lowered]:
     if pointer_of(op.base.type) is None:
         _store_at(e, op)
         return token_of(op)
-    ordering = Order.of(op.mem_semantic, op.mem_scope)
+    ordering = MemoryOrder.of(op.mem_semantic, op.mem_scope)
     ordering.begin(e)
     where = PointerElements.of(e, op, op.base, op.mask, [op.value])
 

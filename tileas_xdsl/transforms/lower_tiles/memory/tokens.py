@@ -16,8 +16,8 @@ from tileas_xdsl.dialects.ptx.synchronisation.barriers import FenceProxyOp
 from tileas_xdsl.dialects.ptx.synchronisation.warp import GriddepcontrolOp
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
-from tileas_xdsl.threads.codegen.lowered_values import Ghost, Lowered
-from tileas_xdsl.threads.gmem.memory_order import Order
+from tileas_xdsl.threads.codegen.lowered_values import Lowered, OrderToken
+from tileas_xdsl.threads.gmem.memory_order import MemoryOrder
 
 
 def check_weak(op: Operation, semantic: MemSemanticAttr | None) -> None:
@@ -28,12 +28,12 @@ def check_weak(op: Operation, semantic: MemSemanticAttr | None) -> None:
 
 def token_of(op: Any) -> Sequence[Lowered]:
     """The token of an access that is done in order."""
-    return [Ghost()] if op.out_token is not None else []
+    return [OrderToken()] if op.out_token is not None else []
 
 
 def no_code(e: ThreadBuilder, op: CreateNoneOp | JoinMemTokenOp) -> Sequence[Lowered]:
     """Emit nothing for a token: threads access memory in program order."""
-    return [Ghost()]
+    return [OrderToken()]
 
 
 def grid_dependency(e: ThreadBuilder, op: GridDependencyOp) -> Sequence[Lowered]:
@@ -51,7 +51,7 @@ def fence_alias(e: ThreadBuilder, op: FenceAliasOp) -> Sequence[Lowered]:
 
 def fence(e: ThreadBuilder, op: FenceOp) -> Sequence[Lowered]:
     """Every thread fences what all threads of the agent have accessed."""
-    Order.of(op.mem_semantic, op.mem_scope).fence(e)
+    MemoryOrder.of(op.mem_semantic, op.mem_scope).fence(e)
     return token_of(op)
 
 

@@ -38,24 +38,24 @@ from tileas_xdsl.threads.codegen.integer_ops import (
 )
 from tileas_xdsl.threads.codegen.known_integers import constant_value, divisor_of
 from tileas_xdsl.threads.codegen.lowered_values import (
-    Ghost,
     GlobalView,
     LoadToken,
     Lowered,
+    OrderToken,
     PendingTile,
     RegisterTile,
     Scalar,
     SharedTile,
     Splat,
     StoreToken,
-    TensorTile,
+    TmemTile,
     Unset,
 )
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.codegen.structured_control_flow import run_if
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import coordinate_type
 from tileas_xdsl.threads.gmem.coalesced_access import load_tile, order, store_tile
-from tileas_xdsl.threads.gmem.memory_order import WEAK, Order
+from tileas_xdsl.threads.gmem.memory_order import WEAK, MemoryOrder
 from tileas_xdsl.threads.registers.coordinates import (
     column_of_accumulator,
     row_of_accumulator,
@@ -138,7 +138,7 @@ def extract_slice(e: ThreadBuilder, op: ExtractSliceOp) -> Sequence[Lowered]:
     source = e.get(op.source)
     if isinstance(source, SharedTile) and op.offsets:
         return [_rows_somewhere(e, op, source)]
-    if isinstance(source, TensorTile):
+    if isinstance(source, TmemTile):
         return [_tensor_columns(e, op, source)]
     if isinstance(source, Splat):
         return [replace(source, shape=shape_of(op.result.type) or ())]
@@ -229,7 +229,7 @@ def mixed_offsets(op: ExtractSliceOp) -> Sequence[SSAValue | int]:
     return part_of(op).offsets
 
 
-def _tensor_columns(e: ThreadBuilder, op: ExtractSliceOp, source: TensorTile) -> TensorTile:
+def _tensor_columns(e: ThreadBuilder, op: ExtractSliceOp, source: TmemTile) -> TmemTile:
     """Slice columns of an accumulator in tensor memory."""
     offsets, sizes = op.static_offsets.get_values(), op.static_sizes.get_values()
     whole = len(offsets) == 2 and offsets[0] == 0 and sizes[0] == source.shape[0]
@@ -262,7 +262,7 @@ def _await(e: ThreadBuilder, op: TiledLoadBase | TiledStoreOp) -> None:
 
 
 def _token(op: TiledLoadBase | TiledStoreOp) -> Sequence[Lowered]:
-    return [Ghost()] if op.out_token is not None else []
+    return [OrderToken()] if op.out_token is not None else []
 
 
 def tiled_store(e: ThreadBuilder, op: TiledStoreOp) -> Sequence[Lowered]:
@@ -273,7 +273,7 @@ def tiled_store(e: ThreadBuilder, op: TiledStoreOp) -> Sequence[Lowered]:
         store_tile(e, op)
         return _token(op)
     target = e.get(op.view)
-    is_ordered = Order.of(op.mem_semantic, op.mem_scope) != WEAK
+    is_ordered = MemoryOrder.of(op.mem_semantic, op.mem_scope) != WEAK
     if isinstance(target, GlobalView) and (is_ordered or coordinate_type(target) != i32):
         store_tile(e, op)
     elif isinstance(target, GlobalView):

@@ -14,15 +14,15 @@ from tileas_xdsl.inference.program import AccessKind
 from tileas_xdsl.threads.codegen.lowered_values import GlobalView
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.gmem.atomic_rmw import Updater
-from tileas_xdsl.threads.gmem.memory_order import Order
+from tileas_xdsl.threads.gmem.memory_order import MemoryOrder
 from tileas_xdsl.threads.registers.vector_values import element
 from tileas_xdsl.transforms.lower_tl.buffer_locations import SharedLocation
 from tileas_xdsl.transforms.lower_tl.loops import loop_body as bodies
-from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import Value, Work
+from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import LoopBodyState, Value
 from tileas_xdsl.transforms.lower_tl.memory import vectorized_access as memory
 
 
-def atomic_add(work: Work, op: AtomicAddOp) -> Sequence[Value]:
+def atomic_add(work: LoopBodyState, op: AtomicAddOp) -> Sequence[Value]:
     """An element of memory grows by a value of each iteration."""
     e, place = work.e, work.state.places[op.buffer]
     if not isinstance(place, GlobalView | SharedLocation):
@@ -33,7 +33,7 @@ def atomic_add(work: Work, op: AtomicAddOp) -> Sequence[Value]:
     value = work.operand(op.value)
     indices = [work.affine(index) for index in op.indices]
     access = memory.Access.of(work, op, place, indices, work.active & work.steps.first, most=1)
-    update = Updater(e, op, RmwMode.ADD, place.element, Order.of(None, None))
+    update = Updater(e, op, RmwMode.ADD, place.element, MemoryOrder.of(None, None))
     for piece in access.pieces:
         pointer, offset = access.place(piece)
         pointer = advance(e, pointer, offset)

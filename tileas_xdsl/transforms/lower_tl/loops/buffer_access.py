@@ -23,14 +23,20 @@ from tileas_xdsl.transforms.lower_tl.buffer_locations import (
     SharedLocation,
 )
 from tileas_xdsl.transforms.lower_tl.loops import loop_body as bodies
-from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import Value, Work, local_elements
+from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import (
+    LoopBodyState,
+    Value,
+    local_elements,
+)
 from tileas_xdsl.transforms.lower_tl.memory import fragment_access as fragments
 from tileas_xdsl.transforms.lower_tl.memory import runtime_alignment as aligned
 from tileas_xdsl.transforms.lower_tl.memory import vectorized_access as memory
 from tileas_xdsl.transforms.lower_tl.memory.fragment_exchange import spilled
 
 
-def read(work: Work, op: Operation, buffer: SSAValue, indices: Sequence[ThreadAffine]) -> Value:
+def read(
+    work: LoopBodyState, op: Operation, buffer: SSAValue, indices: Sequence[ThreadAffine]
+) -> Value:
     """Load elements of a buffer: a vector over the iterations, or a scalar if they are uniform."""
     place = work.state.places[buffer]
     if isinstance(place, LocalLocation):
@@ -43,7 +49,7 @@ def read(work: Work, op: Operation, buffer: SSAValue, indices: Sequence[ThreadAf
     return _loaded(work, op, place, indices, place.element)
 
 
-def _spilled(work: Work, op: Operation, place: FragmentLocation) -> SharedLocation:
+def _spilled(work: LoopBodyState, op: Operation, place: FragmentLocation) -> SharedLocation:
     """A fragment whose elements are read where only run time knows, in shared memory."""
     if place.storage not in work.spills:
         work.spills[place.storage] = spilled(work.state, op, place)
@@ -51,7 +57,7 @@ def _spilled(work: Work, op: Operation, place: FragmentLocation) -> SharedLocati
 
 
 def _loaded(
-    work: Work,
+    work: LoopBodyState,
     op: Operation,
     place: GlobalView | SharedLocation,
     indices: Sequence[ThreadAffine],
@@ -63,7 +69,11 @@ def _loaded(
 
 
 def write(
-    work: Work, op: Operation, buffer: SSAValue, indices: Sequence[ThreadAffine], value: SSAValue
+    work: LoopBodyState,
+    op: Operation,
+    buffer: SSAValue,
+    indices: Sequence[ThreadAffine],
+    value: SSAValue,
 ) -> None:
     """Elements put into a buffer; of the copies of an iteration one acts on shared memory."""
     place = work.state.places[buffer]
@@ -96,7 +106,7 @@ def _position(op: Operation, place: LocalLocation, indices: Sequence[ThreadAffin
 
 
 def _write_local(
-    work: Work,
+    work: LoopBodyState,
     op: Operation,
     place: LocalLocation,
     indices: Sequence[ThreadAffine],
@@ -115,19 +125,19 @@ def _write_local(
     elements[position] = mine
 
 
-def load(work: Work, op: memref.LoadOp) -> Sequence[Value]:
+def load(work: LoopBodyState, op: memref.LoadOp) -> Sequence[Value]:
     """An element of a buffer."""
     return [read(work, op, op.memref, [work.affine(index) for index in op.indices])]
 
 
-def store(work: Work, op: memref.StoreOp) -> Sequence[Value]:
+def store(work: LoopBodyState, op: memref.StoreOp) -> Sequence[Value]:
     """An element put into a buffer."""
     value = work.operand(op.value)
     write(work, op, op.memref, [work.affine(index) for index in op.indices], value)
     return ()
 
 
-def alloc_local(work: Work, op: AllocLocalOp) -> Sequence[Value]:
+def alloc_local(work: LoopBodyState, op: AllocLocalOp) -> Sequence[Value]:
     """A buffer of an iteration."""
     shape, type_ = shape_of(op.buffer.type), element_of(op.buffer.type)
     count = int(np.prod(shape, dtype=np.int64))

@@ -23,8 +23,8 @@ MAX_REGISTERS = 256
 
 
 @dataclass(frozen=True, eq=False)
-class Steps:
-    """What each thread runs, `(threads, count)`; -1 where it has nothing to do."""
+class ThreadIterations:
+    """The iterations that each thread runs, `(threads, count)`; -1 where it is idle."""
 
     shape: tuple[int, ...]
     iterations: Table
@@ -34,25 +34,27 @@ class Steps:
     digits: tuple[ThreadDigit, ...] = ()
 
     @staticmethod
-    def of(owners: FragmentMap, packed: int = 1) -> Steps:
+    def of(owners: FragmentMap, packed: int = 1) -> ThreadIterations:
         """Those of a loop; their number is padded to a multiple of `packed`."""
         held = np.full((owners.threads, padded(owners.slots, packed)), -1, dtype=np.int64)
         held[:, : owners.slots] = owners.held
         first = np.zeros(held.shape, dtype=bool)
         first[owners.thread_table[0].ravel(), owners.slot_table.ravel()] = True
-        return Steps(owners.shape, held, first, thread_digits(owners))
+        return ThreadIterations(owners.shape, held, first, thread_digits(owners))
 
     @staticmethod
-    def once(threads: int) -> Steps:
+    def once(threads: int) -> ThreadIterations:
         """One step without coordinates in all threads."""
         first = np.arange(threads)[:, None] == 0
-        return Steps((), np.zeros((threads, 1), dtype=np.int64), first)
+        return ThreadIterations((), np.zeros((threads, 1), dtype=np.int64), first)
 
-    def chunks(self, most: int) -> Iterator[Steps]:
+    def chunks(self, most: int) -> Iterator[ThreadIterations]:
         """Some steps after others, as many as `most` at once."""
         for begin in range(0, self.count, most):
             part = slice(begin, begin + most)
-            yield Steps(self.shape, self.iterations[:, part], self.first[:, part], self.digits)
+            yield ThreadIterations(
+                self.shape, self.iterations[:, part], self.first[:, part], self.digits
+            )
 
     @property
     def threads(self) -> int:

@@ -34,9 +34,9 @@ from tileas_xdsl.threads.index.thread_affine import (
     of_table,
     uniform,
 )
-from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import Value, Work
+from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import LoopBodyState, Value
 
-BodyHandler: TypeAlias = Callable[[Work, Any], Sequence[Value]]
+BodyHandler: TypeAlias = Callable[[LoopBodyState, Any], Sequence[Value]]
 """What an operation of a body gives."""
 
 WIDE = (IndexType(), i32, i64)
@@ -45,7 +45,7 @@ WIDE = (IndexType(), i32, i64)
 Bodies: TypeAlias = Mapping[type[Operation], BodyHandler]
 
 
-def run(work: Work, block: Block, handlers: Bodies) -> Sequence[Value]:
+def run(work: LoopBodyState, block: Block, handlers: Bodies) -> Sequence[Value]:
     """Lower a block of a body; what its terminator gives."""
     for op in block.ops:
         if op.name.endswith("yield"):
@@ -54,7 +54,7 @@ def run(work: Work, block: Block, handlers: Bodies) -> Sequence[Value]:
     return ()
 
 
-def lower(work: Work, op: Operation, handlers: Bodies) -> None:
+def lower(work: LoopBodyState, op: Operation, handlers: Bodies) -> None:
     """Lower one operation of a body."""
     outer, work.e.source = work.e.source, op
     handler = handlers.get(type(op)) or _SCALARS.get(type(op))
@@ -68,7 +68,7 @@ def lower(work: Work, op: Operation, handlers: Bodies) -> None:
 # integers
 
 
-def apply(work: Work, op: affine.ApplyOp) -> Sequence[Value]:
+def apply(work: LoopBodyState, op: affine.ApplyOp) -> Sequence[Value]:
     """An affine expression."""
     map_ = op.map.data
     operands = [work.affine(value) for value in op.mapOperands]
@@ -77,7 +77,10 @@ def apply(work: Work, op: affine.ApplyOp) -> Sequence[Value]:
 
 
 def _expression(
-    work: Work, number: Number, dims: Sequence[ThreadAffine], symbols: Sequence[ThreadAffine]
+    work: LoopBodyState,
+    number: Number,
+    dims: Sequence[ThreadAffine],
+    symbols: Sequence[ThreadAffine],
 ) -> ThreadAffine:
     if isinstance(number, int):
         return uniform(number)
@@ -90,7 +93,9 @@ def _expression(
     return _combined(work, number.kind, left, right)
 
 
-def _combined(work: Work, kind: str, left: ThreadAffine, right: ThreadAffine) -> ThreadAffine:
+def _combined(
+    work: LoopBodyState, kind: str, left: ThreadAffine, right: ThreadAffine
+) -> ThreadAffine:
     if kind == "add":
         return left.plus(right)
     if kind == "mul":
@@ -104,7 +109,7 @@ def _combined(work: Work, kind: str, left: ThreadAffine, right: ThreadAffine) ->
     return quotient(work, left.plus(uniform(number - 1)), number)
 
 
-def product(work: Work, left: ThreadAffine, right: ThreadAffine) -> ThreadAffine:
+def product(work: LoopBodyState, left: ThreadAffine, right: ThreadAffine) -> ThreadAffine:
     """A product; of two that are not known it is computed."""
     if right.is_constant:
         return left.times(right.constant)
@@ -116,7 +121,7 @@ def product(work: Work, left: ThreadAffine, right: ThreadAffine) -> ThreadAffine
     return of_iterations([multiply(work.e, *pair) for pair in pairs])
 
 
-def quotient(work: Work, left: ThreadAffine, number: int) -> ThreadAffine:
+def quotient(work: LoopBodyState, left: ThreadAffine, number: int) -> ThreadAffine:
     """A quotient rounded down, by a positive number."""
     found = left.divided(number)
     if found is not None:
@@ -127,7 +132,7 @@ def quotient(work: Work, left: ThreadAffine, number: int) -> ThreadAffine:
     return _of_each(work, left, lambda a: divide(work.e, a, number))
 
 
-def remainder(work: Work, left: ThreadAffine, number: int) -> ThreadAffine:
+def remainder(work: LoopBodyState, left: ThreadAffine, number: int) -> ThreadAffine:
     """A remainder that is not negative, by a positive number."""
     found = left.remainder(number)
     if found is not None:
@@ -137,13 +142,13 @@ def remainder(work: Work, left: ThreadAffine, number: int) -> ThreadAffine:
     return _of_each(work, left, lambda a: modulo(work.e, a, number))
 
 
-def _may_be_negative(work: Work, form: ThreadAffine) -> bool:
+def _may_be_negative(work: LoopBodyState, form: ThreadAffine) -> bool:
     limits = form.range(work.state.ranges.get)
     return limits is None or bool((limits[0] < 0).any())
 
 
 def _of_each(
-    work: Work, operand: ThreadAffine, make: Callable[[SSAValue], SSAValue]
+    work: LoopBodyState, operand: ThreadAffine, make: Callable[[SSAValue], SSAValue]
 ) -> ThreadAffine:
     """An integer of another one, computed once or in each step."""
     if is_uniform(operand):
@@ -151,10 +156,12 @@ def _of_each(
     return of_iterations([make(work.at(operand, k)) for k in range(work.count)])
 
 
-def _integer(make: Callable[[Work, ThreadAffine, ThreadAffine], ThreadAffine]) -> BodyHandler:
+def _integer(
+    make: Callable[[LoopBodyState, ThreadAffine, ThreadAffine], ThreadAffine],
+) -> BodyHandler:
     """Arithmetic of indices, which stays a sum where it can."""
 
-    def handle(work: Work, op: Operation) -> Sequence[Value]:
+    def handle(work: LoopBodyState, op: Operation) -> Sequence[Value]:
         known = [work.value(value) for value in op.operands]
         is_index = isinstance(op.results[0].type, IndexType)
         if not is_index or not any(isinstance(value, AffineForm) for value in known):
@@ -164,16 +171,16 @@ def _integer(make: Callable[[Work, ThreadAffine, ThreadAffine], ThreadAffine]) -
     return handle
 
 
-def _minus(work: Work, left: ThreadAffine, right: ThreadAffine) -> ThreadAffine:
+def _minus(work: LoopBodyState, left: ThreadAffine, right: ThreadAffine) -> ThreadAffine:
     return left.plus(right.times(-1))
 
 
 def _division(
-    make: Callable[[Work, ThreadAffine, int], ThreadAffine], *, floor: bool
+    make: Callable[[LoopBodyState, ThreadAffine, int], ThreadAffine], *, floor: bool
 ) -> BodyHandler:
     """Division of indices by a constant; that which rounds to 0 is of numbers from 0 on."""
 
-    def handle(work: Work, op: Operation) -> Sequence[Value]:
+    def handle(work: LoopBodyState, op: Operation) -> Sequence[Value]:
         left, right = (work.value(value) for value in op.operands)
         number = known_number(right)
         if not isinstance(op.results[0].type, IndexType) or not isinstance(left, AffineForm):
@@ -195,7 +202,7 @@ def known_number(value: Value) -> int | None:
     return int(first) if (value.constant == first).all() else None
 
 
-def index_cast(work: Work, op: arith.IndexCastOp) -> Sequence[Value]:
+def index_cast(work: LoopBodyState, op: arith.IndexCastOp) -> Sequence[Value]:
     """Another type of integer; indices have 32 bits."""
     found = work.value(op.input)
     if isinstance(found, AffineForm) and not found.is_constant and op.result.type in WIDE:
@@ -203,7 +210,7 @@ def index_cast(work: Work, op: arith.IndexCastOp) -> Sequence[Value]:
     return computed(work, op)
 
 
-def compare(work: Work, op: arith.CmpiOp) -> Sequence[Value]:
+def compare(work: LoopBodyState, op: arith.CmpiOp) -> Sequence[Value]:
     """A comparison; one that limits decide is known."""
     sides = [work.value(value) for value in op.operands]
     if all(isinstance(side, AffineForm) for side in sides):
@@ -213,7 +220,7 @@ def compare(work: Work, op: arith.CmpiOp) -> Sequence[Value]:
     return computed(work, op)
 
 
-def _decided(work: Work, op: arith.CmpiOp) -> bool | None:
+def _decided(work: LoopBodyState, op: arith.CmpiOp) -> bool | None:
     """What a signed order is for all steps that run; None where they differ."""
     predicate = op.predicate.value.data
     difference = _minus(work, work.affine(op.lhs), work.affine(op.rhs))
@@ -242,7 +249,7 @@ _ORDERS: Mapping[int, Callable[[Any], Any]] = {
 # everything else
 
 
-def constant(work: Work, op: arith.ConstantOp) -> Sequence[Value]:
+def constant(work: LoopBodyState, op: arith.ConstantOp) -> Sequence[Value]:
     """A number."""
     if isinstance(op.value, IntegerAttr):
         table = constant_table(op)
@@ -251,7 +258,7 @@ def constant(work: Work, op: arith.ConstantOp) -> Sequence[Value]:
     return [work.e.insert(arith.ConstantOp(op.value)).result]
 
 
-def computed(work: Work, op: Operation) -> Sequence[Value]:
+def computed(work: LoopBodyState, op: Operation) -> Sequence[Value]:
     """An operation of `arith` or `math`: known, once, or on vectors."""
     values = [work.value(value) for value in op.operands]
     if values and all(isinstance(value, AffineForm) and value.is_constant for value in values):
@@ -264,7 +271,7 @@ def computed(work: Work, op: Operation) -> Sequence[Value]:
     return [_on_vectors(work, op, operands)]
 
 
-def _on_vectors(work: Work, op: Operation, operands: Sequence[SSAValue]) -> SSAValue:
+def _on_vectors(work: LoopBodyState, op: Operation, operands: Sequence[SSAValue]) -> SSAValue:
     e, type_ = work.e, VectorType(op.results[0].type, [work.count])
     if isinstance(op, arith.SelectOp) and isinstance(operands[0].type, VectorType):
         mask, *sides = (work.spread(value) for value in operands)
@@ -278,7 +285,7 @@ def _on_vectors(work: Work, op: Operation, operands: Sequence[SSAValue]) -> SSAV
 
 
 def _mapped(
-    work: Work, op: Operation, operands: Sequence[SSAValue], type_: VectorType[Attribute]
+    work: LoopBodyState, op: Operation, operands: Sequence[SSAValue], type_: VectorType[Attribute]
 ) -> SSAValue:
     """An operation that xDSL has on scalars only, element by element."""
     vectors = [value for value in operands if isinstance(value.type, VectorType)]
@@ -298,7 +305,7 @@ def _mapped(
     return work.e.insert(MapFragmentOp(vectors, [type_], body)).results[0]
 
 
-def dimension(work: Work, op: memref.DimOp) -> Sequence[Value]:
+def dimension(work: LoopBodyState, op: memref.DimOp) -> Sequence[Value]:
     """An extent of an array."""
     place, axis = work.state.places[op.source], known_number(work.value(op.index))
     if not isinstance(place, GlobalView) or axis is None:
@@ -311,7 +318,9 @@ def _is_known(value: Value) -> TypeGuard[ThreadAffine]:
     return isinstance(value, AffineForm) and value.is_constant
 
 
-def chosen(work: Work, condition: Value, first: Value, second: Value, type_: Attribute) -> Value:
+def chosen(
+    work: LoopBodyState, condition: Value, first: Value, second: Value, type_: Attribute
+) -> Value:
     """The first value where a condition holds, else the second."""
     if isinstance(condition, AffineForm):
         if condition.is_constant and _is_known(first) and _is_known(second):

@@ -30,7 +30,7 @@ from tileas_xdsl.threads.index.thread_affine import (
 )
 from tileas_xdsl.threads.registers.vector_values import element, joined, repeated
 from tileas_xdsl.transforms.lower_tl.buffer_locations import LocalLocation, SharedLocation
-from tileas_xdsl.transforms.lower_tl.loops.iteration_assignment import Steps
+from tileas_xdsl.transforms.lower_tl.loops.iteration_assignment import ThreadIterations
 from tileas_xdsl.transforms.lower_tl.lowering_state import State
 
 Value: TypeAlias = ThreadAffine | SSAValue
@@ -41,11 +41,11 @@ Path: TypeAlias = tuple[tuple[SSAValue, bool], ...]
 
 
 @dataclass
-class Work:
-    """Steps of a loop at work."""
+class LoopBodyState:
+    """The SSA values of a loop body for all iterations of a thread."""
 
     state: State
-    steps: Steps
+    steps: ThreadIterations
     vector: int = 0
     """Elements that an access moves at most; 0 for as many as memory allows."""
     values: dict[SSAValue, Value] = field(default_factory=dict[SSAValue, Value])
@@ -198,7 +198,7 @@ def _only(entries: Table, valid: Flags) -> int | None:
     return int(mine[0]) if (mine == mine[0]).all() else None
 
 
-def local_elements(work: Work, place: LocalLocation) -> list[Value]:
+def local_elements(work: LoopBodyState, place: LocalLocation) -> list[Value]:
     """What an iteration has in its own buffer, each element for all steps."""
     if place.storage not in work.locals:
         whole = work.state.registers[place.storage]

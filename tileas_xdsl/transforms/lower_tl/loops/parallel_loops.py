@@ -21,7 +21,7 @@ from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentLocation, L
 from tileas_xdsl.transforms.lower_tl.loops import loop_body as bodies
 from tileas_xdsl.transforms.lower_tl.loops.atomic_add import ATOMICS
 from tileas_xdsl.transforms.lower_tl.loops.buffer_access import BUFFERS, read, write
-from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import Value, Work
+from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import LoopBodyState, Value
 from tileas_xdsl.transforms.lower_tl.loops.thread_iterations import iterate, owners_of, spread
 from tileas_xdsl.transforms.lower_tl.lowering_state import Handler, State
 
@@ -33,7 +33,7 @@ def parallel(state: State, op: ParallelOp) -> None:
     owners = owners_of(state, op, op.layout, op.extents)
     types = [v.type for inner in op.body.walk() for v in (*inner.operands, *inner.results)]
 
-    def body(work: Work, coordinates: Sequence[ThreadAffine]) -> None:
+    def body(work: LoopBodyState, coordinates: Sequence[ThreadAffine]) -> None:
         work.values.update(zip(op.variables, coordinates, strict=True))
         bodies.run(work, op.body.block, BODIES)
 
@@ -48,7 +48,7 @@ def copy(state: State, op: CopyOp) -> None:
         raise op_error(op, "copies a buffer onto itself, where one thread may outrun another")
     types = [element_of(op.source.type), element_of(op.target.type)]
 
-    def body(work: Work, coordinates: Sequence[ThreadAffine]) -> None:
+    def body(work: LoopBodyState, coordinates: Sequence[ThreadAffine]) -> None:
         value = read(work, op, op.source, indices_of(work, op.source_side, coordinates))
         assert isinstance(value, SSAValue)
         value = convert_float(state.e, value, types[1])
@@ -58,7 +58,7 @@ def copy(state: State, op: CopyOp) -> None:
 
 
 def indices_of(
-    work: Work, side: Side, coordinates: Sequence[ThreadAffine]
+    work: LoopBodyState, side: Side, coordinates: Sequence[ThreadAffine]
 ) -> Sequence[ThreadAffine]:
     """The indices of a side of a copy."""
     found: list[ThreadAffine] = []
@@ -114,7 +114,7 @@ def fill(state: State, op: FillOp) -> None:
 # control flow inside of an iteration
 
 
-def branch(work: Work, op: scf.IfOp) -> Sequence[Value]:
+def branch(work: LoopBodyState, op: scf.IfOp) -> Sequence[Value]:
     """Both arms, each for the steps that it is for."""
     given: list[Sequence[Value]] = []
     for region, wanted in ((op.true_region, True), (op.false_region, False)):
@@ -128,7 +128,7 @@ def branch(work: Work, op: scf.IfOp) -> Sequence[Value]:
     ]
 
 
-def serial(work: Work, op: SerialOp) -> Sequence[Value]:
+def serial(work: LoopBodyState, op: SerialOp) -> Sequence[Value]:
     """Rounds of constant bounds, written out."""
     for number in op.static_bounds or ():
         work.values[op.variable] = uniform(number)
@@ -136,7 +136,7 @@ def serial(work: Work, op: SerialOp) -> Sequence[Value]:
     return ()
 
 
-def counted(work: Work, op: scf.ForOp) -> Sequence[Value]:
+def counted(work: LoopBodyState, op: scf.ForOp) -> Sequence[Value]:
     """Rounds of constant bounds that carry values, written out."""
     bounds = [bodies.known_number(work.value(v)) for v in (op.lb, op.ub, op.step)]
     if any(bound is None for bound in bounds):

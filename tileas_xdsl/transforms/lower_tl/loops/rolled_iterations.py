@@ -15,9 +15,9 @@ from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.threads.codegen.integer_ops import index_constant
 from tileas_xdsl.threads.index.per_thread_tables import Flags, Table
 from tileas_xdsl.threads.index.thread_affine import ThreadAffine, of_scalar, of_table
-from tileas_xdsl.transforms.lower_tl.loops.iteration_assignment import Steps
+from tileas_xdsl.transforms.lower_tl.loops.iteration_assignment import ThreadIterations
 from tileas_xdsl.transforms.lower_tl.loops.loop_body import quotient, remainder
-from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import Work
+from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import LoopBodyState
 from tileas_xdsl.transforms.lower_tl.lowering_state import State
 
 
@@ -38,7 +38,7 @@ class EvenIterations:
     @staticmethod
     def of(owners: FragmentMap, vector: int) -> EvenIterations | None:
         """The rounds of a loop; None where its iterations do not go on evenly."""
-        steps = Steps.of(owners, vector)
+        steps = ThreadIterations.of(owners, vector)
         held, count = steps.iterations, steps.count // vector
         begin, total = held[:, 0], prod(owners.shape)
         runs = begin >= 0
@@ -58,7 +58,10 @@ class EvenIterations:
         return EvenIterations(owners.shape, count, step, vector, begin, first)
 
     def run(
-        self, state: State, vector: int, body: Callable[[Work, Sequence[ThreadAffine]], None]
+        self,
+        state: State,
+        vector: int,
+        body: Callable[[LoopBodyState, Sequence[ThreadAffine]], None],
     ) -> None:
         """The loop, whose body is written once."""
         e, block = state.e, Block(arg_types=[IndexType()])
@@ -68,7 +71,7 @@ class EvenIterations:
         runs = (self.begin >= 0)[:, None]
         iterations = np.where(runs, self.begin[:, None] + neighbours, -1)
         first = self.first[:, None] & np.ones_like(iterations, dtype=bool)
-        work = Work(state, Steps(self.shape, iterations, first), vector)
+        work = LoopBodyState(state, ThreadIterations(self.shape, iterations, first), vector)
         start = np.maximum(self.begin, 0)[:, None]
         linear = of_table(start).plus(of_scalar(number).times(self.step))
         with e.within(block):
@@ -94,7 +97,7 @@ class EvenIterations:
         return bool((last >= prod(self.shape)).any())
 
     def _coordinates(
-        self, work: Work, linear: ThreadAffine, neighbours: Table
+        self, work: LoopBodyState, linear: ThreadAffine, neighbours: Table
     ) -> Sequence[ThreadAffine]:
         """Quotients and remainders of the number of the first iteration of a round."""
         found: list[ThreadAffine] = []

@@ -20,10 +20,10 @@ from tileas_xdsl.layout.expr.tables import Table, linearized, variables_of_box
 from tileas_xdsl.threads.index.thread_affine import ThreadAffine, of_table
 from tileas_xdsl.transforms.lower_tl.loops.iteration_assignment import (
     MAX_REGISTERS,
-    Steps,
+    ThreadIterations,
     packed_in_word,
 )
-from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import Work
+from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import LoopBodyState
 from tileas_xdsl.transforms.lower_tl.loops.rolled_iterations import EvenIterations
 from tileas_xdsl.transforms.lower_tl.lowering_state import State
 
@@ -56,7 +56,7 @@ MAX_STEPS = 1024
 WIDTHS = (16, 8, 4, 2, 1)
 """Neighbours that a round may run, the most first."""
 
-Body: TypeAlias = Callable[[Work, Sequence[ThreadAffine]], None]
+Body: TypeAlias = Callable[[LoopBodyState, Sequence[ThreadAffine]], None]
 """What an iteration does, given its coordinates."""
 
 
@@ -78,7 +78,7 @@ def iterate(
                 rounds.run(state, vector, body)
                 return
     packed = max((packed_in_word(_bits(type_)) for type_ in types), default=1)
-    steps = Steps.of(owners, packed)
+    steps = ThreadIterations.of(owners, packed)
     if steps.count > MAX_STEPS:
         raise op_error(
             op,
@@ -87,7 +87,7 @@ def iterate(
         )
     writes: dict[tuple[Operation, int], Table] = {}
     for chunk in steps.chunks(MAX_REGISTERS):
-        work = Work(state, chunk, vector, writes=writes)
+        work = LoopBodyState(state, chunk, vector, writes=writes)
         body(work, [of_table(table) for table in chunk.coordinates])
 
 

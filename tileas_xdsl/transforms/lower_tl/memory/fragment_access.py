@@ -20,13 +20,13 @@ from tileas_xdsl.threads.index.per_thread_tables import Flags, Table
 from tileas_xdsl.threads.index.thread_affine import ThreadAffine
 from tileas_xdsl.threads.registers.vector_values import element, joined, strip
 from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentLocation
-from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import Work
+from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import LoopBodyState
 
 NONE = -1
 
 
 def read(
-    work: Work, op: Operation, place: FragmentLocation, indices: Sequence[ThreadAffine]
+    work: LoopBodyState, op: Operation, place: FragmentLocation, indices: Sequence[ThreadAffine]
 ) -> SSAValue:
     """The elements of all steps: a vector, or a scalar where all steps read one register."""
     elements, mine = elements_of(work, op, place, indices)
@@ -41,7 +41,7 @@ def read(
     return joined(work.e, [_selected(work, part, slots[:, k]) for k in range(work.count)])
 
 
-def gathered(work: Work, part: SSAValue, registers: Sequence[int]) -> SSAValue:
+def gathered(work: LoopBodyState, part: SSAValue, registers: Sequence[int]) -> SSAValue:
     """Registers in another order; neighbours stay together."""
     e = work.e
     if len(registers) == 1:
@@ -58,7 +58,7 @@ def gathered(work: Work, part: SSAValue, registers: Sequence[int]) -> SSAValue:
     return joined(e, singles)
 
 
-def _selected(work: Work, part: SSAValue, slots: Table) -> SSAValue:
+def _selected(work: LoopBodyState, part: SSAValue, slots: Table) -> SSAValue:
     """Select the register of an iteration where its slot differs between threads."""
     e = work.e
     found: SSAValue | None = None
@@ -69,12 +69,14 @@ def _selected(work: Work, part: SSAValue, slots: Table) -> SSAValue:
     return element(e, part, 0) if found is None else found
 
 
-def _select(work: Work, condition: SSAValue, first: SSAValue, second: SSAValue) -> SSAValue:
+def _select(
+    work: LoopBodyState, condition: SSAValue, first: SSAValue, second: SSAValue
+) -> SSAValue:
     return work.e.insert(arith.SelectOp(condition, first, second)).result
 
 
 def write(
-    work: Work,
+    work: LoopBodyState,
     op: Operation,
     place: FragmentLocation,
     indices: Sequence[ThreadAffine],
@@ -99,7 +101,7 @@ def write(
     work.state.hold(place, _assembled(work, old, parts))
 
 
-def _is_whole(work: Work, place: FragmentLocation, slots: Table) -> bool:
+def _is_whole(work: LoopBodyState, place: FragmentLocation, slots: Table) -> bool:
     """Whether step k writes register k of all threads that have any, and so all registers."""
     if work.count != place.registers or work.count == 1:
         return False
@@ -110,7 +112,7 @@ def _is_whole(work: Work, place: FragmentLocation, slots: Table) -> bool:
 
 
 def _put(
-    work: Work,
+    work: LoopBodyState,
     place: FragmentLocation,
     slots: Table,
     k: int,
@@ -129,7 +131,7 @@ def _put(
         new[slot] = value if guard is None else _select(work, guard, value, before)
 
 
-def _assembled(work: Work, old: SSAValue, parts: Sequence[SSAValue | None]) -> SSAValue:
+def _assembled(work: LoopBodyState, old: SSAValue, parts: Sequence[SSAValue | None]) -> SSAValue:
     """Registers of which some are new."""
     e, found, k = work.e, list[SSAValue](), 0
     while k < len(parts):
@@ -148,7 +150,7 @@ def _assembled(work: Work, old: SSAValue, parts: Sequence[SSAValue | None]) -> S
 
 
 def elements_of(
-    work: Work, op: Operation, place: FragmentLocation, indices: Sequence[ThreadAffine]
+    work: LoopBodyState, op: Operation, place: FragmentLocation, indices: Sequence[ThreadAffine]
 ) -> tuple[Table, Flags]:
     """`(threads, steps)`: the row-major elements that are touched, and by which steps."""
     shape = (work.steps.threads, work.count)
@@ -172,7 +174,7 @@ def elements_of(
 
 
 def slots_of(
-    work: Work, op: Operation, place: FragmentLocation, elements: Table, mine: Flags
+    work: LoopBodyState, op: Operation, place: FragmentLocation, elements: Table, mine: Flags
 ) -> Table:
     """`(threads, steps)`: the registers of elements, -1 where a step has none."""
     layout = place.layout
@@ -212,7 +214,7 @@ def _check_owners(op: Operation, place: FragmentLocation, elements: Table, mine:
 
 
 def _check_once(
-    work: Work, op: Operation, place: FragmentLocation, elements: Table, mine: Flags
+    work: LoopBodyState, op: Operation, place: FragmentLocation, elements: Table, mine: Flags
 ) -> None:
     """No two iterations of a thread write the same element: they would be a hidden reduction."""
     shape = place.layout.shape

@@ -33,8 +33,11 @@ from tileas_xdsl.threads.registers.vector_values import (
 from tileas_xdsl.threads.smem.scratch_allocation import allocate_scratch
 from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentLocation, SharedLocation
 from tileas_xdsl.transforms.lower_tl.buffers import row_major
-from tileas_xdsl.transforms.lower_tl.loops.iteration_assignment import Steps, packed_in_word
-from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import Work
+from tileas_xdsl.transforms.lower_tl.loops.iteration_assignment import (
+    ThreadIterations,
+    packed_in_word,
+)
+from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import LoopBodyState
 from tileas_xdsl.transforms.lower_tl.lowering_state import Handler, State
 from tileas_xdsl.transforms.lower_tl.memory import vectorized_access as memory
 from tileas_xdsl.transforms.lower_tl.memory.fragment_access import gathered
@@ -60,7 +63,7 @@ def spilled(state: State, op: Operation, place: FragmentLocation) -> SharedLocat
     shape, kept, size = place.layout.shape, *stored(place.element)
     offset = scratch_offset(state, op, prod(shape) * size, "fragment")
     made = SharedLocation(offset, shape, row_major(shape, size), kept)
-    work = Work(state, _steps(place.layout, place.element))
+    work = LoopBodyState(state, _steps(place.layout, place.element))
     if kept != place.element:
         part = map_elements(e, part, CARRIERS[place.element].there, kept)
     indices = [of_table(table) for table in work.steps.coordinates]
@@ -78,7 +81,7 @@ def stored(element: Attribute) -> tuple[Attribute, int]:
 
 def taken(state: State, op: Operation, source: SharedLocation, place: FragmentLocation) -> SSAValue:
     """Load the registers of a fragment from its copy in shared memory."""
-    work = Work(state, _steps(place.layout, place.element))
+    work = LoopBodyState(state, _steps(place.layout, place.element))
     indices = [of_table(table) for table in work.steps.coordinates]
     value = memory.load(memory.Access.of(work, op, source, indices, work.active))
     if source.element != place.element:
@@ -86,8 +89,8 @@ def taken(state: State, op: Operation, source: SharedLocation, place: FragmentLo
     return joined(state.e, [value] * (place.registers if length(value) == 1 else 1))
 
 
-def _steps(layout: FragmentMap, element: Attribute) -> Steps:
-    return Steps.of(layout, packed_in_word(bits_of(element)))
+def _steps(layout: FragmentMap, element: Attribute) -> ThreadIterations:
+    return ThreadIterations.of(layout, packed_in_word(bits_of(element)))
 
 
 def convert(state: State, op: ConvertLayoutOp) -> None:
@@ -103,7 +106,7 @@ def moved(
     registers = _renamed(source.layout, target.layout)
     if registers is not None:
         filled = registers + [0] * (target.registers - len(registers))
-        work = Work(state, Steps.once(state.threads))
+        work = LoopBodyState(state, ThreadIterations.once(state.threads))
         value = gathered(work, state.held(source), filled)
         return joined(state.e, [value])
     found = _shuffled(state, op, source, target)

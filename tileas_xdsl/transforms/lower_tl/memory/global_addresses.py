@@ -39,7 +39,7 @@ from tileas_xdsl.threads.index.thread_affine import (
     at_iteration,
     uniform,
 )
-from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import Work
+from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import LoopBodyState
 
 LIMIT = 1 << 31
 """Numbers below it are `i32`, which index arithmetic is done in."""
@@ -59,7 +59,7 @@ def has_32_bit_offsets(view: GlobalView) -> bool:
 class WideAddress:
     """The address of an element as a base of 64 bits, and what iterations add to it."""
 
-    work: Work
+    work: LoopBodyState
     base: SSAValue
     """The pointer with what all threads and iterations share."""
     wide: tuple[tuple[ThreadAffine, SSAValue | int], ...]
@@ -69,7 +69,7 @@ class WideAddress:
 
     @staticmethod
     def of(
-        work: Work, pointer: SSAValue, indices: Sequence[ThreadAffine], view: GlobalView
+        work: LoopBodyState, pointer: SSAValue, indices: Sequence[ThreadAffine], view: GlobalView
     ) -> WideAddress:
         """Return the address of an element of an array."""
         wide: list[tuple[ThreadAffine, SSAValue | int]] = []
@@ -104,7 +104,7 @@ class WideAddress:
 
 
 def _moved(
-    work: Work, pointer: SSAValue, index: SSAValue | int, stride: SSAValue | int
+    work: LoopBodyState, pointer: SSAValue, index: SSAValue | int, stride: SSAValue | int
 ) -> SSAValue:
     """Return a pointer advanced by an index times a stride, in 64 bits."""
     e, once = work.e, work.state.writer.once
@@ -121,7 +121,7 @@ def _moved(
     return once(("moved", pointer, index, stride), make)
 
 
-def _wide(work: Work, value: SSAValue) -> SSAValue:
+def _wide(work: LoopBodyState, value: SSAValue) -> SSAValue:
     return work.state.writer.once(("i64", value), lambda: as_int64(work.e, value))
 
 
@@ -142,7 +142,7 @@ def _is_same(table: Table) -> bool:
     return bool((table == table.flat[0]).all())
 
 
-def _number(work: Work, terms: dict[SSAValue, int], constant: int) -> SSAValue:
+def _number(work: LoopBodyState, terms: dict[SSAValue, int], constant: int) -> SSAValue:
     e = work.e
     total: SSAValue | None = None
     for value, factor in terms.items():
@@ -151,7 +151,7 @@ def _number(work: Work, terms: dict[SSAValue, int], constant: int) -> SSAValue:
     return index_constant(e, constant) if total is None else add(e, total, constant)
 
 
-def _fits(work: Work, form: ThreadAffine) -> bool:
+def _fits(work: LoopBodyState, form: ThreadAffine) -> bool:
     """Return whether a form is proven to be less than 2^31 in all threads and iterations."""
     limits = form.range(work.state.ranges.get)
     return limits is not None and all(bool((np.abs(end) < LIMIT).all()) for end in limits)

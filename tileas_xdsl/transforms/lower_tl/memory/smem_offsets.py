@@ -26,14 +26,14 @@ from tileas_xdsl.threads.index.thread_affine import (
 )
 from tileas_xdsl.transforms.lower_tl.buffer_locations import SharedLocation
 from tileas_xdsl.transforms.lower_tl.loops.loop_body import quotient, remainder
-from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import Work
+from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import LoopBodyState
 
 CHUNK = 16
 """Bytes that every swizzle leaves together."""
 
 
 def shared_offset(
-    work: Work, place: SharedLocation, indices: Sequence[ThreadAffine], size: int
+    work: LoopBodyState, place: SharedLocation, indices: Sequence[ThreadAffine], size: int
 ) -> ThreadAffine:
     """Elements of `size` bytes from where a buffer begins."""
     if all(index.is_constant for index in indices):
@@ -72,7 +72,7 @@ def _parts(layout: AnyLayout) -> tuple[Swizzle | None, int, Layout]:
     return layout.outer if layout.outer.bits else None, layout.offset, inner
 
 
-def _through(work: Work, index: ThreadAffine, mode: Layout) -> ThreadAffine:
+def _through(work: LoopBodyState, index: ThreadAffine, mode: Layout) -> ThreadAffine:
     """The bytes that one coordinate counts, digit by digit."""
     total, weight = uniform(0), 1
     leaves = mode.leaves()
@@ -87,7 +87,9 @@ def _through(work: Work, index: ThreadAffine, mode: Layout) -> ThreadAffine:
     return total
 
 
-def _swizzled(work: Work, linear: ThreadAffine, swizzle: Swizzle, size: int) -> ThreadAffine:
+def _swizzled(
+    work: LoopBodyState, linear: ThreadAffine, swizzle: Swizzle, size: int
+) -> ThreadAffine:
     """Elements under a byte swizzle, which moves no bits below an element.
 
     Scalars that count whole periods of the swizzle stay outside of it.
@@ -115,7 +117,7 @@ def _swizzled(work: Work, linear: ThreadAffine, swizzle: Swizzle, size: int) -> 
     return found
 
 
-def _flipped(work: Work, at: SSAValue, swizzle: Swizzle, size: int) -> SSAValue:
+def _flipped(work: LoopBodyState, at: SSAValue, swizzle: Swizzle, size: int) -> SSAValue:
     e = work.e
     bits = e.insert(arith.AndIOp(at, index_constant(e, swizzle.source_mask // size))).result
     return xor(e, at, divide(e, bits, 1 << swizzle.shift))

@@ -47,7 +47,7 @@ from tileas_xdsl.threads.registers.vector_values import (
     zero,
 )
 from tileas_xdsl.transforms.lower_tl.buffer_locations import SharedLocation
-from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import Work
+from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import LoopBodyState
 from tileas_xdsl.transforms.lower_tl.memory.global_addresses import WideAddress, has_32_bit_offsets
 from tileas_xdsl.transforms.lower_tl.memory.smem_offsets import shared_offset
 
@@ -64,7 +64,7 @@ class Bound:
 
 @dataclass(frozen=True)
 class VectorAccess:
-    """Neighbouring steps that one access moves."""
+    """Adjacent iterations of a thread that one memory access covers."""
 
     first: int
     count: int
@@ -72,9 +72,9 @@ class VectorAccess:
 
 @dataclass
 class Access:
-    """An access of one element in each step."""
+    """A load or store of one element in each iteration of a thread."""
 
-    work: Work
+    work: LoopBodyState
     op: Operation
     pointer: SSAValue
     """To elements where the buffer begins."""
@@ -97,7 +97,7 @@ class Access:
 
     @staticmethod
     def of(
-        work: Work,
+        work: LoopBodyState,
         op: Operation,
         place: GlobalView | SharedLocation,
         indices: Sequence[ThreadAffine],
@@ -277,7 +277,7 @@ def _window(table: np.ndarray, first: int, width: int, mine: Flags) -> np.ndarra
 
 
 def _bounded(
-    work: Work, indices: Sequence[ThreadAffine], view: GlobalView
+    work: LoopBodyState, indices: Sequence[ThreadAffine], view: GlobalView
 ) -> tuple[Flags, tuple[Bound, ...]]:
     """Return the iterations statically in bounds, and the bounds to check at run time."""
     flags = np.ones((1, 1), dtype=bool)
@@ -296,7 +296,7 @@ def _bounded(
     return flags, tuple(bounds)
 
 
-def _linear(work: Work, indices: Sequence[ThreadAffine], view: GlobalView) -> ThreadAffine:
+def _linear(work: LoopBodyState, indices: Sequence[ThreadAffine], view: GlobalView) -> ThreadAffine:
     """Elements from where an array begins."""
     total = uniform(0)
     for index, stride in zip(indices, view.strides, strict=True):
@@ -306,7 +306,7 @@ def _linear(work: Work, indices: Sequence[ThreadAffine], view: GlobalView) -> Th
     return total
 
 
-def _scaled(work: Work, index: ThreadAffine, stride: SSAValue) -> ThreadAffine:
+def _scaled(work: LoopBodyState, index: ThreadAffine, stride: SSAValue) -> ThreadAffine:
     """An index times a scalar: its table counts the scalar, its terms are multiplied."""
     e = work.e
     scalar = cast_index(e, stride, index_constant(e, 0).type)

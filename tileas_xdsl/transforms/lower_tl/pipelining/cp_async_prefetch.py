@@ -24,7 +24,7 @@ from tileas_xdsl.threads.index.thread_affine import ThreadAffine
 from tileas_xdsl.threads.registers.vector_values import joined, zero
 from tileas_xdsl.transforms.lower_tl.buffer_locations import SharedLocation
 from tileas_xdsl.transforms.lower_tl.loops import parallel_loops as loops
-from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import Work
+from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import LoopBodyState
 from tileas_xdsl.transforms.lower_tl.loops.thread_iterations import iterate
 from tileas_xdsl.transforms.lower_tl.lowering_state import State
 from tileas_xdsl.transforms.lower_tl.memory import runtime_alignment as aligned
@@ -81,7 +81,7 @@ def start(state: State, op: CopyOp) -> None:
         loops.copy(state, op)
         return
 
-    def body(work: Work, coordinates: Sequence[ThreadAffine]) -> None:
+    def body(work: LoopBodyState, coordinates: Sequence[ThreadAffine]) -> None:
         flags = work.active & work.steps.first
         read = Access.of(
             work, op, source, loops.indices_of(work, op.source_side, coordinates), flags

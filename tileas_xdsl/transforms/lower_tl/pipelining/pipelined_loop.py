@@ -35,7 +35,10 @@ from tileas_xdsl.threads.pipeline.mbarriers import next_stage
 from tileas_xdsl.transforms.lower_tl.buffer_locations import SharedLocation
 from tileas_xdsl.transforms.lower_tl.lowering_state import Handler, State
 from tileas_xdsl.transforms.lower_tl.pipelining.cp_async_prefetch import AsyncCopies
-from tileas_xdsl.transforms.lower_tl.pipelining.prefetchable_copies import Staged, staged_in
+from tileas_xdsl.transforms.lower_tl.pipelining.prefetchable_copies import (
+    PrefetchableCopies,
+    staged_in,
+)
 from tileas_xdsl.transforms.lower_tl.pipelining.tma_copies import transfers_of
 from tileas_xdsl.transforms.lower_tl.pipelining.tma_prefetch import BulkCopies
 from tileas_xdsl.transforms.lower_tl.structured_control_flow import (
@@ -57,7 +60,7 @@ def pipelined(state: State, op: PipelinedOp) -> None:
     lower, upper = state.scalar(op.lower), state.scalar(op.upper)
     step = index_constant(e, 1) if op.step is None else state.scalar(op.step)
     limits = range_of(state, op.lower, op.upper)
-    ahead = _Ahead(state, op, staged, upper, limits, _copies(state, op, staged))
+    ahead = _Prefetch(state, op, staged, upper, limits, _copies(state, op, staged))
     ahead.way.begin()
     synchronize_block(state)
     for round_ in range(stages - 1):
@@ -87,7 +90,7 @@ def pipelined(state: State, op: PipelinedOp) -> None:
     loop(state, op, (lower, upper, step), op.variable, limits, carried, body, variables)
 
 
-def _copies(state: State, op: PipelinedOp, staged: Staged) -> AsyncCopies | BulkCopies:
+def _copies(state: State, op: PipelinedOp, staged: PrefetchableCopies) -> AsyncCopies | BulkCopies:
     """By TMA in a loop that runs once, if all copies can go so; else by the threads."""
     is_once = isinstance(op.parent_op(), KernelOp)
     transfers = transfers_of(state, staged.copies) if is_once else None
@@ -104,12 +107,12 @@ def synchronize_block(state: State) -> None:
 
 
 @dataclass
-class _Ahead:
+class _Prefetch:
     """The prefetched copies of a loop."""
 
     state: State
     op: PipelinedOp
-    staged: Staged
+    staged: PrefetchableCopies
     upper: SSAValue
     limits: tuple[int, int] | None
     way: AsyncCopies | BulkCopies

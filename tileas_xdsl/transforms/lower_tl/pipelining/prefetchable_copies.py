@@ -19,7 +19,7 @@ _PURE = ("arith.", "affine.apply", "memref.dim")
 
 
 @dataclass(frozen=True)
-class Staged:
+class PrefetchableCopies:
     """The prefetchable copies of a loop, and the operations that compute their indices."""
 
     copies: tuple[CopyOp, ...]
@@ -27,10 +27,10 @@ class Staged:
     """In the order of the body."""
 
 
-def staged_in(op: PipelinedOp) -> Staged:
+def staged_in(op: PipelinedOp) -> PrefetchableCopies:
     """What may run ahead in a loop; nothing where there is one stage only."""
     if op.stages.value.data < 2:
-        return Staged((), ())
+        return PrefetchableCopies((), ())
     body = list(op.body.block.ops)
     copies: list[CopyOp] = []
     needed: set[Operation] = set()
@@ -41,7 +41,7 @@ def staged_in(op: PipelinedOp) -> Staged:
         if found is not None:
             copies.append(each)
             needed |= found
-    return Staged(tuple(copies), tuple(each for each in body if each in needed))
+    return PrefetchableCopies(tuple(copies), tuple(each for each in body if each in needed))
 
 
 def stages_of(kernel: KernelOp) -> dict[SSAValue, int]:

@@ -53,7 +53,7 @@ class Panels:
 
 @dataclass(frozen=True)
 class Transfer:
-    """A copy that TMA makes."""
+    """A copy from global to shared memory by TMA."""
 
     copy: CopyOp
     panels: Panels

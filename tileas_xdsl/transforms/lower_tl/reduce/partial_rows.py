@@ -24,7 +24,7 @@ Cover = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Partials:
-    """Values of threads, one for each group of registers: parts of rows."""
+    """Partial results of a thread, one for each group of its registers."""
 
     rows: Table
     """`(threads, groups)`: the row that a value is of, -1 for none."""
@@ -107,7 +107,7 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """Partial results of rows: which thread contributes which, and how many each row has."""
+    """Which threads contribute partial results to which rows, and how many each row has."""
 
     number: Table
     """`(threads, groups)`: the part of its row that a thread leaves, -1 for none."""

@@ -19,8 +19,8 @@ from tileas_xdsl.threads.index.thread_affine import of_scalar, of_table, uniform
 from tileas_xdsl.threads.registers.vector_values import zero
 from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentLocation, SharedLocation
 from tileas_xdsl.transforms.lower_tl.buffers import row_major
-from tileas_xdsl.transforms.lower_tl.loops.iteration_assignment import Steps
-from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import Work
+from tileas_xdsl.transforms.lower_tl.loops.iteration_assignment import ThreadIterations
+from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import LoopBodyState
 from tileas_xdsl.transforms.lower_tl.loops.thread_iterations import spread
 from tileas_xdsl.transforms.lower_tl.lowering_state import Handler, State
 from tileas_xdsl.transforms.lower_tl.memory import vectorized_access as memory
@@ -58,16 +58,18 @@ def _scratch_for(state: State, op: CumSumOp, target: FragmentLocation) -> Shared
     return SharedLocation(offset, shape, row_major(shape, size), kept)
 
 
-def _works(state: State, shape: tuple[int, ...], axis: int) -> Iterator[Work]:
+def _works(state: State, shape: tuple[int, ...], axis: int) -> Iterator[LoopBodyState]:
     """The lines of a buffer dealt out to threads, one for each thread at a time."""
     kept = (*shape[:axis], *shape[axis + 1 :])
-    whole = Steps.of(spread((prod(kept),), state.threads, 1))
+    whole = ThreadIterations.of(spread((prod(kept),), state.threads, 1))
     for k in range(whole.count):
         lines = whole.iterations[:, k : k + 1]
-        yield Work(state, Steps(kept, lines, whole.first[:, k : k + 1], whole.digits))
+        yield LoopBodyState(
+            state, ThreadIterations(kept, lines, whole.first[:, k : k + 1], whole.digits)
+        )
 
 
-def _line(work: Work, op: CumSumOp, source: SharedLocation, into: SharedLocation) -> None:
+def _line(work: LoopBodyState, op: CumSumOp, source: SharedLocation, into: SharedLocation) -> None:
     """The elements of a line, one after another."""
     state, e = work.state, work.e
     axis, element = op.axis.value.data, source.element
