@@ -79,6 +79,8 @@ def _loop(loop: LoopFacts, *, operations: bool) -> Iterator[str]:
         yield from _table(rows)
     if loop.roofline is not None:
         yield f"  {_roofline(loop.roofline)}"
+        if loop.roofline.bytes:
+            yield f"  {_dram(loop.roofline)}"
     if loop.stages:
         yield f"  loads fill a ring of {loop.stages} stages"
     if operations and loop.operations:
@@ -116,6 +118,14 @@ def _roofline(one: Roofline) -> str:
         f"{moved}: {one.intensity:.1f} flops a byte, {side} the ridge of {one.ridge:.1f} "
         f"({one.peak:.0f} flops and {one.bandwidth} bytes a cycle): bound by {one.bound}"
     )
+
+
+def _dram(one: Roofline) -> str:
+    """How often bytes must come from the L2 cache instead of DRAM."""
+    share = f"DRAM gives {one.dram_bandwidth:.1f} bytes a cycle"
+    if one.reuse <= 1:
+        return f"{share}: enough if every byte comes from there"
+    return f"{share}: it bounds unless a byte is used {one.reuse:.1f} times from the L2 cache"
 
 
 def _reasons(facts: KernelFacts) -> Iterator[str]:

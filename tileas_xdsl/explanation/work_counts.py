@@ -66,6 +66,7 @@ class WorkCount:
         peak = self.peak or 2.0 * latencies.lanes
         moved, ridge = self.read + self.written, peak / latencies.load_rate
         intensity = self.flops / moved if moved else None
+        arithmetic, path = self.flops / peak, moved / latencies.load_rate
         bound = "memory" if intensity is not None and intensity < ridge else "compute"
         return Roofline(
             self.flops,
@@ -77,6 +78,8 @@ class WorkCount:
             peak,
             latencies.load_rate,
             bound,
+            latencies.dram_rate,
+            max(1.0, moved / latencies.dram_rate / max(arithmetic, path, 1)),
         )
 
 
