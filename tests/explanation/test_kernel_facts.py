@@ -45,7 +45,7 @@ def test_the_loop_is_at_its_line_and_counts_flops_and_bytes(loop: LoopFacts) -> 
     assert (loop.roofline.bytes_read, loop.roofline.bytes_written) == (2 * 128 * 64 * 2, 0)
     assert loop.roofline.intensity == 64
     assert loop.roofline.ridge == 2 * 2048 / 46
-    assert loop.roofline.reuse == pytest.approx(32768 / 17.8 / (32768 / 46))
+    assert loop.roofline.reuse == pytest.approx(32768 / 18 / (32768 / 46))
     assert loop.roofline.bound == "memory"
     assert loop.stages == 3
 

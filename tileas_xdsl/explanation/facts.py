@@ -70,7 +70,7 @@ class Roofline:
     """Bytes a cycle between the L2 cache and a multiprocessor, while all of them load."""
     bound: str
     """`compute`, or `memory` where the intensity is below the ridge."""
-    dram_bandwidth: float
+    dram_bandwidth: int
     """Bytes a cycle of a multiprocessor's share of DRAM."""
     reuse: float
     """Uses of a byte from the L2 cache that it takes so that DRAM does not bound; at least 1."""

@@ -122,7 +122,7 @@ def _roofline(one: Roofline) -> str:
 
 def _dram(one: Roofline) -> str:
     """How often bytes must come from the L2 cache instead of DRAM."""
-    share = f"DRAM gives {one.dram_bandwidth:.1f} bytes a cycle"
+    share = f"DRAM gives {one.dram_bandwidth} bytes a cycle"
     if one.reuse <= 1:
         return f"{share}: enough if every byte comes from there"
     return f"{share}: it bounds unless a byte is used {one.reuse:.1f} times from the L2 cache"

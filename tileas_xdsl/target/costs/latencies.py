@@ -73,7 +73,7 @@ class Latencies:
     """Bytes per cycle from the L2 cache to one multiprocessor, when all of them load."""
     store_rate: int
     """Bytes per cycle from one multiprocessor to the L2 cache, when all of them store."""
-    dram_rate: float
+    dram_rate: int
     """Bytes per cycle of a multiprocessor's share of DRAM: of Hopper 4.31 TB/s, as measured on an
     H200; of others the published bandwidth."""
     shared_latency: int
@@ -205,7 +205,7 @@ _HOPPER = Latencies(
     cache_latency=275,
     load_rate=46,
     store_rate=18,
-    dram_rate=17.8,
+    dram_rate=18,
     shared_latency=29,
     shared_rate=128,
     tma_latency=645,
@@ -233,7 +233,7 @@ _BLACKWELL = replace(
     target="sm_100a",
     multiprocessors=148,
     clock=1855,
-    dram_rate=29.2,
+    dram_rate=29,
     tma_latency=518,
     drain=218,
     products={
@@ -253,7 +253,7 @@ _GEFORCE = replace(
     clock=2407,
     load_rate=16,
     store_rate=4,
-    dram_rate=4.4,
+    dram_rate=4,
     drain=16,
     products={
         **_tensor(256, 16, 32),
