@@ -1,5 +1,13 @@
 """Accumulators in tensor memory: aliasing values, and live ranges between MMAs and reads.
 
+    %zero = arith.constant ...                   opens: the loop that carries the accumulator
+    %acc = scf.for ... iter_args(%c = %zero) {
+      %d = dot %a, %b, %c {atom tcgen05}         products: all values here are one accumulator
+      scf.yield %d
+    }
+    %r = ... %acc (read into registers)          ready_at: all products come before
+    tiled_store %r, ...                          closes_at is the last such read
+
 An accumulator begins where a constant becomes the C operand of an MMA, is added to, is read into
 registers, and is free again.  Different threads issue MMAs and reads, so the synchronisation points
 between them are determined here.

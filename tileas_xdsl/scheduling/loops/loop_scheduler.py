@@ -2,8 +2,8 @@
 
 graph = dependence_graph(loop)
 for each number of replicas that can divide the rows:
-    repeat: solve; if buffers do not fit, bound their stages; if registers do not, keep rounds
-    apart
+    repeat: solve; if buffers do not fit, bound their stages; if registers do not, keep
+    iterations apart
 the least interval of one multiprocessor wins, then the fewest stages
 """
 

@@ -38,7 +38,7 @@ from tileas_xdsl.threads.smem.table_driven_copy import Moves, load_accesses, sto
 
 @dataclass(frozen=True, eq=False)
 class _Chunks:
-    """Both sides of a conversion, and the ranges of the buffer that are moved in a round each."""
+    """Both layouts of a conversion, and the ranges of the tile that go through one by one."""
 
     store: Moves
     load: Moves

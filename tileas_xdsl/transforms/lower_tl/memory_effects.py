@@ -19,16 +19,16 @@ from tileas_xdsl.inference.program import AccessKind, Scope
 BETWEEN_THREADS = (Scope.GLOBAL, Scope.SHARED)
 """Memory in which threads see what others do."""
 
-Touch = tuple[SSAValue, AccessKind]
+BufferAccess = tuple[SSAValue, AccessKind]
 
 
-def touches(op: Operation) -> Iterator[Touch]:
+def touches(op: Operation) -> Iterator[BufferAccess]:
     """Storage and what is done to it, by the operation itself."""
     for buffer, kind in _touched(op):
         yield storage_of(buffer), kind
 
 
-def _touched(op: Operation) -> Iterator[Touch]:
+def _touched(op: Operation) -> Iterator[BufferAccess]:
     match op:
         case memref.LoadOp():
             yield op.memref, AccessKind.READ
@@ -86,7 +86,7 @@ class Pending:
             self.done[kind] |= buffers
         return sum(map(len, self.done.values())) > before
 
-    def conflicts(self, touched: list[Touch]) -> bool:
+    def conflicts(self, touched: list[BufferAccess]) -> bool:
         """Whether other threads may still be at what is touched now."""
         return any(
             storage in self.done[before]
@@ -95,7 +95,7 @@ class Pending:
             if not (kind is before and kind is not AccessKind.WRITE)
         )
 
-    def add(self, touched: list[Touch]) -> None:
+    def add(self, touched: list[BufferAccess]) -> None:
         """Note what is done."""
         for storage, kind in touched:
             self.done[kind].add(storage)

@@ -6,9 +6,10 @@
     for i in 0..n-1 carrying x { x' = early(i+1); late(x) }
     late(x)
 
-What crosses from early to late operations is carried by the loop; in a round both stand in the
-order of the schedule.  A loop of more than two stages is rotated once for each.  Operations without
-a schedule (scalars, addresses) are computed anew wherever a round needs them.
+What crosses from early to late operations is carried by the loop; in the rotated body both stand
+in the order of the schedule.  A loop of more than two stages is rotated once for each.
+Operations without a schedule (scalars, addresses) are computed anew wherever an iteration needs
+them.
 
 Source: modulo scheduling (Rau), where early and late are the stages of the software pipeline.
 """

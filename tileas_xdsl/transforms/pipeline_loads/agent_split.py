@@ -17,7 +17,7 @@ becomes
     }
 
 A loop behind it that loads the same tiles goes on with the stage that it ends at, in both agents;
-so do the rounds of loops around it.
+so do the iterations of loops around it.
 """
 
 from __future__ import annotations

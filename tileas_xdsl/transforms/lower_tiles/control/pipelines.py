@@ -1,5 +1,13 @@
 """Pipelines: full and empty mbarriers of each stage, stages as index and phase parity.
 
+    produce_one %token, %it { tiled_load }       wait empty[stage], parity ^ 1
+                                                 arrive.expect_tx full[stage], bytes
+                                                 cp.async.bulk.tensor ..., full[stage]
+    consume_one %token, %it { dot }              wait full[stage], parity
+                                                 wgmma ...
+                                                 arrive empty[stage]
+    inc_iter %it                                 next stage; the parity flips at wrap-around
+
 The producer announces the bytes of all loads of a stage (`expect_tx`) when it acquires it, so that
 a commit emits nothing.  Threads that copy tiles into a stage synchronise, and one of them arrives
 for all.  Each warp of a consumer arrives once when it has read the stage.

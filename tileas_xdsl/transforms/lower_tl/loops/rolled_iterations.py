@@ -23,7 +23,7 @@ from tileas_xdsl.transforms.lower_tl.lowering_state import State
 
 @dataclass(frozen=True, eq=False)
 class EvenIterations:
-    """Thread t runs the row-major iterations `begin[t] + round * step` and those behind them."""
+    """Thread t runs the row-major iterations `begin[t] + i * step` and those after each."""
 
     shape: tuple[int, ...]
     count: int
