@@ -63,6 +63,12 @@ def test_arrays_that_run_backwards_are_refused() -> None:
         flattened([parameter], [np.ones(8, np.float16)[::-1]])
 
 
+def test_an_empty_array_has_any_strides() -> None:
+    (parameter,) = parse_signature("a: f32[?; 1]")
+    nothing = np.lib.stride_tricks.as_strided(np.zeros(1, np.float32), (0,), (0,))
+    assert flattened([parameter], [nothing])[1] == 0
+
+
 def test_what_a_run_left_comes_back_by_parameter() -> None:
     left, right = A + 1, B + 2
     values = [A, 7, 64, B]

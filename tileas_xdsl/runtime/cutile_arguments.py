@@ -178,6 +178,7 @@ def _checked_strides(parameter: ArrayParameter, array: Array) -> Sequence[int]:
         raise ArgumentError(f"the strides of '{parameter.name}' are no whole elements")
     strides = [stride // array.itemsize for stride in array.strides]
     known = ((array.shape, parameter.shape, "extent"), (strides, parameter.strides, "stride"))
+    known = known[: 2 if array.size else 1]  # Nothing is reached by the strides of an empty array.
     for numbers, extents, word in known:
         for axis, (number, extent) in enumerate(zip(numbers, extents, strict=True)):
             if not _fits(number, extent):

@@ -52,7 +52,7 @@ def _changed(before: Array, after: Array) -> Array:
 
 def _bytes_of(array: Array) -> Array:
     rows = np.ascontiguousarray(array)
-    return rows.reshape(-1).view(np.uint8).reshape(rows.size, -1)
+    return rows.reshape(-1).view(np.uint8).reshape(rows.size, rows.itemsize)
 
 
 def _to_device(value: Any, own: Any) -> None:
