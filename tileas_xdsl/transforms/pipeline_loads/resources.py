@@ -90,6 +90,9 @@ def resources_of(found: LoadLoop, target: Target) -> Resources | str:
     threads = (PRODUCER_WARPS + warps) * WARP
     if blocks_together(threads, spec.occupancy, target) < spec.occupancy:
         return f"{threads} threads have not registers enough for {spec.occupancy} blocks together"
+    at_entry = registers_at_entry(threads, target, spec.occupancy)
+    if at_entry < (least := _instruction_registers(found)):
+        return f"an instruction wants {least} registers at entry, of which there are {at_entry}"
     can_share = spec.occupancy < BLOCKS_OF_SMALL_TILES and not is_persistent(found)
     if can_share and _fits_twice(found, warps, slot, target):
         wanted = min(
