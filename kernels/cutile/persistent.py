@@ -49,6 +49,22 @@ def persistent_matmul(
 
 
 @ct.kernel
+def matmul_until(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
+    """C = A B: a block takes tiles as long as there are some."""
+    tiles_n = ct.cdiv(b.shape[1], tn)
+    tile = ct.bid(0)
+    while tile < ct.cdiv(a.shape[0], tm) * tiles_n:
+        i, j = tile // tiles_n, tile % tiles_n
+        sums = ct.zeros((tm, tn), dtype=ct.float32)
+        for k in range(ct.num_tiles(a, axis=1, shape=(tm, tk))):
+            x = ct.load(a, index=(i, k), shape=(tm, tk), padding_mode=ZERO)
+            y = ct.load(b, index=(k, j), shape=(tk, tn), padding_mode=ZERO)
+            sums = ct.mma(x, y, sums)
+        ct.store(c, index=(i, j), tile=ct.astype(sums, c.dtype))
+        tile += ct.num_blocks(0)
+
+
+@ct.kernel
 def ragged_matmul(
     a, b, c, starts, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]
 ):
@@ -96,6 +112,20 @@ def _persistent(
     return Problem(title, persistent_matmul, make, reference, (blocks, 1, 1))
 
 
+def _until(sizes: tuple[int, int, int], tiles: tuple[int, int, int], blocks: int) -> Problem:
+    """A product of m x n x k of f16 by so many blocks, in a loop with a condition."""
+    kind = ELEMENTS["f16"]
+    m, n, k = sizes
+
+    def make(rng: np.random.Generator) -> Sequence[Any]:
+        return kind.random(rng, (m, k)), kind.random(rng, (k, n)), kind.unset(rng, (m, n)), *tiles
+
+    def reference(arguments: Sequence[Any]) -> Mapping[int, Reference]:
+        return {2: multiplied(arguments[0], arguments[1], kind)}
+
+    return Problem(f"matmul_until {m}x{n}x{k}", matmul_until, make, reference, (blocks, 1, 1))
+
+
 def _ragged(
     element: str, tiles_of_groups: Sequence[int], sizes: tuple[int, int], blocks: int
 ) -> Problem:
@@ -123,4 +153,5 @@ PROBLEMS: Sequence[Problem] = (
     _persistent("f16", (300, 200, 100), (64, 64, 32), 4),
     _persistent("bf16", (260, 300, 136), (128, 128, 64), 2),
     _ragged("f16", (2, 0, 1), (72, 96), 2),
+    _until((200, 136, 104), (64, 64, 32), 3),
 )

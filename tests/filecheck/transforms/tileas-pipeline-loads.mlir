@@ -131,6 +131,44 @@ func.func @persistent(%a: !nv_tileas.tiled_view<64x64xf16, gmem>, %c: !nv_tileas
 
 // -----
 
+// A loop with a condition: stages go through the condition as they are, and round by the body.
+
+// CHECK-LABEL: func.func @until
+// CHECK:       agent 0 {
+// CHECK:         scf.while (%[[P:.*]] = %{{.*}}, %[[I:.*]] = %{{.*}}, %[[T:.*]] = %zero)
+// CHECK-NEXT:      %[[MORE:.*]] = arith.cmpi slt, %[[T]], %n
+// CHECK-NEXT:      scf.condition(%[[MORE]]) %[[P]], %[[I]], %[[T]]
+// CHECK:         do {
+// CHECK:           scf.for
+// CHECK:             nv_tileas.tiled_load %a
+// CHECK-NOT:     tiled_store
+// CHECK:       agent 1 {
+// CHECK:         scf.while
+// CHECK:             consume_one
+// CHECK:           nv_tileas.tiled_store %sum, %c
+func.func @until(%a: !nv_tileas.tiled_view<64x64xf16, gmem>, %c: !nv_tileas.tiled_view<64x64xf32, gmem>, %n: index, %t: !nv_tileaa.mem_token) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %nothing = arith.constant dense<0.0> : tensor<64x64xf32>
+  %last = scf.while (%tile = %zero) : (index) -> index {
+    %more = arith.cmpi slt, %tile, %n : index
+    scf.condition(%more) %tile : index
+  } do {
+  ^bb0(%row: index):
+    %sum = scf.for %k = %zero to %n step %one iter_args(%acc = %nothing) -> (tensor<64x64xf32>) {
+      %x = nv_tileas.tiled_load %a[%row, %k] {atom = #nv_tileas<atom tma_load_2d>, allow_tma = true} : !nv_tileas.tiled_view<64x64xf16, gmem> -> tensor<64x64xf16, #nv_tileas<space smem>>
+      %further = nv_tileas.dot %x, %x, %acc {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x64xf16, #nv_tileas<space smem>>, tensor<64x64xf16, #nv_tileas<space smem>>, tensor<64x64xf32> -> tensor<64x64xf32>
+      scf.yield %further : tensor<64x64xf32>
+    }
+    %u = nv_tileas.tiled_store %sum, %c[%row, %zero] after %t : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<64x64xf32>, !nv_tileas.tiled_view<64x64xf32, gmem> -> !nv_tileaa.mem_token
+    %next = arith.addi %row, %one : index
+    scf.yield %next : index
+  }
+  func.return
+}
+
+// -----
+
 // What a producer would have to wait for is not known ahead: the kernel stays.
 
 func.func @computed(%a: !nv_tileas.tiled_view<64x64xf16, gmem>, %places: !nv_tileas.tiled_view<256xindex, gmem>, %c: !nv_tileas.tiled_view<64x64xf32, gmem>, %n: index) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects import scf
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.analysis.layouts.dot_layouts import is_by_threads
@@ -13,6 +12,7 @@ from tileas_xdsl.analysis.memory.accumulators import is_of_two_blocks, is_tensor
 from tileas_xdsl.dialects.nv_tileas.compute.dot import MatrixProduct
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.token_chain import outflows
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
 
@@ -52,10 +52,8 @@ def users_of(op: CreatePipelineOp) -> list[StageOp]:
                 if user.ENTRY.iterator_at is not None:
                     found.append(user)
                 new = [user.results[0]]
-            elif isinstance(user, scf.ForOp):
-                new = [user.body.block.args[use.index - 2], user.results[use.index - 3]]
             else:
-                new = []
+                new = [*(outflows(use) or ())]
             pending += [value for value in new if value not in seen]
             seen.update(new)
     return found

@@ -14,13 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects import scf
 from xdsl.ir import SSAValue, Use
 
 from tileas_xdsl.dialects.nv_tileaa.memory.tokens import JoinMemTokenOp
 from tileas_xdsl.dialects.nv_tileas.control import GridDependencyOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledStoreOp
-from tileas_xdsl.dialects.nv_tileas.pipelines.token_chain import inflows
+from tileas_xdsl.dialects.nv_tileas.pipelines.token_chain import inflows, outflows
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp
 
 
@@ -98,23 +97,4 @@ def _behind(token: SSAValue | None) -> Sequence[TiledStoreOp] | None:
 
 def _passed_on(use: Use) -> Sequence[SSAValue] | None:
     """What a token becomes by control flow and joins; None if an access uses it."""
-    op, parent = use.operation, use.operation.parent_op()
-    match op:
-        case JoinMemTokenOp():
-            return op.results
-        case scf.ForOp():
-            return _of_iteration(op, use.index - BOUNDS)
-        case scf.YieldOp() if isinstance(parent, scf.ForOp):
-            return _of_iteration(parent, use.index)
-        case scf.YieldOp() if isinstance(parent, scf.IfOp):
-            return (parent.results[use.index],)
-        case _:
-            return None
-
-
-BOUNDS = 3
-"""The operands of `scf.for` in front of what it carries."""
-
-
-def _of_iteration(loop: scf.ForOp, position: int) -> Sequence[SSAValue]:
-    return loop.results[position], loop.body.block.args[1 + position]
+    return use.operation.results if isinstance(use.operation, JoinMemTokenOp) else outflows(use)

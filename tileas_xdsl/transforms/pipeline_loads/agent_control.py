@@ -57,16 +57,18 @@ class _Producer:
         return stages
 
     def _control(self, op: Operation, stages: Stages, builder: Builder) -> Stages:
-        if isinstance(op, scf.ForOp):
-            made = self._loop(op, stages)
-        else:
-            assert isinstance(op, scf.IfOp)
-            made = self._branch(op, stages)
+        match op:
+            case scf.ForOp():
+                made: Operation = self._loop(op, stages)
+            case scf.WhileOp():
+                made = self._while(op, stages)
+            case _:
+                assert isinstance(op, scf.IfOp)
+                made = self._branch(op, stages)
         made.location = op.location
         builder.insert(made)
-        for position, result in zip(
-            self.needed.carried[op], made.results[len(stages) :], strict=True
-        ):
+        results = made.results[len(stages) :]
+        for position, result in zip(self.needed.results(op), results, strict=True):
             self.values[op.results[position]] = result
         return made.results[: len(stages)]
 
@@ -82,6 +84,27 @@ class _Producer:
         self._fill_block(op, old, body.args[1 : 1 + len(stages)], body)
         lower, upper, step = self._now(op.lb), self._now(op.ub), self._now(op.step)
         return scf.ForOp(lower, upper, step, [*stages, *first], body)
+
+    def _while(self, op: scf.WhileOp, stages: Stages) -> scf.WhileOp:
+        """Stages go through the condition as they are, and round by the body."""
+        count = len(stages)
+        carried, passed = self.needed.carried[op], self.needed.passed[op]
+        first = [*stages, *(self._now(op.arguments[position]) for position in carried)]
+        old, end = op.before_region.block, op.before_region.block.last_op
+        assert isinstance(end, scf.ConditionOp)
+        before = Block(arg_types=[value.type for value in first])
+        kept = [old.args[position] for position in carried]
+        self.values |= zip(kept, before.args[count:], strict=True)
+        inner = Builder(InsertPoint.at_end(before))
+        self.write(list(old.ops), before.args[:count], inner)
+        given = [*before.args[:count], *(self._now(end.args[position]) for position in passed)]
+        inner.insert(scf.ConditionOp(self._now(end.condition), *given))
+        after = Block(arg_types=[value.type for value in given])
+        inside = [op.after_region.block.args[position] for position in passed]
+        self.values |= zip(inside, after.args[count:], strict=True)
+        self._fill_block(op, op.after_region.block, after.args[:count], after)
+        types = [value.type for value in given]
+        return scf.WhileOp(first, types, Region(before), Region(after))
 
     def _branch(self, op: scf.IfOp, stages: Stages) -> scf.IfOp:
         kept = [op.results[position].type for position in self.needed.carried[op]]
@@ -128,6 +151,8 @@ def carry_stages(
             made = _carrying_loop(op, around, loops, stages, builder)
         elif isinstance(op, scf.IfOp) and op in around:
             made = _carrying_branch(op, around, loops, stages, builder)
+        elif isinstance(op, scf.WhileOp) and op in around:
+            made = _carrying_while(op, around, loops, stages, builder)
         else:
             continue
         stages = made.results[: len(stages)]
@@ -152,6 +177,37 @@ def _carrying_loop(
     made = builder.insert(scf.ForOp(op.lb, op.ub, op.step, carried, body))
     _replace(op, made, count)
     return made
+
+
+def _carrying_while(
+    op: scf.WhileOp,
+    around: frozenset[Operation],
+    loops: Mapping[scf.ForOp, Consume],
+    stages: Stages,
+    builder: Builder,
+) -> scf.WhileOp:
+    count, first = len(stages), [*stages, *op.arguments]
+    before = _with_stages(op.before_region.block, stages)
+    end = before.last_op
+    assert isinstance(end, scf.ConditionOp)
+    given = [*before.args[:count], *end.args]
+    Rewriter.replace_op(end, scf.ConditionOp(end.condition, *given))
+    after = _with_stages(op.after_region.block, stages)
+    _yield_too(after, carry_stages(after, around, loops, after.args[:count]))
+    types = [value.type for value in given]
+    made = builder.insert(scf.WhileOp(first, types, Region(before), Region(after)))
+    _replace(op, made, count)
+    return made
+
+
+def _with_stages(old: Block, stages: Stages) -> Block:
+    """The operations of a block in one whose first arguments are stages."""
+    block = Block(arg_types=[value.type for value in (*stages, *old.args)])
+    for before, now in zip(old.args, block.args[len(stages) :], strict=True):
+        now.name_hint = before.name_hint
+        before.replace_all_uses_with(now)
+    _move_all(old, block)
+    return block
 
 
 def _carrying_branch(

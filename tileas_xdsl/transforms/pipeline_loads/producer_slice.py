@@ -33,6 +33,7 @@ from tileas_xdsl.dialects.nv_tileas.control import YieldOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.token_chain import inflows
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of, space_of
 
@@ -44,7 +45,7 @@ StageLoad: TypeAlias = TiledLoadOp | ConvertLayoutOp
 
 FROM_TILES = "where a tile of the loop lies is computed from tiles"
 
-Carrying: TypeAlias = scf.ForOp | scf.IfOp
+Carrying: TypeAlias = scf.ForOp | scf.IfOp | scf.WhileOp
 """Control flow that may stand around loads."""
 
 
@@ -57,7 +58,13 @@ class ProducerSlice:
     control: frozenset[Operation]
     """Loops and branches around loads, of which the producer has its own."""
     carried: Mapping[Operation, Sequence[int]]
-    """By loop or branch of `control`, its results that the producer needs too."""
+    """By loop or branch of `control`, the values that go round, or out, and that it needs too."""
+    passed: Mapping[Operation, Sequence[int]]
+    """By `scf.while`, those that its condition passes to its body and its results."""
+
+    def results(self, op: Operation) -> Sequence[int]:
+        """The results of control flow that the producer needs too."""
+        return (self.passed if isinstance(op, scf.WhileOp) else self.carried)[op]
 
 
 def enclosing_control(op: Operation) -> Sequence[Operation]:
@@ -109,15 +116,18 @@ class _Slice:
     """Of a tile that is computed, not loaded: as many as what is loaded through pointers has."""
     repeated: set[Operation] = field(default_factory=set)
     carried: dict[Operation, set[int]] = field(default_factory=dict)
+    passed: dict[Operation, set[int]] = field(default_factory=dict)
     pending: list[SSAValue] = field(default_factory=list)
 
     def run(self) -> ProducerSlice | str:
         control = {op: None for load in self.loads for op in enclosing_control(load)}
         for op in control:
-            if not isinstance(op, scf.ForOp | scf.IfOp):
+            if not isinstance(op, scf.ForOp | scf.IfOp | scf.WhileOp):
                 return f"it is inside of '{op.name}'"
-            self.carried[op] = set()
-            self.pending += (op.lb, op.ub, op.step) if isinstance(op, scf.ForOp) else (op.cond,)
+            if any(_is_in_condition(load, op) for load in self.loads):
+                return "it is inside of the condition of a loop"
+            self.carried[op], self.passed[op] = set(), set()
+            self.pending += _decided_by(op)
         for load in self.loads:
             self.pending += placed_by(load)
         while self.pending:
@@ -129,24 +139,33 @@ class _Slice:
             )
             if problem is not None:
                 return problem
-        carried = {op: sorted(positions) for op, positions in self.carried.items()}
-        return ProducerSlice(frozenset(self.repeated), frozenset(control), carried)
+        carried, passed = (
+            {op: sorted(positions) for op, positions in found.items()}
+            for found in (self.carried, self.passed)
+        )
+        return ProducerSlice(frozenset(self.repeated), frozenset(control), carried, passed)
 
     def _need_argument(self, block: Block, value: SSAValue) -> str | None:
         """A value that control flow hands in: of a kernel, the round, or the round before."""
-        parent = block.parent_op()
-        if isinstance(parent, func.FuncOp) or value is block.args[0]:
+        parent, index = block.parent_op(), block.args.index(value)
+        if isinstance(parent, func.FuncOp):
             return None
-        if not isinstance(parent, scf.ForOp) or parent not in self.carried:
-            return FROM_TILES
-        return self._need_carried(parent, parent.body.block.args.index(value) - 1)
+        if isinstance(parent, scf.ForOp) and parent in self.carried:
+            return None if index == 0 else self._need_flow(value, self.carried[parent], index - 1)
+        if isinstance(parent, scf.WhileOp) and parent in self.carried:
+            is_before = block is parent.before_region.block
+            return self._need_flow(
+                value, (self.carried if is_before else self.passed)[parent], index
+            )
+        return FROM_TILES
 
     def _need_result(self, op: Operation, value: SSAValue) -> str | None:
         if op in self.staying or op in self.repeated:
             return None
-        if isinstance(op, scf.ForOp | scf.IfOp) and op in self.carried:
+        if op in self.carried:
             assert isinstance(value, OpResult)
-            return self._need_carried(op, value.index)
+            positions = (self.passed if isinstance(op, scf.WhileOp) else self.carried)[op]
+            return self._need_flow(value, positions, value.index)
         if any(inner.has_trait(MemoryWriteEffect) for inner in op.walk()):
             return "a store comes before what it loads"
         if not all(self._may_repeat(inner) for inner in op.walk()):
@@ -155,19 +174,13 @@ class _Slice:
         self.pending += used_from_outside(op)
         return None
 
-    def _need_carried(self, op: Carrying, position: int) -> str | None:
-        """A result of control flow around loads: what its rounds or branches give it."""
-        if isinstance(op.results[position].type, TensorType):
+    def _need_flow(self, value: SSAValue, positions: set[int], position: int) -> str | None:
+        """A value that control flow around loads carries: all that flows into it."""
+        if isinstance(value.type, TensorType):
             return FROM_TILES
-        if position in self.carried[op]:
-            return None
-        self.carried[op].add(position)
-        if isinstance(op, scf.ForOp):
-            self.pending.append(op.iter_args[position])
-        for region in op.regions:
-            end = region.block.last_op
-            assert isinstance(end, scf.YieldOp)
-            self.pending.append(end.operands[position])
+        if position not in positions:
+            positions.add(position)
+            self.pending += inflows(value) or ()
         return None
 
     def _may_repeat(self, op: Operation) -> bool:
@@ -182,7 +195,24 @@ class _Slice:
         return bool(types) or bool(op.regions) or is_of_scalars(op) or isinstance(op, _ENDS)
 
 
-_ENDS = (scf.YieldOp, YieldOp)
+_ENDS = (scf.ConditionOp, scf.YieldOp, YieldOp)
+
+
+def _is_in_condition(load: StageLoad, loop: Operation) -> bool:
+    return isinstance(loop, scf.WhileOp) and load in loop.before_region.walk()
+
+
+def _decided_by(op: Carrying) -> Sequence[SSAValue]:
+    """The values that say how often, or whether, control flow runs what is inside."""
+    match op:
+        case scf.ForOp():
+            return op.lb, op.ub, op.step
+        case scf.IfOp():
+            return (op.cond,)
+        case scf.WhileOp():
+            end = op.before_region.block.last_op
+            assert isinstance(end, scf.ConditionOp)
+            return (end.condition,)
 
 
 def used_from_outside(op: Operation) -> Iterator[SSAValue]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import scf
-from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue, Use
 
 from tileas_xdsl.diagnostics.locations import name_of
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
@@ -130,6 +130,42 @@ def inflows(value: SSAValue) -> Sequence[SSAValue] | None:
             return _into_argument(value.block, value.index)
         case OpResult():
             return _into_result(value.op, value.index)
+        case _:
+            return None
+
+
+def outflows(use: Use) -> Sequence[SSAValue] | None:
+    """What control flow makes of a value that it is given; None if something else uses it."""
+    op, parent, index = use.operation, use.operation.parent_op(), use.index
+    match op:
+        case scf.ForOp() if index >= BOUNDS:
+            return _of_iteration(op, index - BOUNDS)
+        case scf.WhileOp():
+            return (op.before_region.block.args[index],)
+        case scf.ConditionOp() if isinstance(parent, scf.WhileOp) and index > 0:
+            return parent.results[index - 1], parent.after_region.block.args[index - 1]
+        case scf.YieldOp():
+            return _behind_yield(parent, index)
+        case _:
+            return None
+
+
+BOUNDS = 3
+"""The operands of `scf.for` in front of what it carries."""
+
+
+def _of_iteration(loop: scf.ForOp, position: int) -> Sequence[SSAValue]:
+    return loop.results[position], loop.body.block.args[1 + position]
+
+
+def _behind_yield(parent: Operation | None, index: int) -> Sequence[SSAValue] | None:
+    match parent:
+        case scf.ForOp():
+            return _of_iteration(parent, index)
+        case scf.IfOp():
+            return (parent.results[index],)
+        case scf.WhileOp():
+            return (parent.before_region.block.args[index],)
         case _:
             return None
 
