@@ -60,6 +60,18 @@ def test_weights_with_a_zero_point_are_a(target: str) -> None:
     check(kernels.shifted_a, (w, b), (128, 64, 32), (exact(w) - 8) @ exact(b), target)
 
 
+def test_weights_of_long_rows_are_a() -> None:
+    """A piece of 16 bytes that is loaded becomes two that are stored, apart by the swizzle."""
+    w, b = weights(64, 512), halves(512, 32)
+    check(kernels.shifted_a, (w, b), (64, 32, 512), (exact(w) - 8) @ exact(b), "sm_90a")
+
+
+def test_weights_of_short_rows_are_loaded_by_16_bytes() -> None:
+    w, b, c = weights(128, 64), halves(64, 64), singles(128, 64)
+    ptx = tileas.compile(kernels.shifted_a, w, b, c, 128, 64, 64).ptx
+    assert "ld.global.b16" not in ptx
+
+
 @TARGETS
 def test_weights_are_b_transposed(target: str) -> None:
     a, w = halves(64, 64), weights(64, 64)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import SSAValue
 
@@ -16,10 +19,13 @@ from tileas_xdsl.threads.codegen.pointer_ops import advance, recast
 from tileas_xdsl.threads.registers.access_chunk import AccessChunk
 from tileas_xdsl.threads.registers.coordinates import is_first_holder, pieces
 from tileas_xdsl.threads.registers.vector_split import has_closed_form
-from tileas_xdsl.threads.registers.vector_values import assembled, strip
+from tileas_xdsl.threads.registers.vector_values import assembled, joined, strip
 from tileas_xdsl.threads.smem.shared_tile import row_swizzle
 from tileas_xdsl.threads.smem.stmatrix_epilogue import write_accumulators
 from tileas_xdsl.threads.smem.table_driven_copy import read_by_table, write_by_table
+
+UNIT_BITS = 128
+"""What a swizzle moves as a whole."""
 
 
 def read_shared(e: ThreadBuilder, tile: SharedTile, layout: RegisterLayout) -> RegisterTile:
@@ -28,8 +34,11 @@ def read_shared(e: ThreadBuilder, tile: SharedTile, layout: RegisterLayout) -> R
         return read_by_table(e, tile, layout)
 
     def load(piece: AccessChunk) -> SSAValue:
-        pointer = chunk_address(e, tile, piece)
-        return e.insert(LoadOp(pointer, VectorType(tile.element, [piece.count]))).result
+        found = [
+            e.insert(LoadOp(chunk_address(e, tile, unit), VectorType(tile.element, [unit.count])))
+            for unit in _units(piece, tile.layout.bits)
+        ]
+        return joined(e, [op.result for op in found])
 
     return assembled(e, layout, tile.element, load)
 
@@ -43,9 +52,21 @@ def write_shared(e: ThreadBuilder, fragment: RegisterTile, tile: SharedTile) -> 
         write_by_table(e, fragment, tile)
         return
     holds = is_first_holder(e, fragment.layout)
-    for piece in pieces(e, fragment.layout, tile.layout.bits):
-        value = strip(e, fragment.parts[piece.block], piece.register, piece.count)
-        e.insert(StoreOp(value, chunk_address(e, tile, piece), holds))
+    bits = tile.layout.bits
+    for piece in pieces(e, fragment.layout, bits):
+        for unit in _units(piece, bits):
+            value = strip(e, fragment.parts[unit.block], unit.register, unit.count)
+            e.insert(StoreOp(value, chunk_address(e, tile, unit), holds))
+
+
+def _units(piece: AccessChunk, bits: int) -> Iterator[AccessChunk]:
+    """The parts of a chunk that a swizzle leaves whole: 16 bytes.
+
+    A chunk is longer where a tile was loaded in pieces of smaller elements than these.
+    """
+    count = min(piece.count, UNIT_BITS // bits)
+    for k in range(0, piece.count, count):
+        yield replace(piece, register=piece.register + k, count=count, shift=piece.shift + k)
 
 
 def chunk_address(e: ThreadBuilder, tile: SharedTile, piece: AccessChunk) -> SSAValue:

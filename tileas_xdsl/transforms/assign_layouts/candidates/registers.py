@@ -255,14 +255,21 @@ def _plain(shape: tuple[int, ...], agent: Agent, least: int) -> Iterator[Registe
 
 
 def _lines(a: Assignment, group: TileGroup, agent: Agent, least: int) -> Iterator[RegisterLayout]:
-    """Accesses of 16 bytes where a warp takes several rows for that, for tiles behind pointers.
+    """Accesses of 16 bytes where a warp takes several rows for that.
 
-    Each access costs an address of 64 bits.  What is reduced along rows stays with a warp each.
+    Behind pointers each access costs an address of 64 bits; elsewhere it is worth it where a lane
+    would move less than a word.  What is reduced along rows stays with a warp each.
     """
     operations = [op for op, _ in _operations(a, group)]
     is_pointed = any(isinstance(op, LoadBase | StoreBase) and _memory_of(op) for op in operations)
-    if is_pointed and not any(isinstance(op, ReduceOp) for op in operations):
+    accesses = [op for op in operations if _memory_of(op) is Space.GMEM]
+    is_narrow = bool(accesses) and group.shape[-1] * least < LANES * WORD_BYTES
+    is_reduced = any(isinstance(op, ReduceOp) for op in operations)
+    if (is_pointed or is_narrow) and not is_reduced:
         yield line_layout(group.shape, agent.warps, least)
+
+
+LANES, WORD_BYTES = 32, 4
 
 
 def _least_bytes(a: Assignment, group: TileGroup) -> int:
