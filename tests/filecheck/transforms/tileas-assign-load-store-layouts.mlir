@@ -249,7 +249,7 @@ func.func @view_of_registers(%x: !nv_tileas.tiled_view<1x16x16xf32, gmem>, %b: t
 }
 
 // CHECK-LABEL: func.func @view_of_registers
-// CHECK:         %rows = nv_tileas.view %c : tensor<1x16x16xf32, #nv_tileas.blocked<"(1,(4,4),16,2):(0,(32@thread,1@value),1@thread,16@thread)">> -> tensor<16x16xf32>{{$}}
+// CHECK:         %rows = nv_tileas.view %c : tensor<1x16x16xf32, #nv_tileas.blocked<"(1,16,(2,8)):(0,8@thread,(1@value,1@thread))">> -> tensor<16x16xf32>{{$}}
 
 // 8. Left alone: what no operation says anything of, what comes from or goes to other functions,
 // extents that are no powers of two, and layouts that are there already.
