@@ -7,7 +7,6 @@ from typing import TypeAlias, TypeVar, cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
-    FixedBitwidthType,
     IntegerAttr,
     MemRefType,
     NoneAttr,
@@ -67,11 +66,6 @@ def shape_of(type_: Attribute) -> tuple[int, ...]:
 def element_of(type_: Attribute) -> Attribute:
     """The element type of a buffer."""
     return cast("Buffer", type_).element_type
-
-
-def bits_of(element: Attribute) -> int:
-    """The bits of an element; an index has 64."""
-    return element.bitwidth if isinstance(element, FixedBitwidthType) else 64
 
 
 def enclosing(op: Operation, kind: type[OpT]) -> OpT | None:

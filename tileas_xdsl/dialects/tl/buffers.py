@@ -18,11 +18,11 @@ from xdsl.irdl import (
 from xdsl.traits import NoMemoryEffect
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.element_bits import bits_of
 from tileas_xdsl.dialects.tl.attributes import FragmentAttr, SharedAttr
 from tileas_xdsl.dialects.tl.base import (
     BUFFER,
     Value,
-    bits_of,
     check_static,
     element_of,
     scope_of,

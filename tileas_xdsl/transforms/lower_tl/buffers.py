@@ -10,7 +10,8 @@ import numpy as np
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.tl.base import bits_of, element_of, shape_of
+from tileas_xdsl.dialects.element_bits import bits_of
+from tileas_xdsl.dialects.tl.base import element_of, shape_of
 from tileas_xdsl.dialects.tl.buffers import (
     AllocFragmentOp,
     AllocLocalOp,

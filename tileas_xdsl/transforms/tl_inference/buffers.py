@@ -8,8 +8,9 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.diagnostics.locations import location_of
+from tileas_xdsl.dialects.element_bits import bits_of
 from tileas_xdsl.dialects.tl.attributes import FragmentAttr
-from tileas_xdsl.dialects.tl.base import bits_of, element_of, scope_of, shape_of
+from tileas_xdsl.dialects.tl.base import element_of, scope_of, shape_of
 from tileas_xdsl.dialects.tl.buffers import storage_of
 from tileas_xdsl.dialects.tl.fragments import layout_of
 from tileas_xdsl.inference.fragment_map import FragmentMap

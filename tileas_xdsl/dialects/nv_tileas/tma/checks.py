@@ -13,8 +13,6 @@ from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     AnyFloat,
-    FixedBitwidthType,
-    FloatTF32Type,
     IndexType,
     IntegerAttr,
     MemRefType,
@@ -28,6 +26,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.element_bits import bits_of
 from tileas_xdsl.dialects.nv_tileas.atoms import BLACKWELL_MODES, TMA_ATOMS, TmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr, LayoutAttr
 from tileas_xdsl.dialects.nv_tileas.enums import OobMode, OobModeAttr, Space, SwizzleMode
@@ -51,8 +50,6 @@ MAX_MULTICAST = 16
 
 ROW_BITS = 128
 """A row of a box is a multiple of 16 bytes."""
-
-WORD_BITS = 32
 
 Box = tuple[int | None, ...]
 """The extents of a box, None for one that is not constant."""
@@ -160,13 +157,6 @@ def _check_row(op: Operation, bits: int, swizzle: SwizzleMode | None) -> None:
     span = None if swizzle is None else SWIZZLES[swizzle.value].span
     if swizzle is not None and span is not None and bits > span * 8:
         raise op_error(op, f"swizzle {swizzle.value} spans {span} bytes, but rows have {bits // 8}")
-
-
-def bits_of(element: Attribute | None) -> int:
-    """Return the bits of an element in memory; tf32 takes 32, an `index` 64."""
-    if isinstance(element, FloatTF32Type):
-        return WORD_BITS
-    return element.bitwidth if isinstance(element, FixedBitwidthType) else 64
 
 
 def number_of(attribute: Attribute | None) -> int | None:

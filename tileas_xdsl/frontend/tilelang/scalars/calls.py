@@ -11,7 +11,7 @@ from xdsl.dialects import arith, math, scf
 from xdsl.dialects.builtin import AnyFloat, IntegerType
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
-from tileas_xdsl.dialects.tl.base import bits_of
+from tileas_xdsl.dialects.element_bits import bits_of
 from tileas_xdsl.frontend.tilelang.graph import Node
 from tileas_xdsl.frontend.tilelang.memory.element_access import is_always_readable
 from tileas_xdsl.frontend.tilelang.refusals import HINTS

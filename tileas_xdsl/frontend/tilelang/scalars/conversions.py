@@ -6,7 +6,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, f32, i1, i32, i64
 from xdsl.ir import Attribute, SSAValue
 
-from tileas_xdsl.dialects.tl.base import bits_of
+from tileas_xdsl.dialects.element_bits import bits_of
 from tileas_xdsl.frontend.tilelang.emitter import Emitter
 from tileas_xdsl.frontend.tilelang.scalars.element_types import is_unsigned
 

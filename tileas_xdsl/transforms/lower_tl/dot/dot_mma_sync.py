@@ -10,7 +10,8 @@ from xdsl.ir import SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu.mma.mma_sync import FP8
-from tileas_xdsl.dialects.tl.base import bits_of, element_of
+from tileas_xdsl.dialects.element_bits import bits_of
+from tileas_xdsl.dialects.tl.base import element_of
 from tileas_xdsl.dialects.tl.compute import GemmOp
 from tileas_xdsl.inference.gemm_layouts import COLUMNS_OF_WARP, ROWS_OF_WARP, Product
 from tileas_xdsl.threads.dot.mma_accumulate import mma_sync

@@ -8,7 +8,8 @@ from typing import Any
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.tl.base import bits_of, element_of, scope_of, shape_of
+from tileas_xdsl.dialects.element_bits import bits_of
+from tileas_xdsl.dialects.tl.base import element_of, scope_of, shape_of
 from tileas_xdsl.dialects.tl.compute import GemmOp
 from tileas_xdsl.inference.decisions import InferenceError
 from tileas_xdsl.inference.fragment_map import FragmentMap

@@ -12,7 +12,8 @@ from xdsl.ir import Attribute, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu.mma.wgmma_kinds import ptx_element
-from tileas_xdsl.dialects.tl.base import bits_of, element_of
+from tileas_xdsl.dialects.element_bits import bits_of
+from tileas_xdsl.dialects.tl.base import element_of
 from tileas_xdsl.dialects.tl.compute import GemmOp
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.gemm_layouts import Product, operand

@@ -9,7 +9,8 @@ from xdsl.dialects import scf
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.tl.base import bits_of, element_of
+from tileas_xdsl.dialects.element_bits import bits_of
+from tileas_xdsl.dialects.tl.base import element_of
 from tileas_xdsl.dialects.tl.buffers import storage_of
 from tileas_xdsl.dialects.tl.loops import ParallelOp, SerialOp
 from tileas_xdsl.dialects.tl.moves import CopyOp, FillOp, Side

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import Attribute, Operation
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.element_bits import bits_of
 from tileas_xdsl.dialects.tl.attributes import FragmentAttr
 from tileas_xdsl.dialects.tl.base import element_of, scope_of
 from tileas_xdsl.dialects.tl.fragments import layout_of
@@ -104,4 +105,4 @@ def _bits(type_: Attribute) -> int:
     """The bits of what is in registers; buffers and indices are not."""
     if scope_of(type_) is not None:
         return _bits(element_of(type_))
-    return type_.bitwidth if isinstance(type_, FixedBitwidthType) else 0
+    return bits_of(type_) if isinstance(type_, FixedBitwidthType) else 0

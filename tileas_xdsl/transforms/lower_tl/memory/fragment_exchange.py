@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tileas_xdsl.dialects.tl.base import bits_of
+from tileas_xdsl.dialects.element_bits import bits_of
 from tileas_xdsl.dialects.tl.moves import ConvertLayoutOp
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.layout.convert.planner import plan_conversion

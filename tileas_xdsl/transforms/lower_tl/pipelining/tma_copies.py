@@ -14,8 +14,9 @@ from xdsl.dialects.builtin import i32
 from xdsl.ir import BlockArgument, SSAValue
 
 from tileas_xdsl.dialects.cute_nvgpu import TmaLoadOp
+from tileas_xdsl.dialects.element_bits import bits_of
 from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import TensorMapRecipe
-from tileas_xdsl.dialects.tl.base import bits_of, element_of
+from tileas_xdsl.dialects.tl.base import element_of
 from tileas_xdsl.dialects.tl.moves import CopyOp
 from tileas_xdsl.inference.gemm_layouts import shared_layout
 from tileas_xdsl.layout.tables import table

@@ -10,7 +10,7 @@ from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import AnyFloat, IndexType, f32
 from xdsl.ir import Block, Operation, Region
 
-from tileas_xdsl.dialects.tl.base import bits_of
+from tileas_xdsl.dialects.element_bits import bits_of
 from tileas_xdsl.dialects.tl.compute import CumSumOp
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.integer_ops import index_constant

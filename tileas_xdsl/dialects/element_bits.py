@@ -1,0 +1,16 @@
+"""How many bits elements take in memory."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import FixedBitwidthType, FloatTF32Type
+from xdsl.ir import Attribute
+
+WORD_BITS = 32
+"""Of a register, and of a tf32 in memory, of which 19 bits count (PTX ISA, alternate floats)."""
+
+
+def bits_of(element: Attribute | None) -> int:
+    """Return the bits of an element in memory; an `index`, and what has no width, takes 64."""
+    if isinstance(element, FloatTF32Type):
+        return WORD_BITS
+    return element.bitwidth if isinstance(element, FixedBitwidthType) else 64
