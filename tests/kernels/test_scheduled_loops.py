@@ -43,3 +43,10 @@ def test_a_scheduled_loop_is_right(problem: Problem) -> None:
 def test_no_order_of_completion_makes_it_wrong(problem: Problem, order: str) -> None:
     found = emulated(problem, scheduled(problem), seed=1, order=order)
     assert found.is_right, str(found)
+
+
+def test_chunks_of_rows_load_their_queries_again() -> None:
+    """The last product of a chunk that reads its queries is awaited behind the rotated loop."""
+    problem = Attention(1, 1, 256, 96, 64, tm=256, tn=32).problem()
+    found = emulated(problem, problem.compiled("sm_90a"), order="lazy")
+    assert found.is_right, str(found)

@@ -26,7 +26,6 @@ from tileas_xdsl.dialects.cute_nvgpu import (
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp
 from tileas_xdsl.dialects.nv_tileas.interfaces import Producer
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
-from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import FutureWaitOp, WaitOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
@@ -50,6 +49,7 @@ from tileas_xdsl.threads.codegen.lowered_values import (
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.codegen.structured_control_flow import run_if
 from tileas_xdsl.threads.codegen.thread_ids import is_elected_in_agent, thread_id
+from tileas_xdsl.threads.pipeline.awaited_tokens import WAITS, is_awaited_within
 from tileas_xdsl.threads.pipeline.tile_properties import origin, runs_again
 from tileas_xdsl.threads.smem.smem_layout import BARRIER_BYTES
 
@@ -192,15 +192,9 @@ def _check_announced(op: BulkLoad) -> None:
         )
 
 
-def _waits(token: SSAValue, block: Block | None) -> bool:
-    """Return whether a token is awaited in a block, and has no other use."""
-    users = [use.operation for use in token.uses]
-    is_waited = any(user.parent is block for user in users)
-    return is_waited and all(isinstance(user, WaitOp | FutureWaitOp) for user in users)
-
-
 def _check_waited(op: BulkLoad) -> None:
-    if not _waits(op.result, op.parent):
+    waits = [user for use in op.result.uses if isinstance(user := use.operation, WAITS)]
+    if len(waits) < op.result.uses.get_length() or not any(w.parent is op.parent for w in waits):
         raise op_error(
             op,
             "loads outside the stages of a pipeline, and is not waited for in the block that it is "
@@ -210,7 +204,7 @@ def _check_waited(op: BulkLoad) -> None:
 
 def _check_readers(op: BulkLoad) -> None:
     """Check that all late reads of a tile finish before the next iteration loads it."""
-    if not runs_again(op):
+    if not runs_again(op) or op.parent is None:
         return
     pending = [op.destination]
     while pending:
@@ -220,7 +214,7 @@ def _check_readers(op: BulkLoad) -> None:
                 pending += user.results
             is_late = isinstance(user, AsyncDotOp | TmaTransferOp) and user is not op
             is_late = is_late and not is_tensor_product(user)
-            if is_late and not _waits(user.results[0], op.parent):
+            if is_late and not is_awaited_within(user.results[0], op.parent):
                 raise op_error(
                     user,
                     "may still read its tile when the next round loads it: nothing waits for it "
