@@ -9,6 +9,7 @@ from typing import Any, Literal
 import ml_dtypes
 import numpy as np
 import pytest
+from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 from xdsl.utils.arg_spec import ArgSpec
 
@@ -216,3 +217,17 @@ def test_accumulators_in_tensor_memory_are_read_before_they_are_reshaped() -> No
     kernel = tileas.compile(kernels.batched, a, b, c, target="sm_100a")
     assert "tcgen05.mma" in kernel.ptx
     check(kernel.emulate(a, b, c, order="random"), exact(a, b))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_stride_of_a_single_matrix_is_any_number(target: str) -> None:
+    """A launch promises nothing of it, and no address depends on it: TMA moves all three."""
+    one = "f16[1, ?%8, ?%8; ?, ?%8, 1]"
+    signature = f"a: {one}, b: {one}, c: {one}, tm=64, tn=64, tk=32"
+    kernel = tileas.compile(batched_matmul, signature=signature, target=target)
+    assert len(re.findall(COPIES, kernel.ptx)) == 3
+    a, b, c = (
+        as_strided(x, (1, *x.shape), (6, *x.strides)) for x in case(72, 88, 56, output=np.float16)
+    )
+    found = kernel.emulate(a, b, c, 64, 64, 32, grid=(2, 2, 1), order="random")
+    check(found, exact(a[0], b[0])[None], error=0.05)

@@ -133,3 +133,17 @@ cuda_tile.module @kernels {
     return
   }
 }
+
+// -----
+
+// No address depends on the stride of a dimension of extent 1: it becomes 16 bytes, or 1 innermost.
+cuda_tile.module @k {
+  // CHECK-LABEL: func.func @unit_extents
+  entry @unit_extents(%p: tile<ptr<f16>>, %n: tile<i32>, %s: tile<i32>, %any: tile<i32>) {
+    // CHECK: nv_tileaa.make_memref %p, sizes[%n : i32, %n : i32], strides[%s : i32] : !nv_tileaa.ptr<f16, 1> -> memref<1x?x?xf16, strided<[8, ?, 1]>>
+    %batch = make_tensor_view %p, shape = [1, %n, %n], strides = [%any, %s, 1] : tile<i32> -> tensor_view<1x?x?xf16, strides=[?,?,1]>
+    // CHECK: nv_tileaa.make_memref %p, sizes[%n : i32], strides[%s : i32] : !nv_tileaa.ptr<f16, 1> -> memref<?x1xf16, strided<[?, 1]>>
+    %column = make_tensor_view %p, shape = [%n, 1], strides = [%s, %any] : tile<i32> -> tensor_view<?x1xf16, strides=[?,?]>
+    return
+  }
+}

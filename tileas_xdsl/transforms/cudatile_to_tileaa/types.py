@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
     Float4E2M1FNType,
     Float8E4M3FNType,
     IntegerType,
@@ -15,11 +16,15 @@ from xdsl.ir import Attribute
 
 from tileas_xdsl.dialects.cuda_tile.types.tile_types import PtrType, TileType, TokenType
 from tileas_xdsl.dialects.cuda_tile.types.view_types import TensorViewType
+from tileas_xdsl.dialects.element_bits import bits_of
 from tileas_xdsl.dialects.nv_tileaa import types as aa
 from tileas_xdsl.dialects.nv_tileaa.memory.views import array_type
 
 GLOBAL = 1
 """The address space of global memory, as LLVM numbers them for NVPTX."""
+
+_ALIGNED_BITS = 128
+"""What strides of tensor maps are multiples of, and the widest access of a thread."""
 
 
 WIDENED: Mapping[Attribute, Attribute] = {
@@ -45,6 +50,21 @@ def converted_type(type_: Attribute) -> Attribute:
         case TokenType():
             return aa.AAMemTokenType()
         case TensorViewType():
-            return array_type(type_.element_type, type_.get_shape(), type_.get_strides())
+            strides = [stride_along(type_, axis) for axis in range(len(type_.get_shape()))]
+            return array_type(type_.element_type, type_.get_shape(), strides)
         case _:
             return type_
+
+
+def stride_along(view: TensorViewType, axis: int) -> int:
+    """The stride of an array in elements, `DYNAMIC_INDEX` for one that a launch gives.
+
+    No address depends on that of a dimension of extent 1, about which front ends promise nothing,
+    and which of an argument may be any number.  It becomes one that vectors and TMA can use:
+
+        tensor_view<1x?x?xf16, strides=[?,?,1]>   memref<1x?x?xf16, strided<[8, ?, 1]>>
+    """
+    stride, shape = view.get_strides()[axis], view.get_shape()
+    if stride != DYNAMIC_INDEX or shape[axis] != 1:
+        return stride
+    return 1 if axis == len(shape) - 1 else _ALIGNED_BITS // bits_of(view.element_type)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import compress
 from typing import Any
 
 from xdsl.dialects import arith
@@ -43,6 +44,7 @@ from tileas_xdsl.transforms.cudatile_to_tileaa.memory.access_attributes import (
     token_before,
 )
 from tileas_xdsl.transforms.cudatile_to_tileaa.memory.pointers import rmw_mode
+from tileas_xdsl.transforms.cudatile_to_tileaa.types import stride_along
 
 _SPECIAL: Mapping[PaddingValue, SpecialPadding] = {
     PaddingValue.NEG_ZERO: SpecialPadding.NEG_ZERO,
@@ -65,9 +67,12 @@ def padding_of(view: TileView) -> Attribute | None:
 
 def make_tensor_view(c: Converter, op: MakeTensorViewOp) -> Sequence[SSAValue]:
     """An array behind a pointer."""
-    assert isinstance(op.result.type, TensorViewType)
-    check_whole_bytes(op, op.result.type.element_type)
-    sizes, strides = c.get_all(op.dynamic_shape), c.get_all(op.dynamic_strides)
+    type_ = op.result.type
+    assert isinstance(type_, TensorViewType)
+    check_whole_bytes(op, type_.element_type)
+    dynamic = [axis for axis, stride in enumerate(type_.get_strides()) if stride == DYNAMIC_INDEX]
+    needed = [stride_along(type_, axis) == DYNAMIC_INDEX for axis in dynamic]
+    sizes, strides = c.get_all(op.dynamic_shape), c.get_all([*compress(op.dynamic_strides, needed)])
     return [c.insert(MakeMemrefOp(c.get(op.base), sizes, strides, c.type(op.result))).result]
 
 
