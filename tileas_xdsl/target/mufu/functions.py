@@ -73,13 +73,20 @@ def _special(found: NDArray[np.float64], *cases: tuple[NDArray[np.bool_], float]
 
 def _ex2(x: F32) -> F32:
     """The magnitude in steps of 2^-23, rounded to zero; the integer part is the exponent."""
-    size = np.where(np.abs(x) < 256, np.abs(x), 0).astype(np.float64)
-    whole = np.floor(size)
-    fraction = ((size - whole) * FRACTIONS).astype(np.int64)
+    size = np.abs(x)
+    ordinary = bool((size < 126).all())
+    size = size if ordinary else np.where(size < 256, size, np.float32(0))
+    steps = (size.astype(np.float64) * FRACTIONS).astype(np.int64)
+    whole, fraction = (steps >> FRACTION_BITS).astype(np.int32), steps & (FRACTIONS - 1)
     negative = np.signbit(x)
-    up = _looked_up("ex2", fraction) if not negative.all() else np.float64(1)
     down = _looked_up("ex2_negative", fraction) if negative.any() else np.float64(1)
-    found = np.where(negative, down * np.exp2(-whole), up * np.exp2(whole))
+    if negative.all():
+        found = np.ldexp(down, -whole)
+    else:
+        up = _looked_up("ex2", fraction)
+        found = np.where(negative, np.ldexp(down, -whole), np.ldexp(up, whole))
+    if ordinary:
+        return found.astype(np.float32)
     return _special(found, (x >= 128, np.inf), (x <= -256, 0.0), (np.isnan(x), np.nan))
 
 

@@ -144,11 +144,12 @@ def rounded(result: tuple[Array, Array], name: str, rounding: str) -> Array:
     value, lost = result
     if name == "f64":
         return _directed(value, lost, rounding).view(np.uint64)
-    odd = _to_odd(value, lost)
+    odd = round_to_odd(value, lost)
     return encode(odd, name, rounding)
 
 
-def _to_odd(value: Array, lost: Array) -> Array:
+def round_to_odd(value: Array, lost: Array) -> Array:
+    """Return a double that is odd wherever bits were lost: rounding it again rounds only once."""
     value = np.asarray(value, np.float64)
     even = (np.ascontiguousarray(value).view(np.int64) & 1).reshape(value.shape) == 0
     inexact = np.isfinite(value) & (lost != 0) & even

@@ -139,9 +139,32 @@ def encode(values: Array, name: str, rounding: str = "rn", *, saturate: bool = F
     `rounding` is rn (nearest even), rna (nearest, halves away), rz, rm or rp.  `saturate` makes the
     largest finite number of what overflows.
     """
+    if rounding == "rn" and not saturate and name in _NATIVE:
+        return _encode_natively(np.asarray(values), name)
     values = np.asarray(values, np.float64)
-    if name == "f64":
-        return values.view(np.uint64)
+    return (
+        values.view(np.uint64) if name == "f64" else _encode_bits(values, name, rounding, saturate)
+    )
+
+
+_NATIVE: Mapping[str, tuple[type[Any], type[Any]]] = {
+    "f32": (np.float32, np.uint32),
+    "f16": (np.float16, np.uint16),
+}
+"""The formats that numpy has, to which it rounds doubles once."""
+
+
+def _encode_natively(values: Array, name: str) -> Array:
+    """Round to nearest even by numpy's conversion."""
+    dtype, unsigned = _NATIVE[name]
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        bits = values.astype(dtype).view(unsigned).astype(np.uint64)
+    is_nan = values != values
+    return np.where(is_nan, np.uint64(FORMATS[name].nan or 0), bits) if is_nan.any() else bits
+
+
+def _encode_bits(values: Array, name: str, rounding: str, saturate: bool) -> Array:
+    """Round to any format, in any direction."""
     f = FORMATS[name]
     negative = np.signbit(values)
     magnitude = np.where(np.isfinite(values), np.abs(values), 0.0)

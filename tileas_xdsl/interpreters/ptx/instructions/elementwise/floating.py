@@ -24,12 +24,21 @@ from tileas_xdsl.interpreters.ptx.numerics.directed_rounding import (
     two_product,
     two_sum,
 )
-from tileas_xdsl.interpreters.ptx.numerics.float_formats import FORMATS, decode, encode
+from tileas_xdsl.interpreters.ptx.numerics.float_formats import (
+    FORMATS,
+    decode,
+    encode,
+    singles,
+)
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import (
     NATIVE_FLOATS,
     TYPES,
     UNSIGNED,
     ScalarType,
+)
+from tileas_xdsl.interpreters.ptx.numerics.single_precision import (
+    fused_single,
+    single_operation,
 )
 from tileas_xdsl.target.mufu.functions import FUNCTIONS, approximate, approximate_quotient
 
@@ -113,25 +122,19 @@ def _finish(bits: Array, name: str, mode: Mode) -> Array:
 
 
 def _natively(native: Any, dtype: np.dtype[Any]) -> Bits:
-    """Return numpy's operation with canonical NaN for f32 and kept NaN payload for f64."""
-    nan = FORMATS["f32"].nan if dtype == np.float32 else None
-
-    def function(*bits: Array) -> Array:
-        found = native(*(b.view(dtype) for b in bits))
-        is_nan = found != found
-        if nan is None or not np.any(is_nan):
-            return found
-        return np.where(is_nan, np.uint32(nan).view(np.float32), found)
-
-    return function
+    """Return numpy's operation, which keeps payloads of NaN."""
+    return lambda *bits: native(*(b.view(dtype) for b in bits))
 
 
 def _operation(name: str, operation: str, mode: Mode, sources: Sequence[str] = ()) -> Bits:
     """Return an operation of `OPERATIONS` on bit patterns of a format."""
     _, exact, native = OPERATIONS[operation]
     dtype = NATIVE_FLOATS.get(name)
-    if native is not None and dtype is not None and mode.plain and name != "f16" and not sources:
-        return _natively(native, dtype)
+    if not sources and mode in (Mode(), Mode(ftz=True)):
+        if name == "f32":
+            return single_operation(native or fused_single, ftz=mode.ftz)
+        if native is not None and dtype is not None and mode.plain and name != "f16":
+            return _natively(native, dtype)
 
     def function(*bits: Array) -> Array:
         formats = sources or (name,) * len(bits)
@@ -281,21 +284,21 @@ def build_extreme(site: Site) -> Step:
     count = site.count(3, 4) - 1
     name = _element(type_)
     canonical = FORMATS[name].nan
+    numbers = singles if name == "f32" else decode
 
     def pair(a: Array, b: Array) -> Array:
-        x, y = decode(a, name), decode(b, name)
+        x, y = numbers(a, name), numbers(b, name)
         if ftz:
             x, y = flush(x, name), flush(y, name)
-        sign = np.signbit(x) ^ np.signbit(y)
+        sign = np.signbit(x) ^ np.signbit(y) if signs else None
         if magnitude:
             x, y = np.abs(x), np.abs(y)
         found = _extreme(x, y, least)
         if nan:
-            found = np.where(np.isnan(x) | np.isnan(y), np.nan, found)
-        if signs:
+            found = np.where(np.isnan(x) | np.isnan(y), x.dtype.type(np.nan), found)
+        if sign is not None:
             found = np.where(np.isnan(found), found, np.copysign(found, np.where(sign, -1.0, 1.0)))
-        bits = encode(found, name)
-        return np.where(np.isnan(found), np.uint64(canonical or 0), bits)
+        return np.where(np.isnan(found), np.uint64(canonical or 0), encode(found, name))
 
     def function(*bits: Array) -> Array:
         found = pair(bits[0], bits[1])
@@ -308,6 +311,8 @@ def build_extreme(site: Site) -> Step:
 
 def _extreme(x: Array, y: Array, least: bool) -> Array:
     found = np.fmin(x, y) if least else np.fmax(x, y)
+    if found.all():
+        return found
     zeros = (x == 0) & (y == 0)
     negative = (np.signbit(x) | np.signbit(y)) if least else (np.signbit(x) & np.signbit(y))
     return np.where(zeros, np.where(negative, -0.0, 0.0), found)
