@@ -77,7 +77,7 @@ from tileas_xdsl.threads.registers.vector_values import (
     vector_type,
 )
 from tileas_xdsl.threads.smem.scratch_buffer import exchanged
-from tileas_xdsl.threads.smem.shared_tile import shared_tile
+from tileas_xdsl.threads.smem.shared_tile import NOBODY, shared_tile
 from tileas_xdsl.threads.smem.swizzled_tile_access import write_shared
 
 SPECIAL: Mapping[SpecialPadding, float] = {
@@ -343,14 +343,15 @@ def overwrite_shared(
 ) -> None:
     """Have all threads of the agent write a tile in shared memory, and see it whole afterwards.
 
-    A newly allocated tile needs no barrier before (it has no readers yet), and none behind if the
-    program has a barrier of the block next.
+    A newly allocated tile needs no barrier before (it has no readers yet, unless it gets the memory
+    of a dead one), and none behind if the program has a barrier of the block next.
     """
     found = e.get(target)
     is_new = isinstance(found, PendingTile) and found.place is None and not runs_again(op)
-    if not is_new:
+    tile = shared_tile(e, target)
+    if not is_new or (isinstance(found, PendingTile) and found.visible_to == NOBODY):
         synchronize_agent(e)
-    write(shared_tile(e, target))
+    write(tile)
     if not _is_read_by_threads_only(target):
         e.insert(FenceProxyAsyncOp("shared::cta"))
     if not isinstance(op.next_op, gpu.BarrierOp):

@@ -6,9 +6,9 @@
     convert_layout %sum          ; may exchange through the memory of %q and of the stages
 
 Of two tiles in one round of a loop, the second may have the memory of the first if products read
-both: threads meet before they or TMA fill a tile in a loop.  Otherwise what runs again could be
-read again, so that nothing in a loop counts.  Bulk stores read their tile until somebody waits for
-them, so their sources never count.
+both, and wait for them: threads meet before they or TMA fill a tile in a loop.  Otherwise what runs
+again could be read again, so that nothing in a loop counts.  Bulk stores read their tile until
+somebody waits for them, so their sources never count.
 """
 
 from __future__ import annotations
@@ -16,9 +16,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from xdsl.ir import Block, Operation, SSAValue
+from xdsl.traits import IsTerminator
 
 from tileas_xdsl.analysis.memory.shared_memory import is_staging
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, MatrixProduct
+from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import STAGES_ARE_A_HINT, CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
@@ -51,7 +53,7 @@ def memory_for_operand(e: ThreadBuilder, tile: SSAValue, size: int) -> int | Non
     if not isinstance(made, _MAKERS) or not _is_operand(tile):
         return None
     for offset, available in dead_memory(e, made):
-        if available >= size and _is_free(e, offset, size, made):
+        if available >= size and is_free(e, offset, size, made):
             _forget_scratch(e, offset, size)
             return offset
     return None
@@ -67,7 +69,7 @@ def memory_for_staging(e: ThreadBuilder, tile: SSAValue, size: int) -> int | Non
         return None
     for offset, available in dead_memory(e, made):
         for place in range(offset, offset + available - size + 1, ALIGNMENT):
-            if _is_free(e, place, size, made):
+            if is_free(e, place, size, made):
                 _forget_scratch(e, place, size)
                 kept = ScratchAllocation(place, size, made, is_kept=True)
                 e.scratch_buffers.setdefault(e.agent.number, []).append(kept)
@@ -76,7 +78,7 @@ def memory_for_staging(e: ThreadBuilder, tile: SSAValue, size: int) -> int | Non
     return None
 
 
-def _is_free(e: ThreadBuilder, offset: int, size: int, op: Operation) -> bool:
+def is_free(e: ThreadBuilder, offset: int, size: int, op: Operation) -> bool:
     """Whether all other tiles with a part of the memory are dead too."""
     return all(
         _is_dead(value, op)
@@ -100,12 +102,16 @@ def _forget_scratch(e: ThreadBuilder, offset: int, size: int) -> None:
 
 
 def _is_operand(tile: SSAValue) -> bool:
-    """Whether TMA fills a tile, or threads in a loop, and only products read it."""
-    users, made = [*_users(tile)], tile.owner
-    is_put = isinstance(made, ConvertLayoutOp) and runs_again(made)
-    is_filled = is_put or any(isinstance(user, TmaLoadBase) for user in users)
-    reads = (MatrixProduct, TmaLoadBase, *_VIEWS)
-    return is_filled and all(isinstance(user, reads) for user in users)
+    """Whether TMA or threads fill a tile, and only products read it."""
+    users = [*_users(tile)]
+    fills = [user for user in users if _fills(user, tile)]
+    return bool(fills or isinstance(tile.owner, ConvertLayoutOp)) and all(
+        user in fills or isinstance(user, (MatrixProduct, *_VIEWS)) for user in users
+    )
+
+
+def _fills(user: Operation, tile: SSAValue) -> bool:
+    return isinstance(user, TmaLoadBase) or (isinstance(user, CopyOp) and user.source is not tile)
 
 
 def _is_dead(tile: SSAValue, op: Operation) -> bool:
@@ -114,11 +120,18 @@ def _is_dead(tile: SSAValue, op: Operation) -> bool:
         return False
     parent = block.parent_op()
     in_loop = parent is not None and (isinstance(parent, LOOPS) or runs_again(parent))
-    if in_loop and not (
-        _is_operand(tile) and isinstance(op, _MAKERS) and _is_operand(op.results[0])
-    ):
+    if in_loop and not (_is_operand(tile) and _is_operand_in_time(op)):
         return False
     return all(_is_over(user, block, op) for user in _users(tile))
+
+
+def _is_operand_in_time(op: Operation) -> bool:
+    """Whether an operation makes an operand of products that are complete in its round."""
+    return (
+        isinstance(op, _MAKERS)
+        and _is_operand(op.results[0])
+        and not any(isinstance(user, AsyncDotOp) for user in _users(op.results[0]))
+    )
 
 
 def _common_block(first: Operation, second: Operation) -> Block | None:
@@ -141,6 +154,7 @@ def _users(tile: SSAValue) -> Iterator[Operation]:
 def _is_over(user: Operation, block: Block | None, op: Operation) -> bool:
     """Whether an operation has read its tile in all threads when they have come to `op`."""
     is_late = isinstance(user, AsyncDotOp | TmaTransferOp) and not isinstance(user, TmaLoadBase)
+    is_late = is_late or user.has_trait(IsTerminator)  # it goes on under another name
     before, here = _ancestor(user, block), _ancestor(op, block)
     if is_late or before is None or here is None:
         return False

@@ -8,7 +8,7 @@ from tileas_xdsl.threads.codegen.barriers import synchronize_agent, synchronize_
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import ScratchAllocation
 from tileas_xdsl.threads.pipeline.tile_properties import runs_again
-from tileas_xdsl.threads.smem.dead_memory import dead_memory
+from tileas_xdsl.threads.smem.dead_memory import dead_memory, is_free
 from tileas_xdsl.threads.smem.smem_layout import ALIGNMENT
 
 REUSE_THRESHOLD = 32 * 1024
@@ -69,7 +69,8 @@ def _add_dead_memory(
     """Add what tiles and stages have left, once each."""
     known = [(buffer.offset, buffer.offset + buffer.bytes) for buffer in scratch_buffers]
     for offset, size in dead_memory(e, op):
-        if not any(begin < offset + size and offset < end for begin, end in known):
+        is_known = any(begin < offset + size and offset < end for begin, end in known)
+        if not is_known and is_free(e, offset, size, op):
             scratch_buffers.append(ScratchAllocation(offset, size, None, is_kept=False))
 
 
