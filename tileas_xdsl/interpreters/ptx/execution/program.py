@@ -39,7 +39,6 @@ NOT_EMULATED = (
     (("tex", "tld4", "txq", "suld", "sust", "sured", "suq"),
      ": textures and surfaces are not emulated, their memory is laid out by the driver"),
     (("multimem",), ": memory of several GPUs is not emulated, one device is all there is"),
-    (("wmma",), ": its fragments are opaque; mma.sync is emulated"),
     (("clusterlaunchcontrol",), ": blocks are started in order here, and not cancelled"),
 )  # fmt: skip
 """Why instructions are not emulated, and what would do, by mnemonic."""

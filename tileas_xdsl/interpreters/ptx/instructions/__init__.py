@@ -6,7 +6,13 @@ from collections.abc import Mapping, Sequence
 
 from tileas_xdsl.interpreters.ptx.instructions import calls, control
 from tileas_xdsl.interpreters.ptx.instructions.base import Semantics
-from tileas_xdsl.interpreters.ptx.instructions.dot import tcgen05, tcgen05_mma, tcgen05_moves, wgmma
+from tileas_xdsl.interpreters.ptx.instructions.dot import (
+    tcgen05,
+    tcgen05_mma,
+    tcgen05_moves,
+    wgmma,
+    wmma,
+)
 from tileas_xdsl.interpreters.ptx.instructions.dot import warp_matrix as matrix
 from tileas_xdsl.interpreters.ptx.instructions.elementwise import (
     bits,
@@ -43,6 +49,7 @@ FAMILIES = (
     tensor_copies,
     tensor_maps,
     matrix,
+    wmma,
     wgmma,
     tcgen05,
     tcgen05_mma,

@@ -1,7 +1,7 @@
 """Forms of the matrix instructions of warps and warpgroups.
 
-Source: PTX ISA 9.7.14 (ldmatrix, stmatrix, movmatrix, mma.sync) and 9.7.15 (wgmma), checked against
-ptxas 13.
+Source: PTX ISA 9.7.14 (ldmatrix, stmatrix, movmatrix, mma.sync, wmma) and 9.7.15 (wgmma), checked
+against ptxas 13.
 """
 
 from __future__ import annotations
@@ -10,13 +10,16 @@ from collections.abc import Iterator
 
 from tileas_xdsl.target.features import Feature
 from tileas_xdsl.target.isa.forms import InstructionForm, form
-from tileas_xdsl.target.isa.requirements import HOPPER, since
+from tileas_xdsl.target.isa.requirements import HOPPER, Requirement, since
 from tileas_xdsl.target.isa.tables.tensor_cores import (
     MMA,
     WGMMA_COLUMNS,
     WGMMA_INTEGER_COLUMNS,
     WGMMA_K,
     WGMMA_TYPES,
+    WMMA,
+    WMMA_RESULTS,
+    WmmaOperands,
 )
 
 Forms = Iterator[InstructionForm]
@@ -55,6 +58,58 @@ def _mma() -> Forms:
         )  # fmt: skip
 
 
+_MAJORS = ("row", "col")
+_WMMA_SPACES = ("global", "shared", "shared::cta")
+
+
+def _wmma() -> Forms:
+    for element, operands in WMMA.items():
+        for shape, registers in operands.registers.items():
+            for part, count in zip("ab", registers, strict=True):
+                yield form(
+                    f"wmma.load.{part}.sync.aligned.layout.shape{{.space}}.type",
+                    f"<d:{operands.kind}*{count}>, [a], s:u32?", operands.requires,
+                    layout=_MAJORS, shape=(shape,), space=_WMMA_SPACES, type=(element,),
+                )  # fmt: skip
+            yield from _wmma_products(element, operands, shape)
+    for (shape, result), requires in _wmma_results().items():
+        count, kind = WMMA_RESULTS[result]
+        for name, layout in (("load.c", "<d:{}>, [a], s:u32?"), ("store.d", "[a], <d:{}>, s:u32?")):
+            yield form(
+                f"wmma.{name}.sync.aligned.layout.shape{{.space}}.type",
+                layout.format(f"{kind}*{count}"), requires,
+                layout=_MAJORS, shape=(shape,), space=_WMMA_SPACES, type=(result,),
+            )  # fmt: skip
+
+
+def _wmma_results() -> dict[tuple[str, str], Requirement]:
+    """What C and D need, by shape and type: what the first type of A with them needs."""
+    found: dict[tuple[str, str], Requirement] = {}
+    for operands in WMMA.values():
+        for shape in operands.registers:
+            for result in operands.results:
+                found.setdefault((shape, result), operands.requires)
+    return found
+
+
+def _wmma_products(element: str, operands: WmmaOperands, shape: str) -> Forms:
+    a, b = (f"{operands.kind}*{count}" for count in operands.registers[shape])
+    for d in operands.results:
+        for c in operands.results:
+            d_count, d_kind = WMMA_RESULTS[d]
+            c_count, c_kind = WMMA_RESULTS[c]
+            types = ".type.c_type" if element == "f16" else ".type.a_type.b_type.c_type"
+            rounding = "{.rounding}" * (element == "f64")
+            saturate = "{.satfinite}" * (d == "s32")
+            yield form(
+                f"wmma.mma.sync.aligned.a_layout.b_layout.shape{rounding}{types}{saturate}",
+                f"<d:{d_kind}*{d_count}>, <a:{a}>, <b:{b}>, <c:{c_kind}*{c_count}>",
+                operands.requires, a_layout=_MAJORS, b_layout=_MAJORS, shape=(shape,), type=(d,),
+                a_type=(element,), b_type=(element,), c_type=(c,),
+                rounding=("rn", "rz", "rm", "rp"),
+            )  # fmt: skip
+
+
 def _wgmma() -> Forms:
     for (a, b), results in WGMMA_TYPES.items():
         for d in results:
@@ -80,4 +135,4 @@ def _products(d: str, a: str, b: str) -> Forms:
         )  # fmt: skip
 
 
-FORMS = (*_moves(), *_mma(), *_wgmma())
+FORMS = (*_moves(), *_mma(), *_wmma(), *_wgmma())

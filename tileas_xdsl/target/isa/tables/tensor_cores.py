@@ -97,6 +97,42 @@ MMA: Mapping[tuple[str, str, str, str], Fragments] = MappingProxyType(
 )
 """By shape and types of D, A and B."""
 
+_WMMA_SHAPES = ("m16n16k16", "m8n32k16", "m32n8k16")
+
+
+@dataclass(frozen=True, slots=True)
+class WmmaOperands:
+    """A and B of a `wmma`: registers of each thread by shape, types of D and C, when it came."""
+
+    registers: Mapping[str, tuple[int, int]]
+    results: tuple[str, ...]
+    requires: Requirement
+    kind: str = "b32"
+
+
+def _by_shape(*registers: tuple[int, int]) -> Mapping[str, tuple[int, int]]:
+    return MappingProxyType(dict(zip(_WMMA_SHAPES, registers, strict=True)))
+
+
+_WMMA_SMALL = WmmaOperands(_by_shape((2, 2), (1, 4), (4, 1)), ("s32",), since((6, 3), 72))
+
+WMMA: Mapping[str, WmmaOperands] = MappingProxyType(
+    {
+        "f16": WmmaOperands(_by_shape((8, 8), (8, 8), (8, 8)), ("f16", "f32"), since((6, 1), 70)),
+        "bf16": WmmaOperands(_by_shape((4, 4), (2, 8), (8, 2)), ("f32",), _AMPERE),
+        "tf32": WmmaOperands(MappingProxyType({"m16n16k8": (4, 4)}), ("f32",), _AMPERE),
+        "s8": _WMMA_SMALL,
+        "u8": _WMMA_SMALL,
+        "f64": WmmaOperands(MappingProxyType({"m8n8k4": (1, 1)}), ("f64",), _AMPERE, "f64"),
+    }
+)
+"""By type of A and B.  Those of f16 have room for the largest shape, whatever the shape."""
+
+WMMA_RESULTS: Mapping[str, tuple[int, str]] = MappingProxyType(
+    {"f16": (4, "b32"), "f32": (8, "f32"), "s32": (8, "b32"), "f64": (2, "f64")}
+)
+"""By type of C and D: the registers of each thread, and their kind."""
+
 TMEM_REGISTERS: Mapping[str, int] = MappingProxyType(
     {"32x32b": 1, "16x64b": 1, "16x128b": 2, "16x256b": 4, "16x32bx2": 1}
 )

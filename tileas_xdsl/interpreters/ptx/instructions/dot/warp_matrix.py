@@ -93,7 +93,7 @@ def build_ldmatrix(site: Site) -> Step:
     return step
 
 
-def _pointing(f: ConvergenceGroup, rows: int) -> int:
+def lanes_with_rows(f: ConvergenceGroup, rows: int) -> int:
     """Return the lanes whose addresses are used, one for each row."""
     mask = 0
     for warp in warps_of(f.mask):
@@ -104,7 +104,7 @@ def _pointing(f: ConvergenceGroup, rows: int) -> int:
 def _rows_of(f: ConvergenceGroup, slot: int, offset: int, rows: int) -> Array:
     """Return the addressed rows, shape (warps x rows, 16 bytes)."""
     mask = f.mask
-    f.mask = _pointing(f, rows)
+    f.mask = lanes_with_rows(f, rows)
     found = np.zeros((f.mask.bit_count(), 4), WORD)
     for group in groups(f, f.r[slot], offset, "shared"):
         found[group.rows] = load(f, group, 4, 4)
@@ -126,7 +126,7 @@ def build_stmatrix(site: Site) -> Step:
         rows = np.zeros((len(cells), 16 * what.rows), np.uint8)
         rows[:, what.bytes] = cells
         mask = f.mask
-        f.mask = _pointing(f, what.rows)
+        f.mask = lanes_with_rows(f, what.rows)
         for group in groups(f, f.r[slot], offset, "shared"):
             store(f, group, rows.reshape(-1, 16).view(np.uint32)[group.rows], 4)
         f.mask = mask
@@ -205,7 +205,7 @@ def _mma_step(site: Site, name: str, types: tuple[str, str, str], saturate: bool
     width = 64 if d == "f64" else 32
     register = TYPES[f"b{width}"]
     counts = {part: _count(f"{name}.{part}", bits, width) for part, bits in
-              (("a", _bits(a)), ("b", _bits(b)), ("c", _bits(d)))}  # fmt: skip
+              (("a", element_bits(a)), ("b", element_bits(b)), ("c", element_bits(d)))}  # fmt: skip
     dests = [site.destination(p, register) for p in site.vector(0, (counts["c"],))]
     slots = {
         part: [site.source(p, register) for p in site.vector(location, (counts[part],))]
@@ -234,7 +234,8 @@ def _mma_step(site: Site, name: str, types: tuple[str, str, str], saturate: bool
     return step
 
 
-def _bits(element: str) -> int:
+def element_bits(element: str) -> int:
+    """Return the bits of an element of an operand or an accumulator."""
     return {"f64": 64, "f32": 32, "s32": 32}.get(element) or ELEMENT_BITS[element]
 
 
@@ -246,22 +247,29 @@ def _count(name: str, bits: int, width: int) -> int:
 def _matrix_of(words: Array, name: str, element: str) -> Array:
     """Decode registers (threads, registers) to a matrix of numbers (rows, columns)."""
     row, column = locations(name)
-    bits = _bits(element)
-    cells = np.ascontiguousarray(words).view(UNSIGNED[bits])[:, : row.shape[1]]
-    if element in ("f64", "f32"):
-        values = decode(np.ascontiguousarray(cells), element)
-    elif element == "s32":
-        values = cells.view(np.int32).astype(np.float64)
-    else:
-        values = values_of(np.ascontiguousarray(cells), element).astype(np.float64)
+    cells = np.ascontiguousarray(words).view(UNSIGNED[element_bits(element)])[:, : row.shape[1]]
     matrix = np.zeros(REGISTER_LAYOUTS[name].tile, np.float64)
-    matrix[row, column] = values
+    matrix[row, column] = numbers_of(cells, element)
     return matrix
+
+
+def numbers_of(cells: Array, element: str) -> Array:
+    """Decode the bits of elements, also of accumulators, to doubles."""
+    cells = np.ascontiguousarray(cells)
+    if element in ("f64", "f32"):
+        return decode(cells, element)
+    if element == "s32":
+        return cells.view(np.int32).astype(np.float64)
+    return values_of(cells, element).astype(np.float64)
 
 
 def _registers_of(matrix: Array, name: str, element: str, saturate: bool) -> Array:
     row, column = locations(name)
-    cells = matrix[row, column]
+    return words_of(matrix[row, column], element, saturate)
+
+
+def words_of(cells: Array, element: str, saturate: bool) -> Array:
+    """Round elements of D (threads, values) to the words of the registers of each thread."""
     if element == "f64":
         return cells.view(np.uint64)
     if element == "s32":
