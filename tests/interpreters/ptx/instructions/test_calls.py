@@ -248,3 +248,45 @@ def test_calls_that_cannot_be_followed_are_refused(call: str, message: str) -> N
     text = text.replace("@%p call (q0), collatz, (p0, p1);", call)
     with pytest.raises(PtxError, match=message):
         run(load(text), "k", [np.zeros(96, np.uint32), 0], 1, 96)
+
+
+# As nvcc writes tables of functions: an initial value is an address, the prototype has a name.
+POINTERS = (
+    HEADER.format(version="8.6", target="sm_90a")
+    + """
+.func (.param .b32 r) twice(.param .b32 x);
+.func (.param .b32 r) plus(.param .b32 x)
+{ .reg .b32 %a; ld.param.b32 %a, [x]; add.u32 %a, %a, 100; st.param.b32 [r], %a; ret; }
+.global .align 8 .u64 table[3] = {twice, plus, 0};
+.global .align 8 .u64 where = generic(table);
+.func (.param .b32 r) twice(.param .b32 x)
+{ .reg .b32 %a; ld.param.b32 %a, [x]; add.u32 %a, %a, %a; st.param.b32 [r], %a; ret; }
+.visible .entry k(.param .u64 out, .param .u32 modulus)
+{
+    .reg .b32 %t, %i, %m, %r; .reg .b64 %o, %f, %at;
+    mov.u32 %t, %tid.x; ld.param.u32 %m, [modulus]; rem.u32 %i, %t, %m;
+    ld.global.u64 %at, [where]; mul.wide.u32 %o, %i, 8; add.u64 %at, %at, %o; ld.u64 %f, [%at];
+    {
+    .param .b32 p0; st.param.b32 [p0], %t;
+    .param .b32 q0;
+    prototype_0 : .callprototype (.param .b32 _) _ (.param .b32 _);
+    call (q0), %f, (p0), prototype_0;
+    ld.param.b32 %r, [q0];
+    }
+    ld.param.u64 %at, [out]; mul.wide.u32 %o, %t, 4; add.u64 %at, %at, %o;
+    st.global.u32 [%at], %r;
+    ret;
+}
+"""
+)
+
+
+def test_calls_through_pointers_go_where_each_lane_points() -> None:
+    report = run(load(POINTERS), "k", [np.zeros(64, np.uint32), 2], 1, 64, raise_on_findings=True)
+    assert report.arrays[0].tolist() == [t + 100 if t % 2 else 2 * t for t in range(64)]
+
+
+def test_a_pointer_to_no_function_is_a_finding() -> None:
+    (finding,) = run(load(POINTERS), "k", [np.zeros(64, np.uint32), 3], 1, 64).findings
+    assert "%f is 0x0, which is no function with these parameters" in finding.message
+    assert finding.notes[-1] == "functions whose addresses are taken: twice, plus"

@@ -92,3 +92,15 @@ def test_kinds_of_floats() -> None:
     for name, wanted in kinds.items():
         (found,) = apply(f"testp.{name}.f32 {{x}}, {{a}};", [a], [bool])
         assert found.tolist() == wanted.tolist()
+
+
+@pytest.mark.parametrize(("to", "yes"), [("f16x2", 0x3C00), ("u32", 0xFFFF)])
+def test_set_of_halves(to: str, yes: int) -> None:
+    """Each half is compared by itself: lower, and with NaN the unordered relation holds."""
+    a, b = (words("f16", 64) for _ in range(2))
+    x, y = a.view(np.float16), b.view(np.float16)
+    less = (x < y) | np.isnan(x) | np.isnan(y)
+    (found,) = apply(
+        f"set.ltu.{to}.f16x2 {{x}}, {{a}}, {{b}};", [a.view("u4"), b.view("u4")], ["u4"]
+    )
+    assert found.view("u2").tolist() == np.where(less, yes, 0).tolist()

@@ -268,6 +268,8 @@ class Cluster:
         self.current: ConvergenceGroup | None = None
         self.barrier = ClusterBarrier(0)
         self.instructions = 0
+        self.cycle = 0
+        """The clock that was read last."""
         self.events = 0
         """Count of events that a waiting thread may have waited for."""
         self.preempted = False

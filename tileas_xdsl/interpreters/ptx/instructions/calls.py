@@ -12,12 +12,15 @@ import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from tileas_xdsl.interpreters.ptx.errors import Fault, SourceLocation
-from tileas_xdsl.interpreters.ptx.execution.lane_mask import indices
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import first_lane, indices
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
 from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step
 from tileas_xdsl.interpreters.ptx.memory.global_memory import LOCAL_WINDOW, SHARED_WINDOW
-from tileas_xdsl.interpreters.ptx.parsing.syntax import Operand, Symbol, Vector
+from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES
+from tileas_xdsl.interpreters.ptx.parsing.syntax import Operand, Register, Symbol, Vector
 from tileas_xdsl.target.printf import (
     MAX_VALUES,
     Conversion,
@@ -128,13 +131,15 @@ def build_call(site: Site) -> Step:
     """`call` of a driver-provided function; those of the module are inlined."""
     site.flag("uni")
     site.no_more()
+    if site.operands and isinstance(site.operands[0], Register):
+        return _call_of_nothing(site, site.operands[0])
     name, results, arguments = _parts(site)
     function = FUNCTIONS.get(name)
     if function is None:
         what = f"function '{name}'" if name else "a function"
         site.fail(
             f"{what} is called; calls are supported of "
-            f"functions of the module, by name and not recursive, and of {', '.join(FUNCTIONS)}"
+            f"functions of the module, not recursive, and of {', '.join(FUNCTIONS)}"
         )
     if len(arguments) != len(function.parameters) or len(results) != (function.result > 0):
         site.fail(f"'{name}' has {len(function.parameters)} parameters, not {len(arguments)}")
@@ -153,6 +158,24 @@ def build_call(site: Site) -> Step:
             for at in given:
                 memory[at : at + function.result].view("<u4")[0] = result
                 f.warpgroup.local_written[lane, at : at + function.result] = True
+
+    return step
+
+
+def _call_of_nothing(site: Site, pointer: Register) -> Step:
+    """Return the fault of a call through a pointer that is no function that it may reach."""
+    slot = site.source(pointer, TYPES["b64"])
+    names = ", ".join(site.program.module.functions) or "none"
+
+    def step(f: ConvergenceGroup) -> None:
+        value = f.r[slot]
+        lane = first_lane(f.mask)
+        found = int(value[lane]) if isinstance(value, np.ndarray) else int(value)
+        raise Fault(
+            "illegal-address",
+            f"{pointer.name} is {found:#x}, which is no function with these parameters",
+            (f"functions whose addresses are taken: {names}",),
+        )
 
     return step
 

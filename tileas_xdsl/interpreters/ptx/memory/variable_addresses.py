@@ -9,7 +9,7 @@ import numpy as np
 
 from tileas_xdsl.interpreters.ptx.errors import LaunchError, PtxError, SourceLocation
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array
-from tileas_xdsl.interpreters.ptx.memory.global_memory import GlobalMemory
+from tileas_xdsl.interpreters.ptx.memory.global_memory import Buffer, GlobalMemory
 from tileas_xdsl.interpreters.ptx.memory.shared_memory import RESERVED
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Kernel, Parameter, PtxModule, Variable
 from tileas_xdsl.target.arch import shared_memory_of
@@ -58,9 +58,13 @@ class Variables:
             self._refuse_shared(every, limit, dynamic_shared)
         self.shared_outside = self._between(every, self.shared_size + RESERVED - dynamic_shared)
         self._place_local(every)
-        for variable in every:
-            if variable.space in ("global", "const"):
-                self._place_global(variable, memory)
+        for name in module.functions:
+            code = memory.add(f"the code of '{name}'", np.zeros(16, np.uint8), read_only=True)
+            self._locations[name] = ("global", code.base)
+        stored = [v for v in every if v.space in ("global", "const")]
+        buffers = [self._place_global(variable, memory) for variable in stored]
+        for variable, buffer in zip(stored, buffers, strict=True):
+            self._fill_addresses(variable, buffer)
         self._place_parameters(kernel.parameters, memory)
 
     def address(self, name: str, offset: int) -> tuple[str, int] | None:
@@ -145,11 +149,24 @@ class Variables:
             raise LaunchError(f"a thread takes {at} bytes of local memory, more than {MAX_LOCAL}")
         self.local_size = -(-at // 16) * 16
 
-    def _place_global(self, variable: Variable, memory: GlobalMemory) -> None:
+    def _place_global(self, variable: Variable, memory: GlobalMemory) -> Buffer:
         data = np.zeros(max(variable.size, 1), np.uint8)
         data[: len(variable.data)] = np.frombuffer(variable.data, np.uint8)
         buffer = memory.add(f"'{variable.name}'", data, read_only=variable.space == "const")
         self._locations[variable.name] = ("global", buffer.base)
+        return buffer
+
+    def _fill_addresses(self, variable: Variable, buffer: Buffer) -> None:
+        """Write the generic addresses among the initial values of a variable."""
+        for at, symbol in variable.addresses.items():
+            space, address = self._locations.get(symbol.name, ("", 0))
+            if space != "global":
+                raise PtxError(
+                    f"'{symbol.name}' is no function or variable of global memory, whose address "
+                    f"may be an initial value of '{variable.name}'",
+                    variable.location,
+                )
+            buffer.data[at : at + 8] = np.array([address + symbol.offset], np.uint64).view(np.uint8)
 
     def _place_parameters(self, parameters: Sequence[Parameter], memory: GlobalMemory) -> None:
         data = b""

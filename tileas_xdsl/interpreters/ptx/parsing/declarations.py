@@ -5,7 +5,6 @@ from __future__ import annotations
 import struct
 from math import prod
 
-from tileas_xdsl.interpreters.ptx.errors import SourceLocation
 from tileas_xdsl.interpreters.ptx.numerics.float_formats import FORMATS, encode_value
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES, ScalarType
 from tileas_xdsl.interpreters.ptx.parsing.operands import Scope, parse_operand
@@ -14,6 +13,7 @@ from tileas_xdsl.interpreters.ptx.parsing.syntax import (
     Integer,
     Parameter,
     Register,
+    Symbol,
     Variable,
 )
 from tileas_xdsl.interpreters.ptx.parsing.token_stream import Cursor
@@ -127,27 +127,39 @@ def _variable(
     size = type_.size * lanes * prod(extents)
     if size > MAX_BYTES:
         cursor.fail(f"variable '{name}' takes {size} bytes, more than {MAX_BYTES}")
-    data = b""
+    data, addresses = b"", dict[int, Symbol]()
     if cursor.accept("="):
-        data = _initial_values(cursor, type_, location)
+        data = _initial_values(cursor, type_, addresses, 0)
         if extents and extents[0] == 0:
             size = len(data)
-    return Variable(name, space, size, align or type_.size * lanes, location, data, extern)
+    align = align or type_.size * lanes
+    return Variable(name, space, size, align, location, data, extern, addresses)
 
 
-def _initial_values(cursor: Cursor, type_: ScalarType, location: SourceLocation) -> bytes:
+def _initial_values(
+    cursor: Cursor, type_: ScalarType, addresses: dict[int, Symbol], at: int
+) -> bytes:
+    """Return the bytes of initial values; `addresses` gets those known only at a launch."""
     if cursor.accept("{"):
         data = b""
         while not cursor.accept("}"):
-            data += _initial_values(cursor, type_, location)
+            data += _initial_values(cursor, type_, addresses, at + len(data))
             if not cursor.accept(",") and cursor.token.text != "}":
                 cursor.fail(f"expected ',' or '}}' in an initial value, found {cursor.shown()}")
         return data
+    generic = cursor.accept("generic")
+    if generic:
+        cursor.expect("(", "after 'generic'")
     value = parse_operand(cursor, Scope(0))
+    if generic:
+        cursor.expect(")", "after the name of a variable")
+    if isinstance(value, Symbol) and type_.bits == 64:
+        addresses[at] = value
+        return bytes(8)
     if isinstance(value, Integer):
         return (value.value & ((1 << type_.bits) - 1)).to_bytes(type_.size, "little")
     if isinstance(value, Float) and type_.name in FORMATS:
         return encode_value(value.value, type_.name).to_bytes(type_.size, "little")
     if isinstance(value, Float) and value.width == type_.bits:
         return struct.pack("<Q", value.bits)[: type_.size]
-    return cursor.fail("initial values are numbers; addresses of variables are not supported")
+    return cursor.fail("initial values are numbers, or addresses where the type has 64 bits")

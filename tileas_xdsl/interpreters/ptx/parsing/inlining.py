@@ -1,4 +1,4 @@
-"""Direct calls of functions of the module: their bodies are put where they are called.
+"""Calls of functions of the module: their bodies are put where they are called.
 
 `.param` variables of a function are those of its caller: memory of the thread that only the callee
 touches while it runs, so that no copies are needed (PTX ISA 7.1, ABI).
@@ -11,7 +11,14 @@ becomes, with `%a~1` a register of the first copy,
 
     ld.param.b32 %a~1, [value]; ... st.param.b32 [result], %b~1; bra end~1; end~1:
 
-Recursive and indirect calls stay calls, which no launch accepts.
+A call through a pointer compares it with each function whose address is taken and that has as many
+parameters:
+
+    setp.ne.b64 %other, %pointer, twice;  @%other bra next;  ...twice...  bra end;  next: ... end:
+
+The call itself is left behind the last of them, where it is a fault.
+
+Recursive calls stay calls, which no launch accepts.
 """
 
 from __future__ import annotations
@@ -20,6 +27,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tileas_xdsl.interpreters.ptx.errors import PtxError
+from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES
 from tileas_xdsl.interpreters.ptx.parsing.statements import MAX_INSTRUCTIONS
 from tileas_xdsl.interpreters.ptx.parsing.syntax import (
     Address,
@@ -58,11 +66,16 @@ class Function:
         return [parameter.name for parameter in (*self.results, *self.parameters)]
 
 
-def inlined(kernel: Kernel, functions: Mapping[str, Function]) -> Kernel:
-    """Return a kernel with the functions that it calls in its own code."""
-    if not any(_callee(i, functions) for i in kernel.code):
+def inlined(
+    kernel: Kernel, functions: Mapping[str, Function], pointed: Sequence[Function] = ()
+) -> Kernel:
+    """Return a kernel with the functions that it calls in its own code.
+
+    `pointed` are those that calls through pointers may reach.
+    """
+    if not any(_callee(i, functions) or _pointer(i) for i in kernel.code):
         return kernel
-    made = _Inliner(functions)
+    made = _Inliner(functions, pointed)
     made.variables = list(kernel.variables)
     made.tables = dict(kernel.branch_targets)
     made.body(kernel.code, kernel.labels, _Names("", {}), ())
@@ -78,6 +91,13 @@ def _callee(instruction: Instruction, functions: Mapping[str, Function]) -> Func
         return None
     names = [o.name for o in instruction.operands if isinstance(o, Symbol)]
     return functions.get(names[0]) if names else None
+
+
+def _pointer(instruction: Instruction) -> Register | None:
+    """Return the register of a call through a pointer."""
+    if instruction.parts[0] != "call":
+        return None
+    return next((o for o in instruction.operands if isinstance(o, Register)), None)
 
 
 @dataclass(frozen=True)
@@ -117,8 +137,9 @@ class _Names:
 class _Inliner:
     """Collects the code of a kernel and of the copies of functions in it."""
 
-    def __init__(self, functions: Mapping[str, Function]) -> None:
+    def __init__(self, functions: Mapping[str, Function], pointed: Sequence[Function]) -> None:
         self._functions = functions
+        self._pointed = pointed
         self._copies = 0
         self.code: list[Instruction] = []
         self.labels: dict[str, int] = {}
@@ -147,6 +168,8 @@ class _Inliner:
         function = _callee(instruction, self._functions)
         if function is not None and function.name not in calls:
             self._call(made, function, calls)
+        elif _pointer(made) is not None:
+            self._dispatch(made, calls)
         elif calls and instruction.parts[0] == "ret":
             self._append(replace(made, parts=("bra",), operands=(Symbol(f"end{names.suffix}"),)))
         else:
@@ -161,6 +184,31 @@ class _Inliner:
             )
         self.code.append(instruction)
 
+    def _dispatch(self, call: Instruction, calls: tuple[str, ...]) -> None:
+        """Append a copy of each function that a pointer may point to, behind a comparison."""
+        pointer = _pointer(call)
+        assert pointer is not None
+        self._copies += 1
+        end, number = f"end~{self._copies}", self._copies
+        if call.guard is not None:
+            self._branch(call, end, Guard(call.guard.predicate, not call.guard.negated))
+        given = sum(len(o.parts) for o in call.operands if isinstance(o, Vector))
+        fitting = [f for f in self._pointed if f.broken is None and len(f.formals) == given]
+        for index, function in enumerate(f for f in fitting if f.name not in calls):
+            other = Register(f"%other~{number}~{index}", TYPES["pred"])
+            compared = (other, pointer, Symbol(function.name))
+            parts = ("setp", "ne", "b64")
+            self._append(replace(call, parts=parts, operands=compared, guard=None))
+            self._branch(call, f"next~{number}~{index}", Guard(other, negated=False))
+            self._call(replace(call, guard=None), function, calls)
+            self._branch(call, end, None)
+            self.labels[f"next~{number}~{index}"] = len(self.code)
+        self._append(replace(call, operands=(pointer,), guard=None))
+        self.labels[end] = len(self.code)
+
+    def _branch(self, call: Instruction, label: str, guard: Guard | None) -> None:
+        self._append(replace(call, parts=("bra",), operands=(Symbol(label),), guard=guard))
+
     def _call(self, call: Instruction, function: Function, calls: tuple[str, ...]) -> None:
         """Append a copy of a function; lanes whose guard is false branch around it."""
         if function.broken is not None:
@@ -169,8 +217,7 @@ class _Inliner:
         suffix = f"~{self._copies}"
         end = f"end{suffix}"
         if call.guard is not None:
-            around = Guard(call.guard.predicate, not call.guard.negated)
-            self._append(replace(call, parts=("bra",), operands=(Symbol(end),), guard=around))
+            self._branch(call, end, Guard(call.guard.predicate, not call.guard.negated))
         own = {v.name: v.name + suffix for v in function.variables if v.space == "local"}
         own |= {label: label + suffix for label in (*function.labels, *function.branch_targets)}
         names = _Names(suffix, {**own, **self._actuals(call, function)})

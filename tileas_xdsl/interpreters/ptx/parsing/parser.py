@@ -26,6 +26,7 @@ from tileas_xdsl.interpreters.ptx.parsing.syntax import (
     Kernel,
     Parameter,
     PtxModule,
+    Symbol,
     Variable,
 )
 from tileas_xdsl.interpreters.ptx.parsing.token_stream import Cursor
@@ -67,19 +68,30 @@ def parse(text: str, path: str) -> PtxModule:
         name: replace(f, code=_located(f.code, header.bodies[name], header))
         for name, f in header.functions.items()
     }
-    kernels = {
-        name: inlined(
-            replace(kernel, code=_located(kernel.code, header.bodies[name], header)), functions
-        )
+    located = [
+        replace(kernel, code=_located(kernel.code, header.bodies[name], header))
         for name, kernel in header.kernels.items()
-    }
+    ]
+    bodies = [body.code for body in (*located, *functions.values())]
+    pointed = _pointed(header.variables, bodies, functions)
+    kernels = {kernel.name: inlined(kernel, functions, pointed) for kernel in located}
     return PtxModule(
-        path,
-        header.version,
-        header.target,
-        kernels,
-        header.variables,
+        path, header.version, header.target, kernels, header.variables, [f.name for f in pointed]
     )
+
+
+def _pointed(
+    variables: Sequence[Variable],
+    bodies: Sequence[Sequence[Instruction]],
+    functions: Mapping[str, Function],
+) -> Sequence[Function]:
+    """Return the functions whose addresses are taken, by variables or instructions."""
+    symbols = [symbol for variable in variables for symbol in variable.addresses.values()]
+    for code in bodies:
+        moves = (i for i in code if i.parts[0] != "call")
+        symbols += [o for i in moves for o in i.operands if isinstance(o, Symbol)]
+    names = dict.fromkeys(symbol.name for symbol in symbols)
+    return [functions[name] for name in names if name in functions]
 
 
 def _located(code: Sequence[Instruction], body: Body, header: _Header) -> Sequence[Instruction]:

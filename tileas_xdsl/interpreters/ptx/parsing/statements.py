@@ -11,6 +11,7 @@ from tileas_xdsl.interpreters.ptx.parsing.syntax import (
     Guard,
     Instruction,
     Operand,
+    Register,
     Symbol,
     Variable,
     Vector,
@@ -132,7 +133,17 @@ class BodyParser:
             self.body.tables[unique] = tuple(names)
             self.body.table_scopes[unique] = (scope, location)
             return
+        if cursor.token.text in (".callprototype", ".calltargets"):
+            self._skip_targets()
+            return
         self.body.labels[unique] = len(self.body.code)
+
+    def _skip_targets(self) -> None:
+        """Skip what a call through a pointer may reach: it is compared with every function."""
+        what = self.cursor.take().text
+        while not self.cursor.accept(";"):
+            if self.cursor.take().kind == "end":
+                self.cursor.fail(f"the text ends inside {what}")
 
     def _instruction(self, scope: Scope) -> None:
         cursor = self.cursor
@@ -183,7 +194,10 @@ class BodyParser:
 
 
 def _called(cursor: Cursor, scope: Scope) -> tuple[Operand, ...]:
-    """Parse `(results), name, (arguments)` of a call, lists as vectors; skip the prototype."""
+    """Parse `(results), name, (arguments)` of a call, lists as vectors, a pointer as its register.
+
+    The prototype of a call through a pointer follows as a name, which is left out.
+    """
     found: list[Operand] = []
     while not cursor.accept(";"):
         token = cursor.take()
@@ -191,8 +205,11 @@ def _called(cursor: Cursor, scope: Scope) -> tuple[Operand, ...]:
             cursor.fail("the text ends inside a call")
         if token.text == "(":
             found.append(_group_of_call(cursor, scope))
-        elif token.kind == "word" and not token.text.startswith("%"):
-            found.append(Symbol(token.text))
+        elif token.kind == "word":
+            register = scope.register(token.text)
+            found.append(register or Symbol(token.text))
+    if any(isinstance(operand, Register) for operand in found):
+        found = [operand for operand in found if not isinstance(operand, Symbol)]
     return tuple(found)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from tileas_xdsl.interpreters.ptx.errors import SourceLocation
@@ -139,6 +139,8 @@ class Variable:
     location: SourceLocation
     data: bytes = b""
     extern: bool = False
+    addresses: Mapping[int, Symbol] = field(default_factory=dict[int, Symbol])
+    """By byte of `data`, the variable or function whose generic address is there."""
 
 
 @dataclass(frozen=True)
@@ -168,3 +170,5 @@ class PtxModule:
     target: str
     kernels: Mapping[str, Kernel]
     variables: Sequence[Variable]
+    functions: Sequence[str] = ()
+    """Functions whose addresses are taken."""

@@ -32,12 +32,15 @@ ROWS: tuple[tuple[str, tuple[str, ...], tuple[str, ...], Requirement], ...] = (
 )
 """Flush mode, types, comparisons, requirement."""
 
+PACKED = (("{.ftz}", "f16x2", _HALF), ("", "bf16x2", _BRAIN))
+"""Flush mode, packed type, requirement."""
+
 
 def _setp() -> Iterator[InstructionForm]:
     for ftz, types, comparisons, needs in ROWS:
         yield form(f"setp.comparison{{.combine}}{ftz}.type", "p:pred, a, b, c:pred?combine", needs,
                    comparison=comparisons, combine=COMBINATIONS, type=types)  # fmt: skip
-    for ftz, type, needs in (("{.ftz}", "f16x2", _HALF), ("", "bf16x2", _BRAIN)):
+    for ftz, type, needs in PACKED:
         yield form(f"setp.comparison{{.combine}}{ftz}.type",
                    "p:pred|q:pred, a, b, c:pred?combine", needs,
                    comparison=_FLOATS, combine=COMBINATIONS, type=(type,))  # fmt: skip
@@ -55,6 +58,10 @@ def _set() -> Iterator[InstructionForm]:
                        "d:to, a, b, c:pred?combine", needs.joined(added),
                        comparison=comparisons, combine=COMBINATIONS,
                        to=results, type=types)  # fmt: skip
+    for ftz, type, needs in PACKED:
+        yield form(f"set.comparison{{.combine}}{ftz}.to.type", "d:to, a, b, c:pred?combine", needs,
+                   comparison=_FLOATS, combine=COMBINATIONS, to=(type, "u32", "s32"),
+                   type=(type,))  # fmt: skip
 
 
 FORMS = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -151,40 +151,74 @@ def _combined(site: Site, compare: Step, dest: int, other: int | None, combine: 
 
 def _packed_setp(site: Site, type_: ScalarType, name: str, combine: str) -> Step:
     """Build `setp` of a packed type: one predicate for each half."""
-    ftz = site.flag("ftz")
-    site.no_more()
     target = site.operands[0]
     if not isinstance(target, Pair):
         site.fail("two predicates p|q are expected")
     pred = TYPES["pred"]
     dests = (site.destination(target.first, pred), site.destination(target.second, pred))
+    halves = _comparison_of_halves(site, type_, name, combine)
+
+    def step(f: ConvergenceGroup) -> None:
+        for dest, found in zip(dests, halves(f), strict=True):
+            f.r[dest] = found
+
+    return step
+
+
+def _comparison_of_halves(
+    site: Site, type_: ScalarType, name: str, combine: str
+) -> Callable[[ConvergenceGroup], Sequence[Value]]:
+    """Return what compares both halves of operands 1 and 2, combined with the predicate 3."""
+    ftz = site.flag("ftz")
+    site.no_more()
     a, b = site.source(1, type_), site.source(2, type_)
     third, inverted = site.predicate(3) if combine else (a, False)
-    join = COMBINE[combine] if combine else None
     relation, element = float_relation(name), type_.name[:-2]
     word = UNSIGNED[32]
 
-    def step(f: ConvergenceGroup) -> None:
+    def halves(f: ConvergenceGroup) -> Sequence[Value]:
         r = f.r
         x, y = typed(r[a], word, word), typed(r[b], word, word)
-        other = r[third] ^ inverted if join is not None else None
-        for half, dest in enumerate(dests):
-            shift = np.uint32(16 * half)
+        results: list[Value] = []
+        for shift in (np.uint32(0), np.uint32(16)):
             u = decode((x >> shift & np.uint32(0xFFFF)).astype(np.uint16), element)
             v = decode((y >> shift & np.uint32(0xFFFF)).astype(np.uint16), element)
             if ftz:
                 u, v = flush(u, element), flush(v, element)
             found = as_value(np.asarray(relation(u, v)), UNSIGNED[1])
-            r[dest] = found if join is None or other is None else join(found, other)
+            results.append(COMBINE[combine](found, r[third] ^ inverted) if combine else found)
+        return results
+
+    return halves
+
+
+ONES = {"f32": 0x3F80_0000, "f16": 0x3C00, "bf16": 0x3F80}
+"""1.0, which `set` gives where the result is a float."""
+
+
+def _packed_set(site: Site, type_: ScalarType, result: ScalarType, name: str) -> Step:
+    """Build `set` of a packed type: 1.0 or 0.0, or all ones or zero, in each half of a word."""
+    combine = site.choose(COMBINE, "")
+    site.count(4 if combine else 3)
+    dest = site.destination(0, result)
+    halves = _comparison_of_halves(site, type_, name, combine)
+    yes = ONES.get(result.name.removesuffix("x2"), 0xFFFF)
+    word = UNSIGNED[32]
+
+    def step(f: ConvergenceGroup) -> None:
+        low, high = (np.asarray(found).astype(word) * word.type(yes) for found in halves(f))
+        f.r[dest] = as_value(np.asarray(low | high << word.type(16)), word)
 
     return step
 
 
 def build_set(site: Site) -> Step:
     """`set`: all ones or zero, or 1.0 or 0.0, by a comparison."""
-    type_ = site.type((*INTEGERS, *FLOATS))
-    result = site.type(("u32", "s32", "f32", "u16", "s16", "f16", "bf16"))
+    type_ = site.type((*INTEGERS, *FLOATS, *PACKED))
+    result = site.type(("u32", "s32", "f32", "u16", "s16", "f16", "bf16", *PACKED))
     name = site.choose((*RELATIONS, *UNORDERED, "num", "nan"))
+    if type_.name in PACKED:
+        return _packed_set(site, type_, result, name)
     combine = site.choose(COMBINE, "")
     site.count(4 if combine else 3)
     dest = site.destination(0, result)
@@ -192,8 +226,7 @@ def build_set(site: Site) -> Step:
     compare = _comparison(site, pred, 1, type_, name)
     site.no_more()
     steps = _combined(site, compare, pred, None, combine) if combine else compare
-    ones = {"f32": 0x3F80_0000, "f16": 0x3C00, "bf16": 0x3F80}
-    yes = ones.get(result.name, (1 << result.bits) - 1)
+    yes = ONES.get(result.name, (1 << result.bits) - 1)
     unsigned = UNSIGNED[result.bits]
 
     def step(f: ConvergenceGroup) -> None:

@@ -51,13 +51,19 @@ def build_mov(site: Site) -> Step:
     return step
 
 
+CYCLES = 4
+"""Of an instruction, and at least between two reads of the clock."""
+
+
 def _clock(dest: int, name: str) -> Step:
     """Build a read of a clock, which only has to advance; the global timer is wall-clock time."""
     high = name.endswith("_hi")
     bits = 64 if name in ("%clock64", "%globaltimer") else 32
 
     def step(f: ConvergenceGroup) -> None:
-        now = time.monotonic_ns() if "timer" in name else f.warpgroup.cta.cluster.instructions * 4
+        cluster = f.warpgroup.cta.cluster
+        cluster.cycle = max(cluster.cycle, CYCLES * cluster.instructions) + CYCLES
+        now = time.monotonic_ns() if "timer" in name else cluster.cycle
         f.r[dest] = (now >> 32 if high else now) & ((1 << bits) - 1)
 
     return step
