@@ -79,6 +79,16 @@ class Access:
     location: str = ""
     is_guarded: bool = False
 
+    @property
+    def writes(self) -> bool:
+        """Whether elements change."""
+        return self.kind is not AccessKind.READ
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether every iteration does it, to elements that are known."""
+        return not self.is_guarded and None not in self.indices
+
 
 @dataclass(frozen=True)
 class Loop:

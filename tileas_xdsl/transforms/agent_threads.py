@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from xdsl.dialects import func
 from xdsl.ir import Operation
 
+from tileas_xdsl.dialects.ir_queries import enclosing
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
 from tileas_xdsl.threads.pipeline.warp_allocation import WARP
@@ -28,8 +29,6 @@ class AgentThreads:
 
 
 def _function_around(op: Operation) -> func.FuncOp:
-    parent = op.parent_op()
-    while not isinstance(parent, func.FuncOp):
-        assert parent is not None
-        parent = parent.parent_op()
-    return parent
+    function = enclosing(op, func.FuncOp)
+    assert function is not None
+    return function

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, NamedTuple
 
 from xdsl.context import Context
@@ -58,6 +59,7 @@ from tileas_xdsl.dialects.cuda_tile.tiles.integers import (
     SubIOp,
 )
 from tileas_xdsl.dialects.cuda_tile.types.tile_types import element_of
+from tileas_xdsl.dialects.ir_queries import enclosing_ops
 from tileas_xdsl.transforms.canonicalization.cuda_tile.branches import inline_side
 
 HINT = "cuda_tile.loop_split"
@@ -123,11 +125,8 @@ def _is_asked_for(comparison: CmpIOp, loop: ForOp, threshold: int) -> bool:
 
 def _kernels_of(op: Operation) -> Iterator[Operation]:
     """The kernel around an operation."""
-    parent = op.parent_op()
-    while parent is not None and not parent.has_trait(IsolatedFromAbove):
-        parent = parent.parent_op()
-    if parent is not None:
-        yield parent
+    around = (parent for parent in enclosing_ops(op) if parent.has_trait(IsolatedFromAbove))
+    yield from islice(around, 1)
 
 
 def _hinted(ops: Sequence[Operation], threshold: int) -> int:

@@ -26,8 +26,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
-from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
+from tileas_xdsl.dialects.nv_tileas.attributes import mma_instruction
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import (
     ConsumerReadOp,
@@ -161,8 +160,7 @@ def _product(read: ConsumerReadOp) -> DotOp | None:
     found = end.operands[0].owner if isinstance(end, PipelineYieldOp) else None
     if not isinstance(found, DotOp) or found.parent is not block or found.promote is not None:
         return None
-    atom = atom_of(found.atom)
-    is_wgmma = isinstance(atom, MmaAtom) and atom.instruction == "wgmma"
+    is_wgmma = mma_instruction(found.atom) == "wgmma"
     return found if is_wgmma and found.result.has_one_use() else None
 
 

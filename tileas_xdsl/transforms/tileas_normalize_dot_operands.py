@@ -28,7 +28,7 @@ from tileas_xdsl.diagnostics.rewriting import apply_patterns
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp, strides_of
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
-from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
+from tileas_xdsl.dialects.nv_tileas.attributes import atom_of, mma_instruction
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
@@ -185,7 +185,7 @@ class OperandAInRegisters(RewritePattern):
             return
         element = element_of(op.a.type)
         if (
-            not _is_wgmma(op)
+            mma_instruction(op.atom) != "wgmma"
             or element not in REGISTER_ELEMENTS
             or not _is_from_accumulator(put.source)
         ):
@@ -198,17 +198,12 @@ REGISTER_ELEMENTS = (f16, bf16)
 """Element types of A whose register fragment is that of an accumulator (PTX ISA, wgmma)."""
 
 
-def _is_wgmma(op: DotOp) -> bool:
-    atom = atom_of(op.atom)
-    return isinstance(atom, MmaAtom) and atom.instruction == "wgmma"
-
-
 def _is_from_accumulator(tile: SSAValue) -> bool:
     """Whether a tile is made, element by element, of what a product by wgmma has summed."""
     pending, seen = [tile], {tile}
     while pending:
         op = pending.pop().owner
-        if isinstance(op, DotOp) and _is_wgmma(op):
+        if isinstance(op, DotOp) and mma_instruction(op.atom) == "wgmma":
             return True
         new = [value for value in _element_wise_sources(op) if value not in seen]
         seen.update(new)

@@ -16,6 +16,7 @@ from xdsl.passes import ModulePass
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.verification.dominance import OPEN_BOUNDARY
+from tileas_xdsl.dialects.ir_queries import enclosing
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.transforms.resolve_agent_boundary.async_waits import wait_where_issued
 from tileas_xdsl.transforms.resolve_agent_boundary.crossings import (
@@ -162,11 +163,5 @@ def _tiles_to_transfer(switch: AgentSwitchOp) -> Sequence[Crossing]:
 
 def _is_defined_by_block(transfer: Transfer) -> bool:
     """Whether all threads of the block run the code that gives the tile."""
-    if transfer.crossing.home is not None:
-        return False
-    parent = transfer.crossing.switch.parent_op()
-    while parent is not None:
-        if isinstance(parent, AgentSwitchOp):
-            return False
-        parent = parent.parent_op()
-    return True
+    crossing = transfer.crossing
+    return crossing.home is None and enclosing(crossing.switch, AgentSwitchOp) is None

@@ -13,6 +13,7 @@ from xdsl.dialects import func
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.traits import MemoryEffectKind, get_effects
 
+from tileas_xdsl.dialects.ir_queries import enclosing_ops
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.interfaces import is_memory_consistency
 from tileas_xdsl.dialects.nv_tileas.pipelines.family import CONSUME_ONE, PRODUCE_ONE
@@ -126,7 +127,7 @@ def encoding_of(type_: Attribute) -> Attribute | None:
 
 def loop_depth(op: Operation) -> int:
     """How many loops are around `op`."""
-    return sum(parent.name in _LOOPS for parent in _parents(op))
+    return sum(parent.name in _LOOPS for parent in enclosing_ops(op))
 
 
 def pins_layouts(op: Operation) -> bool:
@@ -249,10 +250,3 @@ def _yielded(op: Operation) -> Iterator[SSAValue]:
         for block in region.blocks:
             if block.last_op is not None:
                 yield from block.last_op.operands
-
-
-def _parents(op: Operation) -> Iterator[Operation]:
-    parent = op.parent_op()
-    while parent is not None:
-        yield parent
-        parent = parent.parent_op()

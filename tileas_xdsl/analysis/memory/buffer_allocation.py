@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from xdsl.dialects.arith import ConstantOp, SelectOp
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr
+from xdsl.dialects.arith import SelectOp
+from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import OpResult, SSAValue
 
 from tileas_xdsl.analysis.memory.buffer_aliases import BufferAliases
 from tileas_xdsl.analysis.values.loop_carried_values import Carried, is_inside
+from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.dialects.nv_tileas.compute.scale_tiles import is_rearranged
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
@@ -184,7 +185,5 @@ def _strides(view: ViewOp) -> Sequence[int] | None:
 
 
 def _number(value: SSAValue) -> SSAValue | int:
-    op = value.owner
-    if isinstance(op, ConstantOp) and isinstance(op.value, IntegerAttr):
-        return op.value.value.data
-    return value
+    constant = constant_integer(value)
+    return value if constant is None else constant

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from xdsl.dialects import arith, func
-from xdsl.dialects.builtin import IntegerAttr
+from xdsl.dialects import func
 from xdsl.ir import BlockArgument, SSAValue
 
+from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.dialects.nv_tileaa.base import Array
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp, DivByAttr
 from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp
@@ -59,10 +59,7 @@ def _count(number: SSAValue | int) -> Count | None:
     value = without_promises(number)
     if isinstance(value, BlockArgument):
         return value if is_parameter(value) else None
-    made = value.owner
-    if isinstance(made, arith.ConstantOp) and isinstance(constant := made.value, IntegerAttr):
-        return constant.value.data
-    return None
+    return constant_integer(value)
 
 
 def is_parameter(value: BlockArgument) -> bool:

@@ -36,6 +36,7 @@ from tileas_xdsl.dialects.cutlass.regions import AsyncExecOp
 from tileas_xdsl.dialects.cutlass.scheduler_params import check_field, params_type
 from tileas_xdsl.dialects.cutlass.types import STREAMK, SchedulerParamsType, WorkTileInfoType
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init, init_fields
+from tileas_xdsl.dialects.ir_queries import enclosing
 
 __all__ = [
     "AdvanceToNextWorkOp",
@@ -167,10 +168,7 @@ class AdvanceToNextWorkOp(_NextWorkOp):
 
     def verify_(self) -> None:
         super().verify_()
-        parent: Operation | None = self.parent_op()
-        while parent is not None and not isinstance(parent, AsyncExecOp):
-            parent = parent.parent_op()
-        if parent is None:
+        if enclosing(self, AsyncExecOp) is None:
             raise op_error(self, "is inside cutlass.async.exec")
 
 

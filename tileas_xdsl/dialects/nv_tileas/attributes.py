@@ -15,6 +15,7 @@ from xdsl.utils.lexer import Span
 from tileas_xdsl.dialects.nv_tileas.atoms import (
     Atom,
     AtomError,
+    MmaAtom,
     Parameter,
     make_atom,
     read_atom,
@@ -24,6 +25,7 @@ from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.memory.memory_layout import MemoryLayout
 from tileas_xdsl.layout.output.text import parse_cute_layout, parse_memory_layout
+from tileas_xdsl.target.mma.matrix_units import MATRIX_UNITS, MatrixUnit
 
 
 @irdl_attr_definition
@@ -178,3 +180,15 @@ RegisterEncoding: TypeAlias = BlockedEncoding | DotOperandEncoding | LinearEncod
 def atom_of(attribute: Attribute | None) -> Atom | None:
     """The atom that an attribute holds, None for anything else."""
     return attribute.data if isinstance(attribute, AtomAttr) else None
+
+
+def mma_instruction(attribute: Attribute | None) -> str | None:
+    """The instruction family of an MMA atom, as "wgmma"; None for anything else."""
+    atom = atom_of(attribute)
+    return atom.instruction if isinstance(atom, MmaAtom) else None
+
+
+def matrix_unit_of(attribute: Attribute | None) -> MatrixUnit | None:
+    """The matrix unit that an MMA atom runs on; None where threads multiply, or no atom says."""
+    instruction = mma_instruction(attribute)
+    return None if instruction is None else MATRIX_UNITS.get(instruction)

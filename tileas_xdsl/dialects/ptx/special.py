@@ -19,6 +19,7 @@ from xdsl.traits import Pure, SymbolTable
 
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.fields import derived_init
+from tileas_xdsl.dialects.ir_queries import enclosing_ops
 from tileas_xdsl.dialects.ptx.base import (
     REG,
     PtxOp,
@@ -111,10 +112,7 @@ class AddressOp(PtxOp):
 
 def has_symbols(op: Operation) -> bool:
     """Whether an operation is in a module yet."""
-    parent = op.parent_op()
-    while parent is not None and not parent.has_trait(SymbolTable):
-        parent = parent.parent_op()
-    return parent is not None
+    return any(parent.has_trait(SymbolTable) for parent in enclosing_ops(op))
 
 
 @irdl_op_definition

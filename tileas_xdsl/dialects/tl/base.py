@@ -68,14 +68,6 @@ def element_of(type_: Attribute) -> Attribute:
     return cast("Buffer", type_).element_type
 
 
-def enclosing(op: Operation, kind: type[OpT]) -> OpT | None:
-    """The innermost operation of a class around `op`; None where there is none."""
-    parent = op.parent_op()
-    while parent is not None and not isinstance(parent, kind):
-        parent = parent.parent_op()
-    return parent
-
-
 def check_scope(op: Operation, what: str, type_: Attribute, allowed: Sequence[Scope]) -> None:
     """Raise where a buffer of `op` lives elsewhere."""
     scope = scope_of(type_)

@@ -13,13 +13,13 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.element_bits import bits_of
+from tileas_xdsl.dialects.ir_queries import enclosing, enclosing_ops
 from tileas_xdsl.dialects.tl.attributes import FragmentAttr
 from tileas_xdsl.dialects.tl.base import (
     Buffer,
     check_scope,
     check_static,
     element_of,
-    enclosing,
     extents_text,
     shape_of,
 )
@@ -46,10 +46,7 @@ def check_in_kernel(op: Operation) -> KernelOp:
 
 def parallel_around(op: Operation) -> Operation | None:
     """The parallel loop around `op`."""
-    parent = op.parent_op()
-    while parent is not None and parent.name != "tl.parallel":
-        parent = parent.parent_op()
-    return parent
+    return next((parent for parent in enclosing_ops(op) if parent.name == "tl.parallel"), None)
 
 
 def check_not_in_loop(op: Operation) -> None:

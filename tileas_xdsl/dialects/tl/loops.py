@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from xdsl.dialects import arith
 from xdsl.dialects.builtin import DenseArrayBase, IndexType, IntegerAttr, UnitAttr, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import (
@@ -24,6 +23,7 @@ from xdsl.traits import NoTerminator
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.locations import name_of
+from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.dialects.tl.attributes import FragmentAttr
 from tileas_xdsl.dialects.tl.base import (
     Value,
@@ -176,8 +176,8 @@ class _CountedOp(IRDLOperation):
     @property
     def static_bounds(self) -> range | None:
         """The values of the variable; None where they are not constants."""
-        values = [number_of(v) for v in (self.lower, self.upper)]
-        step = 1 if self.step is None else number_of(self.step)
+        values = [constant_integer(v) for v in (self.lower, self.upper)]
+        step = 1 if self.step is None else constant_integer(self.step)
         if values[0] is None or values[1] is None or step is None or step < 1:
             return None
         return range(values[0], values[1], step)
@@ -188,16 +188,9 @@ class _CountedOp(IRDLOperation):
         if types != [IndexType()]:
             given = ", ".join(map(str, types)) or "none"
             raise op_error(self, f"has one variable of type index, not {given}")
-        step = None if self.step is None else number_of(self.step)
+        step = None if self.step is None else constant_integer(self.step)
         if step is not None and step < 1:
             raise op_error(self, f"has a step of 1 or more, not {step}")
-
-
-def number_of(value: SSAValue) -> int | None:
-    """The constant that a value is; None for another value."""
-    if not isinstance(op := value.owner, arith.ConstantOp):
-        return None
-    return op.value.value.data if isinstance(op.value, IntegerAttr) else None
 
 
 @irdl_op_definition

@@ -259,7 +259,7 @@ def _conversions(
     for item in work_items:
         for storage, target in choices[item.number].converted.items():
             names = [n for n in touched(item.operation) if views.first.get(n) == storage]
-            writes = any(use.writes for use in item.uses_of(storage))
+            writes = any(use.access.writes for use in item.uses_of(storage))
             if len(names) > 1 and writes:
                 raise InferenceError(
                     f"{item.subject} changes {storage} and sees it as {' and '.join(names)}: "

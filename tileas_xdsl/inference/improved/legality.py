@@ -49,12 +49,13 @@ def violation(runs: FragmentMap, use: FragmentUse, layout: FragmentMap) -> Viola
     elements = use.elements
     everywhere = layout.is_fully_replicated
     if elements is None:
-        return None if everywhere and (not use.writes or runs.is_fully_replicated) else _any(use)
+        is_same = not use.access.writes or runs.is_fully_replicated
+        return None if everywhere and is_same else _any(use)
     if not everywhere:
         found = _stranger(runs, use, elements, layout)
         if found is not None:
             return found
-    if use.writes or use.combines:
+    if use.access.writes or use.combines:
         return _idle_owner(runs, use, elements, layout)
     return None
 

@@ -47,21 +47,17 @@ def check_sound(item: WorkItem) -> None:
         _check_once(write, item)
     reads = [a for a in (*item.uses, *item.memory) if a.access.kind is AccessKind.READ]
     for write, read in pairs(writes, reads):
-        if write.access.buffer == read.access.buffer and _is_certain(read):
+        if write.access.buffer == read.access.buffer and read.access.is_certain:
             _check_apart(write, read, item)
 
 
-def _is_certain(access: FragmentUse | MemoryUse) -> bool:
-    return not access.access.is_guarded and None not in access.access.indices
-
-
 def _is_plain_write(access: FragmentUse | MemoryUse) -> bool:
-    return access.access.kind is AccessKind.WRITE and _is_certain(access)
+    return access.access.kind is AccessKind.WRITE and access.access.is_certain
 
 
 def _check_bounds(use: FragmentUse, item: WorkItem) -> None:
     elements = use.elements
-    if elements is None or not use.is_certain:
+    if elements is None or not use.access.is_certain:
         return
     if use.symbols and elements.shape[1] == 0:
         raise InferenceError(

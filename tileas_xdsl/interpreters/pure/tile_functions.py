@@ -37,7 +37,8 @@ from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp, ScanOp
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
-from tileas_xdsl.interpreters.tile.numerics.element_types import Array, cast, dtype_of
+from tileas_xdsl.interpreters.tile.memory.views import stored
+from tileas_xdsl.interpreters.tile.numerics.element_types import Array, cast
 from tileas_xdsl.interpreters.tile.numerics.element_types import float_format as float_format_of
 from tileas_xdsl.interpreters.tile.numerics.integers import width_of, wrap
 from tileas_xdsl.interpreters.tile.semantics.pointers import assume
@@ -78,15 +79,11 @@ def to_tile(value: Any, type_: Attribute) -> Any:
         shaped = cast_type("ShapedArray[Any]", value)
         value = np.array(shaped.data).reshape(shaped.shape)
     if isa(type_, TensorType[Attribute]):
-        return _elements(np.asarray(value), type_.element_type)
+        return stored(np.asarray(value), type_.element_type)
     if float_format_of(type_) is not None:
         return np.asarray(cast(np.asarray(value), type_))
     width = width_of(type_)
     return value if width is None else wrap(int(value), width)
-
-
-def _elements(values: Array, element: Attribute) -> Array:
-    return values if values.dtype == dtype_of(element) else cast(values, element)
 
 
 def from_tile(value: Any, type_: Attribute) -> Any:

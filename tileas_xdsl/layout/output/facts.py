@@ -12,6 +12,7 @@ import numpy as np
 
 from tileas_xdsl.layout.axes import ANONYMOUS
 from tileas_xdsl.layout.composed import AnyLayout, ComposedLayout
+from tileas_xdsl.layout.convert.plan import counted
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.int_tuple import product_each, rank, show
 from tileas_xdsl.layout.layout import Layout
@@ -64,18 +65,14 @@ def _function_facts(layout: Layout) -> Facts:
     return result
 
 
-def _count(n: int, what: str) -> str:
-    return f"{n} {what}" if n == 1 else f"{n} {what}s"
-
-
 def _shape(layout: AnyLayout) -> str:
-    return f"{show(layout.shape)}, {_count(layout.size(), 'coordinate')}"
+    return f"{show(layout.shape)}, {counted(layout.size(), 'coordinate')}"
 
 
 def _reach(layout: Layout) -> str:
     spans = layout.extents() or {"": 1}
     return ", ".join(
-        f"{extent} on axis '{axis}'" if axis else _count(extent, "offset")
+        f"{extent} on axis '{axis}'" if axis else counted(extent, "offset")
         for axis, extent in spans.items()
     )
 
@@ -109,7 +106,7 @@ def _fragment_facts(layout: Layout) -> Facts:
         )
     except LayoutError as error:
         return [("fragment", f"none: {error}")]
-    threads, registers = _count(fragment.threads, "thread"), _count(fragment.values, "register")
+    threads, registers = counted(fragment.threads, "thread"), counted(fragment.values, "register")
     result = [("fragment", f"{threads} of {registers} each")]
     try:
         result.append(("TV layout", str(fragment.tv())))
@@ -125,7 +122,7 @@ def _memory_facts(memory: MemoryLayout, bits: int) -> Facts:
     mode = next(m for m, swizzle in BYTE_SWIZZLES.items() if swizzle == memory.byte_swizzle)
     result = [
         ("swizzle", f"{mode}: {memory.byte_swizzle} on byte addresses"),
-        ("elements", f"{bits} bits, {_count(memory.bytes(bits), 'byte')} in all"),
+        ("elements", f"{bits} bits, {counted(memory.bytes(bits), 'byte')} in all"),
     ]
     for axis in range(rank(memory.shape)):
         vector = vector_width(memory, axis, bits)
@@ -178,7 +175,7 @@ class WarpAccess(NamedTuple):
     @property
     def verdict(self) -> str:
         """Wavefronts for the tile, and how many times the ideal that is."""
-        count = f"{_count(self.wavefronts, 'wavefront')} for the tile"
+        count = f"{counted(self.wavefronts, 'wavefront')} for the tile"
         if self.wavefronts == self.ideal:
             return f"{count}, no bank conflict"
         return f"{count}, {self.wavefronts / self.ideal:.3g} times the ideal {self.ideal}"

@@ -21,6 +21,7 @@ from functools import lru_cache
 from math import prod
 
 from tileas_xdsl.layout.axes import E, terms_of
+from tileas_xdsl.layout.integers import power_of_two_below
 from tileas_xdsl.layout.operations.digits import Digit, layout_of_line, with_replicas
 from tileas_xdsl.layout.registers.register_layout import LANES, THREAD, VALUE, RegisterLayout
 
@@ -165,7 +166,7 @@ def blocked(layout: RegisterLayout) -> Blocked | None:
 
 
 def _line(shape: tuple[int, ...], warps: int, widest: int) -> Blocked:
-    size, warps = prod(shape), _power_below(warps)
+    size, warps = prod(shape), power_of_two_below(warps)
     vector = min(max(size // (LANES * warps), 1), ACCESS_BYTES // widest, (shape or (1,))[-1])
     threads = min(LANES * warps, size // vector)
     return Blocked(shape, vector, min(threads, LANES), max(threads // LANES, 1))
@@ -173,7 +174,7 @@ def _line(shape: tuple[int, ...], warps: int, widest: int) -> Blocked:
 
 def _rows(shape: tuple[int, ...], warps: int, widest: int) -> Blocked:
     """Warps for which there are no rows help others, as long as all lanes have whole accesses."""
-    rows, columns, warps = prod(shape[:-1]), shape[-1], _power_below(warps)
+    rows, columns, warps = prod(shape[:-1]), shape[-1], power_of_two_below(warps)
     vector = min(max(columns // LANES, 1), ACCESS_BYTES // widest)
     row_warps = min(warps, rows)
     along = min(warps // row_warps, max(columns // (LANES * vector), 1))
@@ -215,8 +216,3 @@ def _row_values(layout: RegisterLayout) -> Blocked | None:
     if step % LANES:
         return None
     return Blocked(layout.shape, 1, 1, extent, copies=step // LANES)
-
-
-def _power_below(number: int) -> int:
-    """The largest power of two that is not above a number."""
-    return 1 << (number.bit_length() - 1)

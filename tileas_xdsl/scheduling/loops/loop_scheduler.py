@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from xdsl.dialects import scf
 
 from tileas_xdsl.analysis.memory.shared_memory import aligned_bytes
-from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
+from tileas_xdsl.dialects.nv_tileas.attributes import matrix_unit_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import CombiningOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
@@ -33,7 +33,6 @@ from tileas_xdsl.scheduling.schedule import LoopPlan, Role, RolePlan, loads_of, 
 from tileas_xdsl.scheduling.solvers.cached_search import cached_schedule
 from tileas_xdsl.scheduling.solvers.search import SearchOptions, SolverName
 from tileas_xdsl.target.costs.latencies import latencies
-from tileas_xdsl.target.mma.matrix_units import MATRIX_UNITS, MatrixUnit
 from tileas_xdsl.threads.pipeline.warp_allocation import registers_at_entry
 
 WARP = 32
@@ -160,17 +159,12 @@ def _may_fit(graph: DependenceGraph, count: int) -> bool:
 
 def _is_of_rows(op: DotOp) -> bool:
     """Whether any multiple of the instruction's rows is a product of its own, with B shared."""
-    unit = _unit(op)
+    unit = matrix_unit_of(op.atom)
     return unit is not None and unit.repeats_rows and len(shape_of(op.c.type) or ()) == 2
 
 
-def _unit(op: DotOp) -> MatrixUnit | None:
-    atom = None if op.atom is None else op.atom.data
-    return MATRIX_UNITS.get(atom.instruction) if isinstance(atom, MmaAtom) else None
-
-
 def _height(op: DotOp) -> int:
-    unit = _unit(op)
+    unit = matrix_unit_of(op.atom)
     assert unit is not None
     return unit.rows[0]
 

@@ -21,7 +21,7 @@ from xdsl.ir import Operation
 from tileas_xdsl.analysis.memory.shared_memory import aligned_bytes
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import OpError, emit_remark, note, op_error
-from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
+from tileas_xdsl.dialects.nv_tileas.attributes import matrix_unit_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.scheduling.loops.dependence_graph import DependenceKind, dependence_graph
@@ -33,7 +33,6 @@ from tileas_xdsl.scheduling.schedule import BufferPlan, LoopPlan, Role, Schedule
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.costs.latencies import latencies
 from tileas_xdsl.target.costs.units import Unit
-from tileas_xdsl.target.mma.matrix_units import MATRIX_UNITS
 
 NAMED_BARRIERS = range(1, 16)
 """Of a block, beside barrier 0, which is for all of its threads (PTX ISA, bar).
@@ -231,8 +230,7 @@ def _check_tensor_memory(one: ScheduledLoop, target: Target) -> None:
 def _columns(op: DotOp) -> int:
     """The columns of tensor memory that a product takes: none for accumulators in registers, or
     for those of another product, to which it adds."""
-    atom = None if op.atom is None else op.atom.data
-    unit = MATRIX_UNITS.get(atom.instruction) if isinstance(atom, MmaAtom) else None
+    unit = matrix_unit_of(op.atom)
     in_place = isinstance(op.c.owner, DotOp)
     if unit is None or not unit.accumulates_in_tensor_memory or in_place:
         return 0

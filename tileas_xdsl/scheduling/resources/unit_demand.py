@@ -18,6 +18,7 @@ from xdsl.dialects import tensor
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from tileas_xdsl.analysis.memory.shared_memory import tile_bytes
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.compute.dot import BlockScaledMmaOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.compute.float_modes import FLUSH
@@ -81,20 +82,20 @@ def busy_cycles(
 
 def _tma(node: MacroOperation, latencies: Latencies, _: int) -> UnitDemand:
     """One thread issues a copy; all replicas share what it brings."""
-    size = sum(bytes_of(op.results[0].type) for op in node.operations)
+    size = sum(tile_bytes(op.results[0].type) for op in node.operations)
     latency = latencies.tma(size) + latencies.wake
     return UnitDemand({Unit.TMA: latencies.transfer(size)}, latencies.scalar, latency, latency)
 
 
 def _tma_store(node: MacroOperation, latencies: Latencies, replicas: int) -> UnitDemand:
-    size = sum(bytes_of(_stored(op).type) for op in node.operations) // replicas
+    size = sum(tile_bytes(_stored(op).type) for op in node.operations) // replicas
     shared = latencies.shared(size) + latencies.barrier
     busy = -(-size // latencies.store_rate)
     return UnitDemand({Unit.TMA: busy, Unit.SHARED_MEMORY: shared}, shared, shared, shared)
 
 
 def _load(node: MacroOperation, latencies: Latencies, replicas: int) -> UnitDemand:
-    size = sum(bytes_of(op.results[0].type) for op in node.operations) // replicas
+    size = sum(tile_bytes(op.results[0].type) for op in node.operations) // replicas
     issue = max(latencies.scalar, size // (16 * latencies.lanes))
     is_shared = _is_on_chip(node.operations[0].operands[0])
     unit = Unit.SHARED_MEMORY if is_shared else Unit.GLOBAL_MEMORY
@@ -105,7 +106,7 @@ def _load(node: MacroOperation, latencies: Latencies, replicas: int) -> UnitDema
 
 def _store(node: MacroOperation, latencies: Latencies, replicas: int) -> UnitDemand:
     tiles = (v.type for op in node.operations for v in op.operands if _is_tile(v))
-    size = sum(map(bytes_of, tiles)) // replicas
+    size = sum(map(tile_bytes, tiles)) // replicas
     issue = max(latencies.scalar, size // (4 * latencies.lanes))
     busy = -(-size // latencies.store_rate)
     return UnitDemand({Unit.GLOBAL_MEMORY: busy, Unit.ISSUE: issue}, issue, issue, issue)
@@ -157,7 +158,7 @@ def _reduce(node: MacroOperation, latencies: Latencies, replicas: int) -> UnitDe
 
 def _convert(node: MacroOperation, latencies: Latencies, replicas: int) -> UnitDemand:
     """Through shared memory: written, a barrier, read."""
-    sizes = (bytes_of(r.type) for op in node.operations for r in op.results if _is_tile(r))
+    sizes = (tile_bytes(r.type) for op in node.operations for r in op.results if _is_tile(r))
     size = sum(sizes) // replicas
     shared = -(-2 * size // latencies.shared_rate)
     lane = shared + 2 * latencies.shared_latency + latencies.barrier
@@ -234,7 +235,7 @@ def held_bytes(value: SSAValue) -> int:
 
     generate { ^(%i, %j): extract %row[%i] }      as many as of %row
     """
-    size, owner = bytes_of(value.type), value.owner
+    size, owner = tile_bytes(value.type), value.owner
     if not isinstance(owner, GenerateOp):
         return size
     body = owner.body.block
@@ -260,11 +261,6 @@ def _share_of_indices(body: Block) -> Callable[[Operation], float]:
 def _elements(op: Operation) -> int:
     values = (*op.operands, *op.results)
     return max((prod(shape_of(v.type) or ()) for v in values if _is_tile(v)), default=1)
-
-
-def bytes_of(type_: Attribute) -> int:
-    """Return the bytes of a tile."""
-    return -(-prod(shape_of(type_) or ()) * bits_of(element_of(type_)) // 8)
 
 
 def _stored(op: Operation) -> SSAValue:

@@ -5,22 +5,20 @@ from __future__ import annotations
 from math import gcd
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import SSAValue
 
+from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 
 
 def constant_value(value: SSAValue) -> int | None:
     """Return the number that a value always is; None where it is not constant."""
     owner = value.owner
-    if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, IntegerAttr):
-        return owner.value.value.data
     if isinstance(owner, arith.MuliOp | arith.AddiOp):
         a, b = (constant_value(v) for v in owner.operands)
         if a is not None and b is not None:
             return a * b if isinstance(owner, arith.MuliOp) else a + b
-    return None
+    return constant_integer(value)
 
 
 def divisor_of(e: ThreadBuilder, value: SSAValue) -> int:

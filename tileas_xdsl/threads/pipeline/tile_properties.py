@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.ir_queries import enclosing_ops
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadBase, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of
@@ -99,12 +100,7 @@ def _may_overlap_itself(touch: ArrayAccess) -> bool:
 
 def runs_again(op: Operation) -> bool:
     """Whether an operation is in a loop."""
-    parent = op.parent_op()
-    while parent is not None:
-        if isinstance(parent, LOOPS):
-            return True
-        parent = parent.parent_op()
-    return False
+    return any(isinstance(parent, LOOPS) for parent in enclosing_ops(op))
 
 
 def origin(view: SSAValue) -> SSAValue:

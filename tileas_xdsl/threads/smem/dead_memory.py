@@ -137,7 +137,7 @@ def _is_operand_in_time(op: Operation) -> bool:
 def _common_block(first: Operation, second: Operation) -> Block | None:
     """The innermost block that has both operations, or what they are inside of."""
     block = second.parent
-    while block is not None and _ancestor(first, block) is None:
+    while block is not None and block.find_ancestor_op_in_block(first) is None:
         parent = block.parent_op()
         block = None if parent is None else parent.parent
     return block
@@ -151,11 +151,11 @@ def _users(tile: SSAValue) -> Iterator[Operation]:
             yield from _users(use.operation.results[0])
 
 
-def _is_over(user: Operation, block: Block | None, op: Operation) -> bool:
+def _is_over(user: Operation, block: Block, op: Operation) -> bool:
     """Whether an operation has read its tile in all threads when they have come to `op`."""
     is_late = isinstance(user, AsyncDotOp | TmaTransferOp) and not isinstance(user, TmaLoadBase)
     is_late = is_late or user.has_trait(IsTerminator)  # it goes on under another name
-    before, here = _ancestor(user, block), _ancestor(op, block)
+    before, here = (block.find_ancestor_op_in_block(each) for each in (user, op))
     if is_late or before is None or here is None:
         return False
     return before.is_before_in_block(here)
@@ -170,7 +170,9 @@ def _is_drained(token: SSAValue, op: Operation) -> bool:
         return False
     block = _agent_body(op)
     readers = [user for user in users_of(pipeline) if _reads(user)]
-    return bool(readers) and all(_is_over(reader, block, op) for reader in readers)
+    if block is None or not readers:
+        return False
+    return all(_is_over(reader, block, op) for reader in readers)
 
 
 def _reads(user: StageOp) -> bool:
@@ -185,11 +187,3 @@ def _agent_body(op: Operation) -> Block | None:
             return inner.parent
         inner = inner.parent_op()
     return None
-
-
-def _ancestor(op: Operation, block: Block | None) -> Operation | None:
-    """The operation of a block that another one is, or is inside of."""
-    inner: Operation | None = op
-    while inner is not None and inner.parent is not block:
-        inner = inner.parent_op()
-    return inner

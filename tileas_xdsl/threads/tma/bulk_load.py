@@ -6,7 +6,7 @@ phase: loops and branches carry the parity that the next wait is for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import i64
@@ -23,6 +23,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     MbarrierInitOp,
     MbarrierWaitOp,
 )
+from tileas_xdsl.dialects.ir_queries import enclosing_ops
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp
 from tileas_xdsl.dialects.nv_tileas.interfaces import Producer
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
@@ -61,14 +62,7 @@ Copies = Callable[[SSAValue, SSAValue | None], None]
 
 def is_of_stage(load: Operation) -> bool:
     """Return whether a pipeline stage's barrier tracks a load: one in its producer's body."""
-    return any(isinstance(parent, Producer) for parent in _parents(load))
-
-
-def _parents(op: Operation) -> Iterator[Operation]:
-    parent = op.parent_op()
-    while parent is not None:
-        yield parent
-        parent = parent.parent_op()
+    return any(isinstance(parent, Producer) for parent in enclosing_ops(load))
 
 
 def reserve_barriers(e: ThreadBuilder) -> None:
@@ -224,7 +218,7 @@ def _check_readers(op: BulkLoad) -> None:
 
 def check_place(op: Operation, does: str) -> None:
     """Reject a load where its parity cannot be carried."""
-    agents = next((p for p in _parents(op) if isinstance(p, AgentSwitchOp)), None)
+    agents = next((p for p in enclosing_ops(op) if isinstance(p, AgentSwitchOp)), None)
     if agents is not None and runs_again(agents):
         raise op_error(
             op, f"{does} in an agent that a loop around all agents runs again, which is not lowered"

@@ -8,7 +8,7 @@ those of its view in its own slot of global memory, and acquires the map
 from __future__ import annotations
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import i8, i32
+from xdsl.dialects.builtin import i8
 from xdsl.ir import Block, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
@@ -25,9 +25,7 @@ from tileas_xdsl.target.tma.tensor_map_bytes import SIZE
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
-    cast_index,
     extend_to_i64,
-    i32_constant,
     i64_constant,
     is_equal,
     multiply,
@@ -38,7 +36,7 @@ from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.codegen.structured_control_flow import run_if
 from tileas_xdsl.threads.codegen.thread_ids import lane_id, warp_id
 from tileas_xdsl.threads.gmem.arena import allocate_slots
-from tileas_xdsl.threads.gmem.bounds_and_vector_width import check_whole_bytes
+from tileas_xdsl.threads.gmem.bounds_and_vector_width import as_int32, check_whole_bytes
 
 
 def made_on_device(e: ThreadBuilder, op: MakeTiledTmaDescOp, template: Descriptor) -> Descriptor:
@@ -77,13 +75,13 @@ def _window(e: ThreadBuilder, view: GlobalView) -> tuple[SSAValue, list[SSAValue
     extents: list[SSAValue] = []
     strides: list[SSAValue] = []
     for axis in reversed(range(len(view.extents))):
-        start, extent = view.starts[axis], _as_i32(e, view.extents[axis])
+        start, extent = view.starts[axis], as_int32(e, view.extents[axis])
         stride = _wide(e, view.strides[axis])
         strides.append(multiply(e, stride, width))
         if start == 0:
             extents.append(extent)
             continue
-        first = _as_i32(e, start)
+        first = as_int32(e, start)
         extents.append(subtract(e, extent, first))
         address = advance(e, address, _scaled(e, first, view.strides[axis]))
     return address, extents, strides[1:]
@@ -95,11 +93,5 @@ def _scaled(e: ThreadBuilder, first: SSAValue, stride: SSAValue | int) -> SSAVal
     return multiply(e, wide, stride if isinstance(stride, int) else _wide(e, stride))
 
 
-def _as_i32(e: ThreadBuilder, number: SSAValue | int) -> SSAValue:
-    return i32_constant(e, number) if isinstance(number, int) else cast_index(e, number, i32)
-
-
-def _wide(e: ThreadBuilder, number: SSAValue | int) -> SSAValue:
-    return (
-        i64_constant(e, number) if isinstance(number, int) else extend_to_i64(e, _as_i32(e, number))
-    )
+def _wide(e: ThreadBuilder, n: SSAValue | int) -> SSAValue:
+    return i64_constant(e, n) if isinstance(n, int) else extend_to_i64(e, as_int32(e, n))

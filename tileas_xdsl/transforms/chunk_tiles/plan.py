@@ -238,7 +238,7 @@ def _operations(tiles: Tiles) -> Sequence[Operation]:
     block = _common_block(tiles)
     if block is None:
         return ()
-    touching = {_ancestor(op, block) for tile in tiles for op in _touching(tile)}
+    touching = {block.find_ancestor_op_in_block(op) for tile in tiles for op in _touching(tile)}
     moved = [op for op in block.ops if op in touching]
     inner = [op for one in moved for op in one.walk()]
     inside = set(inner)
@@ -249,7 +249,8 @@ def _operations(tiles: Tiles) -> Sequence[Operation]:
         for one in moved
         for value in one.results
         for use in value.uses
-        if use.operation not in inside and (above := _ancestor(use.operation, block)) is not None
+        if use.operation not in inside
+        and (above := block.find_ancestor_op_in_block(use.operation)) is not None
     ]
     return moved if all(_may_be_carried(v, user, moved[-1]) for v, user in users) else ()
 
@@ -312,14 +313,6 @@ def _has_all(block: Block, tiles: Tiles) -> bool:
     for tile in tiles:
         if isinstance(tile, BlockArgument) and tile.owner is block:
             return False
-        if any(_ancestor(op, block) is None for op in _touching(tile)):
+        if any(block.find_ancestor_op_in_block(op) is None for op in _touching(tile)):
             return False
     return True
-
-
-def _ancestor(op: Operation, block: Block) -> Operation | None:
-    """The operation of a block that another one is, or is inside of."""
-    inner: Operation | None = op
-    while inner is not None and inner.parent is not block:
-        inner = inner.parent_op()
-    return inner

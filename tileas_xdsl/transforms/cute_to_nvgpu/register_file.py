@@ -13,10 +13,10 @@ from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, SSAValue
 
 from tileas_xdsl.dialects.cute import MakeFragmentOp, SliceFragmentOp
-from tileas_xdsl.dialects.cute.types.elements import as_vector
 from tileas_xdsl.dialects.cute.types.views import MemRefType
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value
 from tileas_xdsl.threads.index.expression_codegen import Insert
+from tileas_xdsl.transforms.expand_division import length_of
 
 Places = Sequence[int]
 """Elements of an allocation, by their offsets."""
@@ -43,7 +43,7 @@ class RegisterFile:
 
     def picked(self, whole: SSAValue, places: Places) -> SSAValue:
         """Some elements of a fragment, in the order of `places`."""
-        if list(places) == list(range(size_of(whole))):
+        if list(places) == list(range(length_of(whole))):
             return whole
         return self._joined([self._cut(whole, run) for run in runs(places)])
 
@@ -52,7 +52,7 @@ class RegisterFile:
         whole = self.held[base]
         source = {place: n for n, place in enumerate(places)}
         parts: list[SSAValue] = []
-        for start, stop in _segments(source, size_of(whole)):
+        for start, stop in _segments(source, length_of(whole)):
             if start in source:
                 first = source[start]
                 parts.append(self._cut(value, range(first, first + stop - start)))
@@ -61,7 +61,7 @@ class RegisterFile:
         self.held[base] = self._joined(parts)
 
     def _cut(self, whole: SSAValue, run: range) -> SSAValue:
-        if len(run) == size_of(whole):
+        if len(run) == length_of(whole):
             return whole
         return self.insert(SliceFragmentOp(whole, run.start, len(run)))
 
@@ -90,13 +90,6 @@ def _segments(source: dict[int, int], size: int) -> Iterator[tuple[int, int]]:
             continue
         yield start, place
         start = place
-
-
-def size_of(fragment: SSAValue) -> int:
-    """The elements of a fragment."""
-    vector = as_vector(fragment.type)
-    assert vector is not None
-    return vector.get_shape()[0]
 
 
 def fragment_type(type_: MemRefType) -> VectorType[Attribute]:

@@ -33,7 +33,7 @@ from tileas_xdsl.analysis.values.kernel_parameters import Parameter
 from tileas_xdsl.analysis.values.pointer_base_arrays import Count
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.nv_tileas.tma.checks import constant_of
+from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.transforms.host_tma.llvm_builder import PREDICATES, Words
 
 WORD = 64
@@ -264,7 +264,7 @@ class Closure:
         return self.code.wide_signed(bit)
 
     def _dim(self, op: memref.DimOp) -> SSAValue:
-        source, axis = op.source, constant_of(op.index)
+        source, axis = op.source, constant_integer(op.index)
         type_ = source.type
         if not isinstance(source, BlockArgument) or not isa(type_, MemRefType[Attribute]):
             raise op_error(op, f"asks a host for an extent of {type_}, which is no array argument")

@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.hints import isa
 
+from tileas_xdsl.dialects.nv_tileas.attributes import matrix_unit_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
@@ -37,7 +38,7 @@ from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.costs.latencies import latencies
 from tileas_xdsl.target.costs.units import Unit
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop
-from tileas_xdsl.transforms.pipeline_loads.resources import PRODUCER_WARPS, Resources, matrix_unit
+from tileas_xdsl.transforms.pipeline_loads.resources import PRODUCER_WARPS, Resources
 
 
 def default_schedule(found: LoadLoop, resources: Resources, target: Target) -> Schedule:
@@ -71,7 +72,7 @@ def default_schedule(found: LoadLoop, resources: Resources, target: Target) -> S
 
 def all_in_registers(found: LoadLoop) -> bool:
     """Whether warpgroups multiply into registers: an MMA into tensor memory runs ahead anyway."""
-    units = [matrix_unit(op) for op in found.loop.walk() if isinstance(op, DotOp)]
+    units = [matrix_unit_of(op.atom) for op in found.loop.walk() if isinstance(op, DotOp)]
     return all(
         unit is not None and unit.reads_shared_memory and not unit.accumulates_in_tensor_memory
         for unit in units

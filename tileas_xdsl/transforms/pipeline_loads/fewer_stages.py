@@ -15,12 +15,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import IntAttr, IntegerAttr, TensorType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.disjoint_set import DisjointSet
 from xdsl.utils.hints import isa
 
 from tileas_xdsl.analysis.memory.shared_memory import tile_bytes
 from tileas_xdsl.analysis.values.loop_carried_values import carried_in
+from tileas_xdsl.dialects.ir_queries import values_within
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import STAGES_ARE_A_HINT, CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import CreateIteratorOp, IncIterOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.token_chain import pipeline_of
@@ -78,7 +79,7 @@ def _of_stages(type_: Attribute, stages: int) -> Attribute:
 
 def _iterators(function: func.FuncOp) -> Mapping[CreatePipelineOp, Sequence[SSAValue]]:
     """The iterators over the stages of each pipeline, wherever control flow carries them."""
-    values = [v for v in _values(function) if isinstance(v.type, IteratorType)]
+    values = [v for v in values_within(function) if isinstance(v.type, IteratorType)]
     same = DisjointSet(values)
     for op in function.walk():
         if isinstance(op, IncIterOp):
@@ -95,11 +96,3 @@ def _iterators(function: func.FuncOp) -> Mapping[CreatePipelineOp, Sequence[SSAV
         if isinstance(pipeline, CreatePipelineOp):
             found.setdefault(pipeline, []).append(value)
     return found
-
-
-def _values(root: Operation) -> Iterator[SSAValue]:
-    for op in root.walk():
-        yield from op.results
-        for region in op.regions:
-            for block in region.blocks:
-                yield from block.args

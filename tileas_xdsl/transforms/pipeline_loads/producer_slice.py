@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from math import prod
 from typing import TypeAlias
 
@@ -28,6 +29,7 @@ from xdsl.utils.hints import isa
 
 from tileas_xdsl.analysis.memory.pointer_pieces import goes_in_pieces
 from tileas_xdsl.analysis.values.scalar_operations import is_of_scalars
+from tileas_xdsl.dialects.ir_queries import enclosing_ops
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
@@ -69,12 +71,7 @@ class ProducerSlice:
 
 def enclosing_control(op: Operation) -> Sequence[Operation]:
     """The operations around one, inside of its kernel, from the inside out."""
-    found: list[Operation] = []
-    parent = op.parent_op()
-    while parent is not None and not isinstance(parent, func.FuncOp):
-        found.append(parent)
-        parent = parent.parent_op()
-    return found
+    return list(takewhile(lambda parent: not isinstance(parent, func.FuncOp), enclosing_ops(op)))
 
 
 def gathered_by(load: StageLoad) -> LoadOp | None:

@@ -12,12 +12,12 @@ from tileas_xdsl.analysis.memory.shared_memory import aligned_bytes, allocated_t
 from tileas_xdsl.analysis.values.live_tiles import peak_registers, tile_registers
 from tileas_xdsl.analysis.values.scalar_operations import operations_behind
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
-from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
+from tileas_xdsl.dialects.nv_tileas.attributes import matrix_unit_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.target.arch import Target
-from tileas_xdsl.target.mma.matrix_units import MATRIX_UNITS, MAX_COLUMNS, MatrixUnit
+from tileas_xdsl.target.mma.matrix_units import MAX_COLUMNS
 from tileas_xdsl.threads.pipeline.warp_allocation import blocks_together, registers_at_entry
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop
 from tileas_xdsl.transforms.pipeline_loads.producer_slice import StageLoad, enclosing_control
@@ -193,7 +193,8 @@ def _warps(found: LoadLoop, spec: KernelSpec) -> int:
     live = _live_registers(found, usual)
     is_large = max(map(prod, shapes)) >= ACCUMULATOR_THRESHOLD or live > REGISTER_THRESHOLD
     can_share = all(
-        unit is not None and unit.reads_shared_memory for unit in map(matrix_unit, products)
+        unit is not None and unit.reads_shared_memory
+        for unit in (matrix_unit_of(op.atom) for op in products)
     )
     if is_large and can_share and all(shape[0] % (2 * GROUP_ROWS) == 0 for shape in shapes):
         return max(usual, 2 * WARPS_OF_GROUP)
@@ -205,12 +206,6 @@ def _usual_warps(spec: KernelSpec) -> int:
     return -(-spec.num_warps // WARPS_OF_GROUP) * WARPS_OF_GROUP
 
 
-def matrix_unit(op: DotOp) -> MatrixUnit | None:
-    """The matrix unit that multiplies; None where threads do, or no atom says."""
-    atom = None if op.atom is None else op.atom.data
-    return MATRIX_UNITS.get(atom.instruction) if isinstance(atom, MmaAtom) else None
-
-
 def _accumulator_elements(found: LoadLoop) -> int:
     """The accumulators of f32 that are kept in registers, not in tensor memory."""
     products = [op for op in found.loop.walk() if isinstance(op, DotOp)]
@@ -218,7 +213,7 @@ def _accumulator_elements(found: LoadLoop) -> int:
 
 
 def _is_in_tensor_memory(op: DotOp) -> bool:
-    unit = matrix_unit(op)
+    unit = matrix_unit_of(op.atom)
     return unit is not None and unit.accumulates_in_tensor_memory
 
 

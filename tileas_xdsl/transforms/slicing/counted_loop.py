@@ -11,7 +11,7 @@ from xdsl.dialects import scf
 from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tileas_xdsl.transforms.canonicalization.nv_tileas.memory_order import constant_of
+from tileas_xdsl.dialects.ir_queries import constant_integer
 
 INDEX_BITS = 64
 
@@ -28,7 +28,7 @@ def known(number: Number) -> int | None:
     """The number, signed, None if it is not known."""
     if isinstance(number, int):
         return number
-    if (found := constant_of(number)) is None:
+    if (found := constant_integer(number)) is None:
         return None
     half = 1 << (bits_of_counter(number.type) - 1)
     return (found + half) % (2 * half) - half

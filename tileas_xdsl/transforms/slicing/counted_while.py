@@ -11,7 +11,7 @@ from xdsl.traits import is_side_effect_free
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.locations import name_of
-from tileas_xdsl.transforms.canonicalization.nv_tileas.memory_order import constant_of
+from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.transforms.slicing.counted_loop import CountedLoop, Number, known
 
 _LESS, _GREATER = 2, 4
@@ -47,7 +47,7 @@ class CountedWhile(CountedLoop):
     @property
     def end(self) -> Number:
         value = _comparison(self.loop).operands[self.end_at]
-        number = constant_of(value)
+        number = constant_integer(value)
         return value if number is None else number
 
     @property
@@ -129,7 +129,7 @@ def counted_while(op: scf.WhileOp) -> CountedWhile:
 
 def _check_before(op: scf.WhileOp, end: SSAValue) -> None:
     """The first region only looks, and looks at the same end every time."""
-    if op.is_ancestor(end.owner) and constant_of(end) is None:
+    if op.is_ancestor(end.owner) and constant_integer(end) is None:
         raise op_error(op, FORM + "the end that its condition compares with does not change")
     for inner in op.before_region.block.ops:
         if not isinstance(inner, scf.ConditionOp) and not is_side_effect_free(inner):

@@ -9,12 +9,12 @@ from xdsl.traits import SymbolTable
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import note, op_error
 from tileas_xdsl.diagnostics.locations import name_of
+from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.dialects.nv_tileas import NvTileas
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyBase
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.base import PipelineOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
-from tileas_xdsl.transforms.canonicalization.nv_tileas.memory_order import constant_of
 from tileas_xdsl.transforms.slicing.counted_loop import CountedLoop
 
 COPIED_DIALECTS = frozenset({"arith", "cf", "math", "scf", "tensor"})
@@ -84,7 +84,7 @@ def _linear_sources(value: SSAValue) -> list[SSAValue] | None:
             return []
         case affine.ApplyOp() | arith.AddiOp() | arith.SubiOp() | arith.IndexCastOp():
             return list(owner.operands)
-        case arith.MuliOp() if any(constant_of(factor) is not None for factor in owner.operands):
+        case arith.MuliOp() if any(constant_integer(v) is not None for v in owner.operands):
             return list(owner.operands)
         case _:
             return None

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import DenseArrayBase, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
+from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.dialects.nv_tileas.shapes.slice_checks import Extent, Slice, slice_parts
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import (
     AsyncExtractSliceOp,
@@ -19,7 +20,6 @@ from tileas_xdsl.dialects.nv_tileas.shapes.slices import (
     part_of,
     tile_of,
 )
-from tileas_xdsl.transforms.canonicalization.nv_tileas.memory_order import constant_of
 from tileas_xdsl.transforms.canonicalization.nv_tileas.slice_geometry import lies_in
 from tileas_xdsl.transforms.slicing.counted_loop import bits_of_counter
 
@@ -66,7 +66,7 @@ def _evaluated(value: SSAValue, counter: SSAValue, only: int, depth: int) -> int
     op = value.owner
     if not depth or not isinstance(op, Operation):
         return None
-    if (number := constant_of(value)) is not None:
+    if (number := constant_integer(value)) is not None:
         return number
     if not isinstance(op, affine.ApplyOp | arith.AddiOp | arith.SubiOp | arith.MuliOp):
         return None

@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects import affine, arith
-from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Block, Operation, SSAValue
 
 from tileas_xdsl.dialects.affine_expressions import number_of_affine
-from tileas_xdsl.dialects.tl.loops import PipelinedOp, SerialOp, number_of
+from tileas_xdsl.dialects.ir_queries import constant_integer
+from tileas_xdsl.dialects.tl.loops import PipelinedOp, SerialOp
 from tileas_xdsl.layout.expr.expression import Number, compute, dimension, substituted, symbol
 from tileas_xdsl.layout.expr.ranges import box, range_of
 
@@ -32,7 +32,8 @@ class Symbols:
         loop = value.owner.parent_op() if isinstance(value.owner, Block) else None
         if not isinstance(loop, SerialOp | PipelinedOp):
             return shared
-        lower, step = number_of(loop.lower), 1 if loop.step is None else number_of(loop.step)
+        lower = constant_integer(loop.lower)
+        step = 1 if loop.step is None else constant_integer(loop.step)
         return shared if lower is None or step is None else shared * step + lower
 
 
@@ -64,7 +65,7 @@ class IndexExpressions:
     def _followed(self, value: SSAValue) -> Number | None:
         if value in self.variables:
             return dimension(self.variables.index(value))
-        constant = _constant(value)
+        constant = constant_integer(value)
         if constant is not None:
             return constant
         op = value.owner
@@ -101,13 +102,6 @@ class IndexExpressions:
 
 
 _Combine = Callable[[Number, Number, Sequence[int]], Number | None]
-
-
-def _constant(value: SSAValue) -> int | None:
-    op = value.owner
-    if not isinstance(op, arith.ConstantOp) or not isinstance(op.value, IntegerAttr):
-        return None
-    return op.value.value.data
 
 
 def _linear(kind: str) -> _Combine:

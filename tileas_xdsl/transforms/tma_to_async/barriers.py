@@ -15,6 +15,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tileas_xdsl.analysis.memory.shared_memory import allocated_tiles, lies_in_stages, tile_bytes
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import OpError, note, op_error
+from tileas_xdsl.dialects.ir_queries import enclosing_ops
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.interfaces import Producer
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
@@ -117,12 +118,10 @@ def tx_count_problem(request: Request) -> OpError | None:
 
 
 def _around(op: Operation) -> Iterator[Operation]:
-    parent = op.parent_op()
-    while parent is not None:
+    for parent in enclosing_ops(op):
         yield parent
         if isinstance(parent, func.FuncOp):
             return
-        parent = parent.parent_op()
 
 
 def _unknown_around(op: Operation) -> Operation | None:

@@ -8,11 +8,11 @@ from math import prod
 from typing import TypeAlias
 
 from xdsl.dialects import func
-from xdsl.ir import Operation, SSAValue
-from xdsl.traits import CallableOpInterface
+from xdsl.ir import SSAValue
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.ir_queries import enclosing_function
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import GatherLoadOp, ScatterStoreOp
@@ -67,20 +67,12 @@ def requests_of(function: func.FuncOp, *, prefer_tma: bool) -> Sequence[Request]
         if isinstance(op, TiledOp)
         and (prefer_tma or _is_allowed(op))
         and isinstance(op.atom.data, TmaAtom)
-        and function_of(op) is function
+        and enclosing_function(op) is function
     ]
 
 
 def _is_allowed(op: TiledOp) -> bool:
     return op.allow_tma is not None and bool(op.allow_tma)
-
-
-def function_of(op: Operation) -> Operation | None:
-    """The function around an operation."""
-    parent = op.parent_op()
-    while parent is not None and not parent.has_trait(CallableOpInterface):
-        parent = parent.parent_op()
-    return parent
 
 
 def check_kernel_spec(function: func.FuncOp) -> None:

@@ -16,6 +16,7 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue, TypeAttribute
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.ir_queries import enclosing_function
 from tileas_xdsl.dialects.nv_tileas.atoms import BLACKWELL_MODES, TmaAtom
 from tileas_xdsl.dialects.nv_tileas.enums import OobMode, SwizzleMode
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
@@ -32,12 +33,11 @@ from tileas_xdsl.dialects.nv_tileas.tma.checks import (
 )
 from tileas_xdsl.dialects.nv_tileas.tma.descriptor import MakeTiledTmaDescOp
 from tileas_xdsl.dialects.nv_tileas.tma.index import TMA_INDEX, has_descriptors
-from tileas_xdsl.dialects.nv_tileas.tma.layout import shared_layout
+from tileas_xdsl.dialects.nv_tileas.tma.layout import largest_box_extent, shared_layout
 from tileas_xdsl.layout.memory.memory_layout import MemoryLayout
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
 from tileas_xdsl.target.tma.tensor_map import SWIZZLES
-from tileas_xdsl.target.tma.tensor_map_rules import BOX_LIMIT
-from tileas_xdsl.transforms.tma_to_async.candidates import Request, function_of
+from tileas_xdsl.transforms.tma_to_async.candidates import Request
 from tileas_xdsl.transforms.tma_to_async.global_arrays import array_of, stride_problem
 
 INTERNAL_TYPE = "tma_internal_type"
@@ -154,7 +154,8 @@ def _is_usable(binding: Binding, request: Request) -> bool:
     atom, mine = binding.atom, request.atom
     if (atom.rank, atom.multicast) != (mine.rank, mine.multicast):
         return False
-    top = _in_block(request.op, binding.made.parent_block())
+    block = binding.made.parent_block()
+    top = None if block is None else block.find_ancestor_op_in_block(request.op)
     return top is None or binding.made.is_before_in_block(top)
 
 
@@ -180,13 +181,8 @@ def _box(request: Request, layout: MemoryLayout | None) -> tuple[int, ...]:
     span = None if layout is None else SWIZZLES[_mode_of(layout)].span
     inner = min(inner, inner if span is None else span * 8 // bits)
     if request.atom.mode in BLACKWELL_MODES:
-        return (_most(inner), 1)
-    return (_most(inner), *map(_most, reversed(outer)))
-
-
-def _most(extent: int) -> int:
-    """The most of an extent that a box has and that divides it."""
-    return max(part for part in range(1, min(extent, BOX_LIMIT) + 1) if extent % part == 0)
+        return (largest_box_extent(inner), 1)
+    return (largest_box_extent(inner), *map(largest_box_extent, reversed(outer)))
 
 
 def _mode_of(layout: MemoryLayout) -> str:
@@ -223,21 +219,13 @@ def _check(request: Request, facts: Description) -> None:
 
 def _place(view: SSAValue, first: Operation) -> InsertPoint:
     """In front of the loops around the first use, if the array is known; else right behind it."""
-    function = function_of(first)
+    function = enclosing_function(first)
     body = None if function is None else function.regions[0]
     block = view.owner if isinstance(view, BlockArgument) else view.owner.parent
     if body is not None and len(body.blocks) == 1 and block is body.first_block:
-        top = _in_block(first, body.block)
+        top = body.block.find_ancestor_op_in_block(first)
         assert top is not None
         return InsertPoint.before(top)
     if isinstance(view.owner, Block):
         return InsertPoint.at_start(view.owner)
     return InsertPoint.after(view.owner)
-
-
-def _in_block(op: Operation, block: Block | None) -> Operation | None:
-    """The operation of a block that another one is, or is inside of."""
-    inner: Operation | None = op
-    while inner is not None and inner.parent is not block:
-        inner = inner.parent_op()
-    return inner

@@ -17,9 +17,10 @@ from xdsl.ir import Block, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import GatherLoadOp, ScatterStoreOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
-from tileas_xdsl.dialects.nv_tileas.tma.checks import check_rows, constant_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import check_rows
 from tileas_xdsl.transforms.tma_to_async.candidates import Request
 
 
@@ -100,12 +101,12 @@ def _tile_column(coordinate: SSAValue, width: int) -> SSAValue | int | None:
 
 def _quotient(value: SSAValue, width: int) -> SSAValue | int | None:
     """A number divided by the width of a tile, if it is a multiple as it is written."""
-    if (number := constant_of(value)) is not None:
+    if (number := constant_integer(value)) is not None:
         return None if number % width else number // width
     if not isinstance(made := value.owner, arith.MuliOp) or isinstance(
         made.parent_op(), GenerateOp
     ):
         return None
-    if constant_of(made.rhs) == width:
+    if constant_integer(made.rhs) == width:
         return made.lhs
-    return made.rhs if constant_of(made.lhs) == width else None
+    return made.rhs if constant_integer(made.lhs) == width else None

@@ -9,6 +9,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.dialects.nv_tileas.enums import MemScope, MemSemantic
 from tileas_xdsl.dialects.nv_tileas.memory.atoms import is_zero
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import GatherLoadOp, LoadOp, StoreOp
@@ -17,7 +18,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledAtomicRmwOp, TiledL
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of
 from tileas_xdsl.dialects.nv_tileas.tma.capture import origins
-from tileas_xdsl.dialects.nv_tileas.tma.checks import check_shared_box, constant_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import check_shared_box
 from tileas_xdsl.dialects.nv_tileas.tma.layout import check_shared_layout
 from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType
 from tileas_xdsl.transforms.tma_to_async.candidates import Request, TiledOp
@@ -71,7 +72,7 @@ def offset_of(request: Request, axis: int) -> int | None:
     """The tiles that an offset of elements comes to; None where that is not known."""
     op = request.op
     assert isinstance(op, TiledLoadOp | TiledStoreOp | TiledAtomicRmwOp)
-    number, extent = constant_of(op.offsets[axis]), request.tile.get_shape()[axis]
+    number, extent = constant_integer(op.offsets[axis]), request.tile.get_shape()[axis]
     return None if number is None or number % extent else number // extent
 
 

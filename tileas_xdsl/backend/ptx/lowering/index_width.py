@@ -6,12 +6,11 @@ type `index` replaced by `i64` before it is lowered; casts between the two becom
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from xdsl.dialects import arith, func
 from xdsl.dialects.builtin import IndexType, IntegerAttr, i64
-from xdsl.ir import SSAValue
 from xdsl.rewriter import Rewriter
+
+from tileas_xdsl.dialects.ir_queries import values_within
 
 INDEX_BITS = "tileas.index_bits"
 """The attribute of a kernel that gives the width of `index`."""
@@ -22,7 +21,7 @@ def set_index_width(kernel: func.FuncOp) -> None:
     bits = kernel.attributes.get(INDEX_BITS)
     if not isinstance(bits, IntegerAttr) or bits.value.data != i64.bitwidth:
         return
-    for value in list(_values(kernel)):
+    for value in list(values_within(kernel)):
         if isinstance(value.type, IndexType):
             Rewriter.replace_value_with_new_type(value, i64)
     for op in kernel.walk():
@@ -30,11 +29,3 @@ def set_index_width(kernel: func.FuncOp) -> None:
             number = op.value
             if isinstance(number.type, IndexType):
                 op.properties["value"] = IntegerAttr(number.value.data, i64)
-
-
-def _values(kernel: func.FuncOp) -> Iterator[SSAValue]:
-    for op in kernel.walk():
-        yield from op.results
-        for region in op.regions:
-            for block in region.blocks:
-                yield from block.args

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Set as AbstractSet
 from math import gcd
 
-from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import (
     IndexType,
     IntegerAttr,
@@ -15,7 +14,7 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -40,6 +39,7 @@ from tileas_xdsl.dialects.cute.types.elements import element_of, stored_bytes
 from tileas_xdsl.dialects.cute.types.integers import DivisibleType
 from tileas_xdsl.dialects.cute.types.pointers import PtrType
 from tileas_xdsl.dialects.cute.types.tuples import IntTupleType
+from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.layout.expr.expression import Variable, divisor_of
 
 __all__ = [
@@ -101,7 +101,7 @@ class PtrAddOp(IRDLOperation):
         result = self.result.type
         if PtrType(source.element_type, source.space, result.align, source.swizzle) != result:
             raise op_error(self, f"moves {source}, and cannot turn it into {result}")
-        constant = constant_of(self.offset)
+        constant = constant_integer(self.offset)
         if constant is None:
             return
         known = gcd(source.align, constant * source.element_bytes)
@@ -137,17 +137,8 @@ def _multiple(offset: SSAValue) -> int:
         return divisor_of(offset.type.data)
     if isinstance(offset.type, DivisibleType):
         return offset.type.data
-    constant = constant_of(offset)
+    constant = constant_integer(offset)
     return 1 if constant is None else constant
-
-
-def constant_of(value: SSAValue) -> int | None:
-    """The integer that an `arith.constant` gives, None for any other value."""
-    if isinstance(value, OpResult) and isinstance(value.op, ConstantOp):
-        constant = value.op.value
-        if isinstance(constant, IntegerAttr):
-            return constant.value.data
-    return None
 
 
 @irdl_op_definition

@@ -41,6 +41,7 @@ from tileas_xdsl.dialects.nv_tileas.compute.dot_checks import (
 from tileas_xdsl.dialects.nv_tileas.element_names import element_name
 from tileas_xdsl.dialects.nv_tileas.enums import Signedness, SignednessAttr
 from tileas_xdsl.dialects.nv_tileas.interfaces import MemoryConsistency
+from tileas_xdsl.dialects.nv_tileas.memory.arguments import atom_attribute
 from tileas_xdsl.dialects.nv_tileas.memory.effects import TileReadEffect
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import delivered_tile, tile_of
 from tileas_xdsl.dialects.nv_tileas.spaces import TILE, Tile
@@ -49,13 +50,8 @@ from tileas_xdsl.dialects.nv_tileas.tile_operands import optional_tile_operand, 
 from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType
 
 
-def as_atom(atom: AtomAttr | str) -> AtomAttr:
-    """Return an atom given as attribute or by its keyword."""
-    return AtomAttr.of(atom) if isinstance(atom, str) else atom
-
-
 def _optional_atom(atom: AtomAttr | str | None) -> AtomAttr | None:
-    return None if atom is None else as_atom(atom)
+    return None if atom is None else atom_attribute(atom)
 
 
 def as_signedness(signedness: SignednessAttr | Signedness | str | None) -> SignednessAttr | None:
@@ -246,7 +242,7 @@ class BlockScaledMmaOp(TileasOp):
         super().__init__(
             operands=[a, b, c, sfa, sfb],
             properties={
-                "atom": as_atom(atom),
+                "atom": atom_attribute(atom),
                 "cta_group": None if cta_group is None else IntegerAttr(cta_group, 32),
             },
             result_types=[SSAValue.get(c).type if result_type is None else result_type],

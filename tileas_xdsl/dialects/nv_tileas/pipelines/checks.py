@@ -17,6 +17,7 @@ from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import OpError, note, op_error
 from tileas_xdsl.diagnostics.locations import file_location
 from tileas_xdsl.diagnostics.report import Diagnostic
+from tileas_xdsl.dialects.ir_queries import enclosing_ops
 from tileas_xdsl.dialects.nv_tileas.pipelines.base import PipelineOp, payload_types, types_text
 from tileas_xdsl.dialects.nv_tileas.pipelines.family import (
     AGENT_SWITCH,
@@ -178,10 +179,8 @@ def check_consumer_idx(op: PipelineOp) -> None:
 
 
 def _group_size(op: Operation) -> int | None:
-    parent = op.parent_op()
-    while parent is not None:
+    for parent in enclosing_ops(op):
         if parent.name == AGENT_SWITCH.op_name:
             size = parent.properties.get("num_agents_per_group")
             return size.value.data if isinstance(size, IntegerAttr) else None
-        parent = parent.parent_op()
     return None

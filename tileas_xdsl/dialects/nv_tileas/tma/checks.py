@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     AnyFloat,
@@ -22,7 +21,7 @@ from xdsl.dialects.builtin import (
     TensorType,
     i32,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Operation
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
@@ -162,14 +161,6 @@ def _check_row(op: Operation, bits: int, swizzle: SwizzleMode | None) -> None:
 def number_of(attribute: Attribute | None) -> int | None:
     """The number that an attribute holds."""
     return attribute.value.data if isinstance(attribute, IntegerAttr) else None
-
-
-def constant_of(value: SSAValue) -> int | None:
-    """The number that a value always has, None if it is not constant."""
-    constant = value.owner
-    if isinstance(constant, ConstantOp) and isinstance(constant.value, IntegerAttr):
-        return constant.value.value.data
-    return None
 
 
 def check_element_stride(op: Operation, view: Attribute) -> None:

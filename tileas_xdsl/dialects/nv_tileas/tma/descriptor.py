@@ -19,6 +19,7 @@ from xdsl.irdl import (
 )
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
 from tileas_xdsl.dialects.nv_tileas.enums import (
@@ -48,7 +49,6 @@ from tileas_xdsl.dialects.nv_tileas.tma.checks import (
     check_global,
     check_multicast,
     check_nan_fill,
-    constant_of,
     number_of,
     tile_bits,
     tma_atom,
@@ -138,7 +138,7 @@ class MakeTiledTmaDescOp(MemoryOp):
     @property
     def box_extents(self) -> Box:
         """The extents of the box, innermost first, as far as they are constants."""
-        return tuple(constant_of(extent) for extent in self.box)
+        return tuple(constant_integer(extent) for extent in self.box)
 
     @property
     def load_mode(self) -> str | None:

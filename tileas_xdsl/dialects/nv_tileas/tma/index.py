@@ -16,6 +16,7 @@ from xdsl.utils.hints import isa
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.ir_queries import enclosing_function
 from tileas_xdsl.dialects.nv_tileas.tma.capture import origins
 
 HOST_TMAS = "nv_tileas.num-host-tmas"
@@ -38,7 +39,7 @@ class TmaCounts:
 
 def tma_counts(op: Operation) -> TmaCounts | None:
     """Return this attribute of the enclosing function; None without it."""
-    function = _function(op)
+    function = enclosing_function(op)
     return None if function is None else counts_of(function)
 
 
@@ -51,15 +52,8 @@ def counts_of(function: Operation) -> TmaCounts | None:
 
 def is_host_code(op: Operation) -> bool:
     """Whether the function around `op` is the one that builds descriptors on the host."""
-    function = _function(op)
+    function = enclosing_function(op)
     return function is not None and HOST_CODE in function.attributes
-
-
-def _function(op: Operation) -> Operation | None:
-    parent = op.parent_op()
-    while parent is not None and not parent.has_trait(CallableOpInterface):
-        parent = parent.parent_op()
-    return parent
 
 
 def _count(function: Operation, name: str) -> int:
@@ -69,7 +63,7 @@ def _count(function: Operation, name: str) -> int:
 
 def has_descriptors(op: Operation) -> bool:
     """Return whether the enclosing function takes its descriptors as arguments or counts them."""
-    return tma_counts(op) is not None or _has_grid_constants(_function(op))
+    return tma_counts(op) is not None or _has_grid_constants(enclosing_function(op))
 
 
 def _has_grid_constants(function: Operation | None) -> bool:

@@ -77,13 +77,13 @@ def _boxes_fill(found: TmaBox, extents: Sequence[int]) -> bool:
     if walked != outward[: len(walked)]:
         return False
     for mode in outward[1:]:
-        if reached[mode] != _most(extents[mode]):
+        if reached[mode] != largest_box_extent(extents[mode]):
             return False
         if reached[mode] != extents[mode]:
             break
     return True
 
 
-def _most(extent: int) -> int:
-    """The most of an extent that a box has and that divides it."""
+def largest_box_extent(extent: int) -> int:
+    """The largest extent that a box can have and that divides `extent`."""
     return max(part for part in range(1, min(extent, BOX_LIMIT) + 1) if extent % part == 0)

@@ -15,7 +15,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from tileas_xdsl.inference.program import Access, AccessKind, Buffer
+from tileas_xdsl.inference.program import Access, Buffer
 from tileas_xdsl.layout.expr.expression import (
     Number,
     dimensions_of,
@@ -48,16 +48,6 @@ class FragmentUse:
     def name(self) -> str:
         """The buffer."""
         return self.access.buffer
-
-    @property
-    def writes(self) -> bool:
-        """Whether elements change."""
-        return self.access.kind is not AccessKind.READ
-
-    @property
-    def is_certain(self) -> bool:
-        """Whether every iteration does it, to elements that are known."""
-        return not self.access.is_guarded and None not in self.access.indices
 
     @property
     def rank(self) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.improved.accesses.fragment_access import access_symbols
-from tileas_xdsl.inference.program import Access, AccessKind, Buffer, Scope
+from tileas_xdsl.inference.program import Access, Buffer, Scope
 from tileas_xdsl.layout.expr.tables import Table, coordinates_of, evaluated
 from tileas_xdsl.layout.memory.banks import wavefronts
 from tileas_xdsl.layout.registers.access import WARP, by_warp, sectors
@@ -30,11 +30,6 @@ class MemoryUse:
     buffer: Buffer
     extents: tuple[int, ...]
     inner: tuple[int, ...] = ()
-
-    @property
-    def writes(self) -> bool:
-        """Whether memory changes."""
-        return self.access.kind is not AccessKind.READ
 
     @cached_property
     def indices(self) -> tuple[Table, ...] | None:
@@ -106,7 +101,7 @@ class MemoryUse:
     def moves(self, held: Table) -> bool:
         """Whether neighbouring steps of a thread have different addresses."""
         offsets = self.offsets
-        if offsets is None or held.shape[1] < 2 or self.writes:
+        if offsets is None or held.shape[1] < 2 or self.access.writes:
             return True
         pair = held[:, :2]
         pair = pair[(pair >= 0).all(axis=1)]
@@ -121,7 +116,7 @@ class MemoryUse:
         if not same_row:
             return False
         last = tables[-1][groups]
-        if not self.writes and (last == last[:, :1]).all():
+        if not self.access.writes and (last == last[:, :1]).all():
             return True
         straight = (last == last[:, :1] + np.arange(width)).all()
         return bool(straight and (last[:, 0] % width == 0).all())

@@ -92,7 +92,7 @@ class WorkItem:
     @property
     def has_effects(self) -> bool:
         """Whether it changes memory that threads share."""
-        return any(use.writes for use in self.memory)
+        return any(use.access.writes for use in self.memory)
 
 
 def work_item_of(

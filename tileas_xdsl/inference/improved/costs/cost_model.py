@@ -57,7 +57,7 @@ def estimate(item: WorkItem, runs: FragmentMap) -> Estimate:
     width = vector_of(runs, item.memory)
     memory = least = 0.0
     for use in item.memory:
-        copies = (1 if use.writes else 1 + CACHED * (runs.replicas - 1)) / runs.replicas
+        copies = (1 if use.access.writes else 1 + CACHED * (runs.replicas - 1)) / runs.replicas
         share = warp_cost(use, runs, width, byte_addresses(use)) + ISSUE * runs.slots / width
         memory += often * warps * share * copies
         least += often * item.total * use.buffer.bits / 8 / SECTOR_BYTES

@@ -118,4 +118,4 @@ def _stretched(
 
 def _reads_first(item: WorkItem, name: str) -> bool:
     uses = item.uses_of(name)
-    return not uses or not uses[0].writes
+    return not uses or not uses[0].access.writes

@@ -325,7 +325,12 @@ def _sources(item: WorkItem) -> list[FragmentUse]:
         seen.setdefault((use.name, use.access.indices), use)
     return sorted(
         seen.values(),
-        key=lambda use: (not use.writes, len(use.free), not use.is_identity, -use.buffer_size),
+        key=lambda use: (
+            not use.access.writes,
+            len(use.free),
+            not use.is_identity,
+            -use.buffer_size,
+        ),
     )
 
 
@@ -345,7 +350,7 @@ def _pulled(
 ) -> Iterator[tuple[str, FragmentMap]]:
     description = f"as {use.name} lies"
     ways: list[tuple[str, int, bool]] = [(description, 0, True)]
-    if layout.replicas > 1 and not use.writes:
+    if layout.replicas > 1 and not use.access.writes:
         if use.free:
             widest = max((m.alignment for m in item.memory), default=1)
             ways += [
@@ -374,7 +379,7 @@ def _moved(layout: FragmentMap, target: FragmentMap, uses: list[FragmentUse]) ->
 
 def staging_cost(layout: FragmentMap, uses: list[FragmentUse]) -> float:
     """Cycles to store a fragment to shared memory, and to load it back where it is written."""
-    ways = 1 + any(use.writes for use in uses)
+    ways = 1 + any(use.access.writes for use in uses)
     description = -(-layout.slots * uses[0].buffer.bits // 32)
     weights = DEFAULT_WEIGHTS
     cycles = warps_of(layout) * description * (weights.wavefront + weights.access)
@@ -394,19 +399,21 @@ def crossings(
     and back, where it writes.
     """
     found: list[tuple[FragmentMap, FragmentMap]] = []
-    if any(not use.writes or not use.is_identity or not use.is_certain for use in uses):
+    if any(
+        not use.access.writes or not use.is_identity or not use.access.is_certain for use in uses
+    ):
         found.append((layout, target))
-    if any(use.writes for use in uses):
+    if any(use.access.writes for use in uses):
         found.append((target, layout))
     return found
 
 
 def is_overtaken(item: WorkItem, runs: FragmentMap) -> bool:
     """Whether a copy of an iteration may read memory after another copy has changed it."""
-    if runs.replicas == 1 or not any(use.writes for use in item.uses):
+    if runs.replicas == 1 or not any(use.access.writes for use in item.uses):
         return False
-    written = {use.buffer.name for use in item.memory if use.writes}
-    return any(not use.writes and use.buffer.name in written for use in item.memory)
+    written = {use.buffer.name for use in item.memory if use.access.writes}
+    return any(not use.access.writes and use.buffer.name in written for use in item.memory)
 
 
 def _selected(runs: FragmentMap, uses: list[FragmentUse], layout: FragmentMap) -> int:

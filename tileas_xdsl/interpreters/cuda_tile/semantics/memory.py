@@ -15,8 +15,8 @@ from xdsl.ir import Attribute
 
 from tileas_xdsl.dialects.cuda_tile.enums import AtomicRMWMode, Signedness
 from tileas_xdsl.dialects.cuda_tile.memory import atomics, pointers
+from tileas_xdsl.dialects.cuda_tile.memory.access_checks import pointee_of
 from tileas_xdsl.dialects.cuda_tile.structure import module
-from tileas_xdsl.dialects.cuda_tile.types.tile_types import PtrType, element_of
 from tileas_xdsl.interpreters.cuda_tile.block import Block
 from tileas_xdsl.interpreters.cuda_tile.faults import Undefined
 from tileas_xdsl.interpreters.cuda_tile.numerics.elements import (
@@ -31,13 +31,6 @@ from tileas_xdsl.interpreters.cuda_tile.semantics.shapes import added, empty
 
 TOKEN = None
 """Tokens are no values."""
-
-
-def pointee_of(type_: Attribute) -> Attribute:
-    """What a tile of pointers points to."""
-    pointer = element_of(type_)
-    assert isinstance(pointer, PtrType)
-    return pointer.pointee
 
 
 def _moved(op: pointers.OffsetOp, addresses: Array, offsets: Array) -> Array:

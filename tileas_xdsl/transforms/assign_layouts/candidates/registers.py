@@ -20,13 +20,13 @@ from tileas_xdsl.analysis.layouts.tile_groups import TileGroup, placed_tile
 from tileas_xdsl.analysis.memory.tensor_registers import TmemTransfer
 from tileas_xdsl.analysis.values.row_strides import row_step
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import pointer_of
-from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import (
     BlockedEncoding,
     DotOperandEncoding,
     LinearEncoding,
     RegisterEncoding,
     atom_of,
+    mma_instruction,
 )
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
@@ -207,7 +207,8 @@ def _accumulators(a: Assignment, group: TileGroup, agent: Agent) -> RegisterLayo
     rows, columns = group.shape[-2:] if len(group.shape) > 1 else (0, 0)
     for value in group.values:
         op = value.owner
-        if isinstance(op, DotOp | AsyncDotOp) and _is_wgmma(op) and _divides(rows, agent):
+        is_wgmma = isinstance(op, DotOp | AsyncDotOp) and mma_instruction(op.atom) == "wgmma"
+        if is_wgmma and _divides(rows, agent):
             return accumulator_layout(rows, columns, agent.groups)
         if isinstance(op, ExtractSliceOp) and _has_accumulators(a, op.source) and columns % 8 == 0:
             whole = placed_tile(op.source.type)
@@ -232,11 +233,6 @@ def _operand_a(group: TileGroup, agent: Agent) -> Layout | None:
     if len(group.shape) != 2 or bits not in (8, 16, 32):
         return None
     return operand_layout(*group.shape, bits, agent.warps)
-
-
-def _is_wgmma(op: DotOp | AsyncDotOp) -> bool:
-    atom = atom_of(op.atom)
-    return isinstance(atom, MmaAtom) and atom.instruction == "wgmma"
 
 
 def _divides(rows: int, agent: Agent) -> bool:

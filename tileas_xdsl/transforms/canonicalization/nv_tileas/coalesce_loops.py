@@ -11,6 +11,7 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
 
+from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.dialects.nv_tileas.builders.arith import (
     add,
     ceil_div,
@@ -21,7 +22,6 @@ from tileas_xdsl.dialects.nv_tileas.builders.arith import (
     rem,
     sub,
 )
-from tileas_xdsl.transforms.canonicalization.nv_tileas.memory_order import constant_of
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def _only_inner_loop(op: scf.ForOp) -> scf.ForOp | None:
 
 
 def _range(op: scf.ForOp) -> _Range | None:
-    first, step, end = constant_of(op.lb), constant_of(op.step), constant_of(op.ub)
+    first, step, end = constant_integer(op.lb), constant_integer(op.step), constant_integer(op.ub)
     if first is None or step is None or step < 1:
         return None
     if end is None:

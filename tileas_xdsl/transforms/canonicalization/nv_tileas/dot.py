@@ -7,8 +7,8 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType
 from xdsl.ir import SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
+from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
-from tileas_xdsl.transforms.canonicalization.nv_tileas.memory_order import constant_of
 
 
 class DotOfKnownSelect(RewritePattern):
@@ -20,7 +20,7 @@ class DotOfKnownSelect(RewritePattern):
             select = operand.owner
             if not isinstance(select, arith.SelectOp):
                 continue
-            if (condition := constant_of(select.cond)) is not None:
+            if (condition := constant_integer(select.cond)) is not None:
                 op.operands[index] = select.lhs if condition else select.rhs
                 rewriter.notify_op_modified(op)
                 return

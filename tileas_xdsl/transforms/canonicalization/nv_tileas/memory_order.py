@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.arith import ConstantOp
-from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import MemoryEffectKind, get_effects
 
@@ -42,11 +40,3 @@ def insert_chain(value: SSAValue, block: Block) -> tuple[list[InsertSliceOp], SS
         chain.append(op)
         value = op.destination
     return chain[::-1], value
-
-
-def constant_of(value: SSAValue) -> int | None:
-    """The number that `value` is, None if it is not known."""
-    op = value.owner
-    if isinstance(op, ConstantOp) and isinstance(op.value, IntegerAttr):
-        return op.value.value.data
-    return None

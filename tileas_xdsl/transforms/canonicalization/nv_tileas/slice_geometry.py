@@ -7,9 +7,9 @@ from typing import TypeAlias
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 
+from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.dialects.nv_tileas.shapes.slice_checks import Extent, Slice
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import SlicingOp, part_of
-from tileas_xdsl.transforms.canonicalization.nv_tileas.memory_order import constant_of
 
 Box: TypeAlias = tuple[tuple[int, int], ...]
 """For each dimension the first element and the one behind the last."""
@@ -22,7 +22,7 @@ def known_part(op: SlicingOp) -> Slice:
 
 
 def _known(extents: Iterable[Extent]) -> tuple[Extent, ...]:
-    return tuple(n if isinstance(n, int) else _or(constant_of(n), n) for n in extents)
+    return tuple(n if isinstance(n, int) else _or(constant_integer(n), n) for n in extents)
 
 
 def _or(number: int | None, value: Extent) -> Extent:

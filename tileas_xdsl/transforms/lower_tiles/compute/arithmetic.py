@@ -20,7 +20,7 @@ from xdsl.utils.hints import isa
 from tileas_xdsl.analysis.values.quotient_ranges import keep_operand_ranges
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import BlockIdxOp, GridDimOp
-from tileas_xdsl.dialects.nv_tileas.tma.checks import constant_of
+from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.elementwise_ops import on_scalars, on_vectors, recreate
 from tileas_xdsl.threads.codegen.integer_ops import cast_index, index_constant
@@ -106,7 +106,7 @@ def grid_dim(e: ThreadBuilder, op: gpu.GridDimOp) -> Sequence[Lowered]:
 
 def dim(e: ThreadBuilder, op: memref.DimOp) -> Sequence[Lowered]:
     """Lower `memref.dim` of an argument."""
-    source, axis = e.get(op.source), constant_of(op.index)
+    source, axis = e.get(op.source), constant_integer(op.index)
     if not isinstance(source, GlobalView) or axis is None or axis >= len(source.extents):
         raise op_error(op, "asks for a constant dimension of an argument of the kernel")
     extent = source.extents[axis]

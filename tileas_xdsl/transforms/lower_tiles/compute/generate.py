@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import tensor
-from xdsl.ir import Operation
 
 from tileas_xdsl.analysis.layouts.layout_flow import LayoutRole, layout_role
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.ir_queries import enclosing
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
@@ -66,7 +66,7 @@ def extract(e: ThreadBuilder, op: tensor.ExtractOp) -> Sequence[Lowered]:
     found = e.get(op.tensor)
     if isinstance(found, Splat):
         return [Scalar(splat_scalar(e, found))]
-    if _is_in_body(op):
+    if enclosing(op, GenerateOp) is not None:
         raise op_error(
             op,
             "takes an element in a loop of a generated tile, where threads do not meet: generate "
@@ -79,13 +79,6 @@ def extract(e: ThreadBuilder, op: tensor.ExtractOp) -> Sequence[Lowered]:
     room = spilled(e, op, carried(e, tile))
     value = scratch_element(e, room, tile.layout.shape, indices)
     return [Scalar(from_carrier(e, value, tile.element))]
-
-
-def _is_in_body(op: Operation) -> bool:
-    parent = op.parent_op()
-    while parent is not None and not isinstance(parent, GenerateOp):
-        parent = parent.parent_op()
-    return parent is not None
 
 
 HANDLERS: Handlers = {

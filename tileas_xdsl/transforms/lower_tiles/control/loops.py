@@ -9,10 +9,10 @@ from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 
+from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
-from tileas_xdsl.dialects.nv_tileas.tma.checks import constant_of
 from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import (
     DotToken,
@@ -78,7 +78,7 @@ def _iterations_to_unroll(op: scf.ForOp) -> int | None:
     """Return the trip count of a loop to unroll; None for one that stays a loop."""
     if not _slices_registers(op):
         return None
-    first, end, step = (constant_of(v) for v in (op.lb, op.ub, op.step))
+    first, end, step = (constant_integer(v) for v in (op.lb, op.ub, op.step))
     if first is None or end is None or step is None or step < 1:
         return None
     rounds = len(range(first, end, step))
@@ -123,7 +123,7 @@ def _inputs(value: SSAValue, loop: scf.ForOp) -> Sequence[SSAValue]:
 
 
 def _unrolled(e: ThreadBuilder, op: scf.ForOp, rounds: int) -> Sequence[Lowered]:
-    first, step = constant_of(op.lb) or 0, constant_of(op.step) or 1
+    first, step = constant_integer(op.lb) or 0, constant_integer(op.step) or 1
     values = [initial_value(e, op, k) for k in range(len(op.iter_args))]
     for round_ in range(rounds):
         number = e.insert(arith.ConstantOp(IntegerAttr(first + round_ * step, IndexType()))).result

@@ -10,6 +10,7 @@ from xdsl.ir import Operation
 from tileas_xdsl.analysis.memory.pointer_pieces import copied_load
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import BarrierOp
+from tileas_xdsl.dialects.ir_queries import enclosing
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
@@ -74,10 +75,8 @@ def _put_shared(e: ThreadBuilder, op: CopyOp) -> None:
 
 
 def _fills_a_stage(op: Operation) -> bool:
-    parent = op.parent_op()
-    while parent is not None and not isinstance(parent, StageOp):
-        parent = parent.parent_op()
-    return parent is not None and "produce" in parent.name
+    stage = enclosing(op, StageOp)
+    return stage is not None and "produce" in stage.name
 
 
 def barrier(e: ThreadBuilder, op: gpu.BarrierOp) -> Sequence[Lowered]:

@@ -10,6 +10,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import SliceFragmentOp, StoreOp
+from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.dialects.nv_tileas.attributes import RegisterEncoding
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import (
@@ -22,7 +23,6 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.same_rows import keeps_rows
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp, ExtractSliceOp, part_of
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of, space_of
-from tileas_xdsl.dialects.nv_tileas.tma.checks import constant_of
 from tileas_xdsl.target.mma.warp_tiles import accumulator_layout, is_accumulator, warpgroups_of
 from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
@@ -41,7 +41,6 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     GlobalView,
     LoadToken,
     Lowered,
-    OrderToken,
     PendingTile,
     RegisterTile,
     Scalar,
@@ -53,7 +52,7 @@ from tileas_xdsl.threads.codegen.lowered_values import (
 )
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.codegen.structured_control_flow import run_if
-from tileas_xdsl.threads.gmem.bounds_and_vector_width import coordinate_type
+from tileas_xdsl.threads.gmem.bounds_and_vector_width import as_int32, coordinate_type
 from tileas_xdsl.threads.gmem.coalesced_access import load_tile, order, store_tile
 from tileas_xdsl.threads.gmem.memory_order import WEAK, MemoryOrder
 from tileas_xdsl.threads.registers.coordinates import (
@@ -71,6 +70,7 @@ from tileas_xdsl.transforms.lower_tiles.compute.register_slices import (
     part_of_registers,
     reshaped,
 )
+from tileas_xdsl.transforms.lower_tiles.memory.tokens import token_of
 
 MATRIX = 8
 """Rows and columns of the matrices that stmatrix stores."""
@@ -169,7 +169,7 @@ def _numbers(e: ThreadBuilder, op: ExtractSliceOp) -> tuple[Sequence[int], Seque
 def _constant(e: ThreadBuilder, value: SSAValue) -> int | None:
     """The number that a value always has, after the loops around were written out."""
     found = e.get(value)
-    return constant_value(found.value) if isinstance(found, Scalar) else constant_of(value)
+    return constant_value(found.value) if isinstance(found, Scalar) else constant_integer(value)
 
 
 def _rows(
@@ -245,13 +245,13 @@ def _tensor_columns(e: ThreadBuilder, op: ExtractSliceOp, source: TmemTile) -> T
 def tiled_load(e: ThreadBuilder, op: TiledLoadOp) -> Sequence[Lowered]:
     """A tile from memory into registers."""
     _await(e, op)
-    return [load_tile(e, op), *_token(op)]
+    return [load_tile(e, op), *token_of(op)]
 
 
 def async_tiled_load(e: ThreadBuilder, op: AsyncTiledLoadOp) -> Sequence[Lowered]:
     """The same: the hardware waits where registers are used."""
     _await(e, op)
-    return [LoadToken(load_tile(e, op)), *_token(op)]
+    return [LoadToken(load_tile(e, op)), *token_of(op)]
 
 
 def _await(e: ThreadBuilder, op: TiledLoadBase | TiledStoreOp) -> None:
@@ -261,17 +261,13 @@ def _await(e: ThreadBuilder, op: TiledLoadBase | TiledStoreOp) -> None:
         wait_for_store(e, token)
 
 
-def _token(op: TiledLoadBase | TiledStoreOp) -> Sequence[Lowered]:
-    return [OrderToken()] if op.out_token is not None else []
-
-
 def tiled_store(e: ThreadBuilder, op: TiledStoreOp) -> Sequence[Lowered]:
     """A tile to memory: accumulators in the order that they are in, others as they are laid out."""
     _await(e, op)
     fragment = e.get(op.value)
     if not isinstance(fragment, RegisterTile) or not is_accumulator(fragment.layout):
         store_tile(e, op)
-        return _token(op)
+        return token_of(op)
     target = e.get(op.view)
     is_ordered = MemoryOrder.of(op.mem_semantic, op.mem_scope) != WEAK
     if isinstance(target, GlobalView) and (is_ordered or coordinate_type(target) != i32):
@@ -281,7 +277,7 @@ def tiled_store(e: ThreadBuilder, op: TiledStoreOp) -> Sequence[Lowered]:
         _store_global(e, op, fragment, target)
     else:
         _store_shared(e, op, fragment, shared_tile(e, op.view))
-    return _token(op)
+    return token_of(op)
 
 
 def _store_global(
@@ -295,7 +291,7 @@ def _store_global(
         add(e, row_of_accumulator(e, layout), starts[0]),
         add(e, column_of_accumulator(e), starts[1]),
     )
-    rows, columns = [_as_int32(e, extent) for extent in target.extents]
+    rows, columns = [as_int32(e, extent) for extent in target.extents]
     step = target.strides[0]
     stride = i64_constant(e, step) if isinstance(step, int) else as_int64(e, step)
     left = subtract(e, columns, column)
@@ -331,10 +327,6 @@ def _type_of(start: SSAValue | int, default: SSAValue) -> Attribute:
     return default.type if isinstance(start, int) else start.type
 
 
-def _as_int32(e: ThreadBuilder, extent: SSAValue | int) -> SSAValue:
-    return i32_constant(e, extent) if isinstance(extent, int) else cast_index(e, extent, i32)
-
-
 def _store_row(
     e: ThreadBuilder,
     part: SSAValue,
@@ -355,7 +347,7 @@ def _store_shared(
     rows, columns = fragment.layout.shape
     if (rows, columns) != (tile.height, tile.layout.columns):
         raise op_error(op, f"stores {rows}x{columns} accumulators to a tile of another shape")
-    if any(constant_of(v) != 0 and _constant(e, v) != 0 for v in op.coords):
+    if any(constant_integer(v) != 0 and _constant(e, v) != 0 for v in op.coords):
         raise op_error(op, "stores to a place in shared memory that is not its beginning")
     write_accumulators(e, fragment, tile)
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from xdsl.ir import Block, Operation, SSAValue
 
-from tileas_xdsl.dialects.tl.base import element_of, enclosing, scope_of
+from tileas_xdsl.dialects.ir_queries import enclosing
+from tileas_xdsl.dialects.tl.base import element_of, scope_of
 from tileas_xdsl.dialects.tl.buffers import AllocSharedOp
 from tileas_xdsl.dialects.tl.kernel import KernelOp
 from tileas_xdsl.dialects.tl.loops import PipelinedOp

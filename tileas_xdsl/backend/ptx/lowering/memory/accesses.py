@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 
+from tileas_xdsl.backend.ptx.lowering.control.synchronisation import guard_of
 from tileas_xdsl.backend.ptx.lowering.forms import Form
 from tileas_xdsl.backend.ptx.lowering.lowering import Address, Handler, Lowering
 from tileas_xdsl.backend.ptx.lowering.memory.addresses import near
@@ -74,10 +75,6 @@ def access(low: Lowering, form: Form, op: cute.LoadOp | cute.StoreOp) -> Access:
     return Access(type_, count, vector, kind, unit)
 
 
-def _guard(low: Lowering, pred: SSAValue | None) -> SSAValue | None:
-    return None if pred is None else low.value(pred)
-
-
 def _place(op: cute.LoadOp | cute.StoreOp, pointer: PtrType, low: Lowering) -> Address:
     place, elements = low.place(op.ptr), cute.access_offset(op)
     if elements == 0:
@@ -89,7 +86,7 @@ def _load(op: cute.LoadOp, low: Lowering) -> None:
     form, pointer = low.form(op.result), op.ptr.type
     assert isinstance(pointer, PtrType)
     plan, place = access(low, form, op), _place(op, pointer, low)
-    guard = _guard(low, op.pred)
+    guard = guard_of(low, op.pred)
     zero = 0.0 if plan.kind in ("f32", "f64") else 0
     loaded = low.emit(
         ptx.LdOp(
@@ -129,7 +126,7 @@ def _store(op: cute.StoreOp, low: Lowering) -> None:
             cache=None if op.cache is None else CACHES[op.cache.data],
             semantics=None if op.order is None else op.order.data,
             scope=None if op.scope is None else op.scope.data,
-            guard=_guard(low, op.pred),
+            guard=guard_of(low, op.pred),
         )
     )
 

@@ -1,0 +1,48 @@
+"""Questions about IR that every dialect and pass asks: operations around one, constants, values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeVar
+
+from xdsl.dialects.arith import ConstantOp
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import Operation, SSAValue
+from xdsl.traits import CallableOpInterface
+
+OpT = TypeVar("OpT", bound=Operation)
+
+
+def enclosing_ops(op: Operation) -> Iterator[Operation]:
+    """Yield the operations around `op`, the innermost first."""
+    parent = op.parent_op()
+    while parent is not None:
+        yield parent
+        parent = parent.parent_op()
+
+
+def enclosing(op: Operation, kind: type[OpT]) -> OpT | None:
+    """Return the innermost operation of a class around `op`; None where there is none."""
+    return next((parent for parent in enclosing_ops(op) if isinstance(parent, kind)), None)
+
+
+def enclosing_function(op: Operation) -> Operation | None:
+    """Return the innermost callable operation around `op`: a function, a kernel, an entry."""
+    return next((p for p in enclosing_ops(op) if p.has_trait(CallableOpInterface)), None)
+
+
+def constant_integer(value: SSAValue) -> int | None:
+    """Return the integer that an `arith.constant` defines; None for any other value."""
+    op = value.owner
+    if isinstance(op, ConstantOp) and isinstance(op.value, IntegerAttr):
+        return op.value.value.data
+    return None
+
+
+def values_within(root: Operation) -> Iterator[SSAValue]:
+    """Yield the results and block arguments of `root` and of everything in its regions."""
+    for op in root.walk():
+        yield from op.results
+        for region in op.regions:
+            for block in region.blocks:
+                yield from block.args
