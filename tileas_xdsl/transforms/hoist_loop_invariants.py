@@ -28,6 +28,11 @@ from xdsl.transforms.loop_invariant_code_motion import can_be_hoisted
 
 from tileas_xdsl.analysis.values.live_registers import own_registers, registers_in_loops
 from tileas_xdsl.dialects.cute_nvgpu import SetMaxRegisterOp
+from tileas_xdsl.dialects.cute_nvgpu.threads.innermost_loops import (
+    LOOPS,
+    is_innermost,
+    set_registers_left,
+)
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.threads.pipeline.warp_allocation import registers_at_entry
@@ -35,8 +40,12 @@ from tileas_xdsl.threads.pipeline.warp_allocation import registers_at_entry
 THREADS, BLOCKS = "nvvm.reqntid", "nvvm.minctasm"
 
 FEW_REGISTERS = 8
-"""Of a value that leaves innermost loops even so: addresses, descriptors, conditions, which each
+"""Of a value that may leave innermost loops even so: addresses, descriptors, conditions, which each
 iteration would compute anew.  An outer loop computes them rarely."""
+
+MAX_OVERDRAFT = 64
+"""Registers of all such values of a loop together, where none are left: ptxas computes that many
+anew where they are used.  Of more it spills."""
 
 REGISTER_HEADROOM = 16
 """Of a thread, beside the values that are live: what an instruction needs while it is computed."""
@@ -67,9 +76,18 @@ class _Hoisting:
         for loop in [*self.function.walk(region_first=True)]:
             if isinstance(loop, scf.ForOp):
                 self._hoist(loop)
+        self._record()
+
+    def _record(self) -> None:
+        """Write on innermost loops what the lowering to PTX, which hoists too, may still take."""
+        peaks = registers_in_loops(self.function.body)
+        for loop, taken in peaks.items():
+            if isinstance(loop, LOOPS) and is_innermost(loop):
+                left = self._limit(loop) - REGISTER_HEADROOM - taken
+                set_registers_left(loop, max(left, MAX_OVERDRAFT))
 
     def _hoist(self, loop: scf.ForOp) -> None:
-        few = FEW_REGISTERS if _is_innermost(loop) else 0
+        overdraft = MAX_OVERDRAFT if is_innermost(loop) else 0
         left: int | None = None
         waiting = deque(loop.body.block.ops)
         while waiting:
@@ -77,11 +95,13 @@ class _Hoisting:
             if op.parent is not loop.body.block or not _is_invariant(op, loop):
                 continue
             taken = _taken(op, loop)
-            if taken > few:
+            if taken > min(FEW_REGISTERS, overdraft):
                 left = self._left(loop) if left is None else left
                 if taken > left:
                     continue
                 left -= taken
+            elif taken > 0:
+                overdraft -= taken
             op.detach()
             Rewriter.insert_op(op, InsertPoint.before(loop))
             waiting.extend(_users(op))
@@ -119,10 +139,6 @@ def _taken(op: Operation, loop: scf.ForOp) -> int:
 def _is_last_use(value: SSAValue, op: Operation, loop: scf.ForOp) -> bool:
     users = (use.operation for use in value.uses)
     return all(user is op or not loop.is_ancestor(user) for user in users)
-
-
-def _is_innermost(loop: scf.ForOp) -> bool:
-    return not any(isinstance(op, scf.ForOp | scf.WhileOp) for op in loop.body.walk())
 
 
 def _is_invariant(op: Operation, loop: scf.ForOp) -> bool:

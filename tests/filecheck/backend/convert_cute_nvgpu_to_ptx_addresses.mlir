@@ -49,6 +49,32 @@ func.func @shared(%i: i32, %f: f16) attributes {cute.kernel, nvvm.reqntid = arra
 // CHECK-NEXT:    ptx.ret
 // CHECK-NEXT:  }
 
+// A constant inside a sum leaves it: rows of 16 elements are one register and distances of 128 bytes.
+
+func.func @rows(%i: i32, %j: i32, %f: f16) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>, tileas.smem_bytes = 65536 : i32} {
+  %s = cute_nvgpu.arch.get_dyn_smem 0 -> !cute.ptr<f16, smem, align<16>>
+  %c16 = arith.constant 16 : i32
+  %c4 = arith.constant 4 : i32
+  %c8 = arith.constant 8 : i32
+  %1 = arith.addi %i, %c4 : i32
+  %2 = arith.muli %1, %c16 : i32
+  %3 = arith.addi %2, %j : i32
+  %4 = cute.add_offset %s, %3 : !cute.ptr<f16, smem, align<16>>, i32 -> !cute.ptr<f16, smem>
+  cute.ptr.store %f, %4 : f16, !cute.ptr<f16, smem>
+  %5 = arith.addi %i, %c8 : i32
+  %6 = arith.muli %5, %c16 : i32
+  %7 = arith.addi %6, %j : i32
+  %8 = cute.add_offset %s, %7 : !cute.ptr<f16, smem, align<16>>, i32 -> !cute.ptr<f16, smem>
+  cute.ptr.store %f, %8 : f16, !cute.ptr<f16, smem>
+  func.return
+}
+
+// CHECK-LABEL: ptx.entry @rows
+// CHECK:         [[A:%[0-9]+]] = ptx.add %
+// CHECK-NEXT:    [[B:%[0-9]+]] = ptx.add [[A]],
+// CHECK-NEXT:    ptx.st [[B]], {{%[0-9]+}} {type = "b16", space = "shared", offset = 128 : i64}
+// CHECK-NEXT:    ptx.st [[B]], {{%[0-9]+}} {type = "b16", space = "shared", offset = 256 : i64}
+
 // In global memory a sum of 32 bits is taken apart only if it cannot overflow.
 
 func.func @overflow(%p: !cute.ptr<f32, gmem>, %i: i32, %j: index, %f: f32) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {

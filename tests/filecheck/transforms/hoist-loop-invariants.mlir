@@ -90,3 +90,34 @@ func.func @outer(%acc: vector<128xf32>, %n: i32) -> vector<128xf32> {
 // CHECK:         scf.for
 // CHECK-NEXT:      %scaled = arith.muli
 // CHECK-NEXT:      scf.for
+
+// -----
+
+// Small values are too many in the end: the ninth fragment of 8 registers stays where it is used.
+// The lowering to PTX, which makes descriptors and addresses, gets a limit of its own.
+
+func.func @many_small(%x: vector<8xi32>, %acc: vector<240xf32>, %n: i32) -> vector<240xf32> {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %d = scf.for %i = %zero to %n step %one iter_args(%a = %acc) -> (vector<240xf32>) : i32 {
+    %1 = arith.addi %x, %x : vector<8xi32>
+    %2 = arith.muli %x, %x : vector<8xi32>
+    %3 = arith.muli %x, %1 : vector<8xi32>
+    %4 = arith.muli %x, %2 : vector<8xi32>
+    %5 = arith.muli %x, %3 : vector<8xi32>
+    %6 = arith.muli %x, %4 : vector<8xi32>
+    %7 = arith.muli %x, %5 : vector<8xi32>
+    %8 = arith.muli %x, %6 : vector<8xi32>
+    %9 = arith.muli %x, %7 : vector<8xi32>
+    %b = "test.op"(%a, %x, %1, %2, %3, %4, %5, %6, %7, %8, %9) : (vector<240xf32>, vector<8xi32>, vector<8xi32>, vector<8xi32>, vector<8xi32>, vector<8xi32>, vector<8xi32>, vector<8xi32>, vector<8xi32>, vector<8xi32>, vector<8xi32>) -> vector<240xf32>
+    scf.yield %b : vector<240xf32>
+  }
+  func.return %d : vector<240xf32>
+}
+
+// CHECK-LABEL:  func.func @many_small
+// CHECK-COUNT-7:  arith.muli
+// CHECK-NEXT:     scf.for
+// CHECK-NEXT:       arith.muli
+// CHECK-NEXT:       "test.op"
+// CHECK:          {cute_nvgpu.registers_left = 64 : i32}

@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
+from math import inf
 from typing import Any
 
 from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
@@ -15,8 +16,10 @@ from xdsl.traits import Pure
 from tileas_xdsl.backend.ptx.lowering.forms import Form, form_of
 from tileas_xdsl.diagnostics.emission import OpError, op_error
 from tileas_xdsl.dialects import ptx
-from tileas_xdsl.dialects.ptx.base import PtxOp, kind_of
+from tileas_xdsl.dialects.cute_nvgpu.threads.innermost_loops import is_innermost, registers_left
+from tileas_xdsl.dialects.ptx.base import PtxOp, kind_of, type_of
 from tileas_xdsl.target.arch import Target
+from tileas_xdsl.target.isa.kinds import KINDS
 
 Handler = Callable[[Any, "Lowering"], None]
 """Lowers one operation: reads `low.value`, emits, and calls `low.define` for its results."""
@@ -51,11 +54,42 @@ class Loop:
     """An innermost loop: the block before it, and what is computed inside."""
 
     preheader: Block
+    left: float = inf
+    """32-bit registers of a thread that values computed before the loop may still take."""
     inside: set[SSAValue] = field(default_factory=set[SSAValue])
+    _held: set[SSAValue] = field(default_factory=set[SSAValue])
+    """Values before the loop that count as registers all along it."""
+    _intermediate: set[SSAValue] = field(default_factory=set[SSAValue])
+    """Values before the loop that only others before it have used so far."""
 
     def leaves_out(self, op: Operation) -> bool:
-        """Whether an operation may stand before the loop: no trap, no effect, nothing of inside."""
-        return _is_pure(type(op)) and self.inside.isdisjoint(op.operands)
+        """Whether an operation may stand before the loop: no trap, no effect, nothing of inside,
+        and the registers of its results are left."""
+        if not _is_pure(type(op)) or not self.inside.isdisjoint(op.operands):
+            return False
+        replaced = self._held.intersection(op.operands)
+        taken = _registers(op.results) - _registers(replaced)
+        if taken > max(self.left, 0):
+            return False
+        self.left -= taken
+        self._held.difference_update(replaced)
+        self._intermediate.update(replaced)
+        self._held.update(op.results)
+        return True
+
+    def contains(self, op: Operation) -> None:
+        """Record an operation inside: what it uses is in registers all along the loop."""
+        self.inside.update(op.results)
+        used = self._intermediate.intersection(op.operands)
+        self.left -= _registers(used)
+        self._intermediate.difference_update(used)
+        self._held.update(used)
+
+
+def _registers(values: Iterable[SSAValue]) -> int:
+    """Return the 32-bit registers of values of PTX; predicates have their own."""
+    types = [type_of(value) for value in values]
+    return sum(type_.count.data * KINDS[type_.kind.data].bits // 32 for type_ in types)
 
 
 @dataclass
@@ -129,17 +163,19 @@ class Lowering:
         op.location = self.location
         self.block.add_op(op)
         if self.loop is not None:
-            self.loop.inside.update(op.results)
+            self.loop.contains(op)
 
     @contextmanager
-    def looping(self, preheader: Block, *, innermost: bool) -> Generator[None]:
-        """Lower a loop behind `preheader`; what stays the same in an innermost one leaves it.
+    def looping(self, op: Operation) -> Generator[None]:
+        """Lower a loop behind the current block; what stays the same in an innermost one leaves it.
+
+        As far as `registers_left` of the loop goes: more than that ptxas would spill.
 
         What an outer loop does not change stays in it: it would be in registers all along the
         inner ones, where accumulators need them.
         """
         before = self.loop
-        self.loop = Loop(preheader) if innermost else None
+        self.loop = Loop(self.block, registers_left(op)) if is_innermost(op) else None
         try:
             yield
         finally:

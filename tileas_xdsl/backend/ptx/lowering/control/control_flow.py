@@ -12,8 +12,6 @@ from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering, block_o
 from tileas_xdsl.dialects import ptx
 from tileas_xdsl.dialects.ptx.types import RegType
 
-LOOPS = (scf.ForOp, scf.WhileOp)
-
 CHEAP_OPS = 4
 """Operations up to which both arms of a branch are computed and the results selected."""
 
@@ -85,7 +83,7 @@ def _loop(op: scf.ForOp, low: Lowering, bits: int) -> None:
     """Tested at its top: what it carries is in the registers of the header before and behind it."""
     header, body, after = block_of(_types(low, (op.lb, *op.iter_args))), block_of(), block_of()
     low.act(ptx.BraOp(header, *[low.value(value) for value in (op.lb, *op.iter_args)]))
-    with low.looping(low.block, innermost=_is_innermost(op)):
+    with low.looping(op):
         low.enter(header)
         counter, *carried = header.args
         more = low.emit(ptx.SetpOp(counter, low.value(op.ub), "lt", f"s{bits}"))
@@ -98,10 +96,6 @@ def _loop(op: scf.ForOp, low: Lowering, bits: int) -> None:
     _define_all(low, op.res, carried)
 
 
-def _is_innermost(op: Operation) -> bool:
-    return not any(isinstance(inner, LOOPS) for inner in op.walk() if inner is not op)
-
-
 def _next(op: scf.ForOp, low: Lowering, counter: SSAValue, bits: int) -> SSAValue:
     low.op, low.location = op, op.location
     return low.emit(ptx.AddOp(counter, low.value(op.step), f"s{bits}"))
@@ -111,7 +105,7 @@ def _counted_loop(op: scf.ForOp, low: Lowering, bits: int) -> None:
     """Tested at its bottom, since it is known to run."""
     body, after = block_of(_types(low, (op.lb, *op.iter_args))), block_of()
     low.act(ptx.BraOp(body, *[low.value(value) for value in (op.lb, *op.iter_args)]))
-    with low.looping(low.block, innermost=_is_innermost(op)):
+    with low.looping(op):
         low.enter(body)
         counter = body.args[0]
         _define_all(low, op.body.block.args, body.args)
@@ -162,7 +156,7 @@ def _select(op: scf.IfOp, low: Lowering) -> None:
 def _while(op: scf.WhileOp, low: Lowering) -> None:
     header, body, after = block_of(_types(low, op.arguments)), block_of(), block_of()
     low.act(ptx.BraOp(header, *[low.value(value) for value in op.arguments]))
-    with low.looping(low.block, innermost=_is_innermost(op)):
+    with low.looping(op):
         low.enter(header)
         _define_all(low, op.before_region.block.args, header.args)
         condition, *passed = _region(low, op.before_region)

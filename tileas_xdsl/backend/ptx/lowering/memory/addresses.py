@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypeAlias
 
 from xdsl.dialects import arith
 from xdsl.dialects.arith import IntegerOverflowFlag
@@ -16,6 +17,8 @@ from tileas_xdsl.dialects.cute_nvgpu import GetDynSmemOp
 
 SHARED = "dynamic_shared"
 """The variable that is the dynamic shared memory of a block."""
+
+Terms: TypeAlias = tuple[tuple[SSAValue, int], ...]
 
 NEAR = 1 << 20
 """Constant distances up to this go into the address of an instruction (24 bits in SASS)."""
@@ -36,14 +39,33 @@ def _add(op: cute.PtrAddOp, low: Lowering) -> None:
     type_, start = _pointer(op.ptr), low.place(op.ptr)
     size, narrow = type_.element_bytes, type_.address_bits == 32
     wraps = narrow or low.form(op.offset).bits == type_.address_bits
-    value, scale, distance = linear(op.offset, wraps=wraps)
-    scale, distance = scale * size, distance * size + start.offset
-    if value is None:
-        place = Address(start.base, distance, start.root, start.terms)
-    else:
-        base = _sum(low, start.base, value, scale, narrow=narrow)
-        place = Address(base, distance, start.start, (*start.terms, (value, scale)))
+    terms, distance = _linear_terms(op.offset, wraps=wraps, splits=narrow)
+    terms = tuple((value, scale * size) for value, scale in terms)
+    base = start.base
+    for value, scale in terms:
+        base = _sum(low, base, value, scale, narrow=narrow)
+    root = start.start if terms else start.root
+    place = Address(base, distance * size + start.offset, root, (*start.terms, *terms))
     low.places[op.result] = near(low, place)
+
+
+def _linear_terms(value: SSAValue, *, wraps: bool, splits: bool) -> tuple[Terms, int]:
+    """Return `(terms, constant)` with `value == sum(v * scale for v, scale in terms) + constant`.
+
+    With `splits` a sum is taken apart where a constant is inside: rows 0, 4, 8, ... of a tile,
+    `(row + 4) * 16 + column`, are then one register and distances.  Any other sum stays whole, as
+    its terms would be scaled and added one by one.
+    """
+    inner, scale, constant = linear(value, wraps=wraps)
+    if inner is None:
+        return (), constant
+    op = inner.op if isinstance(inner, OpResult) else None
+    if splits and isinstance(op, arith.AddiOp) and (wraps or _never_overflows(op)):
+        sides = [_linear_terms(side, wraps=wraps, splits=True) for side in (op.lhs, op.rhs)]
+        if any(distance for _, distance in sides):
+            terms = tuple((value, factor * scale) for side, _ in sides for value, factor in side)
+            return terms, sum(distance for _, distance in sides) * scale + constant
+    return ((inner, scale),), constant
 
 
 def near(low: Lowering, place: Address) -> Address:

@@ -1,0 +1,35 @@
+"""Innermost loops of thread-level IR, and the registers that passes leave for their invariants.
+
+    scf.for ... { ... } {cute_nvgpu.registers_left = 64 : i32}
+
+What is computed in front of a loop is in registers all along it.  `hoist-loop-invariants` counts
+what is live and writes what is left; whoever lowers the loop may hoist as much of what it computes.
+"""
+
+from __future__ import annotations
+
+from math import inf
+
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import IntegerAttr, i32
+from xdsl.ir import Operation
+
+LOOPS = (scf.ForOp, scf.WhileOp)
+
+REGISTERS_LEFT = "cute_nvgpu.registers_left"
+
+
+def is_innermost(loop: Operation) -> bool:
+    """Return whether a loop contains no other."""
+    return not any(isinstance(op, LOOPS) for op in loop.walk() if op is not loop)
+
+
+def registers_left(loop: Operation) -> float:
+    """Return the 32-bit registers of a thread that invariants may take: any number, if not said."""
+    left = loop.attributes.get(REGISTERS_LEFT)
+    return left.value.data if isinstance(left, IntegerAttr) else inf
+
+
+def set_registers_left(loop: Operation, count: int) -> None:
+    """Record the registers of a thread that invariants of a loop may take."""
+    loop.attributes[REGISTERS_LEFT] = IntegerAttr(count, i32)
