@@ -116,8 +116,6 @@ def disagreements(lines, arch, legal, version=VERSION):
 
 NOT_EXECUTED = (
     *("call", "tcgen05.shift", "tcgen05.mma.ws"),
-    *("ldmatrix.sync.aligned.m16n16", "stmatrix.sync.aligned.m16n8"),
-    *(f"mma.sync.aligned.m16n8k{k}.row.col.f64" for k in (4, 8, 16)),
     *(f"tcgen05.cp.cta_group::{group}.4x256b" for group in (1, 2)),
 )
 """Legal forms that the emulator has no semantics for: it says so at the instruction."""

@@ -26,6 +26,7 @@ from tileas_xdsl.interpreters.ptx.execution.undefined_registers import (
 from tileas_xdsl.interpreters.ptx.instructions import find_semantics
 from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step
 from tileas_xdsl.interpreters.ptx.instructions.control import end
+from tileas_xdsl.interpreters.ptx.instructions.not_emulated import why_not
 from tileas_xdsl.interpreters.ptx.memory.variable_addresses import Variables
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Instruction, Kernel, PtxModule, Register
@@ -34,14 +35,6 @@ from tileas_xdsl.target.isa.legality import refusal
 
 MATRIX_OWNERS = ("wgmma.mma_async", "wgmma.wait_group", "wgmma.fence", "wgmma.commit_group")
 """Instructions that handle lazy accumulator registers themselves."""
-
-NOT_EMULATED = (
-    (("tex", "tld4", "txq", "suld", "sust", "sured", "suq"),
-     ": textures and surfaces are not emulated, their memory is laid out by the driver"),
-    (("multimem",), ": memory of several GPUs is not emulated, one device is all there is"),
-    (("clusterlaunchcontrol",), ": blocks are started in order here, and not cancelled"),
-)  # fmt: skip
-"""Why instructions are not emulated, and what would do, by mnemonic."""
 
 _refusal = lru_cache(maxsize=8192)(refusal)
 """The same opcodes come again within a kernel and with every launch."""
@@ -111,12 +104,10 @@ class Program:
 
     def decode(self, instruction: Instruction, at: int) -> Step:
         """Return the step of an instruction; `PtxError` if the target does not have it."""
-        semantics = find_semantics(instruction.parts)
-        if semantics is None:
-            why = next((text for name, text in NOT_EMULATED if instruction.parts[0] in name), "")
-            raise PtxError(
-                f"instruction '{instruction.opcode}' is not supported{why}", instruction.location
-            )
+        semantics, why = find_semantics(instruction.parts), why_not(instruction.parts)
+        if semantics is None or why is not None:
+            text = f"instruction '{instruction.opcode}' is not supported"
+            raise PtxError(f"{text}: {why}" if why else text, instruction.location)
         why = _refusal(
             instruction.opcode, len(instruction.operands), self._platform, self.module.version
         )

@@ -1,0 +1,33 @@
+"""Instructions of the PTX ISA that the emulator refuses, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from tileas_xdsl.target.isa.index import INSTRUCTIONS, is_named
+
+_REASONS: Mapping[str, Sequence[str]] = {
+    "textures and surfaces are not emulated, their memory is laid out by the driver": (
+        INSTRUCTIONS["Textures and surfaces"]
+    ),
+    "memory of several GPUs is not emulated, one device is all there is": ("multimem",),
+    "blocks are started in order here, and not cancelled": ("clusterlaunchcontrol",),
+    "sparse products are not emulated": (
+        *("mma.sp", "mma.sp::ordered_metadata", "wgmma.mma_async.sp"),
+        *("tcgen05.mma.sp", "tcgen05.mma.ws.sp"),
+    ),
+    "products of single warps and shifts in tensor memory are not emulated": (
+        *("tcgen05.mma.ws", "tcgen05.shift"),
+    ),
+    "reductions while tensor memory is loaded are not emulated": ("tcgen05.ld.red",),
+    "local memory that grows at run time is not emulated": INSTRUCTIONS["Stack"],
+    "video instructions are not emulated": INSTRUCTIONS["Video"],
+}
+
+
+def why_not(parts: Sequence[str]) -> str | None:
+    """Return why an instruction is not emulated; None for those that are, and unknown ones."""
+    for reason, names in _REASONS.items():
+        if any(is_named(parts, name) for name in names):
+            return reason
+    return None
