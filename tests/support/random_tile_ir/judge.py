@@ -57,8 +57,8 @@ def difference(expected: Any, found: Any, *, exact: bool) -> str:
     if x.dtype.kind in "iub":
         wrong = x != y
     else:
-        a, b = x.astype(np.float64), y.astype(np.float64)
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"):  # also where a signalling NaN is converted
+            a, b = x.astype(np.float64), y.astype(np.float64)
             if exact:
                 wrong = (a != b) | (np.signbit(a) != np.signbit(b))
             else:

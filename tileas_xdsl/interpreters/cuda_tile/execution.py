@@ -71,8 +71,7 @@ def run_op(block: Block, op: Operation) -> Sequence[Any] | Exit:
     kind: type[Any] = type(op)
     try:
         if (pure := PURE.get(kind)) is not None:
-            with np.errstate(all="ignore"):
-                return (pure(op, *(block.value(operand) for operand in op.operands)),)
+            return (pure(op, *(block.value(operand) for operand in op.operands)),)
         if (stateful := STATEFUL.get(kind)) is not None:
             return stateful(block, op)
         return CONTROL[kind](block, op)

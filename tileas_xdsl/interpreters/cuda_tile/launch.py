@@ -130,7 +130,8 @@ class _Launch:
     def _run_block(self, index: Grid) -> int:
         block = Block(self.memory, self.globals, index, self.grid, self.printed)
         try:
-            run_region(block, self.entry.body, self.values)
+            with np.errstate(all="ignore"):  # infinities and NaN are numbers like others
+                run_region(block, self.entry.body, self.values)
         except UndefinedError as error:
             error.printed = "".join(self.printed)
             raise
