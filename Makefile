@@ -54,7 +54,7 @@ freeze: $(VENV)/.installed-dev
 	@$(BIN)/python benchmarks/freeze.py $(OUT)/freeze $(if $(BASE),--compare $(BASE))
 
 isa-sweep: $(VENV)/.installed-dev
-	@$(BIN)/python -m pytest -W error -q -n 2 -m "slow or not slow" tests/target/test_isa.py
+	@$(BIN)/python -m pytest -W error -q -n 2 -m "slow or not slow" tests/target/isa/test_isa.py
 
 sweep: $(VENV)/.installed-dev
 	@$(BIN)/python -m pytest -W error -q -n 2 -m "slow or not slow" --hypothesis-profile sweep

@@ -234,3 +234,15 @@ def test_files_stay_short() -> None:
     """A file past 500 lines holds two ideas."""
     lengths = {n: len(p.read_text(encoding="utf-8").splitlines()) for n, p in MODULES.items()}
     assert {name: length for name, length in lengths.items() if length > 500} == {}
+
+
+WITHOUT_PACKAGE = {"benchmarks", "hardware", "kernels"}
+"""Folders of tests of what stands beside the package."""
+
+
+def test_tests_mirror_the_package() -> None:
+    """A folder of tests is named as the folder or module of the package that it tests."""
+    tests = ROOT / "tests"
+    folders = {path.parent.relative_to(tests) for path in tests.rglob("test_*.py")}
+    own = {folder for folder in folders if folder.parts and folder.parts[0] not in WITHOUT_PACKAGE}
+    assert [str(f) for f in sorted(own) if not (PACKAGE / f / "__init__.py").is_file()] == []

@@ -1,7 +1,7 @@
 """Read and write arrays of more than 4 GB at their ends on a GPU: run this file.
 
 Needs torch and 14 GB of GPU memory.  The emulator checks the same kernels with memory for a part of
-the array alone (`tests/transforms/test_far_addresses.py`).
+the array alone (`tests/threads/gmem/test_far_addresses.py`).
 """
 
 import cuda.tile as ct

@@ -4,8 +4,8 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from scheduling.test_loop_scheduler import scheduled
 
+from tests.scheduling.loops.test_loop_scheduler import scheduled
 from tileas_xdsl.scheduling.loops.loop_scheduler import serial_solution
 from tileas_xdsl.scheduling.schedule import Role
 from tileas_xdsl.scheduling.timing import Launch, launch_time, loop_timing

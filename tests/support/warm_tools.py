@@ -41,7 +41,10 @@ sys.exit(int(server.recv(8) or b"70"))
 
 
 def start() -> Path:
-    """Start the server; return the folder of its clients, which stop with the calling process."""
+    """Start the server; return the folder of its clients, which stop with the calling process.
+
+    Where the server fails, as by an import error, its traceback is on standard error.
+    """
     folder = Path(tempfile.mkdtemp(prefix="tools-"))
     for tool in TOOLS:
         client = folder / tool
@@ -51,7 +54,9 @@ def start() -> Path:
     command = [sys.executable, __file__, str(folder)]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert process.stdout is not None
-    process.stdout.readline()
+    if not process.stdout.readline():
+        shutil.rmtree(folder)
+        raise RuntimeError(f"the tools of the filecheck suite do not start ({process.wait()})")
     return folder
 
 

@@ -1,5 +1,5 @@
 // A clean-up that does not settle fails at the operation that it was at; what the verifier refuses
-// is made to happen in tests/transforms/test_tileas_remove_layout_conversions.py.
+// is made to happen in tests/transforms/layout_conversions/test_tileas_remove_layout_conversions.py.
 
 // RUN: tileas-opt %s -p 'tileas-remove-layout-conversions{max_rewrites=1}' --split-input-file --verify-diagnostics
 

@@ -1,0 +1,139 @@
+"""Loops of the filecheck file, scheduled and judged by the checker; planted faults are found."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from support.ir import parse
+from xdsl.dialects import scf
+
+from tileas_xdsl.scheduling.checker import violations
+from tileas_xdsl.scheduling.loops.dependence_graph import dependence_graph
+from tileas_xdsl.scheduling.loops.loop_scheduler import SchedulerOptions, schedule_loop
+from tileas_xdsl.scheduling.loops.macro_operations import MacroKind
+from tileas_xdsl.scheduling.resources.buffer_stages import buffered, needed_stages
+from tileas_xdsl.scheduling.resources.capacity import LoopCapacity
+from tileas_xdsl.scheduling.solvers.search import SolverName
+from tileas_xdsl.target.arch import get_target
+
+FILE = "filecheck/transforms/tileas-generate-schedule-measured.mlir"
+PARTS = (Path(__file__).parents[2] / FILE).read_text().split("// -----")
+ROOM = LoopCapacity(get_target("sm_90a"), 4, 1, 195_584)
+
+
+def loop_of(name):
+    (text,) = (part for part in PARTS if f"func.func @{name}(" in part.split("// CHECK")[0])
+    (loop,) = (op for op in parse(text).walk() if isinstance(op, scf.ForOp))
+    return loop
+
+
+def scheduled(name, room=ROOM, **options):
+    found = schedule_loop(loop_of(name), room, SchedulerOptions(**options))
+    assert not isinstance(found, str)
+    return found
+
+
+def test_the_graph_of_attention():
+    graph = dependence_graph(loop_of("attention"))
+    kinds = [node.kind for node in graph.nodes]
+    assert kinds.count(MacroKind.TMA_LOAD) == kinds.count(MacroKind.DOT) == 2
+    assert kinds.count(MacroKind.REDUCE) == 2
+    assert kinds.count(MacroKind.ELEMENTWISE) == 5
+    scores, values = (node for node in graph.nodes if node.kind is MacroKind.DOT)
+    carried = [edge for edge in graph.edges if edge.distance]
+    assert [edge.target.operations[0].name for edge in carried if edge.source is values] == [
+        "arith.mulf"
+    ]
+    assert not any(edge.source is scores and edge.distance for edge in graph.edges)
+    assert {edge.distance for edge in carried} == {1}
+
+
+@pytest.mark.parametrize("name", ["product", "attention", "stream", "serial", "grouped", "shallow"])
+def test_schedules_respect_their_problems(name):
+    found = scheduled(name)
+    assert violations(found.found.problem, found.solution) == []
+    assert found.fits
+
+
+@pytest.mark.parametrize(
+    "name", ["product", pytest.param("attention", marks=pytest.mark.slow), "stream"]
+)
+def test_cp_sat_finds_the_same_interval(name):
+    pytest.importorskip("ortools")
+    other = scheduled(name, solver=SolverName.CP_SAT)
+    assert violations(other.found.problem, other.solution) == []
+    assert other.solution.ii == scheduled(name).solution.ii
+
+
+def test_random_delays_give_another_right_schedule():
+    found = scheduled("attention", random_delay=True)
+    assert violations(found.found.problem, found.solution) == []
+    assert found.solution.starts != scheduled("attention").solution.starts
+
+
+def test_every_operation_that_starts_earlier_is_a_fault():
+    """Each start is tight: a quantum before it, an operand or a unit is missing, or a read late."""
+    found = scheduled("attention")
+    problem, solution = found.found.problem, found.solution
+    for task in range(len(problem.tasks)):
+        starts = [*solution.starts]
+        starts[task] -= solution.ii
+        assert violations(problem, replace(solution, starts=starts)), problem.tasks[task].name
+
+
+def test_a_stage_too_few_is_a_fault():
+    found = scheduled("attention")
+    needed = needed_stages(found.found, found.solution)
+    assert dict(found.stages) == needed
+    for load in buffered(found.found):
+        released = found.solution.starts[load] + (needed[load] - 1) * found.solution.ii
+        ends = [
+            found.solution.starts[edge.target.index] + found.found.costs[edge.target.index].latency
+            for edge in found.found.graph.edges
+            if edge.source.index == load
+        ]
+        assert max(ends) + found.solution.ii // 2 + found.found.model.release > released
+
+
+def test_little_shared_memory_takes_stages_and_time():
+    found = scheduled("attention", replace(ROOM, shared_bytes=100_000))
+    assert sum(found.stages.values()) == 3
+    assert violations(found.found.problem, found.solution) == []
+    assert found.solution.ii > scheduled("attention").solution.ii
+
+
+def test_rows_that_are_combined_are_not_divided():
+    loop = loop_of("attention")
+    assert schedule_loop(loop, ROOM, SchedulerOptions()).found.model.replicas == 2
+    text = next(part for part in PARTS if "@attention(" in part).replace(
+        "%row = nv_tileas.reduce %powers {axis = 1", "%row = nv_tileas.reduce %powers {axis = 0"
+    )
+    (loop,) = (op for op in parse(text).walk() if isinstance(op, scf.ForOp))
+    assert schedule_loop(loop, ROOM, SchedulerOptions()).found.model.replicas == 1
+
+
+MADE = """
+func.func @made(%first: tensor<64x64xf16>, %n: index)
+    -> tensor<64x64xf16> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %sum = scf.for %k = %zero to %n step %one iter_args(%acc = %first) -> (tensor<64x64xf16>) {
+    %made = nv_tileas.generate : tensor<64x64xf16> {
+    ^bb0(%i: index, %j: index):
+      %x = arith.index_cast %k : index to i32
+      %y = arith.sitofp %x : i32 to f16
+      nv_tileas.yield %y : f16
+    }
+    %d = nv_tileas.dot %first, %first, %made : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf16>
+    %next = arith.addf %acc, %d : tensor<64x64xf16>
+    scf.yield %next : tensor<64x64xf16>
+  }
+  func.return %sum : tensor<64x64xf16>
+}
+"""  # noqa: E501
+
+
+def test_operations_without_operands_are_scheduled():
+    (loop,) = (op for op in parse(MADE).walk() if isinstance(op, scf.ForOp))
+    found = schedule_loop(loop, ROOM, SchedulerOptions())
+    assert violations(found.found.problem, found.solution) == []

@@ -1,0 +1,58 @@
+"""`tileas schedule`: the schedules of a kernel's loops as a table and as pictures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.pictures import clipped
+from typer.testing import CliRunner, Result
+
+from tests.scheduling.loops.test_loop_scheduler import PARTS
+from tileas_xdsl.tools.tileas import app
+
+
+def run(*args: str) -> Result:
+    result = CliRunner().invoke(app, ["schedule", *args])
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    return result
+
+
+@pytest.fixture
+def attention(tmp_path: Path) -> str:
+    path = tmp_path / "attention.mlir"
+    path.write_text(next(part for part in PARTS if "@attention(" in part))
+    return str(path)
+
+
+def test_the_table_says_what_runs_when_and_what_binds(attention: str) -> None:
+    result = run(attention)
+    assert result.exit_code == 0
+    assert "loop 0: an iteration every 2048 cycles (bounds: units 2048" in result.output
+    assert "2 x consumer of 4 warps, 232 registers" in result.output
+    assert "bound by tensor_core; tma 70 %, tensor_core 100 %" in result.output
+    lines = [line.split() for line in result.output.splitlines() if "tensor_core  " in line]
+    assert [line[:3] for line in lines] == [["1", "0", "2048"], ["2", "1", "4608"]]
+
+
+def test_pictures_are_drawn(attention: str, tmp_path: Path) -> None:
+    result = run(attention, "--svg", str(tmp_path / "svg"))
+    assert result.exit_code == 0
+    names = sorted(path.name for path in (tmp_path / "svg").iterdir())
+    assert names == ["loop0_graph.svg", "loop0_reservations.svg", "loop0_timeline.svg"]
+    for name in names:
+        text = (tmp_path / "svg" / name).read_text()
+        assert clipped(text) == []
+        assert "exp2" in text
+
+
+def test_a_loop_without_a_schedule_says_why(tmp_path: Path) -> None:
+    path = tmp_path / "scalars.mlir"
+    path.write_text(next(part for part in PARTS if "@scalars(" in part))
+    assert "loop 0: it neither loads nor multiplies tiles" in run(str(path)).output
+
+
+def test_an_unknown_solver_is_a_wrong_command_line(attention: str) -> None:
+    result = run(attention, "--solver", "oracle")
+    assert result.exit_code == 2
+    assert "is none of own, list, cp-sat" in result.output

@@ -1,0 +1,91 @@
+"""Tiles larger than the registers of four warps: more warps share them, shared memory is reused."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import tileas_xdsl as tileas
+from tests.support.assembling import needs_ptxas
+
+pytest.importorskip("cuda.tile")
+
+from tests.transforms.chunk_tiles import large_kernels as kernels
+
+
+def softmax(x: NDArray[Any]) -> NDArray[Any]:
+    powers = np.exp(x - x.max(axis=1, keepdims=True))
+    return powers / powers.sum(axis=1, keepdims=True)
+
+
+def run(name: str, x: NDArray[Any], y: NDArray[Any], target: str) -> NDArray[Any]:
+    """The result on the emulator, which finds nothing wrong."""
+    kernel = tileas.compile(getattr(kernels, name), x, y, *x.shape, target=target)
+    assert re.search(r"\.reqntid 512\b", kernel.ptx)
+    found = kernel.emulate(x, y, *x.shape)
+    assert [str(finding) for finding in found.findings] == []
+    return found.arrays[1]
+
+
+def test_a_row_of_32768() -> None:
+    x = np.random.default_rng(1).standard_normal((1, 32768)).astype(np.float32)
+    y = run("softmax", x, np.full_like(x, np.nan), "sm_90a")
+    np.testing.assert_allclose(y, softmax(x), rtol=1e-4)
+
+
+@pytest.mark.parametrize("target", ["sm_90a", "sm_100a"])
+def test_two_exchanges_of_128_kib_share_memory(target: str) -> None:
+    """Before and behind a scan, each through a buffer of the whole tile; a block has 227 KiB."""
+    x = np.random.default_rng(2).standard_normal((256, 128)).astype(np.float32)
+    y = run("running_sums", x, np.full_like(x, np.nan), target)
+    np.testing.assert_allclose(y, x.cumsum(axis=1), atol=1e-4)
+
+
+def test_tiles_of_256_registers_a_thread_are_spilled_by_ptxas() -> None:
+    x = np.random.default_rng(3).integers(-(2**40), 2**40, (512, 128))
+    y = run("largest", x, np.zeros((1, 1), np.int64), "sm_90a")
+    assert y[0, 0] == x.max()
+
+
+@pytest.mark.parametrize(
+    ("shape", "axis", "element", "shared"),
+    [((512, 128), 2, np.int64, 32768), ((64, 32), 0, np.int8, 1024), ((32, 64), 1, np.float16, 0)],
+    ids=["65536 elements", "columns", "rows"],
+)
+def test_warps_exchange_one_candidate_of_a_line(
+    shape: tuple[int, int], axis: int, element: type, shared: int
+) -> None:
+    """Of equal elements the first counts.  The reshape to one line is a conversion in pieces."""
+    x = np.random.default_rng(6).integers(-40, 40, shape).astype(element)
+    wanted = x.argmax(axis=None if axis > 1 else axis, keepdims=True).astype(np.int32)
+    kernel = tileas.compile(kernels.place_of_largest, x, wanted, *shape, axis, target="sm_90a")
+    assert kernel.abi.shared_bytes <= shared + 1024
+    found = kernel.emulate(x, np.full_like(wanted, -1), *shape, axis, order="random")
+    assert [str(finding) for finding in found.findings] == []
+    np.testing.assert_array_equal(found.arrays[1], wanted)
+
+
+@needs_ptxas
+def test_a_long_row_spills_nothing() -> None:
+    x = np.zeros((1, 32768), np.float32)
+    kernel = tileas.compile(kernels.softmax, x, x, *x.shape, target="sm_90a")
+    assert kernel.assemble().spills == 0
+
+
+@pytest.mark.parametrize("target", ["sm_90a", "sm_100a"])
+def test_operands_of_one_round_share_memory(target: str) -> None:
+    """Two tiles that products have read make room for the next two; TMA loads all of them."""
+    rng = np.random.default_rng(4)
+    a, b = (rng.standard_normal(s).astype(np.float16) for s in ((64, 512), (4, 512, 128)))
+    c = np.full((64, 128), np.nan, np.float32)
+    kernel = tileas.compile(kernels.four_products, a, b, c, target=target)
+    assert kernel.abi.shared_bytes < 227 * 1024
+    for order in ("eager", "lazy"):
+        found = kernel.emulate(a, b, c, order=order)
+        assert [str(finding) for finding in found.findings] == []
+        wanted = a.astype(np.float64) @ b.astype(np.float64).sum(axis=0)
+        np.testing.assert_allclose(found.arrays[2], wanted, atol=1e-2)

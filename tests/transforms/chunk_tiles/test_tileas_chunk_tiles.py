@@ -1,0 +1,106 @@
+"""Tiles that do not fit registers, computed chunk by chunk: the same results, and no spills."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import tileas_xdsl as tileas
+from tests.support.assembling import needs_ptxas
+from tileas_xdsl.compiler import CompiledKernel
+
+pytest.importorskip("cuda.tile")
+
+from tests.transforms.chunk_tiles import chunked_kernels as kernels
+
+RNG = np.random.default_rng(8)
+
+
+def random(*shape: int, element: Any = np.float32) -> NDArray[Any]:
+    return RNG.standard_normal(shape).astype(element)
+
+
+def softmax(x: NDArray[Any]) -> NDArray[Any]:
+    powers = np.exp(x - x.max(axis=1, keepdims=True))
+    return powers / powers.sum(axis=1, keepdims=True)
+
+
+def compiled(name: str, *args: NDArray[Any], target: str = "sm_90a") -> CompiledKernel:
+    return tileas.compile(getattr(kernels, name), *args, target=target)
+
+
+def is_chunked(kernel: CompiledKernel) -> bool:
+    """Whether a program without loops has one."""
+    return any(op.name == "scf.for" for op in kernel.module_after("tileas-choose-tma").walk())
+
+
+def check(name: str, target: str, *arrays: NDArray[Any], wanted: NDArray[Any]) -> CompiledKernel:
+    """The last array is what the kernel writes, on the emulator, without findings."""
+    kernel = compiled(name, *arrays, target=target)
+    found = kernel.emulate(*arrays, order="random")
+    assert [str(finding) for finding in found.findings] == []
+    tolerance = 2e-2 if wanted.dtype == np.float16 else 1e-4
+    np.testing.assert_allclose(found.arrays[-1], wanted, atol=tolerance, rtol=tolerance)
+    return kernel
+
+
+@pytest.mark.slow
+def test_rows_of_a_softmax() -> None:
+    x = random(500, 256)
+    kernel = check("softmax", "sm_90a", x, np.full_like(x, np.nan), wanted=softmax(x))
+    assert is_chunked(kernel)
+
+
+@pytest.mark.slow
+def test_coordinates_are_those_of_the_whole_tile() -> None:
+    x, places = random(65536), np.arange(65536)
+    wanted = np.where(places % 3 == 0, np.exp(x), x * places).astype(np.float32)
+    kernel = check("positions", "sm_90a", x, np.full_like(x, np.nan), wanted=wanted)
+    assert is_chunked(kernel)
+
+
+@pytest.mark.slow
+def test_a_store_that_waits_for_all_of_its_load_is_not_cut() -> None:
+    x = random(256, 512)
+    assert not is_chunked(check("in_place", "sm_90a", x, wanted=x * 2 + 1))
+
+
+@pytest.mark.parametrize("target", ["sm_90a", pytest.param("sm_100a", marks=pytest.mark.slow)])
+def test_a_product_of_256_rows_and_columns(target: str) -> None:
+    a, b = random(256, 64, element=np.float16), random(64, 256, element=np.float16)
+    wanted = (a.astype(np.float32) @ b.astype(np.float32)).astype(np.float16)
+    check("product", target, a, b, np.full((256, 256), np.nan, np.float16), wanted=wanted)
+
+
+@pytest.mark.parametrize(
+    ("target", "instruction"),
+    [("sm_90a", "wgmma"), pytest.param("sm_100a", "tcgen05", marks=pytest.mark.slow)],
+)
+def test_a_product_of_512_columns(target: str, instruction: str) -> None:
+    a, b = random(128, 32, element=np.float16), random(32, 512, element=np.float16)
+    wanted = (a.astype(np.float32) @ b.astype(np.float32)).astype(np.float16)
+    kernel = check(
+        "wide_product", target, a, b, np.full((128, 512), np.nan, a.dtype), wanted=wanted
+    )
+    assert f"{instruction}.mma" in kernel.ptx
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["sm_90a", "sm_100a"])
+def test_attention_of_256_rows(target: str) -> None:
+    q, k, v = (random(256, 128, element=np.float16) for _ in range(3))
+    scores = q.astype(np.float32) @ k.astype(np.float32).T * np.float32(0.1)
+    scores = np.where(np.tri(256, dtype=bool), scores, -np.inf)
+    wanted = (softmax(scores) @ v.astype(np.float32)).astype(np.float16)
+    kernel = check("attention", target, q, k, v, np.full_like(q, np.nan), wanted=wanted)
+    assert ("tcgen05.mma" in kernel.ptx) == (target == "sm_100a")
+
+
+@pytest.mark.slow
+@needs_ptxas
+def test_chunks_spill_nothing() -> None:
+    x = random(512, 256)
+    assert compiled("softmax", x, x).assemble().spills == 0

@@ -1,0 +1,63 @@
+"""`tl.pipelined` by TMA and by cp.async: whatever ends late, products are exact."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.support.assembling import needs_ptxas
+from tests.transforms.lower_tl.tl_pipelined import StaticProduct
+from tileas_xdsl.compiler import CompiledKernel
+from tileas_xdsl.compiler import compile as compile_kernel
+
+BY_TMA = [
+    StaticProduct(),
+    StaticProduct(100, 72, 88, stages=2, b="kn"),
+    StaticProduct(64, 64, 200, element="bf16", bk=32, stages=4),
+    StaticProduct(70, 64, 128, bk=128, stages=2),
+    StaticProduct(128, 256, 64, bm=128, bn=128, bk=32, threads=256),
+    StaticProduct(64, 64, 64, element="f32", bk=16),
+    StaticProduct(64, 64, 128, batched=True),
+]
+BY_THREADS = [StaticProduct(64, 64, 100), StaticProduct(66, 63, 65, b="kn", stages=2)]
+"""Rows of arrays that are no multiples of 16 bytes."""
+
+
+def _check(product: StaticProduct, target: str, order: str = "eager") -> CompiledKernel:
+    arguments = product.arguments(np.random.default_rng(2))
+    wanted = product.expected(*arguments)
+    kernel = compile_kernel(product.text, target=target)
+    found = kernel.emulate(*arguments, grid=product.grid, order=order, seed=3)
+    assert not found.findings
+    np.testing.assert_array_equal(np.asarray(found.arrays[2], np.float64), wanted)
+    return kernel
+
+
+@pytest.mark.sample(7)
+@pytest.mark.parametrize("product", BY_TMA, ids=str)
+@pytest.mark.parametrize("target", ["sm_90a", "sm_100a"])
+def test_rows_that_the_type_promises_come_by_tma(product: StaticProduct, target: str) -> None:
+    order = "lazy" if target == "sm_90a" else "random"
+    assert "cp.async.bulk.tensor" in _check(product, target, order).ptx
+
+
+@pytest.mark.parametrize("product", BY_THREADS, ids=str)
+def test_others_come_by_threads(product: StaticProduct) -> None:
+    ptx = _check(product, "sm_90a", "lazy").ptx
+    assert "cp.async.bulk" not in ptx
+    assert "cp.async.wait_group" in ptx
+
+
+def test_a_loop_that_runs_again_comes_by_threads() -> None:
+    """Its barriers would be made twice."""
+    text = StaticProduct().text
+    begin, end = text.index("    tl.pipelined"), text.index("    tl.copy %c to %C")
+    loop = f"    tl.serial %i = %zero to %one {{\n{text[begin:end]}    }}\n"
+    ptx = compile_kernel(text[:begin] + loop + text[end:]).ptx
+    assert "cp.async.bulk" not in ptx
+
+
+@needs_ptxas
+def test_nothing_is_spilled() -> None:
+    for product in (BY_TMA[0], BY_TMA[4]):
+        assert not compile_kernel(product.text).assemble().spills

@@ -1,0 +1,48 @@
+# pyright: basic, reportArgumentType=false
+"""Tiles whose columns are adjacent in memory: loaded as rows, multiplied as they are stored."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tileas_xdsl as tileas
+
+pytest.importorskip("cuda.tile")
+
+from tests.transforms.normalize_dot_operands.transposed_kernels import copied, multiplied, permuted
+
+RNG = np.random.default_rng(17)
+IMMEDIATES = re.compile(r"wgmma\.mma_async[^;]*?, (\d), (\d);")
+"""The last two immediates: whether A, and B, lie with their rows or columns adjacent."""
+
+
+def numbers(*shape: int) -> np.ndarray[Any, np.dtype[np.float16]]:
+    return RNG.standard_normal(shape).astype(np.float16)
+
+
+@pytest.mark.sample(2)
+@pytest.mark.parametrize("kernel", [multiplied, permuted], ids=["order", "permute"])
+@pytest.mark.parametrize("target", ["sm_90a", "sm_100a"])
+def test_b_is_multiplied_as_it_is_stored(kernel: Any, target: str) -> None:
+    a, b = numbers(70, 40), numbers(90, 40)
+    c = np.full((70, 90), np.nan, np.float32)
+    made = tileas.compile(kernel, a, b, c, target=target)
+    if target == "sm_90a":
+        assert set(IMMEDIATES.findall(made.ptx)) == {("0", "0")}
+    exact = a.astype(np.float64) @ b.astype(np.float64).T
+    for run in (made.simulate, made.emulate):
+        found = run(a, b, c, grid=(2, 2))
+        assert [str(finding) for finding in getattr(found, "findings", [])] == []
+        np.testing.assert_allclose(found.arrays[2], exact, 1e-5, 1e-4)
+
+
+@pytest.mark.parametrize("shape", [(64, 96), (33, 50)])
+def test_what_is_no_factor_is_turned_in_threads(shape: tuple[int, int]) -> None:
+    x, y = numbers(*shape), np.full(shape[::-1], np.nan, np.float16)
+    made = tileas.compile(copied, x, y)
+    for run in (made.simulate, made.emulate):
+        np.testing.assert_array_equal(run(x, y, grid=(4, 2)).arrays[1], x.T)
