@@ -33,12 +33,13 @@ def _object(finding: Finding) -> Mapping[str, Any]:
         "severity": str(finding.severity),
         "message": finding.message,
         "notes": list(finding.notes),
-        "location": _place(_location(finding)),
-        "origin": None if finding.origin is None else _place(finding.origin),
+        "location": _location_fields(_location(finding)),
+        "origin": None if finding.origin is None else _location_fields(finding.origin),
     }
 
 
-def _place(location: SourceLocation) -> Mapping[str, Any]:
+def _location_fields(location: SourceLocation) -> Mapping[str, Any]:
+    """Return a source location as fields of JSON."""
     return {"path": location.path, "line": location.line, "column": location.column}
 
 

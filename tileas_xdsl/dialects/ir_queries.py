@@ -31,6 +31,12 @@ def enclosing_function(op: Operation) -> Operation | None:
     return next((p for p in enclosing_ops(op) if p.has_trait(CallableOpInterface)), None)
 
 
+def owning_op(value: SSAValue) -> Operation | None:
+    """Return the operation that `value` is a result of, or in whose region it is an argument."""
+    owner = value.owner
+    return owner if isinstance(owner, Operation) else owner.parent_op()
+
+
 def constant_integer(value: SSAValue) -> int | None:
     """Return the integer that an `arith.constant` defines; None for any other value."""
     op = value.owner

@@ -34,7 +34,7 @@ def register_holders(tiles: ModuleOp, warps: int, target: Target) -> tuple[Regis
     for function in [op for op in tiles.ops if isinstance(op, func.FuncOp)]:
         for region, role, threads in _programs(function, tiles, warps, target):
             live = peak_values(region, lambda value, n=threads: registers_of(value, n))
-            holders = (_holder(value, role, threads) for value in live)
+            holders = (_register_holder(value, role, threads) for value in live)
             found += [one for one in holders if one.registers]
     order = sorted(found, key=lambda one: (-one.registers, str(one.location), one.value))
     return tuple(order)
@@ -79,7 +79,7 @@ def register_layout_of(type_: Attribute) -> Layout | None:
     return encoding.data if {*encoding.data.axes()} <= {THREAD, VALUE} else None
 
 
-def _holder(value: SSAValue, role: str, threads: int) -> RegisterHolder:
+def _register_holder(value: SSAValue, role: str, threads: int) -> RegisterHolder:
     place = owner_of(value)
     return RegisterHolder(
         name_of_value(value),

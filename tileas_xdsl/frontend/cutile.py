@@ -102,7 +102,7 @@ def export_bytecode(
     none, `MissingPackageError`, and `DiagnosticError` at the line of Python that is wrong.
     """
     ct = need_cutile()
-    place = _place(kernel)
+    place = _definition_of(kernel)
     if version < V13_3 and gpu is None:
         raise _error(place, f"bytecode {version} is for one GPU: say which")
     parameters = parse_signature(signature) if isinstance(signature, str) else signature
@@ -150,7 +150,7 @@ def bytecode_module(kernel: Any, content: bytes) -> ModuleOp:
     """Return the unverified module of a kernel's bytecode, with locations in the user's source."""
     from tileas_xdsl.frontend.bytecode.reading.reader import read_bytecode
 
-    module = read_bytecode(content, _place(kernel).file, first_column=_FIRST_COLUMN)
+    module = read_bytecode(content, _definition_of(kernel).file, first_column=_FIRST_COLUMN)
     folder = _folder()
     for op in module.walk():
         op.location = _of_user(op.location, folder)
@@ -183,13 +183,13 @@ def parameters_of(
     `TypeError`, `ValueError` or `OverflowError`, for arguments that the kernel does not take.
     """
     annotations = kernel._annotated_function.parameter_annotations
-    names, place = _parameter_names(kernel), _place(kernel)
+    names, place = _parameter_names(kernel), _definition_of(kernel)
     return infer_parameters(names, annotations, arguments, place, is_dispatched=is_dispatched)
 
 
 def in_order(kernel: Any, parameters: Sequence[Parameter]) -> Sequence[Parameter]:
     """Parameters as the kernel has them; raises `DiagnosticError` if they are not those."""
-    names, place = _parameter_names(kernel), _place(kernel)
+    names, place = _parameter_names(kernel), _definition_of(kernel)
     known = {parameter.name: parameter for parameter in parameters}
     said = f"{_KERNEL_PARAMETERS} {', '.join(names)}"
     for name in known:
@@ -255,7 +255,8 @@ def _parameter_names(kernel: Any) -> list[str]:
     return list(inspect.signature(_function(kernel)).parameters)
 
 
-def _place(kernel: Any) -> Location:
+def _definition_of(kernel: Any) -> Location:
+    """Return the source location of a kernel function."""
     code = _function(kernel).__code__
     return Location(code.co_filename, code.co_firstlineno, 1)
 

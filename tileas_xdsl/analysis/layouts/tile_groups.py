@@ -18,6 +18,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.disjoint_set import DisjointSet
 
 from tileas_xdsl.analysis.layouts.layout_flow import LayoutRole, layout_role
+from tileas_xdsl.dialects.ir_queries import owning_op
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, BlockScaledMmaOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.compute.scale_tiles import is_rearranged
@@ -69,6 +70,13 @@ class TileGroup:
         """The extents that all tiles of the group have."""
         return placed_shape(self.values[0].type) or ()
 
+    @property
+    def first_op(self) -> Operation:
+        """The operation that owns the first tile."""
+        op = owning_op(self.values[0])
+        assert op is not None
+        return op
+
 
 class TileGroups:
     """The groups of everything inside an operation, and which tiles are parts of others."""
@@ -84,7 +92,7 @@ class TileGroups:
         """Slices, transposes, scales and renamed rows, by the operation that cuts them out."""
         joins: list[tuple[Node, Node]] = []
         for op in root.walk():
-            self._nodes.update(dict.fromkeys(_placed_values(op)))
+            self._nodes.update(dict.fromkeys(_tiles_with_layouts(op)))
             joins += () if apart(op) else _joins(op)
             if (part := _part(op)) is not None:
                 self.parts[part.result] = part
@@ -144,7 +152,8 @@ def payload_results(op: StageOp) -> Sequence[SSAValue]:
     return op.results[len(op.ENTRY.gives) :]
 
 
-def _placed_values(op: Operation) -> Iterator[SSAValue]:
+def _tiles_with_layouts(op: Operation) -> Iterator[SSAValue]:
+    """Yield the tiles that an operation defines and that need a layout."""
     arguments = (a for region in op.regions for block in region.blocks for a in block.args)
     results = () if isinstance(op, FREE_TILES) else op.results
     return (v for v in (*results, *arguments) if placed_shape(v.type) is not None)
@@ -166,7 +175,7 @@ def _is_renamed(op: ViewOp) -> bool:
 
 def _joins(op: Operation) -> Iterator[tuple[Node, Node]]:
     """The pairs of nodes that an operation makes one."""
-    for value in _placed_values(op):
+    for value in _tiles_with_layouts(op):
         yield from ((value, v) for v in inflows(value) or () if _is_grouped(v))
     match op:
         case StageOp():
@@ -182,11 +191,11 @@ def _joins(op: Operation) -> Iterator[tuple[Node, Node]]:
         case PragmaOp(body=Region() as body):
             yield from _of_body(op.results, body.block)
         case _:
-            for tiles in _alike(op):
+            for tiles in _tiles_of_equal_coordinates(op):
                 yield from _pairs(tiles)
 
 
-def _alike(op: Operation) -> Sequence[Sequence[SSAValue]]:
+def _tiles_of_equal_coordinates(op: Operation) -> Sequence[Sequence[SSAValue]]:
     """Tiles with elements at the same coordinates that an operation works on together."""
     if isinstance(op, ReduceOp):
         return (op.sources, op.outputs)

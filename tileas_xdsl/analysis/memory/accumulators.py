@@ -114,7 +114,7 @@ def tmem_accumulators(kernel: func.FuncOp) -> TmemAccumulators:
         products = [v.owner for v in values if isinstance(v.owner, MatrixProduct)]
         if not products:
             continue
-        place = _place(values, products)
+        place = _tmem_accumulator(values, products)
         places.append(place)
         found.of_value.update(dict.fromkeys(values, place))
     found.places = places
@@ -165,7 +165,10 @@ def is_constant(value: SSAValue) -> bool:
     return isinstance(value.owner, CONSTANTS)
 
 
-def _place(values: Sequence[SSAValue], products: Sequence[MatrixProduct]) -> TmemAccumulator:
+def _tmem_accumulator(
+    values: Sequence[SSAValue], products: Sequence[MatrixProduct]
+) -> TmemAccumulator:
+    """Return the tensor memory accumulator of a web of values, with its first and last access."""
     mine = set(values)
     first = products[0]
     opens = _opening(first, mine)

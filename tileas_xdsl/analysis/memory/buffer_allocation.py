@@ -124,14 +124,14 @@ class BufferOffsets:
             source, behind = step
             steps.append(behind)
             value = source
-        place = self._place_of_head(value)
+        place = self._offset_of_merge(value)
         if place is None:
             return None
         for behind in reversed(steps):
             place = BufferOffset(place.base, _sum(place.offset, behind))
         return place
 
-    def _place_of_head(self, value: SSAValue) -> BufferOffset | None:
+    def _offset_of_merge(self, value: SSAValue) -> BufferOffset | None:
         merge = self._aliases.merge_of.get(value)
         if merge is None or merge in self.left:
             return BufferOffset(value)

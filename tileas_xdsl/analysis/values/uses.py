@@ -16,10 +16,10 @@ def uses_in_order(value: SSAValue) -> Sequence[Use]:
     uses = list(value.uses)
     if len(uses) < 2:
         return uses
-    return sorted(uses, key=lambda use: (_place(use.operation), use.index))
+    return sorted(uses, key=lambda use: (_program_order(use.operation), use.index))
 
 
-def _place(op: Operation) -> tuple[int, ...]:
+def _program_order(op: Operation) -> tuple[int, ...]:
     """Where an operation stands: from the top its region, block and position, at every depth."""
     place: list[int] = []
     inner: Operation | None = op

@@ -54,7 +54,9 @@ def located_parse_error(
     """Locate `error` in `source`: at its own span if it has one there, else at `fallback`."""
     span = _own_span(error, fallback)
     notes = tuple(_reference_notes(error, fallback.input, source))
-    report = diagnostic(Severity.ERROR, explain_exception(error), _place(span, source), notes=notes)
+    report = diagnostic(
+        Severity.ERROR, explain_exception(error), _location_of(span, source), notes=notes
+    )
     return LocatedParseError(span, report)
 
 
@@ -69,19 +71,20 @@ def _reference_notes(error: Exception, text: Input[str], source: SourceText) -> 
         return []
     heading = (error.ref_text or "see also").removesuffix(":")
     return [
-        diagnostic(Severity.NOTE, message or heading, _place(span, source))
+        diagnostic(Severity.NOTE, message or heading, _location_of(span, source))
         for span, message in error.refs
         if span.input is text
     ]
 
 
-def _place(span: Span[str] | Span[bytes], source: SourceText) -> Location:
+def _location_of(span: Span[str] | Span[bytes], source: SourceText) -> Location:
+    """Return the source location where a span begins."""
     return Location(source.name, *source.line_and_column(span.start))
 
 
 def error_at(source: SourceText, span: Span[str], *messages: str) -> LocatedParseError:
     """A parse error at one place, made from messages that are already meant for the user."""
-    place = _place(span, source)
+    place = _location_of(span, source)
     return LocatedParseError(
         span, *(diagnostic(Severity.ERROR, message, place) for message in messages)
     )

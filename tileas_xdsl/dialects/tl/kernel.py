@@ -144,7 +144,7 @@ class KernelOp(IRDLOperation):
         if not 1 <= self.thread_count <= MAX_THREADS:
             raise op_error(self, f"has 1 to {MAX_THREADS} threads, not {self.thread_count}")
         self._check_grid()
-        self._check_place()
+        self._check_enclosing_function()
         for op in _block_level(self.body.block):
             _check_block_operation(op)
 
@@ -160,7 +160,7 @@ class KernelOp(IRDLOperation):
         if types != [IndexType()] * len(static):
             raise op_error(self, f"names {len(types)} numbers of a grid of {len(static)} extents")
 
-    def _check_place(self) -> None:
+    def _check_enclosing_function(self) -> None:
         function = self.parent_op()
         if not isinstance(function, func.FuncOp):
             raise op_error(self, "stands in the body of a function")

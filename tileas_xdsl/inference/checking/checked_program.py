@@ -99,10 +99,11 @@ def samples(
     else:
         drawn = np.random.default_rng(most).integers(0, most, (at_most - 2, len(used)))
         values = [(0,) * len(used), (1,) * len(used), *map(tuple, drawn.tolist())]
-    return [_placed(used, row) for row in values]
+    return [_scattered(used, row) for row in values]
 
 
-def _placed(used: Sequence[int], values: Sequence[int]) -> list[int]:
+def _scattered(used: Sequence[int], values: Sequence[int]) -> list[int]:
+    """Return a list with `values` at the indices `used`, and 0 elsewhere."""
     result = [0] * (max(used) + 1)
     for position, value in zip(used, values, strict=True):
         result[position] = value

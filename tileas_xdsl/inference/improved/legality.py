@@ -52,7 +52,7 @@ def violation(runs: FragmentMap, use: FragmentUse, layout: FragmentMap) -> Viola
         is_same = not use.access.writes or runs.is_fully_replicated
         return None if everywhere and is_same else _any(use)
     if not everywhere:
-        found = _stranger(runs, use, elements, layout)
+        found = _unowned_access(runs, use, elements, layout)
         if found is not None:
             return found
     if use.access.writes or use.combines:
@@ -84,9 +84,10 @@ def _held(layout: FragmentMap, threads: Table, elements: Table) -> NDArray[np.bo
     return layout.held[threads[:, :, None], slots[None]] == elements[None]
 
 
-def _stranger(
+def _unowned_access(
     runs: FragmentMap, use: FragmentUse, elements: Table, layout: FragmentMap
 ) -> Violation | None:
+    """Return the first access of a thread to an element that the layout gives to other threads."""
     if use.combines:
         return None
     threads = runs.thread_table.reshape(runs.replicas, -1)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from tileas_xdsl.dialects.ir_queries import owning_op
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import pointer_of
 from tileas_xdsl.dialects.nv_tileaa.types import AATiledViewType
 from tileas_xdsl.dialects.nv_tileas.enums import Space
@@ -81,8 +82,7 @@ def origins(value: SSAValue) -> frozenset[SSAValue]:
 
 def _sources(value: SSAValue) -> Sequence[SSAValue]:
     """Return the operands that a view or a pointer may be derived from."""
-    owner = value.owner
-    made = owner if isinstance(owner, Operation) else owner.parent_op()
+    made = owning_op(value)
     if made is None or made.name == "func.func":
         return ()
     return [operand for op in made.walk() for operand in op.operands]

@@ -117,7 +117,7 @@ class Runs:
             return None
         return element(self.e, self.mask.parts[piece.block], piece.register)
 
-    def _place(self, piece: AccessChunk) -> tuple[SSAValue, SSAValue | None]:
+    def _pointer_and_predicate(self, piece: AccessChunk) -> tuple[SSAValue, SSAValue | None]:
         """Return the pointer of a whole chunk, and its predicate."""
         exists = logical_and(self.e, self.mine, piece.exists)
         return self.address(piece), logical_and(self.e, exists, self.flag(piece))
@@ -126,7 +126,7 @@ class Runs:
         """Load all chunks by vector accesses."""
 
         def loaded(piece: AccessChunk) -> SSAValue:
-            pointer, exists = self._place(piece)
+            pointer, exists = self._pointer_and_predicate(piece)
             type_: VectorType[Attribute] = VectorType(self.type.element_type, [piece.count])
             value = self.e.insert(LoadOp(pointer, type_, exists)).result
             return padded(self.e, value, exists, padding)
@@ -136,7 +136,7 @@ class Runs:
     def store(self, value: RegisterTile | Scalar) -> None:
         """Store all chunks by vector accesses."""
         for piece in self.pieces:
-            pointer, exists = self._place(piece)
+            pointer, exists = self._pointer_and_predicate(piece)
             part = strip(self.e, value.parts[piece.block], piece.register, piece.count)
             self.e.insert(StoreOp(part, pointer, exists))
 

@@ -70,7 +70,7 @@ def gathered(e: ThreadBuilder, op: Operation, tile: RegisterTile, wanted: Table)
         return Gathered(RegisterFile(e, tile.element), tile.element, [None], [0] * len(numbers))
     element_ = storage_type(tile.element)
     plan = _plan(tile.layout, bits_of(element_), columns.shape[1], columns.tobytes())
-    if isinstance(plan, RegisterPlan) and (most := _alike(plan.registers)) is not None:
+    if isinstance(plan, RegisterPlan) and (most := _uniform_registers(plan.registers)) is not None:
         file = RegisterFile.of(e, tile)
         return Gathered(file, tile.element, [file.place(v) for v in most], numbers)
     travelling = carried(e, tile)
@@ -78,7 +78,7 @@ def gathered(e: ThreadBuilder, op: Operation, tile: RegisterTile, wanted: Table)
     return Gathered(file, tile.element, places_by(e, op, travelling, plan), numbers)
 
 
-def _alike(registers: Table) -> list[int] | None:
+def _uniform_registers(registers: Table) -> list[int] | None:
     """The register that each one is in all threads; None where threads differ."""
     most = registers.max(axis=0)
     return most.tolist() if ((registers == most) | (registers < 0)).all() else None

@@ -66,11 +66,12 @@ class SwizzledRow:
         layout = self.tile.layout
         panel, inside = divmod(right, layout.panel)
         if inside not in self._places:
-            self._places[inside] = self._place(inside)
+            self._places[inside] = self._swizzled_pointer(inside)
         rows = self.tile.first_row + down
         return self._places[inside], panel * layout.rows * layout.panel + rows * layout.panel
 
-    def _place(self, inside: int) -> SSAValue:
+    def _swizzled_pointer(self, inside: int) -> SSAValue:
+        """Return the shared pointer of a chunk `inside` elements behind the column of the lane."""
         e, layout = self.e, self.tile.layout
         size = layout.bits // 8
         start = add(e, multiply(e, self.column, size), inside * size)

@@ -141,7 +141,7 @@ def store_by_tma(store: TiledStoreOp, rewriter: PatternRewriter) -> None:
     matrix, tile = _matrix(store.value), as_tile(store.value.type)
     assert tile is not None
     columns = tile.get_shape()[-1]
-    pieces = _piece_count(tile)
+    pieces = _chunk_count(tile)
     width = columns // pieces
     type_ = as_tile(matrix.type)
     assert type_ is not None
@@ -152,7 +152,7 @@ def store_by_tma(store: TiledStoreOp, rewriter: PatternRewriter) -> None:
         rewriter.insert(CopyOp(matrix, staging, atom=COPY))
         _insert_store(rewriter, store, shown, store.view, [*store.coords])
     else:
-        _store_pieces(rewriter, store, matrix, (staging, shown), pieces)
+        _store_column_chunks(rewriter, store, matrix, (staging, shown), pieces)
     whole = store.value
     if store.out_token is not None:
         before = store.token or rewriter.insert(CreateNoneOp(store.out_token.type)).token
@@ -172,7 +172,7 @@ def _shown(builder: Builder, staging: SSAValue, tile: Tile) -> SSAValue:
     return builder.insert(ViewOp(staging, tile)).result
 
 
-def _store_pieces(
+def _store_column_chunks(
     builder: Builder,
     store: TiledStoreOp,
     matrix: SSAValue,
@@ -217,8 +217,8 @@ def _staging(tile: Tile, width: int) -> Tile:
     return TensorType(tile.element_type, shape, SpaceAttr(Space.SMEM))
 
 
-def _piece_count(tile: Tile) -> int:
-    """Into how many pieces the columns go, so that one of them fits."""
+def _chunk_count(tile: Tile) -> int:
+    """Return the number of column chunks of which each one fits the staging tile."""
     size, columns = prod(tile.get_shape()) * bits_of(tile.element_type) // 8, tile.get_shape()[-1]
     return next((n for n in range(1, columns) if columns % n == 0 and size <= n * STAGING_BYTES), 1)
 

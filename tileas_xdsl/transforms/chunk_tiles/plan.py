@@ -11,6 +11,7 @@ from xdsl.dialects import arith, func, scf, tensor
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from tileas_xdsl.analysis.values.live_tiles import peak_registers
+from tileas_xdsl.dialects.ir_queries import owning_op
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp, ScanOp
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
@@ -287,8 +288,7 @@ def _is_unordered(op: Operation, inside: AbstractSet[Operation], block: Block) -
 
 def _touching(tile: SSAValue) -> Iterator[Operation]:
     """What makes a tile or reads it; a block argument is made by what its block is of."""
-    owner = tile.owner
-    above = owner.parent_op() if isinstance(owner, Block) else owner
+    above = owning_op(tile)
     if above is not None:
         yield above
     for use in tile.uses:

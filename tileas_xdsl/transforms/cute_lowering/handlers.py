@@ -171,7 +171,7 @@ def _store(value: SSAValue, address: SSAValue) -> Operation:
 # Views
 
 
-def _place(op: Operation, view: SSAValue, coord: Any, low: Lowering) -> SSAValue:
+def _element_address(op: Operation, view: SSAValue, coord: Any, low: Lowering) -> SSAValue:
     """The address of an element of a view."""
     value = symbol(view)
     assert isinstance(value, View)
@@ -193,13 +193,13 @@ def _coordinate(coord: SSAValue) -> Any:
 
 def memref_load(op: MemRefLoadOp, low: Lowering) -> None:
     """An element of a view."""
-    address = _place(op, op.source, _coordinate(op.coord), low)
+    address = _element_address(op, op.source, _coordinate(op.coord), low)
     low.values[op.result] = low.insert(llvm.LoadOp(address, op.result.type))
 
 
 def memref_store(op: MemRefStoreOp, low: Lowering) -> None:
     """An element of a view."""
-    address = _place(op, op.destination, _coordinate(op.coord), low)
+    address = _element_address(op, op.destination, _coordinate(op.coord), low)
     low.effect(llvm.StoreOp(low.of(op.value), address))
 
 
@@ -216,7 +216,7 @@ def load_vec(op: MemRefLoadVecOp, low: Lowering) -> None:
     element = type_.get_element_type()
     vector = low.insert(llvm.UndefOp(type_))
     for index in _elements(op.source):
-        address = _place(op, op.source, index, low)
+        address = _element_address(op, op.source, index, low)
         loaded = low.insert(llvm.LoadOp(address, element))
         vector = low.insert(llvm.InsertElementOp(vector, loaded, low.number(index, 32)))
     low.values[op.result] = vector
@@ -236,7 +236,7 @@ def store_vec(op: MemRefStoreVecOp, low: Lowering) -> None:
             llvm.GEPOp(spilled, [llvm.GEP_USE_SSA_VAL], element, [low.number(index, 32)])
         )
         value = low.insert(llvm.LoadOp(place, element))
-        low.effect(llvm.StoreOp(value, _place(op, op.destination, index, low)))
+        low.effect(llvm.StoreOp(value, _element_address(op, op.destination, index, low)))
 
 
 def alloca(op: AllocaOp, low: Lowering) -> None:

@@ -75,7 +75,7 @@ def read(conv: Converter, value: SSAValue, indices: Indices) -> SSAValue:
     pointer, layout = view_of(conv, value)
     _check_memory(conv, pointer)
     parts: list[SSAValue] = []
-    for place, count in _pieces(pointer, layout, indices):
+    for place, count in _contiguous_runs(pointer, layout, indices):
         type_ = VectorType(pointer.element, [count])
         parts.append(conv.insert(LoadOp(conv.access(place), type_)))
     return parts[0] if len(parts) == 1 else conv.insert(MakeFragmentOp(parts))
@@ -92,7 +92,7 @@ def write(conv: Converter, value: SSAValue, indices: Indices, fragment: SSAValue
     pointer, layout = view_of(conv, value)
     _check_memory(conv, pointer)
     first = 0
-    for place, count in _pieces(pointer, layout, indices):
+    for place, count in _contiguous_runs(pointer, layout, indices):
         part = fragment
         if count != len(indices):
             part = conv.insert(SliceFragmentOp(fragment, first, count))
@@ -107,8 +107,10 @@ def _check_memory(conv: Converter, pointer: Pointer) -> None:
         raise op_error(conv.at, f"{pointer.element} has no address of its own in memory")
 
 
-def _pieces(pointer: Pointer, layout: Any, indices: Indices) -> Iterator[tuple[Pointer, int]]:
-    """Places with as many elements behind one another as are known to lie so in memory."""
+def _contiguous_runs(
+    pointer: Pointer, layout: Any, indices: Indices
+) -> Iterator[tuple[Pointer, int]]:
+    """Yield a pointer and a length per run of elements that are contiguous in memory."""
     for start, same in groupby(indices, partial(_open_part, layout)):
         known = [_known_part(layout, index) for index in same]
         begin = pointer.moved(start)
@@ -158,5 +160,5 @@ def _unswizzled(pointer: Pointer, run: range) -> Iterator[tuple[Pointer, int]]:
 def contiguous(conv: Converter, value: SSAValue, indices: Indices) -> Pointer | None:
     """Where elements begin that lie one behind the other in memory; None if they do not."""
     pointer, layout = view_of(conv, value)
-    found = list(_pieces(pointer, layout, indices))
+    found = list(_contiguous_runs(pointer, layout, indices))
     return found[0][0] if len(found) == 1 else None

@@ -152,18 +152,18 @@ def _apply_swizzle(op: ApplySwizzleOp, conv: Converter) -> None:
 
 def _shared(op: AllocSmemOp, conv: Converter) -> None:
     type_ = op.result.type
-    conv.pointers[op.result] = _placed(op, type_.iterator, int(type_.layout.cosize()), conv)
+    conv.pointers[op.result] = _allocated_smem(op, type_.iterator, int(type_.layout.cosize()), conv)
     conv.leaves[op.result] = []
     conv.kill(op)
 
 
 def _shared_elements(op: nvgpu.AllocSmemOp, conv: Converter) -> None:
-    conv.replace(op.result, _placed(op, op.result.type, op.count, conv))
+    conv.replace(op.result, _allocated_smem(op, op.result.type, op.count, conv))
     conv.kill(op)
 
 
-def _placed(op: Operation, type_: PtrType, count: int, conv: Converter) -> SSAValue:
-    """A pointer behind what is taken already."""
+def _allocated_smem(op: Operation, type_: PtrType, count: int, conv: Converter) -> SSAValue:
+    """Return a pointer behind the shared memory that is allocated already."""
     bits = element_bits(type_.element_type)
     if bits is None:
         raise op_error(op, f"{type_.element_type} has no address of its own in memory")

@@ -13,6 +13,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.diagnostics.report import Diagnostic
 from tileas_xdsl.diagnostics.verification.verify import operation_errors
+from tileas_xdsl.dialects.ir_queries import owning_op
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, GenerateOp
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
@@ -54,7 +55,7 @@ class Retyping:
         owner = value.owner
         if isinstance(owner, arith.ConstantOp):
             self._set_constant(owner, new)
-        self._touch(owner if isinstance(owner, Operation) else owner.parent_op())
+        self._touch(owning_op(value))
         for use in value.uses:
             self._touch(use.operation)
             self._touch(use.operation.parent_op())

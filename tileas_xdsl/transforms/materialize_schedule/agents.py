@@ -241,14 +241,14 @@ class _Reading:
         if op is ring.readers[-1]:
             release = ConsumerReleaseOp(self.carried[2 * k])
             self.body.add_op(release)
-            _place(release, op, later=k in self.deferred)
+            _schedule_as(release, op, later=k in self.deferred)
             following = IncIterOp(iterator)
             self.body.add_op(following)
             self.carried[2 * k + 1] = following.next
 
     def _step(self, k: int, step: Operation, reader: Operation) -> None:
         """Add a step on a stage, scheduled as the operation that it is for."""
-        _place(step, reader)
+        _schedule_as(step, reader)
         self.body.add_op(step)
         self.carried[2 * k] = step.results[0]
 
@@ -282,7 +282,7 @@ class _Reading:
         return read
 
 
-def _place(step: Operation, reader: Operation, *, later: bool = False) -> None:
+def _schedule_as(step: Operation, reader: Operation, *, later: bool = False) -> None:
     """Schedule a step on a stage as the operation that it is for, or a round behind it."""
     if SCHEDULE not in reader.attributes:
         return

@@ -42,7 +42,7 @@ def _is_same(one: SSAValue, other: SSAValue, alike: dict[SSAValue, SSAValue]) ->
             continue
         if not isinstance(a, OpResult) or not isinstance(b, OpResult):
             return False
-        if a.index != b.index or not _computes_alike(a.op, b.op):
+        if a.index != b.index or not _are_equivalent(a.op, b.op):
             return False
         new = [pair for pair in zip(a.op.operands, b.op.operands, strict=True) if pair not in seen]
         seen.update(new)
@@ -50,7 +50,7 @@ def _is_same(one: SSAValue, other: SSAValue, alike: dict[SSAValue, SSAValue]) ->
     return True
 
 
-def _computes_alike(one: Operation, other: Operation) -> bool:
+def _are_equivalent(one: Operation, other: Operation) -> bool:
     """Whether two operations give equal results of equal operands."""
     return (
         type(one) is type(other)

@@ -9,7 +9,7 @@ from xdsl.traits import SymbolTable
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import note, op_error
 from tileas_xdsl.diagnostics.locations import name_of
-from tileas_xdsl.dialects.ir_queries import constant_integer
+from tileas_xdsl.dialects.ir_queries import constant_integer, owning_op
 from tileas_xdsl.dialects.nv_tileas import NvTileas
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyBase
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
@@ -68,7 +68,7 @@ def check_lower_bound(loop: CountedLoop) -> None:
         seen.add(value)
         sources = _linear_sources(value)
         if sources is None:
-            reason = note(_place(value), "it depends on this")
+            reason = note(owning_op(value), "it depends on this")
             text = message("slicing.lower_bound")
             raise op_error(loop.op, text, [reason])
         pending += sources
@@ -99,7 +99,7 @@ def check_initial(loop: CountedLoop) -> None:
     """Every value that the loop begins with can be given to the first slice."""
     for value in loop.initial:
         if _escapes(value) or not _is_settled(value):
-            reason = note(_place(value), "the value comes from here")
+            reason = note(owning_op(value), "the value comes from here")
             text = message("slicing.initial_operand")
             raise op_error(loop.op, text, [reason])
 
@@ -120,11 +120,6 @@ def _is_settled(value: SSAValue) -> bool:
     region = block.parent
     is_entry = isinstance(region, Region) and region.blocks.first is block
     return is_entry and isinstance(block.parent_op(), TRAVERSED)
-
-
-def _place(value: SSAValue) -> Operation | None:
-    owner = value.owner
-    return owner.parent_op() if isinstance(owner, Block) else owner
 
 
 def check_inside(loop: CountedLoop, planned: frozenset[Operation]) -> None:

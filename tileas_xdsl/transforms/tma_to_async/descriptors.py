@@ -75,7 +75,7 @@ class Binding:
         return self.made.result
 
     def _make(self, request: Request) -> MakeTiledTmaDescOp:
-        facts, point = self.description, _place(self.description.view, self.first)
+        facts, point = self.description, _insertion_point(self.description.view, self.first)
         extents = {n: arith.ConstantOp(IntegerAttr(n, IndexType())) for n in facts.box}
         for number, constant in extents.items():
             constant.result.name_hint = f"c{number}"
@@ -217,7 +217,7 @@ def _check(request: Request, facts: Description) -> None:
         raise op_error(op, problem)
 
 
-def _place(view: SSAValue, first: Operation) -> InsertPoint:
+def _insertion_point(view: SSAValue, first: Operation) -> InsertPoint:
     """In front of the loops around the first use, if the array is known; else right behind it."""
     function = enclosing_function(first)
     body = None if function is None else function.regions[0]

@@ -271,7 +271,7 @@ class MmaPartitionOp(TiledMmaPart):
             return algebra.make_layout(values[0], *whole_modes(rests[0]), values[1], *rests[1])
 
         unfolded = lift_domain(in_threads, self.divided(layout))
-        place = self._place(tree_of(coord, "the thread"))
+        place = self._atom_coordinates(tree_of(coord, "the thread"))
         crd = (*place, *(None,) * (unfolded.rank - len(place)))
         rebuilt = View(value.iterator, unfolded) if isinstance(value, View) else unfolded
         return sliced(rebuilt, crd)
@@ -283,7 +283,7 @@ class MmaPartitionOp(TiledMmaPart):
         assert isinstance(shape, tuple)
         return int_tuple.product(shape[one]), int_tuple.product(shape[other])
 
-    def _place(self, thread: Any) -> tuple[Any, Any, Any]:
+    def _atom_coordinates(self, thread: Any) -> tuple[Any, Any, Any]:
         """The thread in its atom, and the atom's place along the two modes."""
         numbers = self.tiled_type().atom_layout
         inside = algebra.make_layout(Layout(self.atom().threads))

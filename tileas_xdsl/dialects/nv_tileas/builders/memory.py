@@ -52,7 +52,7 @@ def build_view_then_load(
     allow_tma: bool | None = None,
 ) -> TiledLoadOp:
     """Insert a view of `source` and the load of a tile of it; gives the load."""
-    place = _place(builder, source, view, coords, offsets, atom)
+    place = _view_element(builder, source, view, coords, offsets, atom)
     return builder.insert(
         TiledLoadOp(
             place.view,
@@ -88,7 +88,7 @@ def build_view_then_store(
     allow_tma: bool | None = None,
 ) -> TiledStoreOp:
     """Insert a view of `destination` and the store of a tile of it; gives the store."""
-    place = _place(builder, destination, view, coords, offsets, atom)
+    place = _view_element(builder, destination, view, coords, offsets, atom)
     return builder.insert(
         TiledStoreOp(
             value,
@@ -113,7 +113,7 @@ class _ViewElement:
     offsets: Sequence[SSAValue]
 
 
-def _place(
+def _view_element(
     builder: Builder,
     buffer: Value,
     view: TileView,

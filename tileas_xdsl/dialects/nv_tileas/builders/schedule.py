@@ -14,6 +14,8 @@ from typing import Protocol
 from xdsl.builder import Builder
 from xdsl.ir import Operation, OpResult, SSAValue
 
+from tileas_xdsl.dialects.ir_queries import owning_op
+
 
 class Side(Enum):
     """Whether an operation loads data into tiles of the kernel or stores it from them."""
@@ -313,7 +315,7 @@ def collect_operand_sources(op: Operation) -> dict[SSAValue, Operation | None]:
     for inner in op.walk():
         for value in inner.operands:
             owner = value.owner
-            holder = owner if isinstance(owner, Operation) else owner.parent_op()
+            holder = owning_op(value)
             if holder is not None and _is_inside(holder, owner, op):
                 continue
             sources[value] = owner if isinstance(owner, Operation) else None

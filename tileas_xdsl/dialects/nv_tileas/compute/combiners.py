@@ -51,10 +51,11 @@ def check_combiner(
         return
     if not isinstance(atom, ReduceAtom):
         raise op_error(op, f"the atom of a reduction reduces; '{atom.word}' does not")
-    _check_atom_tells_truth(op, body, atom)
+    _check_atom_matches_body(op, body, atom)
 
 
-def _check_atom_tells_truth(op: Operation, body: Region, atom: ReduceAtom) -> None:
+def _check_atom_matches_body(op: Operation, body: Region, atom: ReduceAtom) -> None:
+    """Raise if the atom names another operation than the one that the body combines with."""
     combining = list(body.block.ops)[:-1] if len(body.block.args) == 2 else []
     done = COMBINERS.get(combining[0].name) if len(combining) == 1 else None
     if done is not None and done != atom.operation:

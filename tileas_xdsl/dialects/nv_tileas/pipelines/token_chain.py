@@ -98,7 +98,7 @@ def steps_before(token: SSAValue) -> Sequence[Operation] | TokenFault:
 def _step_of(value: SSAValue) -> Operation | TokenFault:
     """The pipeline operation that gives a token as such."""
     if not isinstance(value, OpResult):
-        return TokenFault(f"it is an argument of '{_holder(value)}'", value)
+        return TokenFault(f"it is an argument of '{_parent_name(value)}'", value)
     if (entry := entry_of_name(value.op.name)) is None:
         return TokenFault(f"it comes from '{name_of(value.op)}'", value)
     if value.index >= len(entry.gives):
@@ -205,6 +205,7 @@ def _at_end(op: Operation, region: int, index: int) -> Sequence[SSAValue]:
     return block.last_op.operands[index : index + 1]
 
 
-def _holder(argument: SSAValue) -> str:
+def _parent_name(argument: SSAValue) -> str:
+    """Return the name of the operation in whose region a block argument is."""
     parent = argument.owner.parent_op()
     return "no operation" if parent is None else name_of(parent)

@@ -83,7 +83,7 @@ def check_slice(op: Operation, part: Slice, whole: Tile, piece: Tile) -> None:
     for dimension, extent in enumerate(whole.get_shape()):
         _check_numbers(op, part, dimension)
         _check_bounds(op, part, dimension, extent)
-    _check_piece(op, part, whole, piece)
+    _check_slice_type(op, part, whole, piece)
 
 
 def _check_rank(op: Operation, part: Slice, whole: Tile) -> None:
@@ -124,7 +124,7 @@ def _check_bounds(op: Operation, part: Slice, dimension: int, extent: int) -> No
         )
 
 
-def _check_piece(op: Operation, part: Slice, whole: Tile, piece: Tile) -> None:
+def _check_slice_type(op: Operation, part: Slice, whole: Tile, piece: Tile) -> None:
     if piece.element_type != whole.element_type:
         raise op_error(
             op, f"a slice of {whole.element_type} elements has no elements {piece.element_type}"

@@ -75,12 +75,12 @@ def _problem(layout: Layout, shape: tuple[int, ...]) -> str | None:
         if extent > 1 and any(k < 0 for _, k in terms_of(stride)):
             return f"stride {stride} is negative"
     try:
-        return None if is_injective(layout) else _shared_place(layout, shape)
+        return None if is_injective(layout) else _collision(layout, shape)
     except LayoutError as error:
         return str(error)
 
 
-def _shared_place(layout: Layout, shape: tuple[int, ...]) -> str | None:
+def _collision(layout: Layout, shape: tuple[int, ...]) -> str | None:
     """Return two elements with one location; replicas of an element may share theirs."""
     holder: dict[int, int] = {}
     for index, key in enumerate(flat_table(layout).tolist()):
@@ -88,7 +88,7 @@ def _shared_place(layout: Layout, shape: tuple[int, ...]) -> str | None:
         other = holder.setdefault(key, element)
         if other != element:
             first, second = _coordinate(other, shape), _coordinate(element, shape)
-            return f"elements {first} and {second} are both at {_place(layout, index)}"
+            return f"elements {first} and {second} are both at {_location(layout, index)}"
     return None
 
 
@@ -101,7 +101,8 @@ def _coordinate(index: int, shape: tuple[int, ...]) -> list[int]:
     return coordinate
 
 
-def _place(layout: Layout, index: int) -> str:
+def _location(layout: Layout, index: int) -> str:
+    """Return where a layout puts an element: an offset, or one number per axis."""
     axes = layout.axes()
     if not any(axes):
         return f"offset {table(layout)[index]}"

@@ -99,13 +99,13 @@ class Option:
 def register_candidates(a: Assignment, group: TileGroup) -> Sequence[Candidate]:
     """What every operation on a group says of every layout that one of them proposes."""
     operations = _operations(a, group)
-    agent = a.agent(_first(group))
+    agent = a.agent(group.first_op)
     options = _options(a, group, agent)
     return [
         found
         for op, axis in operations
         for option in options
-        for found in _candidates(_place(a, op, axis, group), option)
+        for found in _candidates(_register_access(a, op, axis, group), option)
     ]
 
 
@@ -133,13 +133,6 @@ _READERS = (*MEMORY_ACCESSES, ConvertLayoutOp, ReduceOp)
 
 def _axis(op: Operation) -> SubAxis:
     return SubAxis.D if isinstance(op, DotOp | AsyncDotOp) else SubAxis.NONE
-
-
-def _first(group: TileGroup) -> Operation:
-    owner = group.values[0].owner
-    parent = owner if isinstance(owner, Operation) else owner.parent_op()
-    assert parent is not None
-    return parent
 
 
 def _options(a: Assignment, group: TileGroup, agent: Agent) -> Sequence[Option]:
@@ -299,9 +292,12 @@ class RegisterAccess:
         return bits_of(tile.element_type)
 
 
-def _place(a: Assignment, op: Operation, axis: SubAxis, group: TileGroup) -> RegisterAccess:
+def _register_access(
+    a: Assignment, op: Operation, axis: SubAxis, group: TileGroup
+) -> RegisterAccess:
+    """Return how an operation accesses a group of tiles in registers along an axis."""
     loads = op in {value.owner for value in group.values} and loads_tensor_memory(a, op)
-    return RegisterAccess(op, axis, group, a.agent(_first(group)), loads)
+    return RegisterAccess(op, axis, group, a.agent(group.first_op), loads)
 
 
 def _candidates(place: RegisterAccess, option: Option) -> Iterator[Candidate]:

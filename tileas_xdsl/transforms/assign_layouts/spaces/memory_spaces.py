@@ -52,7 +52,7 @@ def common_spaces(root: Operation, groups: TileGroups) -> Mapping[TileGroup, fro
         found[group] = _common(claims)
         if not found[group]:
             text = message("assign_layouts.alias_group_mem_kind")
-            raise op_error(_first_op(group), text, map(_described, claims))
+            raise op_error(group.first_op, text, map(_described, claims))
     return found
 
 
@@ -101,10 +101,3 @@ def _wanted(
             if group is not None:
                 found.setdefault(group, []).append(_Claim(op, value, spaces))
     return found
-
-
-def _first_op(group: TileGroup) -> Operation:
-    owner = group.values[0].owner
-    parent = owner if isinstance(owner, Operation) else owner.parent_op()
-    assert parent is not None
-    return parent

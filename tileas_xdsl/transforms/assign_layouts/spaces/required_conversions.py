@@ -149,13 +149,13 @@ def _accumulators(root: Operation, groups: TileGroups) -> set[TileGroup | None]:
 def _convert(op: Operation, index: int, type_: Tile) -> None:
     conversion = ConvertLayoutOp(op.operands[index], type_)
     conversion.location = op.location
-    place = _place(op, op.operands[index])
+    place = _insertion_point(op, op.operands[index])
     assert place.parent is not None
     place.parent.insert_op_before(conversion, place)
     op.operands[index] = conversion.result
 
 
-def _place(op: Operation, tile: SSAValue) -> Operation:
+def _insertion_point(op: Operation, tile: SSAValue) -> Operation:
     """In front of what a conversion goes: of all of a `generate`, which runs for each element."""
     place = op
     while isinstance(parent := place.parent_op(), GenerateOp) and not parent.is_ancestor(

@@ -150,7 +150,7 @@ def _steps(view: TileView) -> Sequence[int]:
     return view.get_tile_shape()
 
 
-def _place(
+def _coordinates_and_offsets(
     c: Converter, view: TileView, index: Sequence[SSAValue]
 ) -> tuple[Sequence[SSAValue], Sequence[SSAValue]]:
     """Coordinates that count tiles, and offsets that count elements."""
@@ -198,7 +198,7 @@ def load(c: Converter, op: ct.LoadViewTkoOp) -> Sequence[SSAValue]:
             source, places, shape, token=token, order=order.order, padding=padding
         )
         return order.after(c.insert(hinted(c, op, gather)).results, token is not None)
-    coords, offsets = _place(c, view, op.index)
+    coords, offsets = _coordinates_and_offsets(c, view, op.index)
     made = tiled_memory.TiledLoadOp(
         source,
         coords,
@@ -219,7 +219,7 @@ def store(c: Converter, op: ct.StoreViewTkoOp) -> Sequence[SSAValue]:
         places = _scattered(c, view, op.index)
         scatter = tiled_memory.ScatterStoreOp(value, source, places, token=token, order=order.order)
         return c.insert(hinted(c, op, scatter)).results
-    coords, offsets = _place(c, view, op.index)
+    coords, offsets = _coordinates_and_offsets(c, view, op.index)
     made = tiled_memory.TiledStoreOp(
         value,
         source,
@@ -235,7 +235,7 @@ def store(c: Converter, op: ct.StoreViewTkoOp) -> Sequence[SSAValue]:
 def update(c: Converter, op: AtomicRedViewTkoOp) -> Sequence[SSAValue]:
     """Combines a tile of a view with values; what was there is not asked for."""
     view, token = _view_type(op.view), token_before(c, op)
-    coords, offsets = _place(c, view, op.index)
+    coords, offsets = _coordinates_and_offsets(c, view, op.index)
     made = tiled_memory.TiledAtomicRmwOp(
         rmw_mode(op.mode.data),
         c.get(op.value),

@@ -29,14 +29,14 @@ from tileas_xdsl.threads.smem.scratch_buffer import spilled
 def generate(e: ThreadBuilder, op: GenerateOp) -> Sequence[Lowered]:
     """Lower a tile whose elements the body computes."""
     type_ = op.result.type
-    models = [*_alike(e, op), *_met(e, op)]
+    models = [*_elementwise_operands(e, op), *_met(e, op)]
     work = Generation(e, op, common_layout(e, op, type_, models))
     work.fetch()
     parts = [work.part(block) for block in range(vectors_of(work.layout).count)]
     return [RegisterTile(work.layout, held_as(type_.element_type), tuple(parts))]
 
 
-def _alike(e: ThreadBuilder, op: GenerateOp) -> Sequence[Lowered]:
+def _elementwise_operands(e: ThreadBuilder, op: GenerateOp) -> Sequence[Lowered]:
     """Return the tiles whose elements are read at the coordinates of the new ones."""
     arguments = tuple(op.body.block.args)
     return [

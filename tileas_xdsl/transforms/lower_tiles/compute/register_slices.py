@@ -89,7 +89,7 @@ def _taken(
     strides: Sequence[int],
 ) -> RegisterTile:
     whole, shape = source.layout.shape, layout.shape
-    places = _places(shape, strides)
+    places = _slice_coordinates(shape, strides)
     known = [n for n in offsets if isinstance(n, int)]
     if len(known) == len(offsets):
         moved = [p + n for p, n in zip(places, known, strict=True)]
@@ -107,7 +107,7 @@ def _back(e: ThreadBuilder, tile: RegisterTile, like: RegisterTile) -> RegisterT
     return cast(e, tile, CARRIERS[like.element].back, like.element)
 
 
-def _places(shape: Sequence[int], strides: Sequence[int]) -> list[Table]:
+def _slice_coordinates(shape: Sequence[int], strides: Sequence[int]) -> list[Table]:
     """Return by dimension the coordinate of each element of a slice, relative to its offset."""
     numbers = np.arange(prod(shape), dtype=np.int64)
     places = np.unravel_index(numbers, tuple(shape), order="F") if shape else ()
@@ -173,7 +173,7 @@ def insert_slice(e: ThreadBuilder, op: InsertSliceOp) -> Sequence[Lowered]:
     if len(known) == len(offsets):
         return [_replaced(e, op, whole, part, known, strides)]
     room = spilled(e, op, carried(e, whole))
-    places = _line(_places(part.layout.shape, strides), layout.shape)
+    places = _line(_slice_coordinates(part.layout.shape, strides), layout.shape)
     _write(e, room, carried(e, part), places, _start(e, offsets, layout.shape))
     synchronize_agent(e)
     return [_back(e, read_back(e, room, layout), whole)]

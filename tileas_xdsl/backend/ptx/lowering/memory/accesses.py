@@ -75,7 +75,8 @@ def access(low: Lowering, form: Form, op: cute.LoadOp | cute.StoreOp) -> Access:
     return Access(type_, count, vector, kind, unit)
 
 
-def _place(op: cute.LoadOp | cute.StoreOp, pointer: PtrType, low: Lowering) -> Address:
+def _address(op: cute.LoadOp | cute.StoreOp, pointer: PtrType, low: Lowering) -> Address:
+    """Return the address of an access of `cute`, its element offset included."""
     place, elements = low.place(op.ptr), cute.access_offset(op)
     if elements == 0:
         return place
@@ -85,7 +86,7 @@ def _place(op: cute.LoadOp | cute.StoreOp, pointer: PtrType, low: Lowering) -> A
 def _load(op: cute.LoadOp, low: Lowering) -> None:
     form, pointer = low.form(op.result), op.ptr.type
     assert isinstance(pointer, PtrType)
-    plan, place = access(low, form, op), _place(op, pointer, low)
+    plan, place = access(low, form, op), _address(op, pointer, low)
     guard = guard_of(low, op.pred)
     zero = 0.0 if plan.kind in ("f32", "f64") else 0
     loaded = low.emit(
@@ -111,7 +112,7 @@ def _load(op: cute.LoadOp, low: Lowering) -> None:
 def _store(op: cute.StoreOp, low: Lowering) -> None:
     form, pointer = low.form(op.value), op.ptr.type
     assert isinstance(pointer, PtrType)
-    plan, place = access(low, form, op), _place(op, pointer, low)
+    plan, place = access(low, form, op), _address(op, pointer, low)
     value = low.value(op.value)
     if plan.kind != form.kind:
         value = low.emit(ptx.SplitOp(value, plan.kind))

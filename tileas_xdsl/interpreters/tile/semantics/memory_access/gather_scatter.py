@@ -113,7 +113,9 @@ class ScatteredElements:
             part.write(values, actor, access)
 
 
-def _place(agent: TileAgent, op: LoadBase | StoreBase, value: Attribute) -> ScatteredElements:
+def _accessed_elements(
+    agent: TileAgent, op: LoadBase | StoreBase, value: Attribute
+) -> ScatteredElements:
     """Return the elements of a plain load or store, by pointers or view coordinates."""
     shape = shape_of(value) or ()
     base = agent.value_of(op.base)
@@ -248,7 +250,7 @@ def _cost(agent: TileAgent, place: ScatteredElements) -> int:
 def load(agent: TileAgent, op: LoadOp, inputs: Sequence[Any]) -> Steps:
     """Read through pointers or at coordinates; may acquire."""
     yield from after(agent, op, op.token)
-    place, access = _place(agent, op, op.loaded_type()), access_of(op.mem_semantic)
+    place, access = _accessed_elements(agent, op, op.loaded_type()), access_of(op.mem_semantic)
     yield from before_polling(op, access, place.name, place.seen)
     values = place.read(agent.actor(op), access, _rest(op, place))
     agent.work(op, _cost(agent, place))
@@ -257,7 +259,7 @@ def load(agent: TileAgent, op: LoadOp, inputs: Sequence[Any]) -> Steps:
 
 def async_load(agent: TileAgent, op: AsyncLoadOp, inputs: Sequence[Any]) -> tuple[Any, ...]:
     """Issue a load; the token delivers the value."""
-    place, access = _place(agent, op, op.loaded_type()), access_of(op.mem_semantic)
+    place, access = _accessed_elements(agent, op, op.loaded_type()), access_of(op.mem_semantic)
 
     def land(actor: Actor) -> tuple[Any]:
         return (single_result(place.read(actor, access, _rest(op, place)), op.loaded_type()),)
@@ -276,7 +278,7 @@ def async_load(agent: TileAgent, op: AsyncLoadOp, inputs: Sequence[Any]) -> tupl
 def store(agent: TileAgent, op: StoreOp, inputs: Sequence[Any]) -> Steps:
     """Write through pointers or at coordinates; may release."""
     yield from after(agent, op, op.token)
-    place = _place(agent, op, op.value.type)
+    place = _accessed_elements(agent, op, op.value.type)
     values = as_tile(agent.value_of(op.value), agent.actor(op))
     place.write(values, agent.actor(op), access_of(op.mem_semantic))
     agent.work(op, agent.latencies.scalar)
@@ -285,7 +287,7 @@ def store(agent: TileAgent, op: StoreOp, inputs: Sequence[Any]) -> Steps:
 
 def async_store(agent: TileAgent, op: AsyncStoreOp, inputs: Sequence[Any]) -> tuple[Any, ...]:
     """Issue a store; the token is done when it is."""
-    place, access = _place(agent, op, op.value.type), access_of(op.mem_semantic)
+    place, access = _accessed_elements(agent, op, op.value.type), access_of(op.mem_semantic)
     values = as_tile(agent.value_of(op.value), agent.actor(op))
 
     def land(actor: Actor) -> tuple[()]:
