@@ -1,7 +1,8 @@
 """Format strings of a kernel that prints, and the text that they become.
 
 Source: CUDA C++ Programming Guide, Formatted Output: the host formats with its C library what
-`vprintf` was given.  Formats are those of integers and floats, as cuTile has them.
+`vprintf` was given.  Formats are those of integers and floats, as cuTile has them; CUDA C++ also
+has characters, strings and pointers.
 """
 
 from __future__ import annotations
@@ -17,11 +18,19 @@ import numpy as np
 MAX_VALUES = 32
 """So many values `vprintf` takes beside the format; it leaves out what is more."""
 
-_CONVERSION = re.compile(
-    r"%(?P<flags>[-+ #0]*)(?P<width>\d{0,4})(\.(?P<precision>\d{0,4}))?(?P<length>hh|h|ll|l)?"
-    r"(?P<kind>[diouxXeEfFgGaA])",
-    re.ASCII,
-)
+_FLOATS, _TEXTS = "eEfFgGaA", "csp"
+
+
+def _conversions(kinds: str) -> re.Pattern[str]:
+    return re.compile(
+        r"%(?P<flags>[-+ #0]*)(?P<width>\d{0,4})(\.(?P<precision>\d{0,4}))?(?P<length>hh|h|ll|l)?"
+        rf"(?P<kind>[{kinds}])",
+        re.ASCII,
+    )
+
+
+_CONVERSION = _conversions(f"diouxX{_FLOATS}")
+_CONVERSION_OF_DEVICE = _conversions(f"diouxX{_FLOATS}{_TEXTS}")
 
 _BITS = {"hh": 8, "h": 16, "": 32, "l": 64, "ll": 64}
 _BASES = {"o": "o", "x": "x", "X": "X"}
@@ -51,7 +60,12 @@ class Conversion:
     @property
     def is_float(self) -> bool:
         """Whether it is of a float; all are passed as f64."""
-        return self.kind not in "diouxX"
+        return self.kind in _FLOATS
+
+    @property
+    def is_string(self) -> bool:
+        """Whether the value is the address of a text."""
+        return self.kind == "s"
 
     @property
     def is_signed(self) -> bool:
@@ -61,7 +75,8 @@ class Conversion:
     @property
     def bits(self) -> int:
         """Bits of the value that is passed."""
-        return 64 if self.is_float else max(_BITS[self.length], 32)
+        is_wide = self.is_float or self.kind in "sp"
+        return 64 if is_wide else max(_BITS[self.length], 32)
 
     def of_bits(self, bits: int) -> Conversion:
         """The format of integers of 64 bits, if it is one of shorter ones; else itself."""
@@ -69,8 +84,11 @@ class Conversion:
             return self
         return Conversion(self.flags, self.width, self.precision, "ll", self.kind)
 
-    def shown(self, value: float) -> str:
-        """A value as text."""
+    def shown(self, value: float | str) -> str:
+        """A value as text; of a string, the string itself."""
+        if isinstance(value, str) or self.kind in _TEXTS:
+            text = self._text(value)
+            return text.ljust(self.width) if "-" in self.flags else text.rjust(self.width)
         sign, digits, zeros = self._real(value) if self.is_float else self._integer(int(value))
         missing = self.width - len(sign) - len(digits)
         if "-" in self.flags:
@@ -78,6 +96,11 @@ class Conversion:
         if zeros and "0" in self.flags:
             return f"{sign}{'0' * missing}{digits}"
         return f"{' ' * missing}{sign}{digits}"
+
+    def _text(self, value: float | str) -> str:
+        if isinstance(value, str):
+            return value[: self.precision]
+        return f"{int(value):#x}" if self.kind == "p" else chr(int(value) & 0xFF)
 
     def _integer(self, value: int) -> tuple[str, str, bool]:
         """Sign or prefix, digits, and whether zeros may fill the width."""
@@ -139,14 +162,18 @@ Part: TypeAlias = str | Conversion
 """Text, or the format of a value."""
 
 
-def parse_format(text: str) -> Sequence[Part]:
-    """The parts of a format string, `%%` as the character; raises `FormatError`."""
+def parse_format(text: str, *, of_device: bool = False) -> Sequence[Part]:
+    """The parts of a format string, `%%` as the character; raises `FormatError`.
+
+    `of_device` takes what CUDA C++ prints, not only what cuTile does.
+    """
     if "\0" in text:
         raise FormatError("has a zero byte in its text, which would end it")
-    return list(_joined(_parts(text)))
+    conversion = _CONVERSION_OF_DEVICE if of_device else _CONVERSION
+    return list(_joined(_parts(text, conversion)))
 
 
-def _parts(text: str) -> Iterator[Part]:
+def _parts(text: str, conversion: re.Pattern[str]) -> Iterator[Part]:
     at = 0
     while (found := text.find("%", at)) >= 0:
         yield text[at:found]
@@ -154,7 +181,7 @@ def _parts(text: str) -> Iterator[Part]:
             yield "%"
             at = found + 2
             continue
-        match = _CONVERSION.match(text, found)
+        match = conversion.match(text, found)
         if match is None:
             shown = text[found : found + 8].split(" ")[0]
             raise FormatError(

@@ -141,9 +141,17 @@ def test_calls_that_cannot_be(call: str, why: str) -> None:
 
 
 def test_formats_that_nobody_prints_are_findings() -> None:
-    text = PRINTING.replace("{37, 108, 108, 120, 10}", "{37, 115, 108, 120, 0}")
+    text = PRINTING.replace("{37, 108, 108, 120, 10}", "{37, 107, 108, 120, 0}")
     report = run(load(text, "k.ptx"), "k", [np.zeros(2, np.uint32)], 1, 32)
-    assert "the format of vprintf prints by '%slx'" in report.findings[0].message
+    assert "the format of vprintf prints by '%klx'" in report.findings[0].message
+
+
+def test_strings_are_printed() -> None:
+    """The second text prints the first three characters of the first one."""
+    text = PRINTING.replace("{37, 108, 108, 120, 10}", "{37, 46, 51, 115, 10}")
+    text = text.replace("st.local.u64 [%SPL+0], -1", "st.local.u64 [%SPL+0], %rd4")
+    report = run(load(text, "k.ptx"), "k", [np.zeros(2, np.uint32)], 1, 32)
+    assert report.printed.splitlines()[:3:2] == ["val=0 -2.25%", "val"]
 
 
 FUNCTIONS = (

@@ -84,7 +84,7 @@ def _vprintf(thread: Thread, site: Site, parameters: Parameters) -> int:
     """Print the text of one thread; return the number of arguments, as on a device."""
     text = thread.text(parameters[0])
     try:
-        parts = parse_format(text)
+        parts = parse_format(text, of_device=True)
     except FormatError as error:
         raise Fault("invalid", f"the format of vprintf {error}") from error
     formats = [part for part in parts if isinstance(part, Conversion)]
@@ -95,17 +95,23 @@ def _vprintf(thread: Thread, site: Site, parameters: Parameters) -> int:
     return len(values)
 
 
-def _values(thread: Thread, formats: Sequence[Conversion], address: int) -> list[float]:
-    found: list[float] = []
+def _values(thread: Thread, formats: Sequence[Conversion], address: int) -> list[float | str]:
+    found: list[float | str] = []
     end = 0
     for conversion in formats:
         size = conversion.bits // 8
         start = -(-end // size) * size
         data = thread.read(address + start, size)
         end = start + size
-        is_float = conversion.is_float
-        found.append(struct.unpack("<d", data)[0] if is_float else int.from_bytes(data, "little"))
+        found.append(_value(thread, conversion, data))
     return found
+
+
+def _value(thread: Thread, conversion: Conversion, data: bytes) -> float | str:
+    if conversion.is_float:
+        return struct.unpack("<d", data)[0]
+    number = int.from_bytes(data, "little")
+    return thread.text(number) if conversion.is_string else number
 
 
 def _assertfail(thread: Thread, site: Site, parameters: Parameters) -> int:
