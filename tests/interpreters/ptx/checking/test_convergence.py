@@ -101,3 +101,11 @@ def test_who_came_before_is_only_said_where_somebody_did() -> None:
     report = run_lines("mov.u32 %r9, 0; bar.sync 1, 32;", 64)
     notes = [n for f in report.findings for n in f.notes]
     assert not [n for n in notes if n.endswith("came before: ")]
+
+
+@pytest.mark.parametrize(("operands", "count"), [("%r1, %r8", 0), ("%r8, %r1", 1)])
+def test_only_the_operand_that_a_lane_selects_has_to_be_defined(operands: str, count: int) -> None:
+    """%r8 is written in lane 0 alone; so nvcc writes a variable that other lanes do not use."""
+    lines = "setp.ne.u32 %p1, %r1, 0; @%p1 bra L; mov.u32 %r8, 9; L: "
+    report = run_lines(f"{lines} selp.b32 %r9, {operands}, %p1;", 32)
+    assert [f.kind for f in report.findings] == ["undefined-register"] * count

@@ -9,13 +9,16 @@ which lanes it is defined; other registers cost nothing:
 L:  add.u32 %r1, %r0, 1;        defined(%r1) = defined(%r0)
     st.global.u32 [%rd0], %r1;  reported in the lanes that took the jump
 
-As in other tools of the kind, a value matters when a branch, an address or a store uses it.
+As in other tools of the kind, a value matters when a branch, an address or a store uses it.  Of the
+operands of `selp` only the one that a lane selects counts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Value, first_lane, predicate_mask
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
@@ -115,6 +118,34 @@ def _surely(kernel: Kernel, accesses: Sequence[Accesses], part: range) -> int:
             for slot in accesses[at].written:
                 found |= 1 << slot
     return found
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The slots of a `selp`: its predicate, and what says whether each operand is defined."""
+
+    predicate: int
+    defined: tuple[int | None, int | None, int | None]
+    """Of the first and the second operand and of the predicate; None where it always is."""
+    written: int
+
+
+def with_selected_definedness(step: Step, selection: Selection) -> Step:
+    """Return a step of `selp`: the result is as defined as the operand that each lane selects."""
+
+    def run(f: ConvergenceGroup) -> int | None:
+        r = f.r
+        first, second, of_predicate = (True if s is None else r[s] for s in selection.defined)
+        p = r[selection.predicate]
+        if p.__class__ is np.ndarray:
+            known: Value = np.where(p, first, second)
+        else:
+            known = first if p else second
+        stopped = step(f)
+        r[selection.written] = known if of_predicate is True else known & of_predicate
+        return stopped
+
+    return run
 
 
 def with_definedness(

@@ -7,8 +7,11 @@ from functools import lru_cache
 
 from tileas_xdsl.interpreters.ptx.errors import PtxError, SourceLocation
 from tileas_xdsl.interpreters.ptx.execution.partly_undefined import (
+    Selection,
+    Tracked,
     partly_undefined,
     with_definedness,
+    with_selected_definedness,
 )
 from tileas_xdsl.interpreters.ptx.execution.predication import (
     predicated,
@@ -177,7 +180,21 @@ class Program:
         tracked = self._tracked.get(at)
         if tracked is None:
             return step
+        selection = self._selection(at, tracked)
+        if selection is not None:
+            return with_selected_definedness(step, selection)
         return with_definedness(step, tracked, self._defined, self._names)
+
+    def _selection(self, at: int, tracked: Tracked) -> Selection | None:
+        """Return what a `selp` with a tracked result selects."""
+        if self._semantics[at].name != "selp" or not tracked.written:
+            return None
+        operands = self.code[at].operands[1:]
+        slots = [self.slots.register(o) if isinstance(o, Register) else None for o in operands]
+        if len(slots) != 3 or slots[2] is None:
+            return None
+        first, second, of_predicate = (None if s is None else self._defined.get(s) for s in slots)
+        return Selection(slots[2], (first, second, of_predicate), self._defined[tracked.written[0]])
 
     def _with_undefined(self, at: int, step: Step, *, of_guard: bool) -> Step:
         """Return a step that reports registers that nothing has written before it: its guard, or
