@@ -12,7 +12,8 @@ that runs once does not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from math import prod
 
 from xdsl.dialects import scf
@@ -54,44 +55,80 @@ def peak_values(region: Region, words: Words) -> frozenset[SSAValue]:
 
 def _liveness(region: Region, words: Words) -> _Liveness:
     found = _Liveness(words)
-    for block in region.blocks:
-        found.of_block(block, set())
+    found.of_region(region)
     return found
 
 
+class _LiveValues:
+    """Values that are live at a point, and the registers of all of them."""
+
+    def __init__(self, words: Words, values: Iterable[SSAValue] = (), count: int = 0) -> None:
+        self.words = words
+        self.values = set(values)
+        self.count = count
+
+    def copy(self) -> _LiveValues:
+        """Return the same values, to be changed on their own."""
+        return _LiveValues(self.words, self.values, self.count)
+
+    def add(self, values: Iterable[SSAValue]) -> None:
+        """Make values live."""
+        for value in values:
+            if value not in self.values:
+                self.values.add(value)
+                self.count += self.words(value)
+
+    def remove(self, values: Iterable[SSAValue]) -> None:
+        """Make values dead."""
+        for value in values:
+            if value in self.values:
+                self.values.remove(value)
+                self.count -= self.words(value)
+
+
 class _Liveness:
-    """The peak register count, and the values live there."""
+    """The peak register count, and the values live there.
+
+    Registers are counted as values come and go: a sum over all live values at each operation
+    would take the square of the length of a kernel.
+    """
 
     def __init__(self, words: Words) -> None:
-        self.words = words
+        self.words = cache(words)
         self.peak = 0
         self.values: frozenset[SSAValue] = frozenset()
 
-    def of_block(self, block: Block, live: set[SSAValue]) -> None:
+    def of_region(self, region: Region) -> None:
+        """See all points of a region, after which nothing is live."""
+        for block in region.blocks:
+            self._of_block(block, _LiveValues(self.words))
+
+    def _of_block(self, block: Block, live: _LiveValues) -> None:
         """See all points of a block after which `live` is read; update that to before it."""
         self._see(live)
         for op in reversed(list(block.ops)):
             if op.regions:
                 self._of_regions(op, live)
-            live.difference_update(op.results)
-            live.update(op.operands)
+            live.remove(op.results)
+            live.add(op.operands)
             self._see(live)
-        live.difference_update(block.args)
+        live.remove(block.args)
 
-    def _of_regions(self, op: Operation, live: set[SSAValue]) -> None:
+    def _of_regions(self, op: Operation, live: _LiveValues) -> None:
         """See the inside of an operation; what a loop uses from outside is live all along."""
-        live.difference_update(op.results)
+        live.remove(op.results)
         captured = set(_captured(op))
-        inside = set(live) if isinstance(op, _RUNS_ONCE) else live | captured
+        inside = live.copy()
+        if not isinstance(op, _RUNS_ONCE):
+            inside.add(captured)
         for region in op.regions:
             for block in region.blocks:
-                self.of_block(block, set(inside))
-        live.update(captured)
+                self._of_block(block, inside.copy())
+        live.add(captured)
 
-    def _see(self, live: set[SSAValue]) -> None:
-        total = sum(map(self.words, live))
-        if total > self.peak:
-            self.peak, self.values = total, frozenset(live)
+    def _see(self, live: _LiveValues) -> None:
+        if live.count > self.peak:
+            self.peak, self.values = live.count, frozenset(live.values)
 
 
 def _captured(op: Operation) -> Iterator[SSAValue]:
