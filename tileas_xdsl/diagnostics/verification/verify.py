@@ -150,8 +150,8 @@ def _check_own_rules(op: Operation) -> None:
     except VerifyException as error:
         raise OpError(*_rule_errors(op, str(error))) from error
     except Exception as error:
-        if type(error) is Exception:
-            # Verifiers of xDSL's memref raise it for what is wrong in the text.
+        if type(error) is Exception or getattr(error, "is_for_users", False):
+            # Verifiers of xDSL's memref raise the former for what is wrong in the text.
             raise OpError(*_rule_errors(op, str(error))) from error
         raise internal_error(f"the verifier of '{name_of(op)}'", op, error) from error
 

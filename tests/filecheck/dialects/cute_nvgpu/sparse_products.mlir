@@ -165,3 +165,13 @@ func.func @wait() attributes {cute.target = "sm_120a"} {
   cute_nvgpu.arch.sm100.wait_tmem "load"
   func.return
 }
+
+// -----
+
+// A target that nobody knows is an error of the text, at the operation that asks for it.
+
+func.func @product(%s: !cute_nvgpu.smem_desc, %t: i32, %y: i1) attributes {cute.target = "accumulate"} {
+  // expected-error@+1 {{'cute_nvgpu.arch.mma.SM100.umma_sparse' op unknown target 'accumulate': names are like sm_90, sm_90a, sm_100f}}
+  cute_nvgpu.arch.mma.SM100.umma_sparse %s, %s, %t metadata %t descriptor %t accumulate %y {kind = "f16", num_cta = 1 : i32}
+  func.return
+}
