@@ -301,3 +301,15 @@ SIGN = -(1 << 31)
 """The bit of an f32 that is its sign, as an i32."""
 INFINITY = float("inf")
 NAN = float("nan")
+
+
+def complement(condition: Value, y: Value, whole: tuple[float, float]) -> Value:
+    """Return `whole - y`, `whole` being the sum of two floats, where the condition holds."""
+    high, low = whole
+    return condition.then(high - (y - low), y)
+
+
+def renormalized(high: Value, low: Value) -> tuple[Value, Value]:
+    """Return the rounded sum of two floats, |high| >= |low|, and its error (Dekker's Fast2Sum)."""
+    total = high + low
+    return total, (high - total) + low

@@ -210,36 +210,16 @@ def _extents(extents: Sequence[int] | None) -> DenseArrayBase | None:
     return None if extents is None else DenseArrayBase.from_list(i32, list(extents))
 
 
-@irdl_op_definition
-class SharedOp(PtxOp):
-    """A variable in shared memory: `size` bytes, or what the launch gives (`extern`, size 0)."""
-
-    name = "ptx.shared"
+class SymbolOp(PtxOp):
+    """Base of named variables and functions: `ptx.name @symbol {properties}`."""
 
     sym_name = prop_def(SymbolNameConstraint())
-    size = prop_def(IntegerAttr)
-    align = prop_def(IntegerAttr)
-    extern = opt_prop_def(UnitAttr)
 
     traits = traits_def(SymbolOpInterface())
 
-    def __init__(self, name: str, size: int = 0, *, align: int = 16, extern: bool = False) -> None:
-        self.fill(sym_name=name, size=size, align=align, extern=extern)
-
-    def check(self) -> None:
-        """Name, size and alignment."""
-        check_name(self, self.sym_name.data)
-        size, align = self.number("size"), self.number("align")
-        if align < 1 or align & (align - 1):
-            raise self.error(f"has an alignment that is a power of two, not {align}")
-        if self.flag("extern") != (size == 0):
-            raise self.error(f"has a size, or is extern with size 0, but got {size}")
-        if size < 0:
-            raise self.error(f"has a positive size, not {size}")
-
     @classmethod
     def parse(cls, parser: Parser) -> Self:
-        """Read `@name {size = n, align = n}`."""
+        """Read `@name {properties}`."""
         name = parser.parse_symbol_name()
         attributes = parser.parse_optional_attr_dict()
         names = cls.get_irdl_definition().properties
@@ -255,6 +235,31 @@ class SharedOp(PtxOp):
         printer.print_op_attributes(
             {**self.properties, **self.attributes}, reserved_attr_names=("sym_name",)
         )
+
+
+@irdl_op_definition
+class SharedOp(SymbolOp):
+    """A variable in shared memory: `size` bytes, or what the launch gives (`extern`, size 0)."""
+
+    name = "ptx.shared"
+
+    size = prop_def(IntegerAttr)
+    align = prop_def(IntegerAttr)
+    extern = opt_prop_def(UnitAttr)
+
+    def __init__(self, name: str, size: int = 0, *, align: int = 16, extern: bool = False) -> None:
+        self.fill(sym_name=name, size=size, align=align, extern=extern)
+
+    def check(self) -> None:
+        """Name, size and alignment."""
+        check_name(self, self.sym_name.data)
+        size, align = self.number("size"), self.number("align")
+        if align < 1 or align & (align - 1):
+            raise self.error(f"has an alignment that is a power of two, not {align}")
+        if self.flag("extern") != (size == 0):
+            raise self.error(f"has a size, or is extern with size 0, but got {size}")
+        if size < 0:
+            raise self.error(f"has a positive size, not {size}")
 
 
 @irdl_op_definition

@@ -6,7 +6,7 @@ Source: PTX ISA 5.4, variables; 7.1, function declarations.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Self, cast
+from typing import cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -14,47 +14,19 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     StringAttr,
-    SymbolNameConstraint,
     UnitAttr,
     i8,
 )
-from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def, traits_def
-from xdsl.parser import Parser
-from xdsl.printer import Printer
-from xdsl.traits import SymbolOpInterface
+from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def
 
-from tileas_xdsl.dialects.ptx.base import PtxOp
-from tileas_xdsl.dialects.ptx.structure.control import check_name
+from tileas_xdsl.dialects.ptx.structure.control import SymbolOp, check_name
 
 PASSED = ("b32", "b64", "f32", "f64")
 """The kinds of registers that functions take and give."""
 
 
-class DeclarationOp(PtxOp):
+class DeclarationOp(SymbolOp):
     """Base of what a module declares: `ptx.name @symbol {properties}`."""
-
-    sym_name = prop_def(SymbolNameConstraint())
-
-    traits = traits_def(SymbolOpInterface())
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        """Read `@name {properties}`."""
-        name = parser.parse_symbol_name()
-        attributes = parser.parse_optional_attr_dict()
-        names = cls.get_irdl_definition().properties
-        return cls.create(
-            properties={"sym_name": name, **{k: v for k, v in attributes.items() if k in names}},
-            attributes={k: v for k, v in attributes.items() if k not in names},
-        )
-
-    def print(self, printer: Printer) -> None:
-        """Print what `parse` reads."""
-        printer.print_string(" ")
-        printer.print_symbol_name(self.sym_name.data)
-        printer.print_op_attributes(
-            {**self.properties, **self.attributes}, reserved_attr_names=("sym_name",)
-        )
 
     def declaration(self) -> str:
         """The line of PTX."""

@@ -344,3 +344,9 @@ def ternary(
         r[dest] = function(r[a], r[b], r[c])
 
     return step
+
+
+def lane_value(f: ConvergenceGroup, slot: int, lane: int) -> int:
+    """Return the value of a register for one lane."""
+    value = f.r[slot]
+    return int(value[lane]) if value.__class__ is np.ndarray else int(value)

@@ -35,6 +35,11 @@ class Region:
         """(stride, count) of the dimensions around a run, the widest stride first."""
         self._offsets = offsets
 
+    @property
+    def byte_offsets(self) -> Offsets:
+        """The offset of every byte of every run."""
+        return (self.starts[:, None] + np.arange(self.run, dtype=np.int64)).reshape(-1)
+
     @staticmethod
     def of_window(
         offset: int, shape: Sequence[int], strides: Sequence[int], itemsize: int
@@ -105,7 +110,7 @@ class Region:
 
     def first_common(self, other: Region) -> int:
         """Return the first common byte of overlapping regions."""
-        mine, theirs = _run_bytes(self), _run_bytes(other)
+        mine, theirs = self.byte_offsets, other.byte_offsets
         return int(np.intersect1d(mine, theirs)[0])
 
 
@@ -149,7 +154,3 @@ def _runs_overlap(a: Region, b: Region) -> bool:
     before = np.searchsorted(others, starts + a.run) - 1
     found = before >= 0
     return bool(np.any(others[before[found]] + b.run > starts[found]))
-
-
-def _run_bytes(region: Region) -> Offsets:
-    return (region.starts[:, None] + np.arange(region.run, dtype=np.int64)).reshape(-1)

@@ -240,13 +240,13 @@ class Memory:
         if region.is_contiguous:
             self._written[region.low : region.high] = True
         else:
-            self._written[_index(region)] = True
+            self._written[region.byte_offsets] = True
 
     @staticmethod
     def _window(of: NDArray[Any], region: Region) -> NDArray[Any]:
         if region.is_contiguous:
             return of[region.low : region.high]
-        return of[_index(region)]
+        return of[region.byte_offsets]
 
     def _acquire(self, region: Region, clock: Clock, access: Access) -> None:
         """Join what was published here: at once, or at the next fence if the access is relaxed."""
@@ -284,7 +284,3 @@ class Memory:
 
 def _contains(snapshot: Knowledge, other: Knowledge) -> bool:
     return all(snapshot.get(name, 0) >= step for name, step in other.items())
-
-
-def _index(region: Region) -> NDArray[np.int64]:
-    return (region.starts[:, None] + np.arange(region.run, dtype=np.int64)).reshape(-1)

@@ -7,7 +7,7 @@ from xdsl.dialects.arith import FastMathFlagsAttr
 
 from tileas_xdsl.transforms.math_functions import coefficients
 from tileas_xdsl.transforms.math_functions.coefficients import Polynomial
-from tileas_xdsl.transforms.math_functions.expression_builder import INFINITY, Value
+from tileas_xdsl.transforms.math_functions.expression_builder import INFINITY, Value, complement
 
 HALF_PI = (1.5707963705062866, -4.371138828673793e-08)
 PI = (3.1415927410125732, -8.742277657347586e-08)
@@ -55,19 +55,13 @@ def _atan_of_ratio(small: Value, large: Value) -> Value:
     return _odd(t, t * t, coefficients.ATAN)
 
 
-def _complement(condition: Value, y: Value, whole: tuple[float, float]) -> Value:
-    """`whole - y` where the condition holds."""
-    high, low = whole
-    return condition.then(high - (y - low), y)
-
-
 def atan(x: Value) -> Value:
     """`pi / 2 - atan(1 / a)` beyond 1."""
     a = abs(x)
     far = a.compare("gt", 1.0)
     y = far.then(1.0 / a, a)
     found = _odd(y, y * y, coefficients.ATAN)
-    return _complement(far, found, HALF_PI).signed_like(x)
+    return complement(far, found, HALF_PI).signed_like(x)
 
 
 def atan2(y: Value, x: Value) -> Value:
@@ -76,6 +70,6 @@ def atan2(y: Value, x: Value) -> Value:
     none = {"fastmath": FastMathFlagsAttr("none")}
     large = y.scope.make(arith.MaximumfOp, [ay, ax], y.element, **none)
     small = y.scope.make(arith.MinimumfOp, [ay, ax], y.element, **none)
-    found = _complement(ay.compare("gt", ax), _atan_of_ratio(small, large), HALF_PI)
+    found = complement(ay.compare("gt", ax), _atan_of_ratio(small, large), HALF_PI)
     negative = x.bits().compare("lt", 0)
-    return _complement(negative, found, PI).signed_like(y)
+    return complement(negative, found, PI).signed_like(y)

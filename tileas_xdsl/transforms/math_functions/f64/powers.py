@@ -12,7 +12,12 @@ from xdsl.dialects.arith import FastMathFlagsAttr
 from xdsl.dialects.builtin import i32, i64
 
 from tileas_xdsl.transforms.math_functions.coefficients import Polynomial
-from tileas_xdsl.transforms.math_functions.expression_builder import INFINITY, Value
+from tileas_xdsl.transforms.math_functions.expression_builder import (
+    INFINITY,
+    Value,
+    complement,
+    renormalized,
+)
 from tileas_xdsl.transforms.math_functions.f32.powers import magnitude, power_of
 from tileas_xdsl.transforms.math_functions.f64.exponentials import (
     EXP,
@@ -74,28 +79,23 @@ Pair = tuple[Value, Value]
 """The sum of two f64, the second one small."""
 
 
-def _normal(high: Value, low: Value) -> Pair:
-    total = high + low
-    return total, (high - total) + low
-
-
 def _product(a: Pair, b: Pair) -> Pair:
     high = a[0] * b[0]
     low = a[0].fma(b[0], -high) + (a[0] * b[1] + a[1] * b[0])
-    return _normal(high, low)
+    return renormalized(high, low)
 
 
 def _plus(number: Value, pair: Pair) -> Pair:
     """A number plus a pair that is not larger."""
-    high, lost = _normal(number, pair[0])
-    return _normal(high, lost + pair[1])
+    high, lost = renormalized(number, pair[0])
+    return renormalized(high, lost + pair[1])
 
 
 def _log2(a: Value) -> Pair:
     """log2 of a positive number."""
     scope = a.scope
     k, f = exponent_of(a)
-    whole, lost = _normal(scope.constant(2.0, a.element), f)
+    whole, lost = renormalized(scope.constant(2.0, a.element), f)
     ratio = f / whole
     s = ratio, (ratio.fma(-whole, f) - ratio * lost) / whole
     z = _product(s, s)
@@ -122,7 +122,7 @@ def powf(x: Value, y: Value) -> Value:
     n = inside.function(math.RoundEvenOp)
     f = inside - n
     r = f * LN2
-    r, lost = _normal(r, f.fma(LN2, -r) + f * LN2_REST + rest * LN2)
+    r, lost = renormalized(r, f.fma(LN2, -r) + f * LN2_REST + rest * LN2)
     found = scaled((r + r.polynomial(EXP).fma(r * r, lost)) + 1.0, n.cast("fptosi", i32))
     return power_of(x, y, magnitude(a, y, found))
 
@@ -152,18 +152,12 @@ def _atan_of_ratio(small: Value, large: Value) -> Value:
     return small.compare("eq", INFINITY).then(one, found, x.element)
 
 
-def _complement(condition: Value, y: Value, whole: tuple[float, float]) -> Value:
-    """`whole - y` where the condition holds."""
-    high, low = whole
-    return condition.then(high - (y - low), y)
-
-
 def atan2(y: Value, x: Value) -> Value:
     """The angle of the point (x, y); signs of zeros count."""
     ay, ax = abs(y), abs(x)
     exact = {"fastmath": FastMathFlagsAttr("none")}
     large = y.scope.make(arith.MaximumfOp, [ay, ax], y.element, **exact)
     small = y.scope.make(arith.MinimumfOp, [ay, ax], y.element, **exact)
-    found = _complement(ay.compare("gt", ax), _atan_of_ratio(small, large), HALF_PI)
+    found = complement(ay.compare("gt", ax), _atan_of_ratio(small, large), HALF_PI)
     negative = x.cast("bitcast", i64).compare("lt", 0)
-    return signed_like(_complement(negative, found, PI), y)
+    return signed_like(complement(negative, found, PI), y)

@@ -16,7 +16,12 @@ from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import f64, i32, i64
 
 from tileas_xdsl.transforms.math_functions.coefficients import Polynomial
-from tileas_xdsl.transforms.math_functions.expression_builder import INFINITY, NAN, Value
+from tileas_xdsl.transforms.math_functions.expression_builder import (
+    INFINITY,
+    NAN,
+    Value,
+    renormalized,
+)
 from tileas_xdsl.transforms.math_functions.f32.range_reduction import branched
 
 HALF_PI = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33)
@@ -68,11 +73,6 @@ def _sum(a: Value, b: Value) -> tuple[Value, Value]:
     return total, (a - (total - other)) + (b - other)
 
 
-def _normal(high: Value, low: Value) -> tuple[Value, Value]:
-    total = high + low
-    return total, (high - total) + low
-
-
 def _near(x: Value) -> tuple[Value, Value, Value, Value]:
     """The reduction of moderate numbers, and whether a number is a large one."""
     q = (x * (2 / numbers.pi)).function(math.RoundEvenOp)
@@ -80,7 +80,7 @@ def _near(x: Value) -> tuple[Value, Value, Value, Value]:
     product = q * second
     high, lost = _sum(q.fma(-first, x), -product)
     low = lost - q.fma(second, -product) - q * third
-    return *_normal(high, low), q.cast("fptosi", i32), abs(x).compare("ge", LARGE)
+    return *renormalized(high, low), q.cast("fptosi", i32), abs(x).compare("ge", LARGE)
 
 
 @cache
@@ -150,10 +150,10 @@ def _far(x: Value) -> Reduced:
     )
     total, lost = _sum(parts[0], parts[1])
     total, more = _sum(total, parts[2])
-    total, lost = _normal(total, lost + more + parts[3])
+    total, lost = renormalized(total, lost + more + parts[3])
     r = total * HALF_PI[0]
     error = total.fma(HALF_PI[0], -r)
-    r, lost = _normal(r, lost.fma(HALF_PI[0], total.fma(HALF_PI[1], error)))
+    r, lost = renormalized(r, lost.fma(HALF_PI[0], total.fma(HALF_PI[1], error)))
     turns = quadrant.cast("trunci", i32)
     negative = bits.compare("lt", 0)
     return negative.then(-r, r), negative.then(-lost, lost), negative.then(-turns, turns)

@@ -8,7 +8,7 @@ from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, warps_of
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
 from tileas_xdsl.interpreters.ptx.execution.waits import TmemAllocationWait, reconverge
-from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Semantics, Site, Step
+from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Semantics, Site, Step, lane_value
 from tileas_xdsl.interpreters.ptx.instructions.synchronisation.mbarrier import (
     lane_addresses,
     lane_name,
@@ -39,12 +39,6 @@ B32, U16, U32, B64 = TYPES["b32"], TYPES["u16"], TYPES["u32"], TYPES["b64"]
 def group_of(site: Site) -> int:
     """Return the number of CTAs of `.cta_group`, 1 or 2."""
     return int(site.choose(("cta_group::1", "cta_group::2"))[-1])
-
-
-def lane_value(f: ConvergenceGroup, slot: int, lane: int) -> int:
-    """Return the value of a register for one lane."""
-    value = f.r[slot]
-    return int(value[lane]) if value.__class__ is np.ndarray else int(value)
 
 
 # Allocation

@@ -12,8 +12,8 @@ from tileas_xdsl.interpreters.ptx.checking.vector_clocks import AsyncEvent
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Array, lane_list
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup, Cta
-from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step
-from tileas_xdsl.interpreters.ptx.instructions.dot.tcgen05 import BLACKWELL, group_of, lane_value
+from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step, lane_value
+from tileas_xdsl.interpreters.ptx.instructions.dot.tcgen05 import BLACKWELL, group_of
 from tileas_xdsl.interpreters.ptx.instructions.dot.wgmma import check_operand, rounded_sum
 from tileas_xdsl.interpreters.ptx.matrix.block_scales import Scales, scaled, vector_of
 from tileas_xdsl.interpreters.ptx.matrix.smem_operands import (

@@ -14,7 +14,7 @@ from tileas_xdsl.interpreters.ptx.checking.vector_clocks import AsyncEvent
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Array, Value, lane_list, warps_of
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup, Cta, Operation
-from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step
+from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step, lane_value
 from tileas_xdsl.interpreters.ptx.instructions.synchronisation.mbarrier import (
     lane_addresses,
     lane_name,
@@ -243,8 +243,8 @@ def build_bulk(site: Site) -> Step:
 
     def step(f: ConvergenceGroup) -> None:
         for lane in lane_list(f.mask):
-            addresses = [_lane_value(f, s, lane) + o for s, o in slots]
-            amount = _lane_value(f, size, lane)
+            addresses = [lane_value(f, s, lane) + o for s, o in slots]
+            amount = lane_value(f, size, lane)
             if amount % 16 or any(a % 16 for a in addresses):
                 raise Fault(
                     "misaligned-address", f"{site.name}: {amount} bytes and both addresses must "
@@ -253,7 +253,7 @@ def build_bulk(site: Site) -> Step:
             if barrier is None:
                 _bulk_store(f, lane, addresses[0], addresses[1], amount, how)
                 continue
-            address = _lane_value(f, barrier[0], lane) + barrier[1]
+            address = lane_value(f, barrier[0], lane) + barrier[1]
             ranks = _ranks(f, mask, lane, addresses[0])
             _bulk_load(f, lane, ranks, addresses, (source, amount), address, how)
 
@@ -268,15 +268,10 @@ def _reduction(site: Site) -> Callable[[Array, Array], Array]:
     return reduce_bytes(operation, type_.name)
 
 
-def _lane_value(f: ConvergenceGroup, slot: int, lane: int) -> int:
-    value = f.r[slot]
-    return int(value[lane]) if value.__class__ is np.ndarray else int(value)
-
-
 def _ranks(f: ConvergenceGroup, mask: int | None, lane: int, target: int) -> list[int]:
     if mask is None:
         return [(target & 0xFFFF_FFFF) >> RANK_SHIFT]
-    bits = _lane_value(f, mask, lane)
+    bits = lane_value(f, mask, lane)
     ranks = [r for r in range(16) if bits >> r & 1]
     count = len(f.warpgroup.cta.cluster.ctas)
     if not ranks or ranks[-1] >= count:

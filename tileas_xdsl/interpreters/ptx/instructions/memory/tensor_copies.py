@@ -15,7 +15,7 @@ from tileas_xdsl.interpreters.ptx.checking.vector_clocks import AsyncEvent
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, lane_list
 from tileas_xdsl.interpreters.ptx.execution.state import Cluster, ConvergenceGroup
-from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step
+from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step, lane_value
 from tileas_xdsl.interpreters.ptx.instructions.memory.async_copies import complete
 from tileas_xdsl.interpreters.ptx.instructions.memory.tensor_maps import check_seen
 from tileas_xdsl.interpreters.ptx.instructions.synchronisation.mbarrier import lane_name
@@ -129,11 +129,11 @@ def _build_load(site: Site, rank: int) -> Step:
         for lane in lane_list(f.mask):
             box = tensor_box(f, tensor, lane)
             at = _place(f, tensor, box, lane)
-            at += [_lane(f, s, lane) for s in shifts]
-            target = _shared(_lane(f, dst, lane) + dst_offset)
-            signal = _shared(_lane(f, barrier, lane) + barrier_offset)
+            at += [lane_value(f, s, lane) for s in shifts]
+            target = _shared(lane_value(f, dst, lane) + dst_offset)
+            signal = _shared(lane_value(f, barrier, lane) + barrier_offset)
             own = [target >> RANK_SHIFT]
-            ranks = own if mask is None else _ranks(f, _lane(f, mask, lane))
+            ranks = own if mask is None else _ranks(f, lane_value(f, mask, lane))
             _load(f, lane, box, at, Target(ranks, target & OFFSET_MASK, signal, pair))
 
     return step
@@ -163,7 +163,7 @@ def _issued_once(f: ConvergenceGroup, shared: int) -> None:
     checker = f.warpgroup.cta.cluster.checker
     if checker is None or not f.mask & (f.mask - 1):
         return
-    threads = max(Counter(_lane(f, shared, lane) for lane in lane_list(f.mask)).values())
+    threads = max(Counter(lane_value(f, shared, lane) for lane in lane_list(f.mask)).values())
     if threads > 1:
         checker.findings.add(
             "issue",
@@ -175,7 +175,7 @@ def _issued_once(f: ConvergenceGroup, shared: int) -> None:
 
 def tensor_box(f: ConvergenceGroup, tensor: Tensor, lane: int) -> Box:
     """Return the box that a tensor operand addresses."""
-    address = _lane(f, tensor.slot, lane) + tensor.offset
+    address = lane_value(f, tensor.slot, lane) + tensor.offset
     if address % 64:
         raise Fault("misaligned-address", f"the tensor map at {address:#x} is not aligned to 64")
     check_seen(f, address, lane)
@@ -244,7 +244,7 @@ def _load(f: ConvergenceGroup, lane: int, box: Box, at: list[int], target: Targe
 
 def _place(f: ConvergenceGroup, tensor: Tensor, box: Box, lane: int) -> list[int]:
     """Return the coordinates of a lane; raise if the first one is not 16-byte aligned."""
-    at = [_signed(_lane(f, c, lane)) for c in tensor.coordinates]
+    at = [_signed(lane_value(f, c, lane)) for c in tensor.coordinates]
     first = at[0] * ELEMENTS[box.map.element].bits
     if first % (8 * GRANULE) and not isinstance(box, ColumnBox):
         raise Fault(
@@ -293,7 +293,7 @@ def _build_store(site: Site, rank: int) -> Step:
         for lane in lane_list(f.mask):
             box = tensor_box(f, tensor, lane)
             at = _place(f, tensor, box, lane)
-            source = _shared(_lane(f, src, lane) + src_offset)
+            source = _shared(lane_value(f, src, lane) + src_offset)
             if source >> RANK_SHIFT != f.warpgroup.cta.rank:
                 raise Fault("invalid", "a tensor store reads the shared memory of its own CTA")
             _store(f, lane, box, at, source & OFFSET_MASK, operation)
@@ -365,11 +365,6 @@ def build_prefetch(site: Site) -> Step:
 
 
 # Values
-
-
-def _lane(f: ConvergenceGroup, slot: int, lane: int) -> int:
-    value = f.r[slot]
-    return int(value[lane]) if value.__class__ is np.ndarray else int(value)
 
 
 def _signed(value: int) -> int:
