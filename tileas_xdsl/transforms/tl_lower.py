@@ -17,8 +17,12 @@ from xdsl.rewriter import Rewriter
 
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.dialects.tl.checks import kernel_of
+from tileas_xdsl.dialects.tl.kernel import KernelOp
+from tileas_xdsl.target.arch import Target
+from tileas_xdsl.threads.smem.smem_layout import SharedMemoryError
 from tileas_xdsl.transforms.extension import apply_added
 from tileas_xdsl.transforms.lower_tl.kernel import lower_kernel
+from tileas_xdsl.transforms.lower_tl.pipelining.fewer_stages import take_stages
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,16 @@ class TlLower(ModulePass):
         target = module_target(op, self.target)
         functions = [f for f in op.ops if isinstance(f, func.FuncOp)]
         programs = [(f, program) for f in functions if (program := kernel_of(f)) is not None]
-        lowered = [lower_kernel(*program, target) for program in programs]
+        lowered = [_lowered(*program, target) for program in programs]
         for (function, _), made in zip(programs, lowered, strict=True):
             Rewriter.replace_op(function, made)
+
+
+def _lowered(function: func.FuncOp, program: KernelOp, target: Target) -> func.FuncOp:
+    """Lower a kernel; where a block has too little shared memory, fewer copies run ahead."""
+    while True:
+        try:
+            return lower_kernel(function, program, target)
+        except SharedMemoryError as error:
+            if not take_stages(program, error.excess):
+                raise

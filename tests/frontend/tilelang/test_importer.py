@@ -41,6 +41,7 @@ def test_product() -> None:
     b = RNG.standard_normal((64, 128)).astype(np.float16)
     bias = RNG.standard_normal(128).astype(np.float32)
     want = np.maximum(a.astype(np.float32) @ b.astype(np.float32) + bias, 0)
+    assert "cp.async.bulk.tensor" in compiled("gemm").ptx  # its loads run ahead
     for arrays in runs("gemm", a, b, bias, np.zeros((128, 128), np.float16), grid=(2, 2)):
         np.testing.assert_allclose(arrays[-1].astype(np.float32), want, rtol=2e-3, atol=2e-3)
 

@@ -57,6 +57,13 @@ def test_a_loop_that_runs_again_comes_by_threads() -> None:
     assert "cp.async.bulk" not in ptx
 
 
+def test_stages_that_do_not_fit_are_given_up() -> None:
+    """60 stages of 8192 bytes are asked for; a block has 232,448."""
+    kernel = _check(StaticProduct(64, 64, 128, bk=32, stages=60), "sm_90a", "lazy")
+    assert "cp.async.bulk.tensor" in kernel.ptx
+    assert 26 * 8192 < kernel.abi.shared_bytes <= 232448
+
+
 @needs_ptxas
 def test_nothing_is_spilled() -> None:
     for product in (BY_TMA[0], BY_TMA[4]):

@@ -30,6 +30,7 @@ from xdsl.irdl import (
 )
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.dialects.tl.attributes import FragmentAttr
 from tileas_xdsl.dialects.tl.base import (
     BUFFER,
@@ -131,6 +132,12 @@ class CopyOp(IRDLOperation):
     def loop_extents(self) -> tuple[int, ...]:
         """The extents of the loop that copies: those of the side with fewer dimensions."""
         return tuple(self.region_extents[k] for k in self._kept())
+
+    @property
+    def fills_target(self) -> bool:
+        """Whether every element of the target is written; offsets may be stated as zeros."""
+        is_at_start = all(constant_integer(offset) == 0 for offset in self.target_offsets)
+        return is_at_start and prod(self.region_extents) == prod(shape_of(self.target.type))
 
     @property
     def source_side(self) -> Side:

@@ -88,7 +88,7 @@ def _loads(op: Operation) -> bool:
 
 def _is_first(loop: PipelinedOp, copy: CopyOp, users: Sequence[Operation]) -> bool:
     """Whether nothing in an iteration uses the buffer before it is filled as a whole."""
-    if copy.target_offsets:
+    if not copy.fills_target:
         return False
     for op in loop.body.block.ops:
         if op is copy:

@@ -118,7 +118,7 @@ def _panels_of(state: State, copy: CopyOp) -> Panels | None:
     if not isinstance(copy.source, BlockArgument) or not _is_regular(source, bits_of(element) // 8):
         return None
     extents, kept = copy.loop_extents, [k for k in copy.source_side.variables if k is not None]
-    if kept != list(range(len(extents))) or extents != target.shape or copy.target_offsets:
+    if kept != list(range(len(extents))) or extents != target.shape or not copy.fills_target:
         return None
     if copy.source_side.variables[-1] is None:
         return None

@@ -1,0 +1,44 @@
+"""Give up stages of pipelined loops where a block has too little shared memory.
+
+A program asks for stages before anybody knows what else takes shared memory: exchanges between
+threads, the padding of layouts, tiles that other loops keep.
+
+    tl.pipelined ... stages 4   ->   stages 3
+
+Of several loops the one with the most stages gives the next one up; with one nothing runs ahead.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from xdsl.dialects.builtin import IntegerAttr
+
+from tileas_xdsl.dialects.element_bits import bits_of
+from tileas_xdsl.dialects.tl.base import element_of, shape_of
+from tileas_xdsl.dialects.tl.kernel import KernelOp
+from tileas_xdsl.dialects.tl.loops import PipelinedOp
+from tileas_xdsl.transforms.lower_tl.pipelining.prefetchable_copies import staged_in
+
+
+def take_stages(kernel: KernelOp, excess: int) -> bool:
+    """Take as many stages as have `excess` bytes; return False where there are none left."""
+    loops = [op for op in kernel.walk() if isinstance(op, PipelinedOp)]
+    sizes = {loop: size for loop in loops if (size := _bytes_of_stage(loop))}
+    left = {loop: loop.stages.value.data for loop in sizes}
+    missing = max(excess, 1)
+    while missing > 0:
+        loop = max(left, key=left.__getitem__, default=None)
+        if loop is None or left[loop] < 2:
+            return False
+        left[loop] -= 1
+        missing -= sizes[loop]
+    for loop, stages in left.items():
+        loop.stages = IntegerAttr(stages, loop.stages.type)
+    return True
+
+
+def _bytes_of_stage(loop: PipelinedOp) -> int:
+    """The bytes of one stage of all buffers that a loop fills ahead."""
+    types = [copy.target.type for copy in staged_in(loop).copies]
+    return sum(prod(shape_of(type_)) * bits_of(element_of(type_)) // 8 for type_ in types)
