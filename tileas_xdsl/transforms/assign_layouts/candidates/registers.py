@@ -198,10 +198,11 @@ def _accumulators_of_threads(group: TileGroup, agent: Agent) -> RegisterLayout |
 def _accumulators(a: Assignment, group: TileGroup, agent: Agent) -> RegisterLayout | None:
     """The accumulators of a product by wgmma, or columns of such."""
     rows, columns = group.shape[-2:] if len(group.shape) > 1 else (0, 0)
+    if not _divides(rows, agent):
+        return None
     for value in group.values:
         op = value.owner
-        is_wgmma = isinstance(op, DotOp | AsyncDotOp) and mma_instruction(op.atom) == "wgmma"
-        if is_wgmma and _divides(rows, agent):
+        if isinstance(op, DotOp | AsyncDotOp) and mma_instruction(op.atom) == "wgmma":
             return accumulator_layout(rows, columns, agent.groups)
         if isinstance(op, ExtractSliceOp) and _has_accumulators(a, op.source) and columns % 8 == 0:
             whole = placed_tile(op.source.type)
