@@ -100,8 +100,7 @@ class _Liveness:
                 continue
             if isinstance(owner, RENAMED):
                 left.extend(owner.operands)
-                continue
-            self.live.add(value)
+            self.live.add(value)  # also what is renamed, which has no own registers: it is seen
             self.count += own_registers(value)
 
     def _kill(self, values: tuple[SSAValue, ...] | list[SSAValue]) -> None:
