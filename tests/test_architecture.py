@@ -246,3 +246,10 @@ def test_tests_mirror_the_package() -> None:
     folders = {path.parent.relative_to(tests) for path in tests.rglob("test_*.py")}
     own = {folder for folder in folders if folder.parts and folder.parts[0] not in WITHOUT_PACKAGE}
     assert [str(f) for f in sorted(own) if not (PACKAGE / f / "__init__.py").is_file()] == []
+
+
+def test_the_smoke_tests_of_the_makefile_are_there() -> None:
+    text = (ROOT / "Makefile").read_text()
+    listed = text.split("$(addprefix tests/,")[1].split(")")[0].replace("\\", " ").split()
+    assert len(listed) > 10
+    assert [path for path in listed if not (ROOT / "tests" / path).exists()] == []

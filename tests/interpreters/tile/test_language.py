@@ -23,7 +23,7 @@ TESTS = HERE.parents[1]
 KERNELS = [
     *sorted((HERE / "semantics").rglob("*.py")),
     TESTS / "support" / "pipelined.py",
-    TESTS / "transforms" / "test_plain_atomics.py",
+    TESTS / "transforms" / "lower_tiles" / "memory" / "test_plain_atomics.py",
 ]
 
 
