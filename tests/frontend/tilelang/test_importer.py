@@ -72,6 +72,17 @@ def test_bits_and_types() -> None:
         np.testing.assert_array_equal(arrays[-1], other)
 
 
+def test_launches_are_functions() -> None:
+    """The array between them is an argument of both."""
+    found = tileas.compile_kernels(module_of((RECORDED / "split.json").read_text()))
+    assert list(found) == ["split_sum", "split_sum_1"]
+    x = RNG.integers(-9, 9, (2, 64)).astype(np.float32)
+    arrays = x, np.zeros(1, np.float32), np.full(2, 7, np.float32)
+    for kernel, grid in zip(found.values(), (2, 1), strict=True):
+        arrays = kernel.emulate(*arrays, grid=grid).arrays
+    assert arrays[1][0] == x.sum()
+
+
 def test_structure_and_lines() -> None:
     """Pipelined loops, policies and regions are `tl`'s; operations have the lines of Python."""
     text = compiled("gemm").ir()

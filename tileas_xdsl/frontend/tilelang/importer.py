@@ -19,6 +19,7 @@ from xdsl.ir import Attribute, Block, SSAValue
 from tileas_xdsl.dialects.tl.buffers import AllocFragmentOp, AllocLocalOp, AllocSharedOp
 from tileas_xdsl.dialects.tl.kernel import KernelOp
 from tileas_xdsl.frontend.tilelang.graph import Node, read_graph
+from tileas_xdsl.frontend.tilelang.launches import Launch, launches
 from tileas_xdsl.frontend.tilelang.memory import element_access
 from tileas_xdsl.frontend.tilelang.memory.local_buffers import written_by_iterations
 from tileas_xdsl.frontend.tilelang.memory.strides import strides_of
@@ -64,30 +65,42 @@ _REFUSED_SPACES = {
 
 
 def module_of(text: str) -> ModuleOp:
-    """The unverified module of a serialised PrimFunc.
+    """The unverified module of a serialised PrimFunc: a function for each of its launches.
 
-    Raises `DiagnosticError` at the line of Python whose construct `tl` does not have.
+    Functions of several launches are numbered in order (`main`, `main_1`); arrays of global memory
+    that the PrimFunc allocates for them are their last arguments.  Raises `DiagnosticError` at the
+    line of Python whose construct `tl` does not have.
     """
     function = read_graph(text)
+    found = launches(function)
+    return ModuleOp(
+        [
+            _function(function, launch, found.scratch, number)
+            for number, launch in enumerate(found.found)
+        ]
+    )
+
+
+def _function(function: Node, launch: Launch, scratch: Sequence[Node], number: int) -> func.FuncOp:
     scope = Scope(Block(), expressions=_EXPRESSIONS, line=function.line)
-    with scope.at(function):
-        made = _function(scope, function)
-    return ModuleOp([made])
-
-
-def _function(scope: Scope, function: Node) -> func.FuncOp:
     buffers = dict(function.entries("buffer_map"))
-    parameters = function.children("params")
-    types = [_parameter_type(scope, p, buffers.get(p)) for p in parameters]
-    name = function.child("attrs").named("__dict__").get("global_symbol")
-    made = func.FuncOp("main" if name is None else str(name.data), (types, []))
-    made.location = scope.location
-    with scope.within(made.body.block) as block:
-        for parameter, argument in zip(parameters, block.args, strict=True):
-            _define_parameter(scope, parameter, buffers.get(parameter), argument)
-        _define_extents(scope, [buffers[p] for p in parameters if p in buffers])
-        _kernel(scope, function.child("body"))
-        scope.insert(func.ReturnOp())
+    arguments = [(p, buffers.get(p)) for p in function.children("params")]
+    arguments += [(buffer, buffer) for buffer in scratch]
+    with scope.at(function):
+        types = [_parameter_type(scope, p, buffer) for p, buffer in arguments]
+        given = function.child("attrs").named("__dict__").get("global_symbol")
+        name = "main" if given is None else str(given.data)
+        made = func.FuncOp(f"{name}_{number}" if number else name, (types, []))
+        made.location = scope.location
+        with scope.within(made.body.block) as block:
+            for (parameter, buffer), argument in zip(arguments, block.args, strict=True):
+                _define_parameter(scope, parameter, buffer, argument)
+            _define_extents(scope, [buffer for _, buffer in arguments if buffer is not None])
+            for part in launch.before:
+                statement(scope, part)
+            with scope.at(launch.loops[0] if launch.loops else launch.body):
+                _block(scope, launch.loops, launch.body)
+            scope.insert(func.ReturnOp())
     return made
 
 
@@ -134,36 +147,12 @@ def _define_extents(scope: Scope, buffers: Sequence[Node]) -> None:
             scope.values[extent].name_hint = extent.text("name")
 
 
-def _kernel(scope: Scope, body: Node) -> None:
-    """The loops over blocks, and what a block does."""
-    loops: list[Node] = []
-    while (inner := _inside(body)) is not None:
-        if body.kind == "tirx.For":
-            loops.append(body)
-        elif body.kind == "tirx.Bind":
-            statement(scope, body)
-        body = inner
-    with scope.at(loops[0] if loops else body):
-        _block(scope, loops, body)
-
-
-def _inside(node: Node) -> Node | None:
-    """What stands in a loop over blocks or a block that allocates nothing; None for others."""
-    if node.kind == "tirx.For" and node.optional("thread_binding") is not None:
-        return node.child("body")
-    if node.kind == "tirx.SBlockRealize" and not node.child("block").children("alloc_buffers"):
-        block = node.child("block")
-        is_root = block.text("name_hint") == "root"
-        return block.child("body") if is_root else None
-    return None
-
-
 def _block(scope: Scope, loops: Sequence[Node], body: Node) -> None:
     by_tag = {loop.child("thread_binding").text("thread_tag"): loop for loop in loops}
     used = [tag for tag in _AXES if tag in by_tag]
     if not used:
-        why = "is no kernel of tl, which is one T.Kernel: make a PrimFunc of each"
-        raise scope.refusal("a function with no T.Kernel, or with several", why)
+        why = "is no kernel of tl: what it does stands in a T.Kernel"
+        raise scope.refusal("a function without T.Kernel", why)
     grid: list[SSAValue | int] = []
     for tag in used:
         extent = by_tag[tag].child("extent")

@@ -96,6 +96,23 @@ def bits(n=64):
 
 
 @tilelang.jit
+def split():
+    @T.prim_func
+    def split_sum(X: T.Tensor((2, 64), "float32"), S: T.Tensor((1,), "float32")):
+        partial = T.alloc_global((2,), "float32")
+        with T.Kernel(2, threads=32) as part:
+            x = T.alloc_fragment((64,), "float32")
+            s = T.alloc_fragment((1,), "float32")
+            T.copy(X[part, 0], x)
+            T.reduce_sum(x, s)
+            T.copy(s, partial[part])
+        with T.Kernel(1, threads=32):
+            S[0] = partial[0] + partial[1]
+
+    return split_sum
+
+
+@tilelang.jit
 def by_hand():
     @T.prim_func
     def threads_by_hand(X: T.Tensor((64,), "float32")):
@@ -106,7 +123,7 @@ def by_hand():
     return threads_by_hand
 
 
-KERNELS = {"gemm": gemm, "rows": rows, "bits": bits, "by_hand": by_hand}
+KERNELS = {"gemm": gemm, "rows": rows, "bits": bits, "split": split, "by_hand": by_hand}
 
 
 def recorded(name: str) -> str:
