@@ -22,7 +22,11 @@ from tileas_xdsl.target.arch import Target
 from tileas_xdsl.threads.smem.smem_layout import SharedMemoryError
 from tileas_xdsl.transforms.extension import apply_added
 from tileas_xdsl.transforms.lower_tl.kernel import lower_kernel
-from tileas_xdsl.transforms.lower_tl.pipelining.fewer_stages import take_stages
+from tileas_xdsl.transforms.lower_tl.pipelining.fewer_stages import (
+    report_given_up,
+    stages_of,
+    take_stages,
+)
 
 
 @dataclass(frozen=True)
@@ -49,9 +53,13 @@ class TlLower(ModulePass):
 
 def _lowered(function: func.FuncOp, program: KernelOp, target: Target) -> func.FuncOp:
     """Lower a kernel; where a block has too little shared memory, fewer copies run ahead."""
+    asked = stages_of(program)
     while True:
         try:
-            return lower_kernel(function, program, target)
+            made = lower_kernel(function, program, target)
         except SharedMemoryError as error:
             if not take_stages(program, error.excess):
                 raise
+        else:
+            report_given_up(asked)
+            return made

@@ -9,6 +9,7 @@ from tests.support.assembling import needs_ptxas
 from tests.transforms.lower_tl.tl_pipelined import StaticProduct
 from tileas_xdsl.compiler import CompiledKernel
 from tileas_xdsl.compiler import compile as compile_kernel
+from tileas_xdsl.diagnostics.emission import collecting_diagnostics
 
 BY_TMA = [
     StaticProduct(),
@@ -59,7 +60,11 @@ def test_a_loop_that_runs_again_comes_by_threads() -> None:
 
 def test_stages_that_do_not_fit_are_given_up() -> None:
     """60 stages of 8192 bytes are asked for; a block has 232,448."""
-    kernel = _check(StaticProduct(64, 64, 128, bk=32, stages=60), "sm_90a", "lazy")
+    with collecting_diagnostics() as log:
+        kernel = _check(StaticProduct(64, 64, 128, bk=32, stages=60), "sm_90a", "lazy")
+    (remark,) = log.diagnostics
+    assert "'tl.pipelined' op has 28 stages in place of 60" in str(remark)
+    assert "a stage of a, b takes 8192 bytes" in str(remark)
     assert "cp.async.bulk.tensor" in kernel.ptx
     assert 26 * 8192 < kernel.abi.shared_bytes <= 232448
 

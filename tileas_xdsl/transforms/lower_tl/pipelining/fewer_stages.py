@@ -10,10 +10,12 @@ Of several loops the one with the most stages gives the next one up; with one no
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from math import prod
 
 from xdsl.dialects.builtin import IntegerAttr
 
+from tileas_xdsl.diagnostics.emission import emit_remark
 from tileas_xdsl.dialects.element_bits import bits_of
 from tileas_xdsl.dialects.tl.base import element_of, shape_of
 from tileas_xdsl.dialects.tl.kernel import KernelOp
@@ -23,8 +25,7 @@ from tileas_xdsl.transforms.lower_tl.pipelining.prefetchable_copies import stage
 
 def take_stages(kernel: KernelOp, excess: int) -> bool:
     """Take as many stages as have `excess` bytes; return False where there are none left."""
-    loops = [op for op in kernel.walk() if isinstance(op, PipelinedOp)]
-    sizes = {loop: size for loop in loops if (size := _bytes_of_stage(loop))}
+    sizes = {loop: size for loop in _loops(kernel) if (size := _bytes_of_stage(loop))}
     left = {loop: loop.stages.value.data for loop in sizes}
     missing = max(excess, 1)
     while missing > 0:
@@ -36,6 +37,29 @@ def take_stages(kernel: KernelOp, excess: int) -> bool:
     for loop, stages in left.items():
         loop.stages = IntegerAttr(stages, loop.stages.type)
     return True
+
+
+def stages_of(kernel: KernelOp) -> Mapping[PipelinedOp, int]:
+    """The stages that pipelined loops ask for."""
+    return {loop: loop.stages.value.data for loop in _loops(kernel)}
+
+
+def report_given_up(asked: Mapping[PipelinedOp, int]) -> None:
+    """Remark on loops that have fewer stages than they asked for."""
+    for loop, before in asked.items():
+        after = loop.stages.value.data
+        if after == before:
+            continue
+        tiles = [copy.target.name_hint or "a tile" for copy in staged_in(loop).copies]
+        text = (
+            f"has {after} stages in place of {before}: shared memory has no room for more, a stage "
+            f"of {', '.join(tiles)} takes {_bytes_of_stage(loop)} bytes"
+        )
+        emit_remark(loop, text)
+
+
+def _loops(kernel: KernelOp) -> Sequence[PipelinedOp]:
+    return [op for op in kernel.walk() if isinstance(op, PipelinedOp)]
 
 
 def _bytes_of_stage(loop: PipelinedOp) -> int:
