@@ -13,6 +13,7 @@ the example with its own reference.  The table has a row a file:
 from __future__ import annotations
 
 import argparse
+import re
 import shutil
 import subprocess
 import sys
@@ -36,9 +37,22 @@ def sizes() -> Mapping[str, Mapping[str, Any]]:
     return tomllib.loads(SIZES.read_text("utf-8"))
 
 
+COMPARISONS = re.compile(
+    r"^( *)(def (?:assert_(?:close|similar|tensors_similar)|calc_(?:diff|sim)"
+    r"|calculate_tensor_similarity|validate_tensor_match|compare_tensors)\()",
+    re.MULTILINE,
+)
+"""Functions of programs that compare tensors."""
+
+
 def copy_programs(examples: Path, folder: Path) -> None:
-    """Copy all programs, with the texts replaced."""
+    """Copy all programs, with the texts replaced and their own comparisons counted."""
     shutil.copytree(examples, folder, dirs_exist_ok=True)
+    for path in folder.rglob("*.py"):
+        text = path.read_text("utf-8")
+        made = COMPARISONS.sub(r"\1@counted_comparison\n\1\2", text)
+        if made != text:
+            path.write_text(made, "utf-8")
     for file, row in sizes().items():
         path = folder / file
         if path.is_file():

@@ -83,6 +83,15 @@ def test_launches_are_functions() -> None:
     assert arrays[1][0] == x.sum()
 
 
+def test_pairs_that_one_iteration_of_two_exchanges() -> None:
+    """The other one reads neither; pairs are a view, and the extent of a row cancels out."""
+    x = RNG.standard_normal((2, 64)).astype(np.float32)
+    want = np.sort(x.reshape(2, 32, 2), axis=2)
+    for arrays in runs("pairs", x, np.zeros(64, np.float32), grid=2):
+        np.testing.assert_array_equal(arrays[0].reshape(want.shape), want)
+        np.testing.assert_array_equal(arrays[1], want[:, :, 0].reshape(-1))
+
+
 def test_structure_and_lines() -> None:
     """Pipelined loops, policies and regions are `tl`'s; operations have the lines of Python."""
     text = compiled("gemm").ir()

@@ -129,7 +129,7 @@ def _define_parameter(
     """An array, or a scalar; signed ones are indices inside."""
     argument.name_hint = (buffer or parameter).text("name")
     if buffer is not None:
-        scope.buffers[buffer] = argument
+        scope.define(buffer, argument)
         return
     if parameter.dtype in ("int32", "int64"):
         argument = resized(scope, argument, IndexType(), is_unsigned=False)
@@ -158,6 +158,7 @@ def _block(scope: Scope, loops: Sequence[Node], body: Node) -> None:
         extent = by_tag[tag].child("extent")
         grid.append(scope.index(extent) if extent.constant is None else extent.constant)
     block = Block(arg_types=[IndexType()] * len(used))
+    scope.kernel = block
     with scope.within(block):
         for tag, argument, extent in zip(used, block.args, grid, strict=True):
             variable = by_tag[tag].child("loop_var")
@@ -220,4 +221,4 @@ def _allocate_one(scope: Scope, buffer: Node) -> None:
         raise scope.refusal(f"the buffer '{name}'", "has an extent that only run time knows")
     made = scope.insert(allocation(known, scope.element_type(buffer.dtype)))
     made.buffer.name_hint = name
-    scope.buffers[buffer] = made.buffer
+    scope.define(buffer, made.buffer)

@@ -8,10 +8,11 @@ from typing import TypeAlias
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, i1
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Block, SSAValue
 
 from tileas_xdsl.frontend.tilelang.emitter import INDEX, Emitter
 from tileas_xdsl.frontend.tilelang.graph import Node
+from tileas_xdsl.frontend.tilelang.memory.views import view_of
 from tileas_xdsl.frontend.tilelang.scalars.conversions import resized
 from tileas_xdsl.frontend.tilelang.scalars.element_types import BOOLEAN, is_unsigned, memory_type
 from tileas_xdsl.frontend.tilelang.scalars.value_types import literal_type, natural_type
@@ -27,11 +28,19 @@ class Scope(Emitter):
     """By the type key of a node."""
     values: dict[Node, SSAValue] = field(default_factory=dict[Node, SSAValue])
     """Of variables."""
+    bound: dict[Node, Node] = field(default_factory=dict[Node, Node])
+    """The expressions of variables that name one."""
+    kernel: Block = field(default_factory=Block)
+    """What a block does."""
+    owners: dict[Node, SSAValue] = field(default_factory=dict[Node, SSAValue])
+    """The buffer that has the storage, by its variable; others of the variable are views."""
     buffers: dict[Node, SSAValue] = field(default_factory=dict[Node, SSAValue])
     extents: dict[Node, range] = field(default_factory=dict[Node, range])
     """The values that variables of loops take, where those are constants."""
     thread_indices: set[Node] = field(default_factory=set[Node])
     """Variables that are the index of a thread, which nothing may read."""
+    written: Mapping[Node, set[str]] = field(default_factory=dict[Node, set[str]])
+    """Elements that iterations of the parallel loop around write, as texts of their indices."""
     of_iterations: set[Node] = field(default_factory=set[Node])
     """Local buffers that iterations of parallel loops write."""
 
@@ -88,9 +97,27 @@ class Scope(Emitter):
 
     def buffer(self, node: Node) -> SSAValue:
         """The buffer of an access."""
-        found = self.buffers.get(node)
-        if found is None:
-            raise self.refusal(f"'{node.text('name')}'", "is no buffer that the kernel allocates")
+        if node not in self.buffers:
+            self.buffers[node] = self._view(node)
+        return self.buffers[node]
+
+    def define(self, node: Node, value: SSAValue) -> None:
+        """Give a buffer, which owns its storage."""
+        self.buffers[node] = self.owners[node.child("data")] = value
+
+    def _view(self, node: Node) -> SSAValue:
+        """Another buffer of a storage, defined where that is."""
+        name = node.text("name")
+        owner = self.owners.get(node.child("data"))
+        if owner is None:
+            raise self.refusal(f"'{name}'", "is no buffer that the kernel allocates")
+        shape = [extent.constant for extent in node.children("shape")]
+        known = [n for n in shape if n is not None]
+        if len(known) != len(shape):
+            raise self.refusal(f"the view '{name}'", "has an extent that only run time knows")
+        element = self.element_type(node.dtype)
+        found = view_of(owner, known, element, self.kernel, self.location)
+        found.name_hint = name
         return found
 
     def element_type(self, dtype: str) -> Attribute:

@@ -16,6 +16,7 @@ from tileas_xdsl.frontend.tilelang.graph import Node
 from tileas_xdsl.frontend.tilelang.memory.element_access import store_at
 from tileas_xdsl.frontend.tilelang.memory.local_buffers import check_private
 from tileas_xdsl.frontend.tilelang.memory.memory_spaces import space_of
+from tileas_xdsl.frontend.tilelang.memory.readable import written_by
 from tileas_xdsl.frontend.tilelang.memory.regions import for_each
 from tileas_xdsl.frontend.tilelang.refusals import HINTS
 from tileas_xdsl.frontend.tilelang.scope import Scope
@@ -102,10 +103,12 @@ def _parallel(scope: Scope, node: Node) -> None:
         raise scope.refusal("T.Parallel of a dynamic extent", "has no counterpart in tl")
     check_private(scope, node)
     block = Block(arg_types=[IndexType()] * len(loops))
+    scope.written = written_by(scope, [p for p in walk(body) if p.kind == "tirx.BufferStore"])
     with scope.within(block, is_iteration=True):
         for loop, extent, value in zip(loops, known, block.args, strict=True):
             _define(scope, loop, extent, value)
         statement(scope, body)
+    scope.written = {}
     width = loops[0].named("annotations").get("coalesced_width")
     made = ParallelOp(known, block, coalesced_width=None if width is None else width.constant)
     scope.insert(made)
@@ -187,6 +190,7 @@ def _bind(scope: Scope, node: Node) -> None:
     if value.kind == "tirx.Call" and value.child("op").data == "tl.launch_thread_idx":
         scope.thread_indices.add(variable)
         return
+    scope.bound[variable] = value
     scope.values[variable] = scope.scalar(value)
 
 

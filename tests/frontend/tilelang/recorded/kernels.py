@@ -113,6 +113,31 @@ def split():
 
 
 @tilelang.jit
+def pairs():
+    @T.prim_func
+    def ordered_pairs(X: T.Tensor((2, 64), "float32"), P: T.Tensor((64,), "float32")):
+        with T.Kernel(2, threads=32) as row:
+            first = row // 2 * 64
+            last = first + 64
+            x = T.alloc_shared((64,), "float32")
+            pairs = T.reshape(x, [32, 2])
+            low = T.alloc_fragment((32,), "float32")
+            T.copy(X[row, first:last], x)
+            for i in T.Parallel(64):
+                j = i ^ 1
+                if i < j and x[i] > x[j]:
+                    value = x[i]
+                    x[i] = x[j]
+                    x[j] = value
+            T.copy(x, X[row, 0])
+            for i in T.Parallel(32):
+                low[i] = pairs[i, 0]
+            T.copy(low, P[row * 32])
+
+    return ordered_pairs
+
+
+@tilelang.jit
 def by_hand():
     @T.prim_func
     def threads_by_hand(X: T.Tensor((64,), "float32")):
@@ -123,7 +148,14 @@ def by_hand():
     return threads_by_hand
 
 
-KERNELS = {"gemm": gemm, "rows": rows, "bits": bits, "split": split, "by_hand": by_hand}
+KERNELS = {
+    "gemm": gemm,
+    "rows": rows,
+    "bits": bits,
+    "split": split,
+    "pairs": pairs,
+    "by_hand": by_hand,
+}
 
 
 def recorded(name: str) -> str:

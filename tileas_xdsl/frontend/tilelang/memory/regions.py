@@ -14,6 +14,7 @@ from tileas_xdsl.dialects.tl.enums import Space
 from tileas_xdsl.dialects.tl.loops import ParallelOp, SerialOp
 from tileas_xdsl.frontend.tilelang.graph import Node
 from tileas_xdsl.frontend.tilelang.memory.memory_spaces import space_of
+from tileas_xdsl.frontend.tilelang.scalars.linear import constant_of
 from tileas_xdsl.frontend.tilelang.scope import Scope
 
 
@@ -75,7 +76,7 @@ def region_of(scope: Scope, node: Node) -> BufferRegion:
     access, _, *sizes = node.children("args")
     extents: list[int] = []
     for size in sizes:
-        if (extent := size.constant) is None:
+        if (extent := constant_of(size, scope.bound)) is None:
             raise scope.refusal("a region of dynamic extents", "has no counterpart in tl")
         extents.append(extent)
     buffer = access.child("buffer")

@@ -12,6 +12,8 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 
 from tileas_xdsl.frontend.tilelang.emitter import INDEX
 from tileas_xdsl.frontend.tilelang.graph import Node
+from tileas_xdsl.frontend.tilelang.memory.readable import is_always_readable
+from tileas_xdsl.frontend.tilelang.scalars.branches import branch
 from tileas_xdsl.frontend.tilelang.scalars.conversions import converted
 from tileas_xdsl.frontend.tilelang.scalars.element_types import is_unsigned
 from tileas_xdsl.frontend.tilelang.scope import ExpressionHandler, Scope
@@ -24,8 +26,6 @@ _ARITHMETIC: Mapping[str, tuple[Any, Any, Any]] = {
     "tirx.Mod": (None, arith.RemSIOp, arith.RemUIOp),
     "tirx.Min": (arith.MinnumfOp, arith.MinSIOp, arith.MinUIOp),
     "tirx.Max": (arith.MaxnumfOp, arith.MaxSIOp, arith.MaxUIOp),
-    "tirx.And": (None, arith.AndIOp, arith.AndIOp),
-    "tirx.Or": (None, arith.OrIOp, arith.OrIOp),
     "tirx.FloorDiv": (None, arith.FloorDivSIOp, arith.DivUIOp),
 }
 """The operation on floats, on signed and on unsigned integers."""
@@ -93,6 +93,17 @@ def _compared(scope: Scope, node: Node) -> SSAValue:
     return scope.insert(arith.CmpiOp(*sides, predicate)).result
 
 
+def _joined(scope: Scope, node: Node) -> SSAValue:
+    """`and` and `or`, which read the second side only where the first leaves it open."""
+    is_and = node.kind == "tirx.And"
+    first, second = scope.condition(node.child("a")), node.child("b")
+    if is_always_readable(scope, second):
+        made = arith.AndIOp if is_and else arith.OrIOp
+        return scope.insert(made(first, scope.condition(second))).result
+    sides = [lambda: scope.condition(second), lambda: scope.constant(not is_and, i1)]
+    return branch(scope, first, i1, *(sides if is_and else sides[::-1]))
+
+
 def _negated(scope: Scope, node: Node) -> SSAValue:
     inner = scope.condition(node.child("a"))
     return scope.insert(arith.XOrIOp(inner, scope.constant(1, i1))).result
@@ -115,6 +126,8 @@ HANDLERS: Mapping[str, ExpressionHandler] = {
     "tirx.Var": lambda scope, node: scope.variable(node),
     "tirx.Cast": _cast,
     "tirx.Select": _select,
+    "tirx.And": _joined,
+    "tirx.Or": _joined,
     "tirx.Not": _negated,
     "tirx.FloorMod": _arithmetic,
     **dict.fromkeys(_ARITHMETIC, _arithmetic),

@@ -7,15 +7,16 @@ from typing import Any, TypeAlias
 
 import ml_dtypes
 import numpy as np
-from xdsl.dialects import arith, math, scf
+from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import AnyFloat, IntegerType
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir import SSAValue
 
 from tileas_xdsl.dialects.element_bits import bits_of
 from tileas_xdsl.frontend.tilelang.graph import Node
-from tileas_xdsl.frontend.tilelang.memory.element_access import is_always_readable
+from tileas_xdsl.frontend.tilelang.memory.readable import is_always_readable
 from tileas_xdsl.frontend.tilelang.refusals import HINTS
 from tileas_xdsl.frontend.tilelang.scalars.arithmetic import pick
+from tileas_xdsl.frontend.tilelang.scalars.branches import branch
 from tileas_xdsl.frontend.tilelang.scope import Scope
 
 CallHandler: TypeAlias = Callable[[Scope, Node], SSAValue]
@@ -102,16 +103,14 @@ def _choice(scope: Scope, node: Node) -> SSAValue:
     if all(is_always_readable(scope, side) for side in sides):
         first, second = (scope.scalar(side, type_) for side in sides)
         return scope.insert(arith.SelectOp(chosen, first, second)).result
-    blocks = [_side(scope, side, type_) for side in sides]
-    made = scf.IfOp(chosen, [type_], Region(blocks[0]), Region(blocks[1]))
-    return scope.insert(made).results[0]
-
-
-def _side(scope: Scope, node: Node, type_: Attribute) -> Block:
-    block = Block()
-    with scope.within(block):
-        scope.insert(scf.YieldOp(scope.scalar(node, type_)))
-    return block
+    first, second = sides
+    return branch(
+        scope,
+        chosen,
+        type_,
+        lambda: scope.scalar(first, type_),
+        lambda: scope.scalar(second, type_),
+    )
 
 
 def _infinity(scope: Scope, node: Node) -> SSAValue:
