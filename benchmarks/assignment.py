@@ -23,13 +23,13 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.universe import Universe
 
 from kernels import make
 from kernels.kernel import Kernel
 from kernels.simulating import parse
 from tileas_xdsl.compiler import compile_module
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
+from tileas_xdsl.installed import registered_context
 from tileas_xdsl.layout.memory.memory_layout import MemoryLayout
 from tileas_xdsl.pipelines import PIPELINES
 from tileas_xdsl.target.arch import get_target
@@ -130,9 +130,7 @@ def main() -> None:
     parser.add_argument("--programs", type=int, default=100)
     options = parser.parse_args()
     print(f"{platform.machine()}, Python {platform.python_version()}")
-    ctx = Context()
-    for name, factory in Universe.get_multiverse().all_dialects.items():
-        ctx.register_dialect(name, factory)
+    ctx = registered_context()
     print("transactions of threads in shared memory without a swizzle / as chosen / the fewest,")
     print("conversions after assignment -> after their removal, time of tileas-layout")
     for name, parameters in KERNELS:

@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
@@ -94,11 +93,9 @@ def entry(text: str, **arrays: str) -> str:
 
 def program() -> ModuleOp:
     """`FUNCTIONS` functions: one softmax and one product, copied, with the same places in the source."""
-    from xdsl.universe import Universe
+    from tileas_xdsl.installed import registered_context
 
-    ctx = Context()
-    for name, factory in Universe.get_multiverse().all_dialects.items():
-        ctx.register_dialect(name, factory)
+    ctx = registered_context()
     functions = entry(SOFTMAX, x="f32", y="f32") + entry(MATMUL, a="f16", b="f16", c="f32")
     text = f"cuda_tile.module @kernels {{\n{functions}\n}}"
     module = read_bytecode(write_bytecode(parse_module(ctx, text, "bench.mlir")))

@@ -21,8 +21,6 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from xdsl.context import Context
-from xdsl.universe import Universe
 
 from benchmarks.compiled_kernels import SUBJECTS, Subject, tile_kernels
 from benchmarks.ir_steps import ir_rows
@@ -32,6 +30,7 @@ from kernels.kernel import Kernel
 from kernels.simulating import parse
 from tileas_xdsl.backend.nvidia_tools import find_tool
 from tileas_xdsl.compiler import CompiledKernel, compile_module
+from tileas_xdsl.installed import registered_context
 
 COMPILE_BAR, IMPORT_BAR = 150.0, 500.0
 """Milliseconds."""
@@ -41,13 +40,6 @@ SLOWEST = 3
 
 Times = Counter[str]
 """Milliseconds by pass."""
-
-
-def _context() -> Context:
-    ctx = Context()
-    for name, factory in Universe.get_multiverse().all_dialects.items():
-        ctx.register_dialect(name, factory)
-    return ctx
 
 
 def times_of(made: Sequence[CompiledKernel]) -> Times:
@@ -60,7 +52,7 @@ def times_of(made: Sequence[CompiledKernel]) -> Times:
 
 def tile_row(kernel: Kernel, repeat: int) -> tuple[Row, Times]:
     """From the IR of tiles, parsed, to PTX."""
-    ctx, module, made = _context(), parse(kernel.text()), list[CompiledKernel]()
+    ctx, module, made = registered_context(), parse(kernel.text()), list[CompiledKernel]()
 
     def once() -> None:
         made.append(compile_module(module, ctx, kernel.target))

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xdsl.context import Context
-
 from benchmarks.results import Row
 from benchmarks.running import median_seconds
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.diagnostics.verification.verify import verify_errors
+from tileas_xdsl.installed import registered_context
 from tileas_xdsl.printing import module_text
 
 OPERATIONS = 5000
@@ -29,20 +28,11 @@ BODY = """
 """
 
 
-def context() -> Context:
-    from xdsl.universe import Universe
-
-    ctx = Context()
-    for name, factory in Universe.get_multiverse().all_dialects.items():
-        ctx.register_dialect(name, factory)
-    return ctx
-
-
 def ir_rows(repeat: int, operations: int = OPERATIONS) -> Iterator[Row]:
     """Operations in a second, of a module that has so many."""
     count = operations // 4
     text = HEAD + "".join(BODY.format(n=n) for n in range(count)) + "  func.return\n}\n"
-    ctx = context()
+    ctx = registered_context()
     module = parse_module(ctx, text, "bench.mlir")
     assert not verify_errors(module)
     steps = {

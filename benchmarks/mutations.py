@@ -192,12 +192,12 @@ def _kernels() -> Sequence[tuple[str, str]]:
 
 def _bytecode() -> Sequence[tuple[bytes, str]]:
     from tests.support.random_branches import random_branches
-    from tests.support.tile_ir import context
     from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
     from tileas_xdsl.frontend.bytecode.writing.writer import write_bytecode
+    from tileas_xdsl.installed import registered_context
 
     texts = (random_branches(seed)[0] for seed in range(6))
-    return [(write_bytecode(parse_module(context(), text)), "") for text in texts]
+    return [(write_bytecode(parse_module(registered_context(), text)), "") for text in texts]
 
 
 def _options() -> Sequence[tuple[str, str]]:

@@ -18,16 +18,16 @@ from time import perf_counter
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests.support.random_tile_ir.judge import TARGETS, Kind
-from tests.support.tile_ir import context
 from tests.support.tile_ir_forms import FAMILIES, Form, kernel_of
 from tests.support.tile_ir_forms.judging import is_form, judged
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.frontend.bytecode.writing.writer import write_bytecode
+from tileas_xdsl.installed import registered_context
 
 
 def is_taken(form: Form, closed: str, target: str) -> str:
     """Whether another assembler takes a form: `taken`, or its message."""
-    module = parse_module(context(), kernel_of([form]).text)
+    module = parse_module(registered_context(), kernel_of([form]).text)
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder, "form.tileirbc")
         source.write_bytes(write_bytecode(module))

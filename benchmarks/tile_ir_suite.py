@@ -51,7 +51,6 @@ from xdsl.irdl import (
 )
 from xdsl.passes import ModulePass
 from xdsl.traits import IsolatedFromAbove, SymbolOpInterface
-from xdsl.universe import Universe
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -75,6 +74,7 @@ from tileas_xdsl.dialects.cuda_tile.structure.regions import check_blocks
 from tileas_xdsl.frontend.bytecode.layout import LATEST, Version
 from tileas_xdsl.frontend.bytecode.writing.writer import write_bytecode
 from tileas_xdsl.frontend.inputs import parse_input
+from tileas_xdsl.installed import installed_universe, registered_context
 from tileas_xdsl.location_aliases import text_with_locations
 from tileas_xdsl.printing import module_text
 
@@ -240,7 +240,7 @@ def _optimised(
     chunk: bytes, name: str, offset: int, pass_name: str, before: list[str], *, is_located: bool
 ) -> Outcome:
     """A chunk that a pass of the optimiser runs on, and that FileCheck judges."""
-    made = Universe.get_multiverse().all_passes.get(pass_name)
+    made = installed_universe().all_passes.get(pass_name)
     if made is None:
         return Outcome(name, offset + 1, "otherwise", "", f"there is no pass {pass_name}")
     printed, reports, crash = _processed(chunk, name, offset, made()(), is_located=is_located)
@@ -321,9 +321,7 @@ def _processed(
 
 def _context() -> Context:
     """Every installed dialect, operations that are of none, and a function that tests need."""
-    ctx = Context(allow_unregistered=True)
-    for dialect, factory in Universe.get_multiverse().all_dialects.items():
-        ctx.register_dialect(dialect, factory)
+    ctx = registered_context(allow_unregistered=True)
     ctx.load_registered_dialect("cuda_tile")
     for op in (TestingFuncOp, TestingEvolutionOp, TestingAttributeOp):
         ctx.load_op(op)

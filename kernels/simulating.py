@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
-from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.universe import Universe
 
 from kernels.elements import Array
 from kernels.kernel import Deviation, Kernel, Sizes
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.diagnostics.verification.verify import verify_module
+from tileas_xdsl.installed import registered_context
 from tileas_xdsl.interpreters.tile.launch import Schedule, Simulation, simulate
 
 
@@ -28,9 +27,7 @@ class Run:
 
 def parse(text: str, *, verified: bool = True) -> ModuleOp:
     """The module of a kernel's text."""
-    ctx = Context()
-    for name, factory in Universe.get_multiverse().all_dialects.items():
-        ctx.register_dialect(name, factory)
+    ctx = registered_context()
     module = parse_module(ctx, text, "kernel.mlir")
     if verified:
         verify_module(module)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tileas_xdsl.compiler import registered_context
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
+from tileas_xdsl.installed import registered_context
 from tileas_xdsl.location_aliases import text_with_locations
 
 PLAIN = """\

@@ -7,8 +7,8 @@ import pytest
 from tests.support.random_tile_ir import Verdict, judge, random_program, shrunk
 from tests.support.random_tile_ir.judge import TARGETS, Kind, difference
 from tests.support.random_tile_ir.program import Program, written
-from tests.support.tile_ir import context
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
+from tileas_xdsl.installed import registered_context
 from tileas_xdsl.interpreters.cuda_tile.launch import evaluate
 
 FEW, MANY = 5, 2000
@@ -47,7 +47,9 @@ def test_what_is_told_is_still_true_of_a_shrunk_program() -> None:
             return False
         wrong = text.text.replace("muli %v", "addi %v")
         first, second = (
-            evaluate(parse_module(context(), source), text.arguments, grid=program.blocks).arrays
+            evaluate(
+                parse_module(registered_context(), source), text.arguments, grid=program.blocks
+            ).arrays
             for source in (text.text, wrong)
         )
         return any(difference(x, y, exact=True) for x, y in zip(first, second, strict=True))

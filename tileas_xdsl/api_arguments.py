@@ -10,7 +10,7 @@ from xdsl.utils.arg_spec import ArgSpec
 
 from tileas_xdsl.diagnostics.parsing.pass_specs import UsageError, parse_passes
 from tileas_xdsl.diagnostics.suggest import did_you_mean
-from tileas_xdsl.pass_execution import installed_passes
+from tileas_xdsl.installed import installed_universe
 from tileas_xdsl.pipelines import PIPELINES
 
 _PASSES = "passes are a text such as 'canonicalize,tileas-to-ptx', or a sequence of those"
@@ -63,7 +63,8 @@ def pass_specs(passes: object) -> Sequence[ArgSpec] | None:
 def _parsed(text: str) -> Sequence[ArgSpec]:
     try:
         return [
-            one.pipeline_pass_spec() for one in parse_passes(text, installed_passes(), PIPELINES)
+            one.pipeline_pass_spec()
+            for one in parse_passes(text, installed_universe().all_passes, PIPELINES)
         ]
     except UsageError as error:
         raise ValueError(str(error)) from None

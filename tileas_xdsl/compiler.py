@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import BytesAttr, ModuleOp, StringAttr
-from xdsl.universe import Universe
 from xdsl.utils.arg_spec import ArgSpec
 
 from tileas_xdsl.api_arguments import expect, pass_specs
@@ -37,6 +36,7 @@ from tileas_xdsl.dialects.target_attribute import module_target, set_target
 from tileas_xdsl.frontend.inputs import load_tile_ir, parse_input
 from tileas_xdsl.frontend.signature import Parameter
 from tileas_xdsl.frontend.tilelang.source import is_tilelang
+from tileas_xdsl.installed import registered_context
 from tileas_xdsl.levels import Level, level_of, remaining
 from tileas_xdsl.pass_execution import make_pass
 from tileas_xdsl.pipelines import PIPELINES
@@ -302,14 +302,6 @@ def _host_code(module: ModuleOp) -> bytes | None:
             return text.encode()
         case _:
             return None
-
-
-def registered_context() -> Context:
-    """Return a context that knows every dialect that is installed."""
-    ctx = Context()
-    for name, factory in Universe.get_multiverse().all_dialects.items():
-        ctx.register_dialect(name, factory)
-    return ctx
 
 
 def _module(source: str | Path | ModuleOp, ctx: Context) -> ModuleOp:

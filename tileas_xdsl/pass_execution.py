@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import cache
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
-from xdsl.universe import Universe
 from xdsl.utils.arg_spec import ArgSpec
 
 from tileas_xdsl.diagnostics.environment import VERIFY_EACH, is_set
 from tileas_xdsl.diagnostics.locations import locate_lost
 from tileas_xdsl.diagnostics.pass_errors import located_failures
 from tileas_xdsl.diagnostics.verification.verify import verify_module
+from tileas_xdsl.installed import installed_universe
 from tileas_xdsl.levels import mark_done, unmarked_level
 
 
@@ -40,10 +37,4 @@ def apply_pass(spec: ArgSpec, ctx: Context, module: ModuleOp, *, verify_each: bo
 
 def make_pass(spec: ArgSpec) -> ModulePass:
     """Return an installed pass with its options."""
-    return installed_passes()[spec.name]().from_spec(spec)
-
-
-@cache
-def installed_passes() -> Mapping[str, Callable[[], type[ModulePass]]]:
-    """Every pass that is installed; finding them takes milliseconds."""
-    return Universe.get_multiverse().all_passes
+    return installed_universe().all_passes[spec.name]().from_spec(spec)

@@ -5,17 +5,14 @@ from collections.abc import Callable
 import pytest
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.universe import Universe
 
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
+from tileas_xdsl.installed import registered_context
 
 
 @pytest.fixture
 def ctx() -> Context:
-    context = Context()
-    for name, factory in Universe.get_multiverse().all_dialects.items():
-        context.register_dialect(name, factory)
-    return context
+    return registered_context()
 
 
 @pytest.fixture

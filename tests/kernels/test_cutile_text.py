@@ -6,20 +6,19 @@ import pytest
 
 pytest.importorskip("cuda.tile")
 
-from support.tile_ir import context
-
 from kernels.cutile import MODULES, Problem, problems
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.frontend.bytecode.reading.reader import read_bytecode
 from tileas_xdsl.frontend.bytecode.writing.writer import write_bytecode
 from tileas_xdsl.frontend.cutile import kernel_module, parameters_of
+from tileas_xdsl.installed import registered_context
 from tileas_xdsl.printing import module_text
 
 FIRST = [next(problems(name)) for name in MODULES]
 
 
 def check(problem: Problem) -> None:
-    ctx = context()
+    ctx = registered_context()
     module = kernel_module(problem.kernel, parameters_of(problem.kernel, problem.arguments()))
     text = module_text(module, {}, ctx.loaded_dialects)
     again = parse_module(ctx, text, "kernel.mlir")

@@ -9,7 +9,6 @@ from xdsl.dialects.builtin import IntAttr, StringAttr, f16, f32, i1, i32
 from xdsl.ir import Attribute, Dialect, Operation, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 
-from support.cute_host import full_context
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.dialects.cute.atom.interfaces import (
@@ -22,6 +21,7 @@ from tileas_xdsl.dialects.cute.atom.interfaces import (
     PrefetchAtomType,
 )
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
+from tileas_xdsl.installed import registered_context
 from tileas_xdsl.layout import Layout, parse_cute_layout
 
 SPACES = (AddressSpace.GMEM, AddressSpace.SMEM, AddressSpace.RMEM)
@@ -133,6 +133,6 @@ TestAtoms.__test__ = False  # pyright: ignore[reportAttributeAccessIssue]
 
 def parse_with_atoms(text: str) -> Operation:
     """Parse a module with the test atoms registered, without verifying it."""
-    ctx = full_context().clone()
+    ctx = registered_context().clone()
     ctx.load_dialect(TestAtoms)
     return parse_module(ctx, dedent(text))

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import ctypes
-from functools import cache
 from textwrap import dedent
 from typing import Any
 
-from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.transforms.convert_scf_to_cf import ConvertScfToCf
-from xdsl.universe import Universe
 
 from support.layouts import leaves_of, unflatten_like
 from tileas_xdsl.backend.host import compile_object
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.diagnostics.verification.verify import verify_module
+from tileas_xdsl.installed import registered_context
 from tileas_xdsl.layout import Layout
 from tileas_xdsl.layout.expr.expression import Variable
 from tileas_xdsl.layout.layout import trusted
@@ -24,18 +22,9 @@ from tileas_xdsl.transforms.cute_desugar import CuteDesugar
 from tileas_xdsl.transforms.cute_to_llvm import CuteToLlvm
 
 
-@cache
-def full_context() -> Context:
-    """Return a context with every dialect registered."""
-    ctx = Context()
-    for name, factory in Universe.get_multiverse().all_dialects.items():
-        ctx.register_dialect(name, factory)
-    return ctx
-
-
 def lowered(text: str, *, desugar: bool = True) -> ModuleOp:
     """Lower a module to the `llvm` dialect, verifying after every pass."""
-    ctx = full_context()
+    ctx = registered_context()
     module = parse_module(ctx, dedent(text))
     verify_module(module)
     passes = [CuteDesugar()] if desugar else []

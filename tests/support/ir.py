@@ -3,15 +3,14 @@
 from textwrap import dedent
 
 from xdsl.builder import Builder
-from xdsl.context import Context
 from xdsl.dialects import test
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, SSAValue
 from xdsl.rewriter import InsertPoint
-from xdsl.universe import Universe
 
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.diagnostics.verification.verify import verify_module
+from tileas_xdsl.installed import registered_context
 
 
 def program(*types: Attribute) -> tuple[ModuleOp, Builder, tuple[SSAValue, ...]]:
@@ -35,9 +34,7 @@ def assert_prints(module: ModuleOp, text: str) -> None:
 
 def parse(text: str, *, verify: bool = True) -> ModuleOp:
     """Parse a module with every dialect registered; verify it unless disabled."""
-    ctx = Context()
-    for name, factory in Universe.get_multiverse().all_dialects.items():
-        ctx.register_dialect(name, factory)
+    ctx = registered_context()
     module = parse_module(ctx, dedent(text))
     if verify:
         verify_module(module)

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.universe import Universe
 
 from tileas_xdsl.backend.ptx.convert_cute_nvgpu_to_ptx import ConvertCuteNvgpuToPtx
 from tileas_xdsl.backend.ptx.printer import ptx_text
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
+from tileas_xdsl.installed import registered_context
 
 THREADS = 32
 BYTES = {
@@ -25,9 +25,7 @@ BYTES = {
 
 def parse(text: str) -> ModuleOp:
     """Return the verified module."""
-    ctx = Context()
-    for name, factory in Universe.get_multiverse().all_dialects.items():
-        ctx.register_dialect(name, factory)
+    ctx = registered_context()
     module = parse_module(ctx, text, "<test>")
     module.verify()
     return module

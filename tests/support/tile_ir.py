@@ -7,25 +7,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.universe import Universe
 
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.diagnostics.verification.verify import verify_module
+from tileas_xdsl.installed import context
 from tileas_xdsl.interpreters.tile.launch import simulate
 from tileas_xdsl.transforms.convert_cudatile_to_tileaa import ConvertCudatileToTileaa
 from tileas_xdsl.transforms.convert_tileaa_to_tileas import ConvertTileaaToTileas
 
 Array = NDArray[Any]
-
-
-def context() -> Context:
-    """Return a context with all dialects registered."""
-    ctx = Context()
-    for name, factory in Universe.get_multiverse().all_dialects.items():
-        ctx.register_dialect(name, factory)
-    return ctx
 
 
 def entry(arguments: str, body: str, hints: str = "") -> str:

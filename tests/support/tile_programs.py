@@ -2,14 +2,13 @@
 
 from functools import cache
 
-from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.universe import Universe
 
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.frontend.bytecode.layout import LATEST, Version
 from tileas_xdsl.frontend.bytecode.writing.writer import write_bytecode
+from tileas_xdsl.installed import registered_context
 from tileas_xdsl.printing import module_text
 
 PROGRAM = """
@@ -55,17 +54,9 @@ cuda_tile.module @kernels {
 """
 
 
-def context() -> Context:
-    """Return a context with every dialect registered."""
-    ctx = Context()
-    for name, factory in Universe.get_multiverse().all_dialects.items():
-        ctx.register_dialect(name, factory)
-    return ctx
-
-
 def parsed(text: str, name: str = "program.mlir") -> ModuleOp:
     """Return the verified module of a text."""
-    module = parse_module(context(), text, name)
+    module = parse_module(registered_context(), text, name)
     verify_module(module)
     return module
 

@@ -85,9 +85,9 @@ def _main_of(tool: str) -> Any:
 
 
 def _load_everything() -> None:
-    from xdsl.universe import Universe
+    from tileas_xdsl.installed import installed_universe
 
-    universe = Universe.get_multiverse()
+    universe = installed_universe()
     for factories in (universe.all_dialects, universe.all_passes, universe.all_targets):
         for make in factories.values():
             make()

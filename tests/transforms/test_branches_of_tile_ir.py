@@ -8,9 +8,9 @@ from xdsl.passes import ModulePass
 from xdsl.transforms.canonicalize import CanonicalizePass
 
 from tests.support.random_branches import random_branches
-from tests.support.tile_ir import context
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.diagnostics.verification.verify import verify_module
+from tileas_xdsl.installed import registered_context
 from tileas_xdsl.interpreters.cuda_tile.launch import evaluate
 from tileas_xdsl.transforms.loop_split import LoopSplit
 
@@ -20,9 +20,9 @@ PASSES = (CanonicalizePass(), LoopSplit())
 
 def _same(seed: int, pass_: ModulePass) -> None:
     text, arguments = random_branches(seed)
-    before, after = (parse_module(context(), text) for _ in range(2))
+    before, after = (parse_module(registered_context(), text) for _ in range(2))
     verify_module(before)
-    pass_.apply(context(), after)
+    pass_.apply(registered_context(), after)
     verify_module(after)
     found = [evaluate(module, arguments).arrays[-1] for module in (before, after)]
     assert np.array_equal(*found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 
 import pytest
-from support.cute_host import compiled, full_context, function
+from support.cute_host import compiled, function
 from xdsl.context import Context
 from xdsl.dialects import builtin, func
 from xdsl.dialects.builtin import ModuleOp
@@ -18,6 +18,7 @@ from tileas_xdsl.dialects.cute import Cute
 from tileas_xdsl.dialects.cute.layout_algebra.construction import MakeLayoutRawOp
 from tileas_xdsl.dialects.cute.layout_algebra.tuples import MakeIntTupleOp
 from tileas_xdsl.dialects.cute.memory.partitions import MakeFragmentLikeOp
+from tileas_xdsl.installed import registered_context
 from tileas_xdsl.transforms.cute_desugar import PHASES, CuteDesugar
 from tileas_xdsl.transforms.cute_to_llvm import CuteToLlvm
 
@@ -40,8 +41,8 @@ func.func @f(%M: i32, %i: i32, %j: i32, %p: !cute.ptr<i32, gmem>) -> i32 {
 
 
 def desugared(text: str) -> ModuleOp:
-    module = parse_module(full_context(), text)
-    CuteDesugar().apply(full_context(), module)
+    module = parse_module(registered_context(), text)
+    CuteDesugar().apply(registered_context(), module)
     verify_module(module)
     return module
 
@@ -54,7 +55,7 @@ def test_no_sugar_is_left() -> None:
 
 def test_code_is_where_its_source_was() -> None:
     module = desugared(PROGRAM)
-    CuteToLlvm().apply(full_context(), module)
+    CuteToLlvm().apply(registered_context(), module)
     places = [location_of(op) for op in module.walk() if op is not module]
     assert None not in places
     lines = {place.line for place in places if place is not None}

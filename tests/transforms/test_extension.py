@@ -1,15 +1,14 @@
 """Patterns of other packages run inside our passes."""
 
 import pytest
-from xdsl.context import Context
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i32
 from xdsl.irdl import IRDLOperation, irdl_op_definition, result_def
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
-from xdsl.universe import Universe
 
 from tests.support.ir import parse
 from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.installed import registered_context
 from tileas_xdsl.threads.codegen.lowered_values import Scalar
 from tileas_xdsl.transforms.extension import EXTENSIBLE_PASSES, add_patterns, added_patterns
 from tileas_xdsl.transforms.lower_tiles.handlers import HANDLERS, add_handler
@@ -53,9 +52,7 @@ def module_with_answer() -> ModuleOp:
 
 def run(name: str, module: ModuleOp) -> None:
     options = OPTIONS.get(name, {})
-    ctx = Context()
-    for dialect, factory in Universe.get_multiverse().all_dialects.items():
-        ctx.register_dialect(dialect, factory)
+    ctx = registered_context()
     TILEAS_UNIVERSE.all_passes[name]()(**options).apply(ctx, module)
 
 

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
-from tests.support.tile_ir import context, entry
+from tests.support.tile_ir import entry
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.diagnostics.verification.verify import verify_module
+from tileas_xdsl.installed import registered_context
 from tileas_xdsl.interpreters.cuda_tile.launch import evaluate
 from tileas_xdsl.transforms.fuse_fma import FuseFma
 
@@ -44,7 +45,7 @@ TEXT = entry(
 
 
 def _module() -> ModuleOp:
-    module = parse_module(context(), TEXT)
+    module = parse_module(registered_context(), TEXT)
     verify_module(module)
     return module
 
@@ -55,7 +56,7 @@ def _result(module: ModuleOp, *arrays: Any) -> Any:
 
 def _fused() -> ModuleOp:
     module = _module()
-    FuseFma().apply(context(), module)
+    FuseFma().apply(registered_context(), module)
     verify_module(module)
     names = [op.name for op in module.walk()]
     assert names.count("cuda_tile.fma") == 2

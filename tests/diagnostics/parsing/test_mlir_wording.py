@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from xdsl.context import Context
 from xdsl.dialects.builtin import FileLineColLoc, FusedLoc
-from xdsl.universe import Universe
 
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.diagnostics.parsing.mlir_wording import is_of_the_parser, mlir_wording
 from tileas_xdsl.diagnostics.parsing.parse_errors import LocatedParseError
-
-
-def _context(allow_unregistered: bool = False) -> Context:
-    ctx = Context(allow_unregistered=allow_unregistered)
-    for dialect, factory in Universe.get_multiverse().all_dialects.items():
-        ctx.register_dialect(dialect, factory)
-    return ctx
-
+from tileas_xdsl.installed import registered_context
 
 KERNEL = "cuda_tile.module @m {{\n  entry @k(%a: tile<i32>) {{\n    {}\n    return\n  }}\n}}"
 
@@ -39,10 +30,10 @@ KERNEL = "cuda_tile.module @m {{\n  entry @k(%a: tile<i32>) {{\n    {}\n    retu
 def test_operations(body: str, place: tuple[int, int] | None, text: str) -> None:
     source = KERNEL.format(body)
     if place is None:
-        parse_module(_context(), source, "k")
+        parse_module(registered_context(), source, "k")
         return
     with pytest.raises(LocatedParseError) as refused:
-        parse_module(_context(allow_unregistered=True), source, "k")
+        parse_module(registered_context(allow_unregistered=True), source, "k")
     (report,) = refused.value.diagnostics
     assert report.location is not None
     assert (report.location.line, report.location.column) == place
@@ -51,7 +42,7 @@ def test_operations(body: str, place: tuple[int, int] | None, text: str) -> None
 
 def test_the_definition_of_a_value_is_a_note() -> None:
     with pytest.raises(LocatedParseError) as refused:
-        parse_module(_context(), KERNEL.format("%x = addi %a, %a : tile<f32>"), "k")
+        parse_module(registered_context(), KERNEL.format("%x = addi %a, %a : tile<f32>"), "k")
     (note,) = refused.value.diagnostics[0].notes
     assert note.text == "prior use here"
     assert note.location is not None
@@ -68,7 +59,7 @@ def test_words_of_the_parser_name_no_operation() -> None:
 
 def test_locations_may_be_aliases_that_are_defined_further_down() -> None:
     module = parse_module(
-        _context(),
+        registered_context(),
         """
 cuda_tile.module @m {
   entry @k() {

@@ -17,7 +17,10 @@ from hardware.cases.maps import map_cases
 from hardware.cases.matrices import descriptor_cases, matrix_cases, printed_cases, wgmma_cases
 from hardware.cases.warps import warp_cases
 
-FAMILIES: tuple[Callable[[], Iterator[Case]], ...] = (
+Family = Callable[[], Iterator[Case]]
+"""The cases of one kind of kernel."""
+
+FAMILIES: tuple[Family, ...] = (
     arithmetic_cases,
     comparison_cases,
     conversion_cases,

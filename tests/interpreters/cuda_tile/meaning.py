@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tests.support.tile_ir import context
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.diagnostics.verification.verify import verify_module
+from tileas_xdsl.installed import registered_context
 from tileas_xdsl.interpreters.cuda_tile.launch import Meaning, evaluate
 
 
 def meaning(text: str, *arguments: Any, grid: int | Sequence[int] = 1) -> Meaning:
     """Parse, verify and run a kernel."""
-    module = parse_module(context(), text)
+    module = parse_module(registered_context(), text)
     verify_module(module)
     return evaluate(module, arguments, grid=grid)

@@ -7,10 +7,8 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
-from xdsl.universe import Universe
 from xdsl.utils.exceptions import DiagnosticException
 
 from tests.support.ir import parse
@@ -18,6 +16,7 @@ from tests.support.random_programs.program import Program
 from tileas_xdsl.diagnostics.emission import DiagnosticError, collecting_diagnostics
 from tileas_xdsl.diagnostics.report import render
 from tileas_xdsl.diagnostics.verification.verify import verify_module
+from tileas_xdsl.installed import installed_universe, registered_context
 from tileas_xdsl.interpreters.tile.launch import Schedule, simulate
 from tileas_xdsl.pipelines import PIPELINES
 from tileas_xdsl.tools.running.comparison import first_difference
@@ -31,7 +30,7 @@ class WrongError(AssertionError):
 
 def passes_named(spec: str) -> Sequence[ModulePass]:
     """Return the passes of a `-p` string or of a named pipeline."""
-    multiverse = Universe.get_multiverse()
+    multiverse = installed_universe()
     listed = PIPELINES[spec].spec if spec in PIPELINES else spec
     return PassPipeline.parse_spec(multiverse.all_passes, listed).passes
 
@@ -92,9 +91,7 @@ def _module_of(text: str) -> ModuleOp:
 
 def _apply(passes: Sequence[ModulePass], module: ModuleOp) -> bool:
     """Apply passes; return whether all of them accept the module."""
-    ctx = Context()
-    for name, factory in Universe.get_multiverse().all_dialects.items():
-        ctx.register_dialect(name, factory)
+    ctx = registered_context()
     with collecting_diagnostics() as log:
         try:
             for one in passes:

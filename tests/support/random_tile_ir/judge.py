@@ -125,10 +125,10 @@ def judge_text(
 
 
 def _module(text: Kernel) -> Any:
-    from tests.support.tile_ir import context
     from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
+    from tileas_xdsl.installed import registered_context
 
-    return parse_module(context(), text.text)
+    return parse_module(registered_context(), text.text)
 
 
 def _is_invalid(text: Kernel) -> bool:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tests.support.random_tile_ir.judge import Kind, Verdict, judge_text
-from tests.support.tile_ir import context
 from tests.support.tile_ir_forms.form import Form, kernel_of
 from tileas_xdsl.diagnostics.emission import DiagnosticError
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.diagnostics.verification.verify import verify_module
+from tileas_xdsl.installed import registered_context
 
 GROUP = 8
 """Forms of one kernel; those of a kernel that is not right are judged one by one."""
@@ -18,7 +18,7 @@ GROUP = 8
 def is_form(form: Form) -> bool:
     """Whether the verifier takes it."""
     try:
-        verify_module(parse_module(context(), kernel_of([form]).text))
+        verify_module(parse_module(registered_context(), kernel_of([form]).text))
     except DiagnosticError:
         return False
     return True

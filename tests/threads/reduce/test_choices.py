@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.tile_ir import context
 from tileas_xdsl.compiler import compile
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
+from tileas_xdsl.installed import registered_context
 from tileas_xdsl.threads.reduce.ordered_select import is_free_of_order
 
 LARGEST = """%p = arith.cmpf ogt, %c, %a : f32
@@ -63,7 +63,7 @@ def reduction(body: str, result: str) -> ReduceOp:
   }}
   func.return %{"v" if result == "f32" else "w"} : tensor<4x{result}>
 }}"""  # noqa: E501
-    module = parse_module(context(), text)
+    module = parse_module(registered_context(), text)
     (found,) = [op for op in module.walk() if isinstance(op, ReduceOp)]
     return found
 

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from xdsl.transforms.canonicalize import CanonicalizePass
 
-from tests.support.tile_ir import context, entry
+from tests.support.tile_ir import entry
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.diagnostics.verification.verify import verify_module
+from tileas_xdsl.installed import registered_context
 from tileas_xdsl.interpreters.cuda_tile.launch import evaluate
 
 SELECTS = {
@@ -44,9 +45,9 @@ KERNEL = """
 def test_selections_mean_the_same(name: str) -> None:
     parameters = "%q: tile<i32>, %a: tile<i32>, %b: tile<i32>, %c: tile<i32>, %o: tile<ptr<i32>>"
     text = entry(parameters, KERNEL.replace("BODY", SELECTS[name]))
-    before, after = (parse_module(context(), text) for _ in range(2))
+    before, after = (parse_module(registered_context(), text) for _ in range(2))
     verify_module(before)
-    CanonicalizePass().apply(context(), after)
+    CanonicalizePass().apply(registered_context(), after)
     verify_module(after)
     assert sum(1 for _ in after.walk()) < sum(1 for _ in before.walk())
     for q, (a, b) in product((0, 1, 5), ((3, 3), (-7, 9))):

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
-from tests.support.tile_ir import Array, context
+from tests.support.tile_ir import Array
 from tileas_xdsl.compiler import compile
 from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.frontend.cutile import kernel_module
+from tileas_xdsl.installed import registered_context
 from tileas_xdsl.interpreters.tile.launch import simulate
 from tileas_xdsl.transforms.convert_cudatile_to_tileaa import ConvertCudatileToTileaa
 from tileas_xdsl.transforms.convert_tileaa_to_tileas import ConvertTileaaToTileas
@@ -24,7 +25,7 @@ from support import cutile_kernels as kernels
 
 def lowered(name: str) -> ModuleOp:
     module = kernel_module(getattr(kernels, name), kernels.SIGNATURES[name])
-    ctx = context()
+    ctx = registered_context()
     for convert in (ConvertCudatileToTileaa("sm_90a"), ConvertTileaaToTileas()):
         convert.apply(ctx, module)
         verify_module(module)

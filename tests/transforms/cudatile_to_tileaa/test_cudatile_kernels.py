@@ -9,10 +9,11 @@ import pytest
 from xdsl.transforms.canonicalize import CanonicalizePass
 from xdsl.transforms.common_subexpression_elimination import CommonSubexpressionElimination
 
-from tests.support.tile_ir import context, run
+from tests.support.tile_ir import run
 from tests.support.tile_ir_kernels import Launch, axpy, matmul, softmax
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.diagnostics.verification.verify import verify_module
+from tileas_xdsl.installed import registered_context
 from tileas_xdsl.interpreters.tile.launch import simulate
 from tileas_xdsl.transforms.convert_cudatile_to_tileaa import ConvertCudatileToTileaa
 from tileas_xdsl.transforms.convert_tileaa_to_tileas import ConvertTileaaToTileas
@@ -42,7 +43,7 @@ def test_softmax(rows: int, columns: int, width: int) -> None:
 def test_what_is_made_simpler_in_between_means_the_same(
     make: Callable[[np.random.Generator], Launch],
 ) -> None:
-    launch, ctx = make(np.random.default_rng(9)), context()
+    launch, ctx = make(np.random.default_rng(9)), registered_context()
     module = parse_module(ctx, launch.text)
     simpler = (CanonicalizePass(), CommonSubexpressionElimination())
     for convert in (ConvertCudatileToTileaa("sm_90a"), ConvertTileaaToTileas()):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.tile_ir import context, entry, lowered
+from tests.support.tile_ir import entry, lowered
 from tileas_xdsl.diagnostics.emission import OpError, collecting_diagnostics
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
+from tileas_xdsl.installed import registered_context
 from tileas_xdsl.transforms.convert_cudatile_to_tileaa import ConvertCudatileToTileaa
 
 REFUSED = {
@@ -46,7 +47,7 @@ def test_f32_has_no_matrix_instruction() -> None:
 
 @pytest.mark.parametrize("capability", [None, "", "90b", "hopper", "sm_9"])
 def test_the_target_must_be_said(capability: str | None) -> None:
-    ctx = context()
+    ctx = registered_context()
     module = parse_module(ctx, entry("", ""))
     with pytest.raises(OpError, match="invalid or missing --compute-capability option"):
         ConvertCudatileToTileaa(capability).apply(ctx, module)

@@ -6,9 +6,10 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tests.support.tile_ir import context, entry
+from tests.support.tile_ir import entry
 from tileas_xdsl.compiler import compile
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
+from tileas_xdsl.installed import registered_context
 from tileas_xdsl.interpreters.cuda_tile.launch import evaluate
 
 VECTOR = "tensor_view<?xf8E8M0FNU, strides=[1]>"
@@ -36,7 +37,7 @@ def test_padding_is_the_same_on_every_level(padding: str, byte: int) -> None:
     arguments = (scales, 13, out, 16)
     kernel = compile(text, "sm_90a")
     runs = (
-        evaluate(parse_module(context(), text), arguments, grid=1),
+        evaluate(parse_module(registered_context(), text), arguments, grid=1),
         kernel.simulate(*arguments, grid=1),
         kernel.emulate(*arguments, grid=1),
     )

@@ -15,11 +15,9 @@ from io import StringIO
 from math import prod
 from typing import Any
 
-from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.printer import Printer
-from xdsl.universe import Universe
 
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
@@ -31,6 +29,7 @@ from tileas_xdsl.dialects.nv_tileas.tma.ops import AsyncTiledAtomicRmwOp
 from tileas_xdsl.dialects.target_attribute import row_of, target_of
 from tileas_xdsl.dialects.tl.compute import AtomicAddOp
 from tileas_xdsl.executors import Workers
+from tileas_xdsl.installed import registered_context
 from tileas_xdsl.interpreters.tile.arguments import ArgumentError, Arguments, bind
 from tileas_xdsl.interpreters.tile.execution.agent import Code
 from tileas_xdsl.interpreters.tile.execution.machine import Block, Device, TileAgent
@@ -234,9 +233,7 @@ class Launch:
         """Read the IR again."""
         text, name = state.pop("text"), state.pop("name")
         self.__dict__.update(state)
-        context = Context()
-        for dialect, factory in Universe.get_multiverse().all_dialects.items():
-            context.register_dialect(dialect, factory)
+        context = registered_context()
         module = parse_module(context, text, "<launch>")
         self._take(module, find_kernel(module, name))
 

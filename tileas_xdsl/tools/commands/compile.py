@@ -184,12 +184,11 @@ def _source(
 
 def _named_passes(text: str) -> Sequence[ArgSpec]:
     """The passes that `-p` names."""
-    from xdsl.universe import Universe
-
     from tileas_xdsl.diagnostics.parsing.pass_specs import parse_passes
+    from tileas_xdsl.installed import installed_universe
     from tileas_xdsl.pipelines import PIPELINES
 
-    passes = parse_passes(text, Universe.get_multiverse().all_passes, PIPELINES)
+    passes = parse_passes(text, installed_universe().all_passes, PIPELINES)
     return [made.pipeline_pass_spec() for made in passes]
 
 

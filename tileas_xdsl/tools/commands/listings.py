@@ -18,11 +18,10 @@ def passes(
     ] = False,
 ) -> None:
     """List the passes: name, options and what each does."""
-    from xdsl.universe import Universe
-
+    from tileas_xdsl.installed import installed_universe
     from tileas_xdsl.universe import DEPRECATED_PASSES, TILEAS_UNIVERSE
 
-    universe = Universe.get_multiverse() if everything else TILEAS_UNIVERSE
+    universe = installed_universe() if everything else TILEAS_UNIVERSE
     rows = [
         (name, _options(factory()), _summary(factory()))
         for name, factory in sorted(universe.all_passes.items())

@@ -125,12 +125,11 @@ def _stages(
 
 def parse_pipeline(text: str) -> Sequence[ModulePass]:
     """The passes that `-p` lists; raises `UsageError`."""
-    from xdsl.universe import Universe
-
     from tileas_xdsl.diagnostics.parsing.pass_specs import parse_passes
+    from tileas_xdsl.installed import installed_universe
     from tileas_xdsl.pipelines import PIPELINES
 
-    return parse_passes(text, Universe.get_multiverse().all_passes, PIPELINES)
+    return parse_passes(text, installed_universe().all_passes, PIPELINES)
 
 
 def _attach_target(program: Program, launch: Launch) -> None:

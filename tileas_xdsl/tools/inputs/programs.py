@@ -25,6 +25,7 @@ from tileas_xdsl.frontend.inputs import load_tile_ir, parse_input
 from tileas_xdsl.frontend.kernel_files import split_reference
 from tileas_xdsl.frontend.signature import ConstantParameter, Parameter, parse_signature
 from tileas_xdsl.frontend.tilelang.source import imports_tilelang
+from tileas_xdsl.installed import registered_context
 from tileas_xdsl.interpreters.tile.arguments import ArgumentError
 from tileas_xdsl.printing import module_text
 from tileas_xdsl.target.arch import DEFAULT_TARGET
@@ -107,7 +108,7 @@ def load_input(
     except MissingPackageError as error:
         fail(str(error))
     verify_module(module)
-    ctx = _context()
+    ctx = registered_context()
     load_tile_ir(ctx)
     return Program(module, ctx, {}, parameters)
 
@@ -131,25 +132,15 @@ def _of_tilelang(path: str, signature: str | None, target: str | None) -> Progra
     except MissingTileLangError as error:
         fail(str(error))
     verify_module(module)
-    return Program(module, _context(), {})
+    return Program(module, registered_context(), {})
 
 
 def program_of(content: bytes, name: str) -> Program:
     """The module that text or bytecode contains; raises `DiagnosticError` if it is not valid."""
-    ctx = _context()
+    ctx = registered_context()
     module, aliases = parse_input(ctx, content, name)
     verify_module(module)
     return Program(module, ctx, aliases)
-
-
-def _context() -> Context:
-    """A context that knows every dialect that is installed."""
-    from xdsl.universe import Universe
-
-    ctx = Context()
-    for dialect, factory in Universe.get_multiverse().all_dialects.items():
-        ctx.register_dialect(dialect, factory)
-    return ctx
 
 
 def print_diagnostics(reports: Iterable[Diagnostic]) -> None:

@@ -6,12 +6,12 @@ import re
 
 import pytest
 from support.cute_atoms import MmaAtom, parse_with_atoms
-from support.cute_host import full_context
 from xdsl.dialects.builtin import DictionaryAttr, ModuleOp
 
 from tileas_xdsl.diagnostics.emission import DiagnosticError
 from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.dialects.cute.atom.calls import MakeAtomOp
+from tileas_xdsl.installed import registered_context
 from tileas_xdsl.transforms.cute_desugar import CuteDesugar
 
 SRC = '!cute.memref<f16, gmem, "{}">'
@@ -267,7 +267,7 @@ def test_desugaring_writes_what_the_type_says_of_an_atom() -> None:
         }}"""
     )
     assert isinstance(module, ModuleOp)
-    CuteDesugar().apply(full_context(), module)
+    CuteDesugar().apply(registered_context(), module)
     made = [op for op in module.walk() if isinstance(op, MakeAtomOp)]
     facts = {str(op.result.type): op.atom for op in made}
     assert facts[MMA] == DictionaryAttr(dict(MmaAtom().attributes))
