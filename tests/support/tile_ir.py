@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.diagnostics.verification.verify import verify_module
-from tileas_xdsl.installed import context
+from tileas_xdsl.installed import registered_context
 from tileas_xdsl.interpreters.tile.launch import simulate
 from tileas_xdsl.transforms.convert_cudatile_to_tileaa import ConvertCudatileToTileaa
 from tileas_xdsl.transforms.convert_tileaa_to_tileas import ConvertTileaaToTileas
@@ -33,7 +33,7 @@ def entry(arguments: str, body: str, hints: str = "") -> str:
 
 def lowered(text: str, target: str = "sm_90a") -> ModuleOp:
     """Lower a module by both conversions, verifying after each."""
-    ctx = context()
+    ctx = registered_context()
     module = parse_module(ctx, text)
     verify_module(module)
     for convert in (ConvertCudatileToTileaa(target), ConvertTileaaToTileas()):
