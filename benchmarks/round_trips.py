@@ -32,7 +32,7 @@ from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.diagnostics.verification.verify import verify_errors
 from tileas_xdsl.dialects.target_attribute import set_target
 from tileas_xdsl.levels import LAST_PASS, remaining
-from tileas_xdsl.pass_execution import apply_pass
+from tileas_xdsl.pass_execution import make_pass, run_pass
 from tileas_xdsl.printing import module_text
 
 
@@ -142,7 +142,7 @@ class RoundTrip:
         """Run passes, those to tiles if they are given, and go on from the text after each one."""
         specs = passes if to_tiles is None else to_tiles
         for number, spec in enumerate(specs, 1):
-            apply_pass(spec, self.kernel.ctx, module)
+            run_pass(make_pass(spec), self.kernel.ctx, module)
             if to_tiles is None:
                 module = self._by_text(module, spec.name, specs[number:])
             else:

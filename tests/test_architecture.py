@@ -38,7 +38,7 @@ MAY_IMPORT = {
     "backend/host": set(),
     "frontend": IR,
     "pipelines": set(),
-    "levels": {"dialects", "pipelines", "transforms"},
+    "levels": {"diagnostics", "dialects", "pipelines", "transforms"},
     "installed": set(),
     "pass_execution": {"diagnostics", "installed", "levels"},
     "reproducers": {"diagnostics", "pass_execution", "printing"},

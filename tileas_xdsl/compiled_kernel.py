@@ -19,7 +19,7 @@ from tileas_xdsl.dialects.ptx.structure.control import EntryOp
 from tileas_xdsl.dialects.target_attribute import set_target
 from tileas_xdsl.frontend.signature import Parameter
 from tileas_xdsl.levels import THREADS_KERNEL
-from tileas_xdsl.pass_execution import apply_pass
+from tileas_xdsl.pass_execution import make_pass, run_pass
 from tileas_xdsl.printing import module_text
 
 if TYPE_CHECKING:
@@ -103,8 +103,8 @@ class CompiledKernel:
     """The passes that made tiles of it."""
     _launchers: dict[int, Launcher] = field(default_factory=dict[int, "Launcher"])
     """By the number of the GPU."""
-    _texts: dict[str, str] = field(default_factory=dict[str, str])
-    """The IR after each pass, once somebody asked for one."""
+    _texts: list[str] = field(default_factory=list[str])
+    """The IR after the first passes, as far as somebody asked."""
 
     def __repr__(self) -> str:
         """One line: the name, the target, and what it was compiled by."""
@@ -163,33 +163,39 @@ class CompiledKernel:
     def ir(self, stage: str | None = None) -> str:
         """The IR after the last pass of this name; the tiles before those on tiles without one.
 
-        `stages` has the names, from the passes on Tile IR on.  The passes run once more for the
-        first question, and never for another one.  Raises `KeyError` if no such pass ran.
+        `stages` has the names, from the passes on Tile IR on.  The passes run once more, as far
+        as somebody asks.  Raises `KeyError` if no such pass ran.
         """
         if stage is None:
             return self._text(self.source)
-        self._check_stage(stage)
-        if not self._texts:
-            self._texts |= {spec.name: self._text(left) for spec, left in self.modules()}
-        return self._texts[stage]
+        last = self._last(stage)
+        while len(self._texts) <= last:
+            _, left = next(self._again)
+            self._texts.append(self._text(left))
+        return self._texts[last]
 
     def module_after(self, stage: str | None) -> ModuleOp:
         """What the last pass of this name left, made anew; the source without one; as `ir`."""
         if stage is None:
             return self.source.clone()
-        self._check_stage(stage)
-        specs = [*self.to_tiles, *self.passes]
-        last = max(number for number, spec in enumerate(specs) if spec.name == stage)
+        last = self._last(stage)
         return next(left for number, (_, left) in enumerate(self.modules()) if number == last)
 
     def _text(self, module: ModuleOp) -> str:
         return module_text(module, {}, self.ctx.loaded_dialects)
 
-    def _check_stage(self, stage: str) -> None:
+    def _last(self, stage: str) -> int:
+        """Return the position of the last pass of this name; raises `KeyError`."""
         names = [spec.name for spec in (*self.to_tiles, *self.passes)]
         if stage not in names:
             hint = did_you_mean(str(stage), names) or f"there were {', '.join(names)}"
             raise KeyError(f"no pass '{stage}' ran; {hint}")
+        return max(number for number, name in enumerate(names) if name == stage)
+
+    @cached_property
+    def _again(self) -> Iterator[tuple[ArgSpec, ModuleOp]]:
+        """The passes whose IR nobody has asked for."""
+        return self.modules()
 
     def modules(self) -> Iterator[tuple[ArgSpec, ModuleOp]]:
         """Run the passes again; the same module after each one, then that of the kernel alone."""
@@ -197,11 +203,11 @@ class CompiledKernel:
             module = self.above.clone()
             set_target(module, self.target)
             for spec in self.to_tiles:
-                apply_pass(spec, self.ctx, module)
+                run_pass(make_pass(spec), self.ctx, module)
                 yield spec, module
         module = self.source.clone()
         for spec in self.passes:
-            apply_pass(spec, self.ctx, module)
+            run_pass(make_pass(spec), self.ctx, module)
             yield spec, module
 
     def assemble(self, *, strict: bool = True) -> Assembled:

@@ -20,12 +20,10 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
 from xdsl.utils.arg_spec import ArgSpec
 
+from tileas_xdsl.diagnostics.verification.snapshot import LAST_PASS
 from tileas_xdsl.dialects.target_attribute import TARGET
 from tileas_xdsl.pipelines import PIPELINES, Pipeline
 from tileas_xdsl.transforms.tileaa_to_tileas.legality import is_legal
-
-LAST_PASS = "nv_tileas.last_pass"
-"""The attribute of a module: the last pass of a compilation that ran on it."""
 
 TO_TILES = "cudatile-to-tileas"
 """The pipeline from Tile IR to tiles."""

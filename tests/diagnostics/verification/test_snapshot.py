@@ -13,7 +13,7 @@ from xdsl.rewriter import Rewriter
 
 from tileas_xdsl.diagnostics.emission import OpError
 from tileas_xdsl.diagnostics.verification import verify
-from tileas_xdsl.diagnostics.verification.snapshot import is_same, snapshot
+from tileas_xdsl.diagnostics.verification.snapshot import LAST_PASS, is_same, snapshot
 from tileas_xdsl.diagnostics.verification.verify import verify_module
 
 TEXT = """\
@@ -117,6 +117,7 @@ def test_what_is_as_it_was_is_verified_once(parse, monkeypatch) -> None:
 
     monkeypatch.setattr(verify, "verify_errors", verify_errors)
     verify_module(module)
+    module.attributes[LAST_PASS] = StringAttr("tileas-slicing")
     verify_module(module)
     _operand(module)
     verify_module(module)

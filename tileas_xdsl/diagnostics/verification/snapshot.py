@@ -5,7 +5,8 @@
 
 Operations, values and blocks are what a pass changes in place; types and attributes are immutable.
 So two equal lists are the same IR, which is valid after a pass if it was before.  Half of the
-passes of a pipeline leave a given kernel alone.
+passes of a pipeline leave a given kernel alone, but for their name on the module, which no verifier
+reads.
 """
 
 from __future__ import annotations
@@ -14,15 +15,19 @@ from operator import is_
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from xdsl.ir import Operation, Region
+    from xdsl.ir import Attribute, Operation, Region
+
+LAST_PASS = "nv_tileas.last_pass"
+"""The attribute of a module that names the last pass of a compilation that ran on it."""
 
 
 def snapshot(root: Operation) -> list[object]:
-    """Everything inside `root` that an operation, a block or a region refers to."""
+    """Return all that `root` and what is inside refer to, but for the name of the last pass."""
     facts: list[object] = []
-    _add_operation(root, facts)
+    others = {name: value for name, value in root.attributes.items() if name != LAST_PASS}
+    _add_operation(root, others, facts)
     return facts
 
 
@@ -31,12 +36,12 @@ def is_same(old: Sequence[object], new: Sequence[object]) -> bool:
     return len(old) == len(new) and all(map(is_, old, new))
 
 
-def _add_operation(op: Operation, facts: list[object]) -> None:
+def _add_operation(op: Operation, attributes: Mapping[str, Attribute], facts: list[object]) -> None:
     """One operation; `None` separates lists, its block says at which depth it is."""
     facts += (op, op.parent, op.location, *op.operands, *op.successors, None)
     facts += [value.type for value in op.results]
     facts.append(None)
-    for named in (op.properties, op.attributes):
+    for named in (op.properties, attributes):
         facts += named
         facts += named.values()
         facts.append(None)
@@ -50,4 +55,4 @@ def _add_region(region: Region, facts: list[object]) -> None:
         facts += (block, block.parent, *block.args)
         facts += [argument.type for argument in block.args]
         for op in block.ops:
-            _add_operation(op, facts)
+            _add_operation(op, op.attributes, facts)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, cast
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerType, i32
 from xdsl.ir import Attribute
@@ -112,9 +112,10 @@ def _complete_segments(op: MemoryOp) -> None:
 
 def _segment_sizes(op: MemoryOp) -> tuple[int, ...] | None:
     sizes = op.properties.get(SEGMENTS)
-    if not isa(sizes, DenseArrayBase[IntegerType]) or sizes.elt_type != i32:
+    if not isinstance(sizes, DenseArrayBase):
         return None
-    return sizes.get_values()
+    sizes = cast("DenseArrayBase[IntegerType]", sizes)
+    return sizes.get_values() if sizes.elt_type == i32 else None
 
 
 def _check_no_regions(op: MemoryOp) -> None:

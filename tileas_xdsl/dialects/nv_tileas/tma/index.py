@@ -8,11 +8,11 @@ in the device table; of the arguments, the last ones are the host's, those befor
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr
-from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.traits import CallableOpInterface
-from xdsl.utils.hints import isa
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
@@ -68,8 +68,10 @@ def has_descriptors(op: Operation) -> bool:
 
 def _has_grid_constants(function: Operation | None) -> bool:
     arguments = None if function is None else function.properties.get("arg_attrs")
-    return isa(arguments, ArrayAttr[DictionaryAttr]) and any(
-        GRID_CONSTANT in argument.data for argument in arguments
+    return isinstance(arguments, ArrayAttr) and any(
+        GRID_CONSTANT in argument.data
+        for argument in cast("ArrayAttr[Attribute]", arguments)
+        if isinstance(argument, DictionaryAttr)
     )
 
 
