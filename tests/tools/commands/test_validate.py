@@ -20,10 +20,10 @@ from xdsl.utils.exceptions import PassFailedException
 from tests.tools.kernels_to_run import ADD, SHIFT, TYPES
 from tests.tools.spying import spy
 from tileas_xdsl.diagnostics.emission import emit_error, emit_warning
+from tileas_xdsl.installed import installed_universe
 from tileas_xdsl.interpreters.tile.launch import Schedule, Simulation
 from tileas_xdsl.tools.running import validation
 from tileas_xdsl.tools.tileas import app
-from tileas_xdsl.universe import TILEAS_UNIVERSE
 
 N = 150
 ARRAYS = ("--arg", f"f32:{N}:ones", "--arg", f"f32:{N}:iota", "--arg", f"f32:{N}:zeros")
@@ -171,7 +171,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "add.mlir").write_text(TYPES + ADD)
     (tmp_path / "all.mlir").write_text(TYPES + ADD + SHIFT)
     for each in PASSES:
-        monkeypatch.setitem(TILEAS_UNIVERSE.all_passes, each.name, lambda each=each: each)
+        monkeypatch.setitem(installed_universe().all_passes, each.name, lambda each=each: each)
     return tmp_path
 
 
