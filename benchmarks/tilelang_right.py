@@ -21,6 +21,7 @@ import tempfile
 import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -44,27 +45,31 @@ COMPARISONS = re.compile(
 )
 """Functions of programs that compare tensors."""
 
+MEASUREMENTS = re.compile(r"^( *)(def do_bench\(.*\):)$", re.MULTILINE)
+"""Functions of programs that run a kernel for its time."""
+
 
 def copy_programs(examples: Path, folder: Path) -> None:
     """Copy all programs, with the texts replaced and their own comparisons counted."""
     shutil.copytree(examples, folder, dirs_exist_ok=True)
+    rows = sizes()
     for path in folder.rglob("*.py"):
-        text = path.read_text("utf-8")
-        made = COMPARISONS.sub(r"\1@counted_comparison\n\1\2", text)
+        text = made = path.read_text("utf-8")
+        for pattern, row in rows.items():
+            if fnmatch(str(path.relative_to(folder)), pattern):
+                for old, new in row.get("replace", ()):
+                    made = made.replace(old, new)
+        made = COMPARISONS.sub(r"\1@counted_comparison\n\1\2", made)
+        made = MEASUREMENTS.sub(r"\1\2\n\1    return 1.0", made)
         if made != text:
             path.write_text(made, "utf-8")
-    for file, row in sizes().items():
-        path = folder / file
-        if path.is_file():
-            text = path.read_text("utf-8")
-            for old, new in row.get("replace", ()):
-                text = text.replace(old, new)
-            path.write_text(text, "utf-8")
 
 
 def outcome(folder: Path, name: str, seconds: int) -> str:
     """What became of a program of the copy: one line, which begins with the outcome."""
-    row = sizes().get(name, {})
+    row: dict[str, Any] = {}
+    for pattern, found in sizes().items():
+        row |= found if fnmatch(name, pattern) else {}
     is_test = Path(name).name.startswith("test_")
     statements = row.get("run") or (TESTS if is_test else "")
     command = [sys.executable, "-m", "benchmarks.tilelang_emulate", str(folder / name), statements]

@@ -110,14 +110,18 @@ def compiler(folder: Path) -> Any:
     return compile
 
 
+USUAL_THREADS = 128
+
+
 def first_configuration(tuned: Any, *arguments: Any, **keywords: Any) -> Any:
-    """What takes the place of a tuner's call."""
+    """What takes the place of a tuner's call: one with the usual number of threads, if there is."""
     keywords.pop("__tune_params", None)
     is_compiled = keywords.pop("__return_kernel", False)
     configurations = tuned.configs
     if callable(configurations):
         configurations = configurations(*arguments, **keywords)
-    chosen = {k: v for k, v in configurations[0].items() if k not in keywords}
+    usual = (c for c in configurations if c.get("threads") == USUAL_THREADS)
+    chosen = {k: v for k, v in next(usual, configurations[0]).items() if k not in keywords}
     if is_compiled:
         return tuned.jit_impl.compile(*arguments, **keywords, **chosen)
     return tuned.jit_impl(*arguments, **keywords, __tune_params=chosen)

@@ -92,6 +92,16 @@ def test_pairs_that_one_iteration_of_two_exchanges() -> None:
         np.testing.assert_array_equal(arrays[1], want[:, :, 0].reshape(-1))
 
 
+def test_columns_of_an_image() -> None:
+    """Pixels under a filter of 3x3 that moves by 2, 0 around the image; the output is a view."""
+    image = RNG.standard_normal((2, 5, 4, 8)).astype(np.float16)
+    padded = np.pad(image, ((0, 0), (1, 1), (1, 1), (0, 0)))
+    pixels = [(n, 2 * h, 2 * w) for n in range(2) for h in range(3) for w in range(2)]
+    want = np.stack([padded[n, h : h + 3, w : w + 3].reshape(72) for n, h, w in pixels])
+    for arrays in runs("columns", image, np.zeros((4, 3, 72), np.float16), grid=3):
+        np.testing.assert_array_equal(arrays[1].reshape(12, 72), want)
+
+
 def test_structure_and_lines() -> None:
     """Pipelined loops, policies and regions are `tl`'s; operations have the lines of Python."""
     text = compiled("gemm").ir()

@@ -16,6 +16,7 @@ from tileas_xdsl.dialects.tl.elements import is_convertible
 from tileas_xdsl.dialects.tl.enums import Space
 from tileas_xdsl.dialects.tl.moves import CopyOp, FillOp
 from tileas_xdsl.frontend.tilelang.graph import Node
+from tileas_xdsl.frontend.tilelang.im2col import im2col
 from tileas_xdsl.frontend.tilelang.memory.element_access import load_at, store_at
 from tileas_xdsl.frontend.tilelang.memory.regions import BufferRegion, for_each, region_of
 from tileas_xdsl.frontend.tilelang.scalars.conversions import converted
@@ -255,6 +256,7 @@ HANDLERS: Mapping[str, TileHandler] = {
     "tl.tileop.wgmma_gemm": _gemm,
     "tl.tileop.reduce": _reduce,
     "tl.tileop.cumsum": _cumsum,
+    "tl.tileop.im2col": im2col,
     "tl.tileop.atomicadd": _atomic_add,
     "tl.atomic_add_elem_op": _add_element,
     **dict.fromkeys(_IMPLIED, _nothing),

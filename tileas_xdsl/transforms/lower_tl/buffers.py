@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from math import prod
 from typing import Any
 
@@ -26,6 +27,7 @@ from tileas_xdsl.layout.composed import AnyLayout, ComposedLayout
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.swizzle import Swizzle
 from tileas_xdsl.layout.tables import table
+from tileas_xdsl.threads.codegen.lowered_values import GlobalView
 from tileas_xdsl.threads.convert.element_conversion import storage_type
 from tileas_xdsl.threads.registers.vector_values import joined, zero
 from tileas_xdsl.threads.smem.smem_layout import ALIGNMENT
@@ -115,6 +117,8 @@ def alias(state: State, op: ReshapeOp | ViewOp) -> None:
             made = LocalLocation(place.storage, shape, element, place.registers)
         case SharedLocation() if (layout := _of_row_major(place, shape, element)) is not None:
             made = SharedLocation(place.offset, shape, layout, element)
+        case GlobalView() if place.element == element and _is_dense(place):
+            made = replace(place, extents=shape, strides=_steps(shape), starts=(0,) * len(shape))
         case FragmentLocation() if op.layout is not None:
             layout = layout_of(op.layout, shape, state.threads)
             if not _is_same(place.layout, layout) or bits_of(place.element) != bits_of(element):
@@ -125,6 +129,16 @@ def alias(state: State, op: ReshapeOp | ViewOp) -> None:
                 op, f"shows {op.source.type} as {op.buffer.type}, which does not lie row-major"
             )
     state.places[op.buffer] = made
+
+
+def _is_dense(place: GlobalView) -> bool:
+    """Whether the elements of an array lie one behind the other."""
+    extents = [n for n in place.extents if isinstance(n, int)]
+    return len(extents) == len(place.extents) and place.strides == _steps(tuple(extents))
+
+
+def _steps(shape: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(prod(shape[axis + 1 :]) for axis in range(len(shape)))
 
 
 def _of_row_major(

@@ -138,6 +138,19 @@ def pairs():
 
 
 @tilelang.jit
+def columns():
+    @T.prim_func
+    def image_columns(X: T.Tensor((2, 5, 4, 8), "float16"), Y: T.Tensor((4, 3, 72), "float16")):
+        with T.Kernel(3, threads=32) as tile:
+            x = T.alloc_shared((12, 24), "float16")
+            rows = T.Tensor((12, 72), "float16", Y.data)
+            T.im2col(X, x, 0, tile, 3, 2, 1, 1)
+            T.copy(x, rows[0, tile * 24])
+
+    return image_columns
+
+
+@tilelang.jit
 def by_hand():
     @T.prim_func
     def threads_by_hand(X: T.Tensor((64,), "float32")):
@@ -154,6 +167,7 @@ KERNELS = {
     "bits": bits,
     "split": split,
     "pairs": pairs,
+    "columns": columns,
     "by_hand": by_hand,
 }
 

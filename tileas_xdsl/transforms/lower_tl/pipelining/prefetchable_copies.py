@@ -9,7 +9,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tileas_xdsl.dialects.ir_queries import enclosing
 from tileas_xdsl.dialects.tl.base import element_of, scope_of
-from tileas_xdsl.dialects.tl.buffers import AllocSharedOp
+from tileas_xdsl.dialects.tl.buffers import AllocSharedOp, storage_of
 from tileas_xdsl.dialects.tl.kernel import KernelOp
 from tileas_xdsl.dialects.tl.loops import PipelinedOp
 from tileas_xdsl.dialects.tl.moves import CopyOp
@@ -75,7 +75,8 @@ def _is_apart(loop: PipelinedOp, copy: CopyOp) -> bool:
     assert kernel is not None
     inside = [(each, *touch) for each in kernel.walk() for touch in touches(each)]
     writers = [each for each, storage, kind in inside if storage is target and kind is not _READ]
-    is_read_only = all(kind is _READ for _, storage, kind in inside if storage is source)
+    array = storage_of(source)
+    is_read_only = all(kind is _READ for _, storage, kind in inside if storage is array)
     return writers == [copy] and is_read_only and _is_first(loop, copy, users)
 
 
