@@ -200,8 +200,8 @@ def test_the_oracle_knows_no_other_level() -> None:
     """What Tile IR means is said without the dialects and the code below it."""
     own = ("tileas_xdsl.dialects.cuda_tile", "tileas_xdsl.interpreters.cuda_tile")
     helpers = (
-        *("tileas_xdsl.diagnostics", "tileas_xdsl.layout.intervals"),
-        "tileas_xdsl.target.printf",
+        *("tileas_xdsl.diagnostics", "tileas_xdsl.target.printf"),
+        *("tileas_xdsl.layout.integers", "tileas_xdsl.layout.intervals"),
     )
     for path in (PACKAGE / "interpreters" / "cuda_tile").rglob("*.py"):
         ours = [name for name in imported(path) if name.startswith("tileas_xdsl.")]

@@ -28,6 +28,7 @@ from tileas_xdsl.frontend.signature import (
 from tileas_xdsl.interpreters.ptx import LaunchError, PtxError
 from tileas_xdsl.interpreters.ptx.memory.access_counts import AccessCount
 from tileas_xdsl.interpreters.tile.arguments import ArgumentError
+from tileas_xdsl.layout.integers import align_up
 
 INSTRUCTIONS = 200_000
 """After so many a run ends: loops repeat their accesses."""
@@ -126,4 +127,4 @@ def _dtype(element: str) -> np.dtype[Any]:
 def _extent(extent: Extent, usual: int) -> int:
     if extent.constant is not None:
         return extent.constant
-    return -(-usual // extent.divisor) * extent.divisor
+    return align_up(usual, extent.divisor)

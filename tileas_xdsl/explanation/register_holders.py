@@ -20,6 +20,7 @@ from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.explanation.facts import RegisterHolder
 from tileas_xdsl.explanation.resources import agents_in, role_of
+from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.registers.register_layout import THREAD, VALUE
 from tileas_xdsl.target.arch import Target
@@ -64,9 +65,9 @@ def registers_of(value: SSAValue, threads: int) -> int:
         return 0
     layout = register_layout_of(value.type)
     if layout is None:
-        return -(-words // threads)
+        return ceil_div(words, threads)
     values = layout.extents().get(VALUE, 1)
-    return -(-values * bits_of(element_of(value.type)) // REGISTER_BITS)
+    return ceil_div(values * bits_of(element_of(value.type)), REGISTER_BITS)
 
 
 def register_layout_of(type_: Attribute) -> Layout | None:

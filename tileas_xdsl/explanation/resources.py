@@ -17,6 +17,7 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaLoadBase
 from tileas_xdsl.explanation.facts import Limit, Occupancy, RoleFacts, SharedBuffer, Waves
+from tileas_xdsl.layout.integers import align_up, ceil_div
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.costs.latencies import latencies
 from tileas_xdsl.target.kernel_abi import KernelAbi
@@ -36,7 +37,7 @@ def occupancy(
 
     Registers are given to warps in steps of 8 for a thread (CUDA C++ Programming Guide).
     """
-    warps = -(-abi.threads // WARP)
+    warps = ceil_div(abi.threads, WARP)
     shared = abi.shared_bytes + (0 if used is None else used.shared)
     registers = None if used is None else used.registers
     limits = sorted(_limits(warps, registers, shared, target), key=lambda one: one.blocks)
@@ -58,7 +59,7 @@ def occupancy(
 def _limits(warps: int, registers: int | None, shared: int, target: Target) -> Iterator[Limit]:
     taken, most = shared + RESERVED_SHARED_MEMORY, target.shared_memory_per_block
     if registers is not None:
-        rounded = -(-registers // REGISTER_STEP) * REGISTER_STEP * warps * WARP
+        rounded = align_up(registers, REGISTER_STEP) * warps * WARP
         yield _limit("registers", rounded, target.registers_per_multiprocessor)
     yield _limit("shared memory", taken, most + RESERVED_SHARED_MEMORY)
     yield _limit("warps", warps, target.warps_per_multiprocessor)
@@ -144,7 +145,7 @@ def waves(grid: tuple[int, int, int], together: int, target: Target) -> Waves:
     blocks = grid[0] * grid[1] * grid[2]
     processors = latencies(target.name).multiprocessors
     at_once = processors * max(together, 1)
-    count = -(-blocks // at_once)
+    count = ceil_div(blocks, at_once)
     last = blocks - (count - 1) * at_once
     return Waves(
         grid, blocks, processors, together, count, 1 - last / at_once, blocks / (count * at_once)

@@ -1,6 +1,7 @@
-"""What counts as an integer of a layout: anything with `__index__`, numpy's too, but no `bool`.
+"""Integers of layouts and sizes, and their arithmetic.
 
-A number that only run time knows (`layout.expr.expression`) counts too.
+Anything with `__index__` counts as an integer of a layout, numpy's too, but no `bool`; so does a
+number that only run time knows (`layout.expr.expression`).
 """
 
 from __future__ import annotations
@@ -28,6 +29,21 @@ def whole(x: Any, what: str) -> int:
         return index(x)
     except TypeError:
         raise LayoutError(f"{x!r} is not {what}") from None
+
+
+def ceil_div(number: int, divisor: int) -> int:
+    """Return how many `divisor` cover the number: the quotient rounded up."""
+    return -(-number // divisor)
+
+
+def align_up(number: int, multiple: int) -> int:
+    """Return the least multiple that is not below the number."""
+    return -(-number // multiple) * multiple
+
+
+def is_power_of_two(number: int) -> bool:
+    """Return whether the number is 1, 2, 4 ..."""
+    return number > 0 and not number & (number - 1)
 
 
 def power_of_two_below(number: int) -> int:

@@ -16,6 +16,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from tileas_xdsl.layout.integers import align_up
+
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
@@ -192,8 +194,8 @@ def intervals(problem: Problem, step: int, cap: int | None) -> Iterator[int]:
         multiple = multiple if multiple % count == 0 else multiple * count
     first = min_interval(problem)
     last = cap if cap is not None else 2 * first + serial_length(problem)
-    begin = -(-first // multiple) * multiple
-    stride = -(-step // multiple) * multiple
+    begin = align_up(first, multiple)
+    stride = align_up(step, multiple)
     yield from range(begin, max(last, begin) + 1, stride)
 
 

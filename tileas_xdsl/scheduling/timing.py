@@ -21,6 +21,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.scheduling.loops.dependence_graph import DependenceKind, MacroDependence
 from tileas_xdsl.scheduling.loops.loop_problem import LoopProblem
 from tileas_xdsl.scheduling.loops.loop_scheduler import Scheduled
@@ -297,7 +298,7 @@ def launch_time(
 ) -> Prediction:
     """Predict the time of a launch of blocks that run one scheduled loop each."""
     block = latencies.launch + timing.cycles(launch.iterations) + launch.epilogue
-    waves = -(-launch.blocks // (latencies.multiprocessors * launch.together))
+    waves = ceil_div(launch.blocks, latencies.multiprocessors * launch.together)
     seconds = waves * block / (latencies.clock * 1e6)
     rate = launch.flops / seconds / 1e12 if launch.flops else 0.0
     power = max(1.0, rate / (latencies.peak(element) * latencies.power_cap / 100))

@@ -24,6 +24,7 @@ from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, K
 from tileas_xdsl.explanation.facts import LoopFacts, Reason, Roofline
 from tileas_xdsl.explanation.loops import loop_facts, outside_of_loops
 from tileas_xdsl.explanation.work_counts import LOOPS
+from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.costs.latencies import Latencies, latencies
 from tileas_xdsl.threads.pipeline.occupancy import blocks_that_fit
@@ -90,9 +91,9 @@ def predicted(
         block.add(busy + costs.global_latency * bool(outside.bytes_read), busy, outside.bound)
         block.flops += outside.product_flops
     together = blocks_together(function, target)
-    waves = -(-prod(grid) // (costs.multiprocessors * together))
+    waves = ceil_div(prod(grid), costs.multiprocessors * together)
     # A grid that is smaller than a wave is spread over all multiprocessors first.
-    resident = min(together, -(-prod(grid) // costs.multiprocessors))
+    resident = min(together, ceil_div(prod(grid), costs.multiprocessors))
     per_wave = max(costs.launch + block.alone, resident * block.busy)
     seconds = waves * per_wave / (costs.clock * 1e6)
     power = _power(block.flops * prod(grid), seconds, _peak(loops, module, target), costs)

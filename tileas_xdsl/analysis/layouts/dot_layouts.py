@@ -16,7 +16,7 @@ from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp, MatrixProduct
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
-from tileas_xdsl.layout.integers import power_of_two_below
+from tileas_xdsl.layout.integers import ceil_div, power_of_two_below
 from tileas_xdsl.layout.registers.register_layout import LANES, RegisterLayout
 
 BY_THREADS = ("mma", "fma")
@@ -172,10 +172,10 @@ def warp_tiling(x: Extents, warps: int) -> Tiling:
 
 def _warps(x: Extents, warps: int, tile: tuple[int, int]) -> tuple[int, int, int]:
     """Warps along batch, rows and columns: the least work of each, then the least that it reads."""
-    tall, wide = -(-x.m // tile[0]), -(-x.n // tile[1])
+    tall, wide = ceil_div(x.m, tile[0]), ceil_div(x.n, tile[1])
 
     def cost(over: tuple[int, int, int]) -> tuple[int, int, int]:
-        b, r, c = -(-x.batch // over[0]), -(-tall // over[1]), -(-wide // over[2])
+        b, r, c = ceil_div(x.batch, over[0]), ceil_div(tall, over[1]), ceil_div(wide, over[2])
         return b * r * c, b * (r * tile[0] + c * tile[1]), over[2]
 
     return min(_over(power_of_two_below(warps)), key=cost)
@@ -217,7 +217,7 @@ def _threads(x: Extents, threads: int) -> tuple[int, int, int]:
     """Threads along batch, rows and columns; whole warps along the batch."""
 
     def cost(over: tuple[int, int, int]) -> tuple[int, int, int]:
-        b, r, c = (-(-n // k) for n, k in zip((x.batch, x.m, x.n), over, strict=True))
+        b, r, c = (ceil_div(n, k) for n, k in zip((x.batch, x.m, x.n), over, strict=True))
         return b * r * c, b * (r + c), over[1]
 
     return min((o for o in _over(threads) if threads // o[0] >= LANES), key=cost)

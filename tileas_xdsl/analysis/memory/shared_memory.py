@@ -24,6 +24,7 @@ from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.nv_tileas.tma.ops import AsyncTiledTmaStoreOp
+from tileas_xdsl.layout.integers import align_up, ceil_div
 
 TILE_ALIGNMENT = 1024
 """Bytes that tiles begin at multiples of: where every swizzle repeats."""
@@ -82,9 +83,9 @@ def _is_staged(store: TiledStoreOp) -> bool:
 
 def tile_bytes(type_: Attribute) -> int:
     """Return the bytes of a tile."""
-    return -(-prod(shape_of(type_) or ()) * bits_of(element_of(type_)) // 8)
+    return ceil_div(prod(shape_of(type_) or ()) * bits_of(element_of(type_)), 8)
 
 
 def aligned_bytes(type_: Attribute) -> int:
     """Return the bytes of a tile with what is lost to the alignment of the next one."""
-    return -(-tile_bytes(type_) // TILE_ALIGNMENT) * TILE_ALIGNMENT
+    return align_up(tile_bytes(type_), TILE_ALIGNMENT)

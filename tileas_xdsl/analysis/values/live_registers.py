@@ -20,6 +20,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from tileas_xdsl.dialects.cute import MakeFragmentOp, PtrType, SliceFragmentOp, UndefFragmentOp
 from tileas_xdsl.dialects.cute.types.address_spaces import ADDRESS_BITS
 from tileas_xdsl.dialects.cute.types.elements import as_vector, element_bits, element_of
+from tileas_xdsl.layout.integers import ceil_div
 
 WORD = 32
 
@@ -39,7 +40,7 @@ def registers_of(type_: Attribute) -> int:
         return ADDRESS_BITS[element.space] // WORD
     bits = WORD if isinstance(element, IndexType) else element_bits(element) or WORD
     count = 1 if fragment is None else prod(fragment.get_shape())
-    return -(-count * bits // WORD)
+    return ceil_div(count * bits, WORD)
 
 
 def own_registers(value: SSAValue) -> int:

@@ -26,6 +26,7 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.layout.integers import ceil_div
 
 _RUNS_ONCE = (scf.IfOp, StageOp, AgentSwitchOp)
 """Operations whose bodies run once at most: a value that is read there last dies there."""
@@ -40,7 +41,7 @@ def tile_registers(value: SSAValue) -> int:
     is_free = isinstance(value.owner, FREE_TILES) or space_of(value.type) not in (None, Space.RMEM)
     if is_free or shape is None or not isinstance(value.type, TensorType):
         return 0
-    return -(-prod(shape) * bits_of(element) // 32)
+    return ceil_div(prod(shape) * bits_of(element), 32)
 
 
 def peak_registers(region: Region, words: Words) -> int:

@@ -17,6 +17,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from tileas_xdsl.diagnostics.catalogue import message
+from tileas_xdsl.layout.integers import is_power_of_two
 
 DEFAULT = "default"
 """The key of hints for every architecture that has none of its own."""
@@ -147,7 +148,7 @@ class Hint:
 
 
 def _power_of_two(limit: int) -> Callable[[int], bool]:
-    return lambda number: 0 < number <= limit and number & (number - 1) == 0
+    return lambda number: number <= limit and is_power_of_two(number)
 
 
 HINTS = {

@@ -31,6 +31,7 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileaa.base import Value, element_of, numbers, shape_of
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
+from tileas_xdsl.layout.integers import is_power_of_two
 
 
 def _optional(value: int | None) -> IntAttr | NoneAttr:
@@ -83,7 +84,7 @@ class DivByAttr(ParametrizedAttribute):
 
     def verify(self) -> None:
         divisor = self.divisor.data
-        if divisor < 1 or divisor & (divisor - 1):
+        if not is_power_of_two(divisor):
             raise VerifyException(f"a divisor is a power of two, not {divisor}")
         if (every := _number(self.every)) is not None and every < 1:
             raise VerifyException(f"a group has at least one element, not {every}")

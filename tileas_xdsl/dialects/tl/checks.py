@@ -30,6 +30,7 @@ from tileas_xdsl.layout.axes import ANONYMOUS
 from tileas_xdsl.layout.composed import AnyLayout
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.int_tuple import product_each
+from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.layout.tables import table
 
 MAX_ELEMENTS = 1 << 24
@@ -83,7 +84,7 @@ def check_shared_layout(op: Operation, layout: AnyLayout, type_: Attribute) -> N
         raise op_error(op, text)
     if any(axis != ANONYMOUS for axis in layout.axes()):
         raise op_error(op, f"has offsets in bytes along no named axis, unlike {layout}")
-    size = -(-bits_of(element_of(type_)) // 8)
+    size = ceil_div(bits_of(element_of(type_)), 8)
     try:
         offsets = np.sort(table(layout))
     except LayoutError as error:

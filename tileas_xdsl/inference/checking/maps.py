@@ -13,6 +13,7 @@ from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.program import Loop, Program, Scope
 from tileas_xdsl.layout.expr.expression import dimensions_of, symbols_of
 from tileas_xdsl.layout.expr.tables import Table
+from tileas_xdsl.layout.integers import is_power_of_two
 
 
 def wrong_maps(question: CheckedProgram) -> Iterator[Finding]:
@@ -37,7 +38,7 @@ def wrong_maps(question: CheckedProgram) -> Iterator[Finding]:
 
 def _width(number: int, loop: Loop, decision: LoopDecision) -> Iterator[Finding]:
     vector = decision.vector
-    if vector < 1 or vector & (vector - 1):
+    if not is_power_of_two(vector):
         text = f"loop {number} accesses {vector} neighbours at once: not a power of two"
         yield Finding(Rule.VECTOR, text, loop.location)
 

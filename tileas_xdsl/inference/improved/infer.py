@@ -40,6 +40,7 @@ from tileas_xdsl.inference.improved.search.connected_components import Solution,
 from tileas_xdsl.inference.improved.search.work_item_search import Choice, crossings, staging_cost
 from tileas_xdsl.inference.improved.soundness import check_sound
 from tileas_xdsl.inference.program import Buffer, Gemm, Loop, Program, Scope, touched
+from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.target.arch import get_target
 
 
@@ -234,7 +235,7 @@ def _check_shared(
 
 
 def _bytes(buffer: Buffer) -> int:
-    return -(-prod(buffer.shape) * buffer.bits // 8)
+    return ceil_div(prod(buffer.shape) * buffer.bits, 8)
 
 
 def _loop_decision(item: WorkItem, runs: FragmentMap) -> LoopDecision:

@@ -12,6 +12,7 @@ from tileas_xdsl.inference.parity.loops.loop_candidates import has_thread_depend
 from tileas_xdsl.inference.parity.memory_traffic import traffic
 from tileas_xdsl.inference.parity.state import State
 from tileas_xdsl.inference.program import Loop, LoopKind
+from tileas_xdsl.layout.integers import ceil_div
 
 
 @dataclass(frozen=True, order=True)
@@ -86,7 +87,7 @@ def spilled_bytes(engine: Engine, state: State, members: tuple[int, ...]) -> int
             assert isinstance(layout, FragmentMap)
             if not has_thread_dependent_slot(engine.loops[number], owners, use, layout):
                 continue
-            size = -(-engine.program.buffers[use.buffer].bits // 8)
+            size = ceil_div(engine.program.buffers[use.buffer].bits, 8)
             threads = int(owners.thread_table.max()) + 1
             total += max(layout.slots * size, 2 * threads * owners.slots * size)
     return total

@@ -23,6 +23,7 @@ from tileas_xdsl.interpreters.cuda_tile.numerics.elements import (
     from_bits,
     stored_bits,
 )
+from tileas_xdsl.layout.integers import align_up
 from tileas_xdsl.layout.intervals import connected
 
 _FIRST = 1 << 32
@@ -53,7 +54,7 @@ class Memory:
     def place(self, name: str, data: Array, alignment: int = _ALIGNMENT) -> Region:
         """Give bytes a place of their own."""
         step = max(alignment, _ALIGNMENT)
-        address = -(-(self._end + _GAP) // step) * step
+        address = align_up(self._end + _GAP, step)
         self._end = address + len(data)
         self.regions.append(Region(name, address, data))
         return self.regions[-1]

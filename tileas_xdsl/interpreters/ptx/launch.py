@@ -38,6 +38,7 @@ from tileas_xdsl.interpreters.ptx.parallel_launch import execute
 from tileas_xdsl.interpreters.ptx.parsing.parser import parse
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Kernel, PtxModule
 from tileas_xdsl.interpreters.ptx.synchronization.hardware_barriers import ClusterBarrier
+from tileas_xdsl.layout.integers import align_up, ceil_div
 from tileas_xdsl.target.arch import Target
 
 Shape = int | Sequence[int]
@@ -149,7 +150,7 @@ class Launch:
         shape = self.shape
         rng = random.Random(f"{self.seed}:{number}")
         threads = prod(shape.block)
-        warps = -(-threads // WARP)
+        warps = ceil_div(threads, WARP)
         size = prod(shape.cluster)
         checker = None
         if self.checks:
@@ -181,7 +182,7 @@ class Launch:
         cta = Cta(cluster, rank, index, shared)
         threads = prod(self.shape.block)
         cta.threads = threads
-        cta.warp_count = -(-threads // WARP)
+        cta.warp_count = ceil_div(threads, WARP)
         registers = _registers_at_entry(self.kernel, threads)
         for first in range(0, cta.warp_count, WARPGROUP):
             count = min(WARPGROUP, cta.warp_count - first)
@@ -206,7 +207,7 @@ def _registers_at_entry(kernel: Kernel, threads: int) -> int:
     """Return the registers of a thread before any setmaxnreg, from the limits of the kernel."""
     if kernel.max_registers:
         return kernel.max_registers
-    whole = -(-threads // WARP) * WARP
+    whole = align_up(threads, WARP)
     return min(REGISTERS // max(kernel.min_blocks or 1, 1) // whole // 8 * 8, 256)
 
 

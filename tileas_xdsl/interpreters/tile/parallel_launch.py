@@ -24,6 +24,7 @@ from tileas_xdsl.interpreters.tile.memory.tracked_memory import Memory, Record
 from tileas_xdsl.interpreters.tile.numerics.element_types import Array
 from tileas_xdsl.interpreters.tile.simulation import Grid, Progress, Simulation
 from tileas_xdsl.interpreters.tile.tracing.trace import Trace
+from tileas_xdsl.layout.integers import ceil_div
 
 CHUNKS = 2
 """Chunks of clusters for each worker: some take longer than others."""
@@ -79,7 +80,7 @@ def run_in_parts(launch: Launch, workers: Workers, progress: Progress | None) ->
 
 def _run_shares(launch: Launch, workers: Workers, progress: Progress | None) -> list[_Share]:
     clusters = launch.clusters
-    size = -(-len(clusters) // (CHUNKS * parts_for(workers, len(clusters))))
+    size = ceil_div(len(clusters), CHUNKS * parts_for(workers, len(clusters)))
     chunks = [clusters[k : k + size] for k in range(0, len(clusters), size)]
     shares: list[_Share] = []
     done, total = 0, len(clusters) * prod(launch.cluster)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tileas_xdsl.layout.convert.plan import per_word, words_of
+from tileas_xdsl.layout.integers import align_up
 from tileas_xdsl.layout.registers.access import Ints, distinct
 
 
@@ -33,7 +34,7 @@ def as_words(sources: Ints, elem_bits: int) -> Ints:
     """Reshape to `(threads, words, elements per word)`, the last word padded with -1."""
     per = per_word(elem_bits)
     threads, values = sources.shape
-    padded = np.full((threads, -(-values // per) * per), -1, dtype=np.int64)
+    padded = np.full((threads, align_up(values, per)), -1, dtype=np.int64)
     padded[:, :values] = sources
     return padded.reshape(threads, -1, per)
 

@@ -9,6 +9,7 @@ from math import prod
 import numpy as np
 
 from tileas_xdsl.layout.convert.synthesis import xor_orders
+from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.registers.access import Ints
 from tileas_xdsl.layout.registers.register_layout import RegisterContents
@@ -36,7 +37,7 @@ class Buffer:
     def bytes(self) -> int:
         """The size of the buffer, a multiple of 16."""
         end = int(self.bits.max()) + self.elem_bits
-        return -(-end // (8 * BUFFER_ALIGNMENT)) * BUFFER_ALIGNMENT
+        return ceil_div(end, 8 * BUFFER_ALIGNMENT) * BUFFER_ALIGNMENT
 
     @property
     def addresses(self) -> Ints:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tileas_xdsl.layout.errors import LayoutError
+from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.layout.registers.access import WARP
 from tileas_xdsl.layout.registers.register_layout import RegisterContents, RegisterLayout
 
@@ -120,12 +121,12 @@ class Plan(ABC):
 
 def warps_of(fragment: RegisterContents) -> int:
     """How many warps the threads of a fragment fill."""
-    return -(-fragment.threads // WARP)
+    return ceil_div(fragment.threads, WARP)
 
 
 def words_of(elem_bits: int) -> int:
     """32-bit registers that one element takes (at least 1)."""
-    return -(-elem_bits // 32)
+    return ceil_div(elem_bits, 32)
 
 
 def per_word(elem_bits: int) -> int:

@@ -29,6 +29,7 @@ from tileas_xdsl.layout.convert.plan import (
 from tileas_xdsl.layout.convert.shuffle_rounds import Rounds, schedules
 from tileas_xdsl.layout.convert.shuffle_words import ShuffleWords, ways_to_pack
 from tileas_xdsl.layout.convert.source_map import SourceMap
+from tileas_xdsl.layout.integers import align_up, ceil_div
 from tileas_xdsl.layout.registers.access import WARP, Ints
 from tileas_xdsl.layout.registers.register_layout import RegisterContents, RegisterLayout
 
@@ -111,7 +112,7 @@ class ShufflePlan(Plan):
 
 def _file_offset(values: int, elem_bits: int) -> int:
     per = per_word(elem_bits)
-    return -(-values // per) * per
+    return align_up(values, per)
 
 
 def lower_bound(source_map: SourceMap, elem_bits: int) -> int:
@@ -130,7 +131,7 @@ def lower_bound(source_map: SourceMap, elem_bits: int) -> int:
     pairs, elements = np.unique(wanted // values, return_counts=True)
     received = np.bincount(pairs // lanes, weights=-(-elements // per))
     sent = np.bincount(np.unique(wanted % (lanes * values)) // values)
-    return max(int(received.max()), -(-int(sent.max()) // per))
+    return max(int(received.max()), ceil_div(int(sent.max()), per))
 
 
 def plan_shuffles(

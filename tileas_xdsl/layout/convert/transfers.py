@@ -11,6 +11,7 @@ import numpy as np
 from tileas_xdsl.layout.convert.assembly import assembly_cost
 from tileas_xdsl.layout.convert.buffers import Buffer
 from tileas_xdsl.layout.convert.plan import Weights, per_word, warps_of, words_of
+from tileas_xdsl.layout.integers import align_up, ceil_div
 from tileas_xdsl.layout.memory.banks import wavefronts
 from tileas_xdsl.layout.registers.access import (
     INACTIVE,
@@ -122,7 +123,7 @@ class Side:
     def _packing_cost(self, order: Ints, vector: int, elem_bits: int) -> int:
         """Return the instructions that permute registers into the order of vector accesses."""
         per = per_word(elem_bits)
-        stride = -(-vector // per) * per
+        stride = align_up(vector, per)
         step, place = np.divmod(np.arange(len(order), dtype=np.int64), vector)
         place += step * stride
         if self.direction == "store":
@@ -153,15 +154,15 @@ def side_of(
     """What is to be known about one side before any buffer is chosen."""
     _, first, inverse = np.unique(fragment.held, axis=1, return_index=True, return_inverse=True)
     needed = np.greater_equal(fragment.held, 0)
-    rows = -(-fragment.elements * elem_bits // 1024)
+    rows = ceil_div(fragment.elements * elem_bits, 1024)
     if direction == "store":
         needed = _first_holders(fragment.held)
     else:
         held = by_warp(fragment.held).reshape(warps_of(fragment), -1)
         elements = [len(np.unique(warp[warp >= 0])) for warp in held]
-        rows = sum(-(-count * elem_bits // 1024) for count in elements)
-    words = -(-len(first) // per_word(elem_bits)) * words_of(elem_bits)
-    accesses = warps_of(fragment) * -(-words // 4)
+        rows = sum(ceil_div(count * elem_bits, 1024) for count in elements)
+    words = ceil_div(len(first), per_word(elem_bits)) * words_of(elem_bits)
+    accesses = warps_of(fragment) * ceil_div(words, 4)
     return Side(
         direction,
         fragment,

@@ -23,7 +23,7 @@ from typing import Any, Final, NamedTuple, NoReturn, TypeAlias, final
 
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.expr.text import DEFAULT_WIDTH, SUM, binary_text, dynamic_leaf
-from tileas_xdsl.layout.integers import Symbolic
+from tileas_xdsl.layout.integers import Symbolic, ceil_div
 
 
 def _truncated(a: int, b: int) -> int:
@@ -37,7 +37,7 @@ EVALUATE: Mapping[str, Callable[[Any, Any], Any]] = {
     "mul": lambda a, b: a * b,
     "floordiv": lambda a, b: a // b,
     "floormod": lambda a, b: a % b,
-    "ceildiv": lambda a, b: -(-a // b),
+    "ceildiv": ceil_div,
     "quotient": _truncated,
     "remainder": lambda a, b: a - _truncated(a, b) * b,
     "xor": lambda a, b: a ^ b,

@@ -17,6 +17,7 @@ from tileas_xdsl.layout.expr.expression import (
     dimension,
     symbol,
 )
+from tileas_xdsl.layout.integers import ceil_div
 
 Interval = tuple[int, int]
 """The least and the greatest value, both included."""
@@ -82,4 +83,4 @@ def _quotient(kind: str, left: Interval, right: Interval) -> Interval | None:
     divisor = right[0]
     if kind == "floordiv":
         return left[0] // divisor, left[1] // divisor
-    return -(-left[0] // divisor), -(-left[1] // divisor)
+    return ceil_div(left[0], divisor), ceil_div(left[1], divisor)

@@ -9,6 +9,7 @@ from tileas_xdsl.layout.axes import AxisSum
 from tileas_xdsl.layout.composed import AnyLayout, ComposedLayout
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.int_tuple import is_tuple, product, shape_div
+from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.layout.layout import Layout, as_layout
 
 
@@ -54,7 +55,7 @@ def _up(layout: Any, n: int) -> Layout:
             raise LayoutError(
                 f"upcast of {layout}: neither of extent {s} and {per_vector} divides the other"
             )
-        return -(-s // per_vector), (1 if d > 0 else -1) * product(shape_div(abs(d), n))
+        return ceil_div(s, per_vector), (1 if d > 0 else -1) * product(shape_div(abs(d), n))
 
     return _map(layout, leaf)
 

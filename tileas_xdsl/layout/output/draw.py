@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tileas_xdsl.layout.composed import AnyLayout
+from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.layout.memory.memory_layout import MemoryLayout
 from tileas_xdsl.layout.output.grids import Grid, entitled, grid_of
 
@@ -39,7 +40,7 @@ def render(grid: Grid) -> str:
     total_width = max(_LEFT + columns * width + _MARGIN, _MIN_WIDTH)
     texts, top = _texts(grid, total_width)
     frame = _Frame(top, width, height)
-    legend_rows = -(-len(grid.legend) // 4)
+    legend_rows = ceil_div(len(grid.legend), 4)
     total_height = top + rows * height + _MARGIN + _LEGEND * legend_rows + _MARGIN
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{total_width}" height="{total_height}" '

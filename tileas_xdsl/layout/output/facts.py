@@ -15,6 +15,7 @@ from tileas_xdsl.layout.composed import AnyLayout, ComposedLayout
 from tileas_xdsl.layout.convert.plan import counted
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.int_tuple import product_each, rank, show
+from tileas_xdsl.layout.integers import align_up
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.memory.banks import ideal_wavefronts, wavefronts
 from tileas_xdsl.layout.memory.memory_layout import MemoryLayout
@@ -211,6 +212,6 @@ def warp_accesses(memory: MemoryLayout, bits: int) -> Iterator[WarpAccess]:
 
 def _by_lane(addresses: Table) -> Table:
     """`(accesses, 32)`; idle lanes of the last access are -1."""
-    padded = np.full(-(-addresses.size // LANES) * LANES, -1, dtype=np.int64)
+    padded = np.full(align_up(addresses.size, LANES), -1, dtype=np.int64)
     padded[: addresses.size] = addresses
     return padded.reshape(-1, LANES)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from tileas_xdsl.layout.composed import AnyLayout
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.int_tuple import product_each
+from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.memory.memory_layout import MemoryLayout
 from tileas_xdsl.layout.registers.register_layout import THREAD, VALUE, RegisterLayout
@@ -80,7 +81,7 @@ def grid_of_owners(
 
     `value` is the letter of a label and what it counts.
     """
-    warps = min(len(_HUES), -(-block // WARP))
+    warps = min(len(_HUES), ceil_div(block, WARP))
     palette = [
         _colour(_HUES[warp], 92 - 4 * (lane // 4)) for warp in range(warps) for lane in range(WARP)
     ]

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tileas_xdsl.layout.errors import LayoutError
+from tileas_xdsl.layout.integers import ceil_div, is_power_of_two
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 
 Ints = NDArray[np.int64]
@@ -90,7 +91,7 @@ def _sizes(values: int, elem_bits: int, max_bits: int) -> list[int]:
 
 
 def _is_access(bits: int) -> bool:
-    return bits >= 8 and bits & (bits - 1) == 0
+    return bits >= 8 and is_power_of_two(bits)
 
 
 def _misfit(held: Ints, bits: Ints, elem_bits: int, vector: int) -> tuple[int, int, str] | None:
@@ -151,7 +152,7 @@ def vector_starts(held: Ints, bits: Ints, elem_bits: int, vector: int) -> Ints:
 def by_warp(per_thread: Ints) -> Ints:
     """`(warps, steps, 32)` from `(threads, steps)`; missing lanes of the last warp are inactive."""
     threads, steps = per_thread.shape
-    warps = -(-threads // WARP)
+    warps = ceil_div(threads, WARP)
     padded = np.full((warps * WARP, steps), INACTIVE, dtype=np.int64)
     padded[:threads] = per_thread
     return padded.reshape(warps, WARP, steps).transpose(0, 2, 1)

@@ -21,7 +21,7 @@ from functools import lru_cache
 from math import prod
 
 from tileas_xdsl.layout.axes import E, terms_of
-from tileas_xdsl.layout.integers import power_of_two_below
+from tileas_xdsl.layout.integers import is_power_of_two, power_of_two_below
 from tileas_xdsl.layout.operations.digits import Digit, layout_of_line, with_replicas
 from tileas_xdsl.layout.registers.register_layout import LANES, THREAD, VALUE, RegisterLayout
 
@@ -153,7 +153,7 @@ def row_values_layout(rows: RegisterLayout) -> RegisterLayout:
 def blocked(layout: RegisterLayout) -> Blocked | None:
     """The closed form of a layout; None where it is not blocked."""
     warps, rest = divmod(layout.threads, LANES)
-    if rest or not warps or any(n < 1 or n & (n - 1) for n in layout.shape):
+    if rest or not warps or any(not is_power_of_two(n) for n in layout.shape):
         return None
     widest = _widest(layout)
     usual = _closed_form(layout.shape, warps, widest)

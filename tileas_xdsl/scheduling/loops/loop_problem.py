@@ -12,6 +12,7 @@ from xdsl.utils.hints import isa
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.compute.dot import BlockScaledMmaOp, DotOp
+from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.scheduling.loops.constraints import Constraints, constraints_of, groups_of
 from tileas_xdsl.scheduling.loops.dependence_graph import (
     DependenceGraph,
@@ -145,7 +146,7 @@ def _registers(found: LoopProblem, edge: MacroDependence) -> int:
     """Kilobytes of the value: what each cycle of its lifetime costs."""
     if edge.value is None or not isa(edge.value.type, TensorType[Attribute]):
         return 0
-    return -(-held_bytes(edge.value) // 1024)
+    return ceil_div(held_bytes(edge.value), 1024)
 
 
 def _releases(found: LoopProblem, stages: Mapping[int, int]) -> Sequence[Dependence]:

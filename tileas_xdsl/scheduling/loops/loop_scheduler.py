@@ -20,6 +20,7 @@ from tileas_xdsl.dialects.nv_tileas.attributes import matrix_unit_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import CombiningOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
+from tileas_xdsl.layout.integers import align_up, ceil_div
 from tileas_xdsl.scheduling.loops.dependence_graph import DependenceGraph, dependence_graph
 from tileas_xdsl.scheduling.loops.loop_problem import LoopProblem, loop_problem, step_of
 from tileas_xdsl.scheduling.loops.macro_operations import MacroKind
@@ -213,7 +214,7 @@ def _solve(found: LoopProblem, plan: LoopPlan, options: SchedulerOptions) -> Sol
         return serial_solution(found)
     quantum = found.model.quantum
     if options.slots:
-        quantum = max(quantum, -(-resource_bound(problem) // options.slots))
+        quantum = max(quantum, ceil_div(resource_bound(problem), options.slots))
     search = SearchOptions(options.solver, quantum, step_of(found.model), plan.ii)
     solution = cached_schedule(problem, search)
     return None if solution is None else _from_first_of_consumer(found, solution)
@@ -288,7 +289,7 @@ def _roles(found: LoopProblem, plan: LoopPlan, capacity: LoopCapacity) -> Sequen
     """Warps and registers of the roles, those that are given as they are; the consumer last."""
     has_producer = Role.PRODUCER in found.roles
     replicas = found.model.replicas
-    whole = -(-capacity.warps // GROUP_WARPS) * GROUP_WARPS if has_producer else capacity.warps
+    whole = align_up(capacity.warps, GROUP_WARPS) if has_producer else capacity.warps
     warps = GROUP_WARPS if replicas > 1 else whole
     threads = (replicas * warps + PRODUCER_WARPS * has_producer) * WARP
     registers = registers_at_entry(threads, capacity.target, capacity.blocks)

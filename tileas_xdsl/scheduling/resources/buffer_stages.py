@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.scheduling.loops.dependence_graph import DependenceKind
 from tileas_xdsl.scheduling.loops.loop_problem import LoopProblem
 from tileas_xdsl.scheduling.loops.macro_operations import MacroKind
@@ -29,7 +30,7 @@ def needed_stages(found: LoopProblem, solution: Solution) -> Mapping[int, int]:
     """Return by load the stages with which no load of a schedule waits for a reader."""
     ends = {index: released(found, solution, index) for index in buffered(found)}
     return {
-        index: max(1, -(-(end - solution.starts[index]) // solution.ii))
+        index: max(1, ceil_div(end - solution.starts[index], solution.ii))
         for index, end in ends.items()
     }
 

@@ -15,6 +15,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
+from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.scheduling.loops.dependence_graph import DependenceKind, MacroDependence
 from tileas_xdsl.scheduling.loops.loop_problem import LoopProblem, read_cycles
 from tileas_xdsl.scheduling.problem import Solution
@@ -34,7 +35,10 @@ def register_demand(found: LoopProblem, solution: Solution, threads: int) -> int
     size = REGISTER_BYTES * threads * replicas
     return max(
         (
-            sum(count(begin, end, at, solution.ii) * -(-held // size) for begin, end, held in alive)
+            sum(
+                count(begin, end, at, solution.ii) * ceil_div(held, size)
+                for begin, end, held in alive
+            )
             for at in {begin % solution.ii for begin, _, _ in alive}
         ),
         default=0,
@@ -44,7 +48,7 @@ def register_demand(found: LoopProblem, solution: Solution, threads: int) -> int
 def count(begin: int, end: int, at: int, ii: int) -> int:
     """How many iterations' values that live in `[begin, end)` are alive at a cycle of a round."""
     first = begin + (at - begin) % ii
-    return max(0, -(-(end - first) // ii))
+    return max(0, ceil_div(end - first, ii))
 
 
 def _lifetimes(found: LoopProblem, solution: Solution) -> Iterator[tuple[int, int, int]]:

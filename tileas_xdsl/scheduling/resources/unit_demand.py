@@ -28,6 +28,7 @@ from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.scheduling.loops.macro_operations import MacroKind, MacroOperation
 from tileas_xdsl.target.costs.instruction_counts import InstructionCount, instruction_count
 from tileas_xdsl.target.costs.latencies import Latencies
@@ -90,7 +91,7 @@ def _tma(node: MacroOperation, latencies: Latencies, _: int) -> UnitDemand:
 def _tma_store(node: MacroOperation, latencies: Latencies, replicas: int) -> UnitDemand:
     size = sum(tile_bytes(_stored(op).type) for op in node.operations) // replicas
     shared = latencies.shared(size) + latencies.barrier
-    busy = -(-size // latencies.store_rate)
+    busy = ceil_div(size, latencies.store_rate)
     return UnitDemand({Unit.TMA: busy, Unit.SHARED_MEMORY: shared}, shared, shared, shared)
 
 
@@ -99,7 +100,7 @@ def _load(node: MacroOperation, latencies: Latencies, replicas: int) -> UnitDema
     issue = max(latencies.scalar, size // (16 * latencies.lanes))
     is_shared = _is_on_chip(node.operations[0].operands[0])
     unit = Unit.SHARED_MEMORY if is_shared else Unit.GLOBAL_MEMORY
-    busy = -(-size // (latencies.shared_rate if is_shared else latencies.load_rate))
+    busy = ceil_div(size, latencies.shared_rate if is_shared else latencies.load_rate)
     latency = latencies.shared(size) if is_shared else latencies.load(size)
     return UnitDemand({unit: busy, Unit.ISSUE: issue}, issue, latency, latency)
 
@@ -108,7 +109,7 @@ def _store(node: MacroOperation, latencies: Latencies, replicas: int) -> UnitDem
     tiles = (v.type for op in node.operations for v in op.operands if _is_tile(v))
     size = sum(map(tile_bytes, tiles)) // replicas
     issue = max(latencies.scalar, size // (4 * latencies.lanes))
-    busy = -(-size // latencies.store_rate)
+    busy = ceil_div(size, latencies.store_rate)
     return UnitDemand({Unit.GLOBAL_MEMORY: busy, Unit.ISSUE: issue}, issue, issue, issue)
 
 
@@ -118,7 +119,7 @@ def _dot(node: MacroOperation, latencies: Latencies, replicas: int) -> UnitDeman
     (*batch, m, k), n = shape_of(op.a.type) or (1, 1), (shape_of(op.b.type) or (1,))[-1]
     atom = None if not isinstance(op, DotOp) or op.atom is None else op.atom.data
     element = atom.a if isinstance(atom, MmaAtom) else element_name(_element(op.a))
-    rows = -(-m * prod(batch) // replicas)
+    rows = ceil_div(m * prod(batch), replicas)
     compute = latencies.product(rows, n, k, element)
     unit = MATRIX_UNITS.get(atom.instruction) if isinstance(atom, MmaAtom) else None
     if unit is None or not unit.reads_shared_memory:
@@ -127,7 +128,7 @@ def _dot(node: MacroOperation, latencies: Latencies, replicas: int) -> UnitDeman
         )
     count = _instructions(rows, k, unit.rows[0], unit.depths.get(element, k))
     operands = _shared_bytes(op, rows, n, k, unit.rows[0])
-    shared = -(-operands // latencies.shared_rate)
+    shared = ceil_div(operands, latencies.shared_rate)
     busy = max(compute, shared)
     issue = ISSUE_OF_PRODUCT * count
     units = {Unit.TENSOR_CORE: busy, Unit.SHARED_MEMORY: shared, Unit.ISSUE: issue}
@@ -160,7 +161,7 @@ def _convert(node: MacroOperation, latencies: Latencies, replicas: int) -> UnitD
     """Through shared memory: written, a barrier, read."""
     sizes = (tile_bytes(r.type) for op in node.operations for r in op.results if _is_tile(r))
     size = sum(sizes) // replicas
-    shared = -(-2 * size // latencies.shared_rate)
+    shared = ceil_div(2 * size, latencies.shared_rate)
     lane = shared + 2 * latencies.shared_latency + latencies.barrier
     return UnitDemand({Unit.SHARED_MEMORY: shared}, lane, lane, lane)
 

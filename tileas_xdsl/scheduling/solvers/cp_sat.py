@@ -12,6 +12,7 @@ from collections import defaultdict
 from importlib import import_module
 from typing import Any
 
+from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.scheduling.problem import Problem
 from tileas_xdsl.scheduling.solvers.found import IntervalResult
 from tileas_xdsl.scheduling.solvers.windows import Windows
@@ -63,7 +64,7 @@ def _starts(model: Any, problem: Problem, windows: Windows, quantum: int) -> lis
         if last // quantum * quantum < low:
             found.append(model.new_int_var(low, last, f"start{task}"))
             continue
-        multiple = model.new_int_var(-(-low // quantum), last // quantum, f"start{task}")
+        multiple = model.new_int_var(ceil_div(low, quantum), last // quantum, f"start{task}")
         found.append(multiple * quantum)
     return found
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from heapq import heappop, heappush
 
+from tileas_xdsl.layout.integers import align_up
 from tileas_xdsl.scheduling.problem import Problem
 from tileas_xdsl.scheduling.solvers.reservation_table import ReservationTable
 from tileas_xdsl.scheduling.solvers.windows import Windows
@@ -62,7 +63,7 @@ class _ListScheduler:
             if self.windows.paths[other][task] is not None
         }
         window = self.windows.of_task(task, predecessors)
-        begin = -(-window.start // self.quantum) * self.quantum
+        begin = align_up(window.start, self.quantum)
         starts = range(begin, begin + self.ii, self.quantum)
         start = next((s for s in starts if self._is_free(task, s)), None)
         if start is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from tileas_xdsl.layout.integers import align_up
 from tileas_xdsl.scheduling.problem import Distances, Problem, longest_paths
 
 
@@ -80,7 +81,7 @@ def multiples(window: range, quantum: int) -> range:
     A pinned start need be no multiple.
     """
     if window.step > 0:
-        found = range(-(-window.start // quantum) * quantum, window.stop, quantum)
+        found = range(align_up(window.start, quantum), window.stop, quantum)
     else:
         found = range(window.start // quantum * quantum, window.stop, -quantum)
     return found or window[:1]

@@ -34,6 +34,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import prod
 
+from tileas_xdsl.layout.integers import align_up, ceil_div
 from tileas_xdsl.layout.memory.elements import ALIASES, ELEMENT_TYPES, unknown_element
 from tileas_xdsl.target.arch import get_target
 from tileas_xdsl.target.bits import whole
@@ -53,8 +54,8 @@ class ProductRate:
 
     def cycles(self, m: int, n: int, k: int) -> int:
         """Cycles of an `m` x `n` x `k` product."""
-        blocks = (_up(m, self.m) * self.m, _up(n, self.n) * self.n, _up(k, self.k) * self.k)
-        return _up(prod(blocks), self.multiplications)
+        blocks = (align_up(m, self.m), align_up(n, self.n), align_up(k, self.k))
+        return ceil_div(prod(blocks), self.multiplications)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +119,11 @@ class Latencies:
 
     def transfer(self, count: int) -> int:
         """How long `count` bytes occupy the path from the L2 cache to the multiprocessor."""
-        return _up(_bytes(count), self.load_rate)
+        return ceil_div(_bytes(count), self.load_rate)
 
     def shared(self, count: int) -> int:
         """`count` bytes between shared memory and registers, without bank conflicts."""
-        return self.shared_latency + _up(_bytes(count), self.shared_rate)
+        return self.shared_latency + ceil_div(_bytes(count), self.shared_rate)
 
     def tma(self, count: int, *, cached: bool = False) -> int:
         """`count` bytes from global into shared memory, until a waiting thread goes on."""
@@ -130,7 +131,7 @@ class Latencies:
 
     def bulk_store(self, count: int) -> int:
         """`count` bytes from shared into global memory, from commit until the group is complete."""
-        return self.store_latency + _up(_bytes(count), self.store_rate)
+        return self.store_latency + ceil_div(_bytes(count), self.store_rate)
 
     def product(self, m: int, n: int, k: int, element_name: str) -> int:
         """An `m` x `n` x `k` product, dense, among others of its kind: nothing to fill or drain."""
@@ -148,11 +149,11 @@ class Latencies:
 
     def elementwise(self, count: int) -> int:
         """One arithmetic operation on each of `count` elements."""
-        return max(self.scalar, _up(_elements(count), self.lanes))
+        return max(self.scalar, ceil_div(_elements(count), self.lanes))
 
     def special(self, count: int) -> int:
         """One exponential, root or reciprocal of each of `count` elements."""
-        return max(self.scalar, _up(_elements(count), self.special_lanes))
+        return max(self.scalar, ceil_div(_elements(count), self.special_lanes))
 
     def reduction(self, count: int) -> int:
         """Cycles to reduce `count` elements: one pass over the lanes, then five shuffles."""
@@ -162,11 +163,6 @@ class Latencies:
         """Teraflops of the whole GPU on products of these elements; an addition counts too."""
         per_cycle = 2 * self.rate_of(element_name).multiplications * self.multiprocessors
         return per_cycle * self.clock / 1e6
-
-
-def _up(amount: int, step: int) -> int:
-    """How many steps cover the amount."""
-    return -(-amount // step)
 
 
 def _bytes(count: int) -> int:

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tileas_xdsl.layout.axes import E
+from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.layout.layout import Layout, make_layout
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.tensor_memory import COLUMN, LANE
@@ -98,5 +99,5 @@ def scale_vector(kind: str, name: str, scale: str, *ids: int) -> ScaleVector:
 def scale_layout(rows: int, count: int) -> Layout:
     """`(row, scale)` to lane, column and byte of tensor memory, in the first quarter of lanes."""
     within = min(rows, ROWS)
-    columns = -(-rows // ROWS)
+    columns = ceil_div(rows, ROWS)
     return make_layout(Layout((within, columns), (E(LANE), E(COLUMN))), Layout(count, E(BYTE)))

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from tileas_xdsl.layout.integers import ceil_div
+
 MAX_RANK = 5
 
 
@@ -146,4 +148,4 @@ class TensorMap:
         """Elements that are moved along each dimension of the box."""
         if self.pixels is not None:
             return self.box
-        return tuple(-(-b // s) for b, s in zip(self.box, self.element_strides, strict=True))
+        return tuple(ceil_div(b, s) for b, s in zip(self.box, self.element_strides, strict=True))

@@ -25,6 +25,7 @@ from tileas_xdsl.layout.convert.buffers import Buffer, candidates
 from tileas_xdsl.layout.convert.plan import DEFAULT_WEIGHTS, warps_of
 from tileas_xdsl.layout.convert.shared import SharedPlan
 from tileas_xdsl.layout.convert.transfers import Side, Transfer, side_of
+from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES
 from tileas_xdsl.layout.registers.register_layout import RegisterContents, RegisterLayout
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
@@ -110,7 +111,7 @@ def _pieces_of(source: RegisterLayout, target: RegisterContents, bits: int, limi
         store, load = found
         if store is None or load is None:
             continue
-        count = -(-buffer.bytes // limit)
+        count = ceil_div(buffer.bytes, limit)
         size = limit if count > 1 else buffer.bytes
         cost = sum(_cost(transfer, size, warps_of(source)) for transfer in (store, load))
         if cost < least:

@@ -22,6 +22,7 @@ from tileas_xdsl.dialects.nv_tileas.shapes.transposed import is_transposed
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.convert.buffers import Buffer
 from tileas_xdsl.layout.convert.shared import SharedPlan
+from tileas_xdsl.layout.integers import align_up
 from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
@@ -102,7 +103,7 @@ class Exchange:
     @property
     def bytes(self) -> int:
         """The size of the buffer in bytes, whole rows of banks."""
-        return -(-self.plan.buffer.bytes // SMEM_ALIGNMENT) * SMEM_ALIGNMENT
+        return align_up(self.plan.buffer.bytes, SMEM_ALIGNMENT)
 
 
 def operands_of(

@@ -11,6 +11,7 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.checks import stage_types
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
+from tileas_xdsl.layout.integers import align_up
 from tileas_xdsl.threads.codegen.lowered_values import StagedTile
 from tileas_xdsl.threads.pipeline.stage_consumers import users_of
 from tileas_xdsl.threads.smem.smem_encoding import layout_of_buffer
@@ -30,7 +31,7 @@ def staged_tiles(op: CreatePipelineOp) -> tuple[Sequence[StagedTile], int]:
             raise op_error(op, f"stages hold tiles of two dimensions or more, not {type_}")
         layout = layout_of_buffer(op, type_, _seen_as(users, k))
         tiles.append(StagedTile(offset, layout, element))
-        offset += -(-layout.bytes // ALIGNMENT) * ALIGNMENT
+        offset += align_up(layout.bytes, ALIGNMENT)
     return tiles, offset
 
 

@@ -10,6 +10,7 @@ from xdsl.ir import Operation
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.pipelines.agent_checks import int_values
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
+from tileas_xdsl.layout.integers import align_up
 from tileas_xdsl.target.arch import Target
 
 WARP = 32
@@ -73,7 +74,7 @@ def _budget(registers: int) -> int:
     """Round a register budget up to a legal count of `setmaxnreg`."""
     if not registers:
         return 0
-    rounded = -(-registers // REGISTER_STEP) * REGISTER_STEP
+    rounded = align_up(registers, REGISTER_STEP)
     return min(max(rounded, MIN_REGISTERS), MAX_REGISTERS)
 
 

@@ -23,6 +23,7 @@ from tileas_xdsl.dialects.nv_tileas.spaces import Tile
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.errors import LayoutError
+from tileas_xdsl.layout.integers import ceil_div, is_power_of_two
 from tileas_xdsl.layout.layout import Layout, make_layout
 from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES, blocked, blocked_layout
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout, is_of_larger_tile
@@ -83,7 +84,7 @@ def _check_registers(e: ThreadBuilder, op: Operation, tile: Tile, layout: Regist
         raise op_error(
             op,
             f"{tile} takes {needed} registers of a thread, which has at most {most}: "
-            f"{_remedy(e, tile, -(-needed // most))}",
+            f"{_remedy(e, tile, ceil_div(needed, most))}",
         )
 
 
@@ -98,7 +99,7 @@ def _remedy(e: ThreadBuilder, tile: Tile, times: int) -> str:
 
 
 def _is_plain(shape: tuple[int, ...]) -> bool:
-    return all(extent > 0 and extent & (extent - 1) == 0 for extent in shape)
+    return all(is_power_of_two(extent) for extent in shape)
 
 
 def _without_repeats(layout: Layout, shape: tuple[int, ...]) -> Layout:

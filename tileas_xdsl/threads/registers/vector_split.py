@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
+from tileas_xdsl.layout.integers import align_up
 from tileas_xdsl.layout.registers.blocked import blocked
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.target.mma.warp_tiles import instructions_of, is_accumulator
@@ -37,7 +38,7 @@ def vectors_of(layout: RegisterLayout) -> VectorSplit:
     if is_accumulator(layout):
         count = instructions_of(layout)
         return VectorSplit(count, values // count)
-    padded = values if values <= HALF_WORD_BYTES else -(-values // WORD_BYTES) * WORD_BYTES
+    padded = values if values <= HALF_WORD_BYTES else align_up(values, WORD_BYTES)
     return VectorSplit(1, padded)
 
 

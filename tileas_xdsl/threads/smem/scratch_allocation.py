@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 
+from tileas_xdsl.layout.integers import align_up
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent, synchronize_warp
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import ScratchAllocation
@@ -82,7 +83,7 @@ def _is_better_kept(e: ThreadBuilder, buffer: ScratchAllocation, size: int) -> b
 
 def _split(buffer: ScratchAllocation, size: int, scratch_buffers: list[ScratchAllocation]) -> None:
     """Leave what a buffer does not need to others."""
-    used = -(-size // ALIGNMENT) * ALIGNMENT
+    used = align_up(size, ALIGNMENT)
     if buffer.bytes > used:
         rest = ScratchAllocation(buffer.offset + used, buffer.bytes - used, None, is_kept=False)
         scratch_buffers.append(rest)

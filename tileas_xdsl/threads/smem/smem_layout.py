@@ -17,6 +17,7 @@ from xdsl.ir import Operation
 
 from tileas_xdsl.diagnostics.emission import OpError, op_error
 from tileas_xdsl.layout.int_tuple import product_each
+from tileas_xdsl.layout.integers import align_up
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.memory.elements import element_type
 from tileas_xdsl.layout.memory.memory_layout import MemoryLayout
@@ -236,7 +237,7 @@ class SharedMap:
         self, op: Operation, name: str, size: int, what: str, alignment: int = ALIGNMENT
     ) -> int:
         """Return the offset of a new allocation; `check` raises where capacity is exceeded."""
-        offset = -(-self.bytes // alignment) * alignment
+        offset = align_up(self.bytes, alignment)
         self.bytes = offset + size
         most = self.target.shared_memory_per_block
         if self.bytes > most and self.first_excess is None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping, Sequence
 
+from tileas_xdsl.layout.integers import ceil_div
+
 _OPERATIONS: Mapping[type[ast.operator], Callable[[int, int], int]] = {
     ast.Add: lambda a, b: a + b,
     ast.Sub: lambda a, b: a - b,
@@ -21,7 +23,7 @@ class GridError(ValueError):
 def _cdiv(number: int, by: int) -> int:
     if not by:
         raise GridError("cdiv divides by zero")
-    return -(-number // by)
+    return ceil_div(number, by)
 
 
 _FUNCTIONS: Mapping[str, Callable[..., int]] = {"cdiv": _cdiv, "min": min, "max": max}

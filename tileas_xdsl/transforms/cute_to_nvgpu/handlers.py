@@ -56,6 +56,7 @@ from tileas_xdsl.dialects.cute.registers.reductions import ReduceOp
 from tileas_xdsl.dialects.cute.types.elements import element_bits
 from tileas_xdsl.dialects.cute.types.views import MemRefType
 from tileas_xdsl.layout.expr.expression import Expression
+from tileas_xdsl.layout.integers import align_up
 from tileas_xdsl.transforms.cute_to_nvgpu.atom_values import (
     get_value,
     make_atom,
@@ -167,7 +168,7 @@ def _allocated_smem(op: Operation, type_: PtrType, count: int, conv: Converter) 
     bits = element_bits(type_.element_type)
     if bits is None:
         raise op_error(op, f"{type_.element_type} has no address of its own in memory")
-    start = -(-conv.smem_bytes // type_.align) * type_.align
+    start = align_up(conv.smem_bytes, type_.align)
     place = nvgpu.GetDynSmemOp.create(
         properties=dict(nvgpu.GetDynSmemOp(start).properties), result_types=[type_]
     )

@@ -24,6 +24,7 @@ from tileas_xdsl.dialects.tl.buffers import (
 from tileas_xdsl.dialects.tl.fragments import layout_of
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.layout.composed import AnyLayout, ComposedLayout
+from tileas_xdsl.layout.integers import align_up
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.swizzle import Swizzle
 from tileas_xdsl.layout.tables import table
@@ -93,7 +94,7 @@ def alloc_shared(state: State, op: AllocSharedOp) -> None:
     name = op.buffer.name_hint or "shared"
     what = f"{'x'.join(map(str, shape))} {element}, {layout}"
     stages = state.stages.get(op.buffer, 1)
-    stage_bytes = -(-bytes_ // ALIGNMENT) * ALIGNMENT
+    stage_bytes = align_up(bytes_, ALIGNMENT)
     if stages > 1:
         bytes_, what = stages * stage_bytes, f"{stages} stages of {what}"
     offset = state.e.plan.shared.allocate(op, name, bytes_, what)

@@ -28,6 +28,7 @@ from tileas_xdsl.layout.convert.planner import plan_conversion
 from tileas_xdsl.layout.convert.shared import SharedPlan, plan_shared
 from tileas_xdsl.layout.convert.transfers import Direction, Transfer, side_of
 from tileas_xdsl.layout.errors import LayoutError
+from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.memory.memory_layout import MemoryLayout
 from tileas_xdsl.layout.registers.register_layout import (
@@ -122,7 +123,7 @@ def _plans(source: Tile, target: Tile, threads: int) -> Iterator[ConversionPlan]
 
 
 def _size(fragment: RegisterContents, bits: int) -> int:
-    return -(-fragment.elements * bits // 8)
+    return ceil_div(fragment.elements * bits, 8)
 
 
 def _between_registers(
@@ -133,7 +134,7 @@ def _between_registers(
         plan = _forced(source, target, bits, kind)
         if plan is not None:
             size, vector = _size(target, bits), max(COPY_BYTES * 8 // bits, 1)
-            least = -(-bits // 8)
+            least = ceil_div(bits, 8)
             yield ConversionPlan(REGISTERS, kind, size, plan.cost.cycles, vector, least)
             return
 
@@ -179,7 +180,7 @@ def _of_shared_plan(plan: SharedPlan, layout: MemoryLayout, bits: int) -> Conver
         _size(plan.target, bits),
         plan.cost.cycles,
         vector,
-        -(-vector * bits // 8),
+        ceil_div(vector * bits, 8),
         layout,
         _atom(plan.store),
         _atom(plan.load),

@@ -16,6 +16,7 @@ from tileas_xdsl.dialects.nv_tileas.attributes import matrix_unit_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
+from tileas_xdsl.layout.integers import align_up
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.mma.matrix_units import MAX_COLUMNS
 from tileas_xdsl.threads.pipeline.warp_allocation import blocks_together, registers_at_entry
@@ -203,7 +204,7 @@ def _warps(found: LoadLoop, spec: KernelSpec) -> int:
 
 def _usual_warps(spec: KernelSpec) -> int:
     """Whole warpgroups of as many warps as the kernel asks for."""
-    return -(-spec.num_warps // WARPS_OF_GROUP) * WARPS_OF_GROUP
+    return align_up(spec.num_warps, WARPS_OF_GROUP)
 
 
 def _accumulator_elements(found: LoadLoop) -> int:
@@ -235,7 +236,7 @@ def _copying_registers(found: LoadLoop) -> int:
     """Of a producer's thread, for what it loads through pointers; a multiple of 8."""
     tiles = [load.result.type for load in found.loads if isinstance(load, ConvertLayoutOp)]
     pieces = sum(aligned_bytes(tile) for tile in tiles) // (PRODUCER_WARPS * WARP * BYTES_OF_COPY)
-    return -(-pieces * REGISTERS_OF_COPY // 8) * 8
+    return align_up(pieces * REGISTERS_OF_COPY, 8)
 
 
 def _wanted_stages(found: LoadLoop) -> int:

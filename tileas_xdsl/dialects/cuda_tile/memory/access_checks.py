@@ -24,6 +24,7 @@ from tileas_xdsl.dialects.cuda_tile.types.scalars import (
     name_of_scalar,
 )
 from tileas_xdsl.dialects.cuda_tile.types.tile_types import PtrType, element_of
+from tileas_xdsl.layout.integers import is_power_of_two
 
 _WEAK = MemoryOrderingSemantics.WEAK
 _RELAXED = MemoryOrderingSemantics.RELAXED
@@ -85,7 +86,7 @@ def check_alignment(op: CudaTileOp) -> None:
             constraint = message("cuda_tile.attribute.not_negative_i64")
             raise op.refuse("cuda_tile.attribute.constraint", name=name, constraint=constraint)
     bytes_ = alignment.value.data
-    if bytes_ <= 0 or bytes_ & (bytes_ - 1):
+    if not is_power_of_two(bytes_):
         raise op.refuse("cuda_tile.alloca.power_of_two")
     pointer = element_of(op.results[0].type)
     assert isinstance(pointer, PtrType)

@@ -16,6 +16,7 @@ from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.dialects.cuda_tile.types.scalars import is_integer
 from tileas_xdsl.dialects.cuda_tile.types.tile_types import PtrType, TileType, integers
 from tileas_xdsl.dialects.cuda_tile.types.view_types import TensorViewType
+from tileas_xdsl.layout.integers import is_power_of_two
 
 MAX_DIVISOR = 1 << 62
 """The largest divisor that `div_by` takes."""
@@ -102,7 +103,7 @@ class DivByAttr(AssumePredicate):
 
     def _check_numbers(self) -> None:
         divisor = self.divisor.data
-        if divisor <= 0 or divisor & (divisor - 1):
+        if not is_power_of_two(divisor):
             raise _refused("cuda_tile.div_by.power_of_two", self)
         if divisor > MAX_DIVISOR:
             raise _refused("cuda_tile.div_by.too_large", self)

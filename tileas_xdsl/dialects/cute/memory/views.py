@@ -42,6 +42,7 @@ from tileas_xdsl.layout import NO_SWIZZLE, int_tuple
 from tileas_xdsl.layout.axes import axis_sum
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.int_tuple import flat, is_tuple
+from tileas_xdsl.layout.integers import is_power_of_two
 
 
 @irdl_op_definition
@@ -269,7 +270,7 @@ def check_element(op: CuteOp, view: SSAValue) -> MemRefType:
     if not isinstance(type_, MemRefType):
         raise inference_error(op, f"expected a view of memory, not {type_}")
     width = bit_width(type_.element_type)
-    if width < 1 or width & (width - 1):
+    if not is_power_of_two(width):
         raise inference_error(
             op, message("cute.memref_access.element", type=type_.element_type, bits=width)
         )

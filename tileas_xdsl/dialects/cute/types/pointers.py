@@ -20,6 +20,7 @@ from tileas_xdsl.dialects.cute.types.address_spaces import (
 from tileas_xdsl.dialects.cute.types.elements import element_bits
 from tileas_xdsl.dialects.shared_parsing import parse_quoted_layout
 from tileas_xdsl.layout import NO_SWIZZLE, LayoutError, Swizzle
+from tileas_xdsl.layout.integers import is_power_of_two
 from tileas_xdsl.layout.output.text import parse_swizzle
 
 __all__ = ["PtrType", "SwizzleType"]
@@ -104,7 +105,7 @@ class PtrType(ParametrizedAttribute, TypeAttribute):
         if element_bits(self.element_type) is None:
             raise VerifyException(f"no pointer to {self.element_type}: it has no size in memory")
         align = self.align
-        if align < 1 or align & (align - 1):
+        if not is_power_of_two(align):
             raise VerifyException(f"the alignment of a pointer is a power of two, not {align}")
         if align % self.element_bytes:
             raise VerifyException(

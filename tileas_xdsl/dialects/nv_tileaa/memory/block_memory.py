@@ -8,6 +8,7 @@ from xdsl.irdl import prop_def, result_def
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
+from tileas_xdsl.layout.integers import is_power_of_two
 
 
 @tileas_op
@@ -40,5 +41,5 @@ class AllocaOp(TileasOp):
                 self, f"allocates {self.num_elem.value.data} elements, and takes 1 or more"
             )
         alignment = self.alignment.value.data
-        if alignment < 1 or alignment & (alignment - 1):
+        if not is_power_of_two(alignment):
             raise op_error(self, f"is aligned to {alignment} bytes, which is no power of two")

@@ -24,6 +24,7 @@ from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.special import has_symbols
 from tileas_xdsl.dialects.ptx.structure.declarations import PASSED, FunctionOp
 from tileas_xdsl.dialects.ptx.types import RegType, reg
+from tileas_xdsl.layout.integers import is_power_of_two
 
 LARGEST_LOCAL = 1 << 20
 """More bytes a thread does not have of its own."""
@@ -100,7 +101,7 @@ class LocalOp(PtxOp):
         size, align = self.number("size"), self.number("align")
         if not 0 < size <= LARGEST_LOCAL:
             raise self.error(f"has 1 to {LARGEST_LOCAL} bytes, not {size}")
-        if align < 1 or align & (align - 1):
+        if not is_power_of_two(align):
             raise self.error(f"has an alignment that is a power of two, not {align}")
         if self.result.type != reg("b64"):
             raise self.error(f"gives an address in b64, not {self.result.type}")

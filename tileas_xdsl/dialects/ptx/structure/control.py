@@ -36,6 +36,7 @@ from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.ptx.base import REG, PtxOp, Value
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import ParamType, RegType, reg
+from tileas_xdsl.layout.integers import is_power_of_two
 
 DIRECTIVES = (
     "maxntid",
@@ -254,7 +255,7 @@ class SharedOp(SymbolOp):
         """Name, size and alignment."""
         check_name(self, self.sym_name.data)
         size, align = self.number("size"), self.number("align")
-        if align < 1 or align & (align - 1):
+        if not is_power_of_two(align):
             raise self.error(f"has an alignment that is a power of two, not {align}")
         if self.flag("extern") != (size == 0):
             raise self.error(f"has a size, or is extern with size 0, but got {size}")

@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import (
 from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def
 
 from tileas_xdsl.dialects.ptx.structure.control import SymbolOp, check_name
+from tileas_xdsl.layout.integers import is_power_of_two
 
 PASSED = ("b32", "b64", "f32", "f64")
 """The kinds of registers that functions take and give."""
@@ -54,7 +55,7 @@ class GlobalOp(DeclarationOp):
         """Name, bytes and alignment."""
         check_name(self, self.sym_name.data)
         align = self.number("align")
-        if align < 1 or align & (align - 1):
+        if not is_power_of_two(align):
             raise self.error(f"has an alignment that is a power of two, not {align}")
         if self.data.elt_type != i8 or not len(self.data):
             raise self.error("has bytes, one at least")

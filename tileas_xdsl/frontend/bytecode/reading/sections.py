@@ -17,6 +17,7 @@ from tileas_xdsl.frontend.bytecode.layout import (
     Version,
 )
 from tileas_xdsl.frontend.bytecode.reading.cursor import Cursor
+from tileas_xdsl.layout.integers import is_power_of_two
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,7 @@ def _next_section(cursor: Cursor, version: Version) -> tuple[Section, Cursor] | 
 def _align(cursor: Cursor, section: Section, *, aligned: bool) -> None:
     start = cursor.position
     alignment = cursor.varint("the alignment of a section") if aligned else 1
-    if alignment == 0 or alignment & (alignment - 1):
+    if not is_power_of_two(alignment):
         raise cursor.error(f"the alignment {alignment} is no power of two", start)
     required = ALIGNMENT.get(section, 1)
     if alignment % required:

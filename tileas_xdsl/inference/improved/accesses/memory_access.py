@@ -12,6 +12,7 @@ from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.improved.accesses.fragment_access import access_symbols
 from tileas_xdsl.inference.program import Access, Buffer, Scope
 from tileas_xdsl.layout.expr.tables import Table, coordinates_of, evaluated
+from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.layout.memory.banks import wavefronts
 from tileas_xdsl.layout.registers.access import WARP, by_warp, sectors
 
@@ -170,7 +171,7 @@ def warp_cost(use: MemoryUse, runs: FragmentMap, width: int, addresses: Table | 
     Global memory moves one sector a cycle, shared memory one wavefront.  `addresses` are byte
     addresses of the iterations; None: unknown, each lane on its own.  Two warps stand for all.
     """
-    steps = -(-runs.slots // width)
+    steps = ceil_div(runs.slots, width)
     if addresses is None:
         return float(steps * WARP)
     held = runs.held[:, ::width]

@@ -12,6 +12,7 @@ from tileas_xdsl.inference.improved.accesses.memory_access import MemoryUse
 from tileas_xdsl.inference.improved.candidates.expression_recovery import map_of
 from tileas_xdsl.layout.expr.expression import dimensions_of, symbols_of
 from tileas_xdsl.layout.expr.tables import linearized, variables_of_box
+from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.layout.registers.access import WARP
 
 
@@ -34,7 +35,7 @@ def plans(
     total = prod(extents)
     for order in orders(extents, memory):
         for vector in _vectors(extents, memory, order, block):
-            chunks = -(-total // vector)
+            chunks = ceil_div(total, vector)
             for used in _threads(chunks, block):
                 description = _description(order, vector, used, block)
                 found.setdefault(flat_plan(extents, block, used, vector, order), description)
@@ -105,7 +106,7 @@ def flat_plan(
     variables = variables_of_box(len(extents))
     total = prod(extents)
     flat = linearized([variables[k] for k in order], [extents[k] for k in order])
-    chunks = -(-total // vector)
+    chunks = ceil_div(total, vector)
     chunk = flat // vector
     thread = chunk % used if chunks > used else chunk
     slot = flat % vector if vector < total else flat
@@ -121,7 +122,7 @@ def _row_plans(
     """Rows in warps and rows in threads."""
     natural = tuple(range(len(extents)))
     vector = _vectors(extents, memory, natural, block)[0]
-    chunks = -(-extents[-1] // vector)
+    chunks = ceil_div(extents[-1], vector)
     lanes = 1 << max(0, (min(WARP, chunks)).bit_length() - 1)
     found: list[LayoutCandidate] = []
     for per_row in dict.fromkeys((lanes, 1)):
@@ -138,7 +139,7 @@ def _row_plan(extents: tuple[int, ...], block: int, per_row: int, vector: int) -
     row = linearized(variables[:-1], extents[:-1])
     column = variables[-1]
     groups = min(block // per_row, prod(extents[:-1]))
-    turns = -(-extents[-1] // (per_row * vector))
+    turns = ceil_div(extents[-1], per_row * vector)
     lane = column // vector % per_row
     thread = row % groups * per_row + lane
     step = row // groups * turns + column // (vector * per_row)

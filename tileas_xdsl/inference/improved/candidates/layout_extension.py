@@ -34,6 +34,7 @@ from tileas_xdsl.layout.expr.tables import (
     linearized,
     variables_of_box,
 )
+from tileas_xdsl.layout.integers import ceil_div
 
 Extra = tuple[Number, int]
 """A part of an element's coordinates that no iteration determines, and its number of values."""
@@ -58,7 +59,7 @@ class Solution:
         """`value`, in `range(values)`, as a variable of `extent`; what is beyond is extra."""
         if values <= extent:
             return value
-        self.extras.append((value // extent, -(-values // extent)))
+        self.extras.append((value // extent, ceil_div(values, extent)))
         return value % extent
 
 
@@ -165,8 +166,8 @@ def _solve_bent(solution: Solution, use: FragmentUse, k: int, variable: int, lin
     for n in dict.fromkeys((size, int(line.max()) + 1)):
         if np.array_equal(line, (places + begin) % n):
             back = (e + (n - begin % n)) % n
-            solution.extras += [(e // n, -(-size // n))] if size > n else []
-            turns = -(-extent // n)
+            solution.extras += [(e // n, ceil_div(size, n))] if size > n else []
+            turns = ceil_div(extent, n)
             if turns > 1:
                 value = (back + solution.copy(turns) * n) % extent
             else:
@@ -178,9 +179,9 @@ def _solve_bent(solution: Solution, use: FragmentUse, k: int, variable: int, lin
         return False
     back = e - begin + size * (begin > 0)
     value = back % size * group + solution.copy(group)
-    groups = -(-extent // group)
+    groups = ceil_div(extent, group)
     if size > groups:
-        solution.extras.append((back % size // groups, -(-size // groups)))
+        solution.extras.append((back % size // groups, ceil_div(size, groups)))
     solution.variables[variable] = value % extent
     return True
 
@@ -217,7 +218,7 @@ def _digits(
 ) -> Iterator[tuple[int, Number, int]]:
     """Each variable with its digit of `rest`, and how many values that has."""
     for v, step in steps:
-        yield v, rest // step, -(-values // step)
+        yield v, rest // step, ceil_div(values, step)
         rest, values = rest % step, min(values, step)
     if values > 1:
         solution.extras.append((rest, values))

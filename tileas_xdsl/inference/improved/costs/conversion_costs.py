@@ -13,6 +13,7 @@ from tileas_xdsl.layout.convert import plan_conversion
 from tileas_xdsl.layout.convert.plan import DEFAULT_WEIGHTS
 from tileas_xdsl.layout.convert.source_map import find_sources
 from tileas_xdsl.layout.errors import LayoutError
+from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.layout.registers.register_layout import ElementTable, RegisterLayout
 
 MAX_REGISTERS = 1 << 16
@@ -39,7 +40,7 @@ def expected_cost(source: FragmentMap, target: FragmentMap, bits: int) -> float:
     """About `conversion_cost`, without a plan: to compare candidates."""
     if source.same_function(target):
         return 0
-    warps = -(-source.threads // 32)
+    warps = ceil_div(source.threads, 32)
     if source.is_fully_replicated:
         return warps * target.slots * DEFAULT_WEIGHTS.alu
     memory = _through_memory(source, target, bits)
@@ -50,7 +51,7 @@ def expected_cost(source: FragmentMap, target: FragmentMap, bits: int) -> float:
     if kind in ("identity", "permutation"):
         return warps * target.slots * DEFAULT_WEIGHTS.alu * (kind == "permutation")
     if kind == "shuffle":
-        description = -(-target.slots * bits // 32)
+        description = ceil_div(target.slots * bits, 32)
         shuffles = warps * description * DEFAULT_WEIGHTS.shuffle + DEFAULT_WEIGHTS.shuffle_latency
         return min(memory, shuffles)
     return memory
@@ -78,7 +79,7 @@ def _wanted(target: FragmentMap, tile: tuple[int, ...]) -> ElementTable:
 def _through_memory(source: FragmentMap, target: FragmentMap, bits: int) -> float:
     """Estimate a conversion by stores, a barrier and loads, in cycles without bank conflicts."""
     weights = DEFAULT_WEIGHTS
-    warps = -(-source.threads // 32)
-    description = warps * -(-(source.slots + target.slots) * bits // 32)
+    warps = ceil_div(source.threads, 32)
+    description = warps * ceil_div((source.slots + target.slots) * bits, 32)
     cycles = description * (weights.wavefront + weights.access)
     return cycles + 2 * weights.barrier + weights.shared_latency

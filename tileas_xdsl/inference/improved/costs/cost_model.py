@@ -14,6 +14,7 @@ from tileas_xdsl.inference.improved.accesses.work_items import WorkItem
 from tileas_xdsl.inference.program import CumSum, Gemm
 from tileas_xdsl.layout.convert.plan import DEFAULT_WEIGHTS
 from tileas_xdsl.layout.expr.tables import Table
+from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.layout.registers.access import SECTOR_BYTES, WARP
 
 ISSUE = 0.25
@@ -104,4 +105,4 @@ def combining(use: FragmentUse, runs: FragmentMap, warps: int) -> float:
 
 def registers_of(layout: FragmentMap, bits: int) -> int:
     """32-bit registers that a thread needs for a fragment; narrow elements share them."""
-    return -(-layout.slots * bits // 32)
+    return ceil_div(layout.slots * bits, 32)

@@ -34,6 +34,7 @@ from tileas_xdsl.inference.improved.costs.register_pressure import NO_PRESSURE, 
 from tileas_xdsl.inference.improved.legality import Violation, selections, violation
 from tileas_xdsl.inference.program import Loop
 from tileas_xdsl.layout.convert.plan import DEFAULT_WEIGHTS
+from tileas_xdsl.layout.integers import ceil_div
 
 Layouts = Mapping[str, FragmentMap]
 
@@ -380,7 +381,7 @@ def _moved(layout: FragmentMap, target: FragmentMap, uses: list[FragmentUse]) ->
 def staging_cost(layout: FragmentMap, uses: list[FragmentUse]) -> float:
     """Cycles to store a fragment to shared memory, and to load it back where it is written."""
     ways = 1 + any(use.access.writes for use in uses)
-    description = -(-layout.slots * uses[0].buffer.bits // 32)
+    description = ceil_div(layout.slots * uses[0].buffer.bits, 32)
     weights = DEFAULT_WEIGHTS
     cycles = warps_of(layout) * description * (weights.wavefront + weights.access)
     return ways * (cycles + 2 * weights.barrier + weights.shared_latency)

@@ -20,6 +20,7 @@ from tileas_xdsl.inference.vector_width import least_padding, loop_width
 from tileas_xdsl.layout.expr.expression import Number, dimension, substituted, symbol, symbols_of
 from tileas_xdsl.layout.expr.simplification import simplified
 from tileas_xdsl.layout.expr.tables import table_of
+from tileas_xdsl.layout.integers import ceil_div
 
 
 def from_buffer(
@@ -85,7 +86,7 @@ def dealt_out(
     flat = 0
     for k, extent in enumerate(extents):
         flat = flat * extent + dimension(k)
-    used = min(-(-prod(extents) // width), threads)
+    used = min(ceil_div(prod(extents), width), threads)
     replicas = threads // used if replicate else 1
     thread = flat // width % threads
     if replicas > 1:

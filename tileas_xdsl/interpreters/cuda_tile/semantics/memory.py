@@ -28,6 +28,7 @@ from tileas_xdsl.interpreters.cuda_tile.numerics.elements import (
 from tileas_xdsl.interpreters.cuda_tile.numerics.integers import read, wrap
 from tileas_xdsl.interpreters.cuda_tile.semantics.registry import Elementwise, Stateful
 from tileas_xdsl.interpreters.cuda_tile.semantics.shapes import added, empty
+from tileas_xdsl.layout.integers import ceil_div
 
 TOKEN = None
 """Tokens are no values."""
@@ -146,7 +147,7 @@ def _ordered(_block: Block, _op: Any) -> Sequence[Any]:
 def _allocated(block: Block, op: pointers.AllocaOp) -> Sequence[Any]:
     """Memory of its own for each time it is executed; what it holds at first is zero."""
     bits = op.num_elem.value.data * stored_bits(pointee_of(op.result.type))
-    data = np.zeros(-(-bits // 8), np.uint8)
+    data = np.zeros(ceil_div(bits, 8), np.uint8)
     region = block.memory.place("the memory of an alloca", data, op.alignment.value.data)
     return (np.asarray(region.address * 8, np.uint64),)
 

@@ -31,6 +31,7 @@ from tileas_xdsl.interpreters.cuda_tile.numerics.elements import (
 from tileas_xdsl.interpreters.cuda_tile.numerics.integers import read, wrap
 from tileas_xdsl.interpreters.cuda_tile.semantics.memory import TOKEN, updated
 from tileas_xdsl.interpreters.cuda_tile.semantics.registry import Pure, Stateful
+from tileas_xdsl.layout.integers import ceil_div
 
 
 @dataclass(frozen=True)
@@ -197,7 +198,7 @@ def _index_space(block: Block, op: views.GetIndexSpaceShapeOp) -> Sequence[Any]:
     """Tiles whose first element is in bounds; along a gathered dimension its elements."""
     view: View = block.value(op.src)
     pairs = zip(_map_of(view.type), _steps(view.type), strict=True)
-    return _results(op, [-(-view.tensor.shape[dim] // step) for dim, step in pairs])
+    return _results(op, [ceil_div(view.tensor.shape[dim], step) for dim, step in pairs])
 
 
 def _results(op: Any, numbers: Sequence[int]) -> Sequence[Any]:

@@ -15,6 +15,7 @@ from typing import TypeAlias
 import numpy as np
 
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array
+from tileas_xdsl.layout.integers import ceil_div
 
 MAX_UNIT = 16
 MAX_PENDING = 4096
@@ -158,7 +159,7 @@ class GlobalShadow:
     @property
     def count(self) -> int:
         """The number of units."""
-        return -(-self._size // self.unit)
+        return ceil_div(self._size, self.unit)
 
 
 def _span(offsets: Array, size: int) -> int | None:

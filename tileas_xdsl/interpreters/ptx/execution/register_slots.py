@@ -11,6 +11,7 @@ from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Array, Value
 from tileas_xdsl.interpreters.ptx.execution.state import Cta, Warpgroup
 from tileas_xdsl.interpreters.ptx.parsing.special_registers import SPECIAL_REGISTERS
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Register
+from tileas_xdsl.layout.integers import ceil_div
 
 AXES = "xyz"
 
@@ -147,7 +148,7 @@ def _of_axis(base: str, axis: int, warpgroup: Warpgroup, launch: LaunchShape) ->
         locations = (thread % x, thread // x % y, thread // (x * y))
         return locations[axis].astype(np.uint32)
     cluster_at = tuple(c // n for c, n in zip(cta.index, launch.cluster, strict=True))
-    counts = tuple(-(-g // n) for g, n in zip(launch.grid, launch.cluster, strict=True))
+    counts = tuple(ceil_div(g, n) for g, n in zip(launch.grid, launch.cluster, strict=True))
     inside = tuple(c % n for c, n in zip(cta.index, launch.cluster, strict=True))
     values: Mapping[str, tuple[int, ...]] = {
         "%ntid": launch.block,

@@ -21,6 +21,7 @@ from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step
 from tileas_xdsl.interpreters.ptx.memory.global_memory import LOCAL_WINDOW, SHARED_WINDOW
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Operand, Register, Symbol, Vector
+from tileas_xdsl.layout.integers import align_up
 from tileas_xdsl.target.printf import (
     MAX_VALUES,
     Conversion,
@@ -100,7 +101,7 @@ def _values(thread: Thread, formats: Sequence[Conversion], address: int) -> list
     end = 0
     for conversion in formats:
         size = conversion.bits // 8
-        start = -(-end // size) * size
+        start = align_up(end, size)
         data = thread.read(address + start, size)
         end = start + size
         found.append(_value(thread, conversion, data))

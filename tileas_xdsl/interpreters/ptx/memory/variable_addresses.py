@@ -12,6 +12,7 @@ from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array
 from tileas_xdsl.interpreters.ptx.memory.global_memory import Buffer, GlobalMemory
 from tileas_xdsl.interpreters.ptx.memory.shared_memory import RESERVED
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Kernel, Parameter, PtxModule, Variable
+from tileas_xdsl.layout.integers import align_up
 from tileas_xdsl.target.arch import shared_memory_of
 
 MAX_LOCAL = 1 << 20
@@ -114,12 +115,12 @@ class Variables:
         at = RESERVED
         for v in variables:
             if v.space == "shared" and not (v.extern or v.size == 0):
-                at = -(-at // v.align) * v.align
+                at = align_up(at, v.align)
                 self._put_shared(v, at)
                 at += v.size
         open_ended = [v for v in variables if v.space == "shared" and (v.extern or v.size == 0)]
         for v in open_ended:
-            at = -(-at // v.align) * v.align
+            at = align_up(at, v.align)
         self._dynamic = frozenset(v.name for v in open_ended)
         for v in open_ended:
             self._put_shared(v, at)
@@ -142,12 +143,12 @@ class Variables:
         at = 0
         for v in variables:
             if v.space == "local":
-                at = -(-at // v.align) * v.align
+                at = align_up(at, v.align)
                 self._locations[v.name] = ("local", at)
                 at += v.size
         if at > MAX_LOCAL:
             raise LaunchError(f"a thread takes {at} bytes of local memory, more than {MAX_LOCAL}")
-        self.local_size = -(-at // 16) * 16
+        self.local_size = align_up(at, 16)
 
     def _place_global(self, variable: Variable, memory: GlobalMemory) -> Buffer:
         data = np.zeros(max(variable.size, 1), np.uint8)
@@ -173,7 +174,7 @@ class Variables:
         offsets: dict[str, int] = {}
         for p in parameters:
             align = max(p.align, 64 if p.size == 128 else 1)
-            data = data.ljust(-(-len(data) // align) * align, b"\0")
+            data = data.ljust(align_up(len(data), align), b"\0")
             offsets[p.name] = len(data)
             data += self._parameters[p.name]
         if not parameters:

@@ -17,6 +17,7 @@ from tileas_xdsl.interpreters.ptx.parsing.syntax import (
     Variable,
 )
 from tileas_xdsl.interpreters.ptx.parsing.token_stream import Cursor
+from tileas_xdsl.layout.integers import is_power_of_two
 
 VECTORS = {".v2": 2, ".v4": 4, ".v8": 8}
 
@@ -63,7 +64,7 @@ def _alignment(cursor: Cursor) -> int:
         text = cursor.take().text
         if text == ".align":
             align = cursor.integer("an alignment")
-            if align <= 0 or align & (align - 1):
+            if not is_power_of_two(align):
                 cursor.fail(f"the alignment {align} is no power of two")
         elif text == ".attribute":
             while not cursor.accept(")"):

@@ -16,6 +16,7 @@ from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array
 from tileas_xdsl.interpreters.ptx.memory.global_memory import GlobalMemory
 from tileas_xdsl.interpreters.ptx.memory.shared_memory import GRANULE
+from tileas_xdsl.layout.integers import align_up, ceil_div
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.tma.tensor_map import ELEMENTS, TensorMap
@@ -198,7 +199,7 @@ class Box:
             start = at[i] // self.pack if i == 0 else at[i]
             count = counts[m.rank - 1 - i]
             first = max(0, -(start // steps[i])) if start < 0 else 0
-            last = min(count, -(-(dims[i] - start) // steps[i]))
+            last = min(count, ceil_div(dims[i] - start, steps[i]))
             if first >= last:
                 return None
             low += (start + first * steps[i]) * stride
@@ -209,7 +210,7 @@ class Box:
 
     def _whole_granules(self, elements: int) -> int:
         """Return a number of elements rounded up to whole granules."""
-        return -(-elements * self.unit // GRANULE) * GRANULE // self.unit
+        return align_up(elements * self.unit, GRANULE) // self.unit
 
 
 def _rows(

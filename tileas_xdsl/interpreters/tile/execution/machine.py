@@ -32,6 +32,7 @@ from tileas_xdsl.interpreters.tile.numerics.element_types import dtype_of, is_ar
 from tileas_xdsl.interpreters.tile.synchronization.async_tokens import AsyncToken
 from tileas_xdsl.interpreters.tile.synchronization.named_barrier import NamedBarrier
 from tileas_xdsl.interpreters.tile.tracing.trace import Lane, Span, Trace
+from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.costs.latencies import Latencies
 
@@ -145,7 +146,7 @@ class Block:
     ) -> None:
         """Return shared memory of an operation: the same again in every execution."""
         bits = element.bitwidth if isinstance(element, FixedBitwidthType) else 64
-        self._shared[owner] = -(-prod(shape) * bits // 8)
+        self._shared[owner] = ceil_div(prod(shape) * bits, 8)
         used, most = sum(self._shared.values()), self.device.target.shared_memory_per_block
         if used > most:
             raise ResourceError(

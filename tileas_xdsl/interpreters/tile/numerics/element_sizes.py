@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import Attribute
 
 from tileas_xdsl.interpreters.tile.numerics.element_types import Array, dtype_of, float_format
+from tileas_xdsl.layout.integers import ceil_div
 
 _PATTERN = 0x5A
 """The byte pattern of an unspecified integer."""
@@ -23,7 +24,7 @@ def bits_of_element(element: Attribute) -> int:
 
 def bytes_of_tile(shape: Sequence[int], element: Attribute) -> int:
     """Return the bytes of a tile; sub-byte elements are packed."""
-    return -(-prod(shape) * bits_of_element(element) // 8)
+    return ceil_div(prod(shape) * bits_of_element(element), 8)
 
 
 def unspecified(shape: Sequence[int], element: Attribute) -> Array:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tileas_xdsl.layout.errors import LayoutError
+from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.layout.memory.banks import ideal_wavefronts, wavefronts
 from tileas_xdsl.layout.registers.access import (
     SECTOR_BYTES,
@@ -85,7 +86,7 @@ def row_steps(fragment: RegisterLayout, elements: int) -> int:
     if not present.size:
         return 1
     covered = np.unique(present[present % rows == present[0] % rows]).size
-    return -(-fragment.shape[-1] // covered)
+    return ceil_div(fragment.shape[-1], covered)
 
 
 @lru_cache(maxsize=1024)
@@ -98,7 +99,7 @@ def store_steps(fragment: RegisterLayout, elements: int, bits: int) -> float:
     """
     steps = row_steps(fragment, elements)
     lanes = fragment.held[:LANES]
-    pitch = -(-fragment.shape[-1] * bits // (8 * SECTOR_BYTES)) * SECTOR_BYTES
+    pitch = ceil_div(fragment.shape[-1] * bits, 8 * SECTOR_BYTES) * SECTOR_BYTES
     rows = prod(fragment.shape[:-1])
     index = np.arange(fragment.elements, dtype=np.int64)
     addresses = index % rows * pitch + index // rows * bits // 8

@@ -14,6 +14,7 @@ from tileas_xdsl.dialects.cuda_tile.tiles.constants import ConstantOp
 from tileas_xdsl.dialects.cuda_tile.tiles.matmul import MmaFOp, MmaIOp
 from tileas_xdsl.dialects.cuda_tile.tiles.shapes import BroadcastOp, IotaOp
 from tileas_xdsl.dialects.cuda_tile.types.tile_types import TileType, element_of
+from tileas_xdsl.layout.integers import ceil_div
 
 DEFAULT_WARPS = 4
 
@@ -85,4 +86,4 @@ def _registers(value: SSAValue) -> int:
     """The 32-bit registers of a tile; booleans are predicates, pointers have 64 bits."""
     element = element_of(value.type)
     bits = element.bitwidth if isinstance(element, FixedBitwidthType) else POINTER_BITS
-    return 0 if bits == 1 else -(-_elements(value) * bits // 32)
+    return 0 if bits == 1 else ceil_div(_elements(value) * bits, 32)

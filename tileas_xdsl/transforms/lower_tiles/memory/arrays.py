@@ -24,6 +24,7 @@ from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp, pointer_of
 from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.target.tma.tensor_map_bytes import SIZE as SLOT
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
@@ -135,11 +136,11 @@ def alloca(e: ThreadBuilder, op: AllocaOp) -> Sequence[Lowered]:
     type_ = op.result.type
     assert isinstance(type_, PtrType)
     alignment = op.alignment.value.data
-    size = -(-op.num_elem.value.data * (element_bits(type_.pointee) or 8) // 8)
+    size = ceil_div(op.num_elem.value.data * (element_bits(type_.pointee) or 8), 8)
     beyond = max(alignment - SLOT, 0)
     if runs_again(op):
         synchronize_agent(e)
-    bytes_ = allocate_slots(e, -(-(size + beyond) // SLOT))
+    bytes_ = allocate_slots(e, ceil_div(size + beyond, SLOT))
     address = e.insert(cute.PtrToIntOp(bytes_)).result
     if beyond:
         last = e.insert(arith.AddiOp(address, i64_constant(e, alignment - 1))).result

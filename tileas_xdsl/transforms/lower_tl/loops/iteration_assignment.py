@@ -10,6 +10,7 @@ import numpy as np
 
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.layout.errors import LayoutError
+from tileas_xdsl.layout.integers import align_up
 from tileas_xdsl.layout.operations.inverse import invert
 from tileas_xdsl.layout.operations.recovery import recover
 from tileas_xdsl.layout.registers.register_layout import THREAD, VALUE
@@ -91,7 +92,7 @@ def padded(count: int, packed: int) -> int:
     """Elements that fill whole registers of `packed` each; fewer than that fill a part of one."""
     if count < packed and count & (count - 1) == 0:
         return count
-    return -(-count // packed) * packed
+    return align_up(count, packed)
 
 
 def packed_in_word(bits: int) -> int:

@@ -19,12 +19,9 @@ from tileas_xdsl.backend.ptx.lowering.convert import gather, spread
 from tileas_xdsl.backend.ptx.lowering.forms import Form
 from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering
 from tileas_xdsl.dialects import ptx
+from tileas_xdsl.layout.integers import is_power_of_two
 
 Division = arith.DivUIOp | arith.DivSIOp | arith.RemUIOp | arith.RemSIOp
-
-
-def _is_power_of_two(number: int) -> bool:
-    return number > 0 and not number & (number - 1)
 
 
 def unsigned_multiplier(divisor: int, bits: int) -> tuple[int, int, bool]:
@@ -69,7 +66,7 @@ class _Divider:
 
     def unsigned(self, value: SSAValue, divisor: int) -> SSAValue:
         """`value / divisor`."""
-        if _is_power_of_two(divisor):
+        if is_power_of_two(divisor):
             return self._shift(value, divisor.bit_length() - 1, "u")
         low, type_ = self.low, f"u{self.bits}"
         multiplier, shift, add = unsigned_multiplier(divisor, self.bits)
@@ -83,7 +80,7 @@ class _Divider:
         """`value / divisor`, towards zero."""
         low, type_ = self.low, f"s{self.bits}"
         size = abs(divisor)
-        if _is_power_of_two(size):
+        if is_power_of_two(size):
             quotient = self._signed_shift(value, size.bit_length() - 1)
         else:
             quotient = self._signed_multiply(value, size)
@@ -116,7 +113,7 @@ class _Divider:
 
     def remainder(self, value: SSAValue, divisor: int, sign: str) -> SSAValue:
         """`value` modulo `divisor`, with the sign of the value."""
-        if sign == "u" and _is_power_of_two(divisor):
+        if sign == "u" and is_power_of_two(divisor):
             mask = self._constant(divisor - 1)
             return self.low.emit(ptx.AndOp(value, mask, f"b{self.bits}"))
         quotient = self.by_constant(value, divisor, sign)

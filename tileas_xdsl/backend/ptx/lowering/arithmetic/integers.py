@@ -14,6 +14,7 @@ from tileas_xdsl.backend.ptx.lowering.forms import Form
 from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering
 from tileas_xdsl.dialects import ptx
 from tileas_xdsl.dialects.ptx.elementwise.arith import BinaryOp
+from tileas_xdsl.layout.integers import is_power_of_two
 
 SIGNED, UNSIGNED, BITS = "s", "u", "b"
 
@@ -99,7 +100,7 @@ def _binary(op: arith.AddiOp, low: Lowering) -> None:
 def power_of_two(value: SSAValue) -> int | None:
     """k if the value is the constant 2**k (of all elements)."""
     number = constant_integer(value)
-    if number is None or number <= 0 or number & (number - 1):
+    if number is None or not is_power_of_two(number):
         return None
     return number.bit_length() - 1
 

@@ -15,6 +15,7 @@ from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering, block_o
 from tileas_xdsl.diagnostics.locations import location_of
 from tileas_xdsl.dialects import cute, ptx
 from tileas_xdsl.dialects.ptx.base import kind_of
+from tileas_xdsl.layout.integers import align_up
 from tileas_xdsl.target.isa.kinds import KINDS
 
 PRINT = ("vprintf", ("b64", "b64"), "b32")
@@ -36,7 +37,7 @@ def _values(op: cute.PrintTextOp, low: Lowering) -> SSAValue:
     values, places, end = [low.value(value) for value in op.values], list[int](), 0
     for value in values:
         size = KINDS[kind_of(value)].bits // 8
-        places.append(-(-end // size) * size)
+        places.append(align_up(end, size))
         end = places[-1] + size
     if not values:
         return low.constant(0, "b64")

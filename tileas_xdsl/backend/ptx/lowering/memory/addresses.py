@@ -14,6 +14,7 @@ from tileas_xdsl.backend.ptx.lowering.arithmetic.integers import constant_intege
 from tileas_xdsl.backend.ptx.lowering.lowering import Address, Handler, Lowering
 from tileas_xdsl.dialects import cute, ptx
 from tileas_xdsl.dialects.cute_nvgpu import GetDynSmemOp
+from tileas_xdsl.layout.integers import is_power_of_two
 
 SHARED = "dynamic_shared"
 """The variable that is the dynamic shared memory of a block."""
@@ -143,7 +144,7 @@ def scaled(low: Lowering, index: SSAValue, scale: int, bits: int) -> SSAValue:
     if scale == 1:
         return index
     kind = f"b{bits}"
-    if scale > 0 and not scale & (scale - 1):
+    if is_power_of_two(scale):
         amount = low.constant(scale.bit_length() - 1)
         return low.derive(index, ("*", scale), lambda: ptx.ShlOp(index, amount, kind))
     factor = low.constant(scale, kind)
