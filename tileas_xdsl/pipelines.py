@@ -75,6 +75,7 @@ _TO_THREADS = (
     "expand-division",
     "expand-math",
     "hoist-loop-invariants",
+    "scalarize-vectors",
     "cse",
     "convert-cute-nvgpu-to-ptx",
 )

@@ -50,6 +50,7 @@ PASSES = (
     "hoist-loop-invariants",
     "loop-split",
     "lower-tma-load-store-to-async",
+    "scalarize-vectors",
     "synthesize-debug-info-scopes",
     "tileas-assign-buffers",
     "tileas-assign-load-store-layouts",

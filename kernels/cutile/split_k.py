@@ -109,7 +109,7 @@ def _second_pass(out: str, sizes: tuple[int, int], tiles: tuple[int, int], parts
 
 PROBLEMS: Sequence[Problem] = (
     _atomic("f16", (60, 40, 500), (64, 64, 64), 4),
-    _atomic("bf16", (30, 20, 200), (32, 32, 32), 3),
+    _atomic("bf16", (30, 20, 200), (128, 256, 32), 3),
     _first_pass("f16", (60, 72, 300), (64, 64, 64), 3),
     _second_pass("f16", (60, 72), (32, 64), 3),
 )

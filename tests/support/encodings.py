@@ -25,6 +25,7 @@ LOWERING = tuple(
     for name in (
         "convert-tileas-to-cute-nvgpu",
         "hoist-loop-invariants",
+        "scalarize-vectors",
         "cse",
         "convert-cute-nvgpu-to-ptx",
     )

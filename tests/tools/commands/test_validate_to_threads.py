@@ -17,6 +17,7 @@ THREADS = (
     "expand-division",
     "expand-math",
     "hoist-loop-invariants",
+    "scalarize-vectors",
     "cse",
     "convert-cute-nvgpu-to-ptx",
 )

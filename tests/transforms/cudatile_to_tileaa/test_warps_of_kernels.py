@@ -31,3 +31,29 @@ def test_a_kernel_may_say_how_many() -> None:
 
 def test_a_kernel_without_products_has_the_usual_ones() -> None:
     assert "num_warps = 4" in str(lowered(entry("", "")))
+
+
+def rows(elements: int, warps: int) -> str:
+    """A kernel whose three tiles are live at once, with a hint."""
+    tile, pointers = f"tile<{elements}xf32>", f"tile<{elements}xptr<f32>>"
+    body = f"""%r = reshape %p : tile<ptr<f32>> -> tile<1xptr<f32>>
+    %q = broadcast %r : tile<1xptr<f32>> -> {pointers}
+    %a, %t = load_ptr_tko weak %q : {pointers} -> {tile}, token
+    %b = exp %a : {tile}
+    %c = exp %b : {tile}
+    %d = addf %a, %b : {tile}
+    %e = addf %d, %c : {tile}
+    print_tko "%f", %e : {tile} -> token"""
+    hints = f"optimization_hints = <sm_90 = {{num_worker_warps_per_cta = {warps}}}>"
+    return entry("%p: tile<ptr<f32>>", body, hints)
+
+
+def test_too_few_are_raised_until_live_tiles_fit(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "num_warps = 8" in str(lowered(rows(16384, 4)))
+    remark = "num_worker_warps_per_cta = 4 is too few: tiles that are live at once take 384"
+    assert remark in capsys.readouterr().err
+
+
+def test_enough_are_kept(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "num_warps = 4" in str(lowered(rows(8192, 4)))
+    assert "too few" not in capsys.readouterr().err

@@ -24,6 +24,7 @@ from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.compute.scale_tiles import is_rearranged
 from tileas_xdsl.dialects.nv_tileas.control import PragmaOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.memory.atomics import PointedAtomicOp
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadBase, StoreBase
 from tileas_xdsl.dialects.nv_tileas.pipelines.checks import stage_types
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
@@ -201,6 +202,8 @@ def _tiles_of_equal_coordinates(op: Operation) -> Sequence[Sequence[SSAValue]]:
         return (op.sources, op.outputs)
     if isinstance(op, GenerateOp):
         return ([*taken_in_place(op), op.result],)
+    if isinstance(op, PointedAtomicOp):
+        return ([*op.operands, *op.results],)
     if isinstance(op, LoadBase | StoreBase) and shape_of(op.base.type) and not op.coords:
         return ([*op.operands, *op.results],)  # A tile of pointers, each to an element.
     if layout_role(op) is LayoutRole.ELEMENTWISE:

@@ -21,6 +21,7 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tileas_xdsl.analysis.layouts.tile_groups import FREE_TILES
+from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
@@ -36,9 +37,14 @@ Words = Callable[[SSAValue], int]
 
 
 def tile_registers(value: SSAValue) -> int:
-    """The 32-bit registers of a tile in all threads; none of one in memory, or of one number."""
+    """The 32-bit registers of a tile in all threads; none of one in memory, or of one number.
+
+    Addresses take none: each is computed where it is accessed (`scalarize-vectors`).
+    """
     shape, element = shape_of(value.type), element_of(value.type)
-    is_free = isinstance(value.owner, FREE_TILES) or space_of(value.type) not in (None, Space.RMEM)
+    is_free = isinstance(value.owner, (*FREE_TILES, AddPtrOp)) or (
+        space_of(value.type) not in (None, Space.RMEM)
+    )
     if is_free or shape is None or not isinstance(value.type, TensorType):
         return 0
     return ceil_div(prod(shape) * bits_of(element), 32)

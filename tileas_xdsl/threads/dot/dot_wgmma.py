@@ -26,6 +26,7 @@ from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.target.features import Feature
 from tileas_xdsl.target.mma.canonical import CanonicalLayout
+from tileas_xdsl.target.mma.matrix_units import COLUMN_STEP
 from tileas_xdsl.target.mma.warp_tiles import accumulator_layout
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import (
@@ -90,8 +91,8 @@ def issue_wgmma(
     return start.of(accumulators), factors.a.kept
 
 
-PROMOTED_COLUMNS = 128
-"""Columns that are multiplied at once where sums are promoted: 64 registers beside those of C."""
+PROMOTED_REGISTERS = 64
+"""Registers of the products that are added to C at once, beside those of C."""
 
 
 def promoted_wgmma(e: ThreadBuilder, op: DotOp) -> RegisterTile:
@@ -105,8 +106,10 @@ def promoted_wgmma(e: ThreadBuilder, op: DotOp) -> RegisterTile:
     start = in_registers(e, op, op.c, layout)
     _check_registers(e, op, start)
     factors, columns = _Operands.of(e, op, layout), layout.shape[1]
-    width = max(w for w in range(8, PROMOTED_COLUMNS + 1, 8) if columns % w == 0)
-    registers = width * vectors_of(layout).length // columns
+    length = vectors_of(layout).length
+    most = max(PROMOTED_REGISTERS * columns // (length * len(start.parts)), COLUMN_STEP)
+    width = max(w for w in range(COLUMN_STEP, most + 1, COLUMN_STEP) if columns % w == 0)
+    registers = width * length // columns
     sums: list[list[SSAValue]] = [[] for _ in start.parts]
     for first in range(0, columns, width):
         products = undefined_accumulators(e, start.element, registers, len(start.parts))

@@ -147,9 +147,9 @@ def column_of_accumulator(e: ThreadBuilder) -> SSAValue:
 
 def _accumulators(e: ThreadBuilder, layout: RegisterLayout) -> Iterator[AccessChunk]:
     row, column = row_of_accumulator(e, layout), column_of_accumulator(e)
-    for block in range(instructions_of(layout)):
-        for half in range(2):
-            here = add(e, row, WGMMA_ROWS * block + 8 * half)
-            for group in range(layout.shape[1] // 8):
-                register, line = 4 * group + 2 * half, 2 * block + half
-                yield AccessChunk(block, register, PAIR, here, column, 8 * group, 8, line)
+    halves = range(2 * instructions_of(layout))
+    rows = [add(e, row, WGMMA_ROWS * (line // 2) + 8 * (line % 2)) for line in halves]
+    for group in range(layout.shape[1] // 8):
+        for line, here in enumerate(rows):
+            register = 4 * group + 2 * (line % 2)
+            yield AccessChunk(line // 2, register, PAIR, here, column, 8 * group, 8, line)

@@ -10,9 +10,11 @@ from collections.abc import Iterator
 from functools import lru_cache
 from math import prod
 
+from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute, Operation
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.attributes import (
     TENSOR_MEMORY_AXES,
     BlockedEncoding,
@@ -79,7 +81,9 @@ def _check_registers(e: ThreadBuilder, op: Operation, tile: Tile, layout: Regist
     bits = bits_of(tile.element_type)
     needed = vectors.elements * bits // REGISTER_BITS
     is_one_vector = vectors.length == vectors.elements and blocked(layout) is None
-    is_whole = isinstance(tile.encoding, DotOperandEncoding) or is_one_vector
+    # Of addresses each element is computed where it is read (`scalarize-vectors`).
+    is_address = tile.element_type == i64 or isinstance(tile.element_type, PtrType)
+    is_whole = not is_address and (isinstance(tile.encoding, DotOperandEncoding) or is_one_vector)
     if needed > (most if is_whole else MAX_SPILLED * most):
         raise op_error(
             op,

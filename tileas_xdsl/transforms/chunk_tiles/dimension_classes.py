@@ -23,6 +23,7 @@ from tileas_xdsl.dialects.nv_tileas.attributes import SharedEncoding
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp, ScanOp
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
+from tileas_xdsl.dialects.nv_tileas.memory.atomics import AtomicRmwOp
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp, StoreOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, GenerateOp, ViewOp
@@ -254,7 +255,7 @@ def _relate_product(classes: DimensionClasses, op: DotOp) -> None:
 RULES: Mapping[type[Operation], Callable[[DimensionClasses, Any], None]] = {
     **dict.fromkeys((func.FuncOp, scf.YieldOp, YieldOp, tensor.SplatOp), _relate_nothing),
     **dict.fromkeys((TiledLoadOp, TiledStoreOp), _relate_access),
-    **dict.fromkeys((LoadOp, StoreOp), _relate_elements),
+    **dict.fromkeys((AtomicRmwOp, LoadOp, StoreOp), _relate_elements),
     **dict.fromkeys((ReduceOp, ScanOp), _relate_combined),
     arith.ConstantOp: _relate_constant,
     DotOp: _relate_product,

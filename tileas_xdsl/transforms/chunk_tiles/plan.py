@@ -12,10 +12,12 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from tileas_xdsl.analysis.values.live_tiles import peak_registers
 from tileas_xdsl.dialects.ir_queries import owning_op
+from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp, ScanOp
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.memory.atomics import AtomicRmwOp
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp, StoreOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.queries import KernelFacts
@@ -59,11 +61,11 @@ Tiles = Mapping[SSAValue, int]
 
 _MOVED = (
     *(ConvertLayoutOp, CreateNoneOp, DotOp, ExpandDimsOp, GenerateOp, LoadOp, ReduceOp, ScanOp),
-    *(StoreOp, TiledLoadOp, TiledStoreOp, ViewOp, YieldOp),
+    *(AtomicRmwOp, StoreOp, TiledLoadOp, TiledStoreOp, ViewOp, YieldOp),
 )
 """Operations beside arithmetic that may run once for each chunk."""
 
-_WRITES = (StoreOp, TiledStoreOp)
+_WRITES = (AtomicRmwOp, StoreOp, TiledStoreOp)
 
 ACCESSES = (LoadOp, TiledLoadOp, *_WRITES)
 
@@ -142,7 +144,8 @@ def has_too_many_registers(kernel: func.FuncOp, target: Target) -> bool:
         return any(_words(product) >= words for product in products)
     threads = warps * WARP
     registers = registers_at_entry(threads, target, blocks_of(kernel, target))
-    return _peak(kernel, {}, 1) > threads * registers
+    others = 0 if products else OTHER_REGISTERS
+    return _peak(kernel, {}, 1) > threads * (registers - others)
 
 
 def blocks_that_fit(kernel: func.FuncOp, target: Target) -> int:
@@ -203,8 +206,17 @@ def _is_free(value: SSAValue) -> bool:
     made = value.owner
     if isinstance(made, arith.ConstantOp | tensor.SplatOp | GenerateOp):
         return True
-    if isinstance(made, Operation) and is_elementwise(made) and all(map(_is_free, made.operands)):
+    if isinstance(made, Operation) and _is_by_element(made) and all(map(_is_free, made.operands)):
         return True
+    return _is_put_in_memory(value)
+
+
+def _is_by_element(op: Operation) -> bool:
+    return is_elementwise(op) or isinstance(op, AddPtrOp)
+
+
+def _is_put_in_memory(value: SSAValue) -> bool:
+    """Whether all that is done with a tile is to put it into shared memory."""
     users = [use.operation for use in value.uses]
     return bool(users) and all(
         (isinstance(user, ConvertLayoutOp) and space_of(user.result.type) is Space.SMEM)

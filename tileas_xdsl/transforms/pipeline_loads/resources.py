@@ -19,6 +19,7 @@ from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.layout.integers import align_up
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.mma.matrix_units import MAX_COLUMNS
+from tileas_xdsl.threads.dot.dot_wgmma import PROMOTED_REGISTERS
 from tileas_xdsl.threads.pipeline.warp_allocation import blocks_together, registers_at_entry
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop
 from tileas_xdsl.transforms.pipeline_loads.producer_slice import StageLoad, enclosing_control
@@ -85,7 +86,11 @@ def resources_of(found: LoadLoop, target: Target) -> Resources | str:
     """What the agents of a loop get, or why a block has not enough of it."""
     spec = spec_of(found)
     slot = sum(aligned_bytes(load.result.type) for load in found.loads)
-    warps = _warps(found, spec)
+    warps, fewer = _warps(found, spec), 2 * WARPS_OF_GROUP
+    if warps > fewer and _has_room_for_tiles(found, fewer, spec.occupancy, target):
+        # Sums of 256x128 take 128 of 232 registers in two warpgroups, and 64 of 104 in four, where
+        # addresses and what is added to sums of FP8 do not fit beside them.
+        warps = fewer
     if _is_better_twice(found, spec, slot, target):
         warps = WARPS_OF_GROUP
     threads = (PRODUCER_WARPS + warps) * WARP
@@ -107,7 +112,7 @@ def resources_of(found: LoadLoop, target: Target) -> Resources | str:
         )
     registers = _registers(found, warps, spec.occupancy, target)
     _, per_thread = registers
-    if per_thread < _accumulator_elements(found) // (warps * WARP) + MIN_HEADROOM:
+    if not _has_room_for_sums(found, warps, spec.occupancy, target):
         return f"the sums of a tile do not fit {per_thread} registers of each of its threads"
     room = _shared_memory_left(found, spec.occupancy, target)
     stages = min(_wanted_stages(found), room // slot)
@@ -202,15 +207,33 @@ def _warps(found: LoadLoop, spec: KernelSpec) -> int:
     return usual
 
 
+def _has_room_for_tiles(found: LoadLoop, warps: int, blocks: int, target: Target) -> bool:
+    """Whether the threads of so many warps that multiply have registers for all live tiles."""
+    _, per_thread = _registers(found, warps, blocks, target)
+    held = max(_live_registers(found, warps), _accumulator_registers(found, warps))
+    return per_thread >= held + MIN_HEADROOM
+
+
+def _has_room_for_sums(found: LoadLoop, warps: int, blocks: int, target: Target) -> bool:
+    """Whether the threads of so many warps that multiply have registers for their sums."""
+    _, per_thread = _registers(found, warps, blocks, target)
+    return per_thread >= _accumulator_registers(found, warps) + MIN_HEADROOM
+
+
 def _usual_warps(spec: KernelSpec) -> int:
     """Whole warpgroups of as many warps as the kernel asks for."""
     return align_up(spec.num_warps, WARPS_OF_GROUP)
 
 
-def _accumulator_elements(found: LoadLoop) -> int:
-    """The accumulators of f32 that are kept in registers, not in tensor memory."""
+def _accumulator_registers(found: LoadLoop, warps: int) -> int:
+    """The registers of a thread that hold sums, and products that are added to them in f32.
+
+    Sums in tensor memory take none.
+    """
     products = [op for op in found.loop.walk() if isinstance(op, DotOp)]
-    return sum(prod(shape_of(op.c.type) or ()) for op in products if not _is_in_tensor_memory(op))
+    kept = [op for op in products if not _is_in_tensor_memory(op)]
+    promoted = PROMOTED_REGISTERS * any(op.promote is not None for op in kept)
+    return promoted + sum(prod(shape_of(op.c.type) or ()) for op in kept) // (warps * WARP)
 
 
 def _is_in_tensor_memory(op: DotOp) -> bool:

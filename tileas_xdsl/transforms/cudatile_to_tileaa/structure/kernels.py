@@ -21,7 +21,10 @@ from tileas_xdsl.transforms.cudatile_to_tileaa.converter import Converter
 from tileas_xdsl.transforms.cudatile_to_tileaa.rules import RULES
 from tileas_xdsl.transforms.cudatile_to_tileaa.structure.control_flow import Frame, finish
 from tileas_xdsl.transforms.cudatile_to_tileaa.structure.target import Capability
-from tileas_xdsl.transforms.cudatile_to_tileaa.structure.warp_count import default_warps
+from tileas_xdsl.transforms.cudatile_to_tileaa.structure.warp_count import (
+    default_warps,
+    enough_warps,
+)
 from tileas_xdsl.transforms.cudatile_to_tileaa.types import converted_type
 
 BLOCKS_HINT = "nv_tileaa.num_cta_in_cga"
@@ -73,8 +76,9 @@ def _report_clusters(entry: EntryOp, blocks: int) -> None:
 
 def _spec(entry: EntryOp, capability: Capability) -> KernelSpec:
     hints = entry.optimization_hints
+    warps = _hint(hints, capability, "num_worker_warps_per_cta")
     return KernelSpec(
-        num_warps=_hint(hints, capability, "num_worker_warps_per_cta") or default_warps(entry),
+        num_warps=enough_warps(entry, warps) if warps else default_warps(entry),
         occupancy=_hint(hints, capability, "occupancy") or KernelSpec().occupancy,
     )
 

@@ -1,4 +1,4 @@
-"""Choose the number of warps of a kernel without a hint: by its products, else by its tiles."""
+"""Choose the number of warps of a kernel: by a hint, by its products, or else by its tiles."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import SSAValue
 
 from tileas_xdsl.analysis.values.live_tiles import peak_registers
+from tileas_xdsl.diagnostics.emission import emit_remark
 from tileas_xdsl.dialects.cuda_tile.matches import shape_of
 from tileas_xdsl.dialects.cuda_tile.structure.module import EntryOp
 from tileas_xdsl.dialects.cuda_tile.tiles.constants import ConstantOp
@@ -36,6 +37,9 @@ MAX_ELEMENTS_PER_THREAD = 32
 MAX_REGISTERS_OF_TILES = 128
 """Registers of live tiles in a thread from which on more threads share them."""
 
+REGISTERS_LEFT_FOR_TILES = 192
+"""Of a thread's 255 registers, those that tiles can have: addresses and functions need others."""
+
 LANES = 32
 
 POINTER_BITS = 64
@@ -50,7 +54,7 @@ def default_warps(kernel: EntryOp) -> int:
     if shapes:
         return max(map(_warps_of_product, shapes))
     largest = max((_elements(value) for op in kernel.walk() for value in op.results), default=0)
-    live = peak_registers(kernel.regions[0], _registers) if largest else 0
+    live = _live_registers(kernel)
     warps = DEFAULT_WARPS
     while warps < REGISTER_LIMITED_WARPS and (
         largest > MAX_ELEMENTS_PER_THREAD * LANES * warps
@@ -58,6 +62,30 @@ def default_warps(kernel: EntryOp) -> int:
     ):
         warps *= 2
     return warps
+
+
+def enough_warps(kernel: EntryOp, hint: int) -> int:
+    """The warps of a hint, or more where theirs have not registers enough for the live tiles.
+
+    A product's warps are kept: which tiles its operands become is not known yet.
+    """
+    if any(isinstance(op, MmaFOp | MmaIOp) for op in kernel.walk()):
+        return hint
+    live, warps = _live_registers(kernel), hint
+    while warps < REGISTER_LIMITED_WARPS and live > REGISTERS_LEFT_FOR_TILES * LANES * warps:
+        warps *= 2
+    if warps != hint:
+        text = (
+            f"num_worker_warps_per_cta = {hint} is too few: tiles that are live at once take "
+            f"{live // (hint * LANES)} registers of each thread; {warps} warps share them"
+        )
+        emit_remark(kernel, text, prefix=False)
+    return warps
+
+
+def _live_registers(kernel: EntryOp) -> int:
+    """The registers of all threads that tiles take where most of them are live."""
+    return peak_registers(kernel.regions[0], _registers)
 
 
 def _warps_of_product(shape: tuple[int, ...]) -> int:

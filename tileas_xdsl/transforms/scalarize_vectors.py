@@ -1,0 +1,181 @@
+"""The pass `scalarize-vectors`: what is read element by element is computed element by element.
+
+    %p = arith.addi %base, %offsets : vector<64xi64>   // 128 registers, live until the last access
+    %first = vector.extract %p[0]
+    store %x, %first
+    %second = vector.extract %p[1]
+    store %y, %second
+
+becomes
+
+    %first = arith.addi %b0, %o0 : i64                 // 2 registers, live until their access
+    store %x, %first
+    %second = arith.addi %b1, %o1 : i64
+    store %y, %second
+
+A tile of a thread is one vector, which an operation gives as a whole.  Of addresses and masks only
+single elements are used, each by one access; a vector of them in front of all accesses costs the
+registers that ptxas then spills.  What other operations read whole, or in another block, stays.
+Source: the scalarizer of LLVM, which begins at what is stored instead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from xdsl.context import Context
+from xdsl.dialects import arith, vector
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IntegerAttr,
+    ModuleOp,
+    VectorType,
+)
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.traits import is_side_effect_free
+from xdsl.transforms.dead_code_elimination import region_dce
+
+from tileas_xdsl.dialects.cute import MakeFragmentOp
+from tileas_xdsl.threads.registers.vector_values import element_type
+
+
+@dataclass(frozen=True)
+class ScalarizeVectors(ModulePass):
+    """Compute elements where they are read, of vectors that are read in no other way."""
+
+    name = "scalarize-vectors"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        work = _Scalarizer()
+        for extract in [inner for inner in op.walk() if isinstance(inner, vector.ExtractOp)]:
+            work.replace(extract)
+        if work.is_changed:
+            for region in op.regions:
+                region_dce(region)
+            work.sink()
+
+
+@dataclass
+class _Scalarizer:
+    """Replaces extracts of vectors whose elements can be computed alone."""
+
+    is_changed: bool = False
+    _taken: list[SSAValue] = field(default_factory=list[SSAValue])
+    """Elements that were computed one by one, and read out of the vector that was made of them."""
+    _by_elements: dict[SSAValue, bool] = field(default_factory=dict[SSAValue, bool])
+
+    def replace(self, extract: vector.ExtractOp) -> None:
+        """Let what reads an element read what is computed in the extract's place."""
+        position = _constant_position(extract)
+        if position is None or not self._is_computed_alone(extract.vector, extract):
+            return
+        element = self._element(extract.vector, position, extract)
+        extract.results[0].replace_all_uses_with(element)
+        Rewriter.erase_op(extract)
+        self.is_changed = True
+
+    def sink(self) -> None:
+        """Compute elements in front of their readers, once no vector is made of them."""
+        for value in dict.fromkeys(self._taken):
+            _sink(value)
+
+    def _is_computed_alone(self, source: SSAValue, reader: Operation) -> bool:
+        """Whether an element of a vector needs no other, and its operands are at hand."""
+        made = source.owner
+        if not isinstance(made, Operation):
+            return False
+        if _are_scalars(made):
+            return True
+        return made.parent is reader.parent and self._is_split(made)
+
+    def _is_split(self, op: Operation) -> bool:
+        """Whether an operation works on vectors element by element, and so is what it gives."""
+        return (
+            type(op) in arith.Arith.operations
+            and not isinstance(op, arith.ConstantOp)
+            and len(op.results) == 1
+            and isinstance(op.results[0].type, VectorType)
+            and is_side_effect_free(op)
+            and self._is_read_by_elements(op.results[0])
+        )
+
+    def _is_read_by_elements(self, value: SSAValue) -> bool:
+        if value not in self._by_elements:
+            users = [use.operation for use in value.uses]
+            self._by_elements[value] = all(
+                isinstance(user, vector.ExtractOp) or self._is_split(user) for user in users
+            )
+        return self._by_elements[value]
+
+    def _element(self, value: SSAValue, position: int, reader: Operation) -> SSAValue:
+        """One element of a vector, computed in front of what reads it; a scalar is its own."""
+        type_ = element_type(value)
+        if not isinstance(value.type, VectorType):
+            return value
+        match value.owner:
+            case vector.BroadcastOp() as made if _are_scalars(made):
+                return made.source
+            case MakeFragmentOp() as made if _are_scalars(made):
+                self._taken.append(made.operands[position])
+                return made.operands[position]
+            case arith.ConstantOp(value=DenseIntOrFPElementsAttr() as dense):
+                return _inserted(_constant(dense, type_, position), reader)
+            case Operation() as made if made.parent is reader.parent and self._is_split(made):
+                operands = [self._element(each, position, reader) for each in made.operands]
+                single = type(made).create(
+                    operands=operands,
+                    result_types=[type_],
+                    properties=made.properties,
+                    attributes=made.attributes,
+                )
+                single.location = made.location
+                return _inserted(single, reader)
+            case _:
+                extract = vector.ExtractOp(value, [position], type_)
+                return _inserted(extract, reader)
+
+
+def _constant_position(extract: vector.ExtractOp) -> int | None:
+    """The element that is extracted; None where it is computed when the kernel runs."""
+    if extract.dynamic_position:
+        return None
+    (position,) = extract.static_position.get_values()
+    return position
+
+
+def _are_scalars(op: Operation) -> bool:
+    """Whether a vector is put together of single elements."""
+    is_made = isinstance(op, vector.BroadcastOp | MakeFragmentOp)
+    return is_made and not any(isinstance(value.type, VectorType) for value in op.operands)
+
+
+def _constant(dense: DenseIntOrFPElementsAttr, type_: Any, position: int) -> arith.ConstantOp:
+    values = dense.get_values()
+    number: Any = values[0 if dense.is_splat() else position]
+    made = FloatAttr(number, type_) if isinstance(number, float) else IntegerAttr(number, type_)
+    return arith.ConstantOp(made)
+
+
+def _sink(value: SSAValue) -> None:
+    """Compute a number in front of its only reader, and what only it reads."""
+    made, user = value.owner, value.get_user_of_unique_use()
+    if (
+        isinstance(made, Operation)
+        and user is not None
+        and made.parent is user.parent
+        and type(made) in arith.Arith.operations
+        and is_side_effect_free(made)
+    ):
+        made.detach()
+        Rewriter.insert_op(made, InsertPoint.before(user))
+        for operand in made.operands:
+            _sink(operand)
+
+
+def _inserted(op: Operation, reader: Operation) -> SSAValue:
+    Rewriter.insert_op(op, InsertPoint.before(reader))
+    return op.results[0]
