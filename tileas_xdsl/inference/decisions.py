@@ -83,6 +83,8 @@ class Decisions:
     conversions: tuple[Conversion, ...] = ()
     reasons: tuple[Reason, ...] = ()
     staged: tuple[Staging, ...] = ()
+    spilled: RegistersError | None = None
+    """Why a part of the fragments lives in local memory, if it does."""
 
 
 @dataclass(frozen=True)
@@ -105,3 +107,6 @@ class InferenceError(Exception):
 
 class RegistersError(InferenceError):
     """Layouts exist, but a thread has too few registers for those that were found."""
+
+    found: Decisions | None = None
+    """Those layouts, where so little is missing that the rest may be spilled."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tileas_xdsl.inference import improved, parity
 from tileas_xdsl.inference.checking import check
 from tileas_xdsl.inference.decisions import Decisions, InferenceError, RegistersError
@@ -17,13 +19,19 @@ MODELS = ("register-count", "io-aware")
 def infer(
     program: Program, mode: str = "improved", cost_model: str = "register-count"
 ) -> Decisions:
-    """The layouts of a program; raises `InferenceError` where there are none."""
+    """The layouts of a program; raises `InferenceError` where there are none.
+
+    Where no mode finds fragments that fit into registers, but little is missing, decisions say
+    that the rest is spilled, as ptxas does it, and why.
+    """
     if mode == "parity":
         return parity.infer(program, cost_model)
     try:
         return improved.infer(program)
-    except RegistersError:
+    except RegistersError as error:
         found = _smaller(program)
+        if found is None and error.found is not None:
+            return replace(error.found, spilled=error)
         if found is None:
             raise
         return found

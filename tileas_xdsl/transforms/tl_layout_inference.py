@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from tileas_xdsl.diagnostics.emission import OpError, note, op_error
+from tileas_xdsl.diagnostics.emission import OpError, emit_warning, note, op_error
 from tileas_xdsl.diagnostics.report import Location
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.dialects.tl.kernel import KernelOp
@@ -69,16 +69,23 @@ def lay_out(
         decisions = infer(program, mode, cost_model)
     except InferenceError as error:
         raise _located(error, kernel, extraction.sites) from error
+    if decisions.spilled is not None:
+        text = f"{decisions.spilled.text}; the rest is spilled to local memory"
+        emit_warning(_named(decisions.spilled, kernel, extraction.sites), text)
     annotate(extraction, program, decisions)
     return program, decisions
 
 
 def _located(error: InferenceError, kernel: KernelOp, sites: Sequence[Operation]) -> OpError:
     """The error at the operation that it names by its place, with its notes."""
-    inside = [each for site in sites for each in site.walk()]
-    found = next((op for op in inside if place_of(op) == error.location), kernel)
     notes = [note(location_from(each.location), each.text) for each in error.notes]
-    return op_error(found, error.text, notes)
+    return op_error(_named(error, kernel, sites), error.text, notes)
+
+
+def _named(error: InferenceError, kernel: KernelOp, sites: Sequence[Operation]) -> Operation:
+    """The operation that an error names by its place."""
+    inside = [each for site in sites for each in site.walk()]
+    return next((op for op in inside if place_of(op) == error.location), kernel)
 
 
 def location_from(text: str) -> Location | None:

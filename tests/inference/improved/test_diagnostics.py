@@ -17,7 +17,9 @@ from tests.support.decided_programs import (
     update,
     write,
 )
-from tileas_xdsl.inference.decisions import InferenceError
+from tileas_xdsl.inference import modes
+from tileas_xdsl.inference.checking import check
+from tileas_xdsl.inference.decisions import InferenceError, RegistersError
 from tileas_xdsl.inference.improved import infer
 from tileas_xdsl.inference.program import Program
 
@@ -78,6 +80,18 @@ def test_too_many_registers() -> None:
     assert error.text.startswith("fragments need 512 registers a thread at the loop at ")
     assert "(f 512), a block of 32 threads has 255 for each" in error.text
     assert error.location == "f.mlir"
+    with pytest.raises(RegistersError):
+        modes.infer(loaded(32, (256, 64), store, (256, 64)))
+
+
+def test_few_registers_too_many_are_spilled() -> None:
+    store = loop(160, 64, does=(read("f", I, J), write("O", I, J)))
+    asked = loaded(32, (160, 64), store, (160, 64))
+    found = modes.infer(asked)
+    assert found.spilled is not None
+    assert found.spilled.text == refusal(asked).text
+    assert "need 320 registers" in found.spilled.text
+    assert not check(asked, found)
 
 
 @pytest.mark.parametrize(

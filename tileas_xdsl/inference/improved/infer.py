@@ -43,6 +43,9 @@ from tileas_xdsl.inference.program import Buffer, Gemm, Loop, Program, Scope, to
 from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.target.arch import get_target
 
+MOST_SPILLED = 1.5
+"""The registers that fragments may need, in those that a thread has."""
+
 
 def infer(program: Program) -> Decisions:
     """The layouts of all fragments, shared buffers and loops of a program.
@@ -62,9 +65,10 @@ def infer(program: Program) -> Decisions:
         live = live_elsewhere(work_items, layouts, program.buffers, program.floating)
         solutions = _solutions(program, work_items, fixed, live)
         layouts = _layouts(program, views, fixed, solutions)
-    _check_registers(program, work_items, layouts, solutions)
     _check_shared(program, work_items, _choices(solutions))
-    return _decisions(program, views, work_items, layouts, solutions)
+    found = _decisions(program, views, work_items, layouts, solutions)
+    _check_registers(program, work_items, layouts, solutions, found)
+    return found
 
 
 def _solutions(
@@ -160,12 +164,16 @@ def _check_registers(
     work_items: Sequence[WorkItem],
     layouts: Mapping[str, FragmentMap],
     solutions: Sequence[Solution],
+    found: Decisions,
 ) -> None:
+    """Raise where a thread has too few registers; the error has decisions that may be spilled."""
     needed = _needed(program, work_items, layouts, solutions)
     limit = limit_of(program.threads)
     if needed.registers > limit:
         sizes = {n: registers_of(layouts[n], program.buffers[n].bits) for n in layouts}
-        raise too_large(needed, limit, program, sizes)
+        error = too_large(needed, limit, program, sizes)
+        error.found = found if needed.registers <= MOST_SPILLED * limit else None
+        raise error
 
 
 def _decisions(
