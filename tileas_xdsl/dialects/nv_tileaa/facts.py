@@ -7,10 +7,8 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
-    IntAttr,
     IntegerType,
     MemRefType,
-    NoneAttr,
 )
 from xdsl.ir import Attribute, ParametrizedAttribute, SSAValue
 from xdsl.irdl import (
@@ -22,28 +20,19 @@ from xdsl.irdl import (
     result_def,
     traits_def,
 )
-from xdsl.parser import AttrParser
-from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.assumed_facts import BoundsAttr, DivisibilityAttr
 from tileas_xdsl.dialects.nv_tileaa.base import Value, element_of, numbers, shape_of
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
 from tileas_xdsl.layout.integers import is_power_of_two
 
 
-def _optional(value: int | None) -> IntAttr | NoneAttr:
-    return NoneAttr() if value is None else IntAttr(value)
-
-
-def _number(attribute: IntAttr | NoneAttr) -> int | None:
-    return attribute.data if isinstance(attribute, IntAttr) else None
-
-
-@irdl_attr_definition
-class DivByAttr(ParametrizedAttribute):
+@irdl_attr_definition(init=False)
+class DivByAttr(DivisibilityAttr):
     """`#nv_tileaa.div_by<16>`: integers, or addresses in bytes, divided by a power of two.
 
     `div_by<16, every 8 along 0>`: the first of every 8 elements along dimension 0 is; the others
@@ -51,82 +40,19 @@ class DivByAttr(ParametrizedAttribute):
     """
 
     name = "nv_tileaa.div_by"
-    divisor: IntAttr
-    every: IntAttr | NoneAttr
-    along: IntAttr | NoneAttr
-
-    def __init__(self, divisor: int, every: int | None = None, along: int | None = None) -> None:
-        super().__init__(IntAttr(divisor), _optional(every), _optional(along))
-
-    @property
-    def group(self) -> tuple[int, int] | None:
-        """How many neighbours count up from a multiple, and the dimension; None if all are."""
-        every, along = _number(self.every), _number(self.along)
-        return None if every is None or along is None else (every, along)
-
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        with parser.in_angle_brackets():
-            divisor = _parse_number(parser)
-            every = along = None
-            if parser.parse_optional_punctuation(","):
-                parser.parse_keyword("every")
-                every = _parse_number(parser)
-                parser.parse_keyword("along")
-                along = _parse_number(parser)
-        return IntAttr(divisor), _optional(every), _optional(along)
-
-    def print_parameters(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            printer.print_string(str(self.divisor.data))
-            if (every := _number(self.every)) is not None:
-                printer.print_string(f", every {every} along {_number(self.along)}")
 
     def verify(self) -> None:
-        divisor = self.divisor.data
-        if not is_power_of_two(divisor):
-            raise VerifyException(f"a divisor is a power of two, not {divisor}")
-        if (every := _number(self.every)) is not None and every < 1:
-            raise VerifyException(f"a group has at least one element, not {every}")
+        if not is_power_of_two(self.divisor.data):
+            raise VerifyException(f"a divisor is a power of two, not {self.divisor.data}")
+        if (group := self.group) is not None and group[0] < 1:
+            raise VerifyException(f"a group has at least one element, not {group[0]}")
 
 
-def _parse_number(parser: AttrParser) -> int:
-    return parser.parse_integer(allow_boolean=False)
-
-
-@irdl_attr_definition
-class BoundedAttr(ParametrizedAttribute):
+@irdl_attr_definition(init=False)
+class BoundedAttr(BoundsAttr):
     """`#nv_tileaa.bounded<0, ?>`: integers, read as signed, from the first to the last."""
 
     name = "nv_tileaa.bounded"
-    low: IntAttr | NoneAttr
-    high: IntAttr | NoneAttr
-
-    def __init__(self, low: int | None = None, high: int | None = None) -> None:
-        super().__init__(_optional(low), _optional(high))
-
-    @property
-    def bounds(self) -> tuple[int | None, int | None]:
-        """The smallest and the largest number; None for no bound."""
-        return _number(self.low), _number(self.high)
-
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        with parser.in_angle_brackets():
-            low = _parse_bound(parser)
-            parser.parse_punctuation(",")
-            return low, _parse_bound(parser)
-
-    def print_parameters(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            words = ["?" if n is None else str(n) for n in self.bounds]
-            printer.print_string(", ".join(words))
-
-
-def _parse_bound(parser: AttrParser) -> IntAttr | NoneAttr:
-    if parser.parse_optional_punctuation("?"):
-        return NoneAttr()
-    return IntAttr(_parse_number(parser))
 
 
 @irdl_attr_definition

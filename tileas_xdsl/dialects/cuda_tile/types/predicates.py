@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, IntAttr, IntegerType, NoneAttr
+from xdsl.dialects.builtin import ArrayAttr, IntAttr, IntegerType
 from xdsl.ir import Attribute, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
@@ -13,6 +13,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from tileas_xdsl.diagnostics.catalogue import message
+from tileas_xdsl.dialects.assumed_facts import BoundsAttr, DivisibilityAttr
 from tileas_xdsl.dialects.cuda_tile.types.scalars import is_integer
 from tileas_xdsl.dialects.cuda_tile.types.tile_types import PtrType, TileType, integers
 from tileas_xdsl.dialects.cuda_tile.types.view_types import TensorViewType
@@ -20,16 +21,6 @@ from tileas_xdsl.layout.integers import is_power_of_two
 
 MAX_DIVISOR = 1 << 62
 """The largest divisor that `div_by` takes."""
-
-
-def _optional(value: int | IntAttr | NoneAttr | None) -> IntAttr | NoneAttr:
-    if value is None or isinstance(value, (IntAttr, NoneAttr)):
-        return value or NoneAttr()
-    return IntAttr(value)
-
-
-def _plain(value: IntAttr | NoneAttr) -> int | None:
-    return value.data if isinstance(value, IntAttr) else None
 
 
 class AssumePredicate(ParametrizedAttribute):
@@ -40,8 +31,8 @@ class AssumePredicate(ParametrizedAttribute):
         """Raise `VerifyException` if a value of this type cannot have the property."""
 
 
-@irdl_attr_definition
-class DivByAttr(AssumePredicate):
+@irdl_attr_definition(init=False)
+class DivByAttr(DivisibilityAttr, AssumePredicate):
     """`#cuda_tile.div_by<16, every 4 along 1>`: integers or addresses that 16 divides.
 
     With `every` and `along` this holds for the first of every 4 neighbours along dimension 1, and
@@ -49,40 +40,14 @@ class DivByAttr(AssumePredicate):
     """
 
     name = "cuda_tile.div_by"
-    divisor: IntAttr
-    every: IntAttr | NoneAttr
-    along: IntAttr | NoneAttr
-
-    def __init__(
-        self,
-        divisor: int | IntAttr,
-        every: int | IntAttr | NoneAttr | None = None,
-        along: int | IntAttr | NoneAttr | None = None,
-    ) -> None:
-        number = divisor if isinstance(divisor, IntAttr) else IntAttr(divisor)
-        super().__init__(number, _optional(every), _optional(along))
 
     @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        with parser.in_angle_brackets():
-            position = parser.pos
-            divisor = parser.parse_optional_integer(allow_boolean=False, allow_negative=False)
-            if divisor is None:
-                parser.raise_error(message("cuda_tile.div_by.divisor_syntax"), at_position=position)
-            if parser.parse_optional_punctuation(",") is None:
-                return IntAttr(divisor), NoneAttr(), NoneAttr()
-            parser.parse_keyword("every")
-            every = parser.parse_integer(allow_boolean=False)
-            parser.parse_keyword("along")
-            along = parser.parse_integer(allow_boolean=False)
-        return IntAttr(divisor), IntAttr(every), IntAttr(along)
-
-    def print_parameters(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            printer.print_string(str(self.divisor.data))
-            every, along = _plain(self.every), _plain(self.along)
-            if every is not None:
-                printer.print_string(f", every {every} along {along}")
+    def parse_divisor(cls, parser: AttrParser) -> int:
+        position = parser.pos
+        divisor = parser.parse_optional_integer(allow_boolean=False, allow_negative=False)
+        if divisor is None:
+            parser.raise_error(message("cuda_tile.div_by.divisor_syntax"), at_position=position)
+        return divisor
 
     def verify(self) -> None:
         if isinstance(self.every, IntAttr) != isinstance(self.along, IntAttr):
@@ -113,9 +78,9 @@ class DivByAttr(AssumePredicate):
             raise _refused(key, self)
 
     def _check_every(self, tile: TileType) -> None:
-        every, along = _plain(self.every), _plain(self.along)
-        if every is None or along is None:
+        if (group := self.group) is None:
             return
+        every, along = group
         if not 0 <= along < tile.rank:
             raise _refused("cuda_tile.div_by.along", self, dim=along, rank=tile.rank)
         extent = tile.get_shape()[along]
@@ -162,51 +127,24 @@ class SameElementsAttr(AssumePredicate):
                 raise _refused("cuda_tile.same_elements.range", self, value=index, extent=extent)
 
 
-@irdl_attr_definition
-class BoundedAttr(AssumePredicate):
+@irdl_attr_definition(init=False)
+class BoundedAttr(BoundsAttr, AssumePredicate):
     """`#cuda_tile.bounded<0, ?>`: integers, read as signed, between two bounds, both included."""
 
     name = "cuda_tile.bounded"
-    lb: IntAttr | NoneAttr
-    ub: IntAttr | NoneAttr
-
-    def __init__(
-        self,
-        lb: int | IntAttr | NoneAttr | None = None,
-        ub: int | IntAttr | NoneAttr | None = None,
-    ) -> None:
-        super().__init__(_optional(lb), _optional(ub))
-
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        with parser.in_angle_brackets():
-            lower = _parse_bound(parser)
-            parser.parse_punctuation(",")
-            return lower, _parse_bound(parser)
-
-    def print_parameters(self, printer: Printer) -> None:
-        bounds = (_plain(self.lb), _plain(self.ub))
-        with printer.in_angle_brackets():
-            printer.print_string(", ".join("?" if b is None else str(b) for b in bounds))
 
     def check(self, type_: Attribute) -> None:
         element = type_.element_type if isinstance(type_, TileType) else type_
         if not (isinstance(type_, TileType) and is_integer(element)):
             raise _refused("cuda_tile.bounded.value", self)
         half = 1 << (element.width.data - 1)
-        lower, upper = _plain(self.lb), _plain(self.ub)
+        lower, upper = self.bounds
         if lower is not None and not -half <= lower < half:
             raise _refused("cuda_tile.bounded.lower", self, least=-half, greatest=half - 1)
         if upper is not None and not -half <= upper < half:
             raise _refused("cuda_tile.bounded.upper", self, least=-half, greatest=half - 1)
         if lower is not None and upper is not None and lower > upper:
             raise _refused("cuda_tile.bounded.order", self)
-
-
-def _parse_bound(parser: AttrParser) -> IntAttr | NoneAttr:
-    if parser.parse_optional_punctuation("?") is not None:
-        return NoneAttr()
-    return IntAttr(parser.parse_integer(allow_boolean=False))
 
 
 def _refused(key: str, predicate: AssumePredicate, **values: object) -> VerifyException:

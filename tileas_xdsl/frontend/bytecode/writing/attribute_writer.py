@@ -11,10 +11,8 @@ from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     DictionaryAttr,
     FloatAttr,
-    IntAttr,
     IntegerAttr,
     IntegerType,
-    NoneAttr,
     StringAttr,
     SymbolRefAttr,
     i1,
@@ -124,22 +122,21 @@ class AttributeWriter:
 
     def div_by(self, output: Output, value: DivByAttr) -> None:
         output.varint(value.divisor.data)
-        _optional_pair(output, value.every, value.along)
+        _optional_pair(output, *(value.group or (None, None)))
 
     def same_elements(self, output: Output, value: SameElementsAttr) -> None:
         output.integers([each.data for each in value.values], 8)
 
     def bounded(self, output: Output, value: BoundedAttr) -> None:
-        _optional_pair(output, value.lb, value.ub)
+        _optional_pair(output, *value.bounds)
 
 
-def _optional_pair(output: Output, first: IntAttr | NoneAttr, second: IntAttr | NoneAttr) -> None:
+def _optional_pair(output: Output, first: int | None, second: int | None) -> None:
     """Flags for two numbers, and those that are there."""
-    given = [isinstance(number, IntAttr) for number in (first, second)]
-    output.append(given[0] | given[1] << 1)
+    output.append((first is not None) | (second is not None) << 1)
     for number in (first, second):
-        if isinstance(number, IntAttr):
-            output.signed(number.data)
+        if number is not None:
+            output.signed(number)
 
 
 def _bits(_: AttributeWriter, output: Output, value: IntegerAttr[Any]) -> None:

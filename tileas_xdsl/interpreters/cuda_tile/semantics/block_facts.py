@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import IntAttr, NoneAttr
 
 from tileas_xdsl.dialects.cuda_tile.enums import Signedness
 from tileas_xdsl.dialects.cuda_tile.memory.unit_strides import is_unit_stride
@@ -105,10 +104,6 @@ def _assumed(block: Block, op: misc.AssumeOp) -> Sequence[Any]:
     return (value,)
 
 
-def _number(value: IntAttr | NoneAttr) -> int | None:
-    return value.data if isinstance(value, IntAttr) else None
-
-
 def _is_divisible(op: misc.AssumeOp, value: Any, predicate: DivByAttr) -> bool:
     """The first of each group is divisible, and the others count up from it, addresses in bytes."""
     divisor = predicate.divisor.data
@@ -120,8 +115,8 @@ def _is_divisible(op: misc.AssumeOp, value: Any, predicate: DivByAttr) -> bool:
     else:
         numbers, step = value, stored_bits(pointee_of(op.value.type))
         divisor *= 8
-    every, along = _number(predicate.every) or 1, _number(predicate.along) or 0
-    if numbers.ndim == 0 or every == 1:
+    every, along = predicate.group or (1, 0)
+    if numbers.ndim == 0 or every <= 1:
         return bool(np.all(numbers % divisor == 0))
     numbers = np.moveaxis(numbers, along, 0).astype(object)
     places = np.arange(len(numbers))
@@ -141,7 +136,7 @@ def _has_groups(values: Array, sizes: Sequence[int]) -> bool:
 def _is_bounded(op: misc.AssumeOp, value: Array, predicate: BoundedAttr) -> bool:
     """Both bounds are included; integers are signed."""
     numbers = read(value, width_of(op.value.type), Signedness.SIGNED)
-    low, high = _number(predicate.lb), _number(predicate.ub)
+    low, high = predicate.bounds
     above = low is None or bool(np.all(numbers >= low))
     return above and (high is None or bool(np.all(numbers <= high)))
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import cast
 
-from xdsl.dialects.builtin import IntAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
@@ -18,18 +16,13 @@ from tileas_xdsl.transforms.cudatile_to_tileaa.converter import Converter, Rule
 from tileas_xdsl.transforms.cudatile_to_tileaa.memory.access_attributes import token_before
 
 
-def _number(attribute: Attribute) -> int | None:
-    return cast(IntAttr[int], attribute).data if isinstance(attribute, IntAttr) else None
-
-
 def fact_of(op: AssumeOp) -> Attribute:
     """The same fact."""
     match predicate := op.predicate:
         case predicates.DivByAttr():
-            every, along = _number(predicate.every), _number(predicate.along)
-            return facts.DivByAttr(predicate.divisor.data, every, along)
+            return facts.DivByAttr(predicate.divisor.data, *(predicate.group or ()))
         case predicates.BoundedAttr():
-            return facts.BoundedAttr(_number(predicate.lb), _number(predicate.ub))
+            return facts.BoundedAttr(*predicate.bounds)
         case predicates.SameElementsAttr():
             return facts.SameElementsAttr([value.data for value in predicate.values])
         case _:

@@ -1,0 +1,100 @@
+"""Parameters and text of what `assume` states, in `cuda_tile` and in `nv_tileaa`.
+
+#cuda_tile.div_by<16, every 4 along 1>     #nv_tileaa.bounded<0, ?>
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import IntAttr, NoneAttr
+from xdsl.ir import Attribute, ParametrizedAttribute
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+
+
+def _optional(value: int | None) -> IntAttr | NoneAttr:
+    return NoneAttr() if value is None else IntAttr(value)
+
+
+def _number(attribute: IntAttr | NoneAttr) -> int | None:
+    return attribute.data if isinstance(attribute, IntAttr) else None
+
+
+def _parse_number(parser: AttrParser) -> int:
+    return parser.parse_integer(allow_boolean=False)
+
+
+class DivisibilityAttr(ParametrizedAttribute):
+    """Integers, or addresses in bytes, that a number divides.
+
+    With `every` and `along` this holds for the first of every so many neighbours along a dimension,
+    and the others count up from it.
+    """
+
+    divisor: IntAttr
+    every: IntAttr | NoneAttr
+    along: IntAttr | NoneAttr
+
+    def __init__(self, divisor: int, every: int | None = None, along: int | None = None) -> None:
+        super().__init__(IntAttr(divisor), _optional(every), _optional(along))
+
+    @property
+    def group(self) -> tuple[int, int] | None:
+        """How many neighbours count up from a multiple, and the dimension; None if all are."""
+        every, along = _number(self.every), _number(self.along)
+        return None if every is None or along is None else (every, along)
+
+    @classmethod
+    def parse_divisor(cls, parser: AttrParser) -> int:
+        """Read the divisor; a dialect with a message of its own reads it otherwise."""
+        return _parse_number(parser)
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            divisor = IntAttr(cls.parse_divisor(parser))
+            if parser.parse_optional_punctuation(",") is None:
+                return divisor, NoneAttr(), NoneAttr()
+            parser.parse_keyword("every")
+            every = _parse_number(parser)
+            parser.parse_keyword("along")
+            return divisor, IntAttr(every), IntAttr(_parse_number(parser))
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(str(self.divisor.data))
+            if (group := self.group) is not None:
+                printer.print_string(", every {} along {}".format(*group))
+
+
+class BoundsAttr(ParametrizedAttribute):
+    """Integers, read as signed, between two bounds, both included."""
+
+    low: IntAttr | NoneAttr
+    high: IntAttr | NoneAttr
+
+    def __init__(self, low: int | None = None, high: int | None = None) -> None:
+        super().__init__(_optional(low), _optional(high))
+
+    @property
+    def bounds(self) -> tuple[int | None, int | None]:
+        """The smallest and the largest number; None for no bound."""
+        return _number(self.low), _number(self.high)
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            low = _parse_bound(parser)
+            parser.parse_punctuation(",")
+            return low, _parse_bound(parser)
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(", ".join("?" if n is None else str(n) for n in self.bounds))
+
+
+def _parse_bound(parser: AttrParser) -> IntAttr | NoneAttr:
+    if parser.parse_optional_punctuation("?") is not None:
+        return NoneAttr()
+    return IntAttr(_parse_number(parser))
