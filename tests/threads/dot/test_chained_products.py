@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import pytest
 
@@ -16,9 +17,15 @@ from tileas_xdsl.diagnostics.emission import OpError
 SMALL = Attention(1, 1, 64, 128, 64)
 
 
-@pytest.fixture(scope="module")
+@cache
+def compiled(target: str) -> CompiledKernel:
+    """The kernel, compiled once for all tests of the file."""
+    return SMALL.problem().compiled(target)
+
+
+@pytest.fixture
 def hopper() -> CompiledKernel:
-    return SMALL.problem().compiled("sm_90a")
+    return compiled("sm_90a")
 
 
 def loop_of(text: str) -> str:
@@ -29,7 +36,7 @@ def loop_of(text: str) -> str:
 @pytest.mark.parametrize("target", ["sm_90a", "sm_100a"])
 def test_scores_stay_where_the_product_leaves_them(target: str) -> None:
     """Masks, maxima, powers and their sums have one layout, values of rows one of their own."""
-    kernel = SMALL.problem().compiled(target)
+    kernel = compiled(target)
     body = loop_of(kernel.ir("tileas-remove-layout-conversions"))
     made = re.findall(r"= (?:arith|math)\.(?!constant)\w+ .*: tensor<64x64xf32, (#[^>]*>)>", body)
     assert len(made) >= 4
@@ -60,7 +67,7 @@ def test_powers_stay_in_registers(hopper: CompiledKernel) -> None:
 
 
 def test_powers_go_to_memory_where_tensor_cores_read_only_that() -> None:
-    kernel = SMALL.problem().compiled("sm_100a")
+    kernel = compiled("sm_100a")
     assert conversions(kernel) == 1
     assert "stmatrix" in kernel.ptx
 
