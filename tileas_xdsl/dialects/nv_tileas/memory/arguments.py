@@ -45,14 +45,14 @@ def atom_attribute(atom: AtomAttr | str) -> AtomAttr:
     return AtomAttr.of(atom) if isinstance(atom, str) else atom
 
 
-def semantic_attribute(semantic: MemSemantic | str | None) -> MemSemanticAttr | None:
-    """Return the memory semantics of a keyword."""
-    return None if semantic is None else MemSemanticAttr(MemSemantic(semantic))
-
-
-def scope_attribute(scope: MemScope | str | None) -> MemScopeAttr | None:
-    """Return the memory scope of a keyword."""
-    return None if scope is None else MemScopeAttr(MemScope(scope))
+def ordering_properties(
+    semantic: MemSemantic | str | None, scope: MemScope | str | None
+) -> dict[str, Attribute | None]:
+    """Return the memory semantics and scope of their keywords as properties."""
+    return {
+        "mem_semantic": None if semantic is None else MemSemanticAttr(MemSemantic(semantic)),
+        "mem_scope": None if scope is None else MemScopeAttr(MemScope(scope)),
+    }
 
 
 def mode_attribute(mode: RmwMode | str) -> RmwModeAttr:

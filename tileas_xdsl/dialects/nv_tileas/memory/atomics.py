@@ -10,12 +10,9 @@ from typing import ClassVar
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i16, i32, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
-    AttrSizedOperandSegments,
-    ParsePropInAttrDict,
     VarConstraint,
     operand_def,
     opt_operand_def,
-    opt_prop_def,
     opt_result_def,
     prop_def,
     result_def,
@@ -28,9 +25,7 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import pointer_of
 from tileas_xdsl.dialects.nv_tileas.enums import (
     MemScope,
-    MemScopeAttr,
     MemSemantic,
-    MemSemanticAttr,
     RmwMode,
     RmwModeAttr,
 )
@@ -39,13 +34,12 @@ from tileas_xdsl.dialects.nv_tileas.memory.access_checks import check_access
 from tileas_xdsl.dialects.nv_tileas.memory.arguments import (
     Value,
     mode_attribute,
-    scope_attribute,
-    semantic_attribute,
+    ordering_properties,
     token_type,
 )
 from tileas_xdsl.dialects.nv_tileas.memory.checks import check_mask, check_tokens
 from tileas_xdsl.dialects.nv_tileas.memory.ordering_checks import ATOMIC, check_ordering
-from tileas_xdsl.dialects.nv_tileas.memory.structure import MemoryOp, memory_op
+from tileas_xdsl.dialects.nv_tileas.memory.structure import OrderedOp, memory_op
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, scalar_type_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.syntax.directives import Ordering
 
@@ -72,7 +66,7 @@ _TAIL = (
 )
 
 
-class PointedAtomicOp(MemoryOp):
+class PointedAtomicOp(OrderedOp):
     """Base: what is not masked is updated; the result is what was there."""
 
     base = operand_def()
@@ -82,10 +76,6 @@ class PointedAtomicOp(MemoryOp):
     result = result_def()
     out_token = opt_result_def()
 
-    mem_semantic = opt_prop_def(MemSemanticAttr)
-    mem_scope = opt_prop_def(MemScopeAttr)
-
-    irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
     custom_directives = (Ordering,)
     traits = traits_def(MemoryConsistency(), MemoryReadEffect(), MemoryWriteEffect())
 
@@ -135,8 +125,7 @@ class AtomicRmwOp(PointedAtomicOp):
             result_types=[SSAValue.get(value).type, token_type(token)],
             properties={
                 "rmw_mode": mode_attribute(mode),
-                "mem_semantic": semantic_attribute(semantic),
-                "mem_scope": scope_attribute(scope),
+                **ordering_properties(semantic, scope),
             },
         )
 
@@ -180,10 +169,7 @@ class AtomicCasOp(PointedAtomicOp):
         super().__init__(
             operands=[value, compare, base, mask, token],
             result_types=[SSAValue.get(value).type, token_type(token)],
-            properties={
-                "mem_semantic": semantic_attribute(semantic),
-                "mem_scope": scope_attribute(scope),
-            },
+            properties=ordering_properties(semantic, scope),
         )
 
     def verify_(self) -> None:

@@ -10,29 +10,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, i1
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
-    AttrSizedOperandSegments,
-    ParsePropInAttrDict,
     operand_def,
-    opt_attr_def,
     opt_operand_def,
     opt_prop_def,
     opt_result_def,
-    prop_def,
     result_def,
     traits_def,
     var_operand_def,
 )
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
-from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr, LayoutAttr
+from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
 from tileas_xdsl.dialects.nv_tileas.enums import (
     MemScope,
-    MemScopeAttr,
     MemSemantic,
-    MemSemanticAttr,
 )
 from tileas_xdsl.dialects.nv_tileas.interfaces import MemoryConsistency
 from tileas_xdsl.dialects.nv_tileas.memory.access_checks import (
@@ -50,9 +43,8 @@ from tileas_xdsl.dialects.nv_tileas.memory.arguments import (
     atom_attribute,
     delivered,
     flags_attribute,
+    ordering_properties,
     padding_attribute,
-    scope_attribute,
-    semantic_attribute,
     token_type,
 )
 from tileas_xdsl.dialects.nv_tileas.memory.atoms import check_load_atom, check_store_atom
@@ -72,9 +64,8 @@ from tileas_xdsl.dialects.nv_tileas.memory.ordering_checks import (
     check_ordering,
     check_padding_type,
 )
-from tileas_xdsl.dialects.nv_tileas.memory.structure import MemoryOp, memory_op
+from tileas_xdsl.dialects.nv_tileas.memory.structure import AccessOp, ViewAccessOp, memory_op
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
-from tileas_xdsl.dialects.nv_tileas.syntax.directives import Coordinates, Ordering
 from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType
 
 _ORDERING = "custom<Ordering>($mem_semantic, $mem_scope)"
@@ -82,7 +73,7 @@ _PLACE = f"`` custom<Coordinates>($coords, type($coords)) {_ORDERING}"
 _MASK = "(`mask` $mask^ `:` type($mask))? (`after` $token^ `:` type($token))?"
 
 
-class LoadBase(MemoryOp):
+class LoadBase(AccessOp):
     """What the synchronous and the asynchronous load have in common."""
 
     base = operand_def()
@@ -92,14 +83,8 @@ class LoadBase(MemoryOp):
     result = result_def()
     out_token = opt_result_def()
 
-    atom = prop_def(AtomAttr)
-    mem_semantic = opt_prop_def(MemSemanticAttr)
-    mem_scope = opt_prop_def(MemScopeAttr)
     padding_value = opt_prop_def()
-    layout = opt_attr_def(LayoutAttr, attr_name="nv_tileas.layout")
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
-    custom_directives = (Coordinates, Ordering)
     assembly_format = (
         f"$base {_PLACE} {_MASK} attr-dict"
         " `:` type($base) `->` type($result) (`,` type($out_token)^)?"
@@ -127,8 +112,7 @@ class LoadBase(MemoryOp):
             ],
             properties={
                 "atom": atom_attribute(atom),
-                "mem_semantic": semantic_attribute(semantic),
-                "mem_scope": scope_attribute(scope),
+                **ordering_properties(semantic, scope),
                 "padding_value": padding_attribute(padding, accessed_element(type_)),
             },
         )
@@ -179,7 +163,7 @@ class AsyncLoadOp(LoadBase):
         return delivered_by(self, self.result.type)
 
 
-class StoreBase(MemoryOp):
+class StoreBase(AccessOp):
     """What the synchronous and the asynchronous store have in common."""
 
     ASYNCHRONOUS: ClassVar[bool] = False
@@ -189,14 +173,6 @@ class StoreBase(MemoryOp):
     coords = var_operand_def()
     mask = opt_operand_def()
     token = opt_operand_def()
-
-    atom = prop_def(AtomAttr)
-    mem_semantic = opt_prop_def(MemSemanticAttr)
-    mem_scope = opt_prop_def(MemScopeAttr)
-    layout = opt_attr_def(LayoutAttr, attr_name="nv_tileas.layout")
-
-    irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
-    custom_directives = (Coordinates, Ordering)
 
     def __init__(
         self,
@@ -216,8 +192,7 @@ class StoreBase(MemoryOp):
             result_types=[*completion, token_type(token)],
             properties={
                 "atom": atom_attribute(atom),
-                "mem_semantic": semantic_attribute(semantic),
-                "mem_scope": scope_attribute(scope),
+                **ordering_properties(semantic, scope),
             },
         )
 
@@ -273,7 +248,7 @@ class AsyncStoreOp(StoreBase):
 
 
 @memory_op
-class GatherLoadOp(MemoryOp):
+class GatherLoadOp(ViewAccessOp):
     """Reads a tile whose elements are at scattered coordinates of a view.
 
     There is a coordinate for each dimension of the view, an `index` for all elements or a tile of
@@ -289,17 +264,9 @@ class GatherLoadOp(MemoryOp):
     result = result_def()
     out_token = opt_result_def()
 
-    atom = prop_def(AtomAttr)
-    mem_semantic = opt_prop_def(MemSemanticAttr)
-    mem_scope = opt_prop_def(MemScopeAttr)
-    in_bounds = opt_prop_def(DenseArrayBase.constr(i1))
     padding_value = opt_prop_def()
-    allow_tma = opt_prop_def(BoolAttr)
-    layout = opt_attr_def(LayoutAttr, attr_name="nv_tileas.layout")
 
     traits = traits_def(MemoryConsistency(), MemoryReadEffect())
-    irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
-    custom_directives = (Coordinates, Ordering)
     assembly_format = (
         f"$view {_PLACE} {_MASK} attr-dict"
         " `:` type($view) `->` type($result) (`,` type($out_token)^)?"
@@ -325,8 +292,7 @@ class GatherLoadOp(MemoryOp):
             result_types=[result_type, token_type(token)],
             properties={
                 "atom": atom_attribute(atom),
-                "mem_semantic": semantic_attribute(semantic),
-                "mem_scope": scope_attribute(scope),
+                **ordering_properties(semantic, scope),
                 "in_bounds": flags_attribute(in_bounds),
                 "padding_value": padding_attribute(padding, element),
             },
@@ -347,7 +313,7 @@ class GatherLoadOp(MemoryOp):
 
 
 @memory_op
-class ScatterStoreOp(MemoryOp):
+class ScatterStoreOp(ViewAccessOp):
     """Store the elements of a tile to scattered coordinates of a view; inverse of `gather_load`.
 
     Out-of-bounds elements are not stored; which of several elements with the same coordinates is
@@ -363,16 +329,7 @@ class ScatterStoreOp(MemoryOp):
     token = opt_operand_def()
     out_token = opt_result_def()
 
-    atom = prop_def(AtomAttr)
-    mem_semantic = opt_prop_def(MemSemanticAttr)
-    mem_scope = opt_prop_def(MemScopeAttr)
-    in_bounds = opt_prop_def(DenseArrayBase.constr(i1))
-    allow_tma = opt_prop_def(BoolAttr)
-    layout = opt_attr_def(LayoutAttr, attr_name="nv_tileas.layout")
-
     traits = traits_def(MemoryConsistency(), MemoryWriteEffect())
-    irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
-    custom_directives = (Coordinates, Ordering)
     assembly_format = (
         f"$value `,` $view {_PLACE} {_MASK} attr-dict"
         " `:` type($value) `,` type($view) (`->` type($out_token)^)?"
@@ -396,8 +353,7 @@ class ScatterStoreOp(MemoryOp):
             result_types=[token_type(token)],
             properties={
                 "atom": atom_attribute(atom),
-                "mem_semantic": semantic_attribute(semantic),
-                "mem_scope": scope_attribute(scope),
+                **ordering_properties(semantic, scope),
                 "in_bounds": flags_attribute(in_bounds),
             },
         )

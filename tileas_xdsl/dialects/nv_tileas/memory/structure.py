@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any, ClassVar, TypeVar, cast
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerType, i32
+from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, IntegerType, i1, i32
 from xdsl.ir import Attribute
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -19,13 +19,20 @@ from xdsl.irdl import (
     OptOperandDef,
     OptPropertyDef,
     OptResultDef,
+    ParsePropInAttrDict,
     VarOperandDef,
+    opt_attr_def,
+    opt_prop_def,
+    prop_def,
 )
 from xdsl.parser import Parser
 from xdsl.utils.hints import isa
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr, LayoutAttr
+from tileas_xdsl.dialects.nv_tileas.enums import MemScopeAttr, MemSemanticAttr
+from tileas_xdsl.dialects.nv_tileas.syntax.directives import Coordinates, Ordering
 from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
 
 SEGMENTS = "operandSegmentSizes"
@@ -51,6 +58,30 @@ class MemoryOp(TileasOp):
         _check_segments(self)
         _check_required_attributes(self)
         _check_refused_attributes(self)
+
+
+class OrderedOp(MemoryOp):
+    """Base of accesses that the memory model orders."""
+
+    mem_semantic = opt_prop_def(MemSemanticAttr)
+    mem_scope = opt_prop_def(MemScopeAttr)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
+    custom_directives = (Coordinates, Ordering)
+
+
+class AccessOp(OrderedOp):
+    """Base of loads, stores and updates by an atom; descriptors may see the tile in `layout`."""
+
+    atom = prop_def(AtomAttr)
+    layout = opt_attr_def(LayoutAttr, attr_name="nv_tileas.layout")
+
+
+class ViewAccessOp(AccessOp):
+    """Base of accesses to a view of an array, of which parts of a tile may be out of bounds."""
+
+    in_bounds = opt_prop_def(DenseArrayBase.constr(i1))
+    allow_tma = opt_prop_def(BoolAttr)
 
 
 OpT = TypeVar("OpT", bound=MemoryOp)

@@ -9,13 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, i1
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
-    AttrSizedOperandSegments,
-    ParsePropInAttrDict,
     operand_def,
-    opt_attr_def,
     opt_operand_def,
     opt_prop_def,
     opt_result_def,
@@ -29,9 +25,7 @@ from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr, LayoutAttr
 from tileas_xdsl.dialects.nv_tileas.enums import (
     MemScope,
-    MemScopeAttr,
     MemSemantic,
-    MemSemanticAttr,
     RmwMode,
     RmwModeAttr,
 )
@@ -44,9 +38,8 @@ from tileas_xdsl.dialects.nv_tileas.memory.arguments import (
     flag_attribute,
     flags_attribute,
     mode_attribute,
+    ordering_properties,
     padding_attribute,
-    scope_attribute,
-    semantic_attribute,
     tile_type,
     token_type,
 )
@@ -83,10 +76,9 @@ from tileas_xdsl.dialects.nv_tileas.memory.ordering_checks import (
     check_padding_type,
     check_store_padding,
 )
-from tileas_xdsl.dialects.nv_tileas.memory.structure import MemoryOp, memory_op
+from tileas_xdsl.dialects.nv_tileas.memory.structure import ViewAccessOp, memory_op
 from tileas_xdsl.dialects.nv_tileas.memory.tile_size import tile_size
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, space_of
-from tileas_xdsl.dialects.nv_tileas.syntax.directives import Coordinates, Ordering
 
 _PLACE = (
     "`` custom<Coordinates>($coords, type($coords))"
@@ -97,7 +89,7 @@ _MASK = "(`mask` $mask^ `:` type($mask))?"
 _AFTER = "(`after` $token^ `:` type($token))?"
 
 
-class TiledLoadBase(MemoryOp):
+class TiledLoadBase(ViewAccessOp):
     """What the synchronous and the asynchronous tiled load have in common."""
 
     LAST_SEGMENT_MAY_LACK: ClassVar[bool] = True
@@ -110,16 +102,7 @@ class TiledLoadBase(MemoryOp):
     result = result_def()
     out_token = opt_result_def()
 
-    atom = prop_def(AtomAttr)
-    mem_semantic = opt_prop_def(MemSemanticAttr)
-    mem_scope = opt_prop_def(MemScopeAttr)
-    in_bounds = opt_prop_def(DenseArrayBase.constr(i1))
     padding_value = opt_prop_def()
-    allow_tma = opt_prop_def(BoolAttr)
-    layout = opt_attr_def(LayoutAttr, attr_name="nv_tileas.layout")
-
-    irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
-    custom_directives = (Coordinates, Ordering)
 
     assembly_format = (
         f"$view {_PLACE} {_MASK} {_AFTER} attr-dict"
@@ -151,8 +134,7 @@ class TiledLoadBase(MemoryOp):
             ],
             properties={
                 "atom": atom_attribute(atom),
-                "mem_semantic": semantic_attribute(semantic),
-                "mem_scope": scope_attribute(scope),
+                **ordering_properties(semantic, scope),
                 "in_bounds": flags_attribute(in_bounds),
                 "padding_value": padding_attribute(padding, element_of(SSAValue.get(view).type)),
                 "allow_tma": flag_attribute(allow_tma),
@@ -216,7 +198,7 @@ class AsyncTiledLoadOp(TiledLoadBase):
 
 
 @memory_op
-class TiledStoreOp(MemoryOp):
+class TiledStoreOp(ViewAccessOp):
     """Writes a tile of a view; nothing is written out of bounds.
 
     `operandSegmentSizes` is `{view, value, coords, offsets, token}`; without a token, four of them
@@ -234,17 +216,9 @@ class TiledStoreOp(MemoryOp):
     token = opt_operand_def()
     out_token = opt_result_def()
 
-    atom = prop_def(AtomAttr)
-    mem_semantic = opt_prop_def(MemSemanticAttr)
-    mem_scope = opt_prop_def(MemScopeAttr)
-    in_bounds = opt_prop_def(DenseArrayBase.constr(i1))
     padding_value = opt_prop_def()
-    allow_tma = opt_prop_def(BoolAttr)
-    layout = opt_attr_def(LayoutAttr, attr_name="nv_tileas.layout")
 
     traits = traits_def(MemoryConsistency(), MemoryWriteEffect())
-    irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
-    custom_directives = (Coordinates, Ordering)
 
     assembly_format = (
         f"$value `,` $view {_PLACE} {_AFTER} attr-dict"
@@ -272,8 +246,7 @@ class TiledStoreOp(MemoryOp):
             result_types=[token_type(token)],
             properties={
                 "atom": atom_attribute(atom),
-                "mem_semantic": semantic_attribute(semantic),
-                "mem_scope": scope_attribute(scope),
+                **ordering_properties(semantic, scope),
                 "in_bounds": flags_attribute(in_bounds),
                 "padding_value": padding_attribute(padding, element_of(SSAValue.get(view).type)),
                 "allow_tma": flag_attribute(allow_tma),
@@ -301,7 +274,7 @@ class TiledStoreOp(MemoryOp):
 
 
 @memory_op
-class TiledAtomicRmwOp(MemoryOp):
+class TiledAtomicRmwOp(ViewAccessOp):
     """Updates a tile of a view atomically, element by element; the result is the tile before.
 
     `operandSegmentSizes` is `{view, value, coords, token, offsets}`; without offsets, four of them
@@ -321,16 +294,8 @@ class TiledAtomicRmwOp(MemoryOp):
     out_token = opt_result_def()
 
     rmw_mode = prop_def(RmwModeAttr)
-    atom = prop_def(AtomAttr)
-    mem_semantic = opt_prop_def(MemSemanticAttr)
-    mem_scope = opt_prop_def(MemScopeAttr)
-    in_bounds = opt_prop_def(DenseArrayBase.constr(i1))
-    allow_tma = opt_prop_def(BoolAttr)
-    layout = opt_attr_def(LayoutAttr, attr_name="nv_tileas.layout")
 
     traits = traits_def(MemoryConsistency(), MemoryReadEffect(), MemoryWriteEffect())
-    irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
-    custom_directives = (Coordinates, Ordering)
 
     assembly_format = (
         f"$rmw_mode $value `,` $view {_PLACE} {_AFTER} attr-dict"
@@ -358,8 +323,7 @@ class TiledAtomicRmwOp(MemoryOp):
             properties={
                 "rmw_mode": mode_attribute(mode),
                 "atom": atom_attribute(atom),
-                "mem_semantic": semantic_attribute(semantic),
-                "mem_scope": scope_attribute(scope),
+                **ordering_properties(semantic, scope),
                 "in_bounds": flags_attribute(in_bounds),
                 "allow_tma": flag_attribute(allow_tma),
             },
