@@ -113,11 +113,20 @@ def test_structure_and_lines() -> None:
     assert "kernels.py" in next(iter(lines))
 
 
-def test_threads_by_hand_are_refused() -> None:
+def test_programs_of_threads() -> None:
+    """Threads exchange values in a loop, keep sums, and one of a row stores for all of it."""
+    x = RNG.integers(-9, 9, (2, 4, 16)).astype(np.float32)
+    want = x.sum(0)[::-1, ::-1]
+    for arrays in runs("threads", x, np.zeros((4, 16), np.float32), np.ones(4, np.float32), grid=1):
+        np.testing.assert_array_equal(arrays[1], want)
+        np.testing.assert_array_equal(arrays[2], [*want[1:, 5], 1])
+
+
+def test_what_the_block_does_is_for_no_thread() -> None:
     with pytest.raises(DiagnosticError) as caught:
         module_of((RECORDED / "by_hand.json").read_text())
     assert "kernels.py:" in str(caught.value)
-    assert "'tx' is the index of a thread" in str(caught.value)
+    assert "what stands under the index of a thread is for some threads" in str(caught.value)
 
 
 def test_files_that_import_it() -> None:

@@ -28,6 +28,7 @@ from tileas_xdsl.frontend.tilelang.scalars.conversions import resized
 from tileas_xdsl.frontend.tilelang.scalars.element_types import scalar_type
 from tileas_xdsl.frontend.tilelang.scope import ExpressionHandler, Scope
 from tileas_xdsl.frontend.tilelang.statements import is_parallel, statement, walk
+from tileas_xdsl.frontend.tilelang.thread_programs import ThreadProgram
 
 _EXPRESSIONS: dict[str, ExpressionHandler] = {
     **arithmetic.HANDLERS,
@@ -166,7 +167,8 @@ def _block(scope: Scope, loops: Sequence[Node], body: Node) -> None:
             argument.name_hint = variable.text("name")
             if isinstance(extent, int):
                 scope.extents[variable] = range(extent)
-        threads = _threads(scope, body)
+        shape = _threads(scope, body)
+        scope.threads = _thread_program(body, shape)
         for part in _sequence(body):
             _allocate(scope, part)
         for loop in walk(body):
@@ -174,15 +176,33 @@ def _block(scope: Scope, loops: Sequence[Node], body: Node) -> None:
                 scope.of_iterations |= written_by_iterations(scope, loop)
         for part in _sequence(body):
             statement(scope, part)
-    scope.insert(KernelOp(threads, block, grid))
+    scope.insert(KernelOp(prod(shape), block, grid))
+
+
+def _thread_program(body: Node, shape: tuple[int, ...]) -> ThreadProgram:
+    """What differs from thread to thread; nothing where no thread is named."""
+    counts = list(shape)
+    while len(counts) > 1 and counts[-1] == 1:
+        counts.pop()
+    found = ThreadProgram(tuple(counts))
+    for part in walk(body):
+        if part.kind == "tirx.For" and (bound := part.optional("thread_binding")) is not None:
+            tag = bound.text("thread_tag")
+            found.axes[part.child("loop_var")] = "xyz".index(tag[-1])
+        if part.kind == "tirx.Bind" and part.child("value").kind == "tirx.Call":
+            call = part.child("value")
+            if call.child("op").data == "tl.launch_thread_idx":
+                found.axes[part.child("var")] = call.children("args")[0].constant or 0
+    found.read(body)
+    return found
 
 
 def _sequence(body: Node) -> Sequence[Node]:
     return body.children("seq") if body.kind == "tirx.SeqStmt" else [body]
 
 
-def _threads(scope: Scope, body: Node) -> int:
-    """The threads of a block, which its outermost allocating block says."""
+def _threads(scope: Scope, body: Node) -> tuple[int, ...]:
+    """The threads of a block, x first, which its outermost allocating block says."""
     for part in _sequence(body):
         if part.kind != "tirx.SBlockRealize":
             continue
@@ -191,8 +211,8 @@ def _threads(scope: Scope, body: Node) -> int:
         known = [n for n in counts if n is not None]
         if len(known) != len(counts):
             raise scope.refusal("a number of threads that only run time knows", "is none of tl")
-        return prod(known) if known else DEFAULT_THREADS
-    return DEFAULT_THREADS
+        return tuple(known) if known else (DEFAULT_THREADS,)
+    return (DEFAULT_THREADS,)
 
 
 def _allocate(scope: Scope, part: Node) -> None:
@@ -219,6 +239,8 @@ def _allocate_one(scope: Scope, buffer: Node) -> None:
     known = tuple(n for n in shape if n is not None)
     if len(known) != len(shape):
         raise scope.refusal(f"the buffer '{name}'", "has an extent that only run time knows")
+    if buffer in scope.threads.varying:
+        allocation, known = AllocFragmentOp, (*scope.threads.box, *known)
     made = scope.insert(allocation(known, scope.element_type(buffer.dtype)))
     made.buffer.name_hint = name
     scope.define(buffer, made.buffer)

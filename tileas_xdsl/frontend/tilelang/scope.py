@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from xdsl.dialects import arith
+from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, i1
 from xdsl.ir import Attribute, Block, SSAValue
 
@@ -16,6 +16,7 @@ from tileas_xdsl.frontend.tilelang.memory.views import view_of
 from tileas_xdsl.frontend.tilelang.scalars.conversions import resized
 from tileas_xdsl.frontend.tilelang.scalars.element_types import BOOLEAN, is_unsigned, memory_type
 from tileas_xdsl.frontend.tilelang.scalars.value_types import literal_type, natural_type
+from tileas_xdsl.frontend.tilelang.thread_programs import ThreadProgram
 
 
 @dataclass
@@ -37,8 +38,8 @@ class Scope(Emitter):
     buffers: dict[Node, SSAValue] = field(default_factory=dict[Node, SSAValue])
     extents: dict[Node, range] = field(default_factory=dict[Node, range])
     """The values that variables of loops take, where those are constants."""
-    thread_indices: set[Node] = field(default_factory=set[Node])
-    """Variables that are the index of a thread, which nothing may read."""
+    threads: ThreadProgram = field(default_factory=ThreadProgram)
+    """What differs from thread to thread, where the program names its threads."""
     written: Mapping[Node, set[str]] = field(default_factory=dict[Node, set[str]])
     """Elements that iterations of the parallel loop around write, as texts of their indices."""
     of_iterations: set[Node] = field(default_factory=set[Node])
@@ -75,25 +76,53 @@ class Scope(Emitter):
 
     def type_of(self, node: Node) -> Attribute:
         """The type that `scalar` gives an expression."""
-        found = natural_type(node, lambda v: self.variable(v).type) or literal_type(node)
+        found = self.natural_type(node) or literal_type(node)
         if found is None:
             raise self.refusal(f"a value of type {node.dtype}", "is none of tl, which has scalars")
         return found
 
     def natural_type(self, node: Node) -> Attribute | None:
         """The same, but None for integer literals."""
-        return natural_type(node, lambda v: self.variable(v).type)
+        return natural_type(node, self._type_of_variable)
+
+    def _type_of_variable(self, node: Node) -> Attribute:
+        if node in self.values:
+            return self.values[node].type
+        if node in self.threads.axes:
+            return INDEX
+        if (expression := self.threads.expressions.get(node)) is not None:
+            return self.type_of(expression)
+        return self.variable(node).type
 
     def variable(self, node: Node) -> SSAValue:
         """The value of a variable."""
         found = self.values.get(node)
         if found is not None:
             return found
+        if self.threads.indices and node in self.threads.varying:
+            return self._of_thread(node)
         name = node.text("name")
-        if node in self.thread_indices:
+        if node in self.threads.varying:
             why = "is the index of a thread: tl says what the block does; write T.Parallel"
             raise self.refusal(f"'{name}'", why)
         raise self.refusal(f"'{name}'", "has no value: no argument of the kernel gives it")
+
+    def _of_thread(self, node: Node) -> SSAValue:
+        """The value that a variable has for the thread that is an iteration."""
+        threads = self.threads
+        if (axis := threads.axes.get(node)) is not None:
+            is_one = axis >= len(threads.extents)
+            return self.index_constant(0) if is_one else threads.index(axis)
+        if node in threads.expressions:
+            return self.scalar(threads.expressions[node])
+        found = self.insert(memref.LoadOp.get(threads.kept[node], threads.indices)).res
+        if node.dtype != BOOLEAN:
+            return found
+        return self.insert(arith.CmpiOp(found, self.constant(0, found.type), "ne")).result
+
+    def row(self, buffer: Node) -> Sequence[SSAValue]:
+        """The first indices of a buffer private to a thread that is a row of a fragment."""
+        return self.threads.indices if buffer in self.threads.varying else ()
 
     def buffer(self, node: Node) -> SSAValue:
         """The buffer of an access."""

@@ -20,8 +20,11 @@ from tileas_xdsl.frontend.tilelang.memory.readable import written_by
 from tileas_xdsl.frontend.tilelang.memory.regions import for_each
 from tileas_xdsl.frontend.tilelang.refusals import HINTS
 from tileas_xdsl.frontend.tilelang.scope import Scope
+from tileas_xdsl.frontend.tilelang.thread_loops import by_threads
 
 StatementHandler: TypeAlias = Callable[[Scope, Node], None]
+
+_CONTAINERS = ("tirx.SeqStmt", "tirx.SBlockRealize", "tirx.AttrStmt")
 
 PARALLEL, VECTORIZED, BOUND = 1, 2, 4
 """Kinds of `tirx.For`; 0 is serial, 3 unrolled."""
@@ -36,7 +39,11 @@ def statement(scope: Scope, node: Node) -> None:
         handler = _HANDLERS.get(node.kind)
         if handler is None:
             raise scope.refusal(f"'{node.kind.split('.')[-1]}'", "is no statement of tl")
-        handler(scope, node)
+        is_leaf = node.kind not in _CONTAINERS
+        if is_leaf and not scope.is_iteration and scope.threads.varies(node):
+            by_threads(scope, node, handler)
+        else:
+            handler(scope, node)
 
 
 def _sequence(scope: Scope, node: Node) -> None:
@@ -50,6 +57,9 @@ def _realize(scope: Scope, node: Node) -> None:
 
 def _loop(scope: Scope, node: Node) -> None:
     kind = node.number("kind")
+    if kind == BOUND and node.child("loop_var") in scope.threads.axes:
+        statement(scope, node.child("body"))
+        return
     if kind == BOUND:
         tag = node.child("thread_binding").text("thread_tag")
         raise scope.refusal(f"a loop bound to {tag}", "is of threads: write T.Parallel")
@@ -188,7 +198,6 @@ def _store(scope: Scope, node: Node) -> None:
 def _bind(scope: Scope, node: Node) -> None:
     variable, value = node.child("var"), node.child("value")
     if value.kind == "tirx.Call" and value.child("op").data == "tl.launch_thread_idx":
-        scope.thread_indices.add(variable)
         return
     scope.bound[variable] = value
     scope.values[variable] = scope.scalar(value)

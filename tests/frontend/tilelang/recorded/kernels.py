@@ -151,12 +151,43 @@ def columns():
 
 
 @tilelang.jit
+def threads():
+    @T.prim_func
+    def turned_sums(
+        X: T.Tensor((2, 4, 16), "float32"),
+        Y: T.Tensor((4, 16), "float32"),
+        Z: T.Tensor((4,), "float32"),
+    ):
+        with T.Kernel(1, threads=(16, 4)):
+            tx = T.get_thread_binding(0)
+            ty = T.get_thread_binding(1)
+            s = T.alloc_shared((4, 16), "float32")
+            acc = T.alloc_local((1,), "float32")
+            T.clear(acc)
+            for k in T.serial(2):
+                s[ty, tx] = X[k, ty, tx]
+                T.sync_threads()
+                turned = s[3 - ty, 15 - tx]
+                T.sync_threads()
+                s[ty, tx] = 0
+                acc[0] += turned
+            Y[ty, tx] = acc[0]
+            s[ty, tx] = acc[0]
+            if ty < 3:
+                Z[ty] = s[ty + 1, 5]
+
+    return turned_sums
+
+
+@tilelang.jit
 def by_hand():
     @T.prim_func
     def threads_by_hand(X: T.Tensor((64,), "float32")):
         with T.Kernel(1, threads=64):
             tx = T.get_thread_binding()
-            X[tx] = 1.0
+            x = T.alloc_fragment((64,), "float32")
+            if tx < 32:
+                T.copy(x, X)
 
     return threads_by_hand
 
@@ -168,6 +199,7 @@ KERNELS = {
     "split": split,
     "pairs": pairs,
     "columns": columns,
+    "threads": threads,
     "by_hand": by_hand,
 }
 

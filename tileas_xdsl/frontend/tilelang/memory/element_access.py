@@ -23,7 +23,8 @@ def load(scope: Scope, node: Node) -> SSAValue:
 
 def load_at(scope: Scope, buffer: Node, indices: Sequence[SSAValue]) -> SSAValue:
     """The element at indices; the byte of a boolean as a boolean."""
-    found = scope.insert(memref.LoadOp.get(scope.buffer(buffer), indices)).res
+    places = [*scope.row(buffer), *indices]
+    found = scope.insert(memref.LoadOp.get(scope.buffer(buffer), places)).res
     if buffer.dtype != BOOLEAN:
         return found
     return scope.insert(arith.CmpiOp(found, scope.constant(0, i8), "ne")).result
@@ -33,4 +34,5 @@ def store_at(scope: Scope, buffer: Node, indices: Sequence[SSAValue], value: SSA
     """Write an element at indices; a boolean as a byte."""
     if buffer.dtype == BOOLEAN and value.type == i1:
         value = scope.insert(arith.ExtUIOp(value, i8)).result
-    scope.insert(memref.StoreOp.get(value, scope.buffer(buffer), indices))
+    places = [*scope.row(buffer), *indices]
+    scope.insert(memref.StoreOp.get(value, scope.buffer(buffer), places))

@@ -11,6 +11,7 @@ from tileas_xdsl.diagnostics.emission import DiagnosticError
 from tileas_xdsl.dialects.tl.enums import Space
 from tileas_xdsl.frontend.tilelang.graph import Node
 from tileas_xdsl.frontend.tilelang.memory.memory_spaces import space_of
+from tileas_xdsl.frontend.tilelang.names import operands
 from tileas_xdsl.frontend.tilelang.scope import Scope
 
 
@@ -52,27 +53,9 @@ def _kept(scope: Scope, buffer: Node) -> DiagnosticError:
 def _accesses(node: Node) -> Iterator[tuple[Node, bool]]:
     """Buffers in the order in which a statement accesses them, and whether it stores."""
     if node.kind in ("tirx.BufferStore", "tirx.BufferLoad"):
-        for part in _operands(node):
+        for part in operands(node):
             yield from _accesses(part)
         yield node.child("buffer"), node.kind == "tirx.BufferStore"
         return
-    for part in _operands(node):
+    for part in operands(node):
         yield from _accesses(part)
-
-
-_FIELDS = (
-    *("a", "b", "value", "condition", "true_value", "false_value", "min", "extent"),
-    *("body", "then_case", "else_case", "block"),
-)
-_LISTS = ("seq", "args", "indices")
-
-
-def _operands(node: Node) -> Iterator[Node]:
-    if not node.kind.startswith("tirx.") or node.kind in ("tirx.StringImm", "tirx.Var"):
-        return
-    for name in _FIELDS:
-        if (found := node.optional(name)) is not None:
-            yield found
-    for name in _LISTS:
-        if name in node.data:
-            yield from node.children(name)

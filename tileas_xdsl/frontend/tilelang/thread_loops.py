@@ -1,0 +1,89 @@
+"""Writes the statements of programs that name their threads (`thread_programs`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+
+from xdsl.dialects import arith, memref
+from xdsl.dialects.builtin import IndexType, i1, i8
+from xdsl.ir import Block
+
+from tileas_xdsl.dialects.tl.buffers import AllocFragmentOp
+from tileas_xdsl.dialects.tl.loops import ParallelOp
+from tileas_xdsl.frontend.tilelang.graph import Node
+from tileas_xdsl.frontend.tilelang.memory.readable import written_by
+from tileas_xdsl.frontend.tilelang.names import operands
+from tileas_xdsl.frontend.tilelang.scope import Scope
+from tileas_xdsl.frontend.tilelang.thread_programs import HEADERS
+
+Handler = Callable[[Scope, Node], None]
+
+
+def by_threads(scope: Scope, node: Node, handler: Handler) -> None:
+    """A statement that differs from thread to thread; `handler` writes what one thread does."""
+    if node.kind == "tirx.Bind":
+        _bind(scope, node)
+        return
+    headers = [found for name in HEADERS if (found := node.optional(name)) is not None]
+    differs = any(scope.threads.varies(header) for header in headers)
+    if not scope.threads.is_of_block(node):
+        with _each_thread(scope, node):
+            handler(scope, node)
+        return
+    if differs or node.kind == "tirx.Evaluate" or node.kind == "tirx.BufferStore":
+        why = "is for some threads, and the block does it as a whole: write T.Parallel"
+        raise scope.refusal("what stands under the index of a thread", why)
+    handler(scope, node)
+
+
+@contextmanager
+def _each_thread(scope: Scope, node: Node) -> Generator[None]:
+    """Write what each thread does."""
+    threads = scope.threads
+    axes = threads.loop_axes(node)
+    box = [threads.extents[axis] for axis in axes]
+    block = Block(arg_types=[IndexType()] * len(box))
+    outer = scope.written
+    scope.written = written_by(scope, _stores(node))
+    given = dict(zip(axes, block.args, strict=True))
+    with scope.within(block, is_iteration=True):
+        threads.indices = [
+            given[axis] if axis in given else scope.index_constant(0)
+            for axis in reversed(range(len(threads.extents)))
+        ]
+        yield
+    scope.threads.indices = []
+    scope.written = outer
+    scope.insert(ParallelOp(box, block))
+
+
+def _stores(node: Node) -> list[Node]:
+    if node.kind == "tirx.BufferStore":
+        return [node]
+    return [store for part in operands(node) for store in _stores(part)]
+
+
+def _bind(scope: Scope, node: Node) -> None:
+    """A name: its expression, or where that reads memory the values of now, in a fragment."""
+    variable, value = node.child("var"), node.child("value")
+    if not _reads_memory(value):
+        scope.threads.expressions[variable] = value
+        return
+    type_ = scope.element_type(variable.dtype)
+    made = AllocFragmentOp(scope.threads.box, type_)
+    made.location = scope.location
+    made.buffer.name_hint = variable.text("name")
+    first = scope.kernel.first_op
+    assert first is not None
+    scope.kernel.insert_op_before(made, first)
+    with _each_thread(scope, value):
+        found = scope.scalar(value, type_)
+        if found.type == i1:
+            found = scope.insert(arith.ExtUIOp(found, i8)).result
+        scope.insert(memref.StoreOp.get(found, made.buffer, scope.threads.indices))
+    scope.threads.kept[variable] = made.buffer
+
+
+def _reads_memory(node: Node) -> bool:
+    return node.kind == "tirx.BufferLoad" or any(_reads_memory(part) for part in operands(node))
