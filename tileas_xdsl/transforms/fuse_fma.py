@@ -56,10 +56,10 @@ def _fusible(product: SSAValue, sum_: AddFOp | SubFOp) -> MulFOp | None:
     factors = product.owner
     if not isinstance(factors, MulFOp) or not product.has_one_use():
         return None
-    is_alike = (
+    is_same_rounding = (
         factors.rounding_mode == sum_.rounding_mode and factors.flush_to_zero == sum_.flush_to_zero
     )
-    return factors if is_alike else None
+    return factors if is_same_rounding else None
 
 
 def _fused(factors: MulFOp, addend: SSAValue) -> FmaOp:

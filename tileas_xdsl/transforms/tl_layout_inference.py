@@ -18,7 +18,7 @@ from tileas_xdsl.inference.decisions import Decisions, InferenceError
 from tileas_xdsl.inference.modes import MODELS, MODES, infer
 from tileas_xdsl.inference.program import Program
 from tileas_xdsl.transforms.tl_inference.annotation import annotate
-from tileas_xdsl.transforms.tl_inference.buffers import place_of
+from tileas_xdsl.transforms.tl_inference.buffers import source_location
 from tileas_xdsl.transforms.tl_inference.extraction import Extraction
 
 
@@ -85,7 +85,7 @@ def _located(error: InferenceError, kernel: KernelOp, sites: Sequence[Operation]
 def _named(error: InferenceError, kernel: KernelOp, sites: Sequence[Operation]) -> Operation:
     """The operation that an error names by its place."""
     inside = [each for site in sites for each in site.walk()]
-    return next((op for op in inside if place_of(op) == error.location), kernel)
+    return next((op for op in inside if source_location(op) == error.location), kernel)
 
 
 def location_from(text: str) -> Location | None:

@@ -8,7 +8,7 @@ import pytest
 from support.ir import parse
 from xdsl.dialects import arith
 
-from tileas_xdsl.analysis.values.cluster_values import is_same_in_cluster, runs_alike
+from tileas_xdsl.analysis.values.cluster_values import is_same_in_cluster, runs_uniformly
 
 TEXT = """
 func.func @k(%a: memref<?x?xf32>, %n: index) {
@@ -77,4 +77,4 @@ def test_an_id_along_an_axis_of_one_block_is_the_same() -> None:
 def test_what_blocks_do_alike(name: str) -> None:
     """Loops of as many rounds; not what a branch decides."""
     ops = {op.result.name_hint: op for op in parse(TEXT).walk() if isinstance(op, arith.AddiOp)}
-    assert runs_alike(ops[name], (2, 1, 1)) is RUNS[name]
+    assert runs_uniformly(ops[name], (2, 1, 1)) is RUNS[name]

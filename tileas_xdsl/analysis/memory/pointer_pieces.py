@@ -35,7 +35,7 @@ def goes_in_pieces(load: LoadOp) -> bool:
         return False
     runs = ColumnRuns(PIECE_BITS // bits)
     is_known = runs.counts_up(load.base, PIECE_BITS // 8)
-    return is_known and (load.mask is None or runs.is_alike(load.mask))
+    return is_known and (load.mask is None or runs.is_uniform(load.mask))
 
 
 def copied_load(copy: CopyOp) -> LoadOp | None:

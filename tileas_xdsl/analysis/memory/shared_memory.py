@@ -59,8 +59,11 @@ def is_staging(op: Operation) -> bool:
     return bool(fills) and all(user in fills or isinstance(user, stores) for user in users)
 
 
-def lies_in_stages(op: Operation) -> bool:
-    """Whether a staging tile is made behind the loops that read stages: it gets their memory."""
+def reuses_stage_memory(op: Operation) -> bool:
+    """Return whether a staging tile is allocated after the loops that read pipeline stages.
+
+    It then has the shared memory of those stages.
+    """
     if op.parent is None or not is_staging(op):
         return False
     before = itertools.takewhile(lambda one: one is not op, op.parent.ops)

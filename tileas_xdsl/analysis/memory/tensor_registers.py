@@ -130,7 +130,7 @@ def move_to(
     return known[0] if known else None
 
 
-def lies_as_accumulators(layout: Layout, shape: Sequence[int]) -> bool:
+def has_accumulator_layout(layout: Layout, shape: Sequence[int]) -> bool:
     """Return whether a tile has the tensor-memory layout of an MMA accumulator."""
     if len(shape) != 2:
         return False

@@ -60,8 +60,8 @@ def _is_of_cluster(op: arith.DivUIOp, extents: tuple[int, int, int]) -> bool:
     return isa(number, IntegerAttr) and number.value.data % extent == 0
 
 
-def runs_alike(op: Operation, extents: tuple[int, int, int]) -> bool:
-    """Whether all blocks of a cluster run an operation as often, and in the same order."""
+def runs_uniformly(op: Operation, extents: tuple[int, int, int]) -> bool:
+    """Return whether control flow around an operation is uniform across the CTAs of a cluster."""
     parent = op.parent_op()
     while parent is not None and not isinstance(parent, func.FuncOp):
         if isinstance(parent, scf.ForOp) and not _has_same_trip_count(parent, extents):

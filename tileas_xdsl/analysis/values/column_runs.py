@@ -66,8 +66,8 @@ class ColumnRuns:
             self._known[value] = self._found(value)
         return self._known[value]
 
-    def is_alike(self, value: SSAValue) -> bool:
-        """Whether all elements of a run are one."""
+    def is_uniform(self, value: SSAValue) -> bool:
+        """Return whether all elements of each run are equal."""
         found = self.of(value)
         return found is not None and found.step == 0
 
@@ -85,7 +85,7 @@ class ColumnRuns:
         if found is None and _is_number(value) and not _is_in_generate(made):
             return ALIKE
         if found is None and made.operands and _is_function(made):
-            return ALIKE if all(map(self.is_alike, made.operands)) else None
+            return ALIKE if all(map(self.is_uniform, made.operands)) else None
         return found
 
     def _argument(self, value: SSAValue, block: Block) -> Run | None:
@@ -187,7 +187,7 @@ def _predicate(op: arith.CmpiOp) -> str:
 
 def _selected(runs: ColumnRuns, op: arith.SelectOp) -> Run | None:
     a, b = runs.of(op.lhs), runs.of(op.rhs)
-    if not a or not b or a.step != b.step or not runs.is_alike(op.cond):
+    if not a or not b or a.step != b.step or not runs.is_uniform(op.cond):
         return None
     return _both(a, b, a.step)
 
@@ -271,11 +271,11 @@ def _generated(runs: ColumnRuns, op: GenerateOp) -> Run | None:
 
 def _taken(runs: ColumnRuns, op: tensor.ExtractOp) -> Run | None:
     """An element of another tile: the same one for all columns, or a run of that tile."""
-    if all(map(runs.is_alike, op.indices)):
+    if all(map(runs.is_uniform, op.indices)):
         return ALIKE
     *outer, last = op.indices
     index = runs.of(last)
-    if not all(map(runs.is_alike, outer)) or index is None or not runs.is_aligned(index):
+    if not all(map(runs.is_uniform, outer)) or index is None or not runs.is_aligned(index):
         return None
     return runs.of(op.tensor)
 

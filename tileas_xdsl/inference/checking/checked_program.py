@@ -112,7 +112,7 @@ def _scattered(used: Sequence[int], values: Sequence[int]) -> list[int]:
 
 @lru_cache(maxsize=16)
 def holders(layout: FragmentMap) -> Mask:
-    """`(elements, threads)`: which threads hold an element, or run an iteration."""
+    """Return the ownership mask `(elements, threads)`: threads that hold an element, or run it."""
     result = np.zeros((layout.slot_table.size, layout.threads), dtype=bool)
     for threads in layout.thread_table.reshape(layout.replicas, -1):
         result[np.arange(threads.size), threads] = True

@@ -30,10 +30,10 @@ from tileas_xdsl.dialects.cute.base.symbolic_values import (
     Tile,
     Tree,
     View,
+    leaf_of,
     map_layout,
     map_tree,
     numbers,
-    place_of,
     symbol,
 )
 from tileas_xdsl.dialects.cute.layout_algebra.divisibility import AssumeOp, DerefineOp
@@ -121,7 +121,7 @@ def _value_of(operands: Sequence[SSAValue], args: PythonValues) -> Callable[[Var
         found[operand] = [number for leaf, number in pairs if isinstance(leaf, Expression)]
 
     def value_of(leaf: Variable) -> int:
-        owner, index = place_of(leaf)
+        owner, index = leaf_of(leaf)
         return found[owner][index]
 
     return value_of

@@ -58,7 +58,7 @@ def find_sources(source: RegisterLayout, target: RegisterContents) -> SourceMap:
     Lanes are near when their numbers differ in low bits only, which spreads the readers of
     replicas evenly; in a thread the register of the same number is nearest.
     """
-    check_alike(source, target)
+    check_same_elements(source, target)
     held = np.maximum(target.held, 0)
     thread = source.thread_table[:, held]
     register = source.value_table[:, held]
@@ -73,7 +73,7 @@ def find_sources(source: RegisterLayout, target: RegisterContents) -> SourceMap:
     )
 
 
-def check_alike(source: RegisterLayout, target: RegisterContents) -> None:
+def check_same_elements(source: RegisterLayout, target: RegisterContents) -> None:
     """Raise `LayoutError` unless the layouts hold one tile on one group of threads."""
     if source.shape != target.shape:
         raise LayoutError(

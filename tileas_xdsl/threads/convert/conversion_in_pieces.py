@@ -32,7 +32,7 @@ from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.index.per_thread_tables import Table, ThreadDigit
-from tileas_xdsl.threads.registers.register_array import Place, chosen
+from tileas_xdsl.threads.registers.register_array import VectorElement, chosen
 from tileas_xdsl.threads.smem.scratch_allocation import allocate_scratch, release_scratch
 from tileas_xdsl.threads.smem.table_driven_copy import Moves, load_accesses, store_by_table
 
@@ -55,7 +55,7 @@ def converted_in_pieces(
     plan: SharedPlan,
     digits: Sequence[ThreadDigit],
     limit: int,
-) -> list[Place | None]:
+) -> list[VectorElement | None]:
     """Return the source of each target register, after rounds through at most `limit` bytes."""
     pieces = _pieces_of(tile.layout, plan.target, plan.elem_bits, limit)
     offset = allocate_scratch(e, op, pieces.size, 8 * ACCESS_BYTES)
@@ -75,9 +75,9 @@ def converted_in_pieces(
 
 def _places(
     e: ThreadBuilder, pieces: _Chunks, found: Sequence[dict[int, SSAValue]]
-) -> list[Place | None]:
+) -> list[VectorElement | None]:
     """Where each register is, of accesses in several rounds by the one that this thread made."""
-    places: dict[int, Place] = {}
+    places: dict[int, VectorElement] = {}
     for access, loaded in enumerate(found):
         if not loaded:
             continue

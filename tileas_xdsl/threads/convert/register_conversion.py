@@ -45,7 +45,7 @@ from tileas_xdsl.threads.convert.conversion_in_pieces import converted_in_pieces
 from tileas_xdsl.threads.convert.element_conversion import CARRIERS, unrolled_elements
 from tileas_xdsl.threads.index.per_thread_tables import ThreadDigit, number_of
 from tileas_xdsl.threads.pipeline.warp_allocation import WARP
-from tileas_xdsl.threads.registers.register_array import Place, RegisterFile
+from tileas_xdsl.threads.registers.register_array import RegisterFile, VectorElement
 from tileas_xdsl.threads.registers.vector_values import (
     element,
     element_type,
@@ -55,7 +55,7 @@ from tileas_xdsl.threads.smem.scratch_allocation import allocate_scratch, releas
 from tileas_xdsl.threads.smem.table_driven_copy import (
     Moves,
     digits_of,
-    load_places,
+    load_elements,
     moves_of_buffer,
     store_by_table,
 )
@@ -121,7 +121,7 @@ def places_by(
     tile: RegisterTile,
     plan: Plan,
     digits: Sequence[ThreadDigit] = (),
-) -> list[Place | None]:
+) -> list[VectorElement | None]:
     """Return the source of each target register after a plan is carried out."""
     _see.get()(op, plan)
     match plan:
@@ -134,7 +134,9 @@ def places_by(
             return _through_buffer(e, op, tile, plan, digits)
 
 
-def _renamed(e: ThreadBuilder, tile: RegisterTile, plan: RegisterPlan) -> list[Place | None]:
+def _renamed(
+    e: ThreadBuilder, tile: RegisterTile, plan: RegisterPlan
+) -> list[VectorElement | None]:
     """Return the registers of the same thread in another order."""
     file = RegisterFile.of(e, tile)
     registers = plan.registers
@@ -144,7 +146,9 @@ def _renamed(e: ThreadBuilder, tile: RegisterTile, plan: RegisterPlan) -> list[P
     return file.assembled(registers)
 
 
-def _shuffled(e: ThreadBuilder, tile: RegisterTile, plan: ShufflePlan) -> list[Place | None]:
+def _shuffled(
+    e: ThreadBuilder, tile: RegisterTile, plan: ShufflePlan
+) -> list[VectorElement | None]:
     """Shuffle 32-bit words between the lanes of a warp, one per round of the plan."""
     file, per = RegisterFile.of(e, tile), plan.offered.shape[2]
     for value in range(plan.source.values, plan.offset):
@@ -191,7 +195,7 @@ def _through_buffer(
     tile: RegisterTile,
     plan: SharedPlan,
     digits: Sequence[ThreadDigit],
-) -> list[Place | None]:
+) -> list[VectorElement | None]:
     """Store all registers and load them again; no block barrier where warps read only their own.
 
     Where memory is scarce, the tile goes in pieces.
@@ -208,7 +212,7 @@ def _through_buffer(
     else:
         synchronize_agent(e)
     moves = Moves(plan.load, plan.alias.tolist())
-    loaded = load_places(e, pointer, moves, tile.element, digits)
+    loaded = load_elements(e, pointer, moves, tile.element, digits)
     if not by_warp:
         release_scratch(e, offset)
     return loaded

@@ -32,7 +32,7 @@ from tileas_xdsl.threads.dot.register_operands import (
     Slice,
     operands_of,
 )
-from tileas_xdsl.threads.registers.register_array import Place, RegisterFile
+from tileas_xdsl.threads.registers.register_array import RegisterFile, VectorElement
 from tileas_xdsl.threads.registers.register_tile import in_registers
 from tileas_xdsl.threads.registers.vector_split import vectors_of
 
@@ -161,7 +161,7 @@ def _together(
     e: ThreadBuilder, cells: _Cells, like: RegisterTile, accumulators: Mapping[Cell, SSAValue]
 ) -> RegisterTile:
     """Assemble the accumulators of all instructions into the registers of C."""
-    places: dict[int, Place] = {}
+    places: dict[int, VectorElement] = {}
     for cell, part in accumulators.items():
         for position, register in enumerate(cells.accumulators(cell)):
             places.setdefault(register, (part, position))

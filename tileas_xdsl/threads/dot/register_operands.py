@@ -35,7 +35,7 @@ from tileas_xdsl.threads.codegen.lowered_values import (
 )
 from tileas_xdsl.threads.convert.register_conversion import converted, plan_of
 from tileas_xdsl.threads.pipeline.warp_allocation import Agent
-from tileas_xdsl.threads.registers.register_array import Place, RegisterFile
+from tileas_xdsl.threads.registers.register_array import RegisterFile, VectorElement
 from tileas_xdsl.threads.registers.register_tile import in_registers
 from tileas_xdsl.threads.smem.scratch_allocation import allocate_scratch
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
@@ -43,7 +43,7 @@ from tileas_xdsl.threads.smem.smem_layout import SharedLayout
 from tileas_xdsl.threads.smem.table_driven_copy import (
     Moves,
     digits_of,
-    load_places,
+    load_elements,
     moves_of_buffer,
     store_by_table,
 )
@@ -56,7 +56,7 @@ SMALL_BITS = 1024
 
 Ints = NDArray[np.int64]
 
-Slice = Sequence[Place | None]
+Slice = Sequence[VectorElement | None]
 """The registers of an operand in one step along K."""
 
 
@@ -175,7 +175,7 @@ def _exchanged(e: ThreadBuilder, one: Exchange, offset: int) -> Operand:
 
     @cache
     def whole() -> Slice:
-        return load_places(e, pointer, at_once, tile.element, digits)
+        return load_elements(e, pointer, at_once, tile.element, digits)
 
     count = side.step.values
     return Operand(tile.element, lambda k: whole()[k * count : (k + 1) * count])
@@ -189,7 +189,7 @@ def _read(
     element: Attribute,
 ) -> Operand:
     digits = digits_of(side.step)
-    return Operand(element, lambda k: load_places(e, pointer, moves(k), element, digits))
+    return Operand(element, lambda k: load_elements(e, pointer, moves(k), element, digits))
 
 
 @lru_cache(maxsize=512)

@@ -54,12 +54,12 @@ class ArrayAccess:
 def touches(operations: Sequence[Operation]) -> Iterator[ArrayAccess]:
     """The accesses of operations to global memory."""
     for op in operations:
-        place = place_of_access(op)
+        place = accessed_base(op)
         if place is not None and space_of(place.type) is not Space.SMEM:
             yield ArrayAccess(op, place, origins(place))
 
 
-def place_of_access(op: Operation) -> SSAValue | None:
+def accessed_base(op: Operation) -> SSAValue | None:
     """Return the view or the pointers of an access; None for any other operation."""
     if isinstance(op, (*LOADS, *STORES)):
         return op.operands[0]

@@ -49,13 +49,13 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     SharedTile,
 )
 from tileas_xdsl.threads.codegen.pointer_ops import advance
-from tileas_xdsl.threads.gmem.base_arrays import origins, place_of_access
+from tileas_xdsl.threads.gmem.base_arrays import accessed_base, origins
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import GlobalTile
 from tileas_xdsl.threads.gmem.memory_order import WEAK, MemoryOrder
 from tileas_xdsl.threads.pipeline.tile_properties import runs_again
 from tileas_xdsl.threads.registers.access_chunk import AccessChunk
 from tileas_xdsl.threads.registers.coordinates import (
-    is_first_holder,
+    is_first_replica,
     is_holding_warp,
     pieces,
 )
@@ -249,7 +249,7 @@ def load_window(
     mask = None if op.mask is None else in_registers(e, op, op.mask, layout)
     ordering = MemoryOrder.of(op.mem_semantic, op.mem_scope)
     alone = ordering.word is not None and not is_held_once(e, layout)
-    guard = is_first_holder(e, layout) if alone else _is_holder(e, layout)
+    guard = is_first_replica(e, layout) if alone else _is_holder(e, layout)
     accesses = Accesses.of(e, op, window, layout, guard=guard, mask=mask, order=ordering)
     padding = padding_of(op.padding_value, source.element)
 
@@ -310,7 +310,7 @@ def store_window(
 ) -> None:
     """Store a register tile to a global array."""
     target, layout = window.view, tile.layout
-    guard = is_first_holder(e, layout)
+    guard = is_first_replica(e, layout)
     ordering = MemoryOrder.of(op.mem_semantic, op.mem_scope)
     accesses = Accesses.of(e, op, window, layout, guard=guard, mask=mask, order=ordering)
 
@@ -376,7 +376,7 @@ def _is_read_by_threads_only(tile: SSAValue) -> bool:
 
 def order(e: ThreadBuilder, op: Operation) -> None:
     """Insert a barrier where an access may conflict with one of another thread."""
-    place = place_of_access(op)
+    place = accessed_base(op)
     assert place is not None
     arrays = origins(place) & e.tiles.rewritten
     if not arrays:

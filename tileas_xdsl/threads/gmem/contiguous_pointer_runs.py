@@ -35,7 +35,7 @@ from tileas_xdsl.threads.gmem.pointer_elements import PointerElements
 from tileas_xdsl.threads.gmem.pointer_tiles import followed
 from tileas_xdsl.threads.registers.access_chunk import AccessChunk
 from tileas_xdsl.threads.registers.coordinates import (
-    is_first_holder,
+    is_first_replica,
     is_holding_warp,
     pieces,
 )
@@ -73,7 +73,7 @@ class Runs:
         sizes = {piece.count * bits for piece in found}
         if max(sizes) > MAX_ACCESS_BITS or min(piece.count for piece in found) == 1:
             return None
-        mine = is_first_holder(e, layout) if stored else form and is_holding_warp(e, form)
+        mine = is_first_replica(e, layout) if stored else form and is_holding_warp(e, form)
         base, mask = where.base, where.mask
         assert isinstance(base, RegisterTile)
         assert not isinstance(mask, Scalar)
@@ -148,7 +148,7 @@ def _are_known(where: PointerElements, pieces: Sequence[AccessChunk]) -> bool:
     runs = ColumnRuns(length)
     if not runs.counts_up(where.pointers, length * where.type.element_bytes):
         return False
-    return where.flags is None or runs.is_alike(where.flags)
+    return where.flags is None or runs.is_uniform(where.flags)
 
 
 def _registers(piece: AccessChunk) -> range:

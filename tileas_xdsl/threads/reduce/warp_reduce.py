@@ -29,7 +29,7 @@ from tileas_xdsl.threads.reduce.combiner import Combiner
 from tileas_xdsl.threads.registers.access_chunk import AccessChunk
 from tileas_xdsl.threads.registers.coordinates import (
     is_counted_warp,
-    is_first_holder,
+    is_first_replica,
     pieces,
     row_group,
 )
@@ -107,7 +107,7 @@ def _between_warps(
 ) -> SSAValue:
     e, count = c.e, form.warps
     buffer = scratch(e, op, count, c.wide)
-    holds = is_first_holder(e, layout)
+    holds = is_first_replica(e, layout)
     first = logical_and(e, is_equal(e, lane_id(e), 0), holds)
     e.insert(StoreOp(value, advance(e, buffer.pointer, divide(e, warp_id(e), form.copies)), first))
     synchronize_agent(e)
@@ -123,7 +123,7 @@ def reduce_columns(
     part = c.all_of([c.widened(value) for value in source.parts])
     buffer = scratch(e, op, rows.row_warps * rows.columns, c.wide)
     line = multiply(e, row_group(e, rows), rows.columns)
-    holds = is_first_holder(e, source.layout)
+    holds = is_first_replica(e, source.layout)
     for piece in list(pieces(e, source.layout, bits_of(c.wide)))[: rows.chunks]:
         value = strip(e, part, piece.register, piece.count)
         pointer = advance(e, buffer.pointer, add(e, line, piece.column), piece.count * buffer.size)

@@ -103,7 +103,7 @@ def _first_warps(e: ThreadBuilder, count: int) -> SSAValue:
     return warp_id(e) if count == e.agent.warps else modulo(e, warp_id(e), count)
 
 
-def is_first_holder(e: ThreadBuilder, layout: RegisterLayout) -> SSAValue | None:
+def is_first_replica(e: ThreadBuilder, layout: RegisterLayout) -> SSAValue | None:
     """Return an `i1`: this thread is the first replica of its elements; None without replication.
 
     Only for layouts with a closed form: chunks of other layouts carry the predicate themselves.

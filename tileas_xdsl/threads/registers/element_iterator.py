@@ -13,7 +13,7 @@ from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import logical_and
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.registers.coordinates import (
-    is_first_holder,
+    is_first_replica,
     is_holding_warp,
     pieces,
 )
@@ -39,7 +39,7 @@ def cells_to_load(e: ThreadBuilder, layout: RegisterLayout, bits: int) -> Iterat
 
 def cells_to_store(e: ThreadBuilder, layout: RegisterLayout, bits: int) -> Iterator[Cell]:
     """Each element of the tile in one thread only."""
-    yield from _cells(e, layout, bits, is_first_holder(e, layout), stored=True)
+    yield from _cells(e, layout, bits, is_first_replica(e, layout), stored=True)
 
 
 def _cells(

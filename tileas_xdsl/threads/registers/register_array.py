@@ -28,7 +28,7 @@ from tileas_xdsl.threads.registers.vector_values import (
     zero,
 )
 
-Place: TypeAlias = tuple[SSAValue, int]
+VectorElement: TypeAlias = tuple[SSAValue, int]
 """A vector and a position in it."""
 
 
@@ -38,7 +38,7 @@ class RegisterFile:
 
     e: ThreadBuilder
     element: Attribute
-    places: dict[int, Place] = field(default_factory=dict[int, Place])
+    places: dict[int, VectorElement] = field(default_factory=dict[int, VectorElement])
 
     @staticmethod
     def of(e: ThreadBuilder, fragment: RegisterTile) -> RegisterFile:
@@ -57,15 +57,15 @@ class RegisterFile:
         """Assign the components of a vector to entries from `first` on."""
         self.places.update({first + k: (vector, k) for k in range(length(vector))})
 
-    def place(self, register: int) -> Place | None:
+    def place(self, register: int) -> VectorElement | None:
         """Where an element is; None for nothing."""
         return self.places.get(register)
 
-    def joined(self, places: Sequence[Place | None]) -> SSAValue:
+    def joined(self, places: Sequence[VectorElement | None]) -> SSAValue:
         """Elements as one vector; what is nowhere is 0."""
         return joined(self.e, [*self._strips(places)])
 
-    def _strips(self, places: Sequence[Place | None]) -> Iterator[SSAValue]:
+    def _strips(self, places: Sequence[VectorElement | None]) -> Iterator[SSAValue]:
         """Vectors of whole registers, as long as those are neighbours already."""
         per = self.per_word
         first = 0
@@ -80,7 +80,7 @@ class RegisterFile:
                 yield self._register(places[first : first + count])
             first += count
 
-    def _neighbours(self, places: Sequence[Place | None]) -> int:
+    def _neighbours(self, places: Sequence[VectorElement | None]) -> int:
         """Return how many leading entries are adjacent components of one vector."""
         if places[0] is None:
             return 0
@@ -90,7 +90,7 @@ class RegisterFile:
             count += 1
         return count
 
-    def _register(self, places: Sequence[Place | None]) -> SSAValue:
+    def _register(self, places: Sequence[VectorElement | None]) -> SSAValue:
         """The elements of one register, from anywhere."""
         found = [
             zero(self.e, self.element) if place is None else element(self.e, *place)
@@ -98,7 +98,9 @@ class RegisterFile:
         ]
         return joined(self.e, found)
 
-    def fragment(self, layout: RegisterLayout, places: Sequence[Place | None]) -> RegisterTile:
+    def fragment(
+        self, layout: RegisterLayout, places: Sequence[VectorElement | None]
+    ) -> RegisterTile:
         """A tile in registers of a layout, from its elements in order."""
         vectors = vectors_of(layout)
         count = vectors.length
@@ -109,13 +111,13 @@ class RegisterFile:
         ]
         return RegisterTile(layout, self.element, tuple(parts))
 
-    def assembled(self, sources: Table) -> list[Place | None]:
+    def assembled(self, sources: Table) -> list[VectorElement | None]:
         """The elements that `sources`, `(threads, n)`, names for each thread; -1 is anything.
 
         Whole registers are chosen as they are where that is possible.
         """
         words = as_words(sources, width_of(self.element))
-        found: list[Place | None] = []
+        found: list[VectorElement | None] = []
         for position in range(words.shape[1]):
             word = self._word(words[:, position])
             found += [None if word is None else (word, k) for k in range(self.per_word)]

@@ -23,7 +23,7 @@ from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.convert.element_conversion import CARRIERS, storage_type, unrolled_elements
 from tileas_xdsl.threads.convert.register_conversion import carried, places_by
 from tileas_xdsl.threads.index.per_thread_tables import Table
-from tileas_xdsl.threads.registers.register_array import Place, RegisterFile
+from tileas_xdsl.threads.registers.register_array import RegisterFile, VectorElement
 from tileas_xdsl.threads.registers.vector_split import vectors_of
 from tileas_xdsl.threads.registers.vector_values import element
 
@@ -35,7 +35,7 @@ class Gathered:
     file: RegisterFile
     """Holds the elements of `places`, possibly as their carrier type."""
     element: Attribute
-    places: Sequence[Place | None]
+    places: Sequence[VectorElement | None]
     column: Sequence[int]
     """For each requested register, its index in `places`."""
 

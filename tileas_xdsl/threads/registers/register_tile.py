@@ -115,8 +115,8 @@ def laid_out(e: ThreadBuilder, op: Operation, found: Lowered, type_: Attribute) 
     return converted(e, op, found, layout)
 
 
-def alike(e: ThreadBuilder, op: Operation, found: Lowered, model: Lowered) -> Lowered:
-    """A value that control flow gives, in the registers of its model."""
+def in_model_layout(e: ThreadBuilder, op: Operation, found: Lowered, model: Lowered) -> Lowered:
+    """Return a value that control flow yields in the register layout of `model`."""
     if isinstance(model, OrderToken) and isinstance(found, OrderToken) and model.index is None:
         return OrderToken(found.stages)
     if isinstance(model, RegisterTile) and not isinstance(found, DotToken):

@@ -22,7 +22,7 @@ from tileas_xdsl.threads.codegen.lowered_values import RegisterLayout, RegisterT
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.codegen.thread_ids import is_first_thread
 from tileas_xdsl.threads.registers.access_chunk import AccessChunk
-from tileas_xdsl.threads.registers.coordinates import is_first_holder, pieces
+from tileas_xdsl.threads.registers.coordinates import is_first_replica, pieces
 from tileas_xdsl.threads.registers.vector_values import assembled, strip
 from tileas_xdsl.threads.smem.scratch_allocation import allocate_scratch, release_scratch
 
@@ -53,7 +53,7 @@ def scratch(e: ThreadBuilder, op: Operation, count: int, element: Attribute) -> 
 def spilled(e: ThreadBuilder, op: Operation, tile: RegisterTile) -> Scratch:
     """Store a tile to scratch, where all threads of the agent may read it."""
     buffer = scratch(e, op, prod(tile.layout.shape), tile.element)
-    holds = is_first_holder(e, tile.layout)
+    holds = is_first_replica(e, tile.layout)
     for piece in pieces(e, tile.layout, 8 * buffer.size, stored=True):
         value = strip(e, tile.parts[piece.block], piece.register, piece.count)
         pointer = place(e, buffer, piece, columns_of(tile.layout))

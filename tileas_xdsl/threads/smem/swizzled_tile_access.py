@@ -17,7 +17,7 @@ from tileas_xdsl.threads.codegen.integer_ops import add, divide, modulo, multipl
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile, SharedTile
 from tileas_xdsl.threads.codegen.pointer_ops import advance, recast
 from tileas_xdsl.threads.registers.access_chunk import AccessChunk
-from tileas_xdsl.threads.registers.coordinates import is_first_holder, pieces
+from tileas_xdsl.threads.registers.coordinates import is_first_replica, pieces
 from tileas_xdsl.threads.registers.vector_split import has_closed_form
 from tileas_xdsl.threads.registers.vector_values import assembled, joined, strip
 from tileas_xdsl.threads.smem.shared_tile import row_swizzle
@@ -51,7 +51,7 @@ def write_shared(e: ThreadBuilder, fragment: RegisterTile, tile: SharedTile) -> 
     if blocked(fragment.layout) is None or not tile.layout.is_by_row:
         write_by_table(e, fragment, tile)
         return
-    holds = is_first_holder(e, fragment.layout)
+    holds = is_first_replica(e, fragment.layout)
     bits = tile.layout.bits
     for piece in pieces(e, fragment.layout, bits):
         for unit in _units(piece, bits):

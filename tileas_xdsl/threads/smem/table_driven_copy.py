@@ -33,7 +33,7 @@ from tileas_xdsl.threads.index.per_thread_tables import (
     holds,
     tabulated,
 )
-from tileas_xdsl.threads.registers.register_array import Place, RegisterFile
+from tileas_xdsl.threads.registers.register_array import RegisterFile, VectorElement
 from tileas_xdsl.threads.registers.vector_split import has_closed_form
 from tileas_xdsl.threads.smem.smem_layout import SharedLayout
 
@@ -114,19 +114,19 @@ def load_by_table(
     e: ThreadBuilder, pointer: SSAValue, moves: Moves, layout: RegisterLayout, element: Attribute
 ) -> RegisterTile:
     """Load all registers of a layout relative to a byte pointer."""
-    values = load_places(e, pointer, moves, element, digits_of(layout))
+    values = load_elements(e, pointer, moves, element, digits_of(layout))
     return RegisterFile(e, element).fragment(layout, values)
 
 
-def load_places(
+def load_elements(
     e: ThreadBuilder,
     pointer: SSAValue,
     moves: Moves,
     element: Attribute,
     digits: Sequence[ThreadDigit] = (),
-) -> list[Place | None]:
+) -> list[VectorElement | None]:
     """Load all registers that are moved, relative to a byte pointer; return where each one is."""
-    places: dict[int, Place] = {}
+    places: dict[int, VectorElement] = {}
     for k, loaded in load_accesses(e, pointer, moves, element, digits):
         places.update({register: (loaded, at) for at, register in enumerate(moves.registers(k))})
     return [places.get(register) for register in moves.alias]

@@ -18,8 +18,8 @@ from tileas_xdsl.dialects.cute.base.operation import built
 from tileas_xdsl.dialects.cute.base.symbolic_values import (
     Tree,
     is_integer,
+    leaf_of,
     leaves,
-    place_of,
     symbol,
     type_of,
 )
@@ -63,7 +63,7 @@ def _tuple(builder: Builder, tree: Any) -> SSAValue:
     carried: dict[SSAValue, Sequence[SSAValue]] = {}
 
     def leaf(number: Variable) -> SSAValue:
-        owner, place = place_of(number)
+        owner, place = leaf_of(number)
         if is_integer(owner.type):
             return owner
         if owner not in carried:
@@ -87,7 +87,7 @@ def _as_tuple(builder: Builder, owner: SSAValue) -> SSAValue:
 def _element(builder: Builder, emitter: NumberEmitter, number: Expression) -> SSAValue:
     """An element of a tuple, which says what it is known to be a multiple of."""
     if isinstance(number, Variable):
-        owner, _ = place_of(number)
+        owner, _ = leaf_of(number)
         if width_and_divisor(owner.type) is not None:
             return owner
     plain = emitter.emit(number, number.width)

@@ -15,8 +15,8 @@ from tileas_xdsl.dialects.cute.base.symbolic_values import (
     Descriptor,
     Pointer,
     View,
+    leaf_of,
     numbers,
-    place_of,
     symbol,
 )
 from tileas_xdsl.dialects.cute.types.elements import element_bits
@@ -104,7 +104,7 @@ class Lowering:
 
     def leaf(self, number: Variable) -> SSAValue:
         """The value of an unknown leaf: the part of the struct that its owner is."""
-        owner, place = place_of(number)
+        owner, place = leaf_of(number)
         carrier = self.carrier(owner)
         assert carrier is not None
         return self.extract(self.of(owner), carrier.leaves[place])

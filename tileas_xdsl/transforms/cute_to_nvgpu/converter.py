@@ -32,8 +32,8 @@ from tileas_xdsl.dialects.cute.base.symbolic_values import (
     Pointer,
     View,
     is_integer,
+    leaf_of,
     numbers,
-    place_of,
     symbol,
 )
 from tileas_xdsl.dialects.cute.types.elements import element_bits, integer_bits
@@ -135,7 +135,7 @@ class Converter:
         return self.numbers.emit(number, width)
 
     def _leaf(self, number: Variable) -> SSAValue:
-        owner, place = place_of(number)
+        owner, place = leaf_of(number)
         if isinstance(owner.type, IndexType):
             return self.insert(arith.IndexCastOp(owner, IntegerType(64)))
         return owner if is_integer(owner.type) else self.leaves[owner][place]

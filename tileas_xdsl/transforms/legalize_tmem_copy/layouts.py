@@ -11,7 +11,7 @@ from xdsl.ir import Attribute
 from tileas_xdsl.analysis.memory.tensor_registers import (
     CELL_BITS,
     GROUP_THREADS,
-    lies_as_accumulators,
+    has_accumulator_layout,
     moves_of,
 )
 from tileas_xdsl.dialects.nv_tileas.attributes import (
@@ -50,7 +50,7 @@ def register_layouts(tile: Attribute, threads: int) -> Sequence[Tile]:
     shape, element = shape_of(tile), element_of(tile)
     if element is None or shape is None or len(shape) != 2 or bits_of(element) != CELL_BITS:
         return ()
-    if DYNAMIC_INDEX in shape or not _lies_as_accumulators(tile, shape):
+    if DYNAMIC_INDEX in shape or not _has_accumulator_layout(tile, shape):
         return ()
     return [
         TensorType(element, shape, LinearEncoding(layout.layout))
@@ -59,7 +59,7 @@ def register_layouts(tile: Attribute, threads: int) -> Sequence[Tile]:
     ]
 
 
-def _lies_as_accumulators(type_: Attribute, shape: Sequence[int]) -> bool:
+def _has_accumulator_layout(type_: Attribute, shape: Sequence[int]) -> bool:
     """Whether a type says that of a tile in tensor memory, or says nothing."""
     tile = as_tile(type_)
     if tile is None:
@@ -67,7 +67,7 @@ def _lies_as_accumulators(type_: Attribute, shape: Sequence[int]) -> bool:
     if not isinstance(tile.encoding, LinearEncoding):
         return True
     layout: Layout = tile.encoding.data
-    return lies_as_accumulators(layout, shape)
+    return has_accumulator_layout(layout, shape)
 
 
 def matches(type_: Attribute, registers: Sequence[Tile], threads: int) -> bool:

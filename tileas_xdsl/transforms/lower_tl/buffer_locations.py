@@ -66,5 +66,5 @@ class LocalLocation:
     registers: int
 
 
-Place: TypeAlias = GlobalView | SharedLocation | FragmentLocation | LocalLocation
+BufferLocation: TypeAlias = GlobalView | SharedLocation | FragmentLocation | LocalLocation
 """Where a buffer is."""

@@ -52,7 +52,7 @@ def alloc_fragment(state: State, op: AllocFragmentOp) -> None:
     if op.layout is None:
         raise op_error(op, "has no layout: tl-layout-inference gives it one")
     layout = layout_of(op.layout, shape_of(op.buffer.type), state.threads)
-    place = fragment_place(op.buffer, op.buffer, layout)
+    place = fragment_location(op.buffer, op.buffer, layout)
     if place.registers > (most := MAX_REGISTERS * _packed(place.element)):
         raise op_error(
             op, f"gives each thread {layout.slots} elements, and at most {most} fit in registers"
@@ -61,8 +61,8 @@ def alloc_fragment(state: State, op: AllocFragmentOp) -> None:
     state.registers[op.buffer] = joined(state.e, [zero(state.e, place.element)] * place.registers)
 
 
-def fragment_place(buffer: SSAValue, storage: SSAValue, layout: FragmentMap) -> FragmentLocation:
-    """The registers of a fragment of a layout."""
+def fragment_location(buffer: SSAValue, storage: SSAValue, layout: FragmentMap) -> FragmentLocation:
+    """Return the registers that hold a fragment in a register layout."""
     element = element_of(buffer.type)
     return FragmentLocation(storage, layout, element, padded(layout.slots, _packed(element)))
 
@@ -124,7 +124,7 @@ def alias(state: State, op: ReshapeOp | ViewOp) -> None:
             layout = layout_of(op.layout, shape, state.threads)
             if not _is_same(place.layout, layout) or bits_of(place.element) != bits_of(element):
                 raise op_error(op, "has another layout than its source: both name the registers")
-            made = fragment_place(op.buffer, storage_of(op.buffer), layout)
+            made = fragment_location(op.buffer, storage_of(op.buffer), layout)
         case _:
             raise op_error(
                 op, f"shows {op.source.type} as {op.buffer.type}, which does not lie row-major"

@@ -22,7 +22,11 @@ from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.index.affine_codegen import AffineWriter
 from tileas_xdsl.threads.index.thread_affine import ThreadAffine, of_scalar
 from tileas_xdsl.threads.registers.vector_values import element_type
-from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentLocation, Place, SharedLocation
+from tileas_xdsl.transforms.lower_tl.buffer_locations import (
+    BufferLocation,
+    FragmentLocation,
+    SharedLocation,
+)
 
 Handler: TypeAlias = "Callable[[State, Any], None]"
 """Lowers one operation of the block; all of its threads come here."""
@@ -42,7 +46,7 @@ class State:
     """Whether instructions read shared memory that threads have written by the async proxy."""
     stages: Mapping[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     """How many stages each buffer has in a pipelined loop."""
-    places: dict[SSAValue, Place] = field(default_factory=dict[SSAValue, Place])
+    places: dict[SSAValue, BufferLocation] = field(default_factory=dict[SSAValue, BufferLocation])
     registers: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     """By storage, what registers of fragments and local buffers hold now."""
     values: dict[SSAValue, ThreadAffine | SSAValue] = field(

@@ -88,8 +88,8 @@ def gathered_by(load: StageLoad) -> LoadOp | None:
     return made if goes_in_pieces(made) else None
 
 
-def placed_by(load: StageLoad) -> Sequence[SSAValue]:
-    """The values that say what a load loads, and after what."""
+def addressing_values(load: StageLoad) -> Sequence[SSAValue]:
+    """Return the operands that address a load, and the token that orders it."""
     if isinstance(load, ConvertLayoutOp):
         made = gathered_by(load)
         return () if made is None else made.operands
@@ -126,7 +126,7 @@ class _Slice:
             self.carried[op], self.passed[op] = set(), set()
             self.pending += _decided_by(op)
         for load in self.loads:
-            self.pending += placed_by(load)
+            self.pending += addressing_values(load)
         while self.pending:
             value = self.pending.pop()
             problem = (

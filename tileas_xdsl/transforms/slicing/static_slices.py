@@ -20,7 +20,7 @@ from tileas_xdsl.dialects.nv_tileas.shapes.slices import (
     part_of,
     tile_of,
 )
-from tileas_xdsl.transforms.canonicalization.nv_tileas.slice_geometry import lies_in
+from tileas_xdsl.transforms.canonicalization.nv_tileas.slice_geometry import is_within
 from tileas_xdsl.transforms.slicing.counted_loop import bits_of_counter
 
 DEPTH = 32
@@ -47,7 +47,7 @@ def _settled(op: SlicingOp, counter: SSAValue, only: int) -> Slice | None:
     offsets = tuple(_known_extent(offset, counter, only) for offset in part.offsets)
     settled = Slice(offsets, part.sizes, part.strides)
     whole = tile_of(op.destination.type if isinstance(op, _INSERTS) else op.source.type)
-    if settled == part or whole is None or not lies_in(settled, whole.get_shape()):
+    if settled == part or whole is None or not is_within(settled, whole.get_shape()):
         return None
     return settled
 

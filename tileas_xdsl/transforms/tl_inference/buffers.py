@@ -57,11 +57,17 @@ class BufferNames:
         shape = tuple(DYNAMIC if n == DYNAMIC_INDEX else n for n in shape_of(value.type))
         storage = self.of(storage_of(value))
         return Buffer(
-            name, shape, bits_of(element), scope, str(element), storage, place_of(value.owner)
+            name,
+            shape,
+            bits_of(element),
+            scope,
+            str(element),
+            storage,
+            source_location(value.owner),
         )
 
 
-def place_of(owner: object) -> str:
-    """Where a value or an operation comes from, `file:line:column`; empty if nobody knows."""
+def source_location(owner: object) -> str:
+    """Return the location of an operation as `file:line:column`; empty if it is unknown."""
     place = location_of(owner) if isinstance(owner, Operation) else None
     return "" if place is None else str(place)

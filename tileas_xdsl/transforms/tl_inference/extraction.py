@@ -29,7 +29,7 @@ from tileas_xdsl.inference.program import (
 )
 from tileas_xdsl.inference.program import Operation as Step
 from tileas_xdsl.layout.expr.expression import dimension
-from tileas_xdsl.transforms.tl_inference.buffers import BufferNames, place_of
+from tileas_xdsl.transforms.tl_inference.buffers import BufferNames, source_location
 from tileas_xdsl.transforms.tl_inference.index_expressions import IndexExpressions, Symbols
 
 UNKNOWN_TRIPS = 8
@@ -103,7 +103,7 @@ class Extraction:
             tuple(accesses),
             LoopKind.PARALLEL,
             rounds,
-            place_of(op),
+            source_location(op),
             self._annotation(op, op.extents),
             None if op.coalesced_width is None else op.coalesced_width.value.data,
         )
@@ -122,7 +122,7 @@ class Extraction:
                 return
         buffer = op.buffer if isinstance(op, AtomicAddOp) else op.memref
         at = tuple(indices.of(index) for index in op.indices)
-        yield Access(self.names.of(buffer), at, kind, place_of(op), _is_guarded(op, loop))
+        yield Access(self.names.of(buffer), at, kind, source_location(op), _is_guarded(op, loop))
 
     def _copy(self, op: CopyOp) -> Loop:
         read = self._side(op, op.source_side, AccessKind.READ)
@@ -131,7 +131,7 @@ class Extraction:
             op.loop_extents,
             (read, write),
             LoopKind.COPY,
-            location=place_of(op),
+            location=source_location(op),
             annotation=self._annotation(op, op.loop_extents),
             coalesced_width=None if op.coalesced_width is None else op.coalesced_width.value.data,
         )
@@ -144,13 +144,13 @@ class Extraction:
             offset if variable is None or offset is None else offset + dimension(variable)
             for offset, variable in zip(start, side.variables, strict=True)
         )
-        return Access(self.names.of(side.buffer), at, kind, place_of(op))
+        return Access(self.names.of(side.buffer), at, kind, source_location(op))
 
     def _fill(self, op: FillOp) -> Loop:
         at = tuple(dimension(k) for k in range(len(op.loop_extents)))
-        write = Access(self.names.of(op.buffer), at, AccessKind.WRITE, place_of(op))
+        write = Access(self.names.of(op.buffer), at, AccessKind.WRITE, source_location(op))
         annotation = self._annotation(op, op.loop_extents)
-        return Loop(op.loop_extents, (write,), LoopKind.FILL, (), place_of(op), annotation)
+        return Loop(op.loop_extents, (write,), LoopKind.FILL, (), source_location(op), annotation)
 
     def _annotation(
         self, op: ParallelOp | CopyOp | FillOp, extents: tuple[int, ...]
@@ -162,11 +162,13 @@ class Extraction:
     def _reduce(self, op: ReduceOp) -> Reduce:
         source, target = self.names.of(op.source), self.names.of(op.target)
         keeps, axis = op.keep_dims is not None, op.axis.value.data
-        return Reduce(source, target, axis, keeps, op.is_cleared, place_of(op))
+        return Reduce(source, target, axis, keeps, op.is_cleared, source_location(op))
 
     def _cumsum(self, op: CumSumOp) -> CumSum:
         source, target = self.names.of(op.source), self.names.of(op.target)
-        return CumSum(source, target, op.axis.value.data, op.reverse is not None, place_of(op))
+        return CumSum(
+            source, target, op.axis.value.data, op.reverse is not None, source_location(op)
+        )
 
     def _gemm(self, op: GemmOp) -> Gemm:
         a, b, c = (self.names.of(buffer) for buffer in (op.a, op.b, op.c))
@@ -179,7 +181,7 @@ class Extraction:
             op.transpose_b is not None,
             policy,
             op.clear is not None,
-            place_of(op),
+            source_location(op),
         )
 
 

@@ -12,7 +12,11 @@ from dataclasses import dataclass
 from xdsl.dialects import func, scf
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tileas_xdsl.analysis.memory.shared_memory import allocated_tiles, lies_in_stages, tile_bytes
+from tileas_xdsl.analysis.memory.shared_memory import (
+    allocated_tiles,
+    reuses_stage_memory,
+    tile_bytes,
+)
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import OpError, note, op_error
 from tileas_xdsl.dialects.ir_queries import enclosing_ops
@@ -49,7 +53,7 @@ class Arena:
         made = (
             type_
             for op, type_ in allocated_tiles(function)
-            if isinstance(op, AllocTensorOp) and not lies_in_stages(op)
+            if isinstance(op, AllocTensorOp) and not reuses_stage_memory(op)
         )
         return Arena(target, sum(map(tile_bytes, made)))
 

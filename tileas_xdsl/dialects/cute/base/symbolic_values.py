@@ -148,8 +148,8 @@ class _Leaves:
         return Variable(leaf.width, leaf.divisor, key, self.natural)
 
 
-def place_of(number: Variable) -> tuple[SSAValue, int]:
-    """The SSA value that an unknown leaf belongs to, and which of its leaves it is."""
+def leaf_of(number: Variable) -> tuple[SSAValue, int]:
+    """Return the SSA value that a dynamic leaf belongs to, and the index of the leaf in it."""
     return number.key
 
 

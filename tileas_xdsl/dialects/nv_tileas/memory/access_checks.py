@@ -32,8 +32,8 @@ def accessed_element(base: Attribute) -> Attribute | None:
     return element_of(base) if shape_of(base) is not None else base
 
 
-def place_of(base: Attribute) -> Space | None:
-    """Where the elements are that are reached from a view, a pointer or a tile of pointers."""
+def memory_space_of(base: Attribute) -> Space | None:
+    """Return the memory space that a view, a pointer or a tile of pointers refers to."""
     if (pointer := _pointer_of(base)) is not None:
         return POINTED_SPACES.get(pointer.address_space.data)
     return space_of(base)

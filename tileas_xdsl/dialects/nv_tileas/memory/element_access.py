@@ -35,7 +35,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.access_checks import (
     check_gather,
     check_scattered_accesses,
     check_single_accesses,
-    place_of,
+    memory_space_of,
 )
 from tileas_xdsl.dialects.nv_tileas.memory.arguments import (
     Padding,
@@ -129,7 +129,7 @@ class LoadBase(AccessOp):
     def verify_(self) -> None:
         value, base = self.loaded_type(), self.base.type
         check_tokens(self, self.token, self.out_token)
-        check_load_atom(self, self.atom, place_of(base), space_of(value))
+        check_load_atom(self, self.atom, memory_space_of(base), space_of(value))
         check_single_accesses(self, self.atom)
         check_access(self, base, self.coords, value)
         check_ordering(self, LOAD, self.mem_semantic, self.mem_scope)
@@ -200,7 +200,7 @@ class StoreBase(AccessOp):
         """What both verifiers check."""
         value, base = self.value.type, self.base.type
         check_tokens(self, self.token, out_token)
-        check_store_atom(self, self.atom, space_of(value), place_of(base))
+        check_store_atom(self, self.atom, space_of(value), memory_space_of(base))
         check_single_accesses(self, self.atom)
         check_access(self, base, self.coords, value)
         check_ordering(self, STORE, self.mem_semantic, self.mem_scope)

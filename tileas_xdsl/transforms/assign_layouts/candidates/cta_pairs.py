@@ -14,7 +14,7 @@ from typing import TypeAlias
 from xdsl.ir import BlockArgument, SSAValue
 
 from tileas_xdsl.analysis.memory.accumulators import PAIR, is_of_two_blocks, is_tensor_product
-from tileas_xdsl.analysis.values.cluster_values import runs_alike
+from tileas_xdsl.analysis.values.cluster_values import runs_uniformly
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp, tile_of
 from tileas_xdsl.dialects.nv_tileas.shapes.transposed import is_transposed
@@ -50,7 +50,7 @@ def _is_of_pair(plan: KernelPlan, op: Product) -> bool:
     c = tile_of(op.c.type)
     if c is None or c.get_shape()[-2] != LANES or c.get_shape()[-1] % COLUMN_STEP:
         return False
-    if not is_transposed(op.b.type) or not runs_alike(op, plan.facts.cluster):
+    if not is_transposed(op.b.type) or not runs_uniformly(op, plan.facts.cluster):
         return False
     a, b = stage_tile(op.a), whole_stage_tile(op.b)
     return a is not None and b is not None and _are_shared(plan, a, b)

@@ -14,8 +14,8 @@ from tileas_xdsl.transforms.canonicalization.nv_tileas.memory_order import cross
 from tileas_xdsl.transforms.canonicalization.nv_tileas.slice_geometry import (
     are_disjoint,
     hull,
+    is_within,
     known_part,
-    lies_in,
 )
 
 
@@ -27,7 +27,7 @@ class SimplifyExtractSlice(RewritePattern):
         if part_of(op).is_static:
             return
         part = known_part(op)
-        if not lies_in(part, op.source.type.get_shape()):
+        if not is_within(part, op.source.type.get_shape()):
             return
         old = op.result.type
         new_type = TensorType(old.element_type, part.shape, old.encoding)

@@ -41,8 +41,8 @@ def numbers(part: Slice) -> list[tuple[int, int, int]] | None:
     return found
 
 
-def lies_in(part: Slice, shape: Sequence[int]) -> bool:
-    """Whether a slice is known and within a tile of this shape."""
+def is_within(part: Slice, shape: Sequence[int]) -> bool:
+    """Return whether a slice is static and inside of a tile of this shape."""
     found = numbers(part)
     return found is not None and all(
         extent != DYNAMIC_INDEX and offset + (size - 1) * stride < extent

@@ -13,7 +13,7 @@ from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import Lowered, PendingTile, SharedTile, Splat
 from tileas_xdsl.threads.registers.layout_from_encoding import encoded_layout
-from tileas_xdsl.threads.registers.register_tile import alike, as_fragment, in_registers
+from tileas_xdsl.threads.registers.register_tile import as_fragment, in_model_layout, in_registers
 from tileas_xdsl.threads.tma.bulk_load import parities, set_parities
 from tileas_xdsl.threads.tmem.accumulator_barriers import begin_accumulation, set_ring_stages
 from tileas_xdsl.threads.tmem.tmem_layout import AccumulatorRing
@@ -42,7 +42,9 @@ def like_models(
     e: ThreadBuilder, op: Operation, found: Sequence[Lowered], models: Sequence[Lowered]
 ) -> Sequence[Lowered]:
     """Convert values to the layouts of their models."""
-    return [alike(e, op, value, model) for value, model in zip(found, models, strict=True)]
+    return [
+        in_model_layout(e, op, value, model) for value, model in zip(found, models, strict=True)
+    ]
 
 
 def initial_value(e: ThreadBuilder, op: scf.ForOp, position: int) -> Lowered:

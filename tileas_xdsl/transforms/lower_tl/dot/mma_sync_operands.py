@@ -19,8 +19,8 @@ from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.gemm_layouts import Product, operand
 from tileas_xdsl.layout.convert.buffers import Buffer
 from tileas_xdsl.layout.tables import table
-from tileas_xdsl.threads.registers.register_array import Place, RegisterFile
-from tileas_xdsl.threads.smem.table_driven_copy import load_places, moves_of_buffer
+from tileas_xdsl.threads.registers.register_array import RegisterFile, VectorElement
+from tileas_xdsl.threads.smem.table_driven_copy import load_elements, moves_of_buffer
 from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentLocation, SharedLocation
 from tileas_xdsl.transforms.lower_tl.lowering_state import State
 from tileas_xdsl.transforms.lower_tl.memory.fragment_exchange import register_map
@@ -44,7 +44,7 @@ def depth_of(bits: int) -> int:
     return WORDS_OF_K * WORD // bits
 
 
-Places: TypeAlias = Sequence[Place | None]
+Places: TypeAlias = Sequence[VectorElement | None]
 """Where elements are."""
 
 
@@ -102,4 +102,4 @@ class MmaOperand:
         mine = np.take(bytes_, np.arange(k * self.depth, (k + 1) * self.depth), along)
         buffer = Buffer("a step of K", 8 * mine.ravel(order="F"), bits_of(self.element))
         moves = moves_of_buffer("load", registers, buffer)
-        return load_places(e, place.pointer(e), moves, self.element, registers.thread_digits)
+        return load_elements(e, place.pointer(e), moves, self.element, registers.thread_digits)

@@ -181,8 +181,8 @@ class LoopBodyState:
         return result
 
     @property
-    def path_is_alike(self) -> bool:
-        """Whether conditions that only run time knows are the same in all steps."""
+    def path_is_uniform(self) -> bool:
+        """Return whether dynamic conditions are uniform across the iterations of a thread."""
         return all(not isinstance(value.type, VectorType) for value, _ in self.path)
 
     def guard(self, flags: Flags) -> SSAValue | None:

@@ -162,13 +162,13 @@ class Access:
         if width == 1:
             return True
         end = first + width
-        if end > self.work.count or not self.work.path_is_alike:
+        if end > self.work.count or not self.work.path_is_uniform:
             return False
         flags = self.flags[:, first:end]
         if (flags != flags[:, :1]).any():
             return False
         mine = flags[:, 0]
-        return self._is_run(mine, first, width) and self._is_inside_alike(mine, first, width)
+        return self._is_run(mine, first, width) and self._is_uniform_inside(mine, first, width)
 
     def _is_run(self, mine: Flags, first: int, width: int) -> bool:
         """Whether elements follow one another, and the first one is aligned."""
@@ -187,11 +187,11 @@ class Access:
             for value, table in self.offset.terms.items()
         )
 
-    def _is_inside_alike(self, mine: Flags, first: int, width: int) -> bool:
-        """Whether either all elements of a piece are in bounds, or none is."""
-        return all(self._is_bound_alike(bound, mine, first, width) for bound in self.bounds)
+    def _is_uniform_inside(self, mine: Flags, first: int, width: int) -> bool:
+        """Return whether all elements of a vector access are in bounds, or none is."""
+        return all(self._has_uniform_bounds(bound, mine, first, width) for bound in self.bounds)
 
-    def _is_bound_alike(self, bound: Bound, mine: Flags, first: int, width: int) -> bool:
+    def _has_uniform_bounds(self, bound: Bound, mine: Flags, first: int, width: int) -> bool:
         e, extent = self.work.e, bound.extent
         windows = [_window(t, first, width, mine) for t in tables_of(bound.index)]
         if all((window == window[:, :1]).all() for window in windows):
@@ -211,7 +211,7 @@ class Access:
     def is_one(self) -> bool:
         """Whether all steps of a thread that run touch one element under the same conditions."""
         alike = is_uniform(self.offset) and all(is_uniform(bound.index) for bound in self.bounds)
-        return self.work.count > 1 and alike and self.work.path_is_alike
+        return self.work.count > 1 and alike and self.work.path_is_uniform
 
     # code
 
