@@ -16,7 +16,7 @@ MODULES: Sequence[str] = (
     *("vector_add", "saxpy", "activations", "softmax", "rms_norm", "layer_norm", "transpose"),
     *("reductions", "cumulative_sum", "dropout", "cross_entropy", "rope"),
     *("gather_scatter", "histogram"),
-    *("matmul", "batched_matmul", "split_k", "persistent", "grouped_matmul"),
+    *("matmul", "quantized_matmul", "batched_matmul", "split_k", "persistent", "grouped_matmul"),
     *("fft", "attention", "moe"),
 )
 """Those that have kernels, simplest first."""

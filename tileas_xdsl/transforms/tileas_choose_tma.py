@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
-from xdsl.ir import Attribute, SSAValue, Use
+from xdsl.ir import Attribute, Operation, SSAValue, Use
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+from xdsl.rewriter import InsertPoint
+from xdsl.utils.hints import isa
 
 from tileas_xdsl.analysis.values.pointer_base_arrays import without_promises
 from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp
@@ -20,6 +22,7 @@ from tileas_xdsl.dialects.nv_tileas.shapes.same_rows import keeps_rows
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma.store_order import AFTER_STORES, set_flag
 from tileas_xdsl.transforms.choose_tma.accumulator_stores import store_by_tma, stores_accumulator
+from tileas_xdsl.transforms.choose_tma.computed_operands import is_made_into_operand
 from tileas_xdsl.transforms.choose_tma.legality import load_problem, store_problem
 from tileas_xdsl.transforms.choose_tma.store_chains import chained_stores, is_ordered
 from tileas_xdsl.transforms.extension import apply_added, sweep
@@ -39,7 +42,8 @@ class LoadByTma(RewritePattern):
     def match_and_rewrite(self, op: TiledLoadOp, rewriter: PatternRewriter) -> None:
         if not _is_undecided(op):
             return
-        problem = load_problem(op) if _is_in_memory(op) else "it is read in registers"
+        is_staged = _is_in_memory(op) or is_made_into_operand(op)
+        problem = load_problem(op) if is_staged else "it is read in registers"
         if _is_legal(op, problem):
             _load_by_tma(op, rewriter)
 
@@ -140,14 +144,29 @@ def _load_by_tma(load: TiledLoadOp, rewriter: PatternRewriter) -> None:
 
 
 def _read_in_memory(tile: SSAValue, rewriter: PatternRewriter) -> None:
-    """Read a tile in shared memory where its users have put it there, and view its rows there."""
-    for user in [use.operation for use in tile.uses]:
+    """Read a tile in shared memory where its users have put it there, and view its rows there.
+
+    Other users read it in registers, once.
+    """
+    uses = list(tile.uses)
+    for user in [use.operation for use in uses if _is_converted(use)]:
         if isinstance(user, ConvertLayoutOp):
             rewriter.replace(user, [], [tile])
         else:
             view = ViewOp(tile, _in_shared_memory(user.results[0].type))
             rewriter.replace(user, view)
             _read_in_memory(view.result, rewriter)
+    others = [use for use in uses if use.operation.parent is not None]
+    if not others:
+        return
+    type_ = tile.type
+    assert isa(type_, TensorType[Attribute])
+    made = tile.owner
+    assert isinstance(made, Operation)
+    read = ConvertLayoutOp(tile, TensorType(type_.element_type, type_.get_shape()))
+    rewriter.insert(read, InsertPoint.after(made))
+    for use in others:
+        use.operation.operands[use.index] = read.result
 
 
 def _in_shared_memory(tile: Attribute) -> TensorType[Attribute]:

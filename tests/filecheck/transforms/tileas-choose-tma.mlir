@@ -184,3 +184,48 @@ func.func @read_again(%p: !nv_tileaa.ptr<f32, 1>, %x: tensor<64x64xf16>, %n: ind
   nv_tileas.tiled_store %again, %vc[%zero, %zero] after %v : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<64x64xf32>, !nv_tileas.tiled_view<64x64xf32, gmem> -> !nv_tileaa.mem_token
   func.return
 }
+
+// -----
+
+// What a loop makes into an operand comes by TMA too, and is read from shared memory for that.
+
+// CHECK-LABEL: func.func @computed
+// CHECK:         %x, %t = nv_tileas.tiled_load %va[%i, %i] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom tma_load_2d>, allow_tma = true}
+// CHECK-NEXT:    %0 = nv_tileas.convert_layout %x : tensor<64x32xf32, #nv_tileas<space smem>> -> tensor<64x32xf32>
+// CHECK-NEXT:    %y = arith.truncf %0
+func.func @computed(%a: !nv_tileaa.ptr<f32, 1>, %b: tensor<32x64xtf32, #nv_tileas<space smem>>, %c: tensor<64x64xf32>, %n: index) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %none = nv_tileas.create_none : !nv_tileaa.mem_token
+  %pa = nv_tileaa.assume %a, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<f32, 1>
+  %ma = nv_tileaa.make_memref %pa, sizes[], strides[] : !nv_tileaa.ptr<f32, 1> -> memref<64x64xf32, strided<[64, 1]>>
+  %va = nv_tileas.view %ma : memref<64x64xf32, strided<[64, 1]>> -> !nv_tileas.tiled_view<64x32xf32, gmem>
+  %sum = scf.for %i = %zero to %n step %one iter_args(%acc = %c) -> (tensor<64x64xf32>) {
+    %x, %t = nv_tileas.tiled_load %va[%i, %i] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<64x32xf32, gmem> -> tensor<64x32xf32>, !nv_tileaa.mem_token
+    %y = arith.truncf %x : tensor<64x32xf32> to tensor<64x32xtf32>
+    %z = nv_tileas.convert_layout %y : tensor<64x32xtf32> -> tensor<64x32xtf32, #nv_tileas<space smem>>
+    %d = nv_tileas.dot %z, %b, %acc {atom = #nv_tileas<atom wgmma_tf32_tf32_f32>} : tensor<64x32xtf32, #nv_tileas<space smem>>, tensor<32x64xtf32, #nv_tileas<space smem>>, tensor<64x64xf32> -> tensor<64x64xf32>
+    scf.yield %d : tensor<64x64xf32>
+  }
+  func.return
+}
+
+// -----
+
+// A tile that no product reads stays in registers, and says so.
+
+// CHECK-LABEL: func.func @alone
+// CHECK:         nv_tileas.tiled_load {{.*}}nv_tileas.not_by_tma = "it is read in registers"
+func.func @alone(%a: !nv_tileaa.ptr<f32, 1>, %n: index) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %pa = nv_tileaa.assume %a, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<f32, 1>
+  %ma = nv_tileaa.make_memref %pa, sizes[], strides[] : !nv_tileaa.ptr<f32, 1> -> memref<64x64xf32, strided<[64, 1]>>
+  %va = nv_tileas.view %ma : memref<64x64xf32, strided<[64, 1]>> -> !nv_tileas.tiled_view<64x32xf32, gmem>
+  scf.for %i = %zero to %n step %one {
+    %x = nv_tileas.tiled_load %va[%i, %i] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<64x32xf32, gmem> -> tensor<64x32xf32>
+    %y = arith.mulf %x, %x : tensor<64x32xf32>
+    "test.op"(%y) : (tensor<64x32xf32>) -> ()
+  }
+  func.return
+}

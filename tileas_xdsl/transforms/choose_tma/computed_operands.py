@@ -1,0 +1,86 @@
+"""Which loads a loop makes into operands of its products, element by element.
+
+    scf.for ... {
+      %x = tiled_load %a            // f32, in registers
+      %y = truncf %x                // tf32: what the product reads
+      %z = convert_layout %y        // in shared memory
+      %d = dot %z, ...
+
+Such a tile can come by TMA into a stage as well, ahead of the product: threads read the stage, and
+write what they compute of it into shared memory of its own.  Where two stages of a loop's tiles and
+what is computed of them do not fit, such tiles stay in registers.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects import scf, tensor
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+
+from tileas_xdsl.analysis.layouts.layout_flow import LayoutRole, layout_role
+from tileas_xdsl.analysis.memory.shared_memory import tile_bytes
+from tileas_xdsl.dialects.ir_queries import enclosing
+from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
+from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, GenerateOp, ViewOp
+from tileas_xdsl.dialects.nv_tileas.spaces import space_of
+from tileas_xdsl.dialects.target_attribute import module_target
+
+STAGES = 2
+"""One that is read while the other is filled."""
+
+
+def is_made_into_operand(load: TiledLoadOp) -> bool:
+    """Whether a product of the loop that a load is in reads what is computed of its tile.
+
+    Only where shared memory has room for that.
+    """
+    loop = load.parent_op()
+    return isinstance(loop, scf.ForOp) and _reaches_product(load) and _has_room_for_stages(loop)
+
+
+def _reaches_product(load: TiledLoadOp) -> bool:
+    pending, seen = [load.result], set[SSAValue]()
+    while pending:
+        value = pending.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        for use in value.uses:
+            user = _of_block(use.operation, load)
+            if isinstance(user, DotOp) and value in (user.a, user.b):
+                return True
+            if user is not None and _is_by_element(user):
+                pending += user.results
+    return False
+
+
+def _has_room_for_stages(loop: scf.ForOp) -> bool:
+    """Whether two stages of what a loop loads for products fit beside what it computes of them."""
+    loads = [op for op in loop.body.block.ops if isinstance(op, TiledLoadOp)]
+    stage = sum(tile_bytes(load.result.type) for load in loads if _reaches_product(load))
+    computed = [
+        op.result.type
+        for op in loop.body.block.ops
+        if isinstance(op, ConvertLayoutOp)
+        and space_of(op.result.type) is Space.SMEM
+        and not isinstance(op.source.owner, TiledLoadOp)
+    ]
+    module = enclosing(loop, ModuleOp)
+    assert module is not None
+    room = module_target(module).shared_memory_per_block
+    return STAGES * stage + sum(map(tile_bytes, computed)) <= room
+
+
+def _of_block(user: Operation, load: TiledLoadOp) -> Operation | None:
+    """The operation beside a load that reads a value, itself or in the body of a tile."""
+    if isinstance(user, tensor.ExtractOp) and isinstance(user.parent_op(), GenerateOp):
+        user = user.parent_op() or user
+    return user if user.parent is load.parent else None
+
+
+def _is_by_element(op: Operation) -> bool:
+    if isinstance(op, ConvertLayoutOp | GenerateOp | ViewOp):
+        return True
+    return layout_role(op) is LayoutRole.ELEMENTWISE
