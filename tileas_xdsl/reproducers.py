@@ -46,7 +46,7 @@ class PassRunner:
     def __init__(
         self, ctx: Context, fresh: Callable[[], ModuleOp], path: str | None = None
     ) -> None:
-        """`path` names the reproducer; without it, it is one in the default folder.
+        """`path` names the reproducer; by default it is a file in the default folder.
 
         Where that is the null device, nothing is written or said.
         """

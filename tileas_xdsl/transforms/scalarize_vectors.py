@@ -112,7 +112,7 @@ class _Scalarizer:
         return self._by_elements[value]
 
     def _element(self, value: SSAValue, position: int, reader: Operation) -> SSAValue:
-        """One element of a vector, computed in front of what reads it; a scalar is its own."""
+        """Return one element of a vector, computed before its user; a scalar as it is."""
         type_ = element_type(value)
         if not isinstance(value.type, VectorType):
             return value
@@ -140,7 +140,7 @@ class _Scalarizer:
 
 
 def _constant_position(extract: vector.ExtractOp) -> int | None:
-    """The element that is extracted; None where it is computed when the kernel runs."""
+    """Return the static position of an extracted element; None for a dynamic one."""
     if extract.dynamic_position:
         return None
     (position,) = extract.static_position.get_values()

@@ -105,7 +105,7 @@ def _resolve(switch: AgentSwitchOp, loop_stages: int, number: int) -> int:
 
 
 def _rematerialize(switch: AgentSwitchOp) -> None:
-    """What agents compute again, or what all of them have, reaches them without a transfer."""
+    """Clone cheap operations and uniform values into the agents that use them."""
     reach = Rematerialization(switch)
     found = [crossing for crossing in crossings(switch) if not _is_direct(crossing)]
     for crossing in found:

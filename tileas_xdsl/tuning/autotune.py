@@ -139,7 +139,7 @@ def _classes_of(*arguments: Any) -> Hashable:
 
 
 def _class_of(value: Any) -> Hashable:
-    """What arguments of one result have in common: type and extents by powers of two."""
+    """The key of a cached choice: argument types, and extents rounded to powers of two."""
     name = type(value).__name__
     if isinstance(value, int):
         return name, value.bit_length()

@@ -82,7 +82,7 @@ class GetWorkKTileCountOp(_KTilesOp):
 @irdl_op_definition
 @derived_init
 class ComputeEpilogueOp(OfWorkOp):
-    """Whether this block has the whole sums of the tile in the end: its part is the last one."""
+    """Return whether this block ends with the complete accumulator: its K range is the last one."""
 
     name = "cutlass.tile_scheduler.compute_epilogue"
 
@@ -138,7 +138,7 @@ class _FixupOp(OfWorkOp):
 
 @derived_init
 class _CountedFixupOp(_FixupOp):
-    """A step of the protocol, for those who move sums themselves."""
+    """Base of the single steps of the fixup, for kernels that move accumulators themselves."""
 
     tile_bytes: fields.Int = fields.prop(_NUMBER, kw_only=True)
 
@@ -154,7 +154,7 @@ class _CountedFixupOp(_FixupOp):
 
 @irdl_op_definition
 class FixupWaitOp(_CountedFixupOp):
-    """Waits for the sums of the parts before this one; of the first part there are none."""
+    """Wait for the partial accumulators of earlier K ranges; the first range has none."""
 
     name = "cutlass.tile_scheduler.fixup_wait"
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
@@ -162,7 +162,7 @@ class FixupWaitOp(_CountedFixupOp):
 
 @irdl_op_definition
 class FixupIncrementOp(_CountedFixupOp):
-    """Says that the sums up to this part are there; the last part sets the counter to 0 again."""
+    """Signal that this K range is accumulated; the last range resets the counter."""
 
     name = "cutlass.tile_scheduler.fixup_increment"
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
@@ -219,7 +219,7 @@ class FixupOp(_FixupOp):
 
     @property
     def tile_bytes(self) -> int:
-        """The bytes that the sums of a tile take in the workspace."""
+        """The bytes of one partial accumulator in the workspace."""
         return self.tile_elements * self._element_bytes
 
     @property

@@ -60,7 +60,7 @@ class AsyncTokenType(ParametrizedAttribute, TypeAttribute):
 
     @property
     def delivered(self) -> Attribute | None:
-        """The type of what `async.wait` gives, None for a bare token."""
+        """The type of the value that `async.wait` returns; None for a bare token."""
         return None if isinstance(self.payload, NoneAttr) else self.payload
 
     @classmethod

@@ -76,7 +76,7 @@ def reduce_row_groups(
 def _between_warps_of_groups(
     c: Combiner, op: Operation, values: Sequence[SSAValue], rows: Blocked
 ) -> list[SSAValue]:
-    """What all warps of a group have, for each row: each warp leaves a line in shared memory."""
+    """Combine the row values of all warps of a group: each warp stores a line in shared memory."""
     e, count = c.e, len(values)
     buffer = scratch(e, op, rows.used_warps * count, c.wide)
     alignment = min(ACCESS_BYTES, count * buffer.size)

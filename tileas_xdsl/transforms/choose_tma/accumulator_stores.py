@@ -137,7 +137,7 @@ def _is_accumulator(value: SSAValue) -> bool:
 
 
 def store_by_tma(store: TiledStoreOp, rewriter: PatternRewriter) -> None:
-    """Put copies of TMA in the place of a store of sums; each waits for the one before."""
+    """Replace a store of an accumulator by TMA stores; each waits for the one before."""
     matrix, tile = _matrix(store.value), as_tile(store.value.type)
     assert tile is not None
     columns = tile.get_shape()[-1]

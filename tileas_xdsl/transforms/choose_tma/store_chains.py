@@ -48,7 +48,7 @@ def is_ordered(store: TiledStoreOp) -> bool:
 
 
 def _before(token: SSAValue | None) -> Sequence[TiledStoreOp] | None:
-    """The stores that a token is of; None if it is of something else."""
+    """Return the stores that a token orders; None if another operation makes the token."""
     found: list[TiledStoreOp] = []
     for value in () if token is None else _closure(token):
         made = value.owner

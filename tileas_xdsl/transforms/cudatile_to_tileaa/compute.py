@@ -18,7 +18,7 @@ from tileas_xdsl.transforms.cudatile_to_tileaa.converter import Converter, Rule
 
 
 def float_product(c: Converter, op: matmul.MmaFOp) -> Sequence[SSAValue]:
-    """A product of floats; `fast_acc` allows sums in fewer bits."""
+    """Convert a dot of floats; `fast_acc` allows accumulation in fewer bits."""
     operands = c.get_all(op.operands[:3])
     return [c.insert(aa.DotOp(*operands, fast_acc=op.fast_acc is not None)).result]
 

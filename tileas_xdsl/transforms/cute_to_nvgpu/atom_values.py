@@ -27,7 +27,7 @@ def values_of(conv: Converter, atom: SSAValue) -> Mapping[str, SSAValue]:
 
 
 def make_atom(op: MakeAtomOp, conv: Converter) -> None:
-    """An atom has the values that it is made of."""
+    """Lower the construction of an atom: it is represented by its operands."""
     type_ = op.result.type
     assert isinstance(type_, AtomType)
     names = (field.name for field in type_.state)

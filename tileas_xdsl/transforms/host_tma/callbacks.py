@@ -68,7 +68,7 @@ class KernelTable:
 
 
 def common() -> list[Operation]:
-    """What all kernels of an object share."""
+    """State that all kernels of an object share."""
     hooks = word_table(HOOKS, [0] * HOOK_WORDS, constant=False, linkage="weak")
     return [
         text("__tileas_sm_num_format", f"{SM_NUM_FORMAT}\n"),

@@ -37,7 +37,7 @@ MAX_REGISTERS = 232
 """Of a thread that multiplies: a block of three warpgroups has no more."""
 
 MIN_HEADROOM = 40
-"""Registers beside the sums that a thread needs for addresses, descriptors and loops."""
+"""Registers of a thread for addresses, descriptors and loops, beside its accumulator."""
 
 RESERVED = 1024
 """Bytes of shared memory for barriers."""
@@ -215,7 +215,7 @@ def _has_room_for_tiles(found: LoadLoop, warps: int, blocks: int, target: Target
 
 
 def _has_room_for_sums(found: LoadLoop, warps: int, blocks: int, target: Target) -> bool:
-    """Whether the threads of so many warps that multiply have registers for their sums."""
+    """Return whether the accumulators fit into the registers of so many consumer warps."""
     _, per_thread = _registers(found, warps, blocks, target)
     return per_thread >= _accumulator_registers(found, warps) + MIN_HEADROOM
 

@@ -40,7 +40,7 @@ class _FixupState:
 
 
 def _counters(w: Writer, params: SSAValue, workspace: SSAValue, tile_bytes: int) -> SSAValue:
-    """The first counter: behind the sums of all tiles."""
+    """Return the address of the first counter, behind the partial accumulators of all tiles."""
     type_ = workspace.type
     assert isinstance(type_, PtrType)
     bytes_ = w.insert(RecastPtrOp(workspace, i8)).result
@@ -61,13 +61,13 @@ def _fixup_state(w: Writer, op: FixupOp, tile_bytes: int) -> _FixupState:
 
 
 def _acquire(w: Writer, op: FixupOp, step: _FixupState) -> None:
-    """The sums of all parts before this one are there, and this thread sees them."""
+    """Wait until the partial accumulators of all earlier K ranges are visible to this thread."""
     poll_while(w, step.counter, "ne", step.part.start, step.acts)
     synchronize(w, op.id, op.threads)
 
 
 def _release(w: Writer, op: FixupOp, step: _FixupState) -> None:
-    """What this group has added is there."""
+    """Publish what this thread group has added to the workspace."""
     synchronize(w, op.id, op.threads)
     increment(w, step.counter, step.part.count, step.acts)
 

@@ -58,7 +58,7 @@ def as_index(insert: Insert, number: SSAValue | int) -> SSAValue:
 
 
 def get_dim_size(op: views.GetDimSizeOp, insert: Insert) -> Sequence[SSAValue]:
-    """What the array was made with."""
+    """Convert a query of an extent to the operand that the array was made of."""
     return [as_index(insert, array_behind(op, op.source).extent(op.axis.value.data))]
 
 

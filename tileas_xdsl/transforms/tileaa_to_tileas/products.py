@@ -70,7 +70,7 @@ def _product(op: DotOp, a: SSAValue, b: SSAValue, insert: Insert) -> SSAValue:
 
 
 def _is_read_behind_loop(op: DotOp) -> bool:
-    """Whether a product is in no loop, or its sums are only added to in the one around."""
+    """Return whether a dot is in no loop, or its loop only adds to the accumulator."""
     loop, uses = op.parent_op(), list(op.result.uses)
     if not isinstance(loop, scf.ForOp):
         return isinstance(loop, func.FuncOp)

@@ -211,7 +211,7 @@ class GetIndexSpaceShapeOp(_GetShapeOp):
 
 
 class _ViewAccessOp(CudaTileOp):
-    """What a load and a store have in common."""
+    """Base of a load and a store."""
 
     memory_ordering_semantics = prop_def(MemoryOrderingSemanticsAttr)
     memory_scope = opt_prop_def(MemoryScopeAttr)

@@ -178,7 +178,7 @@ def _print_carried(printer: Printer, inner: Sequence[SSAValue], outer: Sequence[
 
 
 class _LoopOp(CudaTileOp):
-    """What both kinds of loops have in common."""
+    """Base of `for` and `loop`."""
 
     def check_carried(self, inits: Sequence[SSAValue], inner: Sequence[SSAValue]) -> None:
         """The loop begins with values of the right types."""

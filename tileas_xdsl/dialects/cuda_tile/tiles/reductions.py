@@ -42,7 +42,7 @@ from tileas_xdsl.dialects.cuda_tile.types.tile_types import TileType, element_of
 
 
 class _AggregateOp(CudaTileOp):
-    """What a reduction and a scan have in common."""
+    """Base of a reduction and a scan."""
 
     REVERSIBLE: ClassVar[bool] = False
 

@@ -185,7 +185,7 @@ class CopyAtomCallOp(AtomCall):
 
     @property
     def call(self) -> CopyCall:
-        """The types of the call."""
+        """Return the operand types of the call."""
         predicate = None if self.predicate is None else self.predicate.type
         return CopyCall(
             [v.type for v in self.sources], [v.type for v in self.destinations], predicate

@@ -56,7 +56,7 @@ KIND_OF = {
 SPARSE_STEP = 2
 
 LARGEST_EXPONENT = 15
-"""Of two, by which the sums so far may be divided before a product is added."""
+"""Exponents of two by which the accumulator may be divided before a product is added."""
 
 
 class UmmaType(MmaType):

@@ -46,7 +46,7 @@ WIDTHS = (4, 8, 16)
 FP8 = ("e4m3", "e5m2")
 
 ACCUMULATORS = {"i32": "s32"}
-"""What products call the types of sums that have another name here."""
+"""Accumulator types of MMA instructions that have another name in this dialect."""
 
 REGISTER_BYTES = {"b32": 4, "f32": 4, "f64": 8}
 

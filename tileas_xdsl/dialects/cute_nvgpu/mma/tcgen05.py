@@ -88,7 +88,7 @@ SIDES = ("before", "after")
 
 
 def check_blocks(op: Operation, blocks: IntegerAttr) -> None:
-    """Refuse what is of another number of blocks than one or two."""
+    """Raise unless the instruction is of one or two CTAs (`cta_group`)."""
     if value_of(blocks) not in (1, 2):
         raise op_error(op, f"is of 1 or 2 blocks, not {value_of(blocks)}")
 

@@ -24,7 +24,7 @@ FP4_KINDS = ("mxf4", "mxf4nvf4")
 SCALED_KINDS = ("mxf8f6f4", *FP4_KINDS)
 
 SCALED_INPUT_TARGETS = FEATURES[Feature.TCGEN05_SCALED_INPUT]
-"""Targets that divide the sums so far before they add a product; not those of sm_110."""
+"""Targets that can scale the accumulator before a product is added; not those of sm_110."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ _DESC = SmemDescType()
 _NUMBER = IntegerAttr.constr(i32)
 
 EXPONENTS = range(16)
-"""The powers of two by which the sums so far may be divided."""
+"""Exponents of two by which the accumulator may be divided (`scale-input-d`)."""
 
 
 class SparseProductOp(IRDLOperation):

@@ -74,7 +74,7 @@ class DotOp(TileasOp):
         signedness: tuple[Signedness, Signedness] | None = None,
         fast_acc: bool = False,
     ) -> None:
-        """`fast_acc` allows sums in fewer bits than the accumulator has."""
+        """`fast_acc` allows accumulation in fewer bits than the accumulator has."""
         sfa, sfb = scales or (None, None)
         names = dict(zip(("signedness_a", "signedness_b"), signedness or (), strict=False))
         super().__init__(

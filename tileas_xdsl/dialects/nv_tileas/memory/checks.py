@@ -109,7 +109,7 @@ def check_offsets(op: Operation, offsets: Sequence[SSAValue], count: int) -> Non
 
 
 def check_elements(op: Operation, view: Attribute, tile: Attribute) -> None:
-    """View and tile have the same elements."""
+    """Raise unless view and tile have the same element type."""
     first, second = element_of(view), element_of(tile)
     if first != second:
         text = message("nv_tileas.element_types.differ", view=first, tensor=second)

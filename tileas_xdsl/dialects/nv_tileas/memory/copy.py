@@ -29,7 +29,7 @@ from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType
 
 
 class CopyBase(MemoryOp):
-    """What the synchronous and the asynchronous copy have in common."""
+    """Base of the synchronous and the asynchronous copy."""
 
     source = operand_def()
     destination = operand_def()

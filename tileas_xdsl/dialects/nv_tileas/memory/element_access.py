@@ -74,7 +74,7 @@ _MASK = "(`mask` $mask^ `:` type($mask))? (`after` $token^ `:` type($token))?"
 
 
 class LoadBase(AccessOp):
-    """What the synchronous and the asynchronous load have in common."""
+    """Base of the synchronous and the asynchronous load."""
 
     base = operand_def()
     coords = var_operand_def()
@@ -164,7 +164,7 @@ class AsyncLoadOp(LoadBase):
 
 
 class StoreBase(AccessOp):
-    """What the synchronous and the asynchronous store have in common."""
+    """Base of the synchronous and the asynchronous store."""
 
     ASYNCHRONOUS: ClassVar[bool] = False
 

@@ -90,7 +90,7 @@ _AFTER = "(`after` $token^ `:` type($token))?"
 
 
 class TiledLoadBase(ViewAccessOp):
-    """What the synchronous and the asynchronous tiled load have in common."""
+    """Base of the synchronous and the asynchronous tiled load."""
 
     LAST_SEGMENT_MAY_LACK: ClassVar[bool] = True
 

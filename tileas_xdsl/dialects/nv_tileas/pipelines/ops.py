@@ -65,7 +65,7 @@ class StageOp(PipelineOp):
 
 
 class _ProduceOne(StageOp, Producer):
-    """What the two forms of `produce_one` have in common."""
+    """Base of the two forms of `produce_one`."""
 
     token = operand_def(ProducerTokenType)
     iterator = operand_def(IteratorType)
@@ -120,7 +120,7 @@ class ProduceOneAsyncOp(_ProduceOne):
 
 
 class _ConsumeOne(StageOp):
-    """What the two forms of `consume_one` have in common."""
+    """Base of the two forms of `consume_one`."""
 
     token = operand_def(ConsumerTokenType)
     iterator = operand_def(IteratorType)

@@ -134,7 +134,7 @@ class TokenToAsyncOp(TileasOp):
 
 
 class _Waiting(TileasOp):
-    """What the two ways to wait have in common."""
+    """Base of the two ways to wait."""
 
     token = operand_def(AsyncTokenType)
     values = var_result_def()

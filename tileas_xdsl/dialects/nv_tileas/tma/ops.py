@@ -82,7 +82,7 @@ STORE_REFUSES = ("padding_value",)
 
 
 class TmaTransferOp(MemoryOp):
-    """What all bulk copies have in common."""
+    """Base of bulk copies."""
 
     result = result_def(AsyncTokenType)
 
@@ -120,7 +120,7 @@ class TmaTransferOp(MemoryOp):
 
 
 class TmaLoadBase(TmaTransferOp):
-    """What bulk loads have in common: a barrier, padding, multicast."""
+    """Base of bulk loads: with a barrier, padding and multicast."""
 
     padding_value = opt_prop_def()
     tx_count = opt_prop_def(IntegerAttr.constr(i32))

@@ -70,7 +70,7 @@ class GlobalOp(DeclarationOp):
 
 @irdl_op_definition
 class FunctionOp(DeclarationOp):
-    """A function that somebody else defines: the kinds of its parameters and of its result."""
+    """An external device function: the register kinds of its parameters and of its result."""
 
     name = "ptx.function"
 

@@ -27,7 +27,7 @@ class Strings:
         return self._texts[cursor.index(len(self._texts), what, "strings")]
 
     def attribute(self, cursor: Cursor, what: str) -> StringAttr:
-        """The same as an attribute, one object for each text."""
+        """Return a string of the table as an attribute; equal strings give the same object."""
         number = cursor.index(len(self._texts), what, "strings")
         found = self._attributes.get(number)
         if found is None:

@@ -78,7 +78,7 @@ def _wide(values: Array, element: Attribute) -> Array:
 
 
 def gemm(agent: TileAgent, op: GemmOp, inputs: Sequence[View]) -> tuple[()]:
-    """`tl.gemm`: as tensor cores multiply; sums are of f32, f64 or i32."""
+    """`tl.gemm`, as tensor cores compute it; the accumulator is f32, f64 or i32."""
     actor, (a, b, c) = agent.actor(op), inputs
     left, right = a.read(actor), b.read(actor)
     left = left.T if op.transpose_a is not None else left

@@ -189,7 +189,7 @@ def _encoded(encoding: Attribute) -> Option:
 
 
 def _accumulators_of_threads(group: TileGroup, agent: Agent) -> RegisterLayout | None:
-    """The sums of a product whose operands and sums are in registers of all threads."""
+    """Return the accumulator layout of a dot whose operands are in registers of all threads."""
     products = (v.owner for v in group.values if isinstance(v.owner, DotOp | AsyncDotOp))
     tilings = (tiling_of(op, agent.warps) for op in products)
     return next((tiling.accumulator for tiling in tilings if tiling is not None), None)

@@ -66,7 +66,7 @@ def _of_fixed(choice: Choice | None, *, keeps_dimension: bool = False) -> Layout
 
 
 def _of_pieces(op: ReduceOp, choice: Choice | None, agent: Agent) -> Layout | None:
-    """What all lanes of the warps that have a row have of it."""
+    """Return the layout of row values, of which every lane of the warps of a row has a copy."""
     shape = tuple(op.source.type.get_shape())
     for rows in dict.fromkeys(blocked_layout(shape, agent.warps, size) for size in WIDTHS):
         form = blocked(rows)

@@ -177,7 +177,7 @@ def _of_its_tile(op: Operation, layout: MemoryLayout) -> MemoryLayout:
 
 
 def _atom(op: Operation, chosen: str) -> str | None:
-    """The atom that an operation can have for what was chosen; None to leave it open."""
+    """Return the atom that fits the chosen layout of an operation; None to leave it unset."""
     if chosen in ("ldg", "stg"):
         return chosen
     if chosen in BULK_ATOMS and isinstance(op, TiledLoadBase):

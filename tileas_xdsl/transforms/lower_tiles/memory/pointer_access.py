@@ -80,7 +80,7 @@ def async_load(e: ThreadBuilder, op: AsyncLoadOp) -> Sequence[Lowered]:
 
 
 def loaded(e: ThreadBuilder, op: LoadBase) -> Scalar | RegisterTile:
-    """The value of a load, in registers; what it acquires is known to all threads."""
+    """Lower a load to registers; what an acquire observes is visible to all threads."""
     order(e, op)
     if pointer_of(op.base.type) is None:
         return _loaded_at(e, op)
