@@ -20,6 +20,7 @@ from xdsl.ir import Operation, SSAValue
 from tileas_xdsl.analysis.layouts.layout_flow import LayoutRole, layout_role
 from tileas_xdsl.analysis.memory.shared_memory import tile_bytes
 from tileas_xdsl.dialects.ir_queries import enclosing
+from tileas_xdsl.dialects.nv_tileas.attributes import matrix_unit_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
@@ -57,7 +58,11 @@ def _reaches_product(load: TiledLoadOp) -> bool:
 
 
 def _has_room_for_stages(loop: scf.ForOp) -> bool:
-    """Whether two stages of what a loop loads for products fit beside what it computes of them."""
+    """Whether two stages of what a loop loads for products fit beside what it computes of them.
+
+    Operands of a unit that reads registers are exchanged through shared memory, one product at a
+    time.
+    """
     loads = [op for op in loop.body.block.ops if isinstance(op, TiledLoadOp)]
     stage = sum(tile_bytes(load.result.type) for load in loads if _reaches_product(load))
     computed = [
@@ -67,10 +72,20 @@ def _has_room_for_stages(loop: scf.ForOp) -> bool:
         and space_of(op.result.type) is Space.SMEM
         and not isinstance(op.source.owner, TiledLoadOp)
     ]
+    exchanged = [
+        tile_bytes(op.a.type) + tile_bytes(op.b.type)
+        for op in loop.body.block.ops
+        if isinstance(op, DotOp) and not _reads_shared_memory(op)
+    ]
     module = enclosing(loop, ModuleOp)
     assert module is not None
     room = module_target(module).shared_memory_per_block
-    return STAGES * stage + sum(map(tile_bytes, computed)) <= room
+    return STAGES * stage + sum(map(tile_bytes, computed)) + max(exchanged, default=0) <= room
+
+
+def _reads_shared_memory(op: DotOp) -> bool:
+    unit = matrix_unit_of(op.atom)
+    return unit is not None and unit.reads_shared_memory
 
 
 def _of_block(user: Operation, load: TiledLoadOp) -> Operation | None:
