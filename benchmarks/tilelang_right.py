@@ -40,7 +40,7 @@ def sizes() -> Mapping[str, Mapping[str, Any]]:
 
 COMPARISONS = re.compile(
     r"^( *)(def (?:assert_(?:close|similar|tensors_similar)|calc_(?:diff|sim)"
-    r"|calculate_tensor_similarity|validate_tensor_match|compare_tensors)\()",
+    r"|calculate_tensor_similarity|validate_tensor_match|compare_tensors|get_err_ratio)\()",
     re.MULTILINE,
 )
 """Functions of programs that compare tensors."""

@@ -111,9 +111,14 @@ class ThreadProgram:
         return [axis for axis in reversed(range(len(self.extents))) if axis in used]
 
     def is_of_block(self, node: Node) -> bool:
-        """Whether the block does parts of a statement as a whole, or threads exchange values."""
+        """Whether a statement is no iteration of a loop over threads.
+
+        The block does a part of it as a whole, threads exchange values, or a loop has bounds that
+        only run time knows.
+        """
         leaves = list(_leaves(node))
-        return any(self._is_leaf_of_block(leaf) for leaf in leaves) or _exchanges(leaves)
+        is_whole = any(self._is_leaf_of_block(leaf) for leaf in leaves) or _exchanges(leaves)
+        return is_whole or _has_unknown_loop(node)
 
     def _is_leaf_of_block(self, leaf: Node) -> bool:
         if leaf.kind == "tirx.BufferStore":
@@ -140,6 +145,16 @@ def _leaves(node: Node) -> Iterable[Node]:
         return
     for part in operands(node):
         yield from _leaves(part)
+
+
+def _has_unknown_loop(node: Node) -> bool:
+    """Whether there is a loop whose bounds run time knows, which an iteration does not have."""
+    if node.kind == "tirx.For" and None in (
+        node.child("min").constant,
+        node.child("extent").constant,
+    ):
+        return True
+    return any(_has_unknown_loop(part) for part in operands(node))
 
 
 def _exchanges(leaves: Sequence[Node]) -> bool:
