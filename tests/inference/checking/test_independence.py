@@ -11,7 +11,10 @@ import tileas_xdsl.inference.checking
 
 PACKAGE = "tileas_xdsl.inference.checking"
 CONTRACT = {"program", "decisions", "fragment_map", "staging"}
-TABLES = {f"tileas_xdsl.layout.{name}" for name in ("expr.expression", "expr.tables", "tables")}
+TABLES = {
+    f"tileas_xdsl.layout.{name}"
+    for name in ("expr.expression", "expr.tables", "integers", "tables")
+}
 ALLOWED = (
     {f"tileas_xdsl.inference.{name}" for name in CONTRACT} | TABLES | {"tileas_xdsl.target.arch"}
 )

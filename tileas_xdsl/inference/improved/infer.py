@@ -7,6 +7,8 @@ where accesses disagree a fragment is converted, at the cost that `layout.conver
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from math import ceil, prod
 
 from tileas_xdsl.inference.decisions import (
@@ -54,39 +56,95 @@ def infer(program: Program) -> Decisions:
     annotation cannot be served, or a thread has too few registers.
     """
     check_annotations(program)
-    views = views_of(program)
-    work_items = _work_items(program, views)
-    for item in work_items:
+    problem = _Problem.of(program)
+    for item in problem.work_items:
         check_sound(item)
-    fixed = _fixed(program, views)
-    solutions = _solutions(program, work_items, fixed)
-    layouts = _layouts(program, views, fixed, solutions)
-    if _excess(program, work_items, layouts, solutions):
-        live = live_elsewhere(work_items, layouts, program.buffers, program.floating)
-        solutions = _solutions(program, work_items, fixed, live)
-        layouts = _layouts(program, views, fixed, solutions)
-    _check_shared(program, work_items, _choices(solutions))
-    found = _decisions(program, views, work_items, layouts, solutions)
-    _check_registers(program, work_items, layouts, solutions, found)
+    solved = problem.solved()
+    if solved.needed.registers > limit_of(program.threads):
+        solved = problem.solved(solved.live)
+    _check_shared(solved)
+    found = _decisions(solved)
+    _check_registers(solved, found)
     return found
 
 
-def _solutions(
-    program: Program,
-    work_items: Sequence[WorkItem],
-    fixed: Mapping[str, FragmentMap],
-    live: Mapping[int, int] = NO_PRESSURE,
-) -> list[Solution]:
-    """An assignment for each component; raises `InferenceError` where there is none.
+@dataclass(frozen=True)
+class _Problem:
+    """A program as work items, and the layouts that are given."""
 
-    `live` has, by number of a work item, registers that other fragments need at it.
-    """
-    solver = Solver(program.threads, program.buffers, fixed, live)
-    solutions = [solver.solve(group) for group in components(work_items, fixed)]
-    for solution in solutions:
-        if solution.assignment.stuck is not None:
-            raise refused(solution.assignment.stuck, solution.assignment)
-    return solutions
+    program: Program
+    views: Views
+    work_items: Sequence[WorkItem]
+    fixed: Mapping[str, FragmentMap]
+
+    @classmethod
+    def of(cls, program: Program) -> _Problem:
+        views = views_of(program)
+        return cls(program, views, _work_items(program, views), _fixed(program, views))
+
+    def solved(self, live: Mapping[int, int] = NO_PRESSURE) -> _Solved:
+        """An assignment for each component; raises `InferenceError` where there is none.
+
+        `live` has, by number of a work item, registers that other fragments need at it.
+        """
+        solver = Solver(self.program.threads, self.program.buffers, self.fixed, live)
+        solutions = [solver.solve(group) for group in components(self.work_items, self.fixed)]
+        for solution in solutions:
+            if solution.assignment.stuck is not None:
+                raise refused(solution.assignment.stuck, solution.assignment)
+        return _Solved(self, solutions)
+
+
+@dataclass(frozen=True)
+class _Solved:
+    """A problem with an assignment for each of its components."""
+
+    problem: _Problem
+    solutions: Sequence[Solution]
+
+    @property
+    def program(self) -> Program:
+        return self.problem.program
+
+    @property
+    def views(self) -> Views:
+        return self.problem.views
+
+    @property
+    def work_items(self) -> Sequence[WorkItem]:
+        return self.problem.work_items
+
+    @cached_property
+    def layouts(self) -> Mapping[str, FragmentMap]:
+        """A layout for every storage; an unused one is replicated in all threads."""
+        layouts = dict(self.problem.fixed)
+        for solution in self.solutions:
+            layouts.update(solution.assignment.layouts)
+        program = self.program
+        for name in dict.fromkeys(self.views.first.values()):
+            if name not in layouts:
+                layouts[name] = fully_replicated(program.buffers[name].shape, program.threads)
+        return layouts
+
+    @cached_property
+    def choices(self) -> Mapping[int, Choice]:
+        """What was chosen for each work item, by its number."""
+        return {n: v.choice for s in self.solutions for n, v in s.assignment.verdicts.items()}
+
+    @cached_property
+    def needed(self) -> Pressure:
+        """The most registers that a thread needs at once."""
+        program = self.program
+        conversion_registers = {n: c.conversion_registers for n, c in self.choices.items()}
+        return pressure(
+            self.work_items, self.layouts, program.buffers, program.floating, conversion_registers
+        )
+
+    @property
+    def live(self) -> Mapping[int, int]:
+        """By number of a work item, the registers that other fragments need at it."""
+        program = self.program
+        return live_elsewhere(self.work_items, self.layouts, program.buffers, program.floating)
 
 
 def _work_items(program: Program, views: Views) -> list[WorkItem]:
@@ -120,70 +178,21 @@ def _fixed(program: Program, views: Views) -> dict[str, FragmentMap]:
     return found
 
 
-def _layouts(
-    program: Program,
-    views: Views,
-    fixed: Mapping[str, FragmentMap],
-    solutions: Sequence[Solution],
-) -> dict[str, FragmentMap]:
-    """Return a layout for every storage; an unused one is replicated in all threads."""
-    layouts = dict(fixed)
-    for solution in solutions:
-        layouts.update(solution.assignment.layouts)
-    for name in dict.fromkeys(views.first.values()):
-        if name not in layouts:
-            layouts[name] = fully_replicated(program.buffers[name].shape, program.threads)
-    return layouts
-
-
-def _needed(
-    program: Program,
-    work_items: Sequence[WorkItem],
-    layouts: Mapping[str, FragmentMap],
-    solutions: Sequence[Solution],
-) -> Pressure:
-    """The most registers that a thread needs at once."""
-    conversion_registers = {
-        number: choice.conversion_registers for number, choice in _choices(solutions).items()
-    }
-    return pressure(work_items, layouts, program.buffers, program.floating, conversion_registers)
-
-
-def _excess(
-    program: Program,
-    work_items: Sequence[WorkItem],
-    layouts: Mapping[str, FragmentMap],
-    solutions: Sequence[Solution],
-) -> bool:
-    needed = _needed(program, work_items, layouts, solutions)
-    return needed.registers > limit_of(program.threads)
-
-
-def _check_registers(
-    program: Program,
-    work_items: Sequence[WorkItem],
-    layouts: Mapping[str, FragmentMap],
-    solutions: Sequence[Solution],
-    found: Decisions,
-) -> None:
+def _check_registers(solved: _Solved, found: Decisions) -> None:
     """Raise where a thread has too few registers; the error has decisions that may be spilled."""
-    needed = _needed(program, work_items, layouts, solutions)
+    program, needed = solved.program, solved.needed
     limit = limit_of(program.threads)
     if needed.registers > limit:
-        sizes = {n: registers_of(layouts[n], program.buffers[n].bits) for n in layouts}
+        layouts = solved.layouts.items()
+        sizes = {name: registers_of(layout, program.buffers[name].bits) for name, layout in layouts}
         error = too_large(needed, limit, program, sizes)
         error.found = found if needed.registers <= MOST_SPILLED * limit else None
         raise error
 
 
-def _decisions(
-    program: Program,
-    views: Views,
-    work_items: Sequence[WorkItem],
-    layouts: Mapping[str, FragmentMap],
-    solutions: Sequence[Solution],
-) -> Decisions:
-    choices = _choices(solutions)
+def _decisions(solved: _Solved) -> Decisions:
+    program, views, work_items = solved.program, solved.views, solved.work_items
+    choices = solved.choices
     runs = {n: choice.runs for n, choice in choices.items() if choice.runs is not None}
     loops = {
         item.number: _loop_decision(seen, runs[item.number])
@@ -195,17 +204,13 @@ def _decisions(
     shared = shared_operands(program, gemms)
     shared |= plain_layouts(program, work_items, runs, shared)
     return Decisions(
-        {name: views.onto_view(name, layouts[first]) for name, first in views.first.items()},
+        {name: views.onto_view(name, solved.layouts[first]) for name, first in views.first.items()},
         loops,
         {name: shared[name] for name in program.buffers if name in shared},
-        tuple(_conversions(program, views, work_items, layouts, solutions)),
-        tuple(_reasons(program, views, work_items, solutions)),
-        tuple(_stagings(work_items, layouts, choices)),
+        tuple(_conversions(solved)),
+        tuple(_reasons(solved)),
+        tuple(_stagings(solved)),
     )
-
-
-def _choices(solutions: Sequence[Solution]) -> dict[int, Choice]:
-    return {n: v.choice for s in solutions for n, v in s.assignment.verdicts.items()}
 
 
 def _as_staged(item: WorkItem, names: Sequence[str]) -> WorkItem:
@@ -214,25 +219,21 @@ def _as_staged(item: WorkItem, names: Sequence[str]) -> WorkItem:
     return item
 
 
-def _stagings(
-    work_items: Sequence[WorkItem],
-    layouts: Mapping[str, FragmentMap],
-    choices: Mapping[int, Choice],
-) -> Iterator[Staging]:
-    for item in work_items:
-        for name in choices[item.number].staged:
-            yield Staging(item.number, name, ceil(staging_cost(layouts[name], item.uses_of(name))))
+def _stagings(solved: _Solved) -> Iterator[Staging]:
+    for item in solved.work_items:
+        for name in solved.choices[item.number].staged:
+            cost = staging_cost(solved.layouts[name], item.uses_of(name))
+            yield Staging(item.number, name, ceil(cost))
 
 
-def _check_shared(
-    program: Program, work_items: Sequence[WorkItem], choices: Mapping[int, Choice]
-) -> None:
+def _check_shared(solved: _Solved) -> None:
     """Raise `InferenceError` where copies in shared memory do not fit beside its buffers."""
+    program = solved.program
     storages = {b.storage or n: b for n, b in program.buffers.items() if b.scope is Scope.SHARED}
     own = sum(_bytes(buffer) for buffer in storages.values())
     limit = get_target(program.arch).shared_memory_per_block
-    for item in work_items:
-        for name in choices[item.number].staged:
+    for item in solved.work_items:
+        for name in solved.choices[item.number].staged:
             own += _bytes(program.buffers[name])
             if own > limit:
                 raise InferenceError(
@@ -257,16 +258,10 @@ def _loop_decision(item: WorkItem, runs: FragmentMap) -> LoopDecision:
     )
 
 
-def _conversions(
-    program: Program,
-    views: Views,
-    work_items: Sequence[WorkItem],
-    layouts: Mapping[str, FragmentMap],
-    solutions: Sequence[Solution],
-) -> Iterator[Conversion]:
-    choices = _choices(solutions)
-    for item in work_items:
-        for storage, target in choices[item.number].converted.items():
+def _conversions(solved: _Solved) -> Iterator[Conversion]:
+    views = solved.views
+    for item in solved.work_items:
+        for storage, target in solved.choices[item.number].converted.items():
             names = [n for n in touched(item.operation) if views.first.get(n) == storage]
             writes = any(use.access.writes for use in item.uses_of(storage))
             if len(names) > 1 and writes:
@@ -275,17 +270,16 @@ def _conversions(
                     f"views of one storage cannot be converted apart",
                     item.location,
                 )
-            bits = program.buffers[storage].bits
-            ways = crossings(layouts[storage], target, item.uses_of(storage))
+            bits = solved.program.buffers[storage].bits
+            ways = crossings(solved.layouts[storage], target, item.uses_of(storage))
             cost = sum(conversion_cost(a, b, bits) for a, b in ways)
             for name in names:
                 seen = views.onto_view(name, target)
                 yield Conversion(item.number, name, seen, cost)
 
 
-def _reasons(
-    program: Program, views: Views, work_items: Sequence[WorkItem], solutions: Sequence[Solution]
-) -> Iterator[Reason]:
+def _reasons(solved: _Solved) -> Iterator[Reason]:
+    views, solutions = solved.views, solved.solutions
     by_task = {n: s for s in solutions for n in s.assignment.verdicts}
     by_name = {n: s for s in solutions for n in s.assignment.origins}
     for name, first in views.first.items():
@@ -295,8 +289,8 @@ def _reasons(
             others = origin.considered or solution.roots
             yield Reason(name, origin.rule, origin.item, others)
         else:
-            yield Reason(name, _rule_of_fixed(program, views, first), None)
-    for item in work_items:
+            yield Reason(name, _rule_of_fixed(solved.program, views, first), None)
+    for item in solved.work_items:
         solution = by_task[item.number]
         verdict = solution.assignment.verdicts[item.number]
         if isinstance(item.operation, Loop):
