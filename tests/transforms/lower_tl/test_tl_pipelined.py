@@ -58,6 +58,22 @@ def test_a_loop_that_runs_again_comes_by_threads() -> None:
     assert "cp.async.bulk" not in ptx
 
 
+def test_a_tile_that_is_a_part_of_its_buffer_is_copied_in_its_turn() -> None:
+    """The near miss: offsets of the target that are zero may be stated, others move the tile."""
+    kept, whole = "memref<65x64xf16, #tl<space shared>>", StaticProduct().text
+    allocated = "%a = tl.alloc_shared : memref<"
+    part = whole.replace(f"{allocated}64x64", f"{allocated}65x64")
+    part = part.replace("to %a :", "to %a[%one, %zero] extents(64, 64) :")
+    part = part.replace("f16> to memref<64x64xf16, #tl<space shared>>", f"f16> to {kept}", 1)
+    part = part.replace("tl.gemm %a, %b", "tl.gemm %b, %b")
+    store = f"    tl.copy %a to %A : {kept} to memref<128x128xf16>\n    tl.copy %c to"
+    loads = [
+        compile_kernel(text).ptx.count("cp.async.bulk.tensor")
+        for text in (whole, part.replace("    tl.copy %c to", store))
+    ]
+    assert loads[1] == loads[0] // 2
+
+
 def test_stages_that_do_not_fit_are_given_up() -> None:
     """60 stages of 8192 bytes are asked for; a block has 232,448."""
     with collecting_diagnostics() as log:

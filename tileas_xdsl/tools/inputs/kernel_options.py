@@ -150,7 +150,10 @@ RunnableInput = Annotated[
     typer.Argument(
         metavar="INPUT",
         callback=_runnable_file,
-        help="An .mlir, .tileirbc or .ptx file with a kernel, or FILE.py:NAME, one of cuTile.",
+        help=(
+            "An .mlir, .tileirbc or .ptx file with a kernel, or FILE.py:NAME, one of cuTile or "
+            "TileLang."
+        ),
     ),
 ]
 SignatureOption = Annotated[
