@@ -121,8 +121,8 @@ def _descriptor(b, address):
 def _issue(b, shared, k):
     b(MbarrierArriveExpectTxOp(shared["full"], b.const(2 * TILE_BYTES)))
     zero = b.const(0)
-    b(TensorLoadOp(shared["a"], shared["map_a"], [k, zero], shared["full"]))
-    b(TensorLoadOp(shared["b"], shared["map_b"], [k, zero], shared["full"]))
+    b(TensorLoadOp(shared["a"], shared["map_a"], shared["full"], [k, zero]))
+    b(TensorLoadOp(shared["b"], shared["map_b"], shared["full"], [k, zero]))
 
 
 def _multiply(b, shared, carried, loop, store):

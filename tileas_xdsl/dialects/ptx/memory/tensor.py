@@ -10,16 +10,11 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     irdl_op_definition,
-    operand_def,
-    opt_operand_def,
-    opt_prop_def,
-    prop_def,
-    var_operand_def,
 )
 
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.fields import derived_init
-from tileas_xdsl.dialects.ptx.base import REG, GuardedOp, Value, address
+from tileas_xdsl.dialects.ptx.base import REG, GuardedOp, address
 from tileas_xdsl.dialects.ptx.checks import check_address, check_predicate, check_word, check_words
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.memory.bulk import BARRIER, GROUP
@@ -72,58 +67,30 @@ class TensorOp(GuardedOp):
 
 
 @irdl_op_definition
+@derived_init
 class TensorLoadOp(TensorOp):
-    """A box from global into shared memory; its bytes complete on the barrier."""
+    """A box from global into shared memory; its bytes complete on the barrier.
+
+    `mode` is tile, tile::gather4 (x and four rows) or im2col (with its b16 `offsets`); `multicast`
+    is a mask (b16) of blocks; `cta_group` 2 lets the barrier be the even block's.
+    """
 
     name = "ptx.tensor_load"
 
-    destination = operand_def(REG)
-    map = operand_def(REG)
-    barrier = operand_def(REG)
-    coordinates = var_operand_def(REG)
-    offsets = var_operand_def(REG)
-    multicast = opt_operand_def(REG)
-    policy = opt_operand_def(REG)
-    guard = opt_operand_def(REG)
-    to = prop_def(StringAttr)
-    cta_group = opt_prop_def(IntegerAttr)
-    offset = opt_prop_def(IntegerAttr)
-    barrier_offset = opt_prop_def(IntegerAttr)
+    destination: fields.Operand = fields.operand(REG)
+    map: fields.Operand = fields.operand(REG)
+    barrier: fields.Operand = fields.operand(REG)
+    coordinates: fields.Operands = fields.operands(REG)
+    offsets: fields.Operands = fields.operands(REG, default=(), kw_only=True)
+    multicast: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
+    policy: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
+    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
+    to: fields.String = fields.prop(StringAttr, default="shared::cluster", kw_only=True)
+    cta_group: fields.OptInt = fields.opt_prop(IntegerAttr, default=None, kw_only=True)
+    offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
+    barrier_offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
-
-    def __init__(
-        self,
-        destination: Value,
-        map: Value,
-        coordinates: Sequence[Value],
-        barrier: Value,
-        *,
-        mode: str = "tile",
-        offsets: Sequence[Value] = (),
-        to: str = "shared::cluster",
-        multicast: Value | None = None,
-        cta_group: int | None = None,
-        policy: Value | None = None,
-        offset: int = 0,
-        barrier_offset: int = 0,
-        guard: Value | None = None,
-        negate: bool = False,
-    ) -> None:
-        """`mode` is tile, tile::gather4 (x and four rows) or im2col (with its b16 `offsets`).
-
-        `multicast` is a mask (b16) of blocks; `cta_group` 2 lets the barrier be the even block's.
-        """
-        self.fill(
-            (destination, map, barrier, coordinates, offsets, multicast, policy, guard),
-            (),
-            mode=mode,
-            to=to,
-            cta_group=cta_group,
-            offset=offset or None,
-            barrier_offset=barrier_offset or None,
-            negate=negate,
-        )
 
     def check(self) -> None:
         self.check_box(self.map, self.coordinates, TENSOR_LOADS)
@@ -177,15 +144,19 @@ class TensorLoadOp(TensorOp):
         out.line(f"{self.guard_text(out)}{head} {', '.join(operands)}")
 
 
+@derived_init
 class FromSharedOp(TensorOp):
-    """Base: a box from shared to global memory, in a bulk group."""
+    """Base: a box from shared to global memory, in a bulk group.
 
-    map = operand_def(REG)
-    source = operand_def(REG)
-    coordinates = var_operand_def(REG)
-    policy = opt_operand_def(REG)
-    guard = opt_operand_def(REG)
-    offset = opt_prop_def(IntegerAttr)
+    `mode` is tile, tile::scatter4 (x and four rows) or im2col_no_offs.
+    """
+
+    map: fields.Operand = fields.operand(REG)
+    source: fields.Operand = fields.operand(REG)
+    coordinates: fields.Operands = fields.operands(REG)
+    policy: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
+    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
+    offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
@@ -215,66 +186,27 @@ class FromSharedOp(TensorOp):
 
 
 @irdl_op_definition
+@derived_init
 class TensorStoreOp(FromSharedOp):
     """A box from shared to global memory."""
 
     name = "ptx.tensor_store"
-
-    def __init__(
-        self,
-        map: Value,
-        coordinates: Sequence[Value],
-        source: Value,
-        *,
-        mode: str = "tile",
-        policy: Value | None = None,
-        offset: int = 0,
-        guard: Value | None = None,
-        negate: bool = False,
-    ) -> None:
-        """`mode` is tile, tile::scatter4 (x and four rows) or im2col_no_offs."""
-        self.fill(
-            (map, source, coordinates, policy, guard),
-            (),
-            mode=mode,
-            offset=offset or None,
-            negate=negate,
-        )
 
     def emit(self, out: Writer) -> None:
         self.write(out, "cp.async.bulk.tensor", "")
 
 
 @irdl_op_definition
+@derived_init
 class TensorReduceOp(FromSharedOp):
-    """A box of shared memory combined with one of global memory."""
+    """A box of shared memory combined with one of global memory.
+
+    `operation` is add, min, max, inc, dec, and, or, xor; the map knows the type.
+    """
 
     name = "ptx.tensor_reduce"
 
-    operation = prop_def(StringAttr)
-
-    def __init__(
-        self,
-        map: Value,
-        coordinates: Sequence[Value],
-        source: Value,
-        operation: str,
-        *,
-        mode: str = "tile",
-        policy: Value | None = None,
-        offset: int = 0,
-        guard: Value | None = None,
-        negate: bool = False,
-    ) -> None:
-        """`operation` is add, min, max, inc, dec, and, or, xor; the map knows the type."""
-        self.fill(
-            (map, source, coordinates, policy, guard),
-            (),
-            mode=mode,
-            operation=operation,
-            offset=offset or None,
-            negate=negate,
-        )
+    operation: fields.String = fields.prop(StringAttr)
 
     def check(self) -> None:
         super().check()

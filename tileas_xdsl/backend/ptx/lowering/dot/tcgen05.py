@@ -152,8 +152,8 @@ def _pair_load(op: nvgpu.PairTmaLoadOp, low: Lowering) -> None:
         ptx.TensorLoadOp(
             smem.base,
             low.value(op.desc),
-            [low.value(coordinate) for coordinate in op.coords],
             barrier,
+            [low.value(coordinate) for coordinate in op.coords],
             cta_group=2,
             offset=smem.offset,
             guard=guard_of(low, op.pred),

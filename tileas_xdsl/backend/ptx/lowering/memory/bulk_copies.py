@@ -27,8 +27,8 @@ def _load(op: nvgpu.TmaLoadOp, low: Lowering) -> None:
         ptx.TensorLoadOp(
             smem.base,
             low.value(op.desc),
-            [low.value(coordinate) for coordinate in op.coords],
             mbar.base,
+            [low.value(coordinate) for coordinate in op.coords],
             mode=_mode(op.mode, LOADS),
             offsets=[low.value(offset) for offset in op.offsets],
             multicast=_mask(low, op.multicast_mask),
@@ -55,8 +55,8 @@ def _store(op: nvgpu.TmaStoreOp, low: Lowering) -> None:
     low.act(
         ptx.TensorStoreOp(
             low.value(op.desc),
-            coordinates,
             place.base,
+            coordinates,
             mode=_mode(op.mode, STORES),
             offset=place.offset,
             guard=guard_of(low, op.pred),
@@ -70,8 +70,8 @@ def _reduce(op: nvgpu.TmaReduceOp, low: Lowering) -> None:
     low.act(
         ptx.TensorReduceOp(
             low.value(op.desc),
-            coordinates,
             place.base,
+            coordinates,
             op.kind.data,
             offset=place.offset,
             guard=guard_of(low, op.pred),
