@@ -123,6 +123,14 @@ def test_programs_of_threads() -> None:
         np.testing.assert_array_equal(arrays[2], [*want[1:, 5], 1])
 
 
+def test_what_iterations_and_threads_combine() -> None:
+    x = RNG.integers(-9, 9, (16, 32)).astype(np.float32)
+    given = x, np.zeros(16, np.float32), np.zeros(4, np.float32)
+    for arrays in runs("combined", *given, grid=1):
+        np.testing.assert_array_equal(arrays[1], x.sum(1))
+        np.testing.assert_array_equal(arrays[2], x[:4, :8].sum(1))
+
+
 def test_what_the_block_does_is_for_no_thread() -> None:
     with pytest.raises(DiagnosticError) as caught:
         module_of((RECORDED / "by_hand.json").read_text())

@@ -23,6 +23,7 @@ from tileas_xdsl.frontend.tilelang.launches import Launch, launches
 from tileas_xdsl.frontend.tilelang.memory import element_access
 from tileas_xdsl.frontend.tilelang.memory.local_buffers import written_by_iterations
 from tileas_xdsl.frontend.tilelang.memory.strides import strides_of
+from tileas_xdsl.frontend.tilelang.reducers import read_reducers
 from tileas_xdsl.frontend.tilelang.scalars import arithmetic, calls
 from tileas_xdsl.frontend.tilelang.scalars.conversions import resized
 from tileas_xdsl.frontend.tilelang.scalars.element_types import scalar_type
@@ -53,10 +54,7 @@ _WITHOUT_EFFECT = (
     *("tl.launch_threads", "layout_map", "l2_hit_ratio_map", "tl.non_restrict_params"),
     *("reducer_info", "reducer_info_v2"),
 )
-"""Annotations of a block that are read elsewhere or change no result.
-
-Those of reducers do once they are finalised, which is refused.
-"""
+"""Annotations of a block that are read elsewhere or change no result."""
 
 _REFUSED_SPACES = {
     "shared.barrier": "is a barrier by hand: synchronisation follows from T.Pipelined",
@@ -223,7 +221,10 @@ def _allocate(scope: Scope, part: Node) -> None:
     for buffer in block.children("alloc_buffers"):
         with scope.at(buffer):
             _allocate_one(scope, buffer)
-    for name in block.named("annotations"):
+    annotations = block.named("annotations")
+    for name in ("reducer_info", "reducer_info_v2"):
+        scope.reducers |= read_reducers(annotations.get(name))
+    for name in annotations:
         if name not in _WITHOUT_EFFECT:
             raise scope.refusal(f"the annotation '{name}' of a block", "has no counterpart in tl")
 

@@ -42,6 +42,8 @@ class Scope(Emitter):
     """What differs from thread to thread, where the program names its threads."""
     written: Mapping[Node, set[str]] = field(default_factory=dict[Node, set[str]])
     """Elements that iterations of the parallel loop around write, as texts of their indices."""
+    reducers: frozenset[Node] = frozenset()
+    """The variables of buffers that iterations of parallel loops may update together."""
     of_iterations: set[Node] = field(default_factory=set[Node])
     """Local buffers that iterations of parallel loops write."""
 

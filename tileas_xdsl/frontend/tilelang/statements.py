@@ -18,9 +18,10 @@ from tileas_xdsl.frontend.tilelang.memory.local_buffers import check_private
 from tileas_xdsl.frontend.tilelang.memory.memory_spaces import space_of
 from tileas_xdsl.frontend.tilelang.memory.readable import written_by
 from tileas_xdsl.frontend.tilelang.memory.regions import for_each
+from tileas_xdsl.frontend.tilelang.reducers import COMBINED, reduce_into, reduction_of
 from tileas_xdsl.frontend.tilelang.refusals import HINTS
 from tileas_xdsl.frontend.tilelang.scope import Scope
-from tileas_xdsl.frontend.tilelang.thread_loops import by_threads
+from tileas_xdsl.frontend.tilelang.thread_loops import all_reduce, by_threads
 
 StatementHandler: TypeAlias = Callable[[Scope, Node], None]
 
@@ -111,6 +112,9 @@ def _parallel(scope: Scope, node: Node) -> None:
     known = [n for n in extents if n is not None]
     if len(known) != len(loops):
         raise scope.refusal("T.Parallel of a dynamic extent", "has no counterpart in tl")
+    if (found := reduction_of(scope, loops, body)) is not None:
+        reduce_into(scope, loops, found)
+        return
     check_private(scope, node)
     block = Block(arg_types=[IndexType()] * len(loops))
     scope.written = written_by(scope, [p for p in walk(body) if p.kind == "tirx.BufferStore"])
@@ -217,6 +221,12 @@ def _evaluate(scope: Scope, node: Node) -> None:
 
 def _attribute(scope: Scope, node: Node) -> None:
     key = node.text("attr_key")
+    if key == "reduce_scope":
+        (combined,) = node.child("node").children("result")
+        if (kind := COMBINED.get(combined.kind)) is None:
+            raise scope.refusal("what threads combine by another function", "is none of tl")
+        all_reduce(scope, node.child("body"), kind)
+        return
     if key not in _HINTS:
         raise scope.refusal(f"the attribute '{key}'", "has no counterpart in tl")
     statement(scope, node.child("body"))

@@ -10,12 +10,14 @@ from xdsl.dialects.builtin import IndexType, i1, i8
 from xdsl.ir import Block
 
 from tileas_xdsl.dialects.tl.buffers import AllocFragmentOp
+from tileas_xdsl.dialects.tl.compute import ReduceOp
 from tileas_xdsl.dialects.tl.loops import ParallelOp
 from tileas_xdsl.frontend.tilelang.graph import Node
+from tileas_xdsl.frontend.tilelang.memory.element_access import store_at
 from tileas_xdsl.frontend.tilelang.memory.readable import written_by
 from tileas_xdsl.frontend.tilelang.names import operands
 from tileas_xdsl.frontend.tilelang.scope import Scope
-from tileas_xdsl.frontend.tilelang.thread_programs import HEADERS
+from tileas_xdsl.frontend.tilelang.thread_programs import HEADERS, all_reduce_of
 
 Handler = Callable[[Scope, Node], None]
 
@@ -56,6 +58,29 @@ def _each_thread(scope: Scope, node: Node) -> Generator[None]:
     scope.threads.indices = []
     scope.written = outer
     scope.insert(ParallelOp(box, block))
+
+
+def all_reduce(scope: Scope, node: Node, kind: str) -> None:
+    """Combine a value of each thread along one dimension of the block."""
+    found, threads = all_reduce_of(node), scope.threads
+    axes = frozenset[int]() if found is None else threads.axes_of(*found.along)
+    if found is None or len(axes) != 1:
+        raise scope.refusal("what threads combine", "is one value along one dimension of the block")
+    position = len(threads.extents) - 1 - next(iter(axes))
+    element = scope.element_type(found.value.dtype)
+    each = scope.insert(AllocFragmentOp(threads.box, element)).buffer
+    left = tuple(n for k, n in enumerate(threads.box) if k != position) or (1,)
+    total = scope.insert(AllocFragmentOp(left, element)).buffer
+    is_one = len(threads.box) == 1
+    with _each_thread(scope, found.value):
+        value = scope.scalar(found.value, element)
+        scope.insert(memref.StoreOp.get(value, each, threads.indices))
+    scope.insert(ReduceOp(kind, each, total, position, keep_dims=is_one, clear=True))
+    with _each_thread(scope, found.value):
+        kept = [index for k, index in enumerate(threads.indices) if k != position]
+        places = [scope.index_constant(0)] if is_one else kept
+        value = scope.insert(memref.LoadOp.get(total, places)).res
+        store_at(scope, found.result, [scope.index_constant(0)], value)
 
 
 def _stores(node: Node) -> list[Node]:

@@ -32,6 +32,30 @@ _OF_THREADS = ("tl.atomic_add_elem_op",)
 """Calls that a thread makes for itself; others are of the block."""
 
 
+@dataclass(frozen=True)
+class AllReduce:
+    """A value that threads combine along dimensions of the block, each getting the result."""
+
+    value: Node
+    result: Node
+    """The private buffer of one element that gets it."""
+    along: Sequence[Node]
+    """Indices of threads."""
+
+
+def all_reduce_of(node: Node) -> AllReduce | None:
+    """The combination that a statement makes; None for any other statement."""
+    if node.kind != "tirx.Evaluate" or node.child("value").kind != "tirx.Call":
+        return None
+    call = node.child("value")
+    if call.child("op").data != "tirx.tvm_thread_allreduce":
+        return None
+    _, value, condition, result, *along = call.children("args")
+    if condition.kind != "ir.IntImm" or not condition.number("value"):
+        return None
+    return AllReduce(value, result.child("buffer"), along)
+
+
 @dataclass
 class ThreadProgram:
     """The threads of a block, where the program names them."""
@@ -86,6 +110,11 @@ class ThreadProgram:
             if _is_private(buffer):
                 parts = [node.child("value"), *node.children("indices")]
                 self._differs(buffer, around | self.axes_of(*parts))
+            return
+        if (combined := all_reduce_of(node)) is not None:
+            self._differs(
+                combined.result, self.axes_of(combined.value) - self.axes_of(*combined.along)
+            )
             return
         headers = [node.optional(name) for name in HEADERS]
         inner = around | self.axes_of(*(header for header in headers if header is not None))

@@ -244,6 +244,7 @@ def _nothing(scope: Scope, node: Node) -> None:
 _IMPLIED = (
     *("tirx.tvm_storage_sync", "tl.sync_warp", "tl.wait_wgmma", "tl.warpgroup_wait"),
     *("tl.warpgroup_arrive", "tl.warpgroup_commit_batch", "tl.fence_proxy_async"),
+    "tl.tileop.finalize_reducer",
     *("tl.no_set_max_nreg", "tl.set_max_nreg", "tl.annotate_producer_reg_dealloc"),
 )
 

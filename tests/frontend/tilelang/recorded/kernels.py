@@ -180,6 +180,39 @@ def threads():
 
 
 @tilelang.jit
+def combined():
+    @T.prim_func
+    def combined_sums(
+        X: T.Tensor((16, 32), "float32"),
+        S: T.Tensor((16,), "float32"),
+        Z: T.Tensor((4,), "float32"),
+    ):
+        with T.Kernel(1, threads=(8, 4)):
+            tx = T.get_thread_binding(0)
+            ty = T.get_thread_binding(1)
+            s = T.alloc_reducer((16,), "float32", op="sum", replication="all")
+            one = T.alloc_local((1,), "float32")
+            whole = T.alloc_local((1,), "float32")
+            T.clear(s)
+            for i, j in T.Parallel(16, 32):
+                s[i] += X[i, j]
+            T.finalize_reducer(s)
+            T.copy(s, S)
+            one[0] = X[ty, tx]
+            with T.attr(
+                T.comm_reducer(lambda x, y: x + y, [T.float32(0)]),
+                "reduce_scope",
+                T.reinterpret(T.uint64(0), dtype="handle"),
+            ):
+                T.evaluate(
+                    T.tvm_thread_allreduce(T.uint32(1), one[0], True, whole[0], tx, dtype="handle")
+                )
+            Z[ty] = whole[0]
+
+    return combined_sums
+
+
+@tilelang.jit
 def by_hand():
     @T.prim_func
     def threads_by_hand(X: T.Tensor((64,), "float32")):
@@ -200,6 +233,7 @@ KERNELS = {
     "pairs": pairs,
     "columns": columns,
     "threads": threads,
+    "combined": combined,
     "by_hand": by_hand,
 }
 
