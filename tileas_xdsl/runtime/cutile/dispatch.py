@@ -8,6 +8,7 @@ compilation.
 
 from __future__ import annotations
 
+import threading
 from typing import Any, cast
 
 from tileas_xdsl.runtime.cutile import settings
@@ -114,15 +115,25 @@ def _check_count(wanted: int, given: int) -> None:
 
 def table_of(kernel: Any) -> KernelTable:
     """Return the table of a kernel for the settings of now; raises `TypeError` for no kernel."""
-    found = getattr(kernel, "_tileas_table", None)
-    if found is None or found.settings is not settings.current:
-        if not hasattr(kernel, "_annotated_function"):
-            kind = type(kernel).__name__
-            text = f"{SIGNATURE} expects a tile kernel as the third argument, got {kind}"
-            raise TypeError(text)
-        chosen = settings.current
-        found = kernel._tileas_table = KernelTable(kernel, chosen, _backend(chosen))
+    if (found := _known_table(kernel)) is not None:
+        return found
+    if not hasattr(kernel, "_annotated_function"):
+        kind = type(kernel).__name__
+        text = f"{SIGNATURE} expects a tile kernel as the third argument, got {kind}"
+        raise TypeError(text)
+    with _creation:  # of several threads the first one makes it; the backend is imported then
+        if (found := _known_table(kernel)) is None:
+            chosen = settings.current
+            found = kernel._tileas_table = KernelTable(kernel, chosen, _backend(chosen))
     return found
+
+
+_creation = threading.Lock()
+
+
+def _known_table(kernel: Any) -> KernelTable | None:
+    found: KernelTable | None = getattr(kernel, "_tileas_table", None)
+    return None if found is None or found.settings is not settings.current else found
 
 
 def _backend(chosen: Settings) -> Backend:
