@@ -29,6 +29,8 @@ class Scope(Emitter):
     """By the type key of a node."""
     values: dict[Node, SSAValue] = field(default_factory=dict[Node, SSAValue])
     """Of variables."""
+    deferred: dict[Node, Node] = field(default_factory=dict[Node, Node])
+    """Expressions of names that stand before the loop whose variable they use (`T.Persistent`)."""
     bound: dict[Node, Node] = field(default_factory=dict[Node, Node])
     """The expressions of variables that name one."""
     kernel: Block = field(default_factory=Block)
@@ -92,7 +94,8 @@ class Scope(Emitter):
             return self.values[node].type
         if node in self.threads.axes:
             return INDEX
-        if (expression := self.threads.expressions.get(node)) is not None:
+        expression = self.threads.expressions.get(node, self.deferred.get(node))
+        if expression is not None:
             return self.type_of(expression)
         return self.variable(node).type
 
@@ -103,11 +106,17 @@ class Scope(Emitter):
             return found
         if self.threads.indices and node in self.threads.varying:
             return self._of_thread(node)
+        if node in self.deferred:
+            return self.scalar(self.deferred[node])
         name = node.text("name")
         if node in self.threads.varying:
             why = "is the index of a thread: tl says what the block does; write T.Parallel"
             raise self.refusal(f"'{name}'", why)
         raise self.refusal(f"'{name}'", "has no value: no argument of the kernel gives it")
+
+    def is_known(self, node: Node) -> bool:
+        """Whether a variable has a value, now or for each thread."""
+        return node in self.values or node in self.threads.varying
 
     def _of_thread(self, node: Node) -> SSAValue:
         """The value that a variable has for the thread that is an iteration."""

@@ -18,6 +18,7 @@ from tileas_xdsl.frontend.tilelang.memory.local_buffers import check_private
 from tileas_xdsl.frontend.tilelang.memory.memory_spaces import space_of
 from tileas_xdsl.frontend.tilelang.memory.readable import written_by
 from tileas_xdsl.frontend.tilelang.memory.regions import for_each
+from tileas_xdsl.frontend.tilelang.names import names_of
 from tileas_xdsl.frontend.tilelang.reducers import COMBINED, reduce_into, reduction_of
 from tileas_xdsl.frontend.tilelang.refusals import HINTS
 from tileas_xdsl.frontend.tilelang.scope import Scope
@@ -204,6 +205,10 @@ def _bind(scope: Scope, node: Node) -> None:
     if value.kind == "tirx.Call" and value.child("op").data == "tl.launch_thread_idx":
         return
     scope.bound[variable] = value
+    named = names_of(value, {})
+    if any(name.kind == "tirx.Var" and not scope.is_known(name) for name in named):
+        scope.deferred[variable] = value
+        return
     scope.values[variable] = scope.scalar(value)
 
 
