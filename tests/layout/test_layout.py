@@ -242,8 +242,22 @@ def test_recasts_follow_cute() -> None:
         upcast(Layout(3), 2)
     with pytest.raises(LayoutError, match="adjacent"):
         downcast(Layout(4, 2), 2)
-    with pytest.raises(LayoutError, match="from 16-bit to 6-bit"):
-        recast_layout(a, 16, 6)
+
+
+def test_recasts_between_widths_that_do_not_divide_each_other_join_and_divide() -> None:
+    rows = L("(4,6):(6,1)")
+    assert str(recast_layout(rows, 16, 24)) == "(4,4):(4,1)"
+    assert str(recast_layout(L("(4,4):(4,1)"), 24, 16)) == "(4,6):(6,1)"
+    assert bits_of(recast_layout(rows, 16, 24), 24) == bits_of(rows, 16)
+    assert str(recast_layout(L("(8,64):(192,3)"), 1, 3)) == "(8,64):(64,1)"
+    with pytest.raises(LayoutError, match=r"upcast of .*stride 64 and 3"):
+        recast_layout(L("(8,64):(64,1)"), 16, 6)
+    with pytest.raises(LayoutError, match="adjacent"):
+        recast_layout(L("4:6"), 16, 24)
+
+
+def bits_of(layout: Layout, width: int) -> set[int]:
+    return {x * width + bit for x in offsets(layout) for bit in range(width)}
 
 
 @given(layouts())

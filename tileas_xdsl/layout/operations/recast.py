@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import gcd
 from typing import Any, overload
 
 from tileas_xdsl.layout.axes import AxisSum
@@ -90,17 +91,19 @@ def _down(layout: Any, n: int) -> Layout:
 def recast_layout(layout: Any, old_bits: int, new_bits: int) -> Any:
     """`layout`, which counts elements of `old_bits`, counting elements of `new_bits`.
 
-    The swizzle of a composed layout moves along: it permutes the same bits of the address.
+    Where neither width is a multiple of the other, elements are joined until their width is a
+    multiple of both, then divided: 16 to 24 bits is three to one, and one to two.  The swizzle of
+    a composed layout moves along: it permutes the same bits of the address.
+
+    Raises `LayoutError` when elements cannot be joined, or are not adjacent and to be divided.
     """
     if isinstance(layout, ComposedLayout):
         return _recast_composed(layout, old_bits, new_bits)
-    if new_bits == old_bits:
-        return layout
-    if new_bits % old_bits == 0:
-        return _up(layout, new_bits // old_bits)
-    if old_bits % new_bits == 0:
-        return _down(layout, old_bits // new_bits)
-    raise LayoutError(f"cannot recast {layout} from {old_bits}-bit to {new_bits}-bit elements")
+    common = gcd(old_bits, new_bits)
+    joined, parts = new_bits // common, old_bits // common
+    if joined > 1:
+        layout = _up(layout, joined)
+    return layout if parts == 1 else _down(layout, parts)
 
 
 def _recast_composed(layout: ComposedLayout, old_bits: int, new_bits: int) -> ComposedLayout:

@@ -184,6 +184,8 @@ func.func @modes(%L: !cute.layout<"(4,?,8):(1,4,?)">, %i: i32) {
   %h = cute.get(%L) <{mode = [1]}> : !cute.layout
   %m = cute.static : !cute.layout<"(8,4):(1,8)">
   %n = cute.recast_layout(%m) <{new_type_bits = 8 : i32, old_type_bits = 16 : i32}> : !cute.layout
+  %p = cute.static : !cute.layout<"(6,4):(1,6)">
+  %q = cute.recast_layout(%p) <{new_type_bits = 24 : i32, old_type_bits = 16 : i32}> : !cute.layout
   func.return
 }
 
@@ -199,4 +201,6 @@ func.func @modes(%L: !cute.layout<"(4,?,8):(1,4,?)">, %i: i32) {
 // CHECK-NEXT: %h = cute.get(%L) <{mode = [1 : i64]}> : (!cute.layout<"(4,?,8):(1,4,?)">) -> !cute.layout<"?:4">
 // CHECK-NEXT: %m = cute.static : !cute.layout<"(8,4):(1,8)">
 // CHECK-NEXT: %n = cute.recast_layout(%m) <{new_type_bits = 8 : i32, old_type_bits = 16 : i32}> : (!cute.layout<"(8,4):(1,8)">) -> !cute.layout<"(16,4):(1,16)">
+// CHECK-NEXT: %p = cute.static : !cute.layout<"(6,4):(1,6)">
+// CHECK-NEXT: %q = cute.recast_layout(%p) <{new_type_bits = 24 : i32, old_type_bits = 16 : i32}> : (!cute.layout<"(6,4):(1,6)">) -> !cute.layout<"(4,4):(1,4)">
 // CHECK-NEXT: func.return

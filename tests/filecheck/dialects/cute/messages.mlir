@@ -465,6 +465,17 @@ func.func @f(%v: !cute.layout<"(3,4):(1,3)">) {
 
 // -----
 
+// Only adjacent elements are divided, as CuTe's `downcast` requires.
+
+func.func @f(%v: !cute.layout<"4:2">) {
+  // expected-error@+2 {{unable to recast layout 4:2: downcast of 4:2: no mode has adjacent elements}}
+  // expected-error@+1 {{'cute.recast_layout' op failed to infer returned types}}
+  %r = cute.recast_layout(%v) <{new_type_bits = 8 : i32, old_type_bits = 16 : i32}> : (!cute.layout<"4:2">) -> i32
+  func.return
+}
+
+// -----
+
 // Layouts have inverses
 
 func.func @f(%v: !cute.shape<"(8,4)">) {
