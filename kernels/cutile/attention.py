@@ -221,5 +221,6 @@ PROBLEMS: Sequence[Problem] = [
         Attention(1, 2, 70, 200, 128, group=2, sums=True),
         Attention(1, 1, 128, 192, 128, "bf16", tm=128),
         Attention(1, 1, 200, 200, 128, causal=True, sums=True, tm=128),
+        Attention(1, 1, 300, 300, 128, causal=True, tm=256, tn=32),
     )
 ]

@@ -116,3 +116,28 @@ func.func @forms(%n: i32) attributes {cute.kernel, nvvm.reqntid = array<i32: 128
 // CHECK-NEXT:    %20, %21 = ptx.wgmma.wait_group values(%18, %19) {pending = 0 : i64} : !ptx.reg<b32, 16>, !ptx.reg<b32, 16> -> !ptx.reg<b32, 16>, !ptx.reg<b32, 16>
 // CHECK-NEXT:    ptx.ret
 // CHECK-NEXT:  }
+
+// A descriptor that a branch reads first is added up again behind the branch, which may not run.
+
+func.func @branches(%flag: i1, %n: i32) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>, tileas.smem_bytes = 65536 : i32} {
+  %s = cute_nvgpu.arch.get_dyn_smem 0 -> !cute.ptr<f16, smem, align<1024>>
+  %d = cute_nvgpu.make_gmma_smem_desc %s swizzle "128B" leading 16 stride 1024 : !cute.ptr<f16, smem, align<1024>>
+  %p = cute_nvgpu.smem_desc_add %d bytes 32
+  %i = cute.fragment.undef : vector<16xi32>
+  scf.if %flag {
+    %0 = cute_nvgpu.arch.mma.SM90 %p, %d, %i shape [64, 32, 32] elements "u8", "s8" major "k", "k" : !cute_nvgpu.smem_desc, vector<16xi32> -> vector<16xi32>
+  }
+  %1 = cute_nvgpu.arch.mma.SM90 %p, %d, %i shape [64, 32, 32] elements "u8", "s8" major "k", "k" : !cute_nvgpu.smem_desc, vector<16xi32> -> vector<16xi32>
+  cute_nvgpu.arch.wgmma_commit_group
+  %3 = cute_nvgpu.arch.wgmma_wait_group 0, %1 : vector<16xi32> -> vector<16xi32>
+  func.return
+}
+
+// CHECK-LABEL: ptx.entry @branches
+// CHECK:         [[TWO:%[0-9]+]] = ptx.const {value = 2 : i64} -> !ptx.reg<b64>
+// CHECK:         [[D:%[0-9]+]] = ptx.or
+// CHECK:         ptx.cond_bra
+// CHECK:         [[TAKEN:%[0-9]+]] = ptx.add [[D]], [[TWO]]
+// CHECK-NEXT:    ptx.wgmma {{.*}}, [[TAKEN]], [[D]],
+// CHECK:         [[BEHIND:%[0-9]+]] = ptx.add [[D]], [[TWO]]
+// CHECK-NEXT:    ptx.wgmma {{.*}}, [[BEHIND]], [[D]],

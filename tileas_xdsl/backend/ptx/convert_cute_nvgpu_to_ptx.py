@@ -18,7 +18,8 @@ from tileas_xdsl.backend.ptx.lowering.control.kernel import (
 )
 from tileas_xdsl.backend.ptx.lowering.index_width import set_index_width
 from tileas_xdsl.backend.ptx.lowering.memory.globals import lower_global
-from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.diagnostics.emission import BrokenPassError, op_error
+from tileas_xdsl.diagnostics.verification.dominance import dominance_errors
 from tileas_xdsl.dialects.nv_tileaa.memory.globals import GlobalOp
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.target.arch import Target
@@ -51,6 +52,10 @@ class ConvertCuteNvgpuToPtx(ModulePass):
             block.erase_op(kernel)
         entries = [kernel.entry for kernel in lowered]
         block.add_ops([*shared, *globals_, *declared.values(), *entries])
+        # PTX is printed without another look: a register that is not written on some path would be
+        # a wrong result on a GPU.
+        if errors := dominance_errors(op):
+            raise BrokenPassError(*errors)
 
 
 def _lowered(kernel: Operation, target: Target) -> LoweredKernel:

@@ -31,11 +31,14 @@ from tileas_xdsl.dialects.target_attribute import module_target
 STAGES = 2
 """One that is read while the other is filled."""
 
+OTHERS = 8
+"""An eighth of shared memory is left for what stores are staged in, reductions and barriers."""
+
 
 def is_made_into_operand(load: TiledLoadOp) -> bool:
     """Whether a product of the loop that a load is in reads what is computed of its tile.
 
-    Only where shared memory has room for that.
+    Only where its unit reads shared memory, which has to have room for that.
     """
     loop = load.parent_op()
     return isinstance(loop, scf.ForOp) and _reaches_product(load) and _has_room_for_stages(loop)
@@ -50,7 +53,7 @@ def _reaches_product(load: TiledLoadOp) -> bool:
         seen.add(value)
         for use in value.uses:
             user = _of_block(use.operation, load)
-            if isinstance(user, DotOp) and value in (user.a, user.b):
+            if isinstance(user, DotOp) and value in (user.a, user.b) and _reads_shared_memory(user):
                 return True
             if user is not None and _is_by_element(user):
                 pending += user.results
@@ -79,7 +82,7 @@ def _has_room_for_stages(loop: scf.ForOp) -> bool:
     ]
     module = enclosing(loop, ModuleOp)
     assert module is not None
-    room = module_target(module).shared_memory_per_block
+    room = module_target(module).shared_memory_per_block // OTHERS * (OTHERS - 1)
     return STAGES * stage + sum(map(tile_bytes, computed)) + max(exchanged, default=0) <= room
 
 

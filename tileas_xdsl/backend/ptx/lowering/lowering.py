@@ -187,11 +187,9 @@ class Lowering:
         self.declared.setdefault(op.sym_name.data, op)
 
     def value(self, value: SSAValue) -> SSAValue:
-        """The registers of a value."""
+        """The registers of a value; of an address, in a register that dominates this block."""
         found = self.values.get(value)
-        if found is None:
-            found = self.values[value] = self.at(self.places[value])
-        return found
+        return self.at(self.places[value]) if found is None else found
 
     def define(self, value: SSAValue, registers: SSAValue) -> None:
         """Record the registers that a value is lowered to."""
