@@ -387,6 +387,15 @@ def test_max_common_layout(a: Layout, b: Layout) -> None:
     assert [b(common(i)) for i in range(n)] == list(range(n))
 
 
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [("8:2", "8:1"), ("8:1", "8:2"), ("4:0", "4:1"), ("4:-1", "4:1"), ("(4,2):(2,1)", "8:1")],
+)
+def test_where_nothing_is_common_one_element_is(a: str, b: str) -> None:
+    assert max_common_vector(L(a), L(b)) == 1
+    assert str(max_common_layout(L(a), L(b))) == "1:0"
+
+
 @given(shapes(2), st.integers(1, 64))
 def test_domain_distribute_divides_the_shape(shape, count: int) -> None:
     result = domain_distribute(shape, count)
