@@ -41,16 +41,16 @@ def approximate(name: str, x: F32, ftz: bool) -> F32:
 def approximate_quotient(a: F32, b: F32, ftz: bool, full: bool = False) -> F32:
     """Return `div.approx.f32` or `div.full.f32`: a times the approximate reciprocal of b.
 
-    `div.full` scales both by a power of two where the reciprocal would leave the normal numbers.
+    Without `ftz` both are scaled by a power of two where b is subnormal; `div.full` does so where
+    the reciprocal would be subnormal, too.
     """
     with np.errstate(all="ignore"):
         if ftz:
             a, b = _flushed(a), _flushed(b)
-        if full:
-            size = np.abs(b)
-            scale = np.where(size > 2.0**126, np.float32(0.25), np.float32(1))
-            scale = np.where((size < MIN_NORMAL) & (not ftz), SCALE, scale)
-            a, b = a * scale, b * scale
+        size = np.abs(b)
+        scale = np.where((size > 2.0**126) & full, np.float32(0.25), np.float32(1))
+        scale = np.where((size < MIN_NORMAL) & (not ftz), SCALE, scale)
+        a, b = a * scale, b * scale
         found = a * (_rcp(b) if ftz or full else _rcp_scaled(b))
         return _flushed(found) if ftz else found
 

@@ -274,3 +274,10 @@ def test_approximate_quotients() -> None:
     large = np.full(1, 2.0**127, np.float32)
     (full,) = apply("div.full.f32 {x}, {a}, {b};", [large, large], ["f4"])
     assert full.tolist() == [1]
+
+
+def test_quotients_by_subnormal_numbers_are_what_an_h200_gives() -> None:
+    a, b = (np.array([bits], np.uint32).view(np.float32) for bits in (0xB3AC9001, 0x00000001))
+    for text, wanted in (("div.approx.f32", 0xFE2C9001), ("div.approx.ftz.f32", 0xFF800000)):
+        (found,) = apply(f"{text} {{x}}, {{a}}, {{b}};", [a, b], ["u4"])
+        assert found.tolist() == [wanted]
