@@ -66,7 +66,7 @@ _LAID_OUT = (
     *_LOADS,
     *_plain("tileas-materialize-constants", "tileas-legalize-i1-memory", _LAYOUT[0]),
     _BULK,
-    *_plain(*_LAYOUT[1:], "tileas-materialize-async"),
+    *_plain("tileas-multicast-loads", *_LAYOUT[1:], "tileas-materialize-async"),
 )
 """Loads and constants have their places, tiles are laid out, and TMA moves asynchronously."""
 
@@ -86,7 +86,8 @@ _HOST_TMA = ("tileas-separate-host-tma", "tileas-attach-tma-descriptor-args")
 
 _CUDATILE = (
     *_plain("tileas-attach-target", "convert-cudatile-to-tileaa", "convert-tileaa-to-tileas"),
-    *_plain("tileas-fuse-elementwise", "tileas-normalize-dot-operands", "tileas-chunk-tiles"),
+    *_plain("tileas-fuse-elementwise", "tileas-plan-cta", "tileas-normalize-dot-operands"),
+    *_plain("tileas-chunk-tiles"),
 )
 """Tile IR becomes tiles that layouts can be chosen for."""
 

@@ -15,7 +15,7 @@ from tileas_xdsl.compiler import compile
 from tileas_xdsl.frontend.bytecode.layout import VERSIONS
 from tileas_xdsl.pipelines import PIPELINES
 from tileas_xdsl.tools import assembler
-from tileas_xdsl.tools.assembler import main, run
+from tileas_xdsl.tools.assembler import main, run, standalone_ptx
 
 ELF = b"\x7fELF"
 
@@ -64,6 +64,15 @@ def test_a_standalone_kernel_has_the_parameters_of_its_entry() -> None:
     text = ptx_text(merged([kernel.module], kernel.abi.shared_bytes), "sm_90a")
     assert f".shared .align 1024 .b8 dynamic_shared[{kernel.abi.shared_bytes}];" in text
     assert ".extern" not in text
+
+
+def test_each_tile_block_is_one_cta_for_whoever_launches_the_cubin() -> None:
+    problem = PROBLEMS[0]
+    arguments, target = problem.arguments(), "sm_90a"
+    kernels = (problem.kernel, problem.kernel.replace_hints(num_ctas=2))
+    modules = [compile(kernel, *arguments, target=target).tile_ir for kernel in kernels]
+    one, two = (standalone_ptx(module, target) for module in modules if module is not None)
+    assert one == two
 
 
 FOR_SM90 = ("FILE", "-o", "OUT", "--arch=sm_90")

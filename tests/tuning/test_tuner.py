@@ -176,8 +176,8 @@ def test_hints_are_axes_and_launches_of_a_key_share_their_constants(
     (_, _, kernel, values), (_, _, again, _) = launched
     assert (kernel._compiler_options.occupancy, values[3:]) == (1, (128, 128, 64))
     assert again is kernel
-    with pytest.raises(SpaceError, match="'num_ctas' has no effect: each tile block"):
-        AutotunedKernel(MATMUL, {"num_ctas": (1, 2)}, lambda config: (1,))
+    with pytest.raises(SpaceError, match="'opt_level' has no effect: there is one level"):
+        AutotunedKernel(MATMUL, {"opt_level": (1, 2)}, lambda config: (1,))
 
 
 def test_candidates_of_the_same_code_are_compiled_once() -> None:

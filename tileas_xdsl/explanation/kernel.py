@@ -66,7 +66,9 @@ def kernel_facts(
         () if tiles is None or not warps else conversions(tiles),
         accesses,
         unknown,
-        None if grid is None or resources is None else waves(grid, resources.blocks, target),
+        None
+        if grid is None or resources is None
+        else waves(compiled.abi.ctas(grid), resources.blocks, target),
     )
 
 

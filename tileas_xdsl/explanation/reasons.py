@@ -16,7 +16,9 @@ from tileas_xdsl.transforms.tileas_materialize_schedule import (
     NOT_ROTATED,
     TileasMaterializeSchedule,
 )
+from tileas_xdsl.transforms.tileas_multicast_loads import NOT_SHARED, TileasMulticastLoads
 from tileas_xdsl.transforms.tileas_pipeline_loads import NOT_PIPELINED, TileasPipelineLoads
+from tileas_xdsl.transforms.tileas_plan_cta import NOT_DIVIDED, TileasPlanCta
 
 RECORDED: Mapping[str, tuple[str, str]] = {
     NOT_BY_TMA: ("TMA", TileasChooseTma.name),
@@ -24,6 +26,8 @@ RECORDED: Mapping[str, tuple[str, str]] = {
     NOT_SCHEDULED: ("schedule", TileasGenerateSchedule.name),
     NOT_MATERIALIZED: ("schedule", TileasMaterializeSchedule.name),
     NOT_ROTATED: ("rotation", TileasMaterializeSchedule.name),
+    NOT_DIVIDED: ("CTAs", TileasPlanCta.name),
+    NOT_SHARED: ("multicast", TileasMulticastLoads.name),
 }
 """By attribute: what was not done, and the pass that says why."""
 

@@ -25,6 +25,7 @@ from tileas_xdsl.interpreters.ptx import (
 from tileas_xdsl.interpreters.ptx.execution.state import Order
 from tileas_xdsl.interpreters.ptx.launch import Progress, Shape
 from tileas_xdsl.interpreters.ptx.memory.access_counts import AccessCount
+from tileas_xdsl.interpreters.tile.launch import Grid, grid_of
 from tileas_xdsl.interpreters.tile.memory.argument_arrays import AddressTable
 from tileas_xdsl.runtime.subbyte_packing import packed, unpacked
 from tileas_xdsl.target.errors import TargetError
@@ -85,13 +86,14 @@ def emulate(
     """
     own = _Arguments.of(args)
     values = _values(abi, own, _loaded(host_code, abi.name))
+    ctas = abi.ctas(grid_of(grid))
     if ARENA in abi.parameters:
-        values[abi.parameters.index(ARENA)] = _arena(abi, grid)
+        values[abi.parameters.index(ARENA)] = _arena(abi, ctas)
     report = run(
         load(ptx, f"{abi.name}.ptx"),
         abi.name,
         values,
-        grid,
+        ctas,
         dynamic_shared=abi.shared_bytes,
         shared_names=_shared_names(abi),
         argument_names=_argument_names(abi, names),
@@ -183,10 +185,9 @@ def _in_memory(value: Any, what: str) -> Any:
     return packed(value, what)
 
 
-def _arena(abi: KernelAbi, grid: Shape) -> Array:
-    """Return the memory that the blocks of a launch have of their own."""
-    blocks = grid if isinstance(grid, int) else prod(grid)
-    return np.zeros(blocks * abi.arena_slots * SIZE, np.uint8)
+def _arena(abi: KernelAbi, ctas: Grid) -> Array:
+    """Return the memory that the CTAs of a launch have of their own."""
+    return np.zeros(prod(ctas) * abi.arena_slots * SIZE, np.uint8)
 
 
 def _values(abi: KernelAbi, args: _Arguments, host: HostCode | None) -> list[Any]:

@@ -182,7 +182,7 @@ class Launcher:
         numpy arrays are copied, synchronized and copied back; with others the launch is
         asynchronous. Raises `ArgumentError`, `LaunchError` and `DriverError`.
         """
-        extents = grid_of(grid)
+        extents = self.abi.ctas(grid_of(grid))
         items = self._items(args)
         handle = stream_handle(stream, items.values)
         staged = self._staged(items, handle)

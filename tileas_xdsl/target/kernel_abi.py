@@ -25,6 +25,9 @@ TENSOR_MAP = "tensor map"
 ARENA = "tma arena"
 """The parameter that points to the arena: tensor maps built on the device, memory of blocks."""
 
+TILE_BLOCK_CTAS = "tileas.tile_block_ctas"
+"""Attribute of a kernel whose tile blocks are computed by several CTAs each: how many."""
+
 SCALAR = "scalar"
 """Prefix of a number that the launch passes; the index of its argument follows."""
 
@@ -128,6 +131,13 @@ class KernelAbi:
     """How many slots of 128 bytes each block has in the arena."""
     shared_map: str
     """The shared-memory allocations, as text."""
+    tile_block_ctas: int = 1
+    """CTAs along x that compute one tile block together; a grid counts tile blocks."""
+
+    def ctas(self, grid: tuple[int, int, int]) -> tuple[int, int, int]:
+        """The CTAs of a launch with a grid of tile blocks."""
+        x, y, z = grid
+        return x * self.tile_block_ctas, y, z
 
     def bind(self, args: Sequence[Any]) -> list[Any]:
         """The values of the parameters: arrays, integers, scalars and bound tensor maps."""

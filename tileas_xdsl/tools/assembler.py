@@ -143,12 +143,15 @@ def assembled(content: bytes, name: str, options: Namespace) -> bytes:
     target = GPUS[options.gpu]
     module = tile_ir_module(content, name)
     flags = [f"-O{options.opt_level}", *(["-g"] if options.device_debug else ["-lineinfo"])]
-    made = assemble(_ptx(module, target), target, options=flags, name=name, strict=False)
+    made = assemble(standalone_ptx(module, target), target, options=flags, name=name, strict=False)
     return made.cubin
 
 
-def _ptx(module: ModuleOp, target: str) -> str:
-    """Return PTX of all entries, whose parameters are those of Tile IR."""
+def standalone_ptx(module: ModuleOp, target: str) -> str:
+    """Return PTX of all entries, whose parameters and grids are those of Tile IR.
+
+    Who launches the cubin starts one CTA for each tile block, whatever `num_cta_in_cga` says.
+    """
     from tileas_xdsl.backend.ptx.printer import ptx_text
     from tileas_xdsl.backend.ptx.standalone import hidden_parameters, merged
     from tileas_xdsl.compiler import compile
@@ -156,7 +159,11 @@ def _ptx(module: ModuleOp, target: str) -> str:
     from tileas_xdsl.pipelines import PIPELINES
 
     passes = PIPELINES["tileas-to-standalone-ptx"].passes
-    names = [op.sym_name.data for op in module.walk() if isinstance(op, EntryOp)]
+    entries = [op for op in module.walk() if isinstance(op, EntryOp)]
+    for entry in entries:
+        if entry.optimization_hints is not None:
+            entry.optimization_hints = entry.optimization_hints.without("num_cta_in_cga")
+    names = [entry.sym_name.data for entry in entries]
     kernels = [compile(module, target=target, kernel=name, passes=passes) for name in names]
     for kernel in kernels:
         if hidden := hidden_parameters(kernel.abi):

@@ -11,15 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from xdsl.context import Context
-from xdsl.dialects import arith, func, tensor
+from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
-from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAttr
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.target.arch import Target
-from tileas_xdsl.transforms.chunk_tiles.dimension_classes import tile_shape
 from tileas_xdsl.transforms.chunk_tiles.plan import (
     blocks_of,
     blocks_that_fit,
@@ -29,6 +27,7 @@ from tileas_xdsl.transforms.chunk_tiles.plan import (
 )
 from tileas_xdsl.transforms.chunk_tiles.rewrite import cut
 from tileas_xdsl.transforms.chunk_tiles.unit_products import use_unit
+from tileas_xdsl.transforms.tile_parts.parts import separate_constants
 from tileas_xdsl.transforms.tileas_normalize_dot_operands import TileasNormalizeDotOperands
 
 MAX_ITERATIONS = 3
@@ -62,7 +61,7 @@ class TileasChunkTiles(ModulePass):
             _limit_blocks(kernel, blocks_that_fit(kernel, target))
             if not _is_too_large(kernel, target):
                 continue
-            _separate_constants(kernel)
+            separate_constants(kernel)
             for _ in range(MAX_ITERATIONS):
                 plan = plan_chunks(kernel, target)
                 if plan is None:
@@ -76,18 +75,6 @@ class TileasChunkTiles(ModulePass):
 
 def _is_too_large(kernel: func.FuncOp, target: Target) -> bool:
     return has_too_many_registers(kernel, target) or bool(products_in_parts(kernel, target))
-
-
-def _separate_constants(kernel: func.FuncOp) -> None:
-    """Give each use of a constant tile its own beside it, so that it relates no other tiles."""
-    for op in list(kernel.walk()):
-        if not isinstance(op, arith.ConstantOp | tensor.SplatOp) or not tile_shape(op.results[0]):
-            continue
-        for use in list(op.results[0].uses):
-            copy = op.clone()
-            Rewriter.insert_op(copy, InsertPoint.before(use.operation))
-            use.operation.operands[use.index] = copy.results[0]
-        Rewriter.erase_op(op)
 
 
 def _limit_blocks(kernel: func.FuncOp, blocks: int) -> None:

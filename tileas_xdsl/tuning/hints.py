@@ -2,6 +2,7 @@
 
     occupancy=0,1,2           blocks that share a multiprocessor; shared memory for stages follows
     num_worker_warps=0,4,8    warps that compute
+    num_ctas=0,2              CTAs that compute a tile block together, and share loads by multicast
 
 0 leaves the choice to the compiler, as a kernel without the hint does.  Stages of pipelines are no
 axis: the compiler fills the shared memory of a block, so fewer stages are a larger occupancy.
@@ -16,10 +17,9 @@ from typing import Any
 from tileas_xdsl.target.arch import get_target
 from tileas_xdsl.tuning.space import Config, SpaceError
 
-HINTS = ("occupancy", "num_worker_warps")
+HINTS = ("occupancy", "num_worker_warps", "num_ctas")
 
 WITHOUT_EFFECT: Mapping[str, str] = {
-    "num_ctas": "each tile block runs as one CTA without a cluster",
     "opt_level": "there is one level",
 }
 """Hints of cuTile that change no code here, and why."""

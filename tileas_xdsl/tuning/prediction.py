@@ -20,7 +20,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
+from tileas_xdsl.dialects.nv_tileas.pipelines.queries import KernelFacts
 from tileas_xdsl.explanation.facts import LoopFacts, Reason, Roofline
 from tileas_xdsl.explanation.loops import loop_facts, outside_of_loops
 from tileas_xdsl.explanation.work_counts import LOOPS
@@ -79,7 +79,7 @@ def predicted(
 ) -> Predicted:
     """Predict a launch of the one kernel of a module, whose loads know how they are done."""
     (function,) = [op for op in module.ops if isinstance(op, func.FuncOp)]
-    costs = latencies(target.name)
+    costs, grid = latencies(target.name), KernelFacts(function).spec.ctas(grid)
     numbers = [ScalarValues(arguments, grid, one) for one in sampled_blocks(grid)]
     block = _Block()
     loops = [op for op in function.walk() if isinstance(op, LOOPS)]
@@ -145,8 +145,7 @@ def blocks_together(function: func.FuncOp, target: Target) -> int:
         resources = resources_of(found, target)
         if isinstance(resources, Resources):
             return resources.blocks
-    attribute = function.attributes.get(KERNEL_SPEC)
-    spec = attribute.data if isinstance(attribute, KernelSpecAttr) else KernelSpec()
+    spec = KernelFacts(function).spec
     return max(spec.occupancy, blocks_that_fit(function, spec.num_warps, 0, target))
 
 

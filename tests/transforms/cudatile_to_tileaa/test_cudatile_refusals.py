@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.tile_ir import entry, lowered
-from tileas_xdsl.diagnostics.emission import OpError, collecting_diagnostics
+from tileas_xdsl.diagnostics.emission import OpError
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.installed import registered_context
 from tileas_xdsl.transforms.convert_cudatile_to_tileaa import ConvertCudatileToTileaa
@@ -53,12 +53,9 @@ def test_the_target_must_be_said(capability: str | None) -> None:
         ConvertCudatileToTileaa(capability).apply(ctx, module)
 
 
-@pytest.mark.parametrize(("blocks", "said"), [(1, []), (2, ["num_cta_in_cga = 2"])])
-def test_clusters_have_no_effect_and_a_remark(blocks: int, said: list[str]) -> None:
-    hints = f"optimization_hints = <sm_100 = {{num_cta_in_cga = {blocks}}}>"
-    with collecting_diagnostics() as log:
-        lowered(entry("", "", hints), "sm_100a")
-    assert [found.text.split(" (")[0] for found in log.diagnostics] == said
+def test_the_ctas_of_a_tile_block_are_kept_for_the_pass_that_divides_it() -> None:
+    hints = "optimization_hints = <sm_100 = {num_cta_in_cga = 2}>"
+    assert "nv_tileaa.num_cta_in_cga = 2 : i32" in str(lowered(entry("", "", hints), "sm_100a"))
 
 
 def test_hints_are_those_of_the_target() -> None:

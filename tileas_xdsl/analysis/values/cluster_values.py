@@ -15,6 +15,9 @@ _AXES = {"x": 0, "y": 1, "z": 2}
 _SAME = (gpu.GridDimOp, gpu.BlockDimOp, memref.DimOp, arith.ConstantOp)
 """What is the same for all blocks of a launch."""
 
+_COMPUTED = ("arith.", "nv_tileaa.assume")
+"""What computes a result of its operands alone, by the begin of the name."""
+
 
 def is_same_in_cluster(value: SSAValue, extents: tuple[int, int, int]) -> bool:
     """Return whether a scalar is uniform across a cluster of these extents (x, y, z).
@@ -32,7 +35,7 @@ def is_same_in_cluster(value: SSAValue, extents: tuple[int, int, int]) -> bool:
         return extents[_AXES[str(op.dimension.data)]] == 1
     if isinstance(op, arith.DivUIOp) and _is_of_cluster(op, extents):
         return True
-    if not isinstance(op, Operation) or not op.name.startswith("arith."):
+    if not isinstance(op, Operation) or not op.name.startswith(_COMPUTED):
         return False
     return all(is_same_in_cluster(operand, extents) for operand in op.operands)
 
@@ -66,7 +69,9 @@ def runs_uniformly(op: Operation, extents: tuple[int, int, int]) -> bool:
     while parent is not None and not isinstance(parent, func.FuncOp):
         if isinstance(parent, scf.ForOp) and not _has_same_trip_count(parent, extents):
             return False
-        if not isinstance(parent, scf.ForOp | StageOp | AgentSwitchOp):
+        if isinstance(parent, scf.IfOp) and not is_same_in_cluster(parent.cond, extents):
+            return False
+        if not isinstance(parent, scf.ForOp | scf.IfOp | StageOp | AgentSwitchOp):
             return False
         parent = parent.parent_op()
     return True

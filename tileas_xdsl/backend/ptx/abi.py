@@ -20,7 +20,7 @@ from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import extents_from
 from tileas_xdsl.dialects.ptx.structure.control import EntryOp
 from tileas_xdsl.target.errors import TargetError
-from tileas_xdsl.target.kernel_abi import KernelAbi, TensorMapRecipe
+from tileas_xdsl.target.kernel_abi import TILE_BLOCK_CTAS, KernelAbi, TensorMapRecipe
 from tileas_xdsl.target.tma.tensor_map import PixelBox, tensor_map_element
 
 PARAMETERS, TENSOR_MAPS = "tileas.parameters", "tileas.tensor_maps"
@@ -56,6 +56,7 @@ def _abi(
         tuple(_recipe(entry) for entry in _entries(found[TENSOR_MAPS])),
         _number(found["tileas.arena_slots"]) if "tileas.arena_slots" in found else 0,
         _word(found["tileas.smem_map"]),
+        _number(found[TILE_BLOCK_CTAS]) if TILE_BLOCK_CTAS in found else 1,
     )
 
 

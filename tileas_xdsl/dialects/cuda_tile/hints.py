@@ -61,6 +61,15 @@ class OptimizationHintsAttr(ParametrizedAttribute):
                 return found
         return None
 
+    def without(self, hint: str) -> OptimizationHintsAttr:
+        """The hints but for one, which no architecture has then."""
+        kept = {
+            key: {name: value for name, value in inner.data.items() if name != hint}
+            for key, inner in self.value.data.items()
+            if isinstance(inner, DictionaryAttr)
+        }
+        return OptimizationHintsAttr(kept)
+
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         entries: dict[str, Attribute] = {}

@@ -14,6 +14,9 @@ from xdsl.utils.exceptions import VerifyException
 KERNEL_SPEC = "nv_tileaa.kernel_spec"
 """The name under which a kernel carries its specification."""
 
+CTAS_HINT = "nv_tileaa.num_cta_in_cga"
+"""How many CTAs a kernel asks to compute each tile block together (`num_ctas` of cuTile)."""
+
 
 @dataclass(frozen=True)
 class KernelSpec:
@@ -27,13 +30,20 @@ class KernelSpec:
     """Blocks that should fit on a multiprocessor at once."""
     max_regs: int = 0
     """Registers of a thread; 0 leaves it to the assembler."""
+    tile_block_ctas: int = 1
+    """CTAs along x that compute one tile block together; a grid counts tile blocks."""
+
+    def ctas(self, grid: tuple[int, int, int]) -> tuple[int, int, int]:
+        """Return the CTAs of a launch with a grid of tile blocks."""
+        x, y, z = grid
+        return x * self.tile_block_ctas, y, z
 
     def problem(self) -> str | None:
         """What is wrong with the numbers, None if nothing is."""
         if self.num_warps < 1 or self.num_warps > 32:
             return f"num_warps is 1 to 32, not {self.num_warps}"
-        if self.num_ctas < 1 or self.occupancy < 1:
-            return "num_ctas and occupancy are at least 1"
+        if min(self.num_ctas, self.occupancy, self.tile_block_ctas) < 1:
+            return "num_ctas, occupancy and tile_block_ctas are at least 1"
         if len(self.cluster_dim) not in (0, 3):
             return f"cluster_dim has three extents, not {len(self.cluster_dim)}"
         if not 0 <= self.max_regs <= 255:

@@ -201,11 +201,11 @@ class Launch:
         traces: bool,
     ) -> None:
         self.arguments = arguments
-        self.grid = grid
         self.schedule = schedule
         self.target = get_target(target)
         self.latencies = latencies(target)
         self._take(module, kernel)
+        self.grid = self.program.spec.ctas(grid)
         self.cluster = cluster or self.program.cluster
         self.traces = traces
         self.globals = global_memories(module)

@@ -69,6 +69,7 @@ def _abi(found: Mapping[str, Any]) -> KernelAbi:
         tuple(_recipe(recipe) for recipe in found["tensor_maps"]),
         found["arena_slots"],
         found["shared_map"],
+        found["tile_block_ctas"],
     )
 
 

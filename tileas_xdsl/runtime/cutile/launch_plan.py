@@ -252,7 +252,7 @@ class LaunchPlan:
     def _configure(self, grid: tuple[int, ...], stream: int) -> None:
         """Write the launch configuration."""
         self._grid = ()
-        x, y, z = checked_grid(grid)
+        x, y, z = self._abi.ctas(checked_grid(grid))
         attribute = 0 if self._attribute is None else ctypes.addressof(self._attribute)
         abi = self._abi
         block = (abi.threads, 1, 1, abi.shared_bytes)

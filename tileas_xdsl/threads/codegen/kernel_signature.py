@@ -32,6 +32,7 @@ from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import attribute_of, recipe_from
 from tileas_xdsl.dialects.nv_tileas.types import TmaDescType
+from tileas_xdsl.target.kernel_abi import TILE_BLOCK_CTAS
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import as_int64, multiply
 from tileas_xdsl.threads.codegen.lowered_values import (
@@ -186,6 +187,8 @@ def attributes_of(plan: KernelPlan, parameters: Sequence[str]) -> dict[str, Attr
         found["tileas.index_bits"] = IntegerAttr(64, 32)
     if plan.arena_slots:
         found["tileas.arena_slots"] = IntegerAttr(plan.arena_slots, 32)
+    if (ctas := plan.facts.spec.tile_block_ctas) > 1:
+        found[TILE_BLOCK_CTAS] = IntegerAttr(ctas, 32)
     if any(extent > 1 for extent in cluster):
         found["nvvm.cluster_dim"] = DenseArrayBase.from_list(i32, list(cluster))
     return found

@@ -93,7 +93,8 @@ class SharedTile:
     @property
     def shape(self) -> tuple[int, ...]:
         """The extents of the window."""
-        return (self.height, self.layout.columns) if self.rows else self.layout.shape
+        shape = self.layout.shape
+        return (*shape[:-2], self.height, self.layout.columns) if self.rows else shape
 
 
 @dataclass

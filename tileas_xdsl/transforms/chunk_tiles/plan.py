@@ -37,9 +37,10 @@ from tileas_xdsl.threads.pipeline.warp_allocation import (
     blocks_together,
     registers_at_entry,
 )
-from tileas_xdsl.transforms.chunk_tiles.dimension_classes import DimensionClasses, tile_shape
 from tileas_xdsl.transforms.chunk_tiles.unit_products import parts, takes_parts
 from tileas_xdsl.transforms.fuse_elementwise.profitability import is_elementwise
+from tileas_xdsl.transforms.tile_parts.dimension_classes import DimensionClasses, tile_shape
+from tileas_xdsl.transforms.tile_parts.parts import Tiles
 
 WORD_BITS, POINTER_BITS = 32, 64
 
@@ -56,18 +57,15 @@ ROWS_OF_WARP = 16
 OTHER_REGISTERS = 40
 """Of a thread, for addresses, descriptors and loops."""
 
-Tiles = Mapping[SSAValue, int]
-"""The tiles of a class, and the dimension of each that is cut."""
-
 _MOVED = (
     *(ConvertLayoutOp, CreateNoneOp, DotOp, ExpandDimsOp, GenerateOp, LoadOp, ReduceOp, ScanOp),
     *(AtomicRmwOp, StoreOp, TiledLoadOp, TiledStoreOp, ViewOp, YieldOp),
 )
 """Operations beside arithmetic that may run once for each chunk."""
 
-_WRITES = (AtomicRmwOp, StoreOp, TiledStoreOp)
+WRITES = (AtomicRmwOp, StoreOp, TiledStoreOp)
 
-ACCESSES = (LoadOp, TiledLoadOp, *_WRITES)
+ACCESSES = (LoadOp, TiledLoadOp, *WRITES)
 
 
 @dataclass(frozen=True)
@@ -91,8 +89,8 @@ def plan_chunks(kernel: func.FuncOp, target: Target) -> ChunkPlan | None:
     candidates = [(tiles, moved) for tiles in found.values() if (moved := _operations(tiles))]
     for tiles, moved in candidates:
         count = _parts_of_products(tiles, too_large)
-        fewer = min(warps, _most_warps(tiles, count))
-        if count > 1 and fewer >= GROUP and _may_be_cut(tiles, count):
+        fewer = min(warps, most_warps(tiles, count))
+        if count > 1 and fewer >= GROUP and may_be_cut(tiles, count):
             return ChunkPlan(tiles, count, fewer, moved)
     return _plan_for_registers(kernel, target, candidates)
 
@@ -122,8 +120,8 @@ def _plan_for_registers(
     warps, count = KernelFacts(kernel).spec.num_warps, 2
     while count <= MAX_CHUNKS:
         for tiles, moved in candidates:
-            fewer = min(warps, _most_warps(tiles, count))
-            if fewer < GROUP or not _may_be_cut(tiles, count):
+            fewer = min(warps, most_warps(tiles, count))
+            if fewer < GROUP or not may_be_cut(tiles, count):
                 continue
             if _peak(kernel, tiles, count) <= _capacity(kernel, target, fewer):
                 return ChunkPlan(tiles, count, fewer, moved)
@@ -225,7 +223,7 @@ def _is_put_in_memory(value: SSAValue) -> bool:
     )
 
 
-def _most_warps(tiles: Tiles, count: int) -> int:
+def most_warps(tiles: Tiles, count: int) -> int:
     """The warps that the fewest rows of a product in a chunk are enough for."""
     return min(
         (
@@ -237,7 +235,7 @@ def _most_warps(tiles: Tiles, count: int) -> int:
     )
 
 
-def _may_be_cut(tiles: Tiles, count: int) -> bool:
+def may_be_cut(tiles: Tiles, count: int) -> bool:
     """Whether parts are whole, and those of columns of products worth a loop over operands."""
     return all(
         tile_shape(tile)[k] % count == 0
@@ -255,7 +253,7 @@ def _operations(tiles: Tiles) -> Sequence[Operation]:
     moved = [op for op in block.ops if op in touching]
     inner = [op for one in moved for op in one.walk()]
     inside = set(inner)
-    if not all(_may_be_repeated(op, tiles) and _is_unordered(op, inside, block) for op in inner):
+    if not all(may_be_repeated(op, tiles) and _is_unordered(op, inside, block) for op in inner):
         return ()
     users = [
         (value, above)
@@ -275,9 +273,9 @@ def _may_be_carried(value: SSAValue, user: Operation, last: Operation) -> bool:
     return is_token and last.is_before_in_block(user)
 
 
-def _may_be_repeated(op: Operation, tiles: Tiles) -> bool:
-    """Whether an operation may run for each chunk; what is written is of chunks."""
-    if isinstance(op, _WRITES) and not any(value in tiles for value in op.operands):
+def may_be_repeated(op: Operation, tiles: Tiles) -> bool:
+    """Whether an operation may run for each part of some tiles; what is written is of parts."""
+    if isinstance(op, WRITES) and not any(value in tiles for value in op.operands):
         return False
     plain = op.name.startswith(("arith.", "math.", "tensor.", "gpu.", "nv_tileaa."))
     return plain or isinstance(op, (*_MOVED, scf.ForOp, scf.IfOp, scf.YieldOp))

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from tileas_xdsl.interpreters.ptx.execution.lane_mask import bools, mask_of
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import bools, mask_of, warps_of
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
 from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Step
 from tileas_xdsl.interpreters.ptx.instructions.dot.wgmma import unwaited_reporter
@@ -138,8 +138,8 @@ def with_tmem_load_check(step: Step, registers: frozenset[int]) -> Step:
     """Return a step that reports accesses to registers of a `tcgen05.ld` not waited for."""
 
     def run(f: ConvergenceGroup) -> int | None:
-        warpgroup = f.warpgroup
-        for state in warpgroup.warp_states:
+        for warp in warps_of(f.mask):
+            state = f.warpgroup.warp_states[warp]
             if state.tensor_loads and not registers.isdisjoint(state.tensor_loads):
                 _report_unwaited_load(f)
                 state.tensor_loads.clear()

@@ -6,7 +6,7 @@ one.  The tiles of a stage are named in types of lists, of iterators and of bodi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -110,7 +110,11 @@ def _retype_parts(a: Assignment, value: SSAValue, layout: MemoryLayout) -> None:
 def _layout_of_part(layout: MemoryLayout, cut: ExtractSliceOp | ViewOp) -> MemoryLayout | None:
     """The layout of a part of a tile; None where the tile's says nothing of it."""
     if isinstance(cut, ExtractSliceOp):
-        return _rows_of(layout, cut)
+        if {*cut.static_strides.get_values()} != {1}:
+            return None
+        return layout_of_rows(
+            layout, cut.static_offsets.get_values(), cut.static_sizes.get_values()
+        )
     return _renamed(layout, cut) if keeps_rows(cut) else _transposed(layout)
 
 
@@ -139,21 +143,29 @@ def _transposed(layout: MemoryLayout) -> MemoryLayout | None:
     return MemoryLayout(make_layout(columns, rows), layout.swizzle, layout.elem)
 
 
-def _rows_of(layout: MemoryLayout, cut: ExtractSliceOp) -> MemoryLayout | None:
-    """The layout of some whole rows, a multiple of those after which swizzles repeat."""
-    offsets, sizes = cut.static_offsets.get_values(), cut.static_sizes.get_values()
+def layout_of_rows(
+    layout: MemoryLayout, offsets: Sequence[int], sizes: Sequence[int]
+) -> MemoryLayout | None:
+    """The layout of some whole rows, a multiple of those after which swizzles repeat.
+
+    `offsets` may be `DYNAMIC_INDEX`.  None for other parts, and where the tile has more than rows
+    and columns.
+    """
     whole = product_each(layout.shape)
     known = [offset for offset in offsets if offset != DYNAMIC_INDEX]
-    steps = {*cut.static_strides.get_values()}
-    if len(whole) != 2 or sizes[1:] != whole[1:] or offsets[1:] != (0,) or steps != {1}:
+    units = (1,) * (len(whole) - 2)
+    if len(whole) < 2 or whole[:-2] != units or sizes[-1] != whole[-1]:
+        return None
+    if any(offsets[:-2]) or offsets[-1]:
         return None
     if any(offset % SWIZZLE_ROWS for offset in known):
         return None
-    (_, step), *more = layout.layout[0].leaves()
+    (_, step), *more = layout.layout[-2].leaves()
     if more:
         return None
-    made = Layout((sizes[0], layout.layout[1].shape), (step, layout.layout[1].stride))
-    return MemoryLayout(made, layout.swizzle, layout.elem)
+    columns = layout.layout[-1]
+    shape, stride = (*units, sizes[-2], columns.shape), (*(0 for _ in units), step, columns.stride)
+    return MemoryLayout(Layout(shape, stride), layout.swizzle, layout.elem)
 
 
 def _write_operations(a: Assignment, group: TileGroup, choice: Choice) -> None:

@@ -10,11 +10,15 @@ from xdsl.dialects.builtin import FunctionType, IntegerAttr, StringAttr, i32
 from xdsl.ir import Attribute, Block, Region
 from xdsl.rewriter import InsertPoint
 
-from tileas_xdsl.diagnostics.emission import emit_remark
 from tileas_xdsl.dialects.cuda_tile.hints import OptimizationHintsAttr
 from tileas_xdsl.dialects.cuda_tile.structure.control import ReturnOp
 from tileas_xdsl.dialects.cuda_tile.structure.module import EntryOp, GlobalOp
-from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
+from tileas_xdsl.dialects.nv_tileaa.attributes import (
+    CTAS_HINT,
+    KERNEL_SPEC,
+    KernelSpec,
+    KernelSpecAttr,
+)
 from tileas_xdsl.dialects.nv_tileaa.memory.globals import GlobalOp as AAGlobalOp
 from tileas_xdsl.dialects.target_attribute import COMPUTE_CAPABILITY, TARGET_SPEC
 from tileas_xdsl.transforms.cudatile_to_tileaa.converter import Converter
@@ -26,9 +30,6 @@ from tileas_xdsl.transforms.cudatile_to_tileaa.structure.warp_count import (
     enough_warps,
 )
 from tileas_xdsl.transforms.cudatile_to_tileaa.types import converted_type
-
-BLOCKS_HINT = "nv_tileaa.num_cta_in_cga"
-"""A hint that nothing follows yet: a cluster may run one tile block, not several."""
 
 
 def convert_kernel(entry: EntryOp, capability: Capability) -> func.FuncOp:
@@ -59,19 +60,8 @@ def _attributes(entry: EntryOp, capability: Capability) -> dict[str, Attribute]:
         TARGET_SPEC: StringAttr(capability.name),
     }
     if (blocks := _hint(hints, capability, "num_cta_in_cga")) is not None:
-        found[BLOCKS_HINT] = IntegerAttr(blocks, i32)
-        _report_clusters(entry, blocks)
+        found[CTAS_HINT] = IntegerAttr(blocks, i32)
     return found
-
-
-def _report_clusters(entry: EntryOp, blocks: int) -> None:
-    """Say that a hint is kept and nothing more, so that nobody tunes it."""
-    if blocks > 1:
-        text = (
-            f"num_cta_in_cga = {blocks} (num_ctas of cuTile) has no effect: each tile block runs "
-            "as one CTA without a cluster"
-        )
-        emit_remark(entry, text, prefix=False)
 
 
 def _spec(entry: EntryOp, capability: Capability) -> KernelSpec:

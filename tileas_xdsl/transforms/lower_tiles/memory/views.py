@@ -175,19 +175,30 @@ def _constant(e: ThreadBuilder, value: SSAValue) -> int | None:
 def _rows(
     op: Operation, source: SharedTile, offsets: Sequence[int], sizes: Sequence[int]
 ) -> SharedTile:
-    if len(offsets) != 2 or offsets[1] or sizes[1] != source.layout.columns:
+    if not _are_rows(source, offsets, sizes):
         raise op_error(op, "takes whole rows of a tile in shared memory, not a part of them")
-    if offsets[0] % MATRIX or sizes[0] % MATRIX:
+    if offsets[-2] % MATRIX or sizes[-2] % MATRIX:
         raise op_error(op, f"takes rows in groups of {MATRIX}, as swizzles repeat")
-    return replace(source, first_row=source.first_row + offsets[0], rows=sizes[0])
+    return replace(source, first_row=source.first_row + offsets[-2], rows=sizes[-2])
+
+
+def _are_rows(source: SharedTile, offsets: Sequence[int], sizes: Sequence[int]) -> bool:
+    """Whether a part of a tile is whole rows of it, where all but rows and columns is of extent 1.
+
+    Where the rows begin may not be known.
+    """
+    units = (1,) * (len(sizes) - 2)
+    is_matrix = len(sizes) >= 2 and source.layout.shape[:-2] == units
+    starts = (*offsets[:-2], *offsets[-1:])
+    return is_matrix and not any(starts) and sizes[-1] == source.layout.columns
 
 
 def _rows_somewhere(e: ThreadBuilder, op: ExtractSliceOp, source: SharedTile) -> SharedTile:
     """Slice whole rows at a run-time offset, a multiple of the swizzle period."""
     static, sizes = op.static_offsets.get_values(), op.static_sizes.get_values()
     strides = op.static_strides.get_values()
-    whole = len(static) == 2 and static[1] == 0 and sizes[1] == source.layout.columns
-    if not whole or static[0] != DYNAMIC_INDEX or strides != (1, 1):
+    whole = _are_rows(source, static, sizes) and {*strides} == {1}
+    if not whole or static[-2] != DYNAMIC_INDEX:
         raise op_error(op, "takes whole rows of a tile in shared memory, not a part of them")
     first = e.scalar(op.offsets[0])
     step = source.layout.row_bytes
@@ -195,7 +206,7 @@ def _rows_somewhere(e: ThreadBuilder, op: ExtractSliceOp, source: SharedTile) ->
         raise op_error(op, f"begins at a row that is not known to be a multiple of {MATRIX}")
     offset = cast_index(e, multiply(e, first, step), i32)
     pointer = advance(e, source.pointer, offset, ALIGNMENT)
-    return replace(source, pointer=pointer, rows=sizes[0])
+    return replace(source, pointer=pointer, rows=sizes[-2])
 
 
 def _columns(e: ThreadBuilder, op: ExtractSliceOp, source: RegisterTile) -> RegisterTile | None:

@@ -1,0 +1,97 @@
+// `tileas-plan-cta`: several CTAs compute the tiles of one tile block together.
+
+// RUN: tileas-opt %s --split-input-file -p tileas-plan-cta | filecheck %s
+
+// Two CTAs, each of which computes 64 of 128 rows. Blocks along x are counted by pairs of CTAs.
+
+// CHECK-LABEL: @rows
+// CHECK-SAME:  tile_block_ctas = 2
+// CHECK:       %[[CTA:.*]] = "gpu.block_id"()
+// CHECK:       %[[PART:.*]] = arith.remui %[[CTA]], %{{.*}} : index
+// CHECK:       %[[BLOCK:.*]] = arith.divui %{{.*}}, %{{.*}} : index
+// CHECK:       nv_tileas.view %{{.*}} -> !nv_tileas.tiled_view<64x256xf32, gmem>
+// CHECK:       %[[FIRST:.*]] = arith.muli %[[BLOCK]], %{{.*}} : index
+// CHECK:       %[[AT:.*]] = arith.addi %[[FIRST]], %[[PART]] : index
+// CHECK:       nv_tileas.tiled_load %{{.*}}[%[[AT]], %{{.*}}]
+// CHECK:       nv_tileas.reduce %{{.*}} {axis = 1 : i32} : tensor<64x256xf32> -> tensor<64xf32>
+func.func @rows(%a: memref<512x256xf32>, %b: memref<512xf32>) attributes {
+    nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>, nv_tileaa.num_cta_in_cga = 2 : i32} {
+  %none = nv_tileas.create_none : !nv_tileaa.mem_token
+  %zero = arith.constant 0 : index
+  %i = "gpu.block_id"() <{dimension = #gpu<dim x>}> : () -> index
+  %from = nv_tileas.view %a : memref<512x256xf32> -> !nv_tileas.tiled_view<128x256xf32, gmem>
+  %to = nv_tileas.view %b : memref<512xf32> -> !nv_tileas.tiled_view<128xf32, gmem>
+  %t, %loaded = nv_tileas.tiled_load %from[%i, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<128x256xf32, gmem> -> tensor<128x256xf32>, !nv_tileaa.mem_token
+  %s = nv_tileas.reduce %t {axis = 1 : i32} : tensor<128x256xf32> -> tensor<128xf32> {
+  ^bb0(%x: f32, %y: f32):
+    %z = arith.addf %x, %y : f32
+    nv_tileas.yield %z : f32
+  }
+  %stored = nv_tileas.tiled_store %s, %to[%i] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<128xf32>, !nv_tileas.tiled_view<128xf32, gmem> -> !nv_tileaa.mem_token
+  func.return
+}
+
+// -----
+
+// Columns: 64x64 of A and 64x128 of B are fewer bytes than half of A and all of B.
+
+// CHECK-LABEL: @columns
+// CHECK:       nv_tileas.tiled_load {{.*}} -> tensor<128x64xf16>
+// CHECK:       nv_tileas.tiled_load {{.*}} -> tensor<64x128xf16>
+// CHECK:       nv_tileas.dot {{.*}} -> tensor<128x128xf32>
+func.func @columns(%a: memref<128x64xf16>, %b: memref<64x256xf16>, %c: memref<128x256xf32>) attributes {
+    nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>, nv_tileaa.num_cta_in_cga = 2 : i32} {
+  %none = nv_tileas.create_none : !nv_tileaa.mem_token
+  %zero = arith.constant 0 : index
+  %va = nv_tileas.view %a : memref<128x64xf16> -> !nv_tileas.tiled_view<128x64xf16, gmem>
+  %vb = nv_tileas.view %b : memref<64x256xf16> -> !nv_tileas.tiled_view<64x256xf16, gmem>
+  %vc = nv_tileas.view %c : memref<128x256xf32> -> !nv_tileas.tiled_view<128x256xf32, gmem>
+  %x, %t0 = nv_tileas.tiled_load %va[%zero, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<128x64xf16, gmem> -> tensor<128x64xf16>, !nv_tileaa.mem_token
+  %y, %t1 = nv_tileas.tiled_load %vb[%zero, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<64x256xf16, gmem> -> tensor<64x256xf16>, !nv_tileaa.mem_token
+  %sum = arith.constant dense<0.0> : tensor<128x256xf32>
+  %p = nv_tileas.dot %x, %y, %sum {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<128x64xf16>, tensor<64x256xf16>, tensor<128x256xf32> -> tensor<128x256xf32>
+  %t2 = nv_tileas.tiled_store %p, %vc[%zero, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<128x256xf32>, !nv_tileas.tiled_view<128x256xf32, gmem> -> !nv_tileaa.mem_token
+  func.return
+}
+
+// -----
+
+// One CTA would store rows while the other still loads all of them.
+
+// CHECK-LABEL: @in_place
+// CHECK-SAME:  nv_tileas.not_divided = "'nv_tileas.tiled_store' comes after accesses that another CTA would do"
+func.func @in_place(%a: memref<128x128xf16>) attributes {
+    nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>, nv_tileaa.num_cta_in_cga = 2 : i32} {
+  %none = nv_tileas.create_none : !nv_tileaa.mem_token
+  %zero = arith.constant 0 : index
+  %va = nv_tileas.view %a : memref<128x128xf16> -> !nv_tileas.tiled_view<128x128xf16, gmem>
+  %x, %t0 = nv_tileas.tiled_load %va[%zero, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<128x128xf16, gmem> -> tensor<128x128xf16>, !nv_tileaa.mem_token
+  %y, %t1 = nv_tileas.tiled_load %va[%zero, %zero] after %t0 : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<128x128xf16, gmem> -> tensor<128x128xf16>, !nv_tileaa.mem_token
+  %sum = arith.constant dense<0.0> : tensor<128x128xf32>
+  %p = nv_tileas.dot %x, %y, %sum {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<128x128xf16>, tensor<128x128xf16>, tensor<128x128xf32> -> tensor<128x128xf32>
+  %h = arith.truncf %p : tensor<128x128xf32> to tensor<128x128xf16>
+  %t2 = nv_tileas.tiled_store %h, %va[%zero, %zero] after %t1 : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<128x128xf16>, !nv_tileas.tiled_view<128x128xf16, gmem> -> !nv_tileaa.mem_token
+  func.return
+}
+
+// -----
+
+// The program looks across the only dimension.
+
+// CHECK-LABEL: @whole
+// CHECK-SAME:  nv_tileas.not_divided = "every dimension of its tiles is one that the program looks across"
+func.func @whole(%a: memref<256xf32>, %b: memref<256xf32>) attributes {
+    nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>, nv_tileaa.num_cta_in_cga = 2 : i32} {
+  %none = nv_tileas.create_none : !nv_tileaa.mem_token
+  %zero = arith.constant 0 : index
+  %from = nv_tileas.view %a : memref<256xf32> -> !nv_tileas.tiled_view<256xf32, gmem>
+  %to = nv_tileas.view %b : memref<256xf32> -> !nv_tileas.tiled_view<256xf32, gmem>
+  %t, %t0 = nv_tileas.tiled_load %from[%zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<256xf32, gmem> -> tensor<256xf32>, !nv_tileaa.mem_token
+  %s = nv_tileas.scan %t {axis = 0 : i32} : tensor<256xf32> -> tensor<256xf32> {
+  ^bb0(%x: f32, %y: f32):
+    %z = arith.addf %x, %y : f32
+    nv_tileas.yield %z : f32
+  }
+  %t1 = nv_tileas.tiled_store %s, %to[%zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<256xf32>, !nv_tileas.tiled_view<256xf32, gmem> -> !nv_tileaa.mem_token
+  func.return
+}

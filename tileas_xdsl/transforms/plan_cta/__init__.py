@@ -1,0 +1,1 @@
+"""Implementation of `tileas-plan-cta`: along which dimension CTAs divide a tile block."""

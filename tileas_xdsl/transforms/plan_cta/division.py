@@ -1,0 +1,66 @@
+"""Along which class of dimensions the CTAs of a tile block divide its tiles.
+
+    %a : 256x64, %b : 64x256, %c = dot %a, %b : 256x256, two CTAs
+
+    rows of %c:     each CTA loads 128x64 of A and all of B     49,152 bytes of f16
+    columns of %c:  each CTA loads all of A and 64x128 of B     49,152 bytes
+
+The division with the fewest bytes to load is taken, of equal ones the first.  Tiles outside of the
+class are computed by every CTA; loads of them can be shared by multicast.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from xdsl.dialects import func
+from xdsl.ir import Operation
+
+from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.transforms.chunk_tiles.plan import may_be_cut, may_be_repeated
+from tileas_xdsl.transforms.plan_cta.ordered_accesses import crossing_access
+from tileas_xdsl.transforms.tile_parts.dimension_classes import DimensionClasses, tile_shape
+from tileas_xdsl.transforms.tile_parts.parts import Tiles
+
+
+def division_of(kernel: func.FuncOp, count: int) -> Tiles | str:
+    """Return the tiles that `count` CTAs divide among them; or why none can be divided."""
+    classes = list(DimensionClasses(kernel).members(kernel).values())
+    if not classes:
+        return "every dimension of its tiles is one that the program looks across"
+    whole = [tiles for tiles in classes if may_be_cut(tiles, count)]
+    if not whole:
+        return f"no dimension of its tiles has {count} parts that are large enough"
+    problems = [_problem(kernel, tiles) for tiles in whole]
+    possible = [tiles for tiles, problem in zip(whole, problems, strict=True) if problem is None]
+    if not possible:
+        return next(filter(None, problems))
+    return min(possible, key=lambda tiles: _bits_loaded(kernel, tiles, count))
+
+
+def _problem(kernel: func.FuncOp, tiles: Tiles) -> str | None:
+    """Why CTAs cannot each compute a part of some tiles; None if they can."""
+    for op in _inner(kernel):
+        if not may_be_repeated(op, tiles):
+            return f"'{op.name}' would run once for each CTA"
+    crossing = crossing_access(kernel, tiles)
+    if crossing is not None:
+        return f"'{crossing.name}' comes after accesses that another CTA would do"
+    return None
+
+
+def _inner(kernel: func.FuncOp) -> list[Operation]:
+    return [op for op in kernel.body.walk() if not isinstance(op, func.ReturnOp)]
+
+
+def _bits_loaded(kernel: func.FuncOp, tiles: Tiles, count: int) -> int:
+    """The bits of the tiles that one CTA loads, each counted once."""
+    total = 0
+    for op in kernel.walk():
+        if isinstance(op, LoadOp | TiledLoadOp):
+            bits = prod(tile_shape(op.result)) * (bits_of(element_of(op.result.type)) or 0)
+            total += bits // count if op.result in tiles else bits
+    return total

@@ -1,0 +1,1 @@
+"""Tiles computed in parts: which dimensions go together, and operations that take one part."""

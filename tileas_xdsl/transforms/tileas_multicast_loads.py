@@ -1,0 +1,207 @@
+"""The pass `tileas-multicast-loads`: CTAs that load the same tile each load a part for all of them.
+
+tiled_tma_load %desc, %s[%k, %j]           // 64x256, by each of two CTAs that share a tile block
+    ->
+%rows = extract_slice %s[32 * %part, 0][32, 256]
+tiled_tma_load %half, %rows[2 * %k + %part, %j] {num_multicast = 2}      // box of 32 rows
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from xdsl.context import Context
+from xdsl.dialects import arith, func
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, ModuleOp, StringAttr, TensorType, i32
+from xdsl.ir import Attribute, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tileas_xdsl.analysis.values.cluster_values import is_same_in_cluster, runs_uniformly
+from tileas_xdsl.dialects.ir_queries import enclosing
+from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAttr
+from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
+from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr, SharedEncoding
+from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.queries import KernelFacts
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
+from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of, number_of
+from tileas_xdsl.dialects.nv_tileas.tma.descriptor import MakeTiledTmaDescOp
+from tileas_xdsl.dialects.nv_tileas.tma.index import TMA_INDEX
+from tileas_xdsl.dialects.nv_tileas.tma.ops import AsyncTiledTmaLoadOp
+from tileas_xdsl.transforms.assign_layouts.writing.operations import layout_of_rows
+from tileas_xdsl.transforms.plan_cta.cta_number import index_constant, part_of_cta
+
+ROWS = 8
+"""Rows after which swizzles of shared memory repeat (PTX ISA, matrix descriptors)."""
+
+ALIGNMENT = 1024
+"""Bytes: a part begins where the swizzle of a whole tile would."""
+
+NOT_SHARED = "nv_tileas.not_multicast"
+"""Attribute of a load that each CTA of a tile block does for itself: why."""
+
+
+@dataclass(frozen=True)
+class TileasMulticastLoads(ModulePass):
+    """Let CTAs of one tile block load what all of them need in parts, by multicast.
+
+    In kernels whose tile blocks are computed by several CTAs (`tileas-plan-cta`), a bulk load into
+    a stage of a pipeline that every CTA does with equal coordinates, in equal rounds, is divided:
+    each CTA loads its share of the rows, and TMA writes it to the stages of all.  The CTAs become
+    a cluster.  Loads that may differ, or whose rows cannot be divided, stay as they are; a kernel
+    without any to share gets no cluster, for its CTAs need not run at the same time.
+
+    Analysis, then rewrite: all loads of a kernel are looked at before one changes.
+    """
+
+    name = "tileas-multicast-loads"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for kernel in op.ops:
+            if isinstance(kernel, func.FuncOp) and not kernel.is_declaration:
+                _share_loads(kernel)
+
+
+@dataclass(frozen=True)
+class _Shared:
+    """A load that CTAs share, its descriptor, and how many rows each of them loads."""
+
+    load: AsyncTiledTmaLoadOp
+    descriptor: MakeTiledTmaDescOp
+    rows: int
+    part: TensorType[Attribute]
+    """The type of the rows of each CTA, in the stage."""
+
+
+def _share_loads(kernel: func.FuncOp) -> None:
+    facts = KernelFacts(kernel)
+    count = facts.spec.tile_block_ctas
+    if count == 1 or facts.cluster != (1, 1, 1):
+        return
+    loads = [
+        op
+        for op in kernel.walk()
+        if isinstance(op, AsyncTiledTmaLoadOp) and op.num_multicast is None
+    ]
+    shared: list[_Shared] = []
+    for load in loads:
+        found = _shared(load, count)
+        if isinstance(found, str):
+            load.attributes[NOT_SHARED] = StringAttr(found)
+        else:
+            shared.append(found)
+    if not shared:
+        return
+    part, index = part_of_cta(kernel, count), _next_index(kernel)
+    made: dict[MakeTiledTmaDescOp, MakeTiledTmaDescOp] = {}
+    for one in shared:
+        if one.descriptor not in made:
+            made[one.descriptor] = _descriptor_of_rows(one, count, index + len(made))
+        _divide(one, made[one.descriptor], part, count)
+    for descriptor in made:
+        if not any(descriptor.result.uses):
+            Rewriter.erase_op(descriptor)
+    kernel.attributes[KERNEL_SPEC] = KernelSpecAttr(replace(facts.spec, num_ctas=count))
+
+
+def _next_index(kernel: func.FuncOp) -> int:
+    """The index of the next descriptor in the table of a kernel."""
+    indices = [number_of(op.properties.get(TMA_INDEX)) for op in kernel.walk()]
+    return max((index + 1 for index in indices if index is not None), default=0)
+
+
+def _shared(load: AsyncTiledTmaLoadOp, count: int) -> _Shared | str:
+    """How CTAs share a load; or why each does it for itself."""
+    stage, descriptor = enclosing(load, StageOp), load.desc.owner
+    extents = (count, 1, 1)
+    if stage is None or not isinstance(descriptor, MakeTiledTmaDescOp):
+        return "it fills no stage of a pipeline"
+    if any(isinstance(op, CopyOp) for op in stage.walk()):
+        return "threads fill a part of its stage"
+    if not all(is_same_in_cluster(coordinate, extents) for coordinate in load.coords):
+        return "CTAs load other tiles each"
+    if not runs_uniformly(load, extents):
+        return "CTAs may not load equally often"
+    return _in_rows(load, descriptor, count)
+
+
+def _in_rows(
+    load: AsyncTiledTmaLoadOp, descriptor: MakeTiledTmaDescOp, count: int
+) -> _Shared | str:
+    """Divide the rows of the tile, where each part begins as a whole tile does."""
+    tile, atom = as_tile(load.destination.type), load.atom.data
+    box = descriptor.box_extents
+    if tile is None or not isinstance(tile.encoding, SharedEncoding):
+        return "its tile has no layout in shared memory yet"
+    shape = tile.get_shape()
+    if not isinstance(atom, TmaAtom) or atom.mode != "tiled" or atom.box or len(shape) < 2:
+        return "its boxes have no rows"
+    rows = shape[-2] // count
+    row_bytes = (box[0] or 0) * bits_of(tile.element_type) // 8
+    if shape[-2] % count or rows % ROWS or box[1] != shape[-2] or rows * row_bytes % ALIGNMENT:
+        return f"its {shape[-2]} rows do not divide in {count} parts that begin as swizzles do"
+    starts, sizes = _slice_of_rows(shape, rows)
+    layout = layout_of_rows(tile.encoding.data, starts, sizes)
+    if layout is None:
+        return "its tile has more than rows and columns"
+    part = TensorType(tile.element_type, sizes, SharedEncoding(layout))
+    return _Shared(load, descriptor, rows, part)
+
+
+def _slice_of_rows(shape: Sequence[int], rows: int) -> tuple[Sequence[int], Sequence[int]]:
+    """The offsets and sizes of a slice of some rows of a tile, beginning anywhere."""
+    units = (0,) * (len(shape) - 2)
+    return (*units, DYNAMIC_INDEX, 0), (*shape[:-2], rows, shape[-1])
+
+
+def _descriptor_of_rows(one: _Shared, count: int, index: int) -> MakeTiledTmaDescOp:
+    """Make a descriptor of boxes with the rows that each CTA loads, for multicast."""
+    whole = one.descriptor
+    rows = index_constant(one.rows)
+    box = [whole.box[0], rows.result, *whole.box[2:]]
+    made = whole.clone()
+    made.operands = [whole.view, *box]
+    made.atom = _multicast(whole.atom)
+    made.num_multicast = IntegerAttr(count, i32)
+    made.tma_index = IntegerAttr(index, i32)
+    Rewriter.insert_op([rows, made], InsertPoint.after(whole))
+    return made
+
+
+def _multicast(atom: AtomAttr) -> AtomAttr:
+    assert isinstance(atom.data, TmaAtom)
+    return AtomAttr(replace(atom.data, multicast=True))
+
+
+def _divide(one: _Shared, descriptor: MakeTiledTmaDescOp, part: SSAValue, count: int) -> None:
+    """Let each CTA load its rows for all."""
+    load = one.load
+    number, parts = index_constant(one.rows), index_constant(count)
+    first = arith.MuliOp(part, number.result)
+    starts, sizes = _slice_of_rows(one.part.get_shape(), one.rows)
+    offsets = [first.result if start == DYNAMIC_INDEX else start for start in starts]
+    rows = ExtractSliceOp(load.destination, offsets, sizes, result_type=one.part)
+    coordinates = [*load.coords]
+    before = arith.MuliOp(coordinates[-2], parts.result)
+    mine = arith.AddiOp(before.result, part)
+    coordinates[-2] = mine.result
+    count_bytes = number_of(load.tx_count)
+    made = AsyncTiledTmaLoadOp(
+        descriptor,
+        rows.result,
+        coordinates,
+        load.barrier,
+        atom=_multicast(load.atom),
+        result_type=load.result.type,
+        tx_count=None if count_bytes is None else count_bytes // count,
+        num_multicast=count,
+        internal_type=load.tma_internal_type,
+        tma_index=number_of(descriptor.tma_index),
+    )
+    made.result.name_hint = load.result.name_hint
+    Rewriter.insert_op([number, parts, first, rows, before, mine], InsertPoint.before(load))
+    Rewriter.replace_op(load, made)

@@ -1,0 +1,99 @@
+"""The pass `tileas-plan-cta`: several CTAs compute the tiles of one tile block together.
+
+%i = gpu.block_id x                        %cta = gpu.block_id x
+                                           %i = divui %cta, 2
+                                           %part = remui %cta, 2
+%t = tiled_load %v[%i] : 256x64      ->    %t = tiled_load %w[2 * %i + %part] : 128x64
+%u = tiled_load %x[%j] : 64x256            %u = tiled_load %x[%j] : 64x256
+%s = dot %t, %u, %zero : 256x256           %s = dot %t, %u, %zero : 128x256
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from xdsl.context import Context
+from xdsl.dialects import arith, func, gpu
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tileas_xdsl.diagnostics.emission import emit_remark
+from tileas_xdsl.dialects.nv_tileaa.attributes import CTAS_HINT, KERNEL_SPEC, KernelSpecAttr
+from tileas_xdsl.dialects.nv_tileas.tma.checks import number_of
+from tileas_xdsl.dialects.target_attribute import module_target
+from tileas_xdsl.transforms.chunk_tiles.plan import most_warps
+from tileas_xdsl.transforms.chunk_tiles.unit_products import use_unit
+from tileas_xdsl.transforms.plan_cta.cta_number import index_constant, part_of_cta
+from tileas_xdsl.transforms.plan_cta.division import division_of
+from tileas_xdsl.transforms.tile_parts.parts import separate_constants, take_part
+
+NOT_DIVIDED = "nv_tileas.not_divided"
+"""Attribute of a kernel that asks for several CTAs and has one: why."""
+
+
+@dataclass(frozen=True)
+class TileasPlanCta(ModulePass):
+    """Let the CTAs that a kernel asks for compute each tile block together.
+
+    A kernel with `nv_tileaa.num_cta_in_cga = N` (`num_ctas` of cuTile) has its tiles divided in N
+    parts along one dimension that the program never looks across, one for each of N CTAs that
+    follow each other along x.  What is not divided, each computes for itself; its loads can come
+    by multicast (`tileas-multicast-loads`).  The specification says `tile_block_ctas = N`: a grid
+    counts tile blocks, and a launch has N times as many CTAs along x.
+
+    A kernel that cannot be divided stays as it is, with a remark that says why.
+
+    Products that the matrix unit takes now that they have fewer rows or columns are made by it.
+
+    Analysis, then rewrite: dimensions that go together are found for the whole kernel.
+    """
+
+    name = "tileas-plan-cta"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        target = module_target(op)
+        for kernel in op.ops:
+            if isinstance(kernel, func.FuncOp) and not kernel.is_declaration and _divide(kernel):
+                use_unit(kernel, target)
+
+
+def _divide(kernel: func.FuncOp) -> bool:
+    """Divide a kernel among the CTAs that it asks for; False where it asks for one, or cannot."""
+    spec = kernel.attributes.get(KERNEL_SPEC)
+    count = number_of(kernel.attributes.get(CTAS_HINT)) or 1
+    if count == 1 or not isinstance(spec, KernelSpecAttr) or spec.data.tile_block_ctas > 1:
+        return False
+    separate_constants(kernel)
+    tiles = division_of(kernel, count)
+    if isinstance(tiles, str):
+        text = (
+            f"num_cta_in_cga = {count} (num_ctas of cuTile) has no effect: each tile block runs as "
+            f"one CTA, since {tiles}"
+        )
+        emit_remark(kernel, text, prefix=False)
+        kernel.attributes[NOT_DIVIDED] = StringAttr(tiles)
+        return False
+    _count_tile_blocks(kernel, count)
+    take_part(list(kernel.body.walk()), tiles, count, part_of_cta(kernel, count))
+    warps = min(spec.data.num_warps, most_warps(tiles, 1))
+    changed = replace(spec.data, num_warps=warps, tile_block_ctas=count)
+    kernel.attributes[KERNEL_SPEC] = KernelSpecAttr(changed)
+    return True
+
+
+def _count_tile_blocks(kernel: func.FuncOp, count: int) -> None:
+    """Let numbers of CTAs along x, and their count, become those of tile blocks."""
+    for op in list(kernel.body.walk()):
+        is_along_x = isinstance(op, gpu.BlockIdOp | gpu.GridDimOp) and str(op.dimension.data) == "x"
+        if is_along_x and any(op.results[0].uses):
+            _divide_result(op, count)
+
+
+def _divide_result(op: Operation, count: int) -> None:
+    uses, number = list(op.results[0].uses), index_constant(count)
+    divided = arith.DivUIOp(op.results[0], number.result)
+    Rewriter.insert_op([number, divided], InsertPoint.after(op))
+    for use in uses:
+        use.operation.operands[use.index] = divided.result
