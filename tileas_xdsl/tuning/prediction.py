@@ -1,8 +1,10 @@
 """The predicted time of a launch, from the tiles of a kernel before they are laid out.
 
-    block    what its loops take by the timing model, times their iterations, and what is outside
-    wave     a block alone, or all that share a multiprocessor on its busiest unit
-    launch   waves of blocks; longer where products would take more power than the GPU has
+    block    what its loops take of units by the timing model, times their iterations; code outside
+             of pipelines loads, then computes, then stores; and the start of its warps
+    wave     blocks that share a multiprocessor and wait for each other at its units
+    launch   waves of blocks, but no less than DRAM needs for what has to move; longer where
+             products would take more power than the GPU has
 
 Blocks that share a multiprocessor are those that the compiler asks for.  A loop whose trip count
 the arguments do not tell counts as one iteration, and the prediction as inexact; trip counts are
@@ -12,7 +14,7 @@ those of the mean of some blocks.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 from statistics import fmean
 
@@ -30,9 +32,14 @@ from tileas_xdsl.target.costs.latencies import Latencies, latencies
 from tileas_xdsl.threads.pipeline.occupancy import blocks_that_fit
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop, load_loop
 from tileas_xdsl.transforms.pipeline_loads.resources import Resources, resources_of
+from tileas_xdsl.tuning.compulsory_traffic import Traffic, traffic_of
+from tileas_xdsl.tuning.resident_blocks import cycles_of_blocks
 from tileas_xdsl.tuning.scalar_values import ScalarValues, sampled_blocks
 
 Grid = tuple[int, int, int]
+
+MEMORY, LATENCY = "memory", "latency"
+"""The path to memory as a unit of a multiprocessor; and no unit."""
 
 
 @dataclass(frozen=True)
@@ -53,21 +60,48 @@ class Predicted:
 
 @dataclass
 class _Block:
-    """Cycles of a block, and flops of its products."""
+    """What a block demands of units, how long it waits beside that, and flops of its products."""
 
-    alone: float = 0
-    busy: float = 0
-    """Those of its busiest units, in which no other block runs."""
+    costs: Latencies
+    demands: dict[str, float] = field(default_factory=dict[str, float])
+    """Cycles of each unit, in which no other block runs there."""
+    latencies: float = 0
+    """Cycles in which it occupies no unit that others may need."""
+    serial_bytes: float = 0
+    """Bytes of code that overlaps no loads with anything."""
     flops: float = 0
-    longest: float = 0
-    bound: str = "latency"
     is_exact: bool = True
 
-    def add(self, alone: float, busy: float, bound: str) -> None:
-        self.alone += alone
-        self.busy += busy
-        if alone > self.longest:
-            self.longest, self.bound = alone, bound
+    def demand(self, unit: str, cycles: float) -> None:
+        self.demands[unit] = self.demands.get(unit, 0.0) + cycles
+
+    def add_serial(self, one: Roofline, times: float) -> None:
+        """Add code that loads, then computes, then stores, and overlaps nothing by itself."""
+        moved = one.bytes_read / self.costs.load_rate + one.bytes_written / self.costs.store_rate
+        self.demand(MEMORY, times * moved)
+        self.serial_bytes += times * one.bytes
+        self.demand("compute", times * one.flops / one.peak)
+        self.latencies += times * self.costs.global_latency * bool(one.bytes_read)
+        self.flops += times * one.product_flops
+
+    def wait_for_dram(self, traffic: Traffic, blocks: int) -> None:
+        """Let serial code take as long as DRAM needs for its share of the bytes of a launch.
+
+        A grid that is smaller than the chip has all of the bandwidth, too.
+        """
+        if not traffic.accessed:
+            return
+        busy = min(blocks, self.costs.multiprocessors)
+        rate = self.costs.dram_rate * self.costs.multiprocessors / busy
+        share = min(self.serial_bytes * blocks / traffic.accessed, 1)
+        cycles = share * traffic.compulsory / blocks / rate
+        self.demands[MEMORY] = max(self.demands.get(MEMORY, 0), cycles)
+
+    @property
+    def bound(self) -> str:
+        """What most of its cycles are: those of one unit, or of waiting."""
+        spent = {**self.demands, LATENCY: self.latencies}
+        return max(spent, key=lambda unit: spent[unit])
 
 
 def predicted(
@@ -79,26 +113,46 @@ def predicted(
 ) -> Predicted:
     """Predict a launch of the one kernel of a module, whose loads know how they are done."""
     (function,) = [op for op in module.ops if isinstance(op, func.FuncOp)]
-    costs, grid = latencies(target.name), KernelFacts(function).spec.ctas(grid)
+    costs, spec = latencies(target.name), KernelFacts(function).spec
+    grid = spec.ctas(grid)
     numbers = [ScalarValues(arguments, grid, one) for one in sampled_blocks(grid)]
-    block = _Block()
+    blocks = prod(grid)
+    traffic = traffic_of(function, numbers, blocks)
+    block = _Block(costs, {"launch": costs.warp_launch * spec.num_warps})
     loops = [op for op in function.walk() if isinstance(op, LOOPS)]
     for loop, facts in zip(loops, loop_facts(module, target, reasons), strict=True):
-        _add_loop(block, facts, _iterations(loop, numbers, block), costs)
+        _add_loop(block, facts, _iterations(loop, numbers, block))
     outside = outside_of_loops(module, target)
     if outside is not None:
-        busy = _roof_cycles(outside, costs)
-        block.add(busy + costs.global_latency * bool(outside.bytes_read), busy, outside.bound)
-        block.flops += outside.product_flops
+        block.add_serial(outside, 1)
+    block.wait_for_dram(traffic, blocks)
     together = blocks_together(function, target)
-    waves = ceil_div(prod(grid), costs.multiprocessors * together)
-    # A grid that is smaller than a wave is spread over all multiprocessors first.
-    resident = min(together, ceil_div(prod(grid), costs.multiprocessors))
-    per_wave = max(costs.launch + block.alone, resident * block.busy)
-    seconds = waves * per_wave / (costs.clock * 1e6)
-    power = _power(block.flops * prod(grid), seconds, _peak(loops, module, target), costs)
-    bound = "power" if power > 1 else block.bound
-    return Predicted(seconds * power * 1e6, bound, waves, together, block.is_exact)
+    each = ceil_div(blocks, costs.multiprocessors)
+    cycles = costs.launch + _cycles_of_waves(block, each, together)
+    bound = block.bound
+    if (moving := traffic.compulsory / (costs.dram_rate * costs.multiprocessors)) > cycles:
+        cycles, bound = moving, MEMORY
+    seconds = cycles / (costs.clock * 1e6)
+    power = _power(block.flops * blocks, seconds, _peak(loops, module, target), costs)
+    waves = ceil_div(blocks, costs.multiprocessors * together)
+    is_bound_by_power = power > 1
+    return Predicted(
+        seconds * power * 1e6,
+        "power" if is_bound_by_power else bound,
+        waves,
+        together,
+        block.is_exact,
+    )
+
+
+def _cycles_of_waves(block: _Block, blocks: int, together: int) -> float:
+    """Cycles of the blocks of one multiprocessor, so many of them at a time; few are not a wave."""
+    full, rest = divmod(blocks, together)
+    return sum(
+        count * cycles_of_blocks(block.demands, block.latencies, resident)
+        for count, resident in ((full, together), (1, rest))
+        if resident
+    )
 
 
 def _iterations(loop: Operation, blocks: Sequence[ScalarValues], block: _Block) -> float:
@@ -117,25 +171,17 @@ def _iterations_of(loop: Operation, numbers: ScalarValues, block: _Block) -> int
     return count
 
 
-def _add_loop(block: _Block, facts: LoopFacts, iterations: float, costs: Latencies) -> None:
+def _add_loop(block: _Block, facts: LoopFacts, iterations: float) -> None:
     """Add the iterations of a loop, the first of which waits for what it loads."""
-    if facts.roofline is not None:
-        block.flops += iterations * facts.roofline.product_flops
     if facts.cycles is not None:
+        if facts.roofline is not None:
+            block.flops += iterations * facts.roofline.product_flops
         busiest = max((one.cycles for one in facts.units), default=0.0)
         first = max((one.latency for one in facts.operations), default=0)
-        bound = facts.bound or "latency"
-        block.add(first + iterations * facts.cycles, iterations * busiest, bound)
+        block.demand(facts.bound or LATENCY, iterations * busiest)
+        block.latencies += first + iterations * max(facts.cycles - busiest, 0)
     elif facts.roofline is not None:
-        cycles = _roof_cycles(facts.roofline, costs)
-        waits = costs.global_latency * bool(facts.roofline.bytes_read)
-        block.add(iterations * (cycles + waits), iterations * cycles, facts.roofline.bound)
-
-
-def _roof_cycles(one: Roofline, costs: Latencies) -> float:
-    """Cycles of the busier of the arithmetic and of the path to memory."""
-    moved = one.bytes_read / costs.load_rate + one.bytes_written / costs.store_rate
-    return max(one.flops / one.peak, moved)
+        block.add_serial(facts.roofline, iterations)
 
 
 def blocks_together(function: func.FuncOp, target: Target) -> int:

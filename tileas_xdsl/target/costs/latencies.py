@@ -10,8 +10,9 @@ cycles until the thread that waits goes on, and then 98 bytes arrive per cycle; 
 multiprocessors copy data of their own; 46 when they share operands, as products do (DeepGEMM,
 `sm90.hpp`). A bulk store takes 60 to 70 cycles and 32 bytes a cycle, 18 to 20 when all of them
 store. An arrival takes 7 cycles, and 67 until the thread of another warp that waits for it goes
-on; `bar.sync` of four warps takes 20. `wgmma` m64n256k16 takes 128 cycles, the last of a row 66
-more.
+on; `bar.sync` of four warps takes 20. A multiprocessor starts a block of four warps each 144
+cycles, one of eight each 255 (transposes of tiles of 16x16 and 16x32). `wgmma` m64n256k16 takes
+128 cycles, the last of a row 66 more.
 
 Products of 8192^3 in bf16 run at 747 to 785 of 989 teraflops on an H200: power caps them.
 
@@ -96,6 +97,8 @@ class Latencies:
     """A named barrier, from the last arrival."""
     launch: int
     """The start of a block on a free multiprocessor: its barriers made and fenced."""
+    warp_launch: int
+    """The start of one warp of a block, which a multiprocessor does one after another."""
     scalar: int
     """An operation on scalars, or the least that one on a tile takes."""
     drain: int
@@ -212,6 +215,7 @@ _HOPPER = Latencies(
     remote=180,
     barrier=20,
     launch=500,
+    warp_launch=32,
     scalar=4,
     drain=66,
     lanes=128,
