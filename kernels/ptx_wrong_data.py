@@ -303,7 +303,7 @@ PRODUCTS: Sequence[PtxFault] = (
         STORED,
         changing(r"^( *setmaxnreg\.dec.*\n)((?:.*\n){3})", r"\2\1"),
         ("deadlock", "diverged"),
-        "registers",
+        "setmaxnreg",
     ),
 )
 """Products, descriptors and registers."""

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from tests.support.random_tile_ir.program import Program, written
+from tests.support.random_tile_ir.sensitivity import perturbed
 from tileas_xdsl.compiler import compile
 from tileas_xdsl.diagnostics.emission import DiagnosticError
 from tileas_xdsl.interpreters.cuda_tile.faults import UndefinedError
@@ -51,8 +52,11 @@ class Verdict:
 _COARSE = {"float16": 2e-2, "bfloat16": 1e-1, "float8_e4m3fn": 0.3, "float8_e5m2": 0.5}
 
 
-def difference(expected: Any, found: Any, *, exact: bool) -> str:
-    """How two arrays differ; nothing if they do not."""
+def difference(expected: Any, found: Any, *, exact: bool, moved: Any = None) -> str:
+    """How two arrays differ; nothing if they do not.
+
+    `moved` is the expected array where sums are off by their error bounds.
+    """
     x, y = (np.asarray(array) for array in (expected, found))
     if x.dtype.kind in "iub":
         wrong = x != y
@@ -63,6 +67,8 @@ def difference(expected: Any, found: Any, *, exact: bool) -> str:
                 wrong = (a != b) | (np.signbit(a) != np.signbit(b))
             else:
                 limit = _COARSE.get(x.dtype.name, 2e-4) * np.maximum(1, np.abs(a))
+                if moved is not None:
+                    limit += np.abs(np.nan_to_num(np.asarray(moved).astype(np.float64) - a))
                 wrong = ~((np.abs(a - b) <= limit) | (a == b))
         wrong &= ~(np.isnan(a) & np.isnan(b))
     if not wrong.any():
@@ -164,7 +170,11 @@ def _judge_target(
         if findings := getattr(found, "findings", ()):
             return Verdict(Kind.WRONG, level, f"finding: {findings[0]}")
         for number, (old, new) in enumerate(zip(wanted, found.arrays, strict=True)):
-            said = difference(old, new, exact=number not in text.inexact)
+            exact = number not in text.inexact
+            said = difference(old, new, exact=exact)
+            if said and not exact:
+                moved = perturbed(_module(text), text.arguments, blocks)
+                said = difference(old, new, exact=exact, moved=moved[number])
             if said:
                 return Verdict(Kind.WRONG, level, said)
     return None

@@ -82,10 +82,10 @@ def _inserted(_op: shapes.InsertOp, part: Array, whole: Array, *indices: Array) 
 
 def _product(op: matmul.MmaFOp, lhs: Array, rhs: Array, acc: Array) -> Array:
     factors = element_of(op.lhs.type)
-    return _summed(op, reals(lhs, factors), reals(rhs, factors), acc)
+    return summed_products(op, reals(lhs, factors), reals(rhs, factors), acc)
 
 
-def _summed(op: Any, lhs: Reals, rhs: Reals, acc: Array) -> Array:
+def summed_products(op: Any, lhs: Reals, rhs: Reals, acc: Array) -> Array:
     """The sum of products and the accumulator in float64, rounded once."""
     found = np.matmul(lhs, rhs) + acc.astype(np.float64)
     return rounded(found, element_of(op.result.type))
@@ -99,7 +99,7 @@ def _scaled_product(
     block = lhs.shape[-1] // a_scale.shape[-1]
     a = reals(lhs, factors) * np.repeat(reals(a_scale, scales), block, axis=-1)
     b = reals(rhs, factors) * np.repeat(reals(b_scale, scales), block, axis=-2)
-    return _summed(op, a, b, acc)
+    return summed_products(op, a, b, acc)
 
 
 def _integer_product(op: matmul.MmaIOp, lhs: Array, rhs: Array, acc: Array) -> Array:
