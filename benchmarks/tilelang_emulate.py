@@ -36,6 +36,7 @@ import tvm
 from tilelang.engine.param import KernelParam
 
 import tileas_xdsl as tileas
+from benchmarks.tilelang_references import attention_of_sequences, with_counts_of_loops
 from benchmarks.tilelang_trace import OnCpu, outputs_of, without_gpu
 from tileas_xdsl.diagnostics.emission import DiagnosticError
 from tileas_xdsl.frontend.tilelang.importer import module_of
@@ -51,6 +52,9 @@ DONE: Counter[str] = Counter()
 
 ABSENT = ("triton", "fla", "flash_attn", "flashinfer", "deep_gemm")
 """Packages of references that need a GPU: they can be imported, not called."""
+
+WRITTEN = {"flash_attn.flash_attn_varlen_func": attention_of_sequences}
+"""What is called of them, on the CPU."""
 
 _SAME_BITS = {
     torch.bfloat16: (torch.int16, ml_dtypes.bfloat16),
@@ -229,7 +233,8 @@ class _Absent(ModuleType):
             return []
         if name.startswith("__"):
             raise AttributeError(name)
-        return _Uncallable(f"{self.__name__}.{name}")
+        full = f"{self.__name__}.{name}"
+        return WRITTEN.get(full) or _Uncallable(full)
 
 
 class _Uncallable:
@@ -424,6 +429,7 @@ def main() -> None:
     )
     without_timing()
     without_tuning()
+    with_counts_of_loops()
     with_comparisons()
     sys.meta_path.append(_Finder())
     torch.manual_seed(0)
