@@ -56,6 +56,34 @@ func.func @columns(%a: memref<128x64xf16>, %b: memref<64x256xf16>, %c: memref<12
 
 // -----
 
+// A tile that `scf.while` carries, and passes on to what follows, is divided with the others.
+
+// CHECK-LABEL: @until
+// CHECK:       scf.while {{.*}} -> (index, tensor<64x32xf32>)
+// CHECK:       nv_tileas.tiled_store {{.*}} : tensor<64x32xf32>
+func.func @until(%a: memref<128x32xf32>) attributes {
+    nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>, nv_tileaa.num_cta_in_cga = 2 : i32} {
+  %none = nv_tileas.create_none : !nv_tileaa.mem_token
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %seven = arith.constant 7 : index
+  %start = arith.constant dense<1.0> : tensor<128x32xf32>
+  %to = nv_tileas.view %a : memref<128x32xf32> -> !nv_tileas.tiled_view<128x32xf32, gmem>
+  %n, %sum = scf.while (%i = %zero, %t = %start) : (index, tensor<128x32xf32>) -> (index, tensor<128x32xf32>) {
+    %goes_on = arith.cmpi slt, %i, %seven : index
+    scf.condition(%goes_on) %i, %t : index, tensor<128x32xf32>
+  } do {
+  ^bb0(%i: index, %t: tensor<128x32xf32>):
+    %next = arith.addi %i, %one : index
+    %doubled = arith.addf %t, %t : tensor<128x32xf32>
+    scf.yield %next, %doubled : index, tensor<128x32xf32>
+  }
+  %stored = nv_tileas.tiled_store %sum, %to[%zero, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<128x32xf32>, !nv_tileas.tiled_view<128x32xf32, gmem> -> !nv_tileaa.mem_token
+  func.return
+}
+
+// -----
+
 // One CTA would store rows while the other still loads all of them.
 
 // CHECK-LABEL: @in_place

@@ -63,6 +63,8 @@ _MOVED = (
 )
 """Operations beside arithmetic that may run once for each chunk."""
 
+_CONTROL = (scf.ConditionOp, scf.ForOp, scf.IfOp, scf.WhileOp, scf.YieldOp)
+
 WRITES = (AtomicRmwOp, StoreOp, TiledStoreOp)
 
 ACCESSES = (LoadOp, TiledLoadOp, *WRITES)
@@ -278,7 +280,7 @@ def may_be_repeated(op: Operation, tiles: Tiles) -> bool:
     if isinstance(op, WRITES) and not any(value in tiles for value in op.operands):
         return False
     plain = op.name.startswith(("arith.", "math.", "tensor.", "gpu.", "nv_tileaa."))
-    return plain or isinstance(op, (*_MOVED, scf.ForOp, scf.IfOp, scf.YieldOp))
+    return plain or isinstance(op, (*_MOVED, *_CONTROL))
 
 
 def _is_unordered(op: Operation, inside: AbstractSet[Operation], block: Block) -> bool:

@@ -165,6 +165,18 @@ def _relate_carried(classes: DimensionClasses, op: scf.ForOp) -> None:
         classes.join_all(group)
 
 
+def _relate_while(classes: DimensionClasses, op: scf.WhileOp) -> None:
+    """Both regions pass on tiles: what is carried to the test, and what the test passes on."""
+    before, after = op.before_region.block, op.after_region.block
+    condition, last = before.last_op, after.last_op
+    assert condition is not None
+    assert last is not None
+    for group in zip(op.arguments, before.args, last.operands, strict=True):
+        classes.join_all(group)
+    for group in zip(condition.operands[1:], after.args, op.results, strict=True):
+        classes.join_all(group)
+
+
 def _relate_branches(classes: DimensionClasses, op: scf.IfOp) -> None:
     for region in op.regions:
         if region.blocks and (last := region.block.last_op) is not None:
@@ -253,7 +265,9 @@ def _relate_product(classes: DimensionClasses, op: DotOp) -> None:
 
 
 RULES: Mapping[type[Operation], Callable[[DimensionClasses, Any], None]] = {
-    **dict.fromkeys((func.FuncOp, scf.YieldOp, YieldOp, tensor.SplatOp), _relate_nothing),
+    **dict.fromkeys(
+        (func.FuncOp, scf.YieldOp, scf.ConditionOp, YieldOp, tensor.SplatOp), _relate_nothing
+    ),
     **dict.fromkeys((TiledLoadOp, TiledStoreOp), _relate_access),
     **dict.fromkeys((AtomicRmwOp, LoadOp, StoreOp), _relate_elements),
     **dict.fromkeys((ReduceOp, ScanOp), _relate_combined),
@@ -264,6 +278,7 @@ RULES: Mapping[type[Operation], Callable[[DimensionClasses, Any], None]] = {
     ViewOp: _relate_view,
     scf.ForOp: _relate_carried,
     scf.IfOp: _relate_branches,
+    scf.WhileOp: _relate_while,
     tensor.ExtractOp: _relate_extracted,
 }
 """What operations say about their tiles."""
