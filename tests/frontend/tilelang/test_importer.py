@@ -131,9 +131,18 @@ def test_what_iterations_and_threads_combine() -> None:
         np.testing.assert_array_equal(arrays[2], x[:4, :8].sum(1))
 
 
-def test_what_the_block_does_is_for_no_thread() -> None:
+def test_roles_of_warps_are_done_one_after_the_other() -> None:
+    x = RNG.integers(-9, 9, 64).astype(np.float32)
+    for arrays in runs("roles", x, np.zeros(64, np.float32), np.zeros(4, np.float32), grid=1):
+        np.testing.assert_array_equal(arrays[1], x[::-1] * 2)
+        np.testing.assert_array_equal(arrays[2], x.reshape(4, 16).sum(1) + 16)
+
+
+@pytest.mark.parametrize("name", ["by_hand", "added_by_threads"])
+def test_what_the_block_does_is_for_no_thread(name: str) -> None:
+    """Threads that are no range of the block; what each does beside what they do together."""
     with pytest.raises(DiagnosticError) as caught:
-        module_of((RECORDED / "by_hand.json").read_text())
+        module_of((RECORDED / f"{name}.json").read_text())
     assert "kernels.py:" in str(caught.value)
     assert "what stands under the index of a thread is for some threads" in str(caught.value)
 

@@ -13,6 +13,7 @@ from tileas_xdsl.dialects.tl.enums import Space
 from tileas_xdsl.dialects.tl.loops import ParallelOp, PipelinedOp, SerialOp
 from tileas_xdsl.frontend.tilelang import tile_operations
 from tileas_xdsl.frontend.tilelang.graph import Node
+from tileas_xdsl.frontend.tilelang.loop_kinds import BOUND, PARALLEL, VECTORIZED, is_parallel
 from tileas_xdsl.frontend.tilelang.memory.element_access import store_at
 from tileas_xdsl.frontend.tilelang.memory.local_buffers import check_private
 from tileas_xdsl.frontend.tilelang.memory.memory_spaces import space_of
@@ -28,9 +29,6 @@ StatementHandler: TypeAlias = Callable[[Scope, Node], None]
 
 _CONTAINERS = ("tirx.SeqStmt", "tirx.SBlockRealize", "tirx.AttrStmt")
 
-PARALLEL, VECTORIZED, BOUND = 1, 2, 4
-"""Kinds of `tirx.For`; 0 is serial, 3 unrolled."""
-
 _HINTS = ("threadblock_swizzle_pattern", "tl.min_blocks_per_sm")
 """Attributes that change the order or number of resident blocks, not what they compute."""
 
@@ -43,7 +41,7 @@ def statement(scope: Scope, node: Node) -> None:
             raise scope.refusal(f"'{node.kind.split('.')[-1]}'", "is no statement of tl")
         is_leaf = node.kind not in _CONTAINERS
         if is_leaf and not scope.is_iteration and scope.threads.varies(node):
-            by_threads(scope, node, handler)
+            by_threads(scope, node, handler, statement)
         else:
             handler(scope, node)
 
@@ -71,11 +69,6 @@ def _loop(scope: Scope, node: Node) -> None:
         _parallel(scope, node)
         return
     _counted(scope, node)
-
-
-def is_parallel(node: Node) -> bool:
-    """Whether a statement is a parallel loop."""
-    return node.kind == "tirx.For" and node.number("kind") == PARALLEL
 
 
 def _is_shared(scope: Scope, node: Node) -> bool:

@@ -18,12 +18,16 @@ from tileas_xdsl.frontend.tilelang.memory.readable import written_by
 from tileas_xdsl.frontend.tilelang.names import operands
 from tileas_xdsl.frontend.tilelang.scope import Scope
 from tileas_xdsl.frontend.tilelang.thread_programs import HEADERS, all_reduce_of
+from tileas_xdsl.frontend.tilelang.thread_roles import roles
 
 Handler = Callable[[Scope, Node], None]
 
 
-def by_threads(scope: Scope, node: Node, handler: Handler) -> None:
-    """A statement that differs from thread to thread; `handler` writes what one thread does."""
+def by_threads(scope: Scope, node: Node, handler: Handler, write: Handler) -> None:
+    """A statement that differs from thread to thread; `handler` writes what one thread does.
+
+    `write` writes a statement in it that is of the block.
+    """
     if node.kind == "tirx.Bind":
         _bind(scope, node)
         return
@@ -32,6 +36,10 @@ def by_threads(scope: Scope, node: Node, handler: Handler) -> None:
     if not scope.threads.is_of_block(node):
         with _each_thread(scope, node):
             handler(scope, node)
+        return
+    if differs and (sides := roles(scope.threads, node)) is not None:
+        for side in sides:
+            write(scope, side)
         return
     if differs or node.kind == "tirx.Evaluate" or node.kind == "tirx.BufferStore":
         why = "is for some threads, and the block does it as a whole: write T.Parallel"

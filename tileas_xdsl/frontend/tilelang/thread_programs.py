@@ -28,7 +28,7 @@ _PRIVATE = ("local", "local.var")
 HEADERS = ("condition", "min", "extent")
 """Fields that decide whether or how often the body of a statement is done."""
 
-_OF_THREADS = ("tl.atomic_add_elem_op",)
+OF_THREADS = ("tl.atomic_add_elem_op",)
 """Calls that a thread makes for itself; others are of the block."""
 
 
@@ -160,7 +160,7 @@ class ThreadProgram:
         name = str(call.child("op").data)
         if name == "tl.tileop.fill":
             return not self.varies(call)
-        return name not in _OF_THREADS
+        return name not in OF_THREADS
 
 
 def _is_private(buffer: Node) -> bool:

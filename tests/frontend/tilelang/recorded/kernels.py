@@ -219,10 +219,51 @@ def by_hand():
         with T.Kernel(1, threads=64):
             tx = T.get_thread_binding()
             x = T.alloc_fragment((64,), "float32")
-            if tx < 32:
+            if tx % 2 < 1:
                 T.copy(x, X)
 
     return threads_by_hand
+
+
+@tilelang.jit
+def roles():
+    @T.prim_func
+    def roles_of_warps(
+        X: T.Tensor((64,), "float32"),
+        Y: T.Tensor((64,), "float32"),
+        Z: T.Tensor((4,), "float32"),
+    ):
+        with T.Kernel(1, threads=96):
+            tx = T.get_thread_binding()
+            x = T.alloc_shared((64,), "float32")
+            y = T.alloc_fragment((4, 16), "float32")
+            z = T.alloc_fragment((4,), "float32")
+            T.copy(X, x)
+            warp = tx // 32
+            if warp == 0:
+                for i, j in T.Parallel(4, 16):
+                    y[i, j] = x[i * 16 + j] + 1
+                T.reduce_sum(y, z, dim=1)
+                T.copy(z, Z)
+            else:
+                for i in T.Parallel(64):
+                    Y[i] = x[63 - i] * 2
+
+    return roles_of_warps
+
+
+@tilelang.jit
+def added_by_threads():
+    @T.prim_func
+    def counted_by_threads(X: T.Tensor((64,), "float32")):
+        with T.Kernel(1, threads=64):
+            tx = T.get_thread_binding()
+            x = T.alloc_fragment((64,), "float32")
+            if tx < 32:
+                T.copy(x, X)
+                T.atomic_add(X[0], 1.0)
+
+    return counted_by_threads
 
 
 KERNELS = {
@@ -235,6 +276,8 @@ KERNELS = {
     "threads": threads,
     "combined": combined,
     "by_hand": by_hand,
+    "roles": roles,
+    "added_by_threads": added_by_threads,
 }
 
 
