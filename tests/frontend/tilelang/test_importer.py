@@ -144,7 +144,7 @@ def test_what_the_block_does_is_for_no_thread(name: str) -> None:
     with pytest.raises(DiagnosticError) as caught:
         module_of((RECORDED / f"{name}.json").read_text())
     assert "kernels.py:" in str(caught.value)
-    assert "what stands under the index of a thread is for some threads" in str(caught.value)
+    assert "'tl.tileop.copy' under the index of a thread is for some" in str(caught.value)
 
 
 def test_files_that_import_it() -> None:

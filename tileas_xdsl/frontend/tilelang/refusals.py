@@ -19,6 +19,8 @@ HINTS: Mapping[str, str] = {
     "tirx.ptx_wait_barrier": f"a barrier by hand: {_BY_HAND}",
     "tl.tma_load": f"a TMA load by hand: {_BY_HAND}",
     "tl.launch_thread_idx": f"the index of a thread: {_ONE_KIND}; write T.Parallel",
+    "tl.ptx_ldmatrix": f"an instruction of a warp by hand: {_ONE_KIND}; write T.gemm",
+    "tl.rng_init": "a generator of random numbers in CUDA: compute them from indices with integers",
     "tirx.call_extern": "a function of CUDA: write it with operations of TileLang",
     "tirx.call_pure_extern": "a function of CUDA: write it with operations of TileLang",
 }

@@ -41,6 +41,8 @@ def statement(scope: Scope, node: Node) -> None:
             raise scope.refusal(f"'{node.kind.split('.')[-1]}'", "is no statement of tl")
         is_leaf = node.kind not in _CONTAINERS
         if is_leaf and not scope.is_iteration and scope.threads.varies(node):
+            if node.kind == "tirx.Evaluate":
+                _operation(scope, node)
             by_threads(scope, node, handler, statement)
         else:
             handler(scope, node)
@@ -206,15 +208,21 @@ def _bind(scope: Scope, node: Node) -> None:
 
 
 def _evaluate(scope: Scope, node: Node) -> None:
+    if (handler := _operation(scope, node)) is not None:
+        handler(scope, node.child("value"))
+
+
+def _operation(scope: Scope, node: Node) -> StatementHandler | None:
+    """What writes the call of a statement; None for a number, which does nothing."""
     value = node.child("value")
     if value.kind == "ir.IntImm":
-        return
+        return None
     name = str(value.child("op").data) if value.kind == "tirx.Call" else value.kind
     handler = tile_operations.HANDLERS.get(name)
     if handler is None:
         hint = HINTS.get(name, "a statement without a counterpart in tl")
         raise scope.refusal(f"'{name}'", f"is {hint}")
-    handler(scope, value)
+    return handler
 
 
 def _attribute(scope: Scope, node: Node) -> None:

@@ -43,7 +43,7 @@ def by_threads(scope: Scope, node: Node, handler: Handler, write: Handler) -> No
         return
     if differs or node.kind == "tirx.Evaluate" or node.kind == "tirx.BufferStore":
         why = "is for some threads, and the block does it as a whole: write T.Parallel"
-        raise scope.refusal("what stands under the index of a thread", why)
+        raise scope.refusal(f"{scope.threads.named(node)} under the index of a thread", why)
     handler(scope, node)
 
 

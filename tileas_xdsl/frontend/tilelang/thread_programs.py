@@ -149,6 +149,12 @@ class ThreadProgram:
         is_whole = any(self._is_leaf_of_block(leaf) for leaf in leaves) or _exchanges(leaves)
         return is_whole or _has_unknown_loop(node)
 
+    def named(self, node: Node) -> str:
+        """What the block does as a whole in a statement, as TileLang calls it."""
+        found = [leaf for leaf in _leaves(node) if self._is_leaf_of_block(leaf)]
+        calls = [leaf.child("value") for leaf in found if leaf.kind == "tirx.Evaluate"]
+        return f"'{calls[0].child('op').data}'" if calls else "what stands"
+
     def _is_leaf_of_block(self, leaf: Node) -> bool:
         if leaf.kind == "tirx.BufferStore":
             return not _is_private(leaf.child("buffer")) and not self.varies(leaf)
