@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeVar
 
-from xdsl.dialects.arith import ConstantOp
+from xdsl.dialects import gpu, memref
+from xdsl.dialects.arith import ConstantOp, ExtSIOp
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.traits import CallableOpInterface
+from xdsl.traits import is_side_effect_free as is_declared_free
+from xdsl.traits import is_speculatable as is_declared_speculatable
 
 OpT = TypeVar("OpT", bound=Operation)
+
+_NUMBERS = (gpu.BlockIdOp, gpu.GridDimOp, memref.DimOp)
+"""What computes a number, and declares nothing about effects."""
 
 
 def enclosing_ops(op: Operation) -> Iterator[Operation]:
@@ -52,3 +58,19 @@ def values_within(root: Operation) -> Iterator[SSAValue]:
         for region in op.regions:
             for block in region.blocks:
                 yield from block.args
+
+
+def is_side_effect_free(op: Operation) -> bool:
+    """Return whether an operation reads and writes no memory, and what is in it neither.
+
+    xDSL declares that of most operations of `arith`, but not of `extsi` and `remui`.
+    """
+    return op.name.startswith("arith.") or isinstance(op, _NUMBERS) or is_declared_free(op)
+
+
+def is_speculatable(op: Operation) -> bool:
+    """Return whether an operation may run where it did not; divisions by zero have no meaning.
+
+    xDSL does not declare it of `arith.extsi`.
+    """
+    return isinstance(op, ExtSIOp) or is_declared_speculatable(op)

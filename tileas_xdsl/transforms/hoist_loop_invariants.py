@@ -23,7 +23,7 @@ from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
-from xdsl.traits import IsTerminator, is_side_effect_free, is_speculatable
+from xdsl.traits import IsTerminator
 from xdsl.transforms.loop_invariant_code_motion import can_be_hoisted
 
 from tileas_xdsl.analysis.values.live_registers import own_registers, registers_in_loops
@@ -33,6 +33,7 @@ from tileas_xdsl.dialects.cute_nvgpu.threads.innermost_loops import (
     is_innermost,
     set_registers_left,
 )
+from tileas_xdsl.dialects.ir_queries import is_side_effect_free, is_speculatable
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.threads.pipeline.warp_allocation import registers_at_entry

@@ -36,10 +36,10 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
-from xdsl.traits import is_side_effect_free
 from xdsl.transforms.dead_code_elimination import region_dce
 
 from tileas_xdsl.dialects.cute import MakeFragmentOp
+from tileas_xdsl.dialects.ir_queries import is_side_effect_free
 from tileas_xdsl.threads.registers.vector_values import element_type
 
 

@@ -21,9 +21,9 @@ from typing import Any
 from xdsl.dialects import arith, scf, tensor
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, TensorType
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.traits import is_side_effect_free
 
 from tileas_xdsl.analysis.values.pointer_base_arrays import promised_divisor
+from tileas_xdsl.dialects.ir_queries import is_side_effect_free
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp, DivByAttr
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp, pointer_of
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import (

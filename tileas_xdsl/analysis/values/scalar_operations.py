@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from xdsl.dialects import gpu, memref
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Operation, SSAValue
-from xdsl.traits import is_side_effect_free
 
-_NUMBERS = (gpu.BlockIdOp, gpu.GridDimOp, memref.DimOp)
-"""What the upstream dialects do not call free of effects, beside division."""
+from tileas_xdsl.dialects.ir_queries import is_side_effect_free
 
 
 def is_of_scalars(op: Operation) -> bool:
@@ -18,7 +15,7 @@ def is_of_scalars(op: Operation) -> bool:
     types = (*op.operand_types, *op.result_types)
     if op.regions or any(isinstance(type_, TensorType) for type_ in types):
         return False
-    return isinstance(op, _NUMBERS) or op.name.startswith("arith.") or is_side_effect_free(op)
+    return is_side_effect_free(op)
 
 
 def operations_behind(values: Iterable[SSAValue]) -> Iterator[Operation]:

@@ -16,8 +16,9 @@ from enum import StrEnum
 
 from xdsl.dialects import scf
 from xdsl.ir import Operation, SSAValue
-from xdsl.traits import MemoryWriteEffect, is_side_effect_free
+from xdsl.traits import MemoryWriteEffect
 
+from tileas_xdsl.dialects.ir_queries import is_side_effect_free
 from tileas_xdsl.dialects.nv_tileaa.types import AAMemTokenType
 from tileas_xdsl.dialects.nv_tileas.types import MemTokenType
 from tileas_xdsl.scheduling.loops.macro_operations import (

@@ -23,10 +23,11 @@ from enum import StrEnum
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.traits import IsTerminator, MemoryWriteEffect, is_side_effect_free
+from xdsl.traits import IsTerminator, MemoryWriteEffect
 
 from tileas_xdsl.analysis.layouts.tile_groups import FREE_TILES
 from tileas_xdsl.analysis.values.scalar_operations import is_of_scalars
+from tileas_xdsl.dialects.ir_queries import is_side_effect_free
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
 from tileas_xdsl.dialects.nv_tileas.compute.dot import BlockScaledMmaOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import CombiningOp

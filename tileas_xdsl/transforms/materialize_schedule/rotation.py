@@ -23,9 +23,8 @@ from xdsl.builder import Builder
 from xdsl.dialects import arith, scf
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
-from xdsl.traits import is_side_effect_free
 
-from tileas_xdsl.analysis.values.scalar_operations import is_of_scalars
+from tileas_xdsl.dialects.ir_queries import is_side_effect_free
 from tileas_xdsl.scheduling.schedule import SCHEDULE, read_pin
 
 
@@ -65,8 +64,7 @@ def _problem(loop: scf.ForOp, late: set[Operation]) -> str | None:
     for op in body.ops:
         if op is body.last_op:
             continue
-        is_pure = is_side_effect_free(op) or is_of_scalars(op)
-        if SCHEDULE not in op.attributes and not is_pure:
+        if SCHEDULE not in op.attributes and not is_side_effect_free(op):
             return f"'{op.name}' has effects, and no place in the schedule"
         if op in late or SCHEDULE not in op.attributes:
             continue

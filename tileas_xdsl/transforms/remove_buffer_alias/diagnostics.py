@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from xdsl.dialects import arith, scf
 from xdsl.ir import OpResult, SSAValue
-from xdsl.traits import is_side_effect_free
 
 from tileas_xdsl.analysis.memory.buffer_aliases import Roots
 from tileas_xdsl.analysis.values.loop_carried_values import Carried, is_inside
@@ -15,6 +14,7 @@ from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import emit_error
 from tileas_xdsl.diagnostics.locations import name_of
 from tileas_xdsl.diagnostics.report import Diagnostic
+from tileas_xdsl.dialects.ir_queries import is_side_effect_free
 from tileas_xdsl.dialects.nv_tileas.pipelines.checks import note_at
 from tileas_xdsl.transforms.remove_buffer_alias.alias_plan import Plan
 

@@ -18,8 +18,9 @@ from math import prod
 from xdsl.dialects import gpu
 from xdsl.dialects.builtin import FixedBitwidthType, IndexType, TensorType
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
-from xdsl.traits import ConstantLike, is_side_effect_free
+from xdsl.traits import ConstantLike
 
+from tileas_xdsl.dialects.ir_queries import is_side_effect_free
 from tileas_xdsl.dialects.nv_tileas.attributes import (
     BlockedEncoding,
     DotOperandEncoding,

@@ -17,7 +17,7 @@ from xdsl.ir import Attribute, Block, Region, TypedAttribute
 from xdsl.irdl import prop_def, region_def, traits_def, var_operand_def, var_result_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import RecursiveMemoryEffect, is_side_effect_free
+from xdsl.traits import RecursiveMemoryEffect
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
@@ -39,6 +39,7 @@ from tileas_xdsl.dialects.cuda_tile.syntax.short_forms import (
     print_types,
 )
 from tileas_xdsl.dialects.cuda_tile.types.tile_types import TileType, element_of
+from tileas_xdsl.dialects.ir_queries import is_side_effect_free
 
 
 class _AggregateOp(CudaTileOp):
