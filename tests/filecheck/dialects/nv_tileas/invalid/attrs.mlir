@@ -72,7 +72,7 @@
 
 // -----
 
-// expected-error@+1 {{num_ctas and occupancy are at least 1}}
+// expected-error@+1 {{num_ctas, occupancy and tile_block_ctas are at least 1}}
 "test.op"() {a = #nv_tileaa.kernel_spec<occupancy = 0>} : () -> ()
 
 // -----
