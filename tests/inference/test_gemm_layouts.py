@@ -12,6 +12,7 @@ from tileas_xdsl.inference.gemm_layouts import (
     continuity,
     operand,
     product_of,
+    product_of_some_warps,
     shared_layout,
     swizzle_of,
 )
@@ -20,16 +21,22 @@ from tileas_xdsl.layout.tables import table
 from tileas_xdsl.target.mma.register_layouts import register_layout, wgmma_accumulator
 
 
-def _product(
-    m: int, n: int, k: int, threads: int, policy: WarpPolicy, arch: str = "sm_90a"
-) -> Product:
+def _asked(
+    m: int, n: int, k: int, threads: int, policy: WarpPolicy, arch: str
+) -> tuple[Program, Gemm]:
     buffers = {
         "a": Buffer("a", (m, k), 16, Scope.SHARED, "f16"),
         "b": Buffer("b", (k, n), 16, Scope.SHARED, "f16"),
         "c": Buffer("c", (m, n), 32, Scope.FRAGMENT, "f32"),
     }
     gemm = Gemm("a", "b", "c", policy=policy)
-    return product_of(Program(threads, buffers, (gemm,), arch), gemm)
+    return Program(threads, buffers, (gemm,), arch), gemm
+
+
+def _product(
+    m: int, n: int, k: int, threads: int, policy: WarpPolicy, arch: str = "sm_90a"
+) -> Product:
+    return product_of(*_asked(m, n, k, threads, policy, arch))
 
 
 def _held(name: str) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
@@ -92,6 +99,28 @@ def test_partitions_of_warps(
 def test_warps_that_cannot_share_a_product() -> None:
     with pytest.raises(InferenceError, match="a product of 16x16 cannot be spread evenly over 4"):
         _product(16, 16, 16, 128, WarpPolicy.SQUARE)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "threads", "warps", "words"),
+    [
+        ((48, 8, 32), 256, (3, 1), 8),
+        ((16, 16, 8), 128, (1, 2), 4),
+        ((64, 24, 24), 256, (2, 3), 4),
+        ((64, 24, 64), 256, (4, 1), 8),
+    ],
+)
+def test_first_warps_share_what_not_all_can(
+    sizes: tuple[int, int, int], threads: int, warps: tuple[int, int], words: int
+) -> None:
+    """Warpgroups come first: 64x24 of K = 64 is for one of two."""
+    asked = _asked(*sizes, threads, WarpPolicy.SQUARE, "sm_90a")
+    product = product_of_some_warps(*asked)
+    assert (product.warps_m, product.warps_n, product.words) == (*warps, words)
+    for fragment in (accumulator(product, threads), operand(product, "a", 16, False, threads)):
+        assert fragment.is_injective
+        assert set(fragment.thread_table.ravel()) == set(range(product.threads))
+        assert sorted(set(fragment.slot_table.ravel())) == list(range(fragment.slots))
 
 
 def test_shared_operands_are_swizzled_by_what_divides_their_rows() -> None:

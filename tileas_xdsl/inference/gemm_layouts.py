@@ -41,6 +41,8 @@ class Product:
     is_wgmma: bool
     warps_m: int
     warps_n: int
+    words: int = 8
+    """Registers of 32 bits along K that an `mma.sync` multiplies: 8, or 4."""
 
     @property
     def rows_of_warp(self) -> int:
@@ -59,11 +61,58 @@ class Product:
 
 
 def product_of(program: Program, gemm: Gemm) -> Product:
-    """How a product is computed.  Raises InferenceError where no partition of warps covers it."""
-    m, n = program.buffers[gemm.c].shape[-2:]
-    k = program.buffers[gemm.a].shape[-2 if gemm.transpose_a else -1]
+    """How TileLang computes a product: all warps take part, steps of K have 8 registers.
+
+    Raises InferenceError where no partition of warps covers it.
+    """
+    m, n, k = _sizes(program, gemm)
     warps = program.threads // 32
     is_wgmma = _uses_wgmma(program, gemm, (m, k), warps)
+    found = _partition(gemm.policy, (m, n), warps, is_wgmma)
+    if found is None:
+        raise InferenceError(
+            f"a product of {m}x{n} cannot be spread evenly over {warps} warps: each needs a "
+            f"multiple of {ROWS_OF_WARP} rows and {COLUMNS_OF_WARP} columns",
+            gemm.location,
+        )
+    return Product(m, n, k, is_wgmma, *found)
+
+
+def product_of_some_warps(program: Program, gemm: Gemm) -> Product:
+    """How a product is computed: as TileLang does, else by the first warps of the block.
+
+    K that no 8 registers divide is multiplied 4 registers at once.  Raises InferenceError where it
+    has no whole tiles of an instruction.
+    """
+    m, n, k = _sizes(program, gemm)
+    if m % ROWS_OF_WARP or n % COLUMNS_OF_WARP:
+        raise InferenceError(
+            f"a product of {m}x{n} has no whole tiles of {ROWS_OF_WARP} rows and "
+            f"{COLUMNS_OF_WARP} columns: pad its buffers",
+            gemm.location,
+        )
+    bits = program.buffers[gemm.a].bits
+    words = 8 if k * bits % 256 == 0 else 4
+    for is_wgmma in (True, False):
+        for warps in range(program.threads // 32, 0, -1):
+            if is_wgmma != _uses_wgmma(program, gemm, (m, k), warps):
+                continue
+            found = _partition(gemm.policy, (m, n), warps, is_wgmma)
+            if found is not None:
+                return Product(m, n, k, is_wgmma, *found, words)
+    return product_of(program, gemm)
+
+
+def _sizes(program: Program, gemm: Gemm) -> tuple[int, int, int]:
+    m, n = program.buffers[gemm.c].shape[-2:]
+    return m, n, program.buffers[gemm.a].shape[-2 if gemm.transpose_a else -1]
+
+
+def _partition(
+    policy: WarpPolicy, extents: tuple[int, int], warps: int, is_wgmma: bool
+) -> tuple[int, int] | None:
+    """Warps by row and by column, each with the same whole tiles; None where there are none."""
+    m, n = extents
     choices = [
         (rows, columns)
         for rows, columns in _partitions(warps)
@@ -71,14 +120,7 @@ def product_of(program: Program, gemm: Gemm) -> Product:
         and n % (columns * COLUMNS_OF_WARP) == 0
         and (not is_wgmma or rows % WARPS_OF_GROUP == 0)
     ]
-    if not choices:
-        raise InferenceError(
-            f"a product of {m}x{n} cannot be spread evenly over {warps} warps: each needs a "
-            f"multiple of {ROWS_OF_WARP} rows and {COLUMNS_OF_WARP} columns",
-            gemm.location,
-        )
-    rows, columns = _chosen(choices, gemm.policy, m, n)
-    return Product(m, n, k, is_wgmma, rows, columns)
+    return _chosen(choices, policy, m, n) if choices else None
 
 
 def accumulator(product: Product, threads: int) -> FragmentMap:
@@ -127,8 +169,9 @@ def _left(product: Product, i: Number, k: Number, unit: int) -> tuple[Number, Nu
     else:
         warp, tile = i // (16 * rows), i // 16 % rows
     thread = replica * (32 * product.warps_m) + warp * 32 + lane
-    inner = k % (8 * unit) // (4 * unit) * (2 * unit) + i % 16 // 8 * unit + k % unit
-    return thread, (tile + k // (8 * unit) * rows) * (4 * unit) + inner
+    depth = product.words * unit
+    inner = k % depth // (4 * unit) * (2 * unit) + i % 16 // 8 * unit + k % unit
+    return thread, (tile + k // depth * rows) * (depth // 2) + inner
 
 
 def _right(product: Product, j: Number, k: Number, unit: int) -> tuple[Number, Number]:
@@ -137,8 +180,9 @@ def _right(product: Product, j: Number, k: Number, unit: int) -> tuple[Number, N
     tiles = columns // width
     lane = j % 8 * 4 + k % (4 * unit) // unit
     thread = j // columns * (32 * product.warps_m) + replica * 32 + lane
-    inner = j % width // 8 * (2 * unit) + k % (8 * unit) // (4 * unit) * unit + k % unit
-    return thread, (j // width % tiles + k // (8 * unit) * tiles) * (width * unit // 4) + inner
+    depth = product.words * unit
+    inner = j % width // 8 * (depth // 4) + k % depth // (4 * unit) * unit + k % unit
+    return thread, (j // width % tiles + k // depth * tiles) * (width * depth // 32) + inner
 
 
 def _fragment(
@@ -175,14 +219,17 @@ def swizzle_of(row: int, bits: int) -> int:
 
 
 @lru_cache
-def shared_layout(shape: tuple[int, ...], bits: int, swizzle: int) -> AnyLayout:
+def shared_layout(
+    shape: tuple[int, ...], bits: int, swizzle: int, *, is_interleaved: bool = False
+) -> AnyLayout:
     """Coordinates to bytes: tiles of `16 << swizzle` bytes by all rows, side by side, swizzled.
 
-    Without a swizzle the array is row-major.
+    Without a swizzle the array is row-major, or tiles of 16 bytes where `is_interleaved`: the form
+    that descriptors of wgmma read (PTX ISA 9.7.15.5.1).
     """
     *rows, columns = shape
     size = bits // 8
-    span = min(columns, (128 // bits) << swizzle) if swizzle else columns
+    span = min(columns, (128 // bits) << swizzle) if swizzle or is_interleaved else columns
     strides: list[int] = []
     total = 1
     for extent in reversed(rows):

@@ -22,8 +22,10 @@ BY_WARPGROUPS = [
     TileProduct(element="i8", sums="i32", turns="NT"),
     TileProduct(a_in="fragment", turns="NT"),
     TileProduct(sums="f16", turns="NT"),
+    TileProduct(n=24),
+    TileProduct(n=40, element="bf16", threads=256),
 ]
-"""Where sm_90a has wgmma."""
+"""Where sm_90a has wgmma; rows of 24 and 40 columns have no swizzle."""
 
 BY_WARPS = [
     TileProduct(32, 16, 32, threads=32),
@@ -35,7 +37,20 @@ BY_WARPS = [
     TileProduct(32, 32, 64, element="i8", sums="i32", threads=64, turns="NT", clears=True),
     TileProduct(32, 32, 32, threads=64, a_in="fragment"),
     TileProduct(32, 32, 32, threads=64, sums="f16"),
+    TileProduct(k=8),
+    TileProduct(n=40, k=24, turns="NT"),
+    TileProduct(k=24, a_in="fragment", element="bf16"),
+    TileProduct(k=16, element="i8", sums="i32"),
+    TileProduct(k=4, element="f32"),
 ]
+
+
+BY_FIRST_WARPS = [
+    TileProduct(48, 8, 32, threads=256),
+    TileProduct(16, 8, 32, turns="NT", clears=True),
+    TileProduct(48, 16, 32, a_in="fragment", element="bf16"),
+]
+"""Products with fewer tiles than the block has warps."""
 
 
 def _check(product: TileProduct, target: str) -> str:
@@ -68,13 +83,61 @@ def test_warps_multiply_on_blackwell(product: TileProduct) -> None:
     assert "mma.sync" in _check(product, "sm_100a")
 
 
+@pytest.mark.sample(3)
+@pytest.mark.parametrize("target", ["sm_90a", "sm_100a"])
+@pytest.mark.parametrize("product", BY_FIRST_WARPS, ids=str)
+def test_first_warps_multiply_what_has_few_tiles(product: TileProduct, target: str) -> None:
+    assert "mma.sync" in _check(product, target)
+
+
+CHAIN = """
+func.func @chain(%A: memref<64x64xf16>, %B: memref<64x{k}xf16>, %V: memref<{k}x24xf16>,
+                 %O: memref<64x24xf32>) {{
+  tl.kernel threads(128) {{
+    %a = tl.alloc_shared : memref<64x64xf16, #tl<space shared>>
+    %b = tl.alloc_shared : memref<64x{k}xf16, #tl<space shared>>
+    %v = tl.alloc_shared : memref<{k}x24xf16, #tl<space shared>>
+    %s = tl.alloc_fragment : memref<64x{k}xf32, #tl<space fragment>>
+    %p = tl.alloc_fragment : memref<64x{k}xf16, #tl<space fragment>>
+    %o = tl.alloc_fragment : memref<64x24xf32, #tl<space fragment>>
+    tl.copy %A to %a : memref<64x64xf16> to memref<64x64xf16, #tl<space shared>>
+    tl.copy %B to %b : memref<64x{k}xf16> to memref<64x{k}xf16, #tl<space shared>>
+    tl.copy %V to %v : memref<{k}x24xf16> to memref<{k}x24xf16, #tl<space shared>>
+    tl.gemm %a, %b, %s {{clear}} : memref<64x64xf16, #tl<space shared>>,
+      memref<64x{k}xf16, #tl<space shared>>, memref<64x{k}xf32, #tl<space fragment>>
+    tl.copy %s to %p : memref<64x{k}xf32, #tl<space fragment>>
+      to memref<64x{k}xf16, #tl<space fragment>>
+    tl.gemm %p, %v, %o {{clear}} : memref<64x{k}xf16, #tl<space fragment>>,
+      memref<{k}x24xf16, #tl<space shared>>, memref<64x24xf32, #tl<space fragment>>
+    tl.copy %o to %O : memref<64x24xf32, #tl<space fragment>> to memref<64x24xf32>
+  }}
+  func.return
+}}
+"""
+
+
+@pytest.mark.parametrize("target", ["sm_90a", "sm_100a"])
+@pytest.mark.parametrize("k", [8, 24])
+def test_accumulators_are_operands_of_the_next_product(k: int, target: str) -> None:
+    rng = np.random.default_rng(k)
+    shapes = (64, 64), (64, k), (k, 24)
+    a, b, v = (rng.integers(-2, 3, shape).astype(np.float16) for shape in shapes)
+    wanted = a.astype(np.float32) @ b.astype(np.float32) @ v.astype(np.float32)
+    found = compile_kernel(CHAIN.format(k=k), target=target).emulate(
+        a, b, v, np.full((64, 24), 7, np.float32)
+    )
+    assert not found.findings
+    np.testing.assert_array_equal(found.arrays[3], wanted)
+
+
 @needs_ptxas
 def test_nothing_is_spilled() -> None:
-    for product in (BY_WARPGROUPS[4], BY_WARPGROUPS[10], BY_WARPS[1]):
+    products = BY_WARPGROUPS[4], BY_WARPGROUPS[10], BY_WARPS[1], BY_FIRST_WARPS[0]
+    for product in products:
         assembled = compile_kernel(product.text).assemble()
         assert not assembled.spills
 
 
-def test_rows_that_no_warps_share_evenly_are_refused() -> None:
-    with pytest.raises(DiagnosticError, match="cannot be spread evenly over 4 warps"):
+def test_rows_that_are_no_tiles_are_refused() -> None:
+    with pytest.raises(DiagnosticError, match="24x8 has no whole tiles of 16 rows"):
         compile_kernel(TileProduct(24, 8, 32).text)

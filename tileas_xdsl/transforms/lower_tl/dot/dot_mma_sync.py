@@ -10,7 +10,6 @@ from xdsl.ir import SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu.mma.mma_sync import FP8
-from tileas_xdsl.dialects.element_bits import bits_of
 from tileas_xdsl.dialects.tl.base import element_of
 from tileas_xdsl.dialects.tl.compute import GemmOp
 from tileas_xdsl.inference.gemm_layouts import COLUMNS_OF_WARP, ROWS_OF_WARP, Product
@@ -18,7 +17,6 @@ from tileas_xdsl.threads.dot.mma_accumulate import mma_sync
 from tileas_xdsl.threads.registers.vector_values import joined, strip, zero
 from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentLocation
 from tileas_xdsl.transforms.lower_tl.dot.mma_sync_operands import (
-    WORD,
     MmaOperand,
     Places,
     multiplied_as,
@@ -42,10 +40,10 @@ def multiply_by_warps(state: State, op: GemmOp, product: Product, sums: Fragment
         (0, *divmod(position, columns)): part
         for position, part in enumerate(_begin(state, op, sums))
     }
-    unit, shape = WORD // bits_of(left.element), (ROWS_OF_WARP, COLUMNS_OF_WARP, left.depth)
+    shape = (ROWS_OF_WARP, COLUMNS_OF_WARP, left.depth)
     for k in range(product.k // left.depth):
-        a = _operands(left, left.places(k), 4 * unit)
-        b = _operands(right, right.places(k), 2 * unit)
+        a = _operands(left, left.places(k), left.depth // 2)
+        b = _operands(right, right.places(k), right.depth // 4)
         mma_sync(state.e, accumulators, a, b, shape, (names[0], names[1]))
     state.registers[sums.storage] = joined(state.e, list(accumulators.values()))
 

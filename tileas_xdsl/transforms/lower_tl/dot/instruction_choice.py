@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects import scf
+from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.element_bits import bits_of
@@ -13,8 +15,10 @@ from tileas_xdsl.dialects.tl.base import element_of, scope_of, shape_of
 from tileas_xdsl.dialects.tl.compute import GemmOp
 from tileas_xdsl.inference.decisions import InferenceError
 from tileas_xdsl.inference.fragment_map import FragmentMap
-from tileas_xdsl.inference.gemm_layouts import Product, accumulator, product_of
+from tileas_xdsl.inference.gemm_layouts import Product, accumulator, product_of_some_warps
 from tileas_xdsl.inference.program import Buffer, Gemm, Program, Scope, WarpPolicy
+from tileas_xdsl.threads.codegen.integer_ops import constant_like, is_less
+from tileas_xdsl.threads.codegen.thread_ids import warp_id
 from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentLocation
 from tileas_xdsl.transforms.lower_tl.dot.dot_mma_sync import multiply_by_warps
 from tileas_xdsl.transforms.lower_tl.dot.dot_wgmma import multiply_by_warpgroups
@@ -33,7 +37,7 @@ def product_in(op: GemmOp, threads: int, arch: str) -> Product:
         WarpPolicy(op.warp_policy.value),
     )
     try:
-        return product_of(Program(threads, buffers, (asked,), arch), asked)
+        return product_of_some_warps(Program(threads, buffers, (asked,), arch), asked)
     except InferenceError as error:
         raise op_error(op, error.text) from error
 
@@ -51,7 +55,26 @@ def gemm(state: State, op: GemmOp) -> None:
     if sums.registers != sums.layout.slots:
         raise op_error(op, f"has C of {sums.layout.slots} elements in each thread: too few")
     multiply = multiply_by_warpgroups if product.is_wgmma else multiply_by_warps
-    multiply(state, op, product, sums)
+    if product.threads == state.threads:
+        multiply(state, op, product, sums)
+        return
+    with _first_warps(state, product.warps_m * product.warps_n, sums.storage):
+        multiply(state, op, product, sums)
+
+
+@contextmanager
+def _first_warps(state: State, warps: int, storage: SSAValue) -> Generator[None]:
+    """Insert code of the first warps of the block, which changes the registers of a storage."""
+    e, before = state.e, state.registers[storage]
+    own, others = Block(), Block()
+    is_first = is_less(e, warp_id(e), constant_like(e, warp_id(e), warps))
+    with e.within(own):
+        yield
+        e.insert(scf.YieldOp(state.registers[storage]))
+    with e.within(others):
+        e.insert(scf.YieldOp(before))
+    made = e.insert(scf.IfOp(is_first, [before.type], Region(own), Region(others)))
+    state.registers[storage] = made.results[0]
 
 
 def check_layout(op: Operation, what: str, place: FragmentLocation, wanted: FragmentMap) -> None:

@@ -60,7 +60,7 @@ class MmaOperand:
     @property
     def depth(self) -> int:
         """Elements of K in a step."""
-        return depth_of(bits_of(self.element))
+        return self.product.words * WORD // bits_of(self.element)
 
     def layout(self, depth: int) -> FragmentMap:
         """The registers of so much of K."""
