@@ -169,6 +169,7 @@ class EmulatedKernel:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
+        DONE["source"] += "source" in name
         return lambda *_, **__: ""
 
 
@@ -303,6 +304,8 @@ def with_comparisons() -> None:
     torch.testing.assert_close = counted(torch.testing.assert_close)
     torch.allclose = counted(torch.allclose)
     torch.equal = counted(torch.equal)
+    for name in ("assert_allclose", "assert_array_equal", "assert_array_almost_equal"):
+        setattr(np.testing, name, counted(getattr(np.testing, name)))
     own = counted(tilelang.utils.tensor.torch_assert_close)
     for module in list(sys.modules.values()):
         if getattr(module, "torch_assert_close", None) is not None:
@@ -416,10 +419,8 @@ def outcome(file: Path, statements: str) -> str:
     return f"{kind} {DONE['kernels']} kernels {DONE['comparisons']} comparisons"
 
 
-def main() -> None:
-    """Run the command line."""
-    file = Path(sys.argv[1]).resolve()
-    statements = sys.argv[2] if len(sys.argv) > 2 else ""
+def on_emulator() -> Any:
+    """Run kernels that programs compile on the emulator; return TileLang's target."""
     target = tvm.target.Target({"kind": "cuda", "arch": TARGET})
     without_gpu(
         lambda func=None, out_idx=None, *_, **__: EmulatedKernel(
@@ -432,6 +433,14 @@ def main() -> None:
     with_counts_of_loops()
     with_comparisons()
     sys.meta_path.append(_Finder())
+    return target
+
+
+def main() -> None:
+    """Run the command line."""
+    file = Path(sys.argv[1]).resolve()
+    statements = sys.argv[2] if len(sys.argv) > 2 else ""
+    target = on_emulator()
     torch.manual_seed(0)
     os.chdir(file.parent)
     sys.path.insert(0, str(file.parent))
