@@ -1,5 +1,8 @@
 """Launching: arguments, sizes, and what the report holds."""
 
+import pickle
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
 from typing import Any
 
 import numpy as np
@@ -160,3 +163,22 @@ def test_races_between_blocks_of_two_processes_are_found(lines: str, kinds: set[
     body, out = f"{ACROSS} {lines} ret;", np.ones(64, np.uint32)
     report = execute(body, ".param .u64 O", [out], grid=2, jobs=2, clean=False)
     assert {finding.kind for finding in report.findings} == kinds
+
+
+class LateExecutor(Executor):
+    """Pickles what is submitted no sooner than somebody waits for it, as a pool may."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        class Late(Future[Any]):
+            def result(self, timeout: float | None = None) -> Any:
+                return fn(*pickle.loads(pickle.dumps(args)), **kwargs)
+
+        return Late()
+
+
+def test_parts_that_start_late_see_memory_before_the_launch() -> None:
+    body, out = f"{ACROSS} st.global.u32 [%o], 7; ret;", np.ones(64, np.uint32)
+    report = execute(body, ".param .u64 O", [out], grid=2, jobs=LateExecutor(), clean=False)
+    assert {finding.kind for finding in report.findings} == {"same-value"}
+    assert report.arrays[0] is not None
+    assert report.arrays[0][:2].tolist() == [7, 1]

@@ -75,16 +75,19 @@ def execute(launch: Launch, workers: Workers, progress: Progress | None) -> tupl
     instructions, finished, done = 0, True, 0
     races = PartRaces(launch.findings)
     before = [buffer.data.copy() for buffer in launch.memory.buffers]
+    shares: list[_Share] = []
     with opened(workers) as executor:
         running = [executor.submit(_work, launch, part) for part in parts]
         for future, part in zip(running, parts, strict=True):
-            share = future.result()
-            _merge(launch, share, races, before)
-            instructions += share.instructions
-            finished = finished and share.finished
+            shares.append(future.result())
             done += len(part)
             if progress is not None:
                 progress(done, launch.clusters)
+    # Executors pickle a part when a worker is free: memory stays as it was until all have run.
+    for share in shares:
+        _merge(launch, share, races, before)
+        instructions += share.instructions
+        finished = finished and share.finished
     return instructions, finished
 
 
