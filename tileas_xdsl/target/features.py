@@ -42,6 +42,8 @@ class Feature(StrEnum):
     NARROW_MATRICES = "narrow_matrices"
     """`ldmatrix` and `stmatrix` of elements of 8 bits and less."""
     REDUX_F32 = "redux_f32"
+    LAUNCH_MULTICAST = "launch_multicast"
+    """Cancelled launches that all blocks of a cluster are told of."""
     WIDE_VECTORS = "wide_vectors"
     """Loads and stores of 32 bytes a thread."""
 
@@ -62,6 +64,7 @@ FEATURES: Mapping[Feature, Sequence[str]] = MappingProxyType(
         Feature.NARROW_FLOATS: ("sm_100f", "sm_110f", "sm_120f"),
         Feature.NARROW_MATRICES: ("sm_100f", "sm_110f", "sm_120f"),
         Feature.REDUX_F32: ("sm_100f",),
+        Feature.LAUNCH_MULTICAST: ("sm_100f", "sm_110f", "sm_120f"),
         Feature.WIDE_VECTORS: ("sm_100",),
     }
 )

@@ -23,6 +23,7 @@ REGISTERS = {
     "b16": "%h",
     "b32": "%r",
     "b64": "%rd",
+    "b128": "%q",
     "f32": "%f",
     "f64": "%fd",
 }
@@ -37,7 +38,7 @@ HEAD = """.version {version}
 .visible .entry k(.param .u64 P)
 .reqntid 128
 {{
-    .reg .pred %p<9>; .reg .b8 %b<9>; .reg .b16 %h<9>; .reg .b32 %r<300>; .reg .b64 %rd<9>;
+    .reg .pred %p<9>; .reg .b8 %b<9>; .reg .b16 %h<9>; .reg .b32 %r<300>; .reg .b64 %rd<9>; {quads}
     .reg .f32 %f<300>; .reg .f64 %fd<300>;
     .param .align 16 .b8 Q[64];
     T: .branchtargets L;
@@ -120,7 +121,8 @@ def _count(text, words):
 
 def module(lines, target, version=VERSION):
     """A kernel of these instructions, and the line of the first."""
-    head = HEAD.format(version=f"{version[0]}.{version[1]}", target=target)
+    quads = ".reg .b128 %q<9>;" if version >= (8, 3) else ""
+    head = HEAD.format(version=f"{version[0]}.{version[1]}", target=target, quads=quads)
     body = "".join(f"    {line};\n" for line in lines)
     return f"{head}{body}    ret;\n}}\n", head.count("\n") + 1
 

@@ -19,6 +19,7 @@ from tileas_xdsl.interpreters.ptx.checking.global_conflicts import LaunchShadow
 from tileas_xdsl.interpreters.ptx.checking.global_races import ClusterRaces
 from tileas_xdsl.interpreters.ptx.errors import LaunchError
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP
+from tileas_xdsl.interpreters.ptx.execution.pending_clusters import PendingClusters, first_cta
 from tileas_xdsl.interpreters.ptx.execution.program import Program
 from tileas_xdsl.interpreters.ptx.execution.register_slots import LaunchShape
 from tileas_xdsl.interpreters.ptx.execution.scheduler import ClusterScheduler
@@ -137,15 +138,20 @@ class Launch:
         rng = random.Random(f"{self.seed}") if self.order == "random" else None
         if rng is not None:
             numbers = rng.sample(numbers, len(numbers))
+        pending = PendingClusters(iter(numbers), self.shape.grid, self.shape.cluster, tell)
         machine = ClusterScheduler(
-            self.program.steps, self.findings, self.make_cluster, limit=self.limit, rng=rng
+            self.program.steps,
+            self.findings,
+            lambda number: self.make_cluster(number, pending),
+            limit=self.limit,
+            rng=rng,
         )
         with np.errstate(all="ignore"):
-            finished = machine.run(iter(numbers), tell)
+            finished = machine.run(iter(pending), tell)
         self.shadow.finish()
         return machine.instructions, finished
 
-    def make_cluster(self, number: int) -> Cluster:
+    def make_cluster(self, number: int, pending: PendingClusters | None = None) -> Cluster:
         """Return the cluster with a linear index, at its first instruction."""
         shape = self.shape
         rng = random.Random(f"{self.seed}:{number}")
@@ -158,13 +164,13 @@ class Launch:
             checker = Checker(warps * size, size, granules, self.findings)
         cluster = Cluster(self.program, self.memory, self.order, rng, checker)
         cluster.printed, cluster.number = self.printed, number
+        cluster.pending = pending
         cluster.accesses = self.accesses
         cluster.barrier = ClusterBarrier(threads * size)
-        counts = [g // c for g, c in zip(shape.grid, shape.cluster, strict=True)]
-        at = (number % counts[0], number // counts[0] % counts[1], number // counts[0] // counts[1])
+        first = first_cta(number, shape.grid, shape.cluster)
         for rank in range(size):
             inside = _place(rank, shape.cluster)
-            index = tuple(a * c + i for a, c, i in zip(at, shape.cluster, inside, strict=True))
+            index = tuple(a + i for a, i in zip(first, inside, strict=True))
             cluster.ctas.append(self._make_cta(cluster, rank, (index[0], index[1], index[2])))
         if checker is not None:
             cluster.races = ClusterRaces(self.shadow, cluster, warps, checker.clocks)

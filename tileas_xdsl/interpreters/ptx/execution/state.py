@@ -23,6 +23,7 @@ from tileas_xdsl.interpreters.ptx.checking.conflicts import CheckedProgram
 from tileas_xdsl.interpreters.ptx.checking.global_races import ClusterRaces
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Value, first_lane
+from tileas_xdsl.interpreters.ptx.execution.pending_clusters import PendingClusters
 from tileas_xdsl.interpreters.ptx.memory.access_counts import AccessCounter
 from tileas_xdsl.interpreters.ptx.memory.global_memory import GlobalMemory
 from tileas_xdsl.interpreters.ptx.memory.shared_memory import (
@@ -278,6 +279,10 @@ class Cluster:
         """Text that threads of the launch have printed."""
         self.number = 0
         """Its linear index in the grid."""
+        self.pending: PendingClusters | None = None
+        """The clusters that it may take over."""
+        self.seen_refusal = False
+        """Whether one of its threads has seen that none was left to take over."""
         self.races: ClusterRaces | None = None
         """The checks of global memory."""
         self.accesses: AccessCounter | None = None

@@ -29,7 +29,12 @@ from tileas_xdsl.interpreters.ptx.instructions.memory import (
     tensor_maps,
 )
 from tileas_xdsl.interpreters.ptx.instructions.memory import load_store as memory
-from tileas_xdsl.interpreters.ptx.instructions.synchronisation import barrier, mbarrier, warp
+from tileas_xdsl.interpreters.ptx.instructions.synchronisation import (
+    barrier,
+    launch_control,
+    mbarrier,
+    warp,
+)
 
 FAMILIES = (
     integer,
@@ -45,6 +50,7 @@ FAMILIES = (
     warp,
     barrier,
     mbarrier,
+    launch_control,
     async_copies,
     tensor_copies,
     tensor_maps,

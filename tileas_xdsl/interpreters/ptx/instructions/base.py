@@ -221,6 +221,25 @@ class Site:
             self.fail(f"a vector of {wanted} registers is expected, not of {len(parts)}")
         return parts
 
+    def words(
+        self, parts: Sequence[Operand], type_: ScalarType
+    ) -> tuple[tuple[Operand, ...], ScalarType]:
+        """Return registers and their type; one of 128 bits is two of 64, low and high."""
+        if type_.name != "b128":
+            return tuple(parts), type_
+        return tuple(half for part in parts for half in self.halves(part)), TYPES["b64"]
+
+    def halves(self, operand: Operand | int) -> tuple[Operand, Operand]:
+        """Return the low and the high half of a register of 128 bits, as registers of 64."""
+        operand = self.operands[operand] if isinstance(operand, int) else operand
+        if isinstance(operand, Sink):
+            return operand, operand
+        if not isinstance(operand, Register):
+            self.fail("a register of type .b128 is expected")
+        self._check_width(operand, TYPES["b128"], any_width=False)
+        low, high = (Register(f"{operand.name}{of}", TYPES["b64"]) for of in (".low", ".high"))
+        return low, high
+
     def address(self, operand: Operand | int) -> tuple[int, int]:
         """Return slot and offset of an address operand."""
         operand = self.operands[operand] if isinstance(operand, int) else operand

@@ -11,7 +11,6 @@ _REASONS: Mapping[str, Sequence[str]] = {
         INSTRUCTIONS["Textures and surfaces"]
     ),
     "memory of several GPUs is not emulated, one device is all there is": ("multimem",),
-    "blocks are started in order here, and not cancelled": ("clusterlaunchcontrol",),
     "sparse products are not emulated": (
         *("mma.sp", "mma.sp::ordered_metadata", "wgmma.mma_async.sp"),
         *("tcgen05.mma.sp", "tcgen05.mma.ws.sp"),

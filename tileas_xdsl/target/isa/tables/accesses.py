@@ -37,6 +37,11 @@ _L2_EVICTIONS = ("L2::evict_normal", "L2::evict_first", "L2::evict_last")
 _PREFETCHES = ("L2::64B", "L2::128B", "L2::256B")
 _HINTED = since((7, 4), 80)
 _VOLATILE_LOCAL = since((9, 1))
+_QUAD = since((8, 3), 70)
+_QUAD_SYS = since((8, 4), 70)
+"""Accesses of 128 bits by one register."""
+_QUAD_ATOMIC = since((8, 3), 90)
+_QUAD_ATOMIC_SYS = since((8, 4), 90)
 _LONG = since((8, 8), 100, Feature.WIDE_VECTORS)
 """Vectors of 32 bytes."""
 
@@ -54,6 +59,17 @@ def _access(
     for vector, words, types in VECTORS:
         yield form(f"{name}{middle}{vector}.type", operands, needs,
                    vector=words, type=types, **choices)  # fmt: skip
+    yield from _quads(f"{name}{middle}.b128", operands, needs, choices)
+
+
+def _quads(
+    syntax: str, operands: str, needs: Requirement, choices: dict[str, tuple[str, ...]]
+) -> Forms:
+    """128 bits in one register; the scope `.sys` came to them a version later."""
+    scopes = choices.get("scope", ()) if ".scope" in syntax else ()
+    for scope in scopes or ("",):
+        needed = needs.joined(_QUAD_SYS if scope == "sys" else _QUAD)
+        yield form(syntax, operands, needed, **{**choices, "scope": (scope,)})
 
 
 def _loads() -> Forms:
@@ -74,6 +90,7 @@ def _loads() -> Forms:
     yield from _long("ld", operands)
     yield form("ld.mmio.relaxed.sys{.global}.type", "d, [a]", since((8, 2), 70),
                type=(*_NARROW, *_WIDE))  # fmt: skip
+    yield form("ld.mmio.relaxed.sys{.global}.b128", "d, [a]", _QUAD_SYS)
     yield from _access("ldu", "{.global}", operands)
 
 
@@ -125,6 +142,7 @@ def _stores() -> Forms:
     yield from _long("st", operands)
     yield form("st.mmio.relaxed.sys{.global}.type", "[a], d", since((8, 2), 70),
                type=(*_NARROW, *_WIDE))  # fmt: skip
+    yield form("st.mmio.relaxed.sys{.global}.b128", "[a], d", _QUAD_SYS)
     yield form("st.bulk{.weak}{.space}", "[a], b:u64, 0", since((8, 6), 100),
                space=("shared::cta",))  # fmt: skip
     for vector, types in (
@@ -170,6 +188,9 @@ def _updates(name: str) -> Forms:
         for type in types:
             if type in _HALF_REQUIREMENTS and operation in ("add", "cas"):
                 yield from _update(name, operation, operands, (type,), _HALF_REQUIREMENTS[type])
+        if name == "atom" and operation in ("exch", "cas"):
+            for scopes, need in ((SCOPES[:-1], _QUAD_ATOMIC), (SCOPES[-1:], _QUAD_ATOMIC_SYS)):
+                yield from _update(name, operation, operands, ("b128",), need, scopes)
     yield from _vectors(name)
 
 
@@ -179,11 +200,16 @@ def _orders(name: str) -> dict[str, tuple[str, ...]]:
 
 
 def _update(
-    name: str, operation: str, operands: str, types: tuple[str, ...], needs: Requirement
+    name: str,
+    operation: str,
+    operands: str,
+    types: tuple[str, ...],
+    needs: Requirement,
+    scopes: tuple[str, ...] = SCOPES,
 ) -> Forms:
     half = ".noftz" * (types[0] in _HALVES)
     head = f"{name}{{.order}}{{.scope}}{{.space}}.operation{half}"
-    choices = {**_orders(name), "operation": (operation,), "type": types}
+    choices = {**_orders(name), "operation": (operation,), "type": types, "scope": scopes}
     yield form(f"{head}.type", operands, needs, space=_STRONG, **choices)
     if operation != "cas":
         yield form(f"{head}.L2::cache_hint.type", f"{operands}, p:b64",

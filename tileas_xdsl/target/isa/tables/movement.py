@@ -22,6 +22,8 @@ SECONDARY_POLICIES = ("L2::evict_first", "L2::evict_unchanged")
 _CLUSTER = since((7, 8), 90)
 _ENTRY = since((8, 3))
 _CACHE = since((7, 4), 80)
+_QUAD = since((8, 3), 70)
+"""Registers of 128 bits."""
 
 MOVES = (
     form("mov.type", "d, a", type=("pred", *MOVED)),
@@ -29,6 +31,9 @@ MOVES = (
     form("mov.type", "<d:b16*2>, a", type=("b32",)),
     form("mov.type", "d, <a:b32*2>", type=("b64",)),
     form("mov.type", "<d:b32*2>, a", type=("b64",)),
+    form("mov.type", "d, a", _QUAD, type=("b128",)),
+    form("mov.type", "d, <a:b64*2>", _QUAD, type=("b128",)),
+    form("mov.type", "<d:b64*2>, a", _QUAD, type=("b128",)),
     form("cvta{.to}.space.u64", "d, a", space=WINDOWS),
     form("cvta{.to}.space.u64", "d, a", _ENTRY, space=("param::entry",)),
     form("isspacep.space", "p:pred, a:b64", space=WINDOWS),

@@ -138,4 +138,20 @@ MBARRIERS = (
     form("mbarrier.pending_count.b64", "d:u32, a:b64", _MBARRIER),
 )  # fmt: skip
 
-FORMS = (*WARPS, *BARRIERS, *MBARRIERS)
+_DONE = "mbarrier::complete_tx::bytes"
+_LAUNCH = since((8, 6), 100)
+
+LAUNCH_CONTROL = (
+    form(f"clusterlaunchcontrol.try_cancel.async{{.shared::cta}}.{_DONE}.b128", "[s], [s]",
+         _LAUNCH),
+    form(f"clusterlaunchcontrol.try_cancel.async{{.shared::cta}}.{_DONE}.multicast::cluster::all"
+         ".b128", "[s], [s]", _LAUNCH.joined(since((8, 6), 100, Feature.LAUNCH_MULTICAST))),
+    form("clusterlaunchcontrol.query_cancel.is_canceled.pred.b128", "p:pred, a:b128", _LAUNCH),
+    form("clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128", "<d:b32*4>, a:b128",
+         _LAUNCH),
+    form("clusterlaunchcontrol.query_cancel.axis.b32.b128", "d:b32, a:b128", _LAUNCH,
+         axis=tuple(f"get_first_ctaid::{axis}" for axis in "xyz")),
+)  # fmt: skip
+"""Blocks that have not started are taken over by those that run: PTX ISA 9.7.13.17."""
+
+FORMS = (*WARPS, *BARRIERS, *MBARRIERS, *LAUNCH_CONTROL)

@@ -212,4 +212,27 @@ KERNELS = (
         block=128,
         target="sm_100a",
     ),
+    Planted(
+        "blocks take over others",
+        INIT
+        + """
+        mov.u32 %r7, 0; bar.sync 0;
+    A:  @!%p0 bra W;
+        mbarrier.arrive.expect_tx.shared.b64 _, [%s+1024], <<16 -> 8 ?? barrier-bytes,deadlock>>;
+        clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128
+            [%s], [%s+1024];
+    W:  <<mbarrier.try_wait.parity.shared::cta.b64 %p1, [%s+1024], %r7; @!%p1 bra W;
+        ?? race-RAW,uninitialised>>
+        xor.b32 %r7, %r7, 1; .reg .b128 %q; ld.shared.b128 %q, [%s];
+        clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p2, %q;
+        <<@!%p2 bra B; ?? invalid>>
+        clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %r8, %q;
+        mad.lo.u32 %r9, %r8, 64, %t; mul.wide.u32 %rd0, %r9, 4; add.u64 %rd1, %b, %rd0;
+        st.global.u32 [%rd1], %t;
+    B:  <<bar.sync 0; ?? race-WAR>>
+        @%p2 bra A;
+        """,
+        grid=4,
+        target="sm_100a",
+    ),
 )

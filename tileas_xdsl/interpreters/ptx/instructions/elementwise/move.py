@@ -32,9 +32,9 @@ def build_mov(site: Site) -> Step:
     type_ = site.type(MOVED)
     site.no_more()
     site.count(2)
-    if type_.name == "b128":
-        site.fail("registers of 128 bits are not supported")
     target, source = site.operands
+    if type_.name == "b128":
+        return _move_halves(site, target, source)
     if isinstance(target, Vector):
         return _unpack(site, target.parts, source, type_.bits)
     if isinstance(source, Vector):
@@ -47,6 +47,37 @@ def build_mov(site: Site) -> Step:
     def step(f: ConvergenceGroup) -> None:
         r = f.r
         r[dest] = r[a]
+
+    return step
+
+
+def _move_halves(site: Site, target: Operand, source: Operand) -> Step:
+    """Build a move of 128 bits, also from or to two registers of 64 bits or four of 32."""
+    targets, sources = (
+        site.vector(operand, (2, 4)) if isinstance(operand, Vector) else site.halves(operand)
+        for operand in (target, source)
+    )
+    if len(targets) == 4:
+        steps = [_unpack(site, targets[i : i + 2], sources[i // 2], 64) for i in (0, 2)]
+    elif len(sources) == 4:
+        steps = [_pack(site, targets[i // 2], sources[i : i + 2], 64) for i in (0, 2)]
+    else:
+        word = TYPES["b64"]
+        slots = [
+            (site.destination(d, word), site.source(a, word))
+            for d, a in zip(targets, sources, strict=True)
+        ]
+
+        def move(f: ConvergenceGroup) -> None:
+            moved = [f.r[a] for _, a in slots]
+            for (dest, _), value in zip(slots, moved, strict=True):
+                f.r[dest] = value
+
+        return move
+
+    def step(f: ConvergenceGroup) -> None:
+        for part in steps:
+            part(f)
 
     return step
 

@@ -44,7 +44,7 @@ from tileas_xdsl.interpreters.ptx.synchronization.mbarrier_arrivals import (
 OPERATIONS = ("add", "min", "max", "inc", "dec", "and", "or", "xor", "exch", "cas")
 
 TYPES_OF_ATOMICS = ("b16", "b32", "b64", "u32", "u64", "s32", "s64", "f16", "bf16", "f16x2",
-                    "bf16x2", "f32", "f64")  # fmt: skip
+                    "bf16x2", "f32", "f64", "b128")  # fmt: skip
 
 PREEMPTION = 0.25
 """Probability that other clusters run after an atomic, under the random order."""
@@ -65,13 +65,13 @@ def build_atom(site: Site) -> Step:
     first = int(returns)
     values = 2 if operation == "cas" else 1
     site.count(first + 1 + values, first + 2 + values)
-    dests: list[tuple[int, int]] = []
-    if returns:
-        dests = [(site.destination(p, type_), type_.bits) for p in site.vector(0, (count,))]
+    indices = range(first + 1, first + 1 + values)
+    words = [site.words(site.vector(i, (count,)), type_)[0] for i in indices]
+    results, type_ = site.words(site.vector(0, (count,)) if returns else (), type_)
+    dests = [(site.destination(part, type_), type_.bits) for part in results]
     slot, offset = site.address(first)
-    slots = [
-        [site.source(p, type_) for p in site.vector(first + 1 + i, (count,))] for i in range(values)
-    ]
+    slots = [[site.source(part, type_) for part in parts] for parts in words]
+    count = len(slots[0])
     functions = {
         location: _function(operation, type_, location) for location in ("global", "shared")
     }
@@ -128,7 +128,8 @@ def _apply(
         found = load(f, part, size, old.shape[1], check=False)
         old[now] = found
         if operation == "cas":
-            new = np.where(found == operands[0][now], operands[1][now], found)
+            same = (found == operands[0][now]).all(1, keepdims=True)
+            new = np.where(same, operands[1][now], found)
         elif function is None:
             new = operands[0][now]
         else:

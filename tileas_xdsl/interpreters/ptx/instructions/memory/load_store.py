@@ -22,7 +22,7 @@ CACHING = ("ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc")
 VECTORS = {"v2": 2, "v4": 4, "v8": 8}
 MEMORY_TYPES = frozenset(
     (*(f"{k}{b}" for k in "bus" for b in (8, 16, 32, 64)), "f32", "f64", "f16", "bf16", "f16x2",
-     "bf16x2")
+     "bf16x2", "b128")
 )  # fmt: skip
 
 _HINT = re.compile(r"(L1|L2)::\w+")
@@ -55,7 +55,7 @@ def build_ld(site: Site) -> Step:
     site.count(2, 3)
     if is_param and _is_of_call(site, 1):
         is_param, space = False, "local"
-    parts = site.vector(0, (count,))
+    parts, type_ = site.words(site.vector(0, (count,)), type_)
     dests = [(site.destination(p, type_, any_width=True), site.register_bits(p)) for p in parts]
     address = site.operands[1]
     if is_param and isinstance(address, Address) and isinstance(address.base, Symbol):
@@ -170,7 +170,7 @@ def build_st(site: Site) -> Step:
     if _is_of_call(site, 0):
         space = "local"
     slot, offset = site.address(0)
-    parts = site.vector(1, (count,))
+    parts, type_ = site.words(site.vector(1, (count,)), type_)
     return _store_step(site, (space, order), (slot, offset), type_, parts)
 
 
