@@ -3,6 +3,7 @@
     python benchmarks/prediction.py --json prediction.json
     python benchmarks/prediction.py --predict            without measuring, on any machine
     python benchmarks/prediction.py --only attention --configs 8
+    python benchmarks/prediction.py --replay prediction.json   the model of today, times of that run
 
 Configurations are sampled from spaces of tiles and hints, each of other code.  They are predicted
 and compiled in processes; one process measures, and is replaced if a launch fails or hangs.  What
@@ -30,7 +31,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.prediction_cases import CASES, Arrays, all_configs, distinct
-from benchmarks.results import Row
+from benchmarks.results import Results, Row
 from benchmarks.running import end, run_benchmark
 from tileas_xdsl.diagnostics.emission import DiagnosticError
 from tileas_xdsl.executors import executor_named
@@ -46,6 +47,9 @@ WORKER_SECONDS = 60
 
 LAUNCH_SECONDS = 30
 """Of all launches of a configuration, and the copies of the first one."""
+
+PREDICTED = ": predicted"
+"""Behind the name of a kernel, the group of the rows of its configurations."""
 
 CORRELATION, SHARE_IN_TOP = 0.8, 0.95
 """What is wanted."""
@@ -237,6 +241,33 @@ def _measured(
     return replace(row, microseconds=answer)
 
 
+def _replayed(
+    options: argparse.Namespace, executor: Executor, until: float
+) -> Mapping[str, Sequence[Measured]]:
+    """Predict the configurations that another run measured, beside their times of that run."""
+    waiting: dict[str, list[tuple[Config, Row, Future[Any]]]] = {}
+    target, names = options.target or DEFAULT_TARGET, _chosen_names(options)
+    for row in Results.read(options.replay).rows:
+        name = row.group.removesuffix(PREDICTED)
+        if name != row.group and name in names and "measured" in row.others:
+            config = {key: int(value) for key, _, value in map(_split, row.name.split())}
+            future = executor.submit(predicted_in_worker, name, config, target)
+            waiting.setdefault(name, []).append((config, row, future))
+    found: dict[str, list[Measured]] = {}
+    for name, rows in waiting.items():
+        for config, row, future in rows:
+            answer = _answer(future, until)
+            if isinstance(answer, Predicted):
+                registers = int(row.facts.get("registers", 0)) or None
+                one = Measured(config, answer, row.others["measured"], registers)
+                found.setdefault(name, []).append(one)
+    return found
+
+
+def _split(text: str) -> tuple[str, str, str]:
+    return text.partition("=")
+
+
 def _pairs(rows: Sequence[Measured]) -> Sequence[tuple[float, float]]:
     known = [(row.predicted.microseconds, row.microseconds) for row in rows]
     return [(p, m) for p, m in known if m is not None]
@@ -265,7 +296,7 @@ def _config_rows(name: str, rows: Sequence[Measured]) -> Iterator[Row]:
         if row.problem:
             facts["problem"] = row.problem.splitlines()[0]
         yield Row(
-            f"{name}: predicted",
+            f"{name}{PREDICTED}",
             _text(row.config),
             row.predicted.microseconds,
             "us",
@@ -300,6 +331,12 @@ def _summary(measured: Mapping[str, Sequence[Measured]]) -> Iterator[Row]:
     yield Row("all", "the fastest is among the eight", share, "share", bar=SHARE_IN_TOP)
 
 
+def _rows_of(measured: Mapping[str, Sequence[Measured]]) -> Iterator[Row]:
+    for name, rows in measured.items():
+        yield from _config_rows(name, rows)
+    yield from _summary(measured)
+
+
 def _target(options: argparse.Namespace) -> str:
     """The target that is asked for, or the GPU's; in a process of its own, which may have one."""
     if options.target or options.predict:
@@ -316,8 +353,14 @@ def _gpu_target() -> str:
 
 
 def _run(options: argparse.Namespace) -> Iterator[Row]:
-    target, start = _target(options), time.monotonic()
+    start = time.monotonic()
     until = start + options.limit
+    if options.replay is not None:
+        with executor_named(options.executor) as executor:
+            measured = _replayed(options, executor, until)
+        yield from _rows_of(measured)
+        return
+    target = _target(options)
     with executor_named(options.executor) as executor:
         predictions = _predictions(options, target or DEFAULT_TARGET, executor, until)
         chosen = {name: found for name, found in predictions if found}
@@ -326,9 +369,7 @@ def _run(options: argparse.Namespace) -> Iterator[Row]:
             measured = _measure_all(chosen, target, executor, until)
         else:
             measured = {name: [Measured(*one) for one in kept] for name, kept in chosen.items()}
-    for name, rows in measured.items():
-        yield from _config_rows(name, rows)
-    yield from _summary(measured)
+    yield from _rows_of(measured)
     _say(f"all in {time.monotonic() - start:.0f} s")
     if not options.predict and not target:
         sys.exit("nothing is measured: there is no GPU (--predict asks for predictions alone)")
@@ -338,6 +379,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--only", action="append", metavar="TEXT", help="kernels with this in them")
     parser.add_argument("--configs", type=int, default=20, help="of a kernel (20)")
     parser.add_argument("--predict", action="store_true", help="measure nothing")
+    parser.add_argument("--replay", type=Path, metavar="FILE.json", help="times that it measured")
     parser.add_argument("--target", help="the GPU's, or sm_90a")
     parser.add_argument("--executor", help="what predicts and compiles: processes:16, serial")
     parser.add_argument("--limit", type=float, default=280, help="seconds, then what is left fails")

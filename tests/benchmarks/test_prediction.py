@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
+from pathlib import Path
+
 import pytest
 
 pytest.importorskip("cuda.tile")
@@ -9,6 +12,8 @@ pytest.importorskip("cuda.tile")
 from benchmarks import prediction
 from benchmarks.prediction import Measured, loss_of_top
 from benchmarks.prediction_cases import CASES, Arrays, all_configs, distinct
+from benchmarks.results import Results
+from tileas_xdsl.executors import SerialExecutor
 from tileas_xdsl.tuning.candidates import Built
 from tileas_xdsl.tuning.prediction import Predicted
 
@@ -52,3 +57,20 @@ def test_what_fails_costs_its_row() -> None:
     summary = {row.name: row.value for row in prediction._summary({"n": rows})}
     assert summary["n"] == summary["mean of kernels"] == 0.5
     assert summary["the fastest is among the eight"] == 1
+
+
+def test_times_of_another_run_are_replayed(tmp_path: Path) -> None:
+    configs = [{"tile": 256, "num_worker_warps": 4}, {"tile": 1024, "num_worker_warps": 8}]
+    kept = [
+        Measured(config, predicted(9.0), time)
+        for config, time in zip(configs, (3.0, 2.0), strict=True)
+    ]
+    rows = list(prediction._config_rows("gelu_erf", [*kept, Measured({"tile": 2}, predicted(1.0))]))
+    Results({}, rows).write(file := tmp_path / "old.json")
+    options = argparse.Namespace(replay=file, only=[], target=None)
+    found = prediction._replayed(options, SerialExecutor(), float("inf"))
+    assert [(one.config, one.microseconds) for one in found["gelu_erf"]] == [
+        (configs[0], 3.0),
+        (configs[1], 2.0),
+    ]
+    assert all(one.predicted.microseconds not in (1.0, 9.0) for one in found["gelu_erf"])

@@ -94,7 +94,10 @@ def test_nothing_is_a_signature_too() -> None:
     ("text", "column", "reason"),
     [
         ("A", 2, "expected ':' and a type, or '=' and a value, after 'A'"),
-        ("A: f17[?]", 4, "there is no type 'f17'; there are i1, i8,"),
+        ("A: f17[?]", 4, "there is no type 'f17'; did you mean f16"),
+        ("A: float16[?]", 4, "there is no type 'float16'; did you mean f16?"),
+        ("A: uint8[?]", 4, "there is no type 'uint8'; did you mean u8?"),
+        ("A: flaot8_e4m3fn", 4, "there is no type 'flaot8_e4m3fn'; known: i1, i8,"),
         ("A: f16[?", 9, "expected ']'"),
         ("A: f16[x]", 8, "expected '?', '?%N' or a number"),
         ("A: f16[-1]", 8, "expected a dimension, a whole number that is not negative"),

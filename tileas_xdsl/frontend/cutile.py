@@ -183,13 +183,13 @@ def parameters_of(
     `TypeError`, `ValueError` or `OverflowError`, for arguments that the kernel does not take.
     """
     annotations = kernel._annotated_function.parameter_annotations
-    names, place = _parameter_names(kernel), _definition_of(kernel)
+    names, place = parameter_names(kernel), _definition_of(kernel)
     return infer_parameters(names, annotations, arguments, place, is_dispatched=is_dispatched)
 
 
 def in_order(kernel: Any, parameters: Sequence[Parameter]) -> Sequence[Parameter]:
     """Parameters as the kernel has them; raises `DiagnosticError` if they are not those."""
-    names, place = _parameter_names(kernel), _definition_of(kernel)
+    names, place = parameter_names(kernel), _definition_of(kernel)
     known = {parameter.name: parameter for parameter in parameters}
     said = f"{_KERNEL_PARAMETERS} {', '.join(names)}"
     for name in known:
@@ -251,7 +251,7 @@ def _function(kernel: Any) -> Any:
     return kernel._annotated_function.pyfunc
 
 
-def _parameter_names(kernel: Any) -> list[str]:
+def parameter_names(kernel: Any) -> list[str]:
     return list(inspect.signature(_function(kernel)).parameters)
 
 

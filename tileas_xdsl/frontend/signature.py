@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any, NoReturn, TypeAlias
 
+from tileas_xdsl.layout.memory.elements import element_hint
+
 ALIGNMENT = 16
 """Bytes of which the address of an array is a multiple: allocators see to it, TMA needs it."""
 
@@ -164,6 +166,12 @@ def parse_signature(text: str) -> tuple[Parameter, ...]:
     return _Parser(text).signature()
 
 
+def _type_hint(name: str) -> str:
+    """`did you mean u8?` for what `cuda.tile` or another library calls a type."""
+    same = next((ours for ours, theirs in ELEMENTS.items() if theirs == name), None)
+    return f"did you mean {same}?" if same else element_hint(name, ELEMENTS)
+
+
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+))"
     r"|(?P<name>[A-Za-z_]\w*)|(?P<mark>[][():;,=?%@])"
@@ -211,7 +219,7 @@ class _Parser:
         if element == _LIST:
             return self._list(name)
         if element not in ELEMENTS:
-            self._fail(f"there is no type '{element}'; there are {', '.join(ELEMENTS)}", start)
+            self._fail(f"there is no type '{element}'; {_type_hint(element)}", start)
         if not self._optional("["):
             return ScalarParameter(name, ELEMENTS[element])
         return self._array(name, ELEMENTS[element])

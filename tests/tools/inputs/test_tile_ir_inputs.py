@@ -130,7 +130,7 @@ def test_early_versions_are_for_the_target(version: str) -> None:
 
 
 WRONG = [
-    (("add.py:add",), 2, "a kernel of cuTile needs --sig, the types of its parameters"),
+    (("add.py:add",), 2, "a kernel of cuTile needs --sig, the types of its parameters a, b, tile"),
     (("program.mlir", "--sig", "a: f32[?]"), 2, "--sig is for kernels of cuTile"),
     (("add.py:add", "--sig", "a: f32[?"), 2, "expected ']' at column 9 of the signature"),
     (("program.mlir", "--bytecode-version", "12"), 2, "no bytecode version '12'"),

@@ -36,6 +36,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
+from tileas_xdsl.diagnostics.suggest import did_you_mean
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.element_names import canonical_name, element_name
 from tileas_xdsl.interpreters.tile.arguments import Parameter
@@ -176,7 +177,8 @@ def _array(element: Attribute, extents: str, fill: str, number: str | None) -> A
 
 def _check_fill(element: Attribute, fill: str) -> None:
     if fill not in FILLS:
-        raise SpecError(f"unknown fill '{fill}'; known: {', '.join(FILLS)}")
+        hint = did_you_mean(fill, FILLS) or f"known: {', '.join(FILLS)}"
+        raise SpecError(f"unknown fill '{fill}'; {hint}")
     if fill == "normal" and float_format(element) is None:
         raise SpecError(f"'normal' fills floats, {element} are integers")
     if isinstance(element, Float8E8M0FNUType) and fill not in ("ones", "random"):

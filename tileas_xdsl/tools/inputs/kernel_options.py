@@ -24,6 +24,9 @@ class Grid(NamedTuple):
 
 
 _FORM = "that is X, X,Y or X,Y,Z, of positive integers"
+MODULE_SUFFIXES = (".mlir", ".tileirbc")
+"""Of files with text and with bytecode."""
+
 MAX_BLOCKS = 1 << 22
 """More than that would run for hours."""
 
@@ -99,18 +102,16 @@ def _finite(number: float) -> float:
     return number
 
 
-def _module_file(name: str) -> str:
-    if not name:
-        raise typer.BadParameter("the name of the file is empty")
-    if not name.endswith((".mlir", ".tileirbc")):
-        raise typer.BadParameter(f"'{name}' is no .mlir file and no .tileirbc file")
-    return name
-
-
 def _compilable_file(name: str) -> str:
     from tileas_xdsl.frontend.kernel_files import split_reference
 
-    return name if split_reference(name) is not None else _module_file(name)
+    if split_reference(name) is not None or name.endswith(MODULE_SUFFIXES):
+        return name
+    if not name:
+        raise typer.BadParameter("the name of the file is empty")
+    raise typer.BadParameter(
+        f"'{name}' is no .mlir file and no .tileirbc file, and no kernel FILE.py:NAME"
+    )
 
 
 def _runnable_file(name: str) -> str:

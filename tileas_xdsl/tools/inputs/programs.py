@@ -32,6 +32,9 @@ from tileas_xdsl.target.arch import DEFAULT_TARGET
 from tileas_xdsl.tools.console import fail
 from tileas_xdsl.tools.inputs.arguments import BindingError
 
+SIGNATURE_EXAMPLE = "for example --sig 'A: f16[?, ?], n: i32, tile=64'"
+"""An array, a number and a constant."""
+
 
 @dataclass(frozen=True)
 class Program:
@@ -90,19 +93,23 @@ def load_input(
         return load_program(path)
     if imports_tilelang(path):
         return _of_tilelang(path, signature, target)
-    if signature is None:
-        raise UsageError("a kernel of cuTile needs --sig, the types of its parameters")
     from tileas_xdsl.frontend.cutile import (
         MissingPackageError,
         in_order,
         kernel_module,
         load_kernel,
+        parameter_names,
     )
 
     chosen = LATEST if version is None else version_named(version)
     try:
         gpu = None if chosen >= V13_3 else (target or DEFAULT_TARGET).removesuffix("a")
         kernel = load_kernel(path)
+        if signature is None:
+            raise UsageError(
+                "a kernel of cuTile needs --sig, the types of its parameters "
+                f"{', '.join(parameter_names(kernel))}; {SIGNATURE_EXAMPLE}"
+            )
         parameters = in_order(kernel, parse_signature(signature))
         module = kernel_module(kernel, parameters, version=chosen, gpu=gpu)
     except MissingPackageError as error:
