@@ -1,8 +1,9 @@
-"""A folder of recorded kernels is compiled for both targets; what is refused is said."""
+"""Kernels that a suite launches are recorded, and a folder of them is compiled for both targets."""
 
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -36,3 +37,37 @@ def test_kernels_of_a_folder(
         facts = found["vector_add.0"][target]
         assert facts["registers"] > 0
         assert (facts["spilled"], facts["STL"], facts["LDL"]) == (0, 0, 0)
+
+
+SUITE = """
+import cuda.tile as ct
+import torch
+from cuda.tile.tune import exhaustive_search
+
+
+@ct.kernel
+def double(a, tile: ct.Constant[int]):
+    ct.store(a, (ct.bid(0),), ct.load(a, (ct.bid(0),), (tile,)) * 2)
+
+
+def test_tuned():
+    a = torch.zeros(64)
+    sizes = lambda tile: (64 // tile,)
+    best = exhaustive_search([16, 32], None, sizes, double, lambda tile: (a, tile)).best.config
+    ct.launch(None, sizes(best), double, (a, best))
+    assert (a == 1).all()  # nothing has run
+"""
+
+
+def test_every_configuration_of_a_tuner_is_recorded(tmp_path: Path) -> None:
+    pytest.importorskip("cuda.tile")
+    pytest.importorskip("torch")
+    (tmp_path / "test").mkdir()
+    (tmp_path / "test" / "test_tuning.py").write_text(SUITE)
+    folder = tmp_path / "kernels"
+    script = Path(__file__).parents[2] / "benchmarks" / "corpus.py"
+    words = [sys.executable, str(script), "record", str(tmp_path), str(folder), "--variants", "9"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    names = sorted(file.name for file in folder.iterdir())
+    assert names == [f"test_tuning.double.{n}.tileirbc" for n in range(2)]
