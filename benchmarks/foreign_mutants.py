@@ -1,10 +1,11 @@
 """Mutate kernels of Triton: delete or change one synchronisation at a time, and check each mutant.
 
     pip install triton torch
-    python benchmarks/foreign_mutants.py [--only NAME] sm_90a sm_100a
+    python benchmarks/foreign_mutants.py [--only NAME] [--jobs N] [--table FILE] sm_90a sm_100a
 
 It needs no GPU.  A mutant is found if the checker reports what it does not report of the kernel
-itself, or if the result differs; the others are listed, to be argued redundant or to be fixed here.
+itself, or if the result differs; the others are listed, each with the reason why it is redundant
+(`benchmarks/redundant_synchronization.py`).  The table has a line for each of them.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +28,7 @@ import torch
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.foreign_kernels import CASES
+from benchmarks.redundant_synchronization import reason
 from benchmarks.synchronization_mutants import mutants
 from tileas_xdsl import check
 from tileas_xdsl.check import triton_launches
@@ -96,34 +99,48 @@ def verdict(launch: Captured, base: CheckReport, text: str) -> str:
     return "nothing" if _same(base.arrays, report.arrays) else "numbers"
 
 
-def rows(name: str, target: str) -> Iterator[tuple[str, str]]:
-    """Each mutant of a case and its verdict."""
+def _first_verdict(job: tuple[Captured, CheckReport, str]) -> str:
+    return verdict(*job)
+
+
+def rows(name: str, target: str, jobs: int = 1) -> Iterator[tuple[str, str, str]]:
+    """Each mutant of a case, its verdict, and why one that is not found is redundant."""
     launch = captured(name, target)[0]
     base = launch.check(launch.text)
-    for what, text in mutants(launch.text):
-        yield what, verdict(launch, base, text)
+    made = list(mutants(launch.text))
+    work = [(launch, base, text) for _, text in made]
+    with ProcessPoolExecutor(jobs) as pool:
+        verdicts = list((map if jobs == 1 else pool.map)(_first_verdict, work))
+    for (what, _), how in zip(made, verdicts, strict=True):
+        yield what, how, reason(launch.text, what) if how == "nothing" else ""
 
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--only", action="append", default=[])
+    options.add_argument("--jobs", type=int, default=1)
+    options.add_argument("--table", type=Path)
     options.add_argument("targets", nargs="*", default=["sm_90a", "sm_100a"])
     chosen = options.parse_args()
     totals: Counter[str] = Counter()
+    lines = ["target\tkernel\tmutant\twhy it is redundant for the launch"]
     for target in chosen.targets:
         for name in CASES:
             if chosen.only and not any(part in name for part in chosen.only):
                 continue
             began = time.monotonic()
-            found = list(rows(name, target))
-            counts = Counter(how for _, how in found)
+            found = list(rows(name, target, chosen.jobs))
+            counts = Counter(how for _, how, _ in found)
             totals += counts
             shown = ", ".join(f"{n} {how}" for how, n in counts.items())
             print(f"{target} {name}: {shown} ({time.monotonic() - began:.1f} s)", flush=True)
-            for what, how in found:
-                if how == "nothing":
-                    print(f"    {what}", flush=True)
+            missed = [(what, why) for what, how, why in found if how == "nothing"]
+            lines += [f"{target}\t{name}\t{what}\t{why}" for what, why in missed]
+            for what, why in missed if chosen.table is None else ():
+                print(f"    {what}: {why}", flush=True)
     print(dict(totals))
+    if chosen.table is not None:
+        chosen.table.write_text("\n".join([*lines, ""]), encoding="utf-8")
 
 
 if __name__ == "__main__":

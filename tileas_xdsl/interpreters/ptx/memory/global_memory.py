@@ -27,6 +27,9 @@ LOCAL_WINDOW = 0x7E00_0000_0000
 WINDOW_SIZE = 1 << 32
 
 FIRST_ADDRESS = 0x2_0000_0000
+PARAMETERS_ADDRESS = 0x4000_0000
+"""Where the parameters of a kernel are: addresses of them fit in 32 bits (PTX ISA 5.1.6), which
+Triton's code for tensor maps relies on."""
 GAP = 4096
 ALIGNMENT = 512
 
@@ -76,6 +79,13 @@ class GlobalMemory:
         self._next = (buffer.end + GAP + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
         self.buffers.append(buffer)
         self._bases.append(buffer.base)
+        return buffer
+
+    def add_parameters(self, data: Array) -> Buffer:
+        """Allocate the parameters of the kernel, once, below all other buffers."""
+        buffer = Buffer("the parameters", PARAMETERS_ADDRESS, data, read_only=True)
+        self.buffers.insert(0, buffer)
+        self._bases.insert(0, buffer.base)
         return buffer
 
     def encode(self, tensor_map: TensorMap) -> bytes:

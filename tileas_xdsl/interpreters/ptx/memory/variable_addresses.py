@@ -180,6 +180,6 @@ class Variables:
         if not parameters:
             return
         cells = np.frombuffer(data, np.uint8).copy()
-        buffer = memory.add("the parameters", cells, read_only=True)
+        buffer = memory.add_parameters(cells)
         for name, offset in offsets.items():
             self._locations[name] = ("param", buffer.base + offset)

@@ -165,3 +165,16 @@ def test_compare_and_swap_and_floats() -> None:
     assert report.arrays[1][0] == total
     assert report.arrays[1][1:2].view(np.float16).tolist() == [64.0, 32.0]
     assert report.arrays[1][2] == a[0]
+
+
+def test_addresses_of_parameters_fit_in_32_bits() -> None:
+    """Triton 3.9 passes the addresses of tensor maps through registers of 32 bits."""
+    body = """
+    .reg .b32 %p, %v; .reg .b64 %a, %w; ld.param.u64 %a, [A];
+    mov.b32 %p, S; cvt.u64.u32 %w, %p; cvta.param.u64 %w, %w; ld.u32 %v, [%w];
+    st.global.u32 [%a], %v; ret;
+    """
+    parameters = ".param .u64 A, .param .u32 S"
+    report = execute(body, parameters, [np.zeros(1, np.uint32), 77], block=1)
+    assert report.arrays[0] is not None
+    assert report.arrays[0].tolist() == [77]
