@@ -4,10 +4,10 @@ from collections.abc import Callable
 from typing import cast
 
 import pytest
-from xdsl.dialects.builtin import i1
+from xdsl.dialects.builtin import f16, f32, i1, i32
 from xdsl.dialects.test import TestOp as AnyOp
 
-from tileas_xdsl.dialects.cute_nvgpu import FenceProxyAsyncOp
+from tileas_xdsl.dialects.cute_nvgpu import FenceProxyAsyncOp, MmaSm80Op
 from tileas_xdsl.dialects.cutlass import ConsumerWaitOp, PipelineStateType, PipelineType
 from tileas_xdsl.dialects.ptx import CpAsyncMbarrierArriveOp, reg
 
@@ -30,6 +30,14 @@ def test_an_optional_property_is_absent_by_its_default() -> None:
     arrive = CpAsyncMbarrierArriveOp(barrier, noinc=False, offset=8)
     assert list(arrive.properties) == ["offset"]
     assert FenceProxyAsyncOp().space.data == "shared::cta"
+
+
+def test_attributes_are_converted_and_a_result_has_the_type_of_an_operand() -> None:
+    a, c = AnyOp(result_types=[i32, f32]).results
+    product = MmaSm80Op(a, a, c, shape=(16, 8, 16), a_type=f16, b_type="bf16")
+    assert (product.a_type.data, product.b_type.data) == ("f16", "bf16")
+    assert product.shape.get_values() == (16, 8, 16)
+    assert product.result.type == f32
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,11 @@
 
 is constructed by `MbarrierArriveExpectTxOp(barrier, 4096, pred=elected)`.  Parameters are the
 fields in the order of the class, those of its bases first; type checkers know them through
-`dataclass_transform`.  Strings, integers and booleans become attributes.  A result whose definition
-is a single type needs no parameter.  An operation whose constructor computes something writes
-`__init__` as in any dialect of xDSL.
+`dataclass_transform`.  Strings, integers and booleans become attributes; what becomes another
+attribute names the function that makes it (`convert=atom_attribute`).  A result whose definition
+is a single type needs no parameter, nor does one whose type follows from what is given
+(`type=type_of("c")`).  An operation whose constructor computes more writes `__init__` as in any
+dialect of xDSL.
 """
 
 from __future__ import annotations
@@ -31,7 +33,14 @@ from typing import (
     overload,
 )
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, UnitAttr, i32
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    IntegerAttr,
+    IntegerType,
+    StringAttr,
+    UnitAttr,
+    i32,
+)
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     InferenceContext,
@@ -75,9 +84,14 @@ String: TypeAlias = Field[StringAttr, str]
 OptString: TypeAlias = Field[StringAttr | None, str | None]
 Int: TypeAlias = Field[IntegerAttr, int]
 OptInt: TypeAlias = Field[IntegerAttr | None, int | None]
-Array: TypeAlias = Field[DenseArrayBase, Sequence[int]]
+Array: TypeAlias = Field[DenseArrayBase[IntegerType], Sequence[int]]
 Flag: TypeAlias = Field[UnitAttr | None, bool]
 Result: TypeAlias = "Field[OpResult[AttributeT], AttributeT]"
+
+
+Convert: TypeAlias = Callable[[Any], object]
+ResultType: TypeAlias = Callable[[Mapping[str, Any]], Attribute | Sequence[Attribute]]
+"""Computes the type of a result from the fields that are given."""
 
 
 class Parameter(NamedTuple):
@@ -85,14 +99,16 @@ class Parameter(NamedTuple):
 
     default: object
     kw_only: bool
+    convert: Convert | None = None
+    """Makes the attribute, or what becomes one, of a value that is not None."""
 
 
 _REQUIRED = object()
 """The default of a parameter that has none."""
 
 
-def _field(definition: Any, default: object, kw_only: bool) -> Any:
-    definition.parameter = Parameter(default, kw_only)
+def _field(definition: Any, default: object, kw_only: bool, convert: Convert | None = None) -> Any:
+    definition.parameter = Parameter(default, kw_only, convert)
     return definition
 
 
@@ -119,9 +135,10 @@ def prop(
     default: Any = _REQUIRED,
     kw_only: bool = False,
     prop_name: str | None = None,
+    convert: Convert | None = None,
 ) -> Any:
     """A property, given as a Python value."""
-    return _field(prop_def(constraint, prop_name=prop_name), default, kw_only)
+    return _field(prop_def(constraint, prop_name=prop_name), default, kw_only, convert)
 
 
 def opt_prop(
@@ -130,28 +147,34 @@ def opt_prop(
     default: Any = _REQUIRED,
     kw_only: bool = False,
     prop_name: str | None = None,
+    convert: Convert | None = None,
 ) -> Any:
     """A property that is absent if it is given as None, False or a default of zero."""
-    return _field(opt_prop_def(constraint, prop_name=prop_name), default, kw_only)
+    return _field(opt_prop_def(constraint, prop_name=prop_name), default, kw_only, convert)
 
 
 @overload
 def typed_result(constraint: Any = Attribute, *, kw_only: bool = False) -> Any: ...
 @overload
 def typed_result(
-    constraint: Any = Attribute, *, type: Attribute, init: Literal[False] = False
+    constraint: Any = Attribute, *, type: Attribute | ResultType, init: Literal[False] = False
 ) -> Any: ...
 def typed_result(
     constraint: Any = Attribute,
     *,
-    type: Attribute | None = None,
+    type: Attribute | ResultType | None = None,
     kw_only: bool = False,
     init: bool = True,
 ) -> Any:
-    """A result whose type is a parameter, or always `type`."""
+    """A result whose type is a parameter, is always `type`, or is what `type` computes."""
     definition: Any = result_def(constraint)
     definition.parameter = type or Parameter(_REQUIRED, kw_only)
     return definition
+
+
+def type_of(field: str) -> ResultType:
+    """The type of an operand, for a result that has the same one."""
+    return lambda given: SSAValue.get(given[field]).type
 
 
 def _inherited(*, init: Literal[False] = False) -> Any:
@@ -224,10 +247,14 @@ def init_fields(op: IRDLOperation, **fields: Any) -> None:
     order = _order(type(op))
     properties = {
         ir_name: value
-        for name, ir_name, absent in order.properties
-        if (value := fields.get(name)) not in absent
+        for name, ir_name, absent, convert in order.properties
+        if (given := fields.get(name)) not in absent
+        and (value := given if convert is None else convert(given)) is not None
     }
-    results = [fields.get(name, type_) for name, type_ in order.results]
+    results = [
+        fields[name] if name in fields else type_(fields) if callable(type_) else type_
+        for name, type_ in order.results
+    ]
     fill: Callable[..., None] = getattr(type(op), "fill", _fill)
     fill(op, [fields.get(name) for name in order.operands], results, **properties)
 
@@ -259,15 +286,18 @@ class _Order(NamedTuple):
     """The fields of an operation in the order of its definition."""
 
     operands: Sequence[str]
-    properties: Sequence[tuple[str, str, Sequence[object]]]
-    """Name, name in the IR, and the values for which the property is absent."""
-    results: Sequence[tuple[str, Attribute | None]]
-    """Name, and the type if it is always the same."""
+    properties: Sequence[tuple[str, str, Sequence[object], Convert | None]]
+    """Name, name in the IR, the values for which the property is absent, and its conversion."""
+    results: Sequence[tuple[str, Attribute | ResultType | None]]
+    """Name, and the type if it needs no parameter."""
 
 
-def _fields(cls: type[IRDLOperation]) -> Mapping[str, Parameter | Attribute]:
+_Field: TypeAlias = Parameter | Attribute | ResultType
+
+
+def _fields(cls: type[IRDLOperation]) -> Mapping[str, _Field]:
     """Parameters, and fixed types of results, of a class and its bases; those of bases first."""
-    found: dict[str, Parameter | Attribute] = {}
+    found: dict[str, _Field] = {}
     for base in reversed(cls.__mro__):
         found.update(vars(base).get(_PARAMETERS, {}))
     return found
@@ -289,14 +319,19 @@ def _order(cls: type[IRDLOperation]) -> _Order:
     return _Order(
         [name for name, _ in definition.operands],
         [
-            (name := names.get(ir_name, ir_name), ir_name, _absent(fields.get(name), each))
+            (
+                name := names.get(ir_name, ir_name),
+                ir_name,
+                _absent(field := fields.get(name), each),
+                field.convert if isinstance(field, Parameter) else None,
+            )
             for ir_name, each in definition.properties.items()
         ],
         [(name, _fixed_type(fields.get(name), each)) for name, each in definition.results],
     )
 
 
-def _absent(field: Parameter | Attribute | None, definition: PropertyDef) -> Sequence[object]:
+def _absent(field: _Field | None, definition: PropertyDef) -> Sequence[object]:
     """The values for which a property is left out; 0 (which equals False) only by default."""
     if not isinstance(definition, OptPropertyDef):
         return (None,)
@@ -304,9 +339,9 @@ def _absent(field: Parameter | Attribute | None, definition: PropertyDef) -> Seq
     return (None,) if integer else (None, False)
 
 
-def _fixed_type(field: Parameter | Attribute | None, definition: ResultDef) -> Attribute | None:
+def _fixed_type(field: _Field | None, definition: ResultDef) -> Attribute | ResultType | None:
     """The type of a result that needs no parameter."""
-    if isinstance(field, Attribute):
+    if field is not None and not isinstance(field, Parameter):
         return field
     if not definition.constr.can_infer(set(), length_known=True):
         return None

@@ -15,7 +15,7 @@ Constructors take values and Python numbers; `pred` is an `i1` value, without it
 | products | `MakeGmmaSmemDescOp(ptr, swizzle, leading_bytes, stride_bytes) SmemDescAddOp(desc, bytes) WgmmaFenceOp() WgmmaCommitOp() WgmmaWaitOp(count, values) MmaSm90Op(a, b, c, scale_d=None, shape=, a_type=, b_type=, a_major="k", b_major="k")` |
 | tensor memory | `AllocTmemOp(ptr, columns, num_cta=1) RelinquishTmemOp(num_cta=1) RetrieveTmemPtrOp(ptr) DeallocTmemOp(address, columns, num_cta=1) TmemLoadOp(address, element, shape, repeat) TmemStoreOp(address, value, shape, repeat) TmemWaitOp(access, values=()) TmemFenceOp(side)` |
 | products into it | `MakeUmmaSmemDescOp(ptr, swizzle, leading_bytes, stride_bytes) UmmaOp(d, a, b, accumulate, shape=, a_type=, b_type=, d_type=, a_major="k", b_major="k", num_cta=1) UmmaCommitOp(ptr, mask=None, pred=None, num_cta=1) PairTmaLoadOp(desc, smem, mbar, coords, pred=None)` |
-| block scales | `CopyToTmemOp(source, address, lanes=32, bits=128, broadcast="x4", num_cta=1) UmmaBlockScaledOp(d, a, b, sf_a, sf_b, accumulate, shape=, kind=, scale_vec=, a_type=, b_type=, sf_type=, scale_ids=(0, 0), num_cta=1)` |
+| block scales | `CopyToTmemOp(source, address, lanes=32, bits=128, broadcast="x4", num_cta=1) UmmaBlockScaledOp(d, a, b, sf_a, sf_b, accumulate, shape=, kind=, scale_vec=, a_type=, b_type=, sf_type=, a_scale_id=0, b_scale_id=0, num_cta=1)` |
 | sm_120 | `MmaSm120BlockScaledOp((a, b, c), (sf_a, sf_b), shape=, elements=, sf_type=, vec_size=, thread_ids=(0, 0))` |
 | atomics | `AtomicRmwOp(kind, value, ptr, pred=None, order=None, scope=None) AtomicCasOp(compare, value, ptr, pred=None, order=None, scope=None)` |
 | operands by layout | `GmmaDescriptorOfOp(ptr, layout, major="k") UmmaDescriptorOfOp(ptr, layout, major="k")` |

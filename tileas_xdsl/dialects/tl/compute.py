@@ -15,10 +15,11 @@ from xdsl.irdl import (
     operand_def,
     opt_prop_def,
     prop_def,
-    var_operand_def,
 )
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 from tileas_xdsl.dialects.tl.base import (
     BUFFER,
     Value,
@@ -110,7 +111,8 @@ class ReduceOp(IRDLOperation):
 
 
 @irdl_op_definition
-class CumSumOp(IRDLOperation):
+@derived_init
+class CumSumOp(FieldsOp):
     """`tl.cumsum %x to %y axis 1`: inclusive prefix sum along `axis`.
 
     With `reverse` it runs from the last element to the first.  Both may be one buffer.
@@ -118,21 +120,15 @@ class CumSumOp(IRDLOperation):
 
     name = "tl.cumsum"
 
-    source = operand_def(BUFFER)
-    target = operand_def(BUFFER)
-    axis = prop_def(IntegerAttr.constr(i64))
-    reverse = opt_prop_def(UnitAttr)
+    source: fields.Operand = fields.operand(BUFFER)
+    target: fields.Operand = fields.operand(BUFFER)
+    axis: fields.Int = fields.prop(IntegerAttr.constr(i64), convert=number)
+    reverse: fields.Flag = fields.opt_prop(UnitAttr, default=False, kw_only=True)
 
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = (
         "$source `to` $target `axis` $axis attr-dict `:` type($source) `to` type($target)"
     )
-
-    def __init__(self, source: Value, target: Value, axis: int, *, reverse: bool = False) -> None:
-        super().__init__(
-            operands=[source, target],
-            properties={"axis": number(axis), "reverse": unit(reverse)},
-        )
 
     def verify_(self) -> None:
         _check_along_axis(self, _IN_BLOCK)
@@ -252,21 +248,19 @@ class GemmOp(IRDLOperation):
 
 
 @irdl_op_definition
-class AtomicAddOp(IRDLOperation):
+@derived_init
+class AtomicAddOp(FieldsOp):
     """`tl.atomic_add %buf[%i], %v`: one iteration adds to an element; others may add to it too."""
 
     name = "tl.atomic_add"
 
     T: ClassVar = VarConstraint("T", AnyAttr())
 
-    buffer = operand_def(MemRefType.constr(T))
-    indices = var_operand_def(IndexType())
-    value = operand_def(T)
+    buffer: fields.Operand = fields.operand(MemRefType.constr(T))
+    indices: fields.Operands = fields.operands(IndexType())
+    value: fields.Operand = fields.operand(T)
 
     assembly_format = "$buffer `[` $indices `]` `,` $value attr-dict `:` type($buffer)"
-
-    def __init__(self, buffer: Value, indices: Sequence[Value], value: Value) -> None:
-        super().__init__(operands=[buffer, list(indices), value])
 
     def verify_(self) -> None:
         check_in_kernel(self)

@@ -30,6 +30,8 @@ from xdsl.irdl import (
 )
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.dialects.tl.attributes import FragmentAttr
 from tileas_xdsl.dialects.tl.base import (
@@ -256,20 +258,18 @@ class FillOp(IRDLOperation):
 
 
 @irdl_op_definition
-class ConvertLayoutOp(IRDLOperation):
+@derived_init
+class ConvertLayoutOp(FieldsOp):
     """The same elements in a fragment of another layout; `cost` is in cycles of the block."""
 
     name = "tl.convert_layout"
 
-    source = operand_def(BUFFER)
-    target = operand_def(BUFFER)
-    cost = opt_prop_def(IntegerAttr.constr(i64))
+    source: fields.Operand = fields.operand(BUFFER)
+    target: fields.Operand = fields.operand(BUFFER)
+    cost: fields.OptInt = fields.opt_prop(IntegerAttr.constr(i64), default=None, convert=number)
 
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$source `to` $target attr-dict `:` type($source) `to` type($target)"
-
-    def __init__(self, source: Value, target: Value, cost: int | None = None) -> None:
-        super().__init__(operands=[source, target], properties={"cost": number(cost)})
 
     def verify_(self) -> None:
         check_in_kernel(self)

@@ -68,7 +68,8 @@ def block_scaled_mma(e: ThreadBuilder, op: BlockScaledMmaOp) -> Sequence[Lowered
                 a_type=a.element,
                 b_type=b.element,
                 sf_type=SCALE_FORMATS[element_name(of_a.source.element)],
-                scale_ids=(byte, byte),
+                a_scale_id=byte,
+                b_scale_id=byte,
             )
             e.insert(product)
     await_product(e, op)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from xdsl.dialects.builtin import (
     FlatSymbolRefAttr,
     Float64Type,
@@ -18,14 +16,14 @@ from xdsl.irdl import (
     prop_def,
     result_def,
     traits_def,
-    var_operand_def,
 )
 from xdsl.traits import MemoryWriteEffect, Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute.memory.pointers import Value
+from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute.types.pointers import PtrType
+from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 from tileas_xdsl.target.printf import MAX_VALUES, Conversion, FormatError, parse_format
 
 __all__ = ["AddressOfOp", "PrintTextOp"]
@@ -52,19 +50,17 @@ class AddressOfOp(IRDLOperation):
 
 
 @irdl_op_definition
-class PrintTextOp(IRDLOperation):
+@derived_init
+class PrintTextOp(FieldsOp):
     """The thread prints text; values are `f64`, and `i32`, or `i64` by formats with `ll`."""
 
     name = "cute.print_text"
 
-    format = prop_def(StringAttr)
-    values = var_operand_def()
+    format: fields.String = fields.prop(StringAttr)
+    values: fields.Operands = fields.operands(default=())
 
     traits = traits_def(MemoryWriteEffect())
     assembly_format = "$format (`,` $values^ `:` type($values))? attr-dict"
-
-    def __init__(self, format: str, values: Sequence[Value] = ()) -> None:
-        super().__init__(operands=[values], properties={"format": StringAttr(format)})
 
     def verify_(self) -> None:
         try:

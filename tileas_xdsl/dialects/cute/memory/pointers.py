@@ -33,12 +33,14 @@ from xdsl.traits import (
 )
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.cute.base.checks import one_of, pointer
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute.types.elements import element_of, stored_bytes
 from tileas_xdsl.dialects.cute.types.integers import DivisibleType
 from tileas_xdsl.dialects.cute.types.pointers import PtrType
 from tileas_xdsl.dialects.cute.types.tuples import IntTupleType
+from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.layout.expr.expression import Variable, divisor_of
 
@@ -339,7 +341,8 @@ class LoadOp(IRDLOperation):
 
 
 @irdl_op_definition
-class StoreOp(IRDLOperation):
+@derived_init
+class StoreOp(FieldsOp):
     """Writes an element, or the N elements of a fragment to N consecutive places.
 
     The first place is `offset` elements behind the pointer.
@@ -347,13 +350,15 @@ class StoreOp(IRDLOperation):
 
     name = "cute.ptr.store"
 
-    value = operand_def()
-    ptr = operand_def()
-    pred = opt_operand_def(i1)
-    offset = opt_prop_def(IntegerAttr.constr(i64))
-    cache = opt_prop_def(StringAttr)
-    order = opt_prop_def(StringAttr)
-    scope = opt_prop_def(StringAttr)
+    value: fields.Operand = fields.operand()
+    ptr: fields.Operand = fields.operand()
+    pred: fields.OptOperand = fields.opt_operand(i1, default=None)
+    offset: fields.Field[IntegerAttr | None, int] = fields.opt_prop(
+        IntegerAttr.constr(i64), default=0, kw_only=True, convert=_offset
+    )
+    cache: fields.OptString = fields.opt_prop(StringAttr, default=None, kw_only=True)
+    order: fields.OptString = fields.opt_prop(StringAttr, default=None, kw_only=True)
+    scope: fields.OptString = fields.opt_prop(StringAttr, default=None, kw_only=True)
 
     traits = traits_def(MemoryWriteEffect())
     assembly_format = (
@@ -361,27 +366,6 @@ class StoreOp(IRDLOperation):
         " (`order` $order^)? (`scope` $scope^)? attr-dict"
         " `:` type($value) `,` type($ptr)"
     )
-
-    def __init__(
-        self,
-        value: Value,
-        ptr: Value,
-        pred: Value | None = None,
-        *,
-        offset: int = 0,
-        cache: str | None = None,
-        order: str | None = None,
-        scope: str | None = None,
-    ) -> None:
-        super().__init__(
-            operands=[value, ptr, pred],
-            properties={
-                "offset": _offset(offset),
-                "cache": _word(cache),
-                "order": _word(order),
-                "scope": _word(scope),
-            },
-        )
 
     def verify_(self) -> None:
         _check_access(self, self.ptr, self.value.type)

@@ -21,9 +21,11 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.cute.base.checks import fragment
 from tileas_xdsl.dialects.cute.memory.pointers import Value
 from tileas_xdsl.dialects.cute.types.elements import as_vector, element_of
+from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 
 __all__ = ["MakeFragmentOp", "SelectFragmentOp", "SliceFragmentOp", "UndefFragmentOp"]
 
@@ -115,7 +117,8 @@ class UndefFragmentOp(IRDLOperation):
 
 
 @irdl_op_definition
-class SelectFragmentOp(IRDLOperation):
+@derived_init
+class SelectFragmentOp(FieldsOp):
     """Element by element: that of `lhs` where the mask holds, else that of `rhs`.
 
     `arith.select` takes one condition for all elements only.
@@ -123,19 +126,16 @@ class SelectFragmentOp(IRDLOperation):
 
     name = "cute.fragment.select"
 
-    mask = operand_def()
-    lhs = operand_def()
-    rhs = operand_def()
-    result = result_def()
+    mask: fields.Operand = fields.operand()
+    lhs: fields.Operand = fields.operand()
+    rhs: fields.Operand = fields.operand()
+    result: fields.Result[Attribute] = fields.typed_result(type=fields.type_of("lhs"))
 
     traits = traits_def(Pure())
     assembly_format = (
         "$mask `,` $lhs `,` $rhs attr-dict"
         " `:` type($mask) `,` type($lhs) `,` type($rhs) `->` type($result)"
     )
-
-    def __init__(self, mask: Value, lhs: Value, rhs: Value) -> None:
-        super().__init__(operands=[mask, lhs, rhs], result_types=[SSAValue.get(lhs).type])
 
     def verify_(self) -> None:
         result = fragment(self, self.result.type, "result")

@@ -10,25 +10,24 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr
+from xdsl.ir import Attribute
 from xdsl.irdl import (
-    IRDLOperation,
     irdl_op_definition,
-    operand_def,
-    prop_def,
-    result_def,
     traits_def,
 )
 from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import OpError, op_error
+from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.cute.base.checks import pointer_to
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute.types.elements import element_bits
 from tileas_xdsl.dialects.cute.types.layouts import LayoutAttr
 from tileas_xdsl.dialects.cute.types.pointers import PtrType
-from tileas_xdsl.dialects.cute_nvgpu.operands import Value, number, word
+from tileas_xdsl.dialects.cute_nvgpu.operands import number, word
 from tileas_xdsl.dialects.cute_nvgpu.types import SmemDescType
+from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 from tileas_xdsl.layout import Layout
 from tileas_xdsl.target.arch import TARGETS
 from tileas_xdsl.target.mma.canonical import MAJORS, MODES, CanonicalLayout, Major, operand_refusal
@@ -59,24 +58,18 @@ ROWS = 8
 """Rows of a core matrix: MN of a K-major operand is a multiple of it."""
 
 
-class CanonicalDescriptorOp(IRDLOperation):
+@derived_init
+class CanonicalDescriptorOp(FieldsOp):
     """The descriptor of an operand, whose offsets follow from its layout."""
 
-    ptr = operand_def()
-    layout = prop_def(LayoutAttr)
-    major = prop_def(StringAttr)
-    result = result_def(_DESC)
+    ptr: fields.Operand = fields.operand()
+    layout: fields.Field[LayoutAttr, Layout] = fields.prop(LayoutAttr, convert=LayoutAttr)
+    major: fields.String = fields.prop(StringAttr, default="k")
+    result: fields.Result[Attribute] = fields.typed_result(_DESC, type=_DESC)
 
     traits = traits_def(Pure())
     assembly_format = "$ptr `layout` $layout `major` $major attr-dict `:` type($ptr)"
     TARGET: ClassVar[str]
-
-    def __init__(self, ptr: Value, layout: Layout, major: str = "k") -> None:
-        super().__init__(
-            operands=[ptr],
-            result_types=[_DESC],
-            properties={"layout": LayoutAttr(layout), "major": word(major)},
-        )
 
     def canonical(self) -> CanonicalLayout:
         """Mode and byte offsets; raises for a layout that is not canonical."""

@@ -5,14 +5,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, i1, i32
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    IRDLOperation,
     irdl_op_definition,
-    operand_def,
-    prop_def,
-    result_def,
     traits_def,
 )
 from xdsl.traits import Pure
@@ -25,7 +21,7 @@ from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute.types.elements import stored_bytes
 from tileas_xdsl.dialects.cute_nvgpu.atoms.copies import ASYNC_BYTES
 from tileas_xdsl.dialects.cute_nvgpu.mma.wgmma_kinds import ptx_element
-from tileas_xdsl.dialects.cute_nvgpu.operands import Value, value_of, word
+from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
 from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import check_barrier
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 from tileas_xdsl.target.isa.tables.tensor_cores import MMA, Fragments
@@ -131,16 +127,21 @@ class CpAsyncMbarrierArriveOp(FieldsOp):
         check_barrier(self, self.ptr)
 
 
-class WarpProductOp(IRDLOperation):
+@derived_init
+class WarpProductOp(FieldsOp):
     """`D = A * B + C` of a warp, all in registers; A row by row, B column by column."""
 
-    a = operand_def()
-    b = operand_def()
-    c = operand_def()
-    shape = prop_def(DenseArrayBase.constr(i32))
-    a_type = prop_def(StringAttr)
-    b_type = prop_def(StringAttr)
-    result = result_def()
+    a: fields.Operand = fields.operand()
+    b: fields.Operand = fields.operand()
+    c: fields.Operand = fields.operand()
+    shape: fields.Array = fields.prop(DenseArrayBase.constr(i32), kw_only=True)
+    a_type: fields.Field[StringAttr, Attribute | str] = fields.prop(
+        StringAttr, kw_only=True, convert=ptx_element
+    )
+    b_type: fields.Field[StringAttr, Attribute | str] = fields.prop(
+        StringAttr, kw_only=True, convert=ptx_element
+    )
+    result: fields.Result[Attribute] = fields.typed_result(type=fields.type_of("c"))
 
     traits = traits_def(Pure())
     assembly_format = (
@@ -148,26 +149,6 @@ class WarpProductOp(IRDLOperation):
         " `:` type($a) `,` type($b) `,` type($c) `->` type($result)"
     )
     IS_FP8: ClassVar[bool]
-
-    def __init__(
-        self,
-        a: Value,
-        b: Value,
-        c: Value,
-        *,
-        shape: tuple[int, int, int],
-        a_type: Attribute | str,
-        b_type: Attribute | str,
-    ) -> None:
-        super().__init__(
-            operands=[a, b, c],
-            result_types=[SSAValue.get(c).type],
-            properties={
-                "shape": DenseArrayBase.from_list(i32, shape),
-                "a_type": word(ptx_element(a_type)),
-                "b_type": word(ptx_element(b_type)),
-            },
-        )
 
     @property
     def shape_name(self) -> str:

@@ -284,7 +284,8 @@ class MakeUmmaSmemDescOp(DescriptorOp):
 
 
 @irdl_op_definition
-class UmmaOp(IRDLOperation):
+@derived_init
+class UmmaOp(FieldsOp):
     """One thread starts `D = A * B + D` at address `d`, or `D = A * B` where `accumulate` is false.
 
     A and B are descriptors.  With two blocks each holds half of the rows of A and D, and half of
@@ -293,50 +294,28 @@ class UmmaOp(IRDLOperation):
 
     name = "cute_nvgpu.arch.mma.SM100.umma"
 
-    d = operand_def(i32)
-    a = operand_def(_DESC)
-    b = operand_def(_DESC)
-    accumulate = operand_def(i1)
-    shape = prop_def(DenseArrayBase.constr(i32))
-    a_type = prop_def(StringAttr)
-    b_type = prop_def(StringAttr)
-    d_type = prop_def(StringAttr)
-    a_major = prop_def(StringAttr)
-    b_major = prop_def(StringAttr)
-    num_cta = prop_def(_NUMBER)
+    d: fields.Operand = fields.operand(i32)
+    a: fields.Operand = fields.operand(_DESC)
+    b: fields.Operand = fields.operand(_DESC)
+    accumulate: fields.Operand = fields.operand(i1)
+    shape: fields.Array = fields.prop(DenseArrayBase.constr(i32), kw_only=True)
+    a_type: fields.Field[StringAttr, Attribute | str] = fields.prop(
+        StringAttr, kw_only=True, convert=ptx_element
+    )
+    b_type: fields.Field[StringAttr, Attribute | str] = fields.prop(
+        StringAttr, kw_only=True, convert=ptx_element
+    )
+    d_type: fields.Field[StringAttr, Attribute | str] = fields.prop(
+        StringAttr, kw_only=True, convert=ptx_element
+    )
+    a_major: fields.String = fields.prop(StringAttr, default="k", kw_only=True)
+    b_major: fields.String = fields.prop(StringAttr, default="k", kw_only=True)
+    num_cta: fields.Int = fields.prop(_NUMBER, default=1, kw_only=True)
 
     assembly_format = (
         "$a `,` $b `,` $d `accumulate` $accumulate `shape` $shape `elements` $a_type `,` $b_type"
         " `,` $d_type `major` $a_major `,` $b_major `blocks` $num_cta attr-dict"
     )
-
-    def __init__(
-        self,
-        d: Value,
-        a: Value,
-        b: Value,
-        accumulate: Value,
-        *,
-        shape: tuple[int, int, int],
-        a_type: Attribute | str,
-        b_type: Attribute | str,
-        d_type: Attribute | str,
-        a_major: str = "k",
-        b_major: str = "k",
-        num_cta: int = 1,
-    ) -> None:
-        super().__init__(
-            operands=[d, a, b, accumulate],
-            properties={
-                "shape": DenseArrayBase.from_list(i32, shape),
-                "a_type": word(ptx_element(a_type)),
-                "b_type": word(ptx_element(b_type)),
-                "d_type": word(ptx_element(d_type)),
-                "a_major": word(a_major),
-                "b_major": word(b_major),
-                "num_cta": number(num_cta),
-            },
-        )
 
     @property
     def kind(self) -> str:

@@ -9,14 +9,14 @@ from collections.abc import Mapping
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, i1, i32
 from xdsl.ir import Attribute
-from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def
+from xdsl.irdl import irdl_op_definition
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.cute_nvgpu.mma.tcgen05 import FORMATS, check_blocks
 from tileas_xdsl.dialects.cute_nvgpu.mma.tcgen05_rules import check_tensor_target
 from tileas_xdsl.dialects.cute_nvgpu.mma.wgmma_kinds import ptx_element
-from tileas_xdsl.dialects.cute_nvgpu.operands import Value, number, value_of, word
+from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
 from tileas_xdsl.dialects.cute_nvgpu.types import SmemDescType
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 from tileas_xdsl.target.errors import TargetError
@@ -87,70 +87,42 @@ class CopyToTmemOp(FieldsOp):
 
 
 @irdl_op_definition
-class UmmaBlockScaledOp(IRDLOperation):
+@derived_init
+class UmmaBlockScaledOp(FieldsOp):
     """One thread starts `D = (A * SFA) * (B * SFB) + D`, or without `+ D`.
 
     A and B are K-major, by descriptors; the scales begin in lane 0 at addresses of tensor memory,
     `a_scale_id` and `b_scale_id` bytes into their columns.  D has f32 elements.
+    `kind` is mxf8f6f4, mxf4 or mxf4nvf4; `scale_vec` 1X, 2X or 4X; `sf_type` ue8m0 or ue4m3.
     """
 
     name = "cute_nvgpu.arch.mma.SM100.umma_block_scaled"
 
-    d = operand_def(i32)
-    a = operand_def(_DESC)
-    b = operand_def(_DESC)
-    sf_a = operand_def(i32)
-    sf_b = operand_def(i32)
-    accumulate = operand_def(i1)
-    shape = prop_def(DenseArrayBase.constr(i32))
-    kind = prop_def(StringAttr)
-    scale_vec = prop_def(StringAttr)
-    a_type = prop_def(StringAttr)
-    b_type = prop_def(StringAttr)
-    sf_type = prop_def(StringAttr)
-    a_scale_id = prop_def(_NUMBER)
-    b_scale_id = prop_def(_NUMBER)
-    num_cta = prop_def(_NUMBER)
+    d: fields.Operand = fields.operand(i32)
+    a: fields.Operand = fields.operand(_DESC)
+    b: fields.Operand = fields.operand(_DESC)
+    sf_a: fields.Operand = fields.operand(i32)
+    sf_b: fields.Operand = fields.operand(i32)
+    accumulate: fields.Operand = fields.operand(i1)
+    shape: fields.Array = fields.prop(DenseArrayBase.constr(i32), kw_only=True)
+    kind: fields.String = fields.prop(StringAttr, kw_only=True)
+    scale_vec: fields.String = fields.prop(StringAttr, kw_only=True)
+    a_type: fields.Field[StringAttr, Attribute | str] = fields.prop(
+        StringAttr, kw_only=True, convert=ptx_element
+    )
+    b_type: fields.Field[StringAttr, Attribute | str] = fields.prop(
+        StringAttr, kw_only=True, convert=ptx_element
+    )
+    sf_type: fields.String = fields.prop(StringAttr, kw_only=True)
+    a_scale_id: fields.Int = fields.prop(_NUMBER, default=0, kw_only=True)
+    b_scale_id: fields.Int = fields.prop(_NUMBER, default=0, kw_only=True)
+    num_cta: fields.Int = fields.prop(_NUMBER, default=1, kw_only=True)
 
     assembly_format = (
         "$a `,` $b `,` $d `scales` $sf_a `[` $a_scale_id `]` `,` $sf_b `[` $b_scale_id `]`"
         " `accumulate` $accumulate `shape` $shape `kind` $kind `scale_vec` $scale_vec"
         " `elements` $a_type `,` $b_type `,` $sf_type `blocks` $num_cta attr-dict"
     )
-
-    def __init__(
-        self,
-        d: Value,
-        a: Value,
-        b: Value,
-        sf_a: Value,
-        sf_b: Value,
-        accumulate: Value,
-        *,
-        shape: tuple[int, int, int],
-        kind: str,
-        scale_vec: str,
-        a_type: Attribute | str,
-        b_type: Attribute | str,
-        sf_type: str,
-        scale_ids: tuple[int, int] = (0, 0),
-        num_cta: int = 1,
-    ) -> None:
-        """`kind` mxf8f6f4, mxf4 or mxf4nvf4; `scale_vec` 1X, 2X or 4X; `sf_type` ue8m0 or ue4m3."""
-        super().__init__(
-            operands=[d, a, b, sf_a, sf_b, accumulate],
-            properties={
-                "shape": DenseArrayBase.from_list(i32, shape),
-                "kind": word(kind),
-                "scale_vec": word(scale_vec),
-                "a_type": word(ptx_element(a_type)),
-                "b_type": word(ptx_element(b_type)),
-                "sf_type": word(sf_type),
-                "a_scale_id": number(scale_ids[0]),
-                "b_scale_id": number(scale_ids[1]),
-                "num_cta": number(num_cta),
-            },
-        )
 
     @property
     def scale_ids(self) -> tuple[int, int]:

@@ -37,7 +37,6 @@ from tileas_xdsl.dialects.cute_nvgpu.operands import (
     number,
     optional_number,
     value_of,
-    word,
 )
 from tileas_xdsl.dialects.cute_nvgpu.types import SmemDescType
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init
@@ -197,7 +196,8 @@ class WgmmaWaitOp(IRDLOperation):
 
 
 @irdl_op_definition
-class MmaSm90Op(IRDLOperation):
+@derived_init
+class MmaSm90Op(FieldsOp):
     """Starts `D = A * B + C` in the registers of C, or `D = A * B` where `scale_d` is false.
 
     A is a descriptor, or a fragment of four 32-bit registers (then K-major).  The result may be
@@ -206,46 +206,25 @@ class MmaSm90Op(IRDLOperation):
 
     name = "cute_nvgpu.arch.mma.SM90"
 
-    a = operand_def()
-    b = operand_def(_DESC)
-    c = operand_def()
-    scale_d = opt_operand_def(i1)
-    shape = prop_def(_SHAPE)
-    a_type = prop_def(StringAttr)
-    b_type = prop_def(StringAttr)
-    a_major = prop_def(StringAttr)
-    b_major = prop_def(StringAttr)
-    result = result_def()
+    a: fields.Operand = fields.operand()
+    b: fields.Operand = fields.operand(_DESC)
+    c: fields.Operand = fields.operand()
+    scale_d: fields.OptOperand = fields.opt_operand(i1, default=None)
+    shape: fields.Array = fields.prop(_SHAPE, kw_only=True)
+    a_type: fields.Field[StringAttr, Attribute | str] = fields.prop(
+        StringAttr, kw_only=True, convert=ptx_element
+    )
+    b_type: fields.Field[StringAttr, Attribute | str] = fields.prop(
+        StringAttr, kw_only=True, convert=ptx_element
+    )
+    a_major: fields.String = fields.prop(StringAttr, default="k", kw_only=True)
+    b_major: fields.String = fields.prop(StringAttr, default="k", kw_only=True)
+    result: fields.Result[Attribute] = fields.typed_result(type=fields.type_of("c"))
 
     assembly_format = (
         "$a `,` $b `,` $c (`scale_d` $scale_d^)? `shape` $shape `elements` $a_type `,` $b_type"
         " `major` $a_major `,` $b_major attr-dict `:` type($a) `,` type($c) `->` type($result)"
     )
-
-    def __init__(
-        self,
-        a: Value,
-        b: Value,
-        c: Value,
-        scale_d: Value | None = None,
-        *,
-        shape: tuple[int, int, int],
-        a_type: Attribute | str,
-        b_type: Attribute | str,
-        a_major: str = "k",
-        b_major: str = "k",
-    ) -> None:
-        super().__init__(
-            operands=[a, b, c, scale_d],
-            result_types=[SSAValue.get(c).type],
-            properties={
-                "shape": DenseArrayBase.from_list(i32, shape),
-                "a_type": word(ptx_element(a_type)),
-                "b_type": word(ptx_element(b_type)),
-                "a_major": word(a_major),
-                "b_major": word(b_major),
-            },
-        )
 
     def verify_(self) -> None:
         self._check_elements()

@@ -151,18 +151,16 @@ class MakeWarpUniformOp(IRDLOperation):
 
 
 @irdl_op_definition
-class SetMaxRegisterOp(IRDLOperation):
+@derived_init
+class SetMaxRegisterOp(FieldsOp):
     """Changes how many registers each thread of the warpgroup has.  The warpgroup executes it."""
 
     name = "cute_nvgpu.arch.setmaxregister"
 
-    count = prop_def(IntegerAttr.constr(i32))
-    increase = prop_def(BoolAttr)
+    count: fields.Int = fields.prop(IntegerAttr.constr(i32))
+    increase: fields.Field[BoolAttr, bool] = fields.prop(BoolAttr, convert=boolean)
 
     assembly_format = "$count `increase` `=` $increase attr-dict"
-
-    def __init__(self, count: int, increase: bool) -> None:
-        super().__init__(properties={"count": number(count), "increase": boolean(increase)})
 
     def verify_(self) -> None:
         count = value_of(self.count)

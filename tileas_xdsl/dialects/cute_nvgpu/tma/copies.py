@@ -8,19 +8,14 @@ from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, i1, i16, i3
 from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    IRDLOperation,
     irdl_op_definition,
-    operand_def,
-    opt_operand_def,
-    opt_prop_def,
-    var_operand_def,
 )
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.cute.base.checks import pointer_to
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
-from tileas_xdsl.dialects.cute_nvgpu.operands import Value, value_of
+from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
 from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import check_barrier
 from tileas_xdsl.dialects.cute_nvgpu.types import TmaDescriptorTiledType
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init
@@ -77,12 +72,9 @@ def check_copy(
     return mode.data
 
 
-def _mode(mode: str | None) -> StringAttr | None:
-    return None if mode is None else StringAttr(mode)
-
-
 @irdl_op_definition
-class TmaLoadOp(IRDLOperation):
+@derived_init
+class TmaLoadOp(FieldsOp):
     """Starts the copy of one box to shared memory; its bytes complete at the mbarrier.
 
     Coordinates count elements, innermost first.  With a mask the box goes to every block of the
@@ -93,37 +85,20 @@ class TmaLoadOp(IRDLOperation):
 
     name = "cute_nvgpu.arch.copy.SM90.tma_load"
 
-    desc = operand_def(_DESC)
-    smem = operand_def()
-    mbar = operand_def()
-    coords = var_operand_def(i32)
-    offsets = var_operand_def(i16)
-    multicast_mask = opt_operand_def(i16)
-    pred = opt_operand_def(i1)
-    mode = opt_prop_def(StringAttr)
+    desc: fields.Operand = fields.operand(_DESC)
+    smem: fields.Operand = fields.operand()
+    mbar: fields.Operand = fields.operand()
+    coords: fields.Operands = fields.operands(i32)
+    offsets: fields.Operands = fields.operands(i16, default=(), kw_only=True)
+    multicast_mask: fields.OptOperand = fields.opt_operand(i16, default=None)
+    pred: fields.OptOperand = fields.opt_operand(i1, default=None)
+    mode: fields.OptString = fields.opt_prop(StringAttr, default=None, kw_only=True)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     assembly_format = (
         "(`mode` $mode^)? $desc `[` $coords `]` (`offsets` `[` $offsets^ `]`)? `to` $smem `,` $mbar"
         " (`multicast` $multicast_mask^)? (`if` $pred^)? attr-dict `:` type($smem) `,` type($mbar)"
     )
-
-    def __init__(
-        self,
-        desc: Value,
-        smem: Value,
-        mbar: Value,
-        coords: Sequence[Value],
-        multicast_mask: Value | None = None,
-        pred: Value | None = None,
-        *,
-        mode: str | None = None,
-        offsets: Sequence[Value] = (),
-    ) -> None:
-        super().__init__(
-            operands=[desc, smem, mbar, coords, offsets, multicast_mask, pred],
-            properties={"mode": _mode(mode)},
-        )
 
     def verify_(self) -> None:
         mode = check_copy(self, self.smem, self.coords, self.mode, LOAD_MODES)
@@ -134,7 +109,8 @@ class TmaLoadOp(IRDLOperation):
 
 
 @irdl_op_definition
-class TmaStoreOp(IRDLOperation):
+@derived_init
+class TmaStoreOp(FieldsOp):
     """Starts the copy of one box from shared memory; the bulk group counts it.
 
     In mode scatter4 the coordinates are a column and four rows.
@@ -142,28 +118,17 @@ class TmaStoreOp(IRDLOperation):
 
     name = "cute_nvgpu.arch.copy.SM90.tma_store"
 
-    desc = operand_def(_DESC)
-    smem = operand_def()
-    coords = var_operand_def(i32)
-    pred = opt_operand_def(i1)
-    mode = opt_prop_def(StringAttr)
+    desc: fields.Operand = fields.operand(_DESC)
+    smem: fields.Operand = fields.operand()
+    coords: fields.Operands = fields.operands(i32)
+    pred: fields.OptOperand = fields.opt_operand(i1, default=None)
+    mode: fields.OptString = fields.opt_prop(StringAttr, default=None, kw_only=True)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     assembly_format = (
         "(`mode` $mode^)? $desc `[` $coords `]` `from` $smem (`if` $pred^)? attr-dict"
         " `:` type($smem)"
     )
-
-    def __init__(
-        self,
-        desc: Value,
-        smem: Value,
-        coords: Sequence[Value],
-        pred: Value | None = None,
-        *,
-        mode: str | None = None,
-    ) -> None:
-        super().__init__(operands=[desc, smem, coords, pred], properties={"mode": _mode(mode)})
 
     def verify_(self) -> None:
         check_copy(self, self.smem, self.coords, self.mode, STORE_MODES)
