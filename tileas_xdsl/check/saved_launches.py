@@ -11,7 +11,8 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from tileas_xdsl.interpreters.ptx import LaunchError
+from tileas_xdsl.check.tensor_map_files import write_tensor_map
+from tileas_xdsl.interpreters.ptx import LaunchError, TensorMapArg
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Kernel, Parameter
 
 
@@ -30,13 +31,11 @@ class SavedLaunch:
     def write(self, folder: Path, name: str) -> Path:
         """Write PTX, launch and arrays; return the launch file."""
         folder.mkdir(parents=True, exist_ok=True)
-        args: list[str] = []
-        for number, (value, of) in enumerate(zip(self.values, self.kernel.parameters, strict=True)):
-            if isinstance(value, np.ndarray):
-                np.save(folder / f"{name}.{number}.npy", cast("NDArray[Any]", value))
-                args.append(f"@{name}.{number}.npy")
-            else:
-                args.append(_number(value, of))
+        pairs = zip(self.values, self.kernel.parameters, strict=True)
+        args = [
+            _argument(folder, f"{name}.{number}", value, of)
+            for number, (value, of) in enumerate(pairs)
+        ]
         (folder / f"{name}.ptx").write_text(self.text, encoding="utf-8")
         launch: dict[str, Any] = {"kernel": self.kernel.name, "grid": list(self.grid)}
         launch |= {"block": list(self.block), "shared": self.shared, "args": args}
@@ -46,8 +45,20 @@ class SavedLaunch:
         return path
 
 
+def _argument(folder: Path, name: str, value: Any, parameter: Parameter) -> str:
+    """Write the files of an argument; return it as a launch file names it."""
+    if isinstance(value, TensorMapArg):
+        array = _argument(folder, name, value.array, parameter)
+        write_tensor_map(folder / f"{name}.map.json", value.tensor_map, array)
+        return f"map:@{name}.map.json"
+    if isinstance(value, np.ndarray):
+        np.save(folder / f"{name}.npy", cast("NDArray[Any]", value))
+        return f"@{name}.npy"
+    return _number(value, parameter)
+
+
 def _number(value: Any, parameter: Parameter) -> str:
     if not isinstance(value, int | float):
-        raise LaunchError("a launch with tensor maps cannot be saved; leave `save` out")
+        raise LaunchError(f"a launch with {type(value).__name__} cannot be saved")
     letter = "f" if parameter.type.kind == "float" else "i"
     return f"{letter}{parameter.type.bits}:{value}"

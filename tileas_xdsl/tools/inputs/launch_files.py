@@ -81,4 +81,7 @@ def _args(path: Path, value: Any) -> Sequence[str] | None:
 
 def _from_folder(path: Path, text: str) -> str:
     """Return an argument whose file, if it has one, is found from here."""
-    return f"@{path.parent / text[1:]}" if text.startswith("@") else text
+    for start in ("@", "map:@"):
+        if text.startswith(start):
+            return f"{start}{path.parent / text.removeprefix(start)}"
+    return text

@@ -6,10 +6,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import inf
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 
+from tileas_xdsl.check.tensor_map_files import TensorMapFileError, read_tensor_map
 from tileas_xdsl.diagnostics.emission import DiagnosticError, note
 from tileas_xdsl.diagnostics.parsing.inputs import read_input
 from tileas_xdsl.diagnostics.parsing.sources import SourceText, remember_source
@@ -46,6 +48,9 @@ from tileas_xdsl.tools.running.comparison import first_difference
 from tileas_xdsl.tools.running.scheduled_runs import Bar, Extents, Progress
 
 _MAP = re.compile(r"map:(?P<argument>\d{1,4}):(?P<box>\d{1,4}(x\d{1,4})*)(:(?P<swizzle>\w+))?")
+
+_MAP_FILE = "map:@"
+"""Begins a tensor map that a file describes."""
 
 _FLOATS = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64"}
 """What numpy calls the floats that tensor maps know by name."""
@@ -274,15 +279,21 @@ def check_ptx_spec(text: str) -> None:
     if not text.startswith("map:"):
         parse_spec(text)
         return
+    if text.startswith(_MAP_FILE):
+        return
     found = _MAP.fullmatch(text)
     if found is None:
-        raise SpecError(f"'{text}' is no tensor map: that is map:ARGUMENT:BOX[:SWIZZLE]")
+        raise SpecError(
+            f"'{text}' is no tensor map: that is map:ARGUMENT:BOX[:SWIZZLE] or map:@FILE.json"
+        )
     if (found["swizzle"] or "none") not in SWIZZLES:
         known = ", ".join(SWIZZLES)
         raise SpecError(f"'{text}': unknown swizzle '{found['swizzle']}'; known: {known}")
 
 
 def _value(position: int, text: str, before: Sequence[Any]) -> Any:
+    if text.startswith(_MAP_FILE):
+        return _map_of_file(position, text.removeprefix(_MAP_FILE))
     if text.startswith("map:"):
         return _tensor_map(position, text, before)
     match parse_spec(text).meaning:
@@ -298,6 +309,15 @@ def _file(position: int, path: str) -> Array:
     try:
         return read_plain_array(path)
     except ArrayFileError as error:
+        raise BindingError(f"argument {position}: {error}") from error
+
+
+def _map_of_file(position: int, path: str) -> TensorMapArg:
+    """A tensor map of a saved launch, over an array of its own."""
+    try:
+        made, array = read_tensor_map(Path(path))
+        return TensorMapArg(made, _value(position, array, ()))
+    except (TensorMapFileError, SpecError) as error:
         raise BindingError(f"argument {position}: {error}") from error
 
 
