@@ -26,7 +26,12 @@ from xdsl.utils.arg_spec import ArgSpec
 from tileas_xdsl.api_arguments import expect, pass_specs
 from tileas_xdsl.compiled_kernel import CompiledKernel, Stage, kernel_named, kernels_in, module_of
 from tileas_xdsl.compiled_module import CompiledModule
-from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.diagnostics.emission import (
+    BrokenPassError,
+    DiagnosticError,
+    emit_remark,
+    op_error,
+)
 from tileas_xdsl.diagnostics.environment import VERIFY_EACH, is_set
 from tileas_xdsl.diagnostics.parsing.inputs import read_input
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
@@ -37,7 +42,7 @@ from tileas_xdsl.frontend.inputs import load_tile_ir, parse_input
 from tileas_xdsl.frontend.signature import Parameter
 from tileas_xdsl.frontend.tilelang.source import is_tilelang
 from tileas_xdsl.installed import registered_context
-from tileas_xdsl.levels import Level, level_of, remaining
+from tileas_xdsl.levels import BUFFERS, BUFFERS_BY_TILES, Level, level_of, remaining
 from tileas_xdsl.pass_execution import make_pass
 from tileas_xdsl.pipelines import PIPELINES
 from tileas_xdsl.reproducers import PassRunner
@@ -241,21 +246,32 @@ def compile_module(
         stages.append(Stage(spec.name, time.perf_counter() - start))
         after_pass(stages[-1], working)
 
+    def run_all(specs: Sequence[ArgSpec]) -> tuple[ModuleOp, KernelAbi | None]:
+        working, abi = source.clone(), None
+        runner.begin(source.clone)
+        for spec in specs:
+            if spec.name == "convert-cute-nvgpu-to-ptx":
+                abi = _abi(working)
+            run(spec, working)
+        return working, _abi(working) if isinstance(function, EntryOp) else abi
+
     above, to_tiles = module, passes_to_tiles(module)
     module = tiles_of(module, arch, run)
     function = kernel_named(module, kernel)
     left = remaining(module, [function], host_code=host_code)
     specs = passes or [*left.to_tiles, *left.passes]
     source = module_of(function, module, arch)
-    working = source.clone()
-    runner.begin(source.clone)
-    abi: KernelAbi | None = None
-    for spec in specs:
-        if spec.name == "convert-cute-nvgpu-to-ptx":
-            abi = _abi(working)
-        run(spec, working)
-    if isinstance(function, EntryOp):
-        abi = _abi(working)
+    try:
+        working, abi = run_all(specs)
+    except DiagnosticError as error:
+        is_by_tiles = tuple(specs) == PIPELINES[BUFFERS_BY_TILES].passes
+        if passes or not is_by_tiles or isinstance(error, BrokenPassError):
+            raise
+        reason = error.diagnostics[0].message
+        emit_remark(function, f"is not compiled by way of tiles: {reason}", prefix=False)
+        specs = PIPELINES[BUFFERS].passes
+        stages.clear()
+        working, abi = run_all(specs)
     return CompiledKernel(
         source,
         working,

@@ -16,6 +16,7 @@ from enum import Enum
 from functools import cache
 from itertools import pairwise
 
+from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
 from xdsl.utils.arg_spec import ArgSpec
@@ -27,6 +28,9 @@ from tileas_xdsl.transforms.tileaa_to_tileas.legality import is_legal
 
 TO_TILES = "cudatile-to-tileas"
 """The pipeline from Tile IR to tiles."""
+
+BUFFERS, BUFFERS_BY_TILES = "tl-to-ptx", "tl-by-tiles-to-ptx"
+"""The pipelines from programs over buffers."""
 
 THREADS_KERNEL = "cute.kernel"
 """The attribute of a kernel that is written for the threads of a block."""
@@ -50,6 +54,7 @@ _LOWERINGS: Mapping[str, tuple[Level, Level]] = {
     "convert-cudatile-to-tileaa": (Level.TILE_IR, Level.TILEAA),
     "convert-tileaa-to-tileas": (Level.TILEAA, Level.TILES),
     "convert-tileas-to-cute-nvgpu": (Level.TILES, Level.THREADS),
+    "convert-tl-to-tileaa": (Level.BUFFERS, Level.TILEAA),
     "tl-lower": (Level.BUFFERS, Level.THREADS),
     "convert-cute-nvgpu-to-ptx": (Level.THREADS, Level.PTX),
 }
@@ -109,7 +114,18 @@ def remaining(module: ModuleOp, ops: Iterable[Operation], *, host_code: bool = F
             step = line[index]
             if step.spec.name == mark and step.after is level:
                 return _split(line, index + 1)
+    if level is Level.BUFFERS:
+        return _split(_line(PIPELINES[_pipeline_of_buffers(ops)]), 0)
     return _split(*_beginning(level, lines[0]))
+
+
+def _pipeline_of_buffers(ops: Iterable[Operation]) -> str:
+    """The pipeline of programs over buffers: by way of tiles, if all of them gain by that."""
+    from tileas_xdsl.transforms.tl_to_tiles.choice import why_not_by_tiles
+
+    kernels = [op for op in ops if isinstance(op, func.FuncOp) and not op.is_declaration]
+    is_by_tiles = all(why_not_by_tiles(kernel) is None for kernel in kernels)
+    return BUFFERS_BY_TILES if is_by_tiles else BUFFERS
 
 
 def mark_done(module: ModuleOp, name: str, level: Level | None) -> None:
@@ -173,7 +189,7 @@ def _beginning(level: Level, line: Sequence[_Step]) -> tuple[Sequence[_Step], in
         case Level.TILES:
             return line, _tiles_begin(line)
         case Level.BUFFERS:
-            return _line(PIPELINES["tl-to-ptx"]), 0
+            return _line(PIPELINES[BUFFERS]), 0
         case Level.THREADS:
             return _line(PIPELINES["cute-to-ptx"]), 0
         case Level.TILEAA:
@@ -197,7 +213,8 @@ def _lines(host_code: bool) -> Sequence[Sequence[_Step]]:
     if host_code:
         names[:2] = names[1::-1]
     tiles = [_line(PIPELINES[TO_TILES], PIPELINES[name]) for name in names]
-    return [*tiles, _line(PIPELINES["cute-to-ptx"]), _line(PIPELINES["tl-to-ptx"])]
+    others = ("cute-to-ptx", BUFFERS, BUFFERS_BY_TILES)
+    return [*tiles, *(_line(PIPELINES[name]) for name in others)]
 
 
 def _line(*pipelines: Pipeline) -> Sequence[_Step]:

@@ -84,11 +84,13 @@ _TO_THREADS = (
 _HOST_TMA = ("tileas-separate-host-tma", "tileas-attach-tma-descriptor-args")
 """Tensor maps are encoded by host code, and become arguments."""
 
-_CUDATILE = (
-    *_plain("tileas-attach-target", "convert-cudatile-to-tileaa", "convert-tileaa-to-tileas"),
-    *_plain("tileas-fuse-elementwise", "tileas-plan-cta", "tileas-normalize-dot-operands"),
-    *_plain("tileas-chunk-tiles"),
+_FROM_TILEAA = (
+    *("convert-tileaa-to-tileas", "tileas-fuse-elementwise", "tileas-plan-cta"),
+    *("tileas-normalize-dot-operands", "tileas-chunk-tiles"),
 )
+"""Tiles of pointers and arrays become tiles that layouts can be chosen for."""
+
+_CUDATILE = _plain("tileas-attach-target", "convert-cudatile-to-tileaa", *_FROM_TILEAA)
 """Tile IR becomes tiles that layouts can be chosen for."""
 
 _CUTE = ("convert-pipeline-to-nvgpu", "convert-cute-to-nvgpu", *_TO_THREADS[1:])
@@ -140,6 +142,15 @@ _ALL = (
         "as tileas-to-ptx, without TMA: the kernel has the parameters of the program alone",
         (
             *(spec for spec in _LAID_OUT if spec.name != "tileas-choose-tma"),
+            *_plain(*_TO_THREADS),
+        ),
+    ),
+    Pipeline(
+        "tl-by-tiles-to-ptx",
+        "turn block programs over buffers into programs over tiles, and lower those to PTX",
+        (
+            *_plain("tileas-attach-target", "convert-tl-to-tileaa", *_FROM_TILEAA),
+            *_LAID_OUT,
             *_plain(*_TO_THREADS),
         ),
     ),

@@ -41,6 +41,7 @@ PASSES = (
     "convert-pipeline-to-nvgpu",
     "convert-tileaa-to-tileas",
     "convert-tileas-to-cute-nvgpu",
+    "convert-tl-to-tileaa",
     "cute-desugar",
     "cute-kernel-to-nvvm",
     "cute-to-llvm",

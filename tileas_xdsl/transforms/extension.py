@@ -56,6 +56,7 @@ CONVERSIONS = (
     "convert-cute-to-nvgpu",
     "convert-pipeline-to-nvgpu",
     "convert-tileas-to-cute-nvgpu",
+    "convert-tl-to-tileaa",
     "cute-to-llvm",
     "tl-lower",
 )

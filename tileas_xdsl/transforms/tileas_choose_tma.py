@@ -12,7 +12,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
 
-from tileas_xdsl.analysis.values.pointer_base_arrays import without_promises
+from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp
 from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
@@ -77,11 +77,14 @@ PATTERNS: tuple[RewritePattern, ...] = (LoadByTma(), StoreByTma())
 def _is_undecided(op: TiledLoadOp | TiledStoreOp) -> bool:
     """Whether an access has the atom of plain threads, and its array is made from a pointer.
 
-    For other arrays, the program states how they are accessed.
+    An argument that is an array counts where its alignment is promised.  For other arrays, the
+    program states how they are accessed.
     """
     if op.atom.data.family not in BY_THREADS:
         return False
-    return isinstance(without_promises(array_of(op.view)).owner, MakeMemrefOp)
+    array = array_of(op.view)
+    is_promised = isinstance(array.owner, AssumeOp)
+    return is_promised or isinstance(array.owner, MakeMemrefOp)
 
 
 @dataclass(frozen=True)

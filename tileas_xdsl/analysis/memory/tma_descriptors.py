@@ -18,6 +18,7 @@ from tileas_xdsl.analysis.values.pointer_base_arrays import (
     PointedArray,
     is_parameter,
     pointed_array,
+    without_promises,
 )
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
@@ -189,7 +190,7 @@ def window_of(view: SSAValue) -> ArgumentView | None:
         views.append(view.op)
         view = view.op.source
     pointed, type_ = pointed_array(view), view.type
-    argument = view if pointed is None else pointed.pointer
+    argument = without_promises(view) if pointed is None else pointed.pointer
     if not isinstance(argument, BlockArgument) or not _is_known(argument):
         return None
     if not isa(type_, MemRefType[Attribute]):

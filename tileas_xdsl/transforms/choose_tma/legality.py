@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import func, scf
-from xdsl.dialects.builtin import i64
+from xdsl.dialects.builtin import DYNAMIC_INDEX, i64
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.analysis.memory.tma_descriptors import window_of
 from tileas_xdsl.analysis.values.pointer_base_arrays import promised_divisor, without_promises
+from tileas_xdsl.dialects.nv_tileaa.base import Array, as_array
 from tileas_xdsl.dialects.nv_tileaa.memory.tokens import JoinMemTokenOp
-from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp
+from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp, strides_of
 from tileas_xdsl.dialects.nv_tileas.control import GridDependencyOp
 from tileas_xdsl.dialects.nv_tileas.element_names import element_name
 from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic
@@ -119,8 +120,10 @@ def _array_problem(view: SSAValue) -> str | None:
     """What a launch must know of the array before it encodes a tensor map."""
     array = array_of(view)
     window = window_of(array)
-    if window is None or window.pointed is None or not window.is_whole:
+    if window is None or not window.is_whole:
         return "address, extents and strides of its array are not all arguments"
+    if window.pointed is None:
+        return _argument_problem(array, window.type)
     made = without_promises(array).owner
     assert isinstance(made, MakeMemrefOp)
     if (problem := _divided(made.pointer, 1, "its array begins at")) is not None:
@@ -134,12 +137,27 @@ def _array_problem(view: SSAValue) -> str | None:
     )
 
 
+def _argument_problem(array: SSAValue, type_: Array) -> str | None:
+    """What is not known of an array that is an argument itself: its type has the strides."""
+    if (problem := _divided(array, 1, "its array begins at")) is not None:
+        return problem
+    return _strides_problem(_strides(type_), bits_of(type_.element_type) // 8)
+
+
+def _strides(type_: Array) -> Sequence[int]:
+    """Strides in elements; 1, which divides nothing, stands for one that run time knows."""
+    return [1 if stride == DYNAMIC_INDEX else stride for stride in strides_of(type_)]
+
+
 def _end_problem(view: SSAValue) -> str | None:
     """Stores write whole 16 bytes at the end of a row, also what lies behind: seen on an H200."""
-    made = without_promises(array_of(view)).owner
-    assert isinstance(made, MakeMemrefOp)
-    size = bits_of(made.array.element_type) // 8
-    return _divided(made.extent(made.array.get_num_dims() - 1), size, "its rows have")
+    array = array_of(view)
+    made, type_ = without_promises(array).owner, as_array(array)
+    size, last = bits_of(type_.element_type) // 8, type_.get_num_dims() - 1
+    extent = type_.get_shape()[last]
+    if isinstance(made, MakeMemrefOp):
+        return _divided(made.extent(last), size, "its rows have")
+    return _divided(1 if extent == DYNAMIC_INDEX else extent, size, "its rows have")
 
 
 def _strides_problem(strides: Sequence[SSAValue | int], size: int) -> str | None:

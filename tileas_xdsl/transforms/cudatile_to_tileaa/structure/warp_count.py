@@ -52,7 +52,7 @@ def default_warps(kernel: EntryOp) -> int:
     """The warps that the products of a kernel need, or those that its tiles do."""
     shapes = [shape_of(op.acc.type) for op in kernel.walk() if isinstance(op, MmaFOp | MmaIOp)]
     if shapes:
-        return max(map(_warps_of_product, shapes))
+        return max(map(warps_of_product, shapes))
     largest = max((_elements(value) for op in kernel.walk() for value in op.results), default=0)
     live = _live_registers(kernel)
     warps = DEFAULT_WARPS
@@ -88,7 +88,8 @@ def _live_registers(kernel: EntryOp) -> int:
     return peak_registers(kernel.regions[0], _registers)
 
 
-def _warps_of_product(shape: tuple[int, ...]) -> int:
+def warps_of_product(shape: tuple[int, ...]) -> int:
+    """Return the warps among which the sums of a product of a shape are spread."""
     warps, rows, sums = DEFAULT_WARPS, prod(shape[:-1]), prod(shape)
     while sums > MAX_ACCUMULATORS_PER_THREAD * LANES * warps and rows % (2 * warps * ROWS) == 0:
         if (

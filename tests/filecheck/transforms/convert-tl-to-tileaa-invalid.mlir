@@ -1,0 +1,65 @@
+// What is not about whole tiles is an error at the operation; tl-lower takes such kernels.
+
+// RUN: tileas-opt %s -p convert-tl-to-tileaa --split-input-file --verify-diagnostics
+
+func.func @extents(%A: memref<96xf32>) {
+  tl.kernel threads(32) {
+    %f = tl.alloc_fragment : memref<96xf32, #tl<space fragment>>
+    // expected-error@+1 {{'tl.copy' op has 96 elements, and extents of tiles are powers of two}}
+    tl.copy %A to %f : memref<96xf32> to memref<96xf32, #tl<space fragment>>
+  }
+  func.return
+}
+
+// -----
+
+func.func @before(%A: memref<32xf32>) {
+  tl.kernel threads(32) {
+    %f = tl.alloc_fragment : memref<32xf32, #tl<space fragment>>
+    // expected-error@+1 {{'tl.copy' op reads a buffer before it is written as a whole}}
+    tl.copy %f to %A : memref<32xf32, #tl<space fragment>> to memref<32xf32>
+  }
+  func.return
+}
+
+// -----
+
+func.func @part(%A: memref<32xf32>, %x: f32) {
+  tl.kernel threads(32) {
+    %f = tl.alloc_fragment : memref<32xf32, #tl<space fragment>>
+    tl.fill %f, %x : memref<32xf32, #tl<space fragment>>
+    tl.parallel (%i) in (16) {
+      // expected-error@+1 {{'memref.load' op accesses a part of a buffer}}
+      %v = memref.load %f[%i] : memref<32xf32, #tl<space fragment>>
+      memref.store %v, %A[%i] : memref<32xf32>
+    }
+  }
+  func.return
+}
+
+// -----
+
+func.func @condition(%A: memref<32xf32>, %x: f32, %n: index) {
+  tl.kernel threads(32) {
+    tl.parallel (%i) in (32) {
+      %is_inside = arith.cmpi ult, %i, %n : index
+      scf.if %is_inside {
+        // expected-error@+1 {{'memref.store' op stores to global memory under a condition}}
+        memref.store %x, %A[%i] : memref<32xf32>
+      }
+    }
+  }
+  func.return
+}
+
+// -----
+
+func.func @atomic(%A: memref<32xf32>, %x: f32) {
+  tl.kernel threads(32) {
+    tl.parallel (%i) in (32) {
+      // expected-error@+1 {{'tl.atomic_add' op has no counterpart on tiles}}
+      tl.atomic_add %A[%i], %x : memref<32xf32>
+    }
+  }
+  func.return
+}

@@ -1,0 +1,75 @@
+// RUN: tileas-opt %s -p convert-tl-to-tileaa | filecheck %s
+
+// C = relu(A B): buffers become tile values, offsets numbers of tiles, the loop counts iterations.
+
+// CHECK-LABEL: func.func @product
+// CHECK-SAME: num_warps = 8
+// CHECK: %[[A:.*]] = nv_tileaa.assume %A, #nv_tileaa.div_by<16>
+// CHECK: %[[S:.*]] = scf.for %[[N:.*]] = {{.*}} iter_args(%[[ACC:.*]] = {{.*}}) -> (tensor<128x128xf32>)
+// CHECK: %[[K:.*]] = arith.index_cast %[[N]]
+// CHECK: %[[LA:.*]] = nv_tileaa.tiled_load %{{.*}}[%{{.*}}, %[[K]]] {padding_value = 0.000000e+00 : f16}
+// CHECK: %[[LB:.*]] = nv_tileaa.tiled_load %{{.*}}[%[[K]], %{{.*}}]
+// CHECK: nv_tileaa.dot %[[LA]], %[[LB]], %[[ACC]]
+// CHECK: %[[R:.*]] = arith.maximumf %[[S]], {{.*}} : tensor<128x128xf32>
+// CHECK: %[[H:.*]] = nv_tileaa.fp_to_fp %[[R]]
+// CHECK: nv_tileaa.tiled_store %[[H]]
+func.func @product(%A: memref<256x256xf16>, %B: memref<256x256xf16>, %C: memref<256x256xf16>) {
+  %zero = arith.constant 0 : index
+  %step = arith.constant 64 : index
+  %end = arith.constant 256 : index
+  tl.kernel (%bx, %by) in (2, 2) threads(128) {
+    %none = arith.constant 0.0 : f32
+    %bm = arith.constant 128 : index
+    %y = arith.muli %by, %bm : index
+    %x = arith.muli %bx, %bm : index
+    %a = tl.alloc_shared : memref<128x64xf16, #tl<space shared>>
+    %b = tl.alloc_shared : memref<64x128xf16, #tl<space shared>>
+    %c = tl.alloc_fragment : memref<128x128xf32, #tl<space fragment>>
+    tl.fill %c, %none : memref<128x128xf32, #tl<space fragment>>
+    tl.pipelined %k = %zero to %end step %step stages(3) {
+      tl.copy %A[%y, %k] to %a : memref<256x256xf16> to memref<128x64xf16, #tl<space shared>>
+      tl.copy %B[%k, %x] to %b : memref<256x256xf16> to memref<64x128xf16, #tl<space shared>>
+      tl.gemm %a, %b, %c : memref<128x64xf16, #tl<space shared>>, memref<64x128xf16, #tl<space shared>>, memref<128x128xf32, #tl<space fragment>>
+    }
+    tl.parallel (%i, %j) in (128, 128) {
+      %v = memref.load %c[%i, %j] : memref<128x128xf32, #tl<space fragment>>
+      %w = arith.maximumf %v, %none : f32
+      memref.store %w, %c[%i, %j] : memref<128x128xf32, #tl<space fragment>>
+    }
+    tl.copy %c to %C[%y, %x] : memref<128x128xf32, #tl<space fragment>> to memref<256x256xf16>
+  }
+  func.return
+}
+
+// What belongs to rows is computed once a row; an array that is written has a token.
+
+// CHECK-LABEL: func.func @rows
+// CHECK: %[[TOKEN:.*]] = nv_tileaa.create_mem_token
+// CHECK: %[[X:.*]] = nv_tileaa.tiled_load
+// CHECK: %[[M:.*]] = nv_tileaa.reduce %[[X]] {axis = 1 : i32, identities = [0xff800000 : f32]}
+// CHECK: %[[COLUMN:.*]] = nv_tileaa.view %[[M]] : tensor<16xf32> -> tensor<16x1xf32>
+// CHECK: %[[SCALED:.*]] = arith.mulf %[[COLUMN]], {{.*}} : tensor<16x1xf32>
+// CHECK: %[[WIDE:.*]] = nv_tileaa.broadcast %[[SCALED]] : tensor<16x1xf32> -> tensor<16x32xf32>
+// CHECK: %[[Y:.*]] = arith.subf %[[X]], %[[WIDE]]
+// CHECK: nv_tileaa.tiled_store %[[Y]], {{.*}} after %[[TOKEN]]
+func.func @rows(%X: memref<64x32xf32>, %Y: memref<64x32xf32>) {
+  %zero = arith.constant 0 : index
+  tl.kernel (%bx) in (4) threads(128) {
+    %half = arith.constant 0.5 : f32
+    %rows = arith.constant 16 : index
+    %first = arith.muli %bx, %rows : index
+    %x = tl.alloc_fragment : memref<16x32xf32, #tl<space fragment>>
+    %m = tl.alloc_fragment : memref<16xf32, #tl<space fragment>>
+    tl.copy %X[%first, %zero] to %x : memref<64x32xf32> to memref<16x32xf32, #tl<space fragment>>
+    tl.reduce max %x to %m axis 1 : memref<16x32xf32, #tl<space fragment>> to memref<16xf32, #tl<space fragment>>
+    tl.parallel (%i, %j) in (16, 32) {
+      %v = memref.load %x[%i, %j] : memref<16x32xf32, #tl<space fragment>>
+      %most = memref.load %m[%i] : memref<16xf32, #tl<space fragment>>
+      %scaled = arith.mulf %most, %half : f32
+      %w = arith.subf %v, %scaled : f32
+      %row = arith.addi %first, %i : index
+      memref.store %w, %Y[%row, %j] : memref<64x32xf32>
+    }
+  }
+  func.return
+}

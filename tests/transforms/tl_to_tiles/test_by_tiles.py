@@ -1,0 +1,106 @@
+"""`tl` kernels by way of tiles: agents, TMA and tensor memory, and which kernels are not."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from kernels import tl
+from kernels.kernel import worst_deviation
+from tileas_xdsl.compiled_kernel import CompiledKernel
+from tileas_xdsl.compiler import compile
+from tileas_xdsl.levels import BUFFERS, BUFFERS_BY_TILES
+from tileas_xdsl.pipelines import PIPELINES
+
+TILES = PIPELINES[BUFFERS_BY_TILES].passes
+
+
+STORE = """%w = arith.maximumf %v, %none : f32
+      memref.store %w, %c[%i, %j] : memref<64x64xf32, #tl<space fragment>>"""
+
+STORE_UNDER_A_CONDITION = """%is_negative = arith.cmpf olt, %v, %none : f32
+      scf.if %is_negative {
+        memref.store %none, %c[%i, %j] : memref<64x64xf32, #tl<space fragment>>
+      }"""
+
+
+def product(rows: str, columns: str = "128") -> str:
+    """C = relu(A B) of arrays with `rows` rows of `columns` elements, in tiles of 64x64x32."""
+    a, b, c = (f"memref<{rows}x{columns}xf16>" for _ in "abc")
+    return f"""
+func.func @product(%A: {a}, %B: {b}, %C: {c}) {{
+  %zero = arith.constant 0 : index
+  %step = arith.constant 32 : index
+  %end = arith.constant 128 : index
+  tl.kernel (%bx, %by) in (2, 2) threads(128) {{
+    %none = arith.constant 0.0 : f32
+    %bm = arith.constant 64 : index
+    %y = arith.muli %by, %bm : index
+    %x = arith.muli %bx, %bm : index
+    %a = tl.alloc_shared : memref<64x32xf16, #tl<space shared>>
+    %b = tl.alloc_shared : memref<32x64xf16, #tl<space shared>>
+    %c = tl.alloc_fragment : memref<64x64xf32, #tl<space fragment>>
+    tl.fill %c, %none : memref<64x64xf32, #tl<space fragment>>
+    tl.pipelined %k = %zero to %end step %step stages(3) {{
+      tl.copy %A[%y, %k] to %a : {a} to memref<64x32xf16, #tl<space shared>>
+      tl.copy %B[%k, %x] to %b : {b} to memref<32x64xf16, #tl<space shared>>
+      tl.gemm %a, %b, %c : memref<64x32xf16, #tl<space shared>>, memref<32x64xf16, #tl<space shared>>, memref<64x64xf32, #tl<space fragment>>
+    }}
+    tl.parallel (%i, %j) in (64, 64) {{
+      %v = memref.load %c[%i, %j] : memref<64x64xf32, #tl<space fragment>>
+      {STORE}
+    }}
+    tl.copy %c to %C[%y, %x] : memref<64x64xf32, #tl<space fragment>> to {c}
+  }}
+  func.return
+}}
+"""  # noqa: E501
+
+
+@pytest.mark.parametrize(("target", "unit"), [("sm_90a", "wgmma"), ("sm_100a", "tcgen05")])
+def test_a_product_has_agents_and_tma(target: str, unit: str) -> None:
+    kernel = compile(product("128"), target)
+    assert [*kernel.passes] == [*TILES]
+    assert re.search(r"cp\.async\.bulk\.tensor.*shared::cluster", kernel.ptx)
+    assert re.search(r"cp\.async\.bulk\.tensor.*global\.shared", kernel.ptx)
+    assert f"{unit}.mma" in kernel.ptx
+    check(kernel)
+
+
+def test_a_store_under_a_condition_is_a_selection() -> None:
+    check(compile(product("128").replace(STORE, STORE_UNDER_A_CONDITION), "sm_90a"))
+
+
+def check(kernel: CompiledKernel) -> None:
+    """Emulate a product of 128x128x128; assert no findings and numpy's results."""
+    rng = np.random.default_rng(5)
+    a, b = (rng.standard_normal((128, 128)).astype(np.float16) for _ in "ab")
+    run = kernel.emulate(a, b, np.zeros_like(a), grid=(2, 2))
+    wanted = np.maximum(a.astype(np.float64) @ b.astype(np.float64), 0)
+    assert not run.findings
+    np.testing.assert_allclose(run.arrays[2].astype(np.float64), wanted, rtol=2e-3, atol=2e-2)
+
+
+@pytest.mark.parametrize("text", [product("?", "?"), product("128", "132"), tl.Softmax().text()])
+def test_other_kernels_stay_programs_over_buffers(text: str) -> None:
+    """Rows that TMA cannot load, and kernels without products."""
+    assert [*compile(text).passes] == [*PIPELINES[BUFFERS].passes]
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        *(tl.Softmax(), tl.RmsNorm(columns=64), tl.ColumnSums(), tl.Outer(), tl.Transpose()),
+        *(tl.Gemm(), tl.Attention()),
+    ],
+    ids=str,
+)
+def test_a_kernel_equals_numpy(kernel: tl.BlockProgram) -> None:
+    """Rows, columns and arrays whose extents run time knows."""
+    made = compile(kernel.text(), passes=TILES)
+    inputs = kernel.make_inputs(np.random.default_rng(3), kernel.sizes)
+    run = made.emulate(*inputs, grid=kernel.grid(kernel.sizes))
+    assert not run.findings
+    assert worst_deviation(kernel.reference(inputs), inputs, run.arrays).is_right

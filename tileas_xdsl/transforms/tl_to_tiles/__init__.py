@@ -1,0 +1,1 @@
+"""Tile programs over buffers as programs over tile values: parts of `convert-tl-to-tileaa`."""

@@ -1,0 +1,88 @@
+"""Tiles of arrays in global memory: coordinates of a region, loads and stores in order.
+
+An element offset that the extent of the tile divides is a number of tiles, by which TMA moves
+them; any other is an offset beside the tile.  Accesses to an array that the kernel writes are
+ordered by a token, which loops and branches carry like a tile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr
+from xdsl.ir import SSAValue
+
+from tileas_xdsl.dialects.nv_tileaa.base import as_array, shape_of
+from tileas_xdsl.dialects.nv_tileaa.memory import tiled_memory, views
+from tileas_xdsl.transforms.tl_to_tiles.index_forms import IndexForm
+from tileas_xdsl.transforms.tl_to_tiles.raising import INDEX, Raising, check_extents
+
+
+def load(
+    state: Raising, array: SSAValue, starts: Sequence[IndexForm], shape: Sequence[int]
+) -> SSAValue:
+    """Load the tile that begins at `starts`; what is out of bounds is zero."""
+    view, coords, offsets = _placed(state, array, starts, shape)
+    element = as_array(array).element_type
+    zero = FloatAttr(0.0, element) if isinstance(element, AnyFloat) else IntegerAttr(0, element)  # pyright: ignore
+    made = state.insert(
+        tiled_memory.TiledLoadOp(
+            view, coords, offsets=offsets, token=state.held.get(array), padding=zero
+        )
+    )
+    if made.out_token is not None:
+        state.held[array] = made.out_token
+    return made.result
+
+
+def store(state: Raising, tile: SSAValue, array: SSAValue, starts: Sequence[IndexForm]) -> None:
+    """Store a tile; what is out of bounds is not written."""
+    shape = shape_of(tile.type)
+    view, coords, offsets = _placed(state, array, starts, shape)
+    token = state.held.get(array)
+    made = state.insert(tiled_memory.TiledStoreOp(tile, view, coords, offsets=offsets, token=token))
+    if made.out_token is not None:
+        state.held[array] = made.out_token
+
+
+def _placed(
+    state: Raising, array: SSAValue, starts: Sequence[IndexForm], shape: Sequence[int]
+) -> tuple[SSAValue, Sequence[SSAValue], Sequence[SSAValue]]:
+    """Return the view of an array as such tiles, coordinates, and offsets if there are some."""
+    check_extents(state, shape)
+    tiled = views.BlockTileOp(state.arrays[array], shape, range(len(shape)))
+    view = state.insert(tiled).result
+    counts = [start.divided(extent) for start, extent in zip(starts, shape, strict=True)]
+    counts = [
+        n if start.remainder(extent) == 0 else None
+        for n, start, extent in zip(counts, starts, shape, strict=True)
+    ]
+    coords = [code(state, count or _ZERO) for count in counts]
+    if None not in counts:
+        return view, coords, ()
+    offsets = [
+        code(state, _ZERO if count is not None else start)
+        for count, start in zip(counts, starts, strict=True)
+    ]
+    return view, coords, offsets
+
+
+_ZERO: IndexForm = IndexForm(0)
+
+
+def code(state: Raising, form: IndexForm) -> SSAValue:
+    """Return an affine form as code."""
+    total: SSAValue | None = None
+    for atom, factor in form.terms.items():
+        value = state.scalar(atom)
+        if value.type != INDEX:
+            value = state.insert(arith.IndexCastOp(value, INDEX)).result
+        if factor != 1:
+            value = state.insert(arith.MuliOp(value, state.constant(factor))).result
+        total = value if total is None else state.insert(arith.AddiOp(total, value)).result
+    if total is None:
+        return state.constant(form.constant)
+    if form.constant:
+        total = state.insert(arith.AddiOp(total, state.constant(form.constant))).result
+    return total

@@ -1,0 +1,189 @@
+"""A `tl` kernel as a function on tiles, with the warps that its products want."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.builder import Builder
+from xdsl.dialects import affine, arith, func, memref
+from xdsl.dialects.builtin import IndexType, MemRefType
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+    AffineSymExpr,
+)
+from xdsl.rewriter import InsertPoint
+
+from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
+from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp, DivByAttr
+from tileas_xdsl.dialects.nv_tileaa.grid import GetProgramIdOp
+from tileas_xdsl.dialects.nv_tileaa.memory.tokens import CreateMemTokenOp
+from tileas_xdsl.dialects.tl.base import scope_of, shape_of
+from tileas_xdsl.dialects.tl.buffers import (
+    AllocFragmentOp,
+    AllocSharedOp,
+    ReshapeOp,
+    storage_of,
+)
+from tileas_xdsl.dialects.tl.compute import GemmOp
+from tileas_xdsl.dialects.tl.kernel import KernelOp
+from tileas_xdsl.dialects.tl.loops import ParallelOp
+from tileas_xdsl.inference.program import AccessKind, Scope
+from tileas_xdsl.layout.integers import is_power_of_two
+from tileas_xdsl.transforms.cudatile_to_tileaa.structure.warp_count import warps_of_product
+from tileas_xdsl.transforms.lower_tl.memory_effects import touches
+from tileas_xdsl.transforms.tl_to_tiles.control_flow import CONTROL
+from tileas_xdsl.transforms.tl_to_tiles.iterations import parallel
+from tileas_xdsl.transforms.tl_to_tiles.raising import Handler, NotTilesError, Raising
+from tileas_xdsl.transforms.tl_to_tiles.whole_buffers import WHOLE
+
+ALIGNMENT = 16
+"""Bytes that arrays begin at multiples of: a launch refuses others for TMA."""
+
+WARP = 32
+
+
+def raised(function: func.FuncOp, kernel: KernelOp) -> func.FuncOp:
+    """Return the kernel on tiles; raises `NotTilesError`."""
+    types = list(function.function_type.inputs)
+    block = Block(arg_types=types)
+    state = Raising(Builder(InsertPoint.at_end(block)), HANDLERS, function)
+    arguments = function.body.block.args
+    for argument, made in zip(arguments, block.args, strict=True):
+        made.name_hint, made.location = argument.name_hint, argument.location
+        _take_argument(state, kernel, argument, made)
+    for op in function.body.block.ops:
+        if isinstance(op, KernelOp):
+            _block_numbers(state, op)
+            state.run(op.body.block)
+        elif not isinstance(op, func.ReturnOp):
+            state.lower(op)
+    state.source = function
+    state.insert(func.ReturnOp())
+    made = func.FuncOp(function.sym_name.data, (types, []), Region(block))
+    made.location = function.location
+    made.attributes.update(function.attributes)
+    made.attributes[KERNEL_SPEC] = KernelSpecAttr(KernelSpec(num_warps=_warps(kernel)))
+    return made
+
+
+def _take_argument(state: Raising, kernel: KernelOp, argument: SSAValue, made: SSAValue) -> None:
+    if not isinstance(argument.type, MemRefType):
+        state.scalars[argument] = made
+        return
+    state.arrays[argument] = state.insert(AssumeOp(made, DivByAttr(ALIGNMENT))).result
+    if _is_written(kernel, argument):
+        state.held[argument] = state.insert(CreateMemTokenOp()).results[0]
+
+
+def _is_written(kernel: KernelOp, array: SSAValue) -> bool:
+    return any(
+        storage is array and kind is not AccessKind.READ
+        for op in kernel.walk()
+        for storage, kind in touches(op)
+    )
+
+
+def _block_numbers(state: Raising, op: KernelOp) -> None:
+    for axis, (argument, extent) in enumerate(zip(op.body.block.args, op.extents, strict=True)):
+        number = state.insert(GetProgramIdOp(axis)).results[0]
+        state.scalars[argument] = state.insert(arith.IndexCastOp(number, IndexType())).result
+        if isinstance(extent, int):
+            state.indices.intervals[argument] = (0, extent - 1)
+
+
+def _warps(kernel: KernelOp) -> int:
+    """The warps that products want, or else those of the program."""
+    products = [shape_of(op.c.type) for op in kernel.walk() if isinstance(op, GemmOp)]
+    own = kernel.thread_count // WARP
+    if not is_power_of_two(own):
+        raise NotTilesError(kernel, f"has {own} warps, which is no power of two")
+    return max(map(warps_of_product, products), default=own)
+
+
+def _scalar(state: Raising, op: Operation) -> None:
+    """An operation on scalars of the block, as it is."""
+    operands = [state.scalar(operand) for operand in op.operands]
+    made = op.clone(value_mapper=dict(zip(op.operands, operands, strict=True)))
+    state.insert(made)
+    state.scalars.update(zip(op.results, made.results, strict=True))
+
+
+def _dimension(state: Raising, op: memref.DimOp) -> None:
+    if op.source not in state.arrays:
+        raise state.refuse("asks for an extent of no argument")
+    made = memref.DimOp(state.arrays[op.source], state.scalar(op.index))
+    state.scalars[op.result] = state.insert(made).results[0]
+
+
+def _apply(state: Raising, op: affine.ApplyOp) -> None:
+    """An affine map of scalars, as arithmetic."""
+    mapping = op.map.data
+    operands = [state.scalar(value) for value in op.mapOperands]
+    dims, symbols = operands[: mapping.num_dims], operands[mapping.num_dims :]
+    state.scalars[op.result] = _affine(state, mapping.results[0], dims, symbols)
+
+
+def _affine(
+    state: Raising, expr: AffineExpr, dims: Sequence[SSAValue], symbols: Sequence[SSAValue]
+) -> SSAValue:
+    """Return an affine expression as arithmetic."""
+    match expr:
+        case AffineConstantExpr():
+            return state.constant(expr.value)
+        case AffineDimExpr():
+            return dims[expr.position]
+        case AffineSymExpr():
+            return symbols[expr.position]
+        case AffineBinaryOpExpr():
+            left = _affine(state, expr.lhs, dims, symbols)
+            right = _affine(state, expr.rhs, dims, symbols)
+            return _binary(state, expr.kind, left, right)
+        case _:
+            raise state.refuse("applies a map that is not affine")
+
+
+def _binary(state: Raising, kind: AffineBinaryOpKind, left: SSAValue, right: SSAValue) -> SSAValue:
+    if kind is AffineBinaryOpKind.Mod:
+        whole = state.insert(arith.FloorDivSIOp(left, right)).result
+        whole = state.insert(arith.MuliOp(whole, right)).result
+        return state.insert(arith.SubiOp(left, whole)).result
+    return state.insert(_BINARY[kind](left, right)).result
+
+
+_BINARY = {
+    AffineBinaryOpKind.Add: arith.AddiOp,
+    AffineBinaryOpKind.Mul: arith.MuliOp,
+    AffineBinaryOpKind.FloorDiv: arith.FloorDivSIOp,
+    AffineBinaryOpKind.CeilDiv: arith.CeilDivSIOp,
+}
+
+
+def _allocate(state: Raising, op: AllocSharedOp | AllocFragmentOp) -> None:
+    """A buffer has no tile before it is written."""
+    if op.layout is not None:
+        raise state.refuse("has a layout that the program states")
+
+
+def _same_storage(state: Raising, op: ReshapeOp) -> None:
+    if scope_of(op.buffer.type) is Scope.GLOBAL:
+        raise state.refuse("shows an array in another shape")
+    storage_of(op.buffer)
+
+
+_TABLE: Mapping[type[Operation], Handler] = {
+    **dict.fromkeys(arith.Arith.operations, _scalar),
+    memref.DimOp: _dimension,
+    affine.ApplyOp: _apply,
+    AllocSharedOp: _allocate,
+    AllocFragmentOp: _allocate,
+    ReshapeOp: _same_storage,
+    ParallelOp: parallel,
+}
+
+HANDLERS: Mapping[type[Operation], Handler] = {**_TABLE, **CONTROL, **WHOLE}
+"""Every operation of the block that has a counterpart on tiles."""

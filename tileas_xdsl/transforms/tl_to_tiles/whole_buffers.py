@@ -1,0 +1,196 @@
+"""Operations on whole buffers: copies, fills, products, reductions, running sums."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, TensorType, f16, f32, f64
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.utils.hints import isa
+
+from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of
+from tileas_xdsl.dialects.nv_tileaa.compute import reductions
+from tileas_xdsl.dialects.nv_tileaa.compute.bodies import YieldOp
+from tileas_xdsl.dialects.nv_tileaa.compute.conversions import FpToFpOp
+from tileas_xdsl.dialects.nv_tileas.enums import Signedness
+from tileas_xdsl.dialects.tl.base import element_of as buffer_element
+from tileas_xdsl.dialects.tl.base import scope_of
+from tileas_xdsl.dialects.tl.base import shape_of as buffer_shape
+from tileas_xdsl.dialects.tl.buffers import storage_of
+from tileas_xdsl.dialects.tl.compute import CumSumOp, GemmOp, ReduceOp
+from tileas_xdsl.dialects.tl.enums import Reduction
+from tileas_xdsl.dialects.tl.moves import CopyOp, FillOp, Side
+from tileas_xdsl.inference.program import Scope
+from tileas_xdsl.transforms.tl_to_tiles import array_tiles
+from tileas_xdsl.transforms.tl_to_tiles.index_forms import IndexForm
+from tileas_xdsl.transforms.tl_to_tiles.raising import Handler, Raising, check_extents
+
+
+def read(state: Raising, buffer: SSAValue) -> SSAValue:
+    """Return the tile that a buffer of the block has now."""
+    return state.reshaped(state.tile(storage_of(buffer)), buffer_shape(buffer.type))
+
+
+def write(state: Raising, buffer: SSAValue, tile: SSAValue) -> None:
+    """Give a buffer of the block another tile."""
+    storage = storage_of(buffer)
+    check_extents(state, buffer_shape(storage.type))
+    state.held[storage] = state.reshaped(tile, buffer_shape(storage.type))
+
+
+def copy(state: Raising, op: CopyOp) -> None:
+    """A copy: a load, a store, or another name of a tile; elements may be converted."""
+    sides = (op.source_side, op.target_side)
+    extents = op.loop_extents
+    source, target = sides
+    if scope_of(op.source.type) is Scope.GLOBAL:
+        shape = [1 if k is None else extents[k] for k in source.variables]
+        tile = array_tiles.load(state, op.source, _starts(state, source), shape)
+        tile = _ordered(state, tile, source, extents)
+    else:
+        _check_whole(state, source, extents)
+        tile = _ordered(state, read(state, op.source), source, extents)
+    tile = converted(state, tile, buffer_element(op.target.type))
+    if scope_of(op.target.type) is Scope.GLOBAL:
+        shape = [1 if k is None else extents[k] for k in target.variables]
+        tile = state.reshaped(tile, shape)
+        array_tiles.store(state, tile, op.target, _starts(state, target))
+        return
+    _check_whole(state, target, extents)
+    write(state, op.target, state.reshaped(tile, buffer_shape(op.target.type)))
+
+
+def _starts(state: Raising, side: Side) -> list[IndexForm]:
+    offsets = [state.indices.of(offset) for offset in side.offsets]
+    return offsets or [IndexForm(0)] * len(side.variables)
+
+
+def _ordered(state: Raising, tile: SSAValue, side: Side, extents: tuple[int, ...]) -> SSAValue:
+    """Return the tile of a region by the variables of the copy, which both sides go through."""
+    kept = [k for k in side.variables if k is not None]
+    if kept != sorted(kept):
+        raise state.refuse("copies dimensions in another order")
+    return state.reshaped(tile, extents)
+
+
+def _check_whole(state: Raising, side: Side, extents: tuple[int, ...]) -> None:
+    shape = tuple(1 if k is None else extents[k] for k in side.variables)
+    starts = _starts(state, side)
+    if shape != buffer_shape(side.buffer.type) or any(
+        not start.is_constant or start.constant for start in starts
+    ):
+        raise state.refuse("accesses a part of a buffer")
+
+
+def converted(state: Raising, tile: SSAValue, element: Attribute) -> SSAValue:
+    """Return a tile with elements of another type."""
+    given = element_of(tile.type)
+    if given == element:
+        return tile
+    if not isa(given, AnyFloat) or not isa(element, AnyFloat):
+        raise state.refuse(f"converts {given} to {element}")
+    return state.insert(FpToFpOp(tile, TensorType(element, shape_of(tile.type)))).result
+
+
+def fill(state: Raising, op: FillOp) -> None:
+    """All elements are one."""
+    if scope_of(op.buffer.type) not in (Scope.SHARED, Scope.FRAGMENT):
+        raise state.refuse("fills no buffer of the block")
+    write(state, op.buffer, state.splat(state.scalar(op.value), buffer_shape(op.buffer.type)))
+
+
+def gemm(state: Raising, op: GemmOp) -> None:
+    """C += A B."""
+    a, b = read(state, op.a), read(state, op.b)
+    elements = [element_of(tile.type) for tile in (a, b)]
+    if f32 in elements:
+        raise state.refuse("multiplies f32, which is read as tf32")
+    if elements[0] != elements[1]:
+        raise state.refuse(f"multiplies {elements[0]} by {elements[1]}")
+    if op.transpose_a is not None:
+        a = state.permuted(a, (1, 0))
+    if op.transpose_b is not None:
+        b = state.permuted(b, (1, 0))
+    shape, element = buffer_shape(op.c.type), buffer_element(op.c.type)
+    if element not in (f32, f16) and isa(element, AnyFloat):
+        raise state.refuse(f"sums products in {element}")
+    is_float = isa(elements[0], AnyFloat)
+    c = state.constant_tile(0, element, shape) if op.clear is not None else read(state, op.c)
+    signs = None if is_float else (Signedness.SIGNED, Signedness.SIGNED)
+    write(state, op.c, state.insert(reductions.DotOp(a, b, c, signedness=signs)).result)
+
+
+_FLOATS: Mapping[Reduction, tuple[type[Operation], float]] = {
+    Reduction.SUM: (arith.AddfOp, 0.0),
+    Reduction.ABSSUM: (arith.AddfOp, 0.0),
+    Reduction.PROD: (arith.MulfOp, 1.0),
+    Reduction.MAX: (arith.MaximumfOp, float("-inf")),
+    Reduction.ABSMAX: (arith.MaximumfOp, float("-inf")),
+    Reduction.MIN: (arith.MinimumfOp, float("inf")),
+}
+"""How floats combine, and the identity of that."""
+
+
+def reduce(state: Raising, op: ReduceOp) -> None:
+    """Combine along an axis, in f32 where elements are narrower."""
+    element = buffer_element(op.source.type)
+    if op.reduction not in _FLOATS or not _is_float(element):
+        raise state.refuse(f"combines {element} by {op.reduction}")
+    tile = converted(state, read(state, op.source), f32)
+    if op.reduction in (Reduction.ABSSUM, Reduction.ABSMAX):
+        tile = state.insert(math.AbsFOp(tile)).result
+    kind, identity = _FLOATS[op.reduction]
+    made = reductions.ReduceOp(
+        [tile], op.axis.value.data, [FloatAttr(identity, f32)], _combining(kind)
+    )
+    found = state.insert(made).values[0]
+    if not isinstance(found.type, TensorType):
+        raise state.refuse("leaves a scalar")
+    found = state.reshaped(found, buffer_shape(op.target.type))
+    if not op.is_cleared:
+        before = converted(state, read(state, op.target), f32)
+        joined: Any = kind(before, found)  # pyright: ignore
+        found = state.insert(joined).results[0]
+    write(state, op.target, converted(state, found, buffer_element(op.target.type)))
+
+
+def cumsum(state: Raising, op: CumSumOp) -> None:
+    """Running sums along an axis."""
+    element = buffer_element(op.source.type)
+    if not _is_float(element):
+        raise state.refuse(f"sums {element}")
+    tile = converted(state, read(state, op.source), f32)
+    identity = FloatAttr(0.0, f32)
+    made = reductions.ScanOp(
+        [tile], op.axis.value.data, [identity], _combining(arith.AddfOp), reverse=_is_reverse(op)
+    )
+    found = converted(state, state.insert(made).values[0], buffer_element(op.target.type))
+    write(state, op.target, found)
+
+
+def _is_float(element: Attribute) -> bool:
+    """Whether an element is a float that f32 has exactly."""
+    return isa(element, AnyFloat) and element != f64
+
+
+def _is_reverse(op: CumSumOp) -> bool:
+    return op.properties.get("reverse") is not None
+
+
+def _combining(kind: type[Operation]) -> Block:
+    block = Block(arg_types=[f32, f32])
+    made: Any = kind(*block.args)
+    block.add_ops([made, YieldOp(made.results[0])])
+    return block
+
+
+WHOLE: Mapping[type[Operation], Handler] = {
+    CopyOp: copy,
+    FillOp: fill,
+    GemmOp: gemm,
+    ReduceOp: reduce,
+    CumSumOp: cumsum,
+}
+"""Operations on whole buffers."""
