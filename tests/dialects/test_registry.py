@@ -1,13 +1,16 @@
 """Dialects collected from their packages."""
 
+import dataclasses
+
 import pytest
-from xdsl.ir import Dialect, TypeAttribute
+from xdsl.ir import Dialect, ParametrizedAttribute, TypeAttribute
 
 from tileas_xdsl.dialects.cute import Cute
 from tileas_xdsl.dialects.cute_nvgpu import CuteNvgpu
 from tileas_xdsl.dialects.cutlass import Cutlass
 from tileas_xdsl.dialects.ptx import Ptx
 from tileas_xdsl.dialects.registry import dialect_of
+from tileas_xdsl.universe import TILEAS_UNIVERSE
 
 COUNTS = {"cute": (137, 28), "cute_nvgpu": (86, 32), "cutlass": (65, 7), "ptx": (134, 2)}
 
@@ -27,3 +30,20 @@ def test_every_definition_is_registered_once(dialect: Dialect) -> None:
 
 def test_what_is_imported_from_another_dialect_is_not_collected() -> None:
     assert not list(dialect_of("tileas_xdsl.dialects.cutlass", "cute").operations)
+
+
+@pytest.mark.parametrize("name", TILEAS_UNIVERSE.all_dialects)
+def test_attributes_are_compared_by_all_their_parameters(name: str) -> None:
+    """A base class that is no dataclass hides its parameters from `==`."""
+    for attribute in TILEAS_UNIVERSE.all_dialects[name]().attributes:
+        if not issubclass(attribute, ParametrizedAttribute):
+            continue
+        compared = {field.name for field in dataclasses.fields(attribute) if field.compare}
+        classes = [vars(base).get("__annotations__", {}) for base in attribute.__mro__]
+        declared = {
+            parameter
+            for annotations in classes
+            for parameter, type_ in annotations.items()
+            if "ClassVar" not in str(type_)
+        }
+        assert declared <= compared, attribute.name

@@ -1,11 +1,15 @@
 """Parameters and text of what `assume` states, in `cuda_tile` and in `nv_tileaa`.
 
 #cuda_tile.div_by<16, every 4 along 1>     #nv_tileaa.bounded<0, ?>
+
+Attributes are compared by the fields of dataclasses, so that these classes, which no
+`irdl_attr_definition` decorates, are dataclasses too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from xdsl.dialects.builtin import IntAttr, NoneAttr
 from xdsl.ir import Attribute, ParametrizedAttribute
@@ -25,6 +29,7 @@ def _parse_number(parser: AttrParser) -> int:
     return parser.parse_integer(allow_boolean=False)
 
 
+@dataclass(frozen=True, init=False)
 class DivisibilityAttr(ParametrizedAttribute):
     """Integers, or addresses in bytes, that a number divides.
 
@@ -68,6 +73,7 @@ class DivisibilityAttr(ParametrizedAttribute):
                 printer.print_string(", every {} along {}".format(*group))
 
 
+@dataclass(frozen=True, init=False)
 class BoundsAttr(ParametrizedAttribute):
     """Integers, read as signed, between two bounds, both included."""
 
