@@ -117,17 +117,17 @@ def listing(cubin: bytes, *, source_lines: bool = False) -> str:
 
 def located_lines(text: str) -> Iterator[tuple[str, tuple[str, int] | None]]:
     """Yield labels and instructions of a listing with source lines, each with its file and line."""
-    place: tuple[str, int] | None = None
+    location: tuple[str, int] | None = None
     for line in text.splitlines():
         if match := _SOURCE.match(line):
-            place = match[1], int(match[2])
+            location = match[1], int(match[2])
         elif match := _SECTION.match(line):
-            place = None
+            location = None
             yield f"{match[1]}:", None
         elif match := _LABEL.match(line):
             yield line.strip(), None
         elif _INSTRUCTION.match(line):
-            yield line.strip(), place
+            yield line.strip(), location
 
 
 def parse_sass(text: str) -> Mapping[str, Kernel]:

@@ -47,8 +47,8 @@ def location_of(op: Operation) -> Location | None:
     """Where `op` was written, else where the nearest enclosing operation was, else None."""
     current: Operation | None = op
     while current is not None:
-        if (place := file_location(current.location)) is not None:
-            return place
+        if (found := file_location(current.location)) is not None:
+            return found
         current = current.parent_op()
     return None
 

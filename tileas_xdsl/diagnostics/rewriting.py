@@ -111,7 +111,7 @@ class _LocatingApplier(GreedyRewritePatternApplier):
 
     def _witness(self, op: Operation, rewriter: PatternRewriter) -> None:
         """Past the limit, go on for a few rewrites to see which patterns keep acting, then stop."""
-        place, name = location_of(op), name_of(op)
+        location, name = location_of(op), name_of(op)
         acting = (_acting(pattern, op, rewriter) for pattern in self.rewrite_patterns)
         if (witness := next(filter(None, acting), None)) is not None:
             self._witnesses.append(witness)
@@ -122,7 +122,7 @@ class _LocatingApplier(GreedyRewritePatternApplier):
             return
         names = " and ".join(sorted(set(self._witnesses)))
         message = f"after {self.max_rewrites} rewrites {names} still change '{name}'"
-        raise op_error(place, f"rewriting does not settle: {message}")
+        raise op_error(location, f"rewriting does not settle: {message}")
 
     def locate_inserted(self, op: Operation) -> None:
         """A new operation without a location gets the one of the matched operation."""

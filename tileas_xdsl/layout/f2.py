@@ -283,14 +283,14 @@ def _columns(layout: Layout, widths: Widths | None) -> list[int]:
 def _packed(stride: Offset, times: int, widths: Widths | None, layout: Layout) -> int:
     """Pack `times * stride` into one integer; every axis must fit its own bit field."""
     fields = {ANONYMOUS: 62} if widths is None else widths
-    word, place = 0, 0
+    word, bit = 0, 0
     coefficients = {axis: k * times for axis, k in terms_of(stride)}
     for axis, width in fields.items():
         k = coefficients.pop(axis, 0)
         if k < 0 or k >> width:
             raise LayoutError(f"stride {k} along '{axis}' of {layout} does not fit {width} bits")
-        word |= k << place
-        place += width
+        word |= k << bit
+        bit += width
     if coefficients:
         raise LayoutError(f"{layout} has axis '{next(iter(coefficients))}', which gets no bits")
     return word

@@ -70,8 +70,8 @@ class Swizzle:
         ratio = max(old_bits, new_bits) // min(old_bits, new_bits)
         if ratio & (ratio - 1) or ratio * min(old_bits, new_bits) != max(old_bits, new_bits):
             raise LayoutError(f"{self} cannot be counted in {new_bits}-bit elements")
-        places = ratio.bit_length() - 1
-        base = self.base + (places if new_bits < old_bits else -places)
+        shift = ratio.bit_length() - 1
+        base = self.base + (shift if new_bits < old_bits else -shift)
         if base < 0 and self.bits:
             raise LayoutError(f"{self} permutes inside a {new_bits}-bit element")
         return Swizzle(self.bits, max(base, 0), self.shift)

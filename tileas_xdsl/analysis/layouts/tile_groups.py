@@ -244,12 +244,12 @@ def _of_body(results: Sequence[SSAValue], body: Block) -> Iterator[tuple[Node, N
 
 def taken_in_place(op: GenerateOp) -> Sequence[SSAValue]:
     """The tiles of which every element is made of the one at the same coordinates."""
-    place, shape = tuple(op.body.block.args), placed_shape(op.result.type)
+    indices, shape = tuple(op.body.block.args), placed_shape(op.result.type)
     return [
         inner.tensor
         for inner in op.body.block.ops
         if isinstance(inner, tensor.ExtractOp)
-        and tuple(inner.indices) == place
+        and tuple(inner.indices) == indices
         and placed_shape(inner.tensor.type) == shape
     ]
 

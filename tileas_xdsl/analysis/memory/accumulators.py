@@ -69,7 +69,7 @@ class TmemAccumulator:
 class TmemAccumulators:
     """All accumulators of a kernel, also by the values that they are."""
 
-    places: Sequence[TmemAccumulator] = ()
+    accumulators: Sequence[TmemAccumulator] = ()
     of_value: dict[SSAValue, TmemAccumulator] = field(
         default_factory=dict[SSAValue, TmemAccumulator]
     )
@@ -109,15 +109,15 @@ def tmem_accumulators(kernel: func.FuncOp) -> TmemAccumulators:
         for one in (*carried.heads, *(feed.value for feed in carried.feeds)):
             groups.join(carried.heads[0], one)
     found = TmemAccumulators([])
-    places: list[TmemAccumulator] = []
+    accumulators: list[TmemAccumulator] = []
     for values in groups.all():
         products = [v.owner for v in values if isinstance(v.owner, MatrixProduct)]
         if not products:
             continue
-        place = _tmem_accumulator(values, products)
-        places.append(place)
-        found.of_value.update(dict.fromkeys(values, place))
-    found.places = places
+        accumulator = _tmem_accumulator(values, products)
+        accumulators.append(accumulator)
+        found.of_value.update(dict.fromkeys(values, accumulator))
+    found.accumulators = accumulators
     return found
 
 

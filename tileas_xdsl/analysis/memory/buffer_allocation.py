@@ -57,7 +57,7 @@ class Merged:
     """The result for a merge: its constant location, or the buffer that it is part of."""
 
     base: SSAValue
-    place: BufferOffset | None = None
+    offset: BufferOffset | None = None
     """The constant location; None where an offset must be carried at run time."""
     is_alias: bool = True
     """False if parts of different buffers merge."""
@@ -101,21 +101,21 @@ class BufferOffsets:
             self.left.add(merge)
             return
         self.found[merge] = merged
-        if merged.place is None or old is not None:
+        if merged.offset is None or old is not None:
             self._moving.add(merge)
 
     def _merged(self, merge: Carried) -> Merged | None:
         """What flows into a merge, taken together; None if nothing is known yet."""
-        places = [p for feed in merge.feeds if (p := self.offset_of(feed.value)) is not None]
-        if not places:
+        offsets = [p for feed in merge.feeds if (p := self.offset_of(feed.value)) is not None]
+        if not offsets:
             return None
-        base, offset = places[0].base, places[0].offset
-        if any(place.base is not base for place in places) or _is_made_inside(base, merge):
+        base, offset = offsets[0].base, offsets[0].offset
+        if any(other.base is not base for other in offsets) or _is_made_inside(base, merge):
             return Merged(base, is_alias=False)
-        moves = any(place.offset != offset for place in places)
+        moves = any(other.offset != offset for other in offsets)
         if moves or merge in self._moving or any(_is_made_inside(v, merge) for v in offset.terms):
             return Merged(base)
-        return Merged(base, places[0])
+        return Merged(base, offsets[0])
 
     def offset_of(self, value: SSAValue) -> BufferOffset | None:
         """Where a buffer begins; None if that is not known yet."""
@@ -124,12 +124,12 @@ class BufferOffsets:
             source, behind = step
             steps.append(behind)
             value = source
-        place = self._offset_of_merge(value)
-        if place is None:
+        found = self._offset_of_merge(value)
+        if found is None:
             return None
         for behind in reversed(steps):
-            place = BufferOffset(place.base, _sum(place.offset, behind))
-        return place
+            found = BufferOffset(found.base, _sum(found.offset, behind))
+        return found
 
     def _offset_of_merge(self, value: SSAValue) -> BufferOffset | None:
         merge = self._aliases.merge_of.get(value)
@@ -138,7 +138,7 @@ class BufferOffsets:
         merged = self.found.get(merge)
         if merged is None:
             return None
-        return merged.place or BufferOffset(merged.base, Offset().plus(value))
+        return merged.offset or BufferOffset(merged.base, Offset().plus(value))
 
 
 def _is_made_inside(value: SSAValue, merge: Carried) -> bool:

@@ -28,9 +28,9 @@ def waited_products(sums: TmemAccumulators) -> Sequence[MatrixProduct]:
     """The products that are waited for where they are."""
     return [
         product
-        for place in sums.places
-        for product in place.products
-        if any(_comes_too_soon(product, w, place) for w in _writers_of_operands(product))
+        for accumulator in sums.accumulators
+        for product in accumulator.products
+        if any(_comes_too_soon(product, w, accumulator) for w in _writers_of_operands(product))
     ]
 
 
@@ -68,12 +68,12 @@ def _only_reads(op: Operation, index: int) -> bool:
     return isinstance(op, MatrixProduct | ConvertLayoutOp | TiledLoadBase)
 
 
-def _comes_too_soon(product: Operation, writer: Operation, place: TmemAccumulator) -> bool:
+def _comes_too_soon(product: Operation, writer: Operation, accumulator: TmemAccumulator) -> bool:
     """Return whether a write may follow an MMA with no read of its accumulator in between."""
     block = common_block([product, writer])
     if block is None:
         return True
-    begun, written, read = (_position(op, block) for op in (product, writer, place.ready_at))
+    begun, written, read = (_position(op, block) for op in (product, writer, accumulator.ready_at))
     assert begun is not None
     assert written is not None
     if written < begun and not _runs_again(block):

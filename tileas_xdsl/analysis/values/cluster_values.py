@@ -55,11 +55,11 @@ def _has_same_trip_count(op: scf.ForOp, extents: tuple[int, int, int]) -> bool:
 
 def _is_of_cluster(op: arith.DivUIOp, extents: tuple[int, int, int]) -> bool:
     """Whether an id is divided by a multiple of the blocks of a cluster along its axis."""
-    place, divisor = op.lhs.owner, op.rhs.owner
-    if not isinstance(place, gpu.BlockIdOp) or not isinstance(divisor, arith.ConstantOp):
+    dividend, divisor = op.lhs.owner, op.rhs.owner
+    if not isinstance(dividend, gpu.BlockIdOp) or not isinstance(divisor, arith.ConstantOp):
         return False
     number = divisor.value
-    extent = extents[_AXES[str(place.dimension.data)]]
+    extent = extents[_AXES[str(dividend.dimension.data)]]
     return isa(number, IntegerAttr) and number.value.data % extent == 0
 
 

@@ -21,13 +21,13 @@ def uses_in_order(value: SSAValue) -> Sequence[Use]:
 
 def _program_order(op: Operation) -> tuple[int, ...]:
     """Where an operation stands: from the top its region, block and position, at every depth."""
-    place: list[int] = []
+    position: list[int] = []
     inner: Operation | None = op
     while inner is not None and (block := inner.parent) is not None:
         region = block.parent
         outer = None if region is None else region.parent
         blocks = 0 if region is None else region.get_block_index(block)
         regions = 0 if outer is None or region is None else outer.get_region_index(region)
-        place += [block.get_operation_index(inner), blocks, regions]
+        position += [block.get_operation_index(inner), blocks, regions]
         inner = outer
-    return tuple(reversed(place))
+    return tuple(reversed(position))

@@ -27,8 +27,8 @@ class LineLocations:
         for number, line in enumerate(self.lines, 1):
             if (match := _LOC.match(line)) and match[1] in files:
                 self._starts.append(number)
-                place = Location(files[match[1]], int(match[2]), max(1, int(match[3])))
-                self._locations.append(place)
+                location = Location(files[match[1]], int(match[2]), max(1, int(match[3])))
+                self._locations.append(location)
 
     def at(self, line: int) -> Location | None:
         """Return what the last `.loc` up to a line says, if there is one."""

@@ -104,7 +104,7 @@ class EntryWriter:
         self._labels += 1
         return f"$W{self._labels}"
 
-    def place(self, label: str) -> None:
+    def put_label(self, label: str) -> None:
         """Put a label here."""
         self._lines.append(f"{label}:")
 
@@ -119,7 +119,7 @@ class EntryWriter:
         return [*self._declarations(), *(line for line in self._lines if line not in unused)]
 
     def _write_block(self, block: Block, following: Block | None) -> None:
-        self.place(self._targets[block])
+        self.put_label(self._targets[block])
         for op in block.ops:
             if op.__class__ in FREE:
                 continue
@@ -156,11 +156,11 @@ class EntryWriter:
 
     def _write_location(self, location: LocationAttr) -> None:
         self._location = location
-        place = file_location(location)
-        if place is None:
+        found = file_location(location)
+        if found is None:
             return
-        number = self._files.setdefault(place.file, len(self._files) + 1)
-        self._lines.append(f"    .loc {number} {place.line} {place.column}")
+        number = self._files.setdefault(found.file, len(self._files) + 1)
+        self._lines.append(f"    .loc {number} {found.line} {found.column}")
 
     def _write_in_place(self, op: PtxOp) -> None:
         """Move what could not get the same registers: products before, waits after."""
@@ -207,7 +207,7 @@ class EntryWriter:
             split = self.label()
             self.line(f"@{negated} bra{uniform} {split}")
             self._write_jump(then_moves, then, None)
-            self.place(split)
+            self.put_label(split)
             self._write_jump(else_moves, other, following)
 
     def _write_jump(self, moves: Moves, target: Block, following: Block | None) -> None:

@@ -25,6 +25,6 @@ def read_input(path: str | None) -> bytes:
         return sys.stdin.buffer.read() if path in (None, "-") else Path(path).read_bytes()
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
-        place = Location(input_name(path), 1, 1)
+        location = Location(input_name(path), 1, 1)
         message = f"cannot read the file: {reason}"
-        raise DiagnosticError(diagnostic(Severity.ERROR, message, place)) from error
+        raise DiagnosticError(diagnostic(Severity.ERROR, message, location)) from error

@@ -116,7 +116,7 @@ class LocatedParser(Parser):
     _numbers: dict[int, IntAttr]
     _op_names: list[Span[str]]
     _first_uses: dict[str, Span[str]]
-    _first_places: dict[str, Span[str]]
+    _first_spans: dict[str, Span[str]]
     """Where values are defined, by name."""
     _defined_later: dict[SSAValue, SSAValue]
     """By the stand-in for a value that was used first: the value that was defined then."""
@@ -132,7 +132,7 @@ class LocatedParser(Parser):
         self._numbers = {}
         self._op_names = []
         self._first_uses = {}
-        self._first_places = {}
+        self._first_spans = {}
         self._defined_later = {}
         self._defined_ahead = set()
         super().__init__(ctx, "", name)
@@ -298,18 +298,18 @@ class LocatedParser(Parser):
         try:
             return super().parse_optional_type()
         except Exception as error:
-            if (placed := _placed_at_attribute(span, error)) is None:
+            if (located := _located_at_attribute(span, error)) is None:
                 raise
-            raise placed from error
+            raise located from error
 
     def parse_optional_attribute(self) -> Attribute | None:
         span = self._current_token.span
         try:
             return super().parse_optional_attribute()
         except Exception as error:
-            if (placed := _placed_at_attribute(span, error)) is None:
+            if (located := _located_at_attribute(span, error)) is None:
                 raise
-            raise placed from error
+            raise located from error
 
     def _parse_tensor_literal_element(self) -> Parser._TensorLiteralElement:
         is_hexadecimal = self._hexadecimal() is not None
@@ -406,10 +406,10 @@ class LocatedParser(Parser):
             f"use of value '{operand.span.text}' expects different type than prior uses: "
             f"'{type}' vs '{before.type}'"
         )
-        place = self._first_places.get(operand.operand_name)
-        if place is None:
+        span = self._first_spans.get(operand.operand_name)
+        if span is None:
             raise ParseError(operand.span, text)
-        raise MultipleSpansParseError(operand.span, text, None, [(place, "prior use here")])
+        raise MultipleSpansParseError(operand.span, text, None, [(span, "prior use here")])
 
     def _register_ssa_definition(
         self, name: str, values: Sequence[SSAValue], span: Span[str]
@@ -417,7 +417,7 @@ class LocatedParser(Parser):
         used_before = self.forward_ssa_references.get(name, {})
         super()._register_ssa_definition(name, values, span)
         self._defined_later.update({used: values[index] for index, used in used_before.items()})
-        self._first_places[name] = span
+        self._first_spans[name] = span
         for value in values:
             if isinstance(value, BlockArgument) and value.location is UNKNOWN_LOC:
                 value.location = self._location(span.start)
@@ -450,17 +450,17 @@ class _HexadecimalElement(Parser._TensorLiteralElement):  # pyright: ignore[repo
         return next(iter(type.iter_unpack(bits)))
 
 
-class _PlacedError(ParseError):
+class _LocatedError(ParseError):
     """An error of an attribute that already points to its beginning."""
 
 
-def _placed_at_attribute(span: Span[str], error: Exception) -> ParseError | None:
+def _located_at_attribute(span: Span[str], error: Exception) -> ParseError | None:
     """xDSL reports an unknown name at the token after it, and a failing `verify` nowhere."""
     if not isinstance(error, ParseError):
-        return _PlacedError(span, explain_exception(error))
-    if isinstance(error, _PlacedError) or not _UNKNOWN_NAME.search(error.msg):
+        return _LocatedError(span, explain_exception(error))
+    if isinstance(error, _LocatedError) or not _UNKNOWN_NAME.search(error.msg):
         return None
-    return _PlacedError(span, error.msg)
+    return _LocatedError(span, error.msg)
 
 
 def _text_span(error: ParseError) -> Span[str]:

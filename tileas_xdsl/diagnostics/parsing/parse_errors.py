@@ -84,9 +84,9 @@ def _location_of(span: Span[str] | Span[bytes], source: SourceText) -> Location:
 
 def error_at(source: SourceText, span: Span[str], *messages: str) -> LocatedParseError:
     """A parse error at one place, made from messages that are already meant for the user."""
-    place = _location_of(span, source)
+    location = _location_of(span, source)
     return LocatedParseError(
-        span, *(diagnostic(Severity.ERROR, message, place) for message in messages)
+        span, *(diagnostic(Severity.ERROR, message, location) for message in messages)
     )
 
 

@@ -127,8 +127,8 @@ class _Reader:
         self._waiting_for_next_line.clear()
         self.last_plain_line = number
         if attempt := _ATTEMPT.search(line):
-            place = Location(self.name, number, attempt.start("start") + 1)
-            self.errors.append(diagnostic(Severity.ERROR, _MALFORMED, place))
+            location = Location(self.name, number, attempt.start("start") + 1)
+            self.errors.append(diagnostic(Severity.ERROR, _MALFORMED, location))
 
     def designator(self, number: int, match: re.Match[str], last_line: int) -> None:
         written_at = Location(self.name, number, match.start() + 1)
@@ -144,9 +144,9 @@ class _Reader:
         self.expectations.append(Expectation(severity, line, pattern, match["text"], written_at))
 
 
-def _line(place: str | None, here: int, above: int, last: int) -> int | None:
+def _line(designator: str | None, here: int, above: int, last: int) -> int | None:
     """`@below` starts as the last line: that is where it stays if no line follows."""
-    match place:
+    match designator:
         case None:
             return here
         case "@unknown":
@@ -156,7 +156,7 @@ def _line(place: str | None, here: int, above: int, last: int) -> int | None:
         case "@below":
             return last
         case _:
-            return here + int(place[1:])
+            return here + int(designator[1:])
 
 
 def _pattern(text: str, *, is_regex: bool) -> re.Pattern[str]:

@@ -144,16 +144,16 @@ class Hint:
 
     def problem(self, architecture: str, value: Attribute) -> str | None:
         """What is wrong with a value, None if nothing is."""
-        place = f"{architecture}.{self.name}"
+        key = f"{architecture}.{self.name}"
         if self.name == "allow_tma":
             is_boolean = value in (BoolAttr.from_bool(False), BoolAttr.from_bool(True))
-            return None if is_boolean else message("cuda_tile.hints.boolean", hint=place)
+            return None if is_boolean else message("cuda_tile.hints.boolean", hint=key)
         if not isinstance(value, IntegerAttr):
-            return message("cuda_tile.hints.integer", hint=place)
+            return message("cuda_tile.hints.integer", hint=key)
         number = value.value.data
         if self.name == "num_cta_in_cga" and architecture in _SINGLE_BLOCK and number != 1:
-            return message("cuda_tile.hints.single_block", hint=place)
-        return None if self.takes(number) else message(self.key, hint=place)
+            return message("cuda_tile.hints.single_block", hint=key)
+        return None if self.takes(number) else message(self.key, hint=key)
 
 
 def _power_of_two(limit: int) -> Callable[[int], bool]:

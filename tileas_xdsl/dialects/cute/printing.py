@@ -55,7 +55,7 @@ class PrintViewOp(FixedResults):
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
     @property
-    def shows_places(self) -> bool:
+    def shows_coordinates(self) -> bool:
         """Whether coordinates are printed."""
         return self.verbose is not None and bool(self.verbose.value.data)
 

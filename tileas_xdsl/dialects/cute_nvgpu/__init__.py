@@ -16,14 +16,14 @@ Constructors take values and Python numbers; `pred` is an `i1` value, without it
 | tensor memory | `AllocTmemOp(ptr, columns, num_cta=1) RelinquishTmemOp(num_cta=1) RetrieveTmemPtrOp(ptr) DeallocTmemOp(address, columns, num_cta=1) TmemLoadOp(address, element, shape, repeat) TmemStoreOp(address, value, shape, repeat) TmemWaitOp(access, values=()) TmemFenceOp(side)` |
 | products into it | `MakeUmmaSmemDescOp(ptr, swizzle, leading_bytes, stride_bytes) UmmaOp(d, a, b, accumulate, shape=, a_type=, b_type=, d_type=, a_major="k", b_major="k", num_cta=1) UmmaCommitOp(ptr, mask=None, pred=None, num_cta=1) PairTmaLoadOp(desc, smem, mbar, coords, pred=None)` |
 | block scales | `CopyToTmemOp(source, address, lanes=32, bits=128, broadcast="x4", num_cta=1) UmmaBlockScaledOp(d, a, b, sf_a, sf_b, accumulate, shape=, kind=, scale_vec=, a_type=, b_type=, sf_type=, a_scale_id=0, b_scale_id=0, num_cta=1)` |
-| sm_120 | `MmaSm120BlockScaledOp((a, b, c), (sf_a, sf_b), shape=, elements=, sf_type=, vec_size=, thread_ids=(0, 0))` |
+| sm_120 | `MmaSm120BlockScaledOp(a, b, c, sf_a, sf_b, shape=, a_type=, b_type=, sf_type=, vec_size=, thread_id_a=0, thread_id_b=0)` |
 | atomics | `AtomicRmwOp(kind, value, ptr, pred=None, order=None, scope=None) AtomicCasOp(compare, value, ptr, pred=None, order=None, scope=None)` |
 | operands by layout | `GmmaDescriptorOfOp(ptr, layout, major="k") UmmaDescriptorOfOp(ptr, layout, major="k")` |
 | partitions by TMA | `MakeNonExecTiledTma{Load,Store,Reduce}Op(gmem, smem_layout, cta_v_map, types, num_multicast=None) MakeExecTmaOp(source, type)`; `cute_nvgpu.atom.tma_partition(atom, block, blocks, smem, gmem)` |
 | values of atoms | `AtomGetValueOp(atom, field, type) AtomSetValueOp(atom, field, value) PrefetchAtomDescOp(atom)`; `cute_nvgpu.atom.make_tmem_copy(atom, view)` |
 | sparse products | `UmmaSparseOp(d, a, b, metadata, descriptor, accumulate, kind, num_cta=1) UmmaBlockScaledSparseOp(..., scales, ...)` |
 | addresses | `MakeTmaDescTiledOp(gmem, smem_layout, cta_v_map, num_multicast=None) GetTmaDescAddrOp(desc) GetGridConstantPointerOp(desc) CastTmaDescToIntegerOp(desc) GetDynSmemSizeOp()` |
-| sm_80 | `CpAsyncOp(smem, gmem, bytes, cache="always", pred=None) CpAsyncCommitOp() CpAsyncWaitOp(count) CpAsyncMbarrierArriveOp(ptr) MmaSm80Op(a, b, c, shape=, a_type=, b_type=) MmaSm89Op(...) MmaSm80SparseOp((a, b, c), metadata, shape=, a_type=, b_type=, selector=0, ordered=False)` |
+| sm_80 | `CpAsyncOp(smem, gmem, bytes, cache="always", pred=None) CpAsyncCommitOp() CpAsyncWaitOp(count) CpAsyncMbarrierArriveOp(ptr) MmaSm80Op(a, b, c, shape=, a_type=, b_type=) MmaSm89Op(...) MmaSm80SparseOp(a, b, c, metadata, shape=, a_type=, b_type=, selector=0, ordered=False)` |
 | warps | `StsmOp(ptr, value, num_matrices=4, transpose=False) LdsmOp(ptr, result_type, num_matrices=4, transpose=False) ShuffleOp(value, lane, mode="bfly") ReduxOp(value, kind="add") PrmtOp(a, b, selector)` |
 """  # noqa: E501
 

@@ -16,12 +16,12 @@ def check_word(op: PtxOp, what: str, word: str, known: Iterable[str], where: str
     if word in words:
         return
     rest = ", ".join(filter(None, words))
-    place = f" {where}" if where else ""
+    suffix = f" {where}" if where else ""
     if not rest:
-        raise op.error(f"takes no {what}{place}, but got '{word}'")
+        raise op.error(f"takes no {what}{suffix}, but got '{word}'")
     if not word:
-        raise op.error(f"needs a {what}{place}: {rest}")
-    raise op.error(f"has no {what} '{word}'{place}; there are {rest}")
+        raise op.error(f"needs a {what}{suffix}: {rest}")
+    raise op.error(f"has no {what} '{word}'{suffix}; there are {rest}")
 
 
 def check_flags(op: PtxOp, flags: Iterable[str], allowed: Collection[str], where: str) -> None:

@@ -39,7 +39,7 @@ class Writer(Protocol):
         """A name for a place in the entry that no other place has."""
         ...
 
-    def place(self, label: str) -> None:
+    def put_label(self, label: str) -> None:
         """Put a label here."""
         ...
 
@@ -82,5 +82,5 @@ class OpcodeRecorder:
         """Return a label."""
         return "$L"
 
-    def place(self, label: str) -> None:
+    def put_label(self, label: str) -> None:
         """Labels are no instructions."""

@@ -150,8 +150,8 @@ class LdParamOp(PtxOp):
         parameter, start = out.name(self._operands[0]), self.number("offset")
         for index in range(0, len(names), width):
             offset = start + index * BITS[type] // 8
-            place = f"[{parameter}+{offset}]" if offset else f"[{parameter}]"
-            out.line(f"{head} {vector(names[index : index + width])}, {place}")
+            location = f"[{parameter}+{offset}]" if offset else f"[{parameter}]"
+            out.line(f"{head} {vector(names[index : index + width])}, {location}")
 
 
 @irdl_op_definition

@@ -27,7 +27,7 @@ Buffer: TypeAlias = MemRefType[Attribute]
 BUFFER = base(MemRefType[Attribute])
 """The constraint of an operand or result that is a buffer."""
 
-_PLACES: Mapping[Scope, str] = {
+_SPACES: Mapping[Scope, str] = {
     Scope.GLOBAL: "global memory",
     Scope.SHARED: "shared memory",
     Scope.FRAGMENT: "a fragment",
@@ -73,9 +73,9 @@ def check_scope(op: Operation, what: str, type_: Attribute, allowed: Sequence[Sc
     scope = scope_of(type_)
     if scope in allowed:
         return
-    places = " or ".join(_PLACES[place] for place in allowed)
-    found = "another space" if scope is None else _PLACES[scope]
-    raise op_error(op, f"has {what} in {places}, not in {found}: {type_}")
+    spaces = " or ".join(_SPACES[space] for space in allowed)
+    found = "another space" if scope is None else _SPACES[scope]
+    raise op_error(op, f"has {what} in {spaces}, not in {found}: {type_}")
 
 
 def check_static(op: Operation, what: str, type_: Attribute) -> None:

@@ -13,7 +13,7 @@ from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.layout.expr.expression import Number
 from tileas_xdsl.layout.expr.tables import Table, expression_of, variables_of_box
 
-MAX_PLACES = 1 << 24
+MAX_POSITIONS = 1 << 24
 """The elements of a layout times their copies, at most."""
 
 
@@ -28,8 +28,8 @@ def layout_of(attribute: FragmentAttr, shape: tuple[int, ...], threads: int) -> 
     if map_.num_dims != len(shape):
         raise FragmentError(f"has {map_.num_dims} dimensions for extents {list(shape)}")
     replicas = attribute.replicas.data
-    if (places := prod(shape) * replicas) > MAX_PLACES:
-        raise FragmentError(f"has {places} places, of which at most {MAX_PLACES} are checked")
+    if (positions := prod(shape) * replicas) > MAX_POSITIONS:
+        raise FragmentError(f"has {positions} places, of which at most {MAX_POSITIONS} are checked")
     slot = attribute.slot
     layout = FragmentMap(shape, attribute.thread, 0 if slot is None else slot, threads, replicas)
     try:
@@ -58,10 +58,12 @@ def _check_threads(layout: FragmentMap) -> None:
     wrong = np.argwhere((table < 0) | (table >= layout.threads))
     if not len(wrong):
         return
-    copy, *place = (int(i) for i in wrong[0])
-    thread = int(table[(copy, *place)])
+    copy, *coordinates = (int(i) for i in wrong[0])
+    thread = int(table[(copy, *coordinates)])
     of = f" (copy {copy})" if layout.replicas > 1 else ""
-    raise FragmentError(f"puts {place}{of} on thread {thread}, but the block has {layout.threads}")
+    raise FragmentError(
+        f"puts {coordinates}{of} on thread {thread}, but the block has {layout.threads}"
+    )
 
 
 def _collision(layout: FragmentMap) -> str:
@@ -69,10 +71,10 @@ def _collision(layout: FragmentMap) -> str:
     slots = np.broadcast_to(layout.slot_table, layout.thread_table.shape)
     held: dict[tuple[int, int], list[int]] = {}
     for index in np.ndindex(layout.thread_table.shape):
-        place = [int(i) for i in index[1:]]
+        coordinates = [int(i) for i in index[1:]]
         key = int(layout.thread_table[index]), int(slots[index])
-        if (other := held.setdefault(key, place)) != place:
-            return f"puts both {other} and {place} into slot {key[1]} of thread {key[0]}"
+        if (other := held.setdefault(key, coordinates)) != coordinates:
+            return f"puts both {other} and {coordinates} into slot {key[1]} of thread {key[0]}"
     raise AssertionError("an injective layout has no collision")
 
 

@@ -39,15 +39,15 @@ def as_words(sources: Ints, elem_bits: int) -> Ints:
     return padded.reshape(threads, -1, per)
 
 
-def _alternatives(places: Ints) -> Ints:
+def _alternatives(positions: Ints) -> Ints:
     """Return the number of distinct sources among the threads (axis 0)."""
-    return distinct(np.sort(np.moveaxis(places, 0, -1), axis=-1)).sum(axis=-1)
+    return distinct(np.sort(np.moveaxis(positions, 0, -1), axis=-1)).sum(axis=-1)
 
 
 def _packing(by_word: Ints, elem_bits: int) -> Ints:
     """Return the instructions that pack each word once selects have made its sources uniform."""
-    place = by_word.max(axis=0)
+    position = by_word.max(axis=0)
     if elem_bits < 8:
-        return 2 * (place >= 0).sum(axis=1)
-    words = np.where(place < 0, -1, place // by_word.shape[2])
+        return 2 * (position >= 0).sum(axis=1)
+    words = np.where(position < 0, -1, position // by_word.shape[2])
     return np.maximum(distinct(np.sort(words, axis=1)).sum(axis=1) - 1, 1)

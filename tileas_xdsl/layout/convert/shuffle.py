@@ -191,8 +191,8 @@ def _assembled(
         start, in_round = warp * WARP, np.array(of_warp, dtype=np.int64)
         reads[in_round, start + sent_words.receiver] = start + sent_words.sender
         packed = sent_words.registers >= 0
-        sent_word, place = np.nonzero(packed)
-        rows = in_round[sent_word], start + sent_words.sender[sent_word], place
+        sent_word, element = np.nonzero(packed)
+        rows = in_round[sent_word], start + sent_words.sender[sent_word], element
         offered[rows] = sent_words.registers[packed]
         lanes = slice(start, start + WARP)
         _fill(
@@ -214,11 +214,11 @@ def _fill(registers: Ints, sender: Ints, sent_words: ShuffleWords, word: Ints) -
     """
     away = (sender >= 0) & (sender != np.arange(len(sender))[:, None])
     reader, _ = np.nonzero(away)
-    sent_word, place = np.nonzero(sent_words.registers >= 0)
-    brought = sent_words.registers[sent_word, place]
+    sent_word, element = np.nonzero(sent_words.registers >= 0)
+    brought = sent_words.registers[sent_word, element]
     base = int(max(registers.max(initial=0), brought.max(initial=0))) + 1
     keys = (sent_words.receiver[sent_word] * WARP + sent_words.sender[sent_word]) * base + brought
     order = np.argsort(keys)
     wanted = (reader * WARP + sender[away]) * base + registers[away]
     found = order[np.searchsorted(keys[order], wanted)]
-    registers[away] = (word[sent_word] + place)[found]
+    registers[away] = (word[sent_word] + element)[found]

@@ -124,14 +124,14 @@ class Side:
         """Return the instructions that permute registers into the order of vector accesses."""
         per = per_word(elem_bits)
         stride = align_up(vector, per)
-        step, place = np.divmod(np.arange(len(order), dtype=np.int64), vector)
-        place += step * stride
+        step, position = np.divmod(np.arange(len(order), dtype=np.int64), vector)
+        position += step * stride
         if self.direction == "store":
             moved = np.full(len(order) // vector * stride, -1, dtype=np.int64)
-            moved[place] = order
+            moved[position] = order
             return assembly_cost(moved[None], elem_bits)
         home = np.full(self.fragment.values, -1, dtype=np.int64)
-        home[order] = place
+        home[order] = position
         return assembly_cost(home[self.alias][None], elem_bits)
 
     def _by_matrices(self, buffer: Buffer, transposed: bool) -> object:

@@ -98,11 +98,11 @@ def _digits(line: Table, variable: Number) -> Number | None:
         step = int(line[1])
         if step < 0:
             return None
-        places = np.arange(len(line), dtype=np.int64)
-        bent = line != step * places
+        positions = np.arange(len(line), dtype=np.int64)
+        bent = line != step * positions
         extent = int(np.argmax(bent)) if bent.any() else len(line)
         rest = line[::extent]
-        if not np.array_equal(line, rest[places // extent] + step * (places % extent)):
+        if not np.array_equal(line, rest[positions // extent] + step * (positions % extent)):
             return None
         if step:
             digit = variable // weight

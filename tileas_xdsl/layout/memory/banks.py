@@ -46,8 +46,8 @@ def wavefronts(addresses: Ints, width: int, active: Bools | None = None) -> Ints
     units.sort(axis=-1)
     kept = distinct(units)
     rows = units.size // banks
-    place = np.arange(rows, dtype=np.int64).reshape(*units.shape[:-1], 1) * banks
-    filled = (place + (units & (banks - 1)))[kept]
+    first = np.arange(rows, dtype=np.int64).reshape(*units.shape[:-1], 1) * banks
+    filled = (first + (units & (banks - 1)))[kept]
     loads = np.bincount(filled, minlength=rows * banks).reshape(*units.shape[:-1], banks)
     return loads.max(axis=-1).sum(axis=-1)
 

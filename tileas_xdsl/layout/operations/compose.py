@@ -185,16 +185,16 @@ class _Walk:
 
     def error(self, condition: str, mode: int, numbers: tuple[int, int]) -> CompositionError:
         coalesced = from_modes(self.modes)
-        place = f"mode {mode} of {coalesced}"
+        subject = f"mode {mode} of {coalesced}"
         if coalesced != self.left:
-            place += f" (that is {self.left}, coalesced)"
+            subject += f" (that is {self.left}, coalesced)"
         one, other = numbers
         reason = {
-            "stride": f"stride divisibility at {place}: "
+            "stride": f"stride divisibility at {subject}: "
             f"its extent {one} and the step {other} do not divide one another",
-            "shape": f"shape divisibility at {place}: "
+            "shape": f"shape divisibility at {subject}: "
             f"the {one} elements left are no multiple of its extent {other}",
-            "carry": f"carry at {place}: the digits of the right layout add up to {one}, "
+            "carry": f"carry at {subject}: the digits of the right layout add up to {one}, "
             f"past its extent {other}",
         }[condition]
         message = f"cannot compose {self.left} with {self.right}: {reason}"

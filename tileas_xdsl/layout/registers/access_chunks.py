@@ -68,10 +68,10 @@ def _fits(row: Table, column: Table, shape: tuple[int, ...], count: int) -> bool
     rows, columns = prod(shape[:-1]), (shape or (1,))[-1]
     if row.shape[1] % count or (rows > 1 and columns % count):
         return False
-    lines, places = (t.reshape(len(t), -1, count) for t in (row, column))
-    steps = np.where(places[:, :, :1] < 0, 0, np.arange(count, dtype=np.int64))
+    lines, elements = (t.reshape(len(t), -1, count) for t in (row, column))
+    steps = np.where(elements[:, :, :1] < 0, 0, np.arange(count, dtype=np.int64))
     return bool(
         (lines == lines[:, :, :1]).all()
-        and (places == places[:, :, :1] + steps).all()
-        and (np.maximum(places[:, :, 0], 0) % count == 0).all()
+        and (elements == elements[:, :, :1] + steps).all()
+        and (np.maximum(elements[:, :, 0], 0) % count == 0).all()
     )

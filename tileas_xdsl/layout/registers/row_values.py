@@ -55,7 +55,7 @@ def line_values(layout: Layout, rank: int, axis: int) -> Layout | None:
     if len(modes) < len(found) or len(found) > rank + 1:
         return None
     copies = [leaf for mode in modes[rank:] for leaf in mode]
-    if any(place == VALUE for _, place, _ in copies):
+    if any(role == VALUE for _, role, _ in copies):
         return None
     kept = [mode for k, mode in enumerate(modes[:rank]) if k != axis]
     number = _numbers([leaf for mode in kept for leaf in mode])

@@ -63,9 +63,9 @@ class MatrixAccess:
         elem_bits = WORD_BITS // self.per_word
         warps = self.row_addresses.shape[0]
         rows = self.row_addresses[:, :, : ROWS * self.count].reshape(warps, -1, ROWS, 1) * 8
-        places = rows + np.arange(ROW_BITS // elem_bits, dtype=np.int64) * elem_bits
-        result = np.empty((warps, places.shape[1], WARP * self.per_word), dtype=np.int64)
-        result[:, :, _holders(elem_bits, self.transposed)] = places
+        bits = rows + np.arange(ROW_BITS // elem_bits, dtype=np.int64) * elem_bits
+        result = np.empty((warps, bits.shape[1], WARP * self.per_word), dtype=np.int64)
+        result[:, :, _holders(elem_bits, self.transposed)] = bits
         by_lane = result.reshape(warps, -1, WARP, self.per_word).transpose(0, 2, 1, 3)
         return by_lane.reshape(warps * WARP, -1)
 
@@ -178,9 +178,9 @@ def _refused_rows(bits: Ints, elem_bits: int, transposed: bool) -> Refusal | Non
     apart = np.not_equal(bits, start + columns * elem_bits)
     if apart.any():
         warp, word, row, column = (int(i) for i in np.argwhere(apart)[0])
-        lane, place = divmod(int(holder[row, column]), per_word)
+        lane, element = divmod(int(holder[row, column]), per_word)
         return Refusal(
-            f"element {place} of register {word} of lane {lane} in warp {warp} must be element "
+            f"element {element} of register {word} of lane {lane} in warp {warp} must be element "
             f"{column} of row {row}, {column * elem_bits} bits past its start at byte "
             f"{int(start[warp, word, row, 0]) // 8}; it is "
             f"{int(bits[warp, word, row, column] - start[warp, word, row, 0])} bits past it"

@@ -70,11 +70,11 @@ def turns_of(
     Where one copy of each does not fit, accumulators of disjoint lifetimes take turns.
     """
     beside = {number for op in e.plan.kernel.walk() for number in _split_agents(e, op)}
-    wanted = [([one], _wanted_copies(e, one, beside)) for one in sums.places]
+    wanted = [([one], _wanted_copies(e, one, beside)) for one in sums.accumulators]
     if sum(copies * one.shape[1] for (one,), copies in wanted) <= room:
         return wanted
-    if sum(one.shape[1] for one in sums.places) <= room:
-        return [([one], 1) for one in sums.places]
+    if sum(one.shape[1] for one in sums.accumulators) <= room:
+        return [([one], 1) for one in sums.accumulators]
     return [(turns, 1) for turns in _by_lifetimes(e, sums)]
 
 
@@ -85,7 +85,7 @@ def _by_lifetimes(e: ThreadBuilder, sums: TmemAccumulators) -> Sequence[Sequence
     """
     order = {op: k for k, op in enumerate(e.plan.kernel.walk())}
     rings: list[list[TmemAccumulator]] = []
-    for one in sorted(sums.places, key=lambda place: order[place.opens]):
+    for one in sorted(sums.accumulators, key=lambda place: order[place.opens]):
         free = [
             turns
             for turns in rings

@@ -53,7 +53,7 @@ from tileas_xdsl.threads.tmem.tmem_scales import columns_of_scales
 def allocate(e: ThreadBuilder, sums: TmemAccumulators) -> None:
     """Allocate the columns of all tiles by one warp and publish the address to all threads."""
     tiles = [op for op in e.plan.kernel.walk() if _is_tile(op)]
-    if not sums.places and not tiles:
+    if not sums.accumulators and not tiles:
         return
     e.plan.waited = waited_products(sums)
     reserve_product_barriers(e, e.plan.waited)
@@ -78,7 +78,7 @@ def allocate(e: ThreadBuilder, sums: TmemAccumulators) -> None:
         first_of_scales[op] = used
         used += columns
         _check_size(op, used)
-    first = sums.places[0].opens if sums.places else tiles[0]
+    first = sums.accumulators[0].opens if sums.accumulators else tiles[0]
     columns = next(count for count in TMEM_COLUMNS if count >= used)
     base = _take(e, first, columns)
     e.tensor = TensorMemory(base, columns, places, of_value, first_of_scales)

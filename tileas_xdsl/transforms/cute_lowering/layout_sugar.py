@@ -159,7 +159,7 @@ def _print(op: PrintOp, builder: Builder) -> list[SSAValue] | None:
 
 
 def _print_view(op: PrintViewOp, builder: Builder) -> list[SSAValue]:
-    print_view(op.source, builder, fmt=None, places=op.shows_places)
+    print_view(op.source, builder, fmt=None, places=op.shows_coordinates)
     return []
 
 

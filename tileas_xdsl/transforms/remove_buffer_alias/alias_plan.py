@@ -52,7 +52,7 @@ class Plan:
     def offset_of(self, merge: Carried, head: SSAValue) -> BufferOffset:
         """Where a merge is; where that changes, a number that stands for `head` tells."""
         merged = self.places.found[merge]
-        return merged.place or BufferOffset(merged.base, Offset().plus(head))
+        return merged.offset or BufferOffset(merged.base, Offset().plus(head))
 
     def outer_uses(self, head: SSAValue) -> Sequence[Use]:
         """The uses of an alias, in order, but for those that flow into merges which go too."""

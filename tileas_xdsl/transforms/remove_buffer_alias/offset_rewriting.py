@@ -82,7 +82,7 @@ class _Numbers:
             feed.op.operands[feed.index] = self._number(self.offsets[feed], at)
 
     def _moves(self, merge: Carried) -> bool:
-        return self.plan.places.found[merge].place is None
+        return self.plan.places.found[merge].offset is None
 
     def _count(self, head: SSAValue) -> None:
         """Make a block argument or result the number that tells where the alias begins."""

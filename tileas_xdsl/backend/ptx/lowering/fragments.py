@@ -145,8 +145,8 @@ def _shuffle(op: vector.ShuffleOp, low: Lowering) -> None:
         if index < 0:
             raise low.error("leaves no element undefined")
         source, form = (op.v1, first) if index < first.elements else (op.v2, second)
-        place = index if index < first.elements else index - first.elements
-        picked.append(element(low, low.value(source), form, place))
+        position = index if index < first.elements else index - first.elements
+        picked.append(element(low, low.value(source), form, position))
     low.define(op.result, assemble(low, picked, result))
 
 

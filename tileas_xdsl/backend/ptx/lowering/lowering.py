@@ -107,7 +107,7 @@ class Lowering:
     uses_shared: bool = False
     """Whether it addresses dynamic shared memory."""
     values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
-    places: dict[SSAValue, Address] = field(default_factory=dict[SSAValue, Address])
+    addresses: dict[SSAValue, Address] = field(default_factory=dict[SSAValue, Address])
     location: LocationAttr = UNKNOWN_LOC
     loop: Loop | None = None
     begun: dict[Operation, SSAValue] = field(default_factory=dict[Operation, SSAValue])
@@ -189,7 +189,7 @@ class Lowering:
     def value(self, value: SSAValue) -> SSAValue:
         """The registers of a value; of an address, in a register that dominates this block."""
         found = self.values.get(value)
-        return self.at(self.places[value]) if found is None else found
+        return self.at(self.addresses[value]) if found is None else found
 
     def define(self, value: SSAValue, registers: SSAValue) -> None:
         """Record the registers that a value is lowered to."""
@@ -206,27 +206,28 @@ class Lowering:
             raise self.error(f"no registers hold a value of type {type_}")
         return form
 
-    def place(self, value: SSAValue) -> Address:
+    def address_of(self, value: SSAValue) -> Address:
         """Where a pointer or descriptor points to."""
-        found = self.places.get(value)
+        found = self.addresses.get(value)
         if found is None:
-            found = self.places[value] = Address(self.values[value])
+            found = self.addresses[value] = Address(self.values[value])
         return found
 
-    def at(self, place: Address) -> SSAValue:
+    def at(self, address: Address) -> SSAValue:
         """The address in one register."""
-        if place.offset == 0:
-            return place.base
-        kind = kind_of(place.base)
-        distance = self.constant(place.offset, kind)
+        if address.offset == 0:
+            return address.base
+        kind = kind_of(address.base)
+        distance = self.constant(address.offset, kind)
         if kind == "b64":
             return self.here(
-                ("+", place.base, place.offset), lambda: ptx.AddOp(place.base, distance, "s64")
+                ("+", address.base, address.offset),
+                lambda: ptx.AddOp(address.base, distance, "s64"),
             )
         return self.derive(
-            place.base,
-            ("+", place.offset),
-            lambda: ptx.AddOp(place.base, distance, f"s{kind[1:]}"),
+            address.base,
+            ("+", address.offset),
+            lambda: ptx.AddOp(address.base, distance, f"s{kind[1:]}"),
         )
 
     def constant(self, value: float, kind: str = "b32", count: int = 1) -> SSAValue:

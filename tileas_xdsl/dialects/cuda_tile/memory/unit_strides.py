@@ -32,5 +32,5 @@ def _is_stride_of_one(use: Use) -> bool:
     view = op.result.type
     assert isinstance(view, TensorViewType)
     dynamic = [k for k, stride in enumerate(view.get_strides()) if stride == DYNAMIC_INDEX]
-    place = use.index - 1 - len(op.dynamic_shape)
-    return place >= 0 and view.get_shape()[dynamic[place]] == 1
+    position = use.index - 1 - len(op.dynamic_shape)
+    return position >= 0 and view.get_shape()[dynamic[position]] == 1

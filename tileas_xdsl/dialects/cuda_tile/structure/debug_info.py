@@ -161,9 +161,9 @@ class DISubprogramAttr(ParametrizedAttribute):
     def print_parameters(self, printer: Printer) -> None:
         _print_struct(printer, self, _SUBPROGRAM)
 
-    def located(self, place: FileLineColLoc) -> DILocAttr:
+    def located(self, location: FileLineColLoc) -> DILocAttr:
         """Return a location in this scope, as Tile IR writes it."""
-        return DILocAttr(place, self)
+        return DILocAttr(location, self)
 
 
 _BLOCK = ("scope", "file", "line", "column")
@@ -190,9 +190,9 @@ class DILexicalBlockAttr(ParametrizedAttribute):
     def print_parameters(self, printer: Printer) -> None:
         _print_struct(printer, self, _BLOCK)
 
-    def located(self, place: FileLineColLoc) -> DILocAttr:
+    def located(self, location: FileLineColLoc) -> DILocAttr:
         """Return a location in this scope, as Tile IR writes it."""
-        return DILocAttr(place, self)
+        return DILocAttr(location, self)
 
 
 LOCAL_SCOPES = (DISubprogramAttr, DILexicalBlockAttr)
@@ -211,11 +211,11 @@ class DILocAttr(ParametrizedAttribute):
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         with parser.in_angle_brackets():
             position = parser.pos
-            place = parser.parse_optional_location() or parse_location(parser)
-            if not isinstance(place, FileLineColLoc):
+            location = parser.parse_optional_location() or parse_location(parser)
+            if not isinstance(location, FileLineColLoc):
                 parser.raise_error('expected loc("FILE":LINE:COLUMN)', at_position=position)
             parser.parse_keyword("in")
-            return place, _one_of(*LOCAL_SCOPES)(parser)
+            return location, _one_of(*LOCAL_SCOPES)(parser)
 
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():

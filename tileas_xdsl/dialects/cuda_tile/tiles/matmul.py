@@ -76,16 +76,16 @@ class _ProductOp(CudaTileOp):
         shape_a, shape_b = self.shape(a), self.shape(b)
         if shape_a[dim_a] == shape_b[dim_b]:
             return
-        places = (dim_a, a, shape_a[dim_a], dim_b, b, shape_b[dim_b])
+        extents = (dim_a, a, shape_a[dim_a], dim_b, b, shape_b[dim_b])
         raise self.refuse(
             "cuda_tile.mma.shape",
             prefix=blank,
-            dim=places[0],
-            operand=places[1],
-            extent=places[2],
-            other_dim=places[3],
-            other_operand=places[4],
-            other_extent=places[5],
+            dim=extents[0],
+            operand=extents[1],
+            extent=extents[2],
+            other_dim=extents[3],
+            other_operand=extents[4],
+            other_extent=extents[5],
             shape=listed(shape_a),
             other_shape=listed(shape_b),
         )
@@ -185,13 +185,13 @@ class MmaFScaledOp(_ProductOp):
     def _check_blocks(self, column: int) -> None:
         factors, scales = self.shape("lhs"), self.shape("lhs_scale")
         if factors[column] % scales[column]:
-            places = (column, scales[column], column, factors[column])
+            extents = (column, scales[column], column, factors[column])
             raise self.refuse(
                 "cuda_tile.mmaf_scaled.divisor",
-                scale_dim=places[0],
-                scale_extent=places[1],
-                dim=places[2],
-                extent=places[3],
+                scale_dim=extents[0],
+                scale_extent=extents[1],
+                dim=extents[2],
+                extent=extents[3],
                 scale_shape=listed(scales),
                 shape=listed(factors),
             )

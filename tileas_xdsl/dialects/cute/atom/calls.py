@@ -139,11 +139,11 @@ def layout_of_view(type_: Attribute) -> Layout | ComposedLayout | None:
 
 def check_rank_1(op: CuteOp, name: str, types: Sequence[Attribute]) -> None:
     """The views of a call have one mode: what the atom does at once."""
-    for place, type_ in enumerate(types):
+    for position, type_ in enumerate(types):
         layout = layout_of_view(type_)
         if layout is not None and layout.rank != 1:
             raise op_error(
-                op, message("cute.atom_call.rank", view=f"{name}[{place}]", layout=layout)
+                op, message("cute.atom_call.rank", view=f"{name}[{position}]", layout=layout)
             )
 
 

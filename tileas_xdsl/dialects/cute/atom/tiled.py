@@ -271,8 +271,8 @@ class MmaPartitionOp(TiledMmaPart):
             return algebra.make_layout(values[0], *whole_modes(rests[0]), values[1], *rests[1])
 
         unfolded = lift_domain(in_threads, self.divided(layout))
-        place = self._atom_coordinates(tree_of(coord, "the thread"))
-        crd = (*place, *(None,) * (unfolded.rank - len(place)))
+        coordinates = self._atom_coordinates(tree_of(coord, "the thread"))
+        crd = (*coordinates, *(None,) * (unfolded.rank - len(coordinates)))
         rebuilt = View(value.iterator, unfolded) if isinstance(value, View) else unfolded
         return sliced(rebuilt, crd)
 

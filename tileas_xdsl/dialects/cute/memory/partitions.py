@@ -157,12 +157,12 @@ class LocalPartitionOp(AlgebraOp):
         value, tiler, index = operands[:3]
         if self.target_profile is not None:
             tiler = algebra.dice(operands[3].tree, tiler)
-        place = self._thread_coordinate(tiler, tree_of(index, "the index"))
+        coordinate = self._thread_coordinate(tiler, tree_of(index, "the index"))
         extents = int_tuple.product_each(tiler.shape)
         self._check_modes(layout_of(value), extents)
         divided = on_layout(value, partial(_divided, extents))
         rests = (None,) * layout_rank(divided, 1)
-        return sliced(divided, (place, rests))
+        return sliced(divided, (coordinate, rests))
 
     def _thread_coordinate(self, tiler: Layout, index: Any) -> Any:
         """The place in a tile that the tiler maps to a thread, mode by mode."""

@@ -53,8 +53,8 @@ class MmaType(ClausedType, MmaAtomType):
         """The element types of A, B and C."""
 
     def element_type(self, operand: MmaOperand) -> Attribute | None:
-        place = {MmaOperand.A: 0, MmaOperand.B: 1, MmaOperand.C: 2, MmaOperand.D: 2}
-        return self.elements[place[operand]] if operand in place else None
+        position = {MmaOperand.A: 0, MmaOperand.B: 1, MmaOperand.C: 2, MmaOperand.D: 2}
+        return self.elements[position[operand]] if operand in position else None
 
     def values(self, operand: MmaOperand) -> int:
         """The elements that one thread gives or gets."""

@@ -49,18 +49,18 @@ class ClausedType(ParametrizedAttribute):
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         with parser.in_angle_brackets():
-            return [_parse(parser, clause, place) for place, clause in enumerate(cls.CLAUSES)]
+            return [_parse(parser, clause, position) for position, clause in enumerate(cls.CLAUSES)]
 
     def print_parameters(self, printer: Printer) -> None:
         printer.print_string("<")
-        for place, (clause, value) in enumerate(zip(self.CLAUSES, self.parameters, strict=True)):
+        for position, (clause, value) in enumerate(zip(self.CLAUSES, self.parameters, strict=True)):
             key = f"{clause.key} = " if clause.key else ""
-            printer.print_string(f"{clause.before * (place > 0)}{key}{clause.form.show(value)}")
+            printer.print_string(f"{clause.before * (position > 0)}{key}{clause.form.show(value)}")
         printer.print_string(self.END)
 
 
-def _parse(parser: AttrParser, clause: Clause, place: int) -> Attribute:
-    if place and "," in clause.before:
+def _parse(parser: AttrParser, clause: Clause, position: int) -> Attribute:
+    if position and "," in clause.before:
         parser.parse_punctuation(",")
     if clause.key:
         parser.parse_keyword(clause.key)

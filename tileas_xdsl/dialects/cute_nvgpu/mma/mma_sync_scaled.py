@@ -5,26 +5,24 @@ They are described and checked; they are not lowered.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from xdsl.dialects.builtin import DenseArrayBase, Float32Type, IntegerAttr, i32
-from xdsl.ir import Attribute, SSAValue, TypeAttribute
+from xdsl.ir import Attribute, TypeAttribute
 from xdsl.irdl import (
-    IRDLOperation,
     irdl_op_definition,
-    operand_def,
-    prop_def,
-    result_def,
     traits_def,
 )
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.cute.base.checks import fragment
 from tileas_xdsl.dialects.cute.types.elements import stored_bytes
 from tileas_xdsl.dialects.cute_nvgpu.atoms.block_scales import check_scales
-from tileas_xdsl.dialects.cute_nvgpu.operands import Value, number, value_of
+from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
+from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 from tileas_xdsl.dialects.target_attribute import target_of
 from tileas_xdsl.target.features import FEATURES, Feature
 from tileas_xdsl.target.tiers import meets_any
@@ -43,7 +41,8 @@ IDS: Mapping[str, range] = {"thread_id_a": range(2), "thread_id_b": range(4)}
 
 
 @irdl_op_definition
-class MmaSm120BlockScaledOp(IRDLOperation):
+@derived_init
+class MmaSm120BlockScaledOp(FieldsOp):
     """`D = (A * SFA) * (B * SFB) + C` of a warp, all in registers.
 
     `sf_a` and `sf_b` have scale factors of threads; `thread_id_a` and `thread_id_b` say of which.
@@ -51,19 +50,19 @@ class MmaSm120BlockScaledOp(IRDLOperation):
 
     name = "cute_nvgpu.arch.mma.SM120.block_scaled"
 
-    a = operand_def()
-    b = operand_def()
-    c = operand_def()
-    sf_a = operand_def(i32)
-    sf_b = operand_def(i32)
-    shape = prop_def(DenseArrayBase.constr(i32))
-    vec_size = prop_def(IntegerAttr.constr(i32))
-    a_type = prop_def(TypeAttribute)
-    b_type = prop_def(TypeAttribute)
-    sf_type = prop_def(TypeAttribute)
-    thread_id_a = prop_def(IntegerAttr.constr(i32))
-    thread_id_b = prop_def(IntegerAttr.constr(i32))
-    result = result_def()
+    a: fields.Operand = fields.operand()
+    b: fields.Operand = fields.operand()
+    c: fields.Operand = fields.operand()
+    sf_a: fields.Operand = fields.operand(i32)
+    sf_b: fields.Operand = fields.operand(i32)
+    shape: fields.Array = fields.prop(DenseArrayBase.constr(i32), kw_only=True)
+    vec_size: fields.Int = fields.prop(IntegerAttr.constr(i32), kw_only=True)
+    a_type: fields.Field[TypeAttribute, Attribute] = fields.prop(TypeAttribute, kw_only=True)
+    b_type: fields.Field[TypeAttribute, Attribute] = fields.prop(TypeAttribute, kw_only=True)
+    sf_type: fields.Field[TypeAttribute, Attribute] = fields.prop(TypeAttribute, kw_only=True)
+    thread_id_a: fields.Int = fields.prop(IntegerAttr.constr(i32), default=0, kw_only=True)
+    thread_id_b: fields.Int = fields.prop(IntegerAttr.constr(i32), default=0, kw_only=True)
+    result: fields.Result[Attribute] = fields.typed_result(type=fields.type_of("c"))
 
     traits = traits_def(Pure())
     assembly_format = (
@@ -71,32 +70,6 @@ class MmaSm120BlockScaledOp(IRDLOperation):
         " `shape` $shape `elements` $a_type `,` $b_type `scaled` $sf_type `by` $vec_size attr-dict"
         " `:` type($a) `,` type($b) `,` type($c) `->` type($result)"
     )
-
-    def __init__(
-        self,
-        operands: Sequence[Value],
-        scales: tuple[Value, Value],
-        *,
-        shape: tuple[int, int, int],
-        elements: tuple[Attribute, Attribute],
-        sf_type: Attribute,
-        vec_size: int,
-        thread_ids: tuple[int, int] = (0, 0),
-    ) -> None:
-        a, b, c = (SSAValue.get(value) for value in operands)
-        super().__init__(
-            operands=[a, b, c, *scales],
-            result_types=[c.type],
-            properties={
-                "shape": DenseArrayBase.from_list(i32, shape),
-                "vec_size": number(vec_size),
-                "a_type": elements[0],
-                "b_type": elements[1],
-                "sf_type": sf_type,
-                "thread_id_a": number(thread_ids[0]),
-                "thread_id_b": number(thread_ids[1]),
-            },
-        )
 
     def verify_(self) -> None:
         target = target_of(self)

@@ -5,26 +5,23 @@ They are described and checked; they are not lowered.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, UnitAttr, i32
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute
 from xdsl.irdl import (
     irdl_op_definition,
-    operand_def,
-    opt_prop_def,
-    prop_def,
-    result_def,
     traits_def,
 )
 from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.cute_nvgpu.mma.mma_sync import FP8, WarpProductOp
 from tileas_xdsl.dialects.cute_nvgpu.mma.wgmma_kinds import ptx_element
-from tileas_xdsl.dialects.cute_nvgpu.operands import Value, flag, number, value_of, word
+from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
+from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.target.isa.tables.tensor_cores import MMA, Fragments
 
 __all__ = ["MmaSm80SparseOp"]
@@ -43,6 +40,7 @@ K_OF_A_THREAD = 16
 
 
 @irdl_op_definition
+@derived_init
 class MmaSm80SparseOp(WarpProductOp):
     """A product of a warp whose A has half of its elements, as `metadata` says.
 
@@ -52,16 +50,20 @@ class MmaSm80SparseOp(WarpProductOp):
     name = "cute_nvgpu.arch.mma.SM80.sparse"
     IS_FP8: ClassVar[bool] = False
 
-    a = operand_def()
-    b = operand_def()
-    c = operand_def()
-    metadata = operand_def(i32)
-    shape = prop_def(DenseArrayBase.constr(i32))
-    a_type = prop_def(StringAttr)
-    b_type = prop_def(StringAttr)
-    selector = prop_def(IntegerAttr.constr(i32))
-    ordered = opt_prop_def(UnitAttr)
-    result = result_def()
+    a: fields.Operand = fields.operand()
+    b: fields.Operand = fields.operand()
+    c: fields.Operand = fields.operand()
+    metadata: fields.Operand = fields.operand(i32)
+    shape: fields.Array = fields.prop(DenseArrayBase.constr(i32), kw_only=True)
+    a_type: fields.Field[StringAttr, Attribute | str] = fields.prop(
+        StringAttr, kw_only=True, convert=ptx_element
+    )
+    b_type: fields.Field[StringAttr, Attribute | str] = fields.prop(
+        StringAttr, kw_only=True, convert=ptx_element
+    )
+    selector: fields.Int = fields.prop(IntegerAttr.constr(i32), default=0, kw_only=True)
+    ordered: fields.Flag = fields.opt_prop(UnitAttr, default=False, kw_only=True)
+    result: fields.Result[Attribute] = fields.typed_result(type=fields.type_of("c"))
 
     traits = traits_def(Pure())
     assembly_format = (
@@ -69,30 +71,6 @@ class MmaSm80SparseOp(WarpProductOp):
         " `elements` $a_type `,` $b_type attr-dict"
         " `:` type($a) `,` type($b) `,` type($c) `->` type($result)"
     )
-
-    def __init__(
-        self,
-        operands: Sequence[Value],
-        metadata: Value,
-        *,
-        shape: tuple[int, int, int],
-        a_type: Attribute | str,
-        b_type: Attribute | str,
-        selector: int = 0,
-        ordered: bool = False,
-    ) -> None:
-        a, b, c = (SSAValue.get(value) for value in operands)
-        super(WarpProductOp, self).__init__(
-            operands=[a, b, c, metadata],
-            result_types=[c.type],
-            properties={
-                "shape": DenseArrayBase.from_list(i32, shape),
-                "a_type": word(ptx_element(a_type)),
-                "b_type": word(ptx_element(b_type)),
-                "selector": number(selector),
-                "ordered": flag(ordered),
-            },
-        )
 
     def fragments(self) -> Fragments | None:
         """Those of the dense product with half of K, but twice B."""

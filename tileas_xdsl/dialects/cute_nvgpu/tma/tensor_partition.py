@@ -68,8 +68,8 @@ class TmaPartitionOp(FixedResults, InferredOp):
         if order.size() != first.size() or order.size() % together:
             raise LayoutError(f"{first} is no whole number of copies of {together} elements")
         order = cast("Layout", logical_divide(order, Layout(together)))
-        place: Any = blocks.index(tree_of(symbol(self.cta_coord), "the block"))
-        return [_part(view, order, once, place * once) for view in (smem, gmem)]
+        block: Any = blocks.index(tree_of(symbol(self.cta_coord), "the block"))
+        return [_part(view, order, once, block * once) for view in (smem, gmem)]
 
     def _elements(self, pointer: Pointer) -> int:
         atom = self.atom.type

@@ -48,7 +48,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.ordering_checks import (
 )
 from tileas_xdsl.dialects.nv_tileas.syntax.ops import tileas_op
 
-_PLACE = (
+_COORDINATES = (
     "`` custom<Coordinates>($coords, type($coords))"
     " (`offset` `` custom<Coordinates>($offsets, type($offsets))^)?"
     " custom<Ordering>($mem_semantic, $mem_scope)"
@@ -102,7 +102,7 @@ class TiledLoadOp(TiledOp):
 
     traits = traits_def(MemoryReadEffect())
     assembly_format = (
-        f"$view {_PLACE} {_AFTER} attr-dict"
+        f"$view {_COORDINATES} {_AFTER} attr-dict"
         " `:` type($view) `->` type($result) (`,` type($out_token)^)?"
     )
 
@@ -153,7 +153,7 @@ class TiledStoreOp(TiledOp):
 
     traits = traits_def(MemoryWriteEffect())
     assembly_format = (
-        f"$value `,` $view {_PLACE} {_AFTER} attr-dict"
+        f"$value `,` $view {_COORDINATES} {_AFTER} attr-dict"
         " `:` type($value) `,` type($view) (`->` type($out_token)^)?"
     )
 
@@ -198,7 +198,7 @@ class TiledAtomicRmwOp(TiledOp):
 
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     assembly_format = (
-        f"$rmw_mode $value `,` $view {_PLACE} {_AFTER} attr-dict"
+        f"$rmw_mode $value `,` $view {_COORDINATES} {_AFTER} attr-dict"
         " `:` type($value) `,` type($view) `->` type($result) (`,` type($out_token)^)?"
     )
 
@@ -228,7 +228,7 @@ class TiledAtomicRmwOp(TiledOp):
 class ScatteredOp(AccessOp):
     """An access to the element of an array that coordinates name, one for each dimension."""
 
-    def check_places(self, array: Array, tile: Attribute, coords: Sequence[SSAValue]) -> None:
+    def check_coordinates(self, array: Array, tile: Attribute, coords: Sequence[SSAValue]) -> None:
         """An index for all elements, or integers in the shape of the tile."""
         rank = len(array.get_shape())
         if array.element_type != element_of(tile):
@@ -280,7 +280,7 @@ class GatherLoadOp(ScatteredOp):
         )
 
     def verify_(self) -> None:
-        self.check_places(self.source.type, self.result.type, self.coords)
+        self.check_coordinates(self.source.type, self.result.type, self.coords)
         self.check_token_pair(self.token, self.out_token)
         check_ordering(self, TILED, self.mem_semantic, self.mem_scope)
         check_padding_type(self, self.padding_value, self.source.type.element_type)
@@ -321,6 +321,6 @@ class ScatterStoreOp(ScatteredOp):
         )
 
     def verify_(self) -> None:
-        self.check_places(self.source.type, self.value.type, self.coords)
+        self.check_coordinates(self.source.type, self.value.type, self.coords)
         self.check_token_pair(self.token, self.out_token)
         check_ordering(self, TILED, self.mem_semantic, self.mem_scope)

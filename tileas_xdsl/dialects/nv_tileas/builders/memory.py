@@ -52,14 +52,14 @@ def build_view_then_load(
     allow_tma: bool | None = None,
 ) -> TiledLoadOp:
     """Insert a view of `source` and the load of a tile of it; gives the load."""
-    place = _view_element(builder, source, view, coords, offsets, atom)
+    element = _view_element(builder, source, view, coords, offsets, atom)
     return builder.insert(
         TiledLoadOp(
-            place.view,
-            place.coords,
+            element.view,
+            element.coords,
             atom=atom,
             result_type=result_type,
-            offsets=place.offsets,
+            offsets=element.offsets,
             token=token,
             mask=mask,
             semantic=semantic,
@@ -88,14 +88,14 @@ def build_view_then_store(
     allow_tma: bool | None = None,
 ) -> TiledStoreOp:
     """Insert a view of `destination` and the store of a tile of it; gives the store."""
-    place = _view_element(builder, destination, view, coords, offsets, atom)
+    element = _view_element(builder, destination, view, coords, offsets, atom)
     return builder.insert(
         TiledStoreOp(
             value,
-            place.view,
-            place.coords,
+            element.view,
+            element.coords,
             atom=atom,
-            offsets=place.offsets,
+            offsets=element.offsets,
             token=token,
             semantic=semantic,
             scope=scope,

@@ -218,9 +218,9 @@ def check_spaces(op: Operation, atom: MmaAtom, *tiles: Tile) -> None:
     for name, tile, allowed in zip("ABC", tiles, OPERAND_SPACES[atom.instruction], strict=True):
         space = space_of(tile)
         if space is not None and space not in allowed:
-            places = " or ".join(place.value for place in allowed)
+            spaces = " or ".join(one.value for one in allowed)
             raise op_error(
-                op, f"{name} of '{atom.word}' is in {places}, but the tile is in {space.value}"
+                op, f"{name} of '{atom.word}' is in {spaces}, but the tile is in {space.value}"
             )
 
 

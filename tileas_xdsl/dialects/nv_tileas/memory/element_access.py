@@ -69,7 +69,7 @@ from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType
 
 _ORDERING = "custom<Ordering>($mem_semantic, $mem_scope)"
-_PLACE = f"`` custom<Coordinates>($coords, type($coords)) {_ORDERING}"
+_COORDINATES = f"`` custom<Coordinates>($coords, type($coords)) {_ORDERING}"
 _MASK = "(`mask` $mask^ `:` type($mask))? (`after` $token^ `:` type($token))?"
 
 
@@ -86,7 +86,7 @@ class LoadBase(AccessOp):
     padding_value = opt_prop_def()
 
     assembly_format = (
-        f"$base {_PLACE} {_MASK} attr-dict"
+        f"$base {_COORDINATES} {_MASK} attr-dict"
         " `:` type($base) `->` type($result) (`,` type($out_token)^)?"
     )
 
@@ -218,7 +218,7 @@ class StoreOp(StoreBase):
 
     traits = traits_def(MemoryConsistency(), MemoryWriteEffect())
     assembly_format = (
-        f"$value `,` $base {_PLACE} {_MASK} attr-dict"
+        f"$value `,` $base {_COORDINATES} {_MASK} attr-dict"
         " `:` type($value) `,` type($base) (`->` type($out_token)^)?"
     )
 
@@ -239,7 +239,7 @@ class AsyncStoreOp(StoreBase):
 
     traits = traits_def(MemoryConsistency())
     assembly_format = (
-        f"$value `,` $base {_PLACE} {_MASK} attr-dict"
+        f"$value `,` $base {_COORDINATES} {_MASK} attr-dict"
         " `:` type($value) `,` type($base) `->` type($result) (`,` type($out_token)^)?"
     )
 
@@ -268,7 +268,7 @@ class GatherLoadOp(ViewAccessOp):
 
     traits = traits_def(MemoryConsistency(), MemoryReadEffect())
     assembly_format = (
-        f"$view {_PLACE} {_MASK} attr-dict"
+        f"$view {_COORDINATES} {_MASK} attr-dict"
         " `:` type($view) `->` type($result) (`,` type($out_token)^)?"
     )
 
@@ -331,7 +331,7 @@ class ScatterStoreOp(ViewAccessOp):
 
     traits = traits_def(MemoryConsistency(), MemoryWriteEffect())
     assembly_format = (
-        f"$value `,` $view {_PLACE} {_MASK} attr-dict"
+        f"$value `,` $view {_COORDINATES} {_MASK} attr-dict"
         " `:` type($value) `,` type($view) (`->` type($out_token)^)?"
     )
 

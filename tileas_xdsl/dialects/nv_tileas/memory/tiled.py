@@ -80,7 +80,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.structure import ViewAccessOp, memory
 from tileas_xdsl.dialects.nv_tileas.memory.tile_size import tile_size
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, space_of
 
-_PLACE = (
+_COORDINATES = (
     "`` custom<Coordinates>($coords, type($coords))"
     " (`offset` `` custom<Coordinates>($offsets, type($offsets))^)?"
     " custom<Ordering>($mem_semantic, $mem_scope)"
@@ -105,7 +105,7 @@ class TiledLoadBase(ViewAccessOp):
     padding_value = opt_prop_def()
 
     assembly_format = (
-        f"$view {_PLACE} {_MASK} {_AFTER} attr-dict"
+        f"$view {_COORDINATES} {_MASK} {_AFTER} attr-dict"
         " `:` type($view) `->` type($result) (`,` type($out_token)^)?"
     )
 
@@ -221,7 +221,7 @@ class TiledStoreOp(ViewAccessOp):
     traits = traits_def(MemoryConsistency(), MemoryWriteEffect())
 
     assembly_format = (
-        f"$value `,` $view {_PLACE} {_AFTER} attr-dict"
+        f"$value `,` $view {_COORDINATES} {_AFTER} attr-dict"
         " `:` type($value) `,` type($view) (`->` type($out_token)^)?"
     )
 
@@ -298,7 +298,7 @@ class TiledAtomicRmwOp(ViewAccessOp):
     traits = traits_def(MemoryConsistency(), MemoryReadEffect(), MemoryWriteEffect())
 
     assembly_format = (
-        f"$rmw_mode $value `,` $view {_PLACE} {_AFTER} attr-dict"
+        f"$rmw_mode $value `,` $view {_COORDINATES} {_AFTER} attr-dict"
         " `:` type($value) `,` type($view) `->` type($result) (`,` type($out_token)^)?"
     )
 

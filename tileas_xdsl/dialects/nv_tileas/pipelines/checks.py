@@ -136,8 +136,8 @@ def note_at(value: SSAValue, text: str) -> Diagnostic:
     """A note at the definition of a value."""
     if isinstance(value, OpResult):
         return note(value.op, text)
-    place = file_location(value.location) if isinstance(value, BlockArgument) else None
-    return note(place, text)
+    location = file_location(value.location) if isinstance(value, BlockArgument) else None
+    return note(location, text)
 
 
 def _check_step_before(op: Operation, steps: Sequence[Operation], entry: PipelineEntry) -> None:

@@ -70,10 +70,10 @@ def check_dynamic_count(
     op: Operation, what: str, static: Sequence[int], dynamic: Sequence[SSAValue]
 ) -> None:
     """Check that there is one operand for each dynamic entry."""
-    open_places = tuple(static).count(DYNAMIC_INDEX)
-    if open_places != len(dynamic):
+    dynamic_count = tuple(static).count(DYNAMIC_INDEX)
+    if dynamic_count != len(dynamic):
         raise op_error(
-            op, f"leaves {open_places} {what} to operands, but has {len(dynamic)} of them"
+            op, f"leaves {dynamic_count} {what} to operands, but has {len(dynamic)} of them"
         )
 
 

@@ -168,14 +168,14 @@ def _around_loop(loop: scf.ForOp, index: int) -> Iterator[SSAValue]:
 
 def _along_branch(branch: Operation | None, argument: BlockArgument) -> Iterator[SSAValue]:
     """What a branch hands to `argument`; nothing where it hands too little."""
-    place = slice(argument.index, argument.index + 1)
+    one = slice(argument.index, argument.index + 1)
     if isinstance(branch, cf.BranchOp):
-        yield from branch.operands[place]
+        yield from branch.operands[one]
     if isinstance(branch, cf.ConditionalBranchOp):
         handed = _conditionally_handed(branch)
         for target, values in zip(branch.successors, handed, strict=False):
             if target is argument.block:
-                yield from values[place]
+                yield from values[one]
 
 
 def _conditionally_handed(branch: cf.ConditionalBranchOp) -> Sequence[Sequence[SSAValue]]:

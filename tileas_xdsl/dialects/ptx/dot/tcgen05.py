@@ -76,10 +76,10 @@ class Tcgen05AllocOp(PtxOp):
         _check_columns(self, self.columns)
 
     def emit(self, out: Writer) -> None:
-        place = address(out, self._operands[0], self.number("offset"))
+        location = address(out, self._operands[0], self.number("offset"))
         group = self.number("cta_group")
         head = f"tcgen05.alloc.cta_group::{group}.sync.aligned.shared::cta.b32"
-        out.line(f"{head} {place}, {out.name(self._operands[1])}")
+        out.line(f"{head} {location}, {out.name(self._operands[1])}")
 
 
 @irdl_op_definition
@@ -99,9 +99,9 @@ class Tcgen05DeallocOp(PtxOp):
         _check_columns(self, self.columns)
 
     def emit(self, out: Writer) -> None:
-        place, columns = out.register(self._operands[0]), out.name(self._operands[1])
+        location, columns = out.register(self._operands[0]), out.name(self._operands[1])
         group = self.number("cta_group")
-        out.line(f"tcgen05.dealloc.cta_group::{group}.sync.aligned.b32 {place}, {columns}")
+        out.line(f"tcgen05.dealloc.cta_group::{group}.sync.aligned.b32 {location}, {columns}")
 
 
 @irdl_op_definition
@@ -174,9 +174,9 @@ class Tcgen05LdOp(PtxOp):
         pack = ".pack::16b" * self.flag("pack")
         head = f"tcgen05.ld.sync.aligned.{self.text('shape')}.x{self.number('repeat')}{pack}.b32"
         registers = ", ".join(out.names(self.results[0]))
-        place = address(out, self._operands[0], self.number("offset"))
+        location = address(out, self._operands[0], self.number("offset"))
         split = f", {self.number('half_split')}" if "half_split" in self.properties else ""
-        out.line(f"{head} {{{registers}}}, {place}{split}")
+        out.line(f"{head} {{{registers}}}, {location}{split}")
 
 
 @irdl_op_definition
@@ -203,11 +203,11 @@ class Tcgen05StOp(PtxOp):
     def emit(self, out: Writer) -> None:
         unpack, shape = ".unpack::16b" * self.flag("unpack"), self.text("shape")
         repeat = count_of(self._operands[1]) // TMEM_REGISTERS[shape]
-        place = address(out, self._operands[0], self.number("offset"))
+        location = address(out, self._operands[0], self.number("offset"))
         split = f", {self.number('half_split')}" if "half_split" in self.properties else ""
         registers = ", ".join(out.registers(self._operands[1]))
         head = f"tcgen05.st.sync.aligned.{shape}.x{repeat}{unpack}.b32"
-        out.line(f"{head} {place}{split}, {{{registers}}}")
+        out.line(f"{head} {location}{split}, {{{registers}}}")
 
 
 @irdl_op_definition
@@ -284,8 +284,8 @@ class Tcgen05CommitOp(GuardedOp):
         tail = "" if mask is None else f", {out.register(mask)}"
         group = self.number("cta_group")
         head = f"tcgen05.commit.cta_group::{group}.mbarrier::arrive::one.shared::cluster{cast}.b64"
-        place = address(out, self._operands[0], self.number("offset"))
-        out.line(f"{self.guard_text(out)}{head} {place}{tail}")
+        location = address(out, self._operands[0], self.number("offset"))
+        out.line(f"{self.guard_text(out)}{head} {location}{tail}")
 
 
 def _check_columns(op: PtxOp, columns: SSAValue) -> None:

@@ -70,9 +70,9 @@ class Tcgen05CpOp(GuardedOp):
             cast,
             source and f"b8x16.{source}",
         )
-        place = address(out, self._operands[0], self.number("offset"))
+        location = address(out, self._operands[0], self.number("offset"))
         head = ".".join(part for part in parts if part)
-        out.line(f"{self.guard_text(out)}{head} {place}, {out.register(self._operands[1])}")
+        out.line(f"{self.guard_text(out)}{head} {location}, {out.register(self._operands[1])}")
 
 
 @irdl_op_definition
@@ -92,9 +92,9 @@ class Tcgen05ShiftOp(GuardedOp):
         check_predicate(self, "the guard", self.guard)
 
     def emit(self, out: Writer) -> None:
-        place = address(out, self._operands[0], 0)
+        location = address(out, self._operands[0], 0)
         group = self.number("cta_group")
-        out.line(f"{self.guard_text(out)}tcgen05.shift.cta_group::{group}.down {place}")
+        out.line(f"{self.guard_text(out)}tcgen05.shift.cta_group::{group}.down {location}")
 
 
 @irdl_op_definition

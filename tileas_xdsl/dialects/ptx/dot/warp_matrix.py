@@ -84,8 +84,8 @@ class LdmatrixOp(PtxOp):
 
     def emit(self, out: Writer) -> None:
         head = _matrix_head(self, "ldmatrix")
-        place = address(out, self._operands[0], self.number("offset"))
-        out.line(f"{head} {{{', '.join(out.names(self.results[0]))}}}, {place}")
+        location = address(out, self._operands[0], self.number("offset"))
+        out.line(f"{head} {{{', '.join(out.names(self.results[0]))}}}, {location}")
 
 
 @irdl_op_definition
@@ -106,9 +106,9 @@ class StmatrixOp(PtxOp):
         _check_matrices(self, MATRIX_STORES_BLACKWELL, self.value)
 
     def emit(self, out: Writer) -> None:
-        place = address(out, self._operands[0], self.number("offset"))
+        location = address(out, self._operands[0], self.number("offset"))
         names = out.registers(self._operands[1])
-        out.line(f"{_matrix_head(self, 'stmatrix')} {place}, {{{', '.join(names)}}}")
+        out.line(f"{_matrix_head(self, 'stmatrix')} {location}, {{{', '.join(names)}}}")
 
 
 def _check_matrices(
@@ -163,8 +163,8 @@ class PrefetchOp(GuardedOp):
 
     def emit(self, out: Writer) -> None:
         space = "" if self.text("space") == "generic" else f".{self.text('space')}"
-        place = address(out, self._operands[0], self.number("offset"))
-        out.line(f"{self.guard_text(out)}prefetch{space}.{self.text('level')} {place}")
+        location = address(out, self._operands[0], self.number("offset"))
+        out.line(f"{self.guard_text(out)}prefetch{space}.{self.text('level')} {location}")
 
 
 @irdl_op_definition

@@ -213,8 +213,8 @@ class LdOp(AccessOp):
             elementwise(out, f"mov.{kind_of(self.results[0])}", self.results[0], self.otherwise)
         start, step = self.number("offset"), BITS[self.text("type")] // 8
         for index in range(0, len(names), width):
-            place = address(out, self._operands[0], start + index * step)
-            out.line(f"{guard}{head} {vector(names[index : index + width])}, {place}{hint}")
+            location = address(out, self._operands[0], start + index * step)
+            out.line(f"{guard}{head} {vector(names[index : index + width])}, {location}{hint}")
 
 
 @irdl_op_definition
@@ -275,5 +275,5 @@ class StOp(AccessOp):
         guard = self.guard_text(out)
         start, step = self.number("offset"), BITS[self.text("type")] // 8
         for index in range(0, len(names), width):
-            place = address(out, self._operands[0], start + index * step)
-            out.line(f"{guard}{head} {place}, {vector(names[index : index + width])}{hint}")
+            location = address(out, self._operands[0], start + index * step)
+            out.line(f"{guard}{head} {location}, {vector(names[index : index + width])}{hint}")

@@ -148,5 +148,7 @@ class CpAsyncMbarrierArriveOp(GuardedOp):
 
     def emit(self, out: Writer) -> None:
         noinc = ".noinc" * self.flag("noinc")
-        place = address(out, self._operands[0], self.number("offset"))
-        out.line(f"{self.guard_text(out)}cp.async.mbarrier.arrive{noinc}.shared::cta.b64 {place}")
+        location = address(out, self._operands[0], self.number("offset"))
+        out.line(
+            f"{self.guard_text(out)}cp.async.mbarrier.arrive{noinc}.shared::cta.b64 {location}"
+        )

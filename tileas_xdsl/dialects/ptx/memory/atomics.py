@@ -178,13 +178,13 @@ class AtomOp(UpdateOp):
     def emit(self, out: Writer) -> None:
         names = out.names(self._operands[1])
         compare = "" if self.compare is None else f"{out.name(self.compare)}, "
-        place = address(out, self._operands[0], self.number("offset"))
+        location = address(out, self._operands[0], self.number("offset"))
         result = vector(out.names(self.results[0]))
         head = self.update_head("atom", len(names))
         if self.otherwise is not None:
             elementwise(out, f"mov.{kind_of(self.results[0])}", self.results[0], self.otherwise)
         guard = self.guard_text(out)
-        out.line(f"{guard}{head} {result}, {place}, {compare}{vector(names)}")
+        out.line(f"{guard}{head} {result}, {location}, {compare}{vector(names)}")
 
 
 @irdl_op_definition
@@ -230,9 +230,9 @@ class RedOp(UpdateOp):
 
     def emit(self, out: Writer) -> None:
         names = out.names(self._operands[1])
-        place = address(out, self._operands[0], self.number("offset"))
+        location = address(out, self._operands[0], self.number("offset"))
         head = self.update_head("red", len(names))
-        out.line(f"{self.guard_text(out)}{head} {place}, {vector(names)}")
+        out.line(f"{self.guard_text(out)}{head} {location}, {vector(names)}")
 
 
 @irdl_op_definition
@@ -270,11 +270,11 @@ class TensormapReplaceOp(GuardedOp):
     def emit(self, out: Writer) -> None:
         field, space = self.text("field"), self.text("space")
         type = "b64" if field in ("global_address", "global_stride") else "b32"
-        place = address(out, self._operands[0], 0)
+        location = address(out, self._operands[0], 0)
         ordinal = f"{self.number('ordinal')}, " if "ordinal" in self.properties else ""
         head = f"tensormap.replace.tile.{field}.{space}.b1024.{type}"
         value = out.name(self._operands[1])
-        out.line(f"{self.guard_text(out)}{head} {place}, {ordinal}{value}")
+        out.line(f"{self.guard_text(out)}{head} {location}, {ordinal}{value}")
 
 
 @irdl_op_definition
@@ -298,5 +298,5 @@ class TensormapCpFenceproxyOp(PtxOp):
             "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic"
             f".release.{self.text('scope')}.sync.aligned"
         )
-        places = [address(out, value, 0) for value in self._operands]
-        out.line(f"{head} {', '.join(places)}, 128")
+        locations = [address(out, value, 0) for value in self._operands]
+        out.line(f"{head} {', '.join(locations)}, 128")

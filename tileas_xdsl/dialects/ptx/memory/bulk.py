@@ -160,10 +160,10 @@ class CpAsyncBulkPrefetchOp(GuardedOp):
         policy = self.policy
         hint = "" if policy is None else ".L2::cache_hint"
         tail = "" if policy is None else f", {out.register(policy)}"
-        place = address(out, self._operands[0], 0)
+        location = address(out, self._operands[0], 0)
         size = out.name(self._operands[1])
         head = f"cp.async.bulk.prefetch.L2.global{hint}"
-        out.line(f"{self.guard_text(out)}{head} {place}, {size}{tail}")
+        out.line(f"{self.guard_text(out)}{head} {location}, {size}{tail}")
 
 
 @irdl_op_definition

@@ -62,8 +62,8 @@ class TensorOp(GuardedOp):
 
     def box(self, out: Writer, tensor_map: SSAValue, coordinates: Sequence[SSAValue]) -> str:
         """`[map, {x, y}]`."""
-        place = ", ".join([out.name(coordinate) for coordinate in coordinates])
-        return f"[{out.register(tensor_map)}, {{{place}}}]"
+        position = ", ".join([out.name(coordinate) for coordinate in coordinates])
+        return f"[{out.register(tensor_map)}, {{{position}}}]"
 
 
 @irdl_op_definition
@@ -179,10 +179,10 @@ class FromSharedOp(TensorOp):
             "" if policy is None else "L2::cache_hint",
         )
         head = ".".join(part for part in parts if part)
-        place = address(out, self._operands[1], self.number("offset"))
+        location = address(out, self._operands[1], self.number("offset"))
         tail = "" if policy is None else f", {out.register(policy)}"
         box = self.box(out, self._operands[0], coordinates)
-        out.line(f"{self.guard_text(out)}{head} {box}, {place}{tail}")
+        out.line(f"{self.guard_text(out)}{head} {box}, {location}{tail}")
 
 
 @irdl_op_definition
@@ -258,5 +258,5 @@ class PrefetchTensormapOp(GuardedOp):
         check_predicate(self, "the guard", self.guard)
 
     def emit(self, out: Writer) -> None:
-        place = address(out, self._operands[0], 0)
-        out.line(f"{self.guard_text(out)}prefetch.tensormap {place}")
+        location = address(out, self._operands[0], 0)
+        out.line(f"{self.guard_text(out)}prefetch.tensormap {location}")

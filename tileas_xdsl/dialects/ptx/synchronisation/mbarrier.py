@@ -63,9 +63,9 @@ class MbarrierInitOp(GuardedOp):
         check_predicate(self, "the guard", self.guard)
 
     def emit(self, out: Writer) -> None:
-        place = address(out, self._operands[0], self.number("offset"))
+        location = address(out, self._operands[0], self.number("offset"))
         count = out.name(self._operands[1])
-        out.line(f"{self.guard_text(out)}mbarrier.init.shared::cta.b64 {place}, {count}")
+        out.line(f"{self.guard_text(out)}mbarrier.init.shared::cta.b64 {location}, {count}")
 
 
 @irdl_op_definition
@@ -84,8 +84,8 @@ class MbarrierInvalOp(GuardedOp):
         check_predicate(self, "the guard", self.guard)
 
     def emit(self, out: Writer) -> None:
-        place = address(out, self._operands[0], self.number("offset"))
-        out.line(f"{self.guard_text(out)}mbarrier.inval.shared::cta.b64 {place}")
+        location = address(out, self._operands[0], self.number("offset"))
+        out.line(f"{self.guard_text(out)}mbarrier.inval.shared::cta.b64 {location}")
 
 
 class SynchronizingOp(GuardedOp):
@@ -181,10 +181,10 @@ class MbarrierArriveOp(SynchronizingOp):
         drop = "_drop" * self.flag("drop")
         no_complete = ".noComplete" * self.flag("no_complete")
         state = out.name(self.results[0]) if self.results else "_"
-        place = address(out, self._operands[0], self.number("offset"))
+        location = address(out, self._operands[0], self.number("offset"))
         count = f", {out.name(self.count)}" if self.count is not None else ""
         head = self.barrier_head(f"mbarrier.arrive{drop}{no_complete}")
-        out.line(f"{self.guard_text(out)}{head} {state}, {place}{count}")
+        out.line(f"{self.guard_text(out)}{head} {state}, {location}{count}")
 
 
 @irdl_op_definition
@@ -235,9 +235,9 @@ class MbarrierArriveExpectTxOp(SynchronizingOp):
     def emit(self, out: Writer) -> None:
         drop = "_drop" * self.flag("drop")
         state = out.name(self.results[0]) if self.results else "_"
-        place = address(out, self._operands[0], self.number("offset"))
+        location = address(out, self._operands[0], self.number("offset"))
         head = self.barrier_head(f"mbarrier.arrive{drop}.expect_tx")
-        out.line(f"{self.guard_text(out)}{head} {state}, {place}, {out.name(self._operands[1])}")
+        out.line(f"{self.guard_text(out)}{head} {state}, {location}, {out.name(self._operands[1])}")
 
 
 class TransactionOp(SynchronizingOp):
@@ -275,8 +275,8 @@ class TransactionOp(SynchronizingOp):
 
     def emit(self, out: Writer) -> None:
         head = self.barrier_head(self.name[4:])
-        place = address(out, self._operands[0], self.number("offset"))
-        out.line(f"{self.guard_text(out)}{head} {place}, {out.name(self._operands[1])}")
+        location = address(out, self._operands[0], self.number("offset"))
+        out.line(f"{self.guard_text(out)}{head} {location}, {out.name(self._operands[1])}")
 
 
 @irdl_op_definition
@@ -310,8 +310,8 @@ class PhaseOp(SynchronizingOp):
         """The instruction, with its predicate `result`."""
         parity = ".parity" if kind_of(self._operands[1]) == "b32" else ""
         head = self.barrier_head(f"{mnemonic}{parity}")
-        place = address(out, self._operands[0], self.number("offset"))
-        return f"{head} {result}, {place}, {out.name(self._operands[1])}"
+        location = address(out, self._operands[0], self.number("offset"))
+        return f"{head} {result}, {location}, {out.name(self._operands[1])}"
 
 
 @irdl_op_definition
@@ -413,7 +413,7 @@ class MbarrierWaitOp(PhaseOp):
 
     def emit(self, out: Writer) -> None:
         done, again = out.fresh("pred"), out.label()
-        out.place(again)
+        out.put_label(again)
         out.line(self.phase_text(out, "mbarrier.try_wait", done))
         out.line(f"@!{done} bra {again}")
 

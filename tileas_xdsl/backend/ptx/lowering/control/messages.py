@@ -34,17 +34,17 @@ def _print(op: cute.PrintTextOp, low: Lowering) -> None:
 
 def _values(op: cute.PrintTextOp, low: Lowering) -> SSAValue:
     """The generic address of the values; null where there are none."""
-    values, places, end = [low.value(value) for value in op.values], list[int](), 0
+    values, starts, end = [low.value(value) for value in op.values], list[int](), 0
     for value in values:
         size = KINDS[kind_of(value)].bits // 8
-        places.append(align_up(end, size))
-        end = places[-1] + size
+        starts.append(align_up(end, size))
+        end = starts[-1] + size
     if not values:
         return low.constant(0, "b64")
     room = low.once(("local", end), lambda: ptx.LocalOp(end))
-    for value, place in zip(values, places, strict=True):
+    for value, start in zip(values, starts, strict=True):
         kind = kind_of(value)
-        low.act(ptx.StOp(room, value, kind, "local", offset=place))
+        low.act(ptx.StOp(room, value, kind, "local", offset=start))
     return low.emit(ptx.CvtaOp(room, "local"))
 
 
@@ -53,8 +53,8 @@ def _assert(op: cf.AssertOp, low: Lowering) -> None:
     fails, goes_on = block_of(), block_of()
     low.act(ptx.CondBraOp(low.value(op.arg), goes_on, (), fails, ()))
     low.enter(fails)
-    place = location_of(op)
-    file, line = ("", 0) if place is None else (place.file, place.line)
+    location = location_of(op)
+    file, line = ("", 0) if location is None else (location.file, location.line)
     texts = [text_of(low, text) for text in (op.msg.data, file, kernel_name(low))]
     number, size = low.constant(line, "b32"), low.constant(CHARACTER, "b64")
     low.declare(ptx.FunctionOp(*FAIL))

@@ -21,35 +21,37 @@ def guard_of(low: Lowering, pred: SSAValue | None) -> SSAValue | None:
 
 
 def _init(op: nvgpu.MbarrierInitOp, low: Lowering) -> None:
-    place, count = low.place(op.ptr), low.constant(op.count.value.data)
+    address, count = low.address_of(op.ptr), low.constant(op.count.value.data)
     guard = guard_of(low, op.pred)
-    low.act(ptx.MbarrierInitOp(place.base, count, offset=place.offset, guard=guard))
+    low.act(ptx.MbarrierInitOp(address.base, count, offset=address.offset, guard=guard))
 
 
 def _arrive(op: nvgpu.MbarrierArriveOp, low: Lowering) -> None:
-    place, guard = low.place(op.ptr), guard_of(low, op.pred)
+    address, guard = low.address_of(op.ptr), guard_of(low, op.pred)
     if op.cta is None:
-        low.act(ptx.MbarrierArriveOp(place.base, offset=place.offset, guard=guard))
+        low.act(ptx.MbarrierArriveOp(address.base, offset=address.offset, guard=guard))
         return
     # The window of another block is as long: a distance in one is a distance in the other.
-    remote = low.emit(ptx.MapaOp(place.base, low.value(op.cta)))
-    low.act(ptx.MbarrierArriveOp(remote, offset=place.offset, space="shared::cluster", guard=guard))
+    remote = low.emit(ptx.MapaOp(address.base, low.value(op.cta)))
+    low.act(
+        ptx.MbarrierArriveOp(remote, offset=address.offset, space="shared::cluster", guard=guard)
+    )
 
 
 def _expect(op: nvgpu.MbarrierArriveExpectTxOp, low: Lowering) -> None:
-    place, count = low.place(op.ptr), low.constant(op.bytes.value.data)
+    address, count = low.address_of(op.ptr), low.constant(op.bytes.value.data)
     guard = guard_of(low, op.pred)
-    low.act(ptx.MbarrierArriveExpectTxOp(place.base, count, offset=place.offset, guard=guard))
+    low.act(ptx.MbarrierArriveExpectTxOp(address.base, count, offset=address.offset, guard=guard))
 
 
 def _wait(op: nvgpu.MbarrierWaitOp, low: Lowering) -> None:
-    place = low.place(op.ptr)
-    low.act(ptx.MbarrierWaitOp(place.base, low.value(op.parity), offset=place.offset))
+    address = low.address_of(op.ptr)
+    low.act(ptx.MbarrierWaitOp(address.base, low.value(op.parity), offset=address.offset))
 
 
 def _try_wait(op: nvgpu.MbarrierTryWaitOp, low: Lowering) -> None:
-    place = low.place(op.ptr)
-    wait = ptx.MbarrierTryWaitOp(place.base, low.value(op.parity), offset=place.offset)
+    address = low.address_of(op.ptr)
+    wait = ptx.MbarrierTryWaitOp(address.base, low.value(op.parity), offset=address.offset)
     low.define(op.result, low.emit(wait))
 
 

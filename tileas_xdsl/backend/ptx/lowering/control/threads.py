@@ -86,18 +86,18 @@ def _reduce(op: nvgpu.ReduxOp, low: Lowering) -> None:
 
 
 def _store_matrices(op: nvgpu.StsmOp, low: Lowering) -> None:
-    place = low.place(op.ptr)
+    address = low.address_of(op.ptr)
     value, form = low.value(op.value), low.form(op.value)
     if form.kind != "b32":
         value = low.emit(ptx.MovOp(value, "b32", kind="b32"))
     transpose = op.transpose is not None
-    low.act(ptx.StmatrixOp(place.base, value, trans=transpose, offset=place.offset))
+    low.act(ptx.StmatrixOp(address.base, value, trans=transpose, offset=address.offset))
 
 
 def _load_matrices(op: nvgpu.LdsmOp, low: Lowering) -> None:
-    place, form = low.place(op.ptr), low.form(op.result)
+    address, form = low.address_of(op.ptr), low.form(op.result)
     count, transpose = op.num_matrices.value.data, op.transpose is not None
-    loaded = low.emit(ptx.LdmatrixOp(place.base, count, trans=transpose, offset=place.offset))
+    loaded = low.emit(ptx.LdmatrixOp(address.base, count, trans=transpose, offset=address.offset))
     if form.kind != "b32":
         loaded = low.emit(ptx.MovOp(loaded, "b32", kind=form.kind))
     low.define(op.result, loaded)

@@ -15,7 +15,7 @@ CACHES = {"always": "ca", "global": "cg"}
 
 
 def _copy(op: nvgpu.CpAsyncOp, low: Lowering) -> None:
-    to, source = low.place(op.smem), low.at(low.place(op.gmem))
+    to, source = low.address_of(op.smem), low.at(low.address_of(op.gmem))
     size = op.bytes.value.data
     copied = None if op.source_bytes is None else low.value(op.source_bytes)
     made = ptx.CpAsyncOp(
@@ -38,8 +38,8 @@ def _wait(op: nvgpu.CpAsyncWaitOp, low: Lowering) -> None:
 
 
 def _arrive(op: nvgpu.CpAsyncMbarrierArriveOp, low: Lowering) -> None:
-    place = low.place(op.ptr)
-    low.act(ptx.CpAsyncMbarrierArriveOp(place.base, offset=place.offset))
+    address = low.address_of(op.ptr)
+    low.act(ptx.CpAsyncMbarrierArriveOp(address.base, offset=address.offset))
 
 
 def _product(op: nvgpu.MmaSm80Op | nvgpu.MmaSm89Op, low: Lowering) -> None:

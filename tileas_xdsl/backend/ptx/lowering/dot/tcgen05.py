@@ -23,9 +23,9 @@ def _needs_tcgen05(low: Lowering) -> None:
 
 def _alloc(op: nvgpu.AllocTmemOp, low: Lowering) -> None:
     _needs_tcgen05(low)
-    place, columns = low.place(op.ptr), low.constant(op.columns.value.data)
+    address, columns = low.address_of(op.ptr), low.constant(op.columns.value.data)
     group = op.num_cta.value.data
-    low.act(ptx.Tcgen05AllocOp(place.base, columns, cta_group=group, offset=place.offset))
+    low.act(ptx.Tcgen05AllocOp(address.base, columns, cta_group=group, offset=address.offset))
 
 
 def _dealloc(op: nvgpu.DeallocTmemOp, low: Lowering) -> None:
@@ -40,8 +40,8 @@ def _relinquish(op: nvgpu.RelinquishTmemOp, low: Lowering) -> None:
 
 
 def _retrieve(op: nvgpu.RetrieveTmemPtrOp, low: Lowering) -> None:
-    place = low.place(op.ptr)
-    low.define(op.result, low.emit(ptx.LdOp(place.base, "b32", "shared", offset=place.offset)))
+    address = low.address_of(op.ptr)
+    low.define(op.result, low.emit(ptx.LdOp(address.base, "b32", "shared", offset=address.offset)))
 
 
 def _load(op: nvgpu.TmemLoadOp, low: Lowering) -> None:
@@ -128,13 +128,13 @@ def _scaled_product(op: nvgpu.UmmaBlockScaledOp, low: Lowering) -> None:
 
 def _commit(op: nvgpu.UmmaCommitOp, low: Lowering) -> None:
     _needs_tcgen05(low)
-    place = low.place(op.ptr)
+    address = low.address_of(op.ptr)
     low.act(
         ptx.Tcgen05CommitOp(
-            place.base,
+            address.base,
             cta_group=op.num_cta.value.data,
             multicast=None if op.mask is None else low.value(op.mask),
-            offset=place.offset,
+            offset=address.offset,
             guard=guard_of(low, op.pred),
         )
     )
@@ -146,7 +146,7 @@ EVEN_BLOCK = 0xFEFFFFFF
 
 def _pair_load(op: nvgpu.PairTmaLoadOp, low: Lowering) -> None:
     _needs_tcgen05(low)
-    smem, mbar = low.place(op.smem), low.at(low.place(op.mbar))
+    smem, mbar = low.address_of(op.smem), low.at(low.address_of(op.mbar))
     barrier = low.emit(ptx.AndOp(mbar, low.constant(EVEN_BLOCK), "b32"))
     low.act(
         ptx.TensorLoadOp(

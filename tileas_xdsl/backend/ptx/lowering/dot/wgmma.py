@@ -30,17 +30,17 @@ def _descriptor(op: nvgpu.MakeGmmaSmemDescOp | nvgpu.GmmaDescriptorOfOp, low: Lo
 
 def make_descriptor(op: DescriptorOp | CanonicalDescriptorOp, low: Lowering) -> None:
     """Fields that are constants, or'ed with the address; what varies is added in 64 bits."""
-    place = low.place(op.ptr)
+    address = low.address_of(op.ptr)
     leading, stride = op.leading_bytes.value.data, op.stride_bytes.value.data
     fields = SmemDescriptor(low.target, op.swizzle.data, 0, leading, stride).encode()
-    terms, distance = _terms(place)
+    terms, distance = _terms(address)
     if distance % UNIT or any(_is_odd(low, value, scale) for value, scale in terms):
-        low.places[op.result] = Address(_with_address(low, low.at(place), fields))
+        low.addresses[op.result] = Address(_with_address(low, low.at(address), fields))
         return
-    base = _with_address(low, place.start, fields)
+    base = _with_address(low, address.start, fields)
     for value, scale in terms:
         base = _moved(low, base, low.value(value), scale // UNIT)
-    low.places[op.result] = Address(base, distance // UNIT)
+    low.addresses[op.result] = Address(base, distance // UNIT)
 
 
 def _moved(low: Lowering, base: SSAValue, value: SSAValue, scale: int) -> SSAValue:
@@ -55,11 +55,11 @@ def _is_odd(low: Lowering, value: SSAValue, scale: int) -> bool:
     return scale % UNIT != 0 or low.form(value).bits != 32
 
 
-def _terms(place: Address) -> tuple[list[tuple[SSAValue, int]], int]:
+def _terms(address: Address) -> tuple[list[tuple[SSAValue, int]], int]:
     """Return the terms added to the root of an address: scaled values, and a constant."""
     terms: list[tuple[SSAValue, int]] = []
-    distance = place.offset
-    for value, scale in place.terms:
+    distance = address.offset
+    for value, scale in address.terms:
         inner, factor, constant = linear(value, wraps=True)
         distance += constant * scale
         if inner is not None:
@@ -76,21 +76,21 @@ def _with_address(low: Lowering, address: SSAValue, fields: int) -> SSAValue:
 
 
 def _advance(op: nvgpu.SmemDescAddOp, low: Lowering) -> None:
-    place = low.place(op.desc)
+    address = low.address_of(op.desc)
     if op.bytes is not None:
-        offset = place.offset + op.bytes.value.data // UNIT
-        low.places[op.result] = Address(place.base, offset)
+        offset = address.offset + op.bytes.value.data // UNIT
+        low.addresses[op.result] = Address(address.base, offset)
         return
     assert op.bytes_value is not None
     value, scale, constant = linear(op.bytes_value, wraps=True)
     if scale % UNIT == 0 and constant % UNIT == 0 and value is not None:
-        base = _moved(low, place.base, low.value(value), scale // UNIT)
-        low.places[op.result] = Address(base, place.offset + constant // UNIT)
+        base = _moved(low, address.base, low.value(value), scale // UNIT)
+        low.addresses[op.result] = Address(base, address.offset + constant // UNIT)
         return
     distance = low.emit(ptx.ShrOp(low.value(op.bytes_value), low.constant(4), "s32"))
     wide = low.emit(ptx.CvtOp(distance, "s64", "s32"))
-    base = low.emit(ptx.AddOp(place.base, wide, "s64"))
-    low.places[op.result] = Address(base, place.offset)
+    base = low.emit(ptx.AddOp(address.base, wide, "s64"))
+    low.addresses[op.result] = Address(base, address.offset)
 
 
 def _needs_wgmma(low: Lowering) -> None:

@@ -77,25 +77,25 @@ def access(low: Lowering, form: Form, op: cute.LoadOp | cute.StoreOp) -> Access:
 
 def _address(op: cute.LoadOp | cute.StoreOp, pointer: PtrType, low: Lowering) -> Address:
     """Return the address of an access of `cute`, its element offset included."""
-    place, elements = low.place(op.ptr), cute.access_offset(op)
+    address, elements = low.address_of(op.ptr), cute.access_offset(op)
     if elements == 0:
-        return place
-    return near(low, replace(place, offset=place.offset + elements * pointer.element_bytes))
+        return address
+    return near(low, replace(address, offset=address.offset + elements * pointer.element_bytes))
 
 
 def _load(op: cute.LoadOp, low: Lowering) -> None:
     form, pointer = low.form(op.result), op.ptr.type
     assert isinstance(pointer, PtrType)
-    plan, place = access(low, form, op), _address(op, pointer, low)
+    plan, address = access(low, form, op), _address(op, pointer, low)
     guard = guard_of(low, op.pred)
     zero = 0.0 if plan.kind in ("f32", "f64") else 0
     loaded = low.emit(
         ptx.LdOp(
-            place.base,
+            address.base,
             plan.type,
             SPACES[pointer.space],
             count=plan.count,
-            offset=place.offset,
+            offset=address.offset,
             width=plan.chosen_width,
             cache=None if op.cache is None else CACHES[op.cache.data],
             semantics=None if op.order is None else op.order.data,
@@ -112,17 +112,17 @@ def _load(op: cute.LoadOp, low: Lowering) -> None:
 def _store(op: cute.StoreOp, low: Lowering) -> None:
     form, pointer = low.form(op.value), op.ptr.type
     assert isinstance(pointer, PtrType)
-    plan, place = access(low, form, op), _address(op, pointer, low)
+    plan, address = access(low, form, op), _address(op, pointer, low)
     value = low.value(op.value)
     if plan.kind != form.kind:
         value = low.emit(ptx.SplitOp(value, plan.kind))
     low.act(
         ptx.StOp(
-            place.base,
+            address.base,
             value,
             plan.type,
             SPACES[pointer.space],
-            offset=place.offset,
+            offset=address.offset,
             width=plan.chosen_width,
             cache=None if op.cache is None else CACHES[op.cache.data],
             semantics=None if op.order is None else op.order.data,

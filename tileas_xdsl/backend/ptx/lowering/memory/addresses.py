@@ -28,7 +28,7 @@ NEAR = 1 << 20
 def _dynamic_shared(op: GetDynSmemOp, low: Lowering) -> None:
     low.uses_shared = True
     base = low.once(("address",), lambda: ptx.AddressOp(SHARED))
-    low.places[op.result] = Address(base, op.offset.value.data)
+    low.addresses[op.result] = Address(base, op.offset.value.data)
 
 
 def _pointer(value: SSAValue) -> cute.PtrType:
@@ -37,7 +37,7 @@ def _pointer(value: SSAValue) -> cute.PtrType:
 
 
 def _add(op: cute.PtrAddOp, low: Lowering) -> None:
-    type_, start = _pointer(op.ptr), low.place(op.ptr)
+    type_, start = _pointer(op.ptr), low.address_of(op.ptr)
     size, narrow = type_.element_bytes, type_.address_bits == 32
     wraps = narrow or low.form(op.offset).bits == type_.address_bits
     terms, distance = _linear_terms(op.offset, wraps=wraps, splits=narrow)
@@ -46,8 +46,8 @@ def _add(op: cute.PtrAddOp, low: Lowering) -> None:
     for value, scale in terms:
         base = _sum(low, base, value, scale, narrow=narrow)
     root = start.start if terms else start.root
-    place = Address(base, distance * size + start.offset, root, (*start.terms, *terms))
-    low.places[op.result] = near(low, place)
+    address = Address(base, distance * size + start.offset, root, (*start.terms, *terms))
+    low.addresses[op.result] = near(low, address)
 
 
 def _linear_terms(value: SSAValue, *, wraps: bool, splits: bool) -> tuple[Terms, int]:
@@ -69,11 +69,11 @@ def _linear_terms(value: SSAValue, *, wraps: bool, splits: bool) -> tuple[Terms,
     return ((inner, scale),), constant
 
 
-def near(low: Lowering, place: Address) -> Address:
+def near(low: Lowering, address: Address) -> Address:
     """Return an equal address whose offset fits the immediate field of an instruction."""
-    if -NEAR < place.offset < NEAR:
-        return place
-    return Address(low.at(place))
+    if -NEAR < address.offset < NEAR:
+        return address
+    return Address(low.at(address))
 
 
 def linear(value: SSAValue, *, wraps: bool) -> tuple[SSAValue | None, int, int]:
@@ -162,7 +162,7 @@ def widened(low: Lowering, index: SSAValue, scale: int) -> SSAValue:
 
 
 def _recast(op: cute.RecastPtrOp, low: Lowering) -> None:
-    low.places[op.result] = low.place(op.ptr)
+    low.addresses[op.result] = low.address_of(op.ptr)
 
 
 def _to_integer(op: cute.PtrToIntOp, low: Lowering) -> None:
@@ -170,7 +170,7 @@ def _to_integer(op: cute.PtrToIntOp, low: Lowering) -> None:
 
 
 def _from_integer(op: cute.IntToPtrOp, low: Lowering) -> None:
-    low.places[op.result] = Address(low.value(op.address))
+    low.addresses[op.result] = Address(low.value(op.address))
 
 
 HANDLERS: Mapping[type[Operation], Handler] = {

@@ -37,17 +37,17 @@ def _rmw(op: nvgpu.AtomicRmwOp, low: Lowering) -> None:
     if not unwanted or _text(op.order) not in REDUCED_ORDERS:
         _atom(op, low, operation, type_)
         return
-    place = low.place(op.ptr)
+    address = low.address_of(op.ptr)
     low.act(
         ptx.RedOp(
-            place.base,
+            address.base,
             operation,
             low.value(op.value),
             type_,
             _space(op.ptr),
             semantics=_text(op.order),
             scope=_text(op.scope),
-            offset=place.offset,
+            offset=address.offset,
             guard=None if op.pred is None else low.value(op.pred),
         )
     )
@@ -58,11 +58,11 @@ def _cas(op: nvgpu.AtomicCasOp, low: Lowering) -> None:
 
 
 def _atom(op: AtomicOp, low: Lowering, operation: str, type_: str) -> None:
-    form, place = low.form(op.value), low.place(op.ptr)
+    form, address = low.form(op.value), low.address_of(op.ptr)
     guard = None if op.pred is None else low.value(op.pred)
     zero = 0.0 if form.kind in ("f32", "f64") else 0
     made = ptx.AtomOp(
-        place.base,
+        address.base,
         operation,
         low.value(op.value),
         type_,
@@ -70,7 +70,7 @@ def _atom(op: AtomicOp, low: Lowering, operation: str, type_: str) -> None:
         compare=None if op.compare is None else low.value(op.compare),
         semantics=_text(op.order),
         scope=_text(op.scope),
-        offset=place.offset,
+        offset=address.offset,
         guard=guard,
         otherwise=None if guard is None else low.constant(zero, form.kind),
     )

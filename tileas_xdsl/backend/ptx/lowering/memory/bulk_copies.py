@@ -22,7 +22,7 @@ def _mode(mode: StringAttr | None, names: Mapping[str, str]) -> str:
 
 
 def _load(op: nvgpu.TmaLoadOp, low: Lowering) -> None:
-    smem, mbar = low.place(op.smem), low.place(op.mbar)
+    smem, mbar = low.address_of(op.smem), low.address_of(op.mbar)
     low.act(
         ptx.TensorLoadOp(
             smem.base,
@@ -50,30 +50,30 @@ def _mask(low: Lowering, mask: SSAValue | None) -> SSAValue | None:
 
 
 def _store(op: nvgpu.TmaStoreOp, low: Lowering) -> None:
-    place = low.place(op.smem)
+    address = low.address_of(op.smem)
     coordinates = [low.value(coordinate) for coordinate in op.coords]
     low.act(
         ptx.TensorStoreOp(
             low.value(op.desc),
-            place.base,
+            address.base,
             coordinates,
             mode=_mode(op.mode, STORES),
-            offset=place.offset,
+            offset=address.offset,
             guard=guard_of(low, op.pred),
         )
     )
 
 
 def _reduce(op: nvgpu.TmaReduceOp, low: Lowering) -> None:
-    place = low.place(op.smem)
+    address = low.address_of(op.smem)
     coordinates = [low.value(coordinate) for coordinate in op.coords]
     low.act(
         ptx.TensorReduceOp(
             low.value(op.desc),
-            place.base,
+            address.base,
             coordinates,
             op.kind.data,
-            offset=place.offset,
+            offset=address.offset,
             guard=guard_of(low, op.pred),
         )
     )

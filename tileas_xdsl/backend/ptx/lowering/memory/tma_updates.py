@@ -17,19 +17,19 @@ WORD_BITS = 2
 
 
 def _copy(op: nvgpu.CopyTmaDescOp, low: Lowering) -> None:
-    place = low.place(op.smem)
+    address = low.address_of(op.smem)
     offset = low.emit(ptx.ShlOp(special(low, "laneid"), low.constant(WORD_BITS), "b32"))
     wide = low.emit(ptx.CvtOp(offset, "u64", "u32"))
     source = low.emit(ptx.AddOp(low.value(op.desc), wide, "s64"))
     value = low.emit(ptx.LdOp(source, "b32", "generic"))
-    target = low.emit(ptx.AddOp(place.base, offset, "s32"))
-    low.act(ptx.StOp(target, value, "b32", "shared", offset=place.offset))
+    target = low.emit(ptx.AddOp(address.base, offset, "s32"))
+    low.act(ptx.StOp(target, value, "b32", "shared", offset=address.offset))
     _synchronise(low)
 
 
 def _update(op: nvgpu.UpdateTmaDescOp, low: Lowering) -> None:
-    address = low.at(low.place(op.smem))
-    value = low.at(low.place(op.value))
+    address = low.at(low.address_of(op.smem))
+    value = low.at(low.address_of(op.value))
     ordinal = None if op.ordinal is None else op.ordinal.value.data
     guard = guard_of(low, op.pred)
     low.act(ptx.TensormapReplaceOp(address, op.field.data, value, ordinal=ordinal, guard=guard))
@@ -37,12 +37,12 @@ def _update(op: nvgpu.UpdateTmaDescOp, low: Lowering) -> None:
 
 def _publish(op: nvgpu.PublishTmaDescOp, low: Lowering) -> None:
     _synchronise(low)
-    source, destination = low.at(low.place(op.smem)), low.at(low.place(op.gmem))
+    source, destination = low.at(low.address_of(op.smem)), low.at(low.address_of(op.gmem))
     low.act(ptx.TensormapCpFenceproxyOp(destination, source))
 
 
 def _acquire(op: nvgpu.AcquireTmaDescOp, low: Lowering) -> None:
-    address = low.at(low.place(op.gmem))
+    address = low.at(low.address_of(op.gmem))
     low.act(ptx.FenceProxyTensormapOp("acquire", "gpu", address))
     low.define(op.result, address)
 
