@@ -244,7 +244,7 @@ def test_a_complement_that_would_cover_less_is_refused() -> None:
     with pytest.raises(LayoutError, match=r"up to \(4,6\): .* 15 of 24 offsets"):
         complement(Layout(5), (4, 6))
     with pytest.raises(LayoutError, match="15 of 24"):
-        logical_divide(Layout((4, 6)), 5)
+        logical_divide(Layout((4, 6), (6, 1)), 5)
     assert complement(Layout(5), 24) == Layout(5, 5)
     assert complement(Layout(4), max_idx=8) == Layout(2, 4)
 

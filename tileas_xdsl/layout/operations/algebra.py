@@ -16,7 +16,7 @@ import numpy as np
 from tileas_xdsl.layout import int_tuple
 from tileas_xdsl.layout.axes import ANONYMOUS, AxisSum, Offset, coefficient_of, terms_of
 from tileas_xdsl.layout.composed import AnyLayout, ComposedLayout, innermost
-from tileas_xdsl.layout.errors import LayoutError
+from tileas_xdsl.layout.errors import CompositionError, LayoutError
 from tileas_xdsl.layout.int_tuple import IntTuple, ceil_div, is_tuple, product, show
 from tileas_xdsl.layout.layout import Layout, as_layout, layout_for, make_layout
 from tileas_xdsl.layout.operations.compose import composition
@@ -213,9 +213,7 @@ def nullspace(layout: Layout | IntTuple) -> Layout:
     """
     leaves = layout_for(layout, "nullspace").leaves()
     rstrides = int_tuple.escan([s for s, _ in leaves])
-    return from_modes(
-        merged([(s, r) for (s, d), r in zip(leaves, rstrides, strict=True) if d == 0])
-    )
+    return from_modes([(s, r) for (s, d), r in zip(leaves, rstrides, strict=True) if d == 0])
 
 
 # What two layouts share
@@ -224,7 +222,10 @@ def nullspace(layout: Layout | IntTuple) -> Layout:
 def _common_prefix(a: Any, b: Any, operation: str) -> tuple[Layout, int]:
     a, b = layout_for(a, operation), layout_for(b, operation)
     inverse: Layout = right_inverse(b)
-    composed: Layout = composition(a, inverse)
+    try:
+        composed: Layout = composition(a, inverse)
+    except CompositionError:
+        return inverse, 1
     common = coalesce(composed)
     extent, stride = common.leaves()[0]
     return inverse, extent if stride == 1 else 1

@@ -14,10 +14,11 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from tileas_xdsl.layout import int_tuple
-from tileas_xdsl.layout.axes import AxisSum, mode_path
+from tileas_xdsl.layout.axes import AxisSum, Offset, mode_path
 from tileas_xdsl.layout.composed import AnyLayout, ComposedLayout
 from tileas_xdsl.layout.errors import CompositionError, LayoutError
 from tileas_xdsl.layout.int_tuple import IntTuple, is_tuple, show
+from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.layout.layout import Layout, as_layout, make_layout
 from tileas_xdsl.layout.operations.simplify import Mode, extended, from_modes, merged
 from tileas_xdsl.layout.swizzle import Swizzle
@@ -47,10 +48,15 @@ def _compose(a: Layout, b: Any) -> Layout:
         if len(b) > a.rank:
             raise LayoutError(f"cannot compose {a} by {show(b)}: the tiler has more modes")
         return make_layout(_compose(mode, tile) for mode, tile in zip(a, b, strict=False))
-    composer = _Composer(a, as_layout(b))
+    composer = _Composer(a, tile_layout(b))
     result = composer.tree(composer.b.shape, composer.b.stride)
     composer.check_carries()
     return result
+
+
+def tile_layout(b: Any) -> Layout:
+    """A tiler as a layout: an integer 1 has stride 0, as CuTe's compact strides have it."""
+    return Layout(1, 0) if isinstance(b, int) and b == 1 else as_layout(b)
 
 
 class _Digit(NamedTuple):
@@ -74,6 +80,8 @@ class _Composer:
             return make_layout([self.tree(s, d) for s, d in zip(shape, stride, strict=True)])
         if isinstance(stride, AxisSum):
             return self.coordinate(shape, stride)
+        if shape == 1:
+            return from_modes(self.leaf((), shape, stride))
         return from_modes(merged(self.leaf((), shape, stride)))
 
     def coordinate(self, extent: int, stride: AxisSum) -> Layout:
@@ -125,10 +133,10 @@ class _Walk:
 
     def leaf(self, extent: int, stride: int) -> list[Mode]:
         """The modes of the composition with `extent:stride`."""
-        if extent == 1:
-            return [(1, self.left.index(stride))]
         if stride == 0:
             return [(extent, 0)]
+        if extent == 1:
+            return [(1, self.unit_stride(stride))]
         sign = int_tuple.signum(stride)
         digits = [
             _Digit(mode, extent, sign * step)
@@ -136,6 +144,14 @@ class _Walk:
         ]
         self.digits.extend(digits)
         return [(digit.extent, digit.step * self.modes[digit.mode][1]) for digit in digits]
+
+    def unit_stride(self, stride: int) -> Offset:
+        """The stride of one element, of which no offset depends, as CuTe's walk leaves it."""
+        sign = int_tuple.signum(stride)
+        rest = abs(stride)
+        for available, _ in self.modes[:-1]:
+            rest = ceil_div(rest, available)
+        return sign * rest * self.modes[-1][1]
 
     def walk(self, extent: int, stride: int) -> list[_Digit]:
         first, last = 0, len(self.modes) - 1

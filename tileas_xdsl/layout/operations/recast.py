@@ -68,7 +68,8 @@ def downcast(layout: ComposedLayout, n: int) -> ComposedLayout: ...
 def downcast(layout: AnyLayout, n: int) -> AnyLayout:
     """Count in `n`-ths of an element: contiguous modes grow, other strides grow.
 
-    The swizzle of a composed layout moves along.  Raises `LayoutError` when no mode is contiguous.
+    Where no mode is contiguous, each element is seen by its first part, as in CuTe.  The swizzle of
+    a composed layout moves along.
     """
     if n < 1:
         raise LayoutError(f"downcast: an element does not have {n} parts")
@@ -78,14 +79,10 @@ def downcast(layout: AnyLayout, n: int) -> AnyLayout:
 
 
 def _down(layout: Any, n: int) -> Layout:
-    layout = as_layout(layout)
-    if n > 1 and not any(d in (1, -1) for _, d in layout.leaves()):
-        raise LayoutError(f"downcast of {layout}: no mode has adjacent elements")
-
     def leaf(s: int, d: Any) -> tuple[Any, Any]:
         return (s * n, d) if d in (1, -1) else (s, d * n)
 
-    return _map(layout, leaf)
+    return _map(as_layout(layout), leaf)
 
 
 def recast_layout(layout: Any, old_bits: int, new_bits: int) -> Any:
@@ -95,7 +92,7 @@ def recast_layout(layout: Any, old_bits: int, new_bits: int) -> Any:
     multiple of both, then divided: 16 to 24 bits is three to one, and one to two.  The swizzle of
     a composed layout moves along: it permutes the same bits of the address.
 
-    Raises `LayoutError` when elements cannot be joined, or are not adjacent and to be divided.
+    Raises `LayoutError` when elements cannot be joined.
     """
     if isinstance(layout, ComposedLayout):
         return _recast_composed(layout, old_bits, new_bits)

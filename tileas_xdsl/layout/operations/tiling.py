@@ -30,7 +30,7 @@ from tileas_xdsl.layout.layout import (
     make_ordered_layout,
 )
 from tileas_xdsl.layout.operations.algebra import complement, right_inverse
-from tileas_xdsl.layout.operations.compose import composition
+from tileas_xdsl.layout.operations.compose import composition, tile_layout
 from tileas_xdsl.layout.operations.modes import TRIVIAL, pad_rank, zip2_by, zip_modes
 from tileas_xdsl.layout.operations.simplify import coalesce
 
@@ -76,8 +76,8 @@ def logical_divide(layout: Layout, tiler: Any) -> Layout:
         return layout
     if is_tuple(tiler):
         return _by_mode(layout, tiler, logical_divide, "logical_divide")
-    tile = as_layout(tiler)
-    return composition(layout, make_layout(tile, complement(tile, layout.shape)))
+    tile = tile_layout(tiler)
+    return composition(layout, make_layout(tile, complement(tile, coalesce(layout).shape)))
 
 
 @lifted
@@ -142,11 +142,11 @@ def flat_product(block: Layout, tiler: Any) -> Layout:
 def _paired_modes(
     block: Layout, tiler: Any, pair: Callable[[Layout, Layout], Layout], operation: str
 ) -> Layout:
-    """The product with mode k of the block paired with mode k of the tiler, each pair coalesced."""
+    """The product with mode k of the block paired with mode k of the tiler."""
     tile = layout_for(tiler, operation)
     n = max(block.rank, tile.rank)
     blocks, starts = logical_product(pad_rank(_as_tuple(block), n), pad_rank(_as_tuple(tile), n))
-    return coalesce(pair(blocks, starts), (1,) * n)
+    return pair(blocks, starts)
 
 
 @lifted
@@ -157,8 +157,9 @@ def blocked_product(block: Layout, tiler: Any) -> Layout:
 
 @lifted
 def raked_product(block: Layout, tiler: Any) -> Layout:
-    """`block` reproduced over `tiler`, blocks interleaved."""
-    return _paired_modes(block, tiler, lambda a, b: zip_modes(b, a), "raked_product")
+    """`block` reproduced over `tiler`, blocks interleaved; each mode is coalesced, as in CuTe."""
+    raked = _paired_modes(block, tiler, lambda a, b: zip_modes(b, a), "raked_product")
+    return coalesce(raked, (1,) * raked.rank)
 
 
 def _as_tuple(layout: Layout) -> Layout:
@@ -169,7 +170,7 @@ def _as_tuple(layout: Layout) -> Layout:
 def tile_to_shape(block: Layout, target: IntTuple, order: IntTuple | None = None) -> Layout:
     """`block` repeated over a target shape, modes in `order` (default: left to right).
 
-    Each mode of the result is coalesced.
+    Each mode of the result is a pair, of the block's mode and its repetitions.
     """
     n = rank(target)
     if block.rank > n:
@@ -183,7 +184,12 @@ def tile_to_shape(block: Layout, target: IntTuple, order: IntTuple | None = None
         )
     repeats = ceil_div(target_shape, block_shape)
     tiler = make_ordered_layout(repeats, tuple(range(n)) if order is None else order)
-    return blocked_product(padded, tiler)
+    return blocked_product(padded, _without_unit_strides(tiler))
+
+
+def _without_unit_strides(layout: Layout) -> Layout:
+    leaves = layout.leaves()
+    return Layout(tuple([s for s, _ in leaves]), tuple([0 if s == 1 else d for s, d in leaves]))
 
 
 def ceil_divide(target: Any, tiler: Layout) -> IntTuple:

@@ -142,7 +142,7 @@ func.func @products() {
 // CHECK-NEXT: %i = cute.static : !cute.layout<"(8,64):(64,1)">
 // CHECK-NEXT: %s = cute.static : !cute.shape<"(128,64)">
 // CHECK-NEXT: %o = cute.static : !cute.int_tuple<"(0,1)">
-// CHECK-NEXT: %j = cute.tile_to_shape(%i, %s, %o) : (!cute.layout<"(8,64):(64,1)">, !cute.shape<"(128,64)">, !cute.int_tuple<"(0,1)">) -> !cute.layout<"(128,64):(64,1)">
+// CHECK-NEXT: %j = cute.tile_to_shape(%i, %s, %o) : (!cute.layout<"(8,64):(64,1)">, !cute.shape<"(128,64)">, !cute.int_tuple<"(0,1)">) -> !cute.layout<"((8,16),(64,1)):((64,512),(1,0))">
 // CHECK-NEXT: func.return
 
 // -----
