@@ -31,7 +31,7 @@ from benchmarks.foreign_kernels import CASES
 from benchmarks.redundant_synchronization import reason
 from benchmarks.synchronization_mutants import mutants
 from tileas_xdsl import check
-from tileas_xdsl.check import triton_launches
+from tileas_xdsl.check import launch_capture, triton_launches
 from tileas_xdsl.check.reports import CheckReport
 from tileas_xdsl.interpreters.ptx.errors import LaunchError, PtxError
 
@@ -56,7 +56,7 @@ def captured(name: str, target: str) -> list[Captured]:
     """The launches of a case."""
     found: list[Captured] = []
     texts: dict[int, str] = {}
-    original, load = triton_launches.ptx, triton_launches.load
+    original, load = launch_capture.ptx, triton_launches.load
 
     def loading(text: str, path: str) -> Any:
         module = load(text, path)
@@ -69,7 +69,7 @@ def captured(name: str, target: str) -> list[Captured]:
 
     torch.manual_seed(0)
     with (
-        patch.object(triton_launches, "ptx", checking),
+        patch.object(launch_capture, "ptx", checking),
         patch.object(triton_launches, "load", loading),
         check.triton(target, schedules=1),
     ):

@@ -11,6 +11,10 @@
 The findings are those of `tileas check`.
 """
 
+from tileas_xdsl.check.cuda_core_launches import cuda_core
+from tileas_xdsl.check.cupy_launches import cupy
+from tileas_xdsl.check.launch_capture import CaptureUnavailableError
+from tileas_xdsl.check.numba_launches import numba
 from tileas_xdsl.check.reports import (
     CheckError,
     CheckReport,
@@ -25,6 +29,7 @@ from tileas_xdsl.interpreters.ptx.checking.findings import KINDS, Finding, Sever
 
 __all__ = [
     "KINDS",
+    "CaptureUnavailableError",
     "CheckError",
     "CheckReport",
     "Finding",
@@ -33,6 +38,9 @@ __all__ = [
     "Suppression",
     "TensorMapArg",
     "assert_no_findings",
+    "cuda_core",
+    "cupy",
+    "numba",
     "parse_suppression",
     "ptx",
     "triton",

@@ -55,13 +55,6 @@ class TritonArguments:
         """Add memory of the launch, by sizes in bytes; null where there is none."""
         self.values += [np.zeros(size, np.uint8) if size else 0 for size in sizes]
 
-    def write_back(self, arrays: Sequence[Any]) -> None:
-        """Copy what a run left in the arrays to the tensors."""
-        for value, after in zip(self.values, arrays, strict=True):
-            array = value.array if isinstance(value, TensorMapArg) else value
-            if isinstance(array, np.ndarray) and after is not None:
-                array[...] = after
-
     def _add_descriptor(self, value: Any, type_: str) -> None:
         if self._seen >= len(self._descriptors):
             raise LaunchError(

@@ -8,10 +8,8 @@ launch.  Tensors stay on the CPU, and hold the results afterwards as on a GPU.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
 from math import prod
@@ -19,36 +17,17 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from tileas_xdsl.check.reports import INSTRUCTION_BUDGET, CheckReport, ptx
-from tileas_xdsl.check.saved_launches import SavedLaunch
+from tileas_xdsl.check.launch_capture import (
+    CaptureSettings,
+    CaptureUnavailableError,
+    settings_of,
+)
+from tileas_xdsl.check.reports import INSTRUCTION_BUDGET, CheckReport
 from tileas_xdsl.check.triton_arguments import TritonArguments
 from tileas_xdsl.interpreters.ptx import load
 from tileas_xdsl.interpreters.ptx.launch import pick_kernel
-from tileas_xdsl.target.arch import get_target
 
 WARP = 32
-
-
-class CaptureUnavailableError(RuntimeError):
-    """What is to be captured is not installed; the text says what to install."""
-
-
-@dataclass
-class TritonSettings:
-    """Which GPU Triton is to compile for, and how launches are checked."""
-
-    capability: int
-    """Of the GPU, 90 for sm_90a."""
-    shared_bytes: int
-    allow: Sequence[str]
-    schedules: int
-    seed: int
-    limit: float
-    folder: Path | None = None
-    """Where launches are saved before they are checked."""
-    saved: Counter[str] = field(default_factory=Counter[str])
-    """By kernel, the launches that have been saved."""
-    reports: list[CheckReport] = field(default_factory=list[CheckReport])
 
 
 @contextmanager
@@ -69,12 +48,7 @@ def triton(
     Raises `CaptureUnavailableError` if Triton or PyTorch is not installed.
     """
     driver = _driver_config()
-    gpu = get_target(target)
-    digits = gpu.name.removeprefix("sm_").rstrip("af")
-    settings = TritonSettings(
-        int(digits), gpu.shared_memory_per_block, tuple(allow), schedules, seed, limit,
-        None if save is None else Path(save),
-    )  # fmt: skip
+    settings = settings_of(target, allow, schedules, seed, limit, save)
     before = driver._active
     driver.set_active(CheckingDriver(settings))
     try:
@@ -96,7 +70,7 @@ def _driver_config() -> Any:
 class CheckingDriver:
     """What Triton asks of a driver (`triton.backends.driver.DriverBase`), without a GPU."""
 
-    def __init__(self, settings: TritonSettings) -> None:
+    def __init__(self, settings: CaptureSettings) -> None:
         self._settings = settings
         self.utils = _Utilities(settings)
         self.launcher_cls = partial(TritonLauncher, settings)
@@ -104,11 +78,11 @@ class CheckingDriver:
     def get_current_target(self) -> Any:
         """Return what Triton compiles for."""
         GPUTarget = import_module("triton.backends.compiler").GPUTarget  # noqa: N806
-        return GPUTarget("cuda", self._settings.capability, WARP)
+        return GPUTarget("cuda", self._settings.target.capability, WARP)
 
     def get_current_device(self) -> str:
         """Return the key of Triton's table of compiled kernels: no GPU has one that is a string."""
-        return f"check sm_{self._settings.capability} {id(self._settings)}"
+        return f"check {self._settings.target.name} {id(self._settings)}"
 
     def set_current_device(self, device: Any) -> None:
         """Accept any device; there is one."""
@@ -119,7 +93,7 @@ class CheckingDriver:
 
     def get_device_capability(self, device: Any = None) -> tuple[int, int]:
         """Return the compute capability."""
-        return divmod(self._settings.capability, 10)
+        return self._settings.capability
 
     def get_active_torch_device(self) -> Any:
         """Return the device that holds the tensors."""
@@ -148,13 +122,13 @@ def _run_once(call: Callable[[], Any], quantiles: Sequence[float] | None = None,
 class _Utilities:
     """The functions of the driver that Triton calls through `driver.utils`."""
 
-    def __init__(self, settings: TritonSettings) -> None:
+    def __init__(self, settings: CaptureSettings) -> None:
         self._settings = settings
 
     def get_device_properties(self, device: Any) -> dict[str, int]:
         """Return the limits that Triton compares kernels with, and sizes that kernels ask for."""
         return {
-            "max_shared_mem": self._settings.shared_bytes,
+            "max_shared_mem": self._settings.target.shared_memory_per_block,
             "multiprocessor_count": 4,
             "max_num_regs": 65536,
             "warpSize": WARP,
@@ -174,7 +148,7 @@ class _Utilities:
 class TritonLauncher:
     """Checks the launches of one compiled kernel."""
 
-    def __init__(self, settings: TritonSettings, source: Any, metadata: Any) -> None:
+    def __init__(self, settings: CaptureSettings, source: Any, metadata: Any) -> None:
         self._settings, self._metadata = settings, metadata
         self._signature = list(source.signature.values())
         path = _ptx_file(source, metadata)
@@ -199,39 +173,16 @@ class TritonLauncher:
         arguments.add_scratch([size * blocks for size in scratch[:missing]])
         threads = self._kernel.required_threads or (meta.num_warps * WARP,)
         grid, cluster = (x * together, y, z), (together, 1, 1) if together > 1 else None
-        self._save(grid, threads, cluster, arguments.values)
-        report = ptx(
+        settings.check(
+            self._text,
             self._module,
+            self._kernel.name,
             grid,
-            arguments.values,
             threads,
-            cluster,
-            kernel=self._kernel.name,
+            arguments.values,
+            cluster=cluster,
             shared=meta.shared,
-            allow=settings.allow,
-            schedules=settings.schedules,
-            seed=settings.seed,
-            limit=settings.limit,
         )
-        arguments.write_back(report.arrays)
-        settings.reports.append(report)
-
-    def _save(
-        self,
-        grid: Sequence[int],
-        block: Sequence[int],
-        cluster: Sequence[int] | None,
-        values: Sequence[Any],
-    ) -> None:
-        settings, name = self._settings, self._kernel.name
-        if settings.folder is None:
-            return
-        settings.saved[name] += 1
-        count = settings.saved[name]
-        launch = SavedLaunch(
-            self._text, self._kernel, grid, block, cluster, self._metadata.shared, values
-        )
-        launch.write(settings.folder, name if count == 1 else f"{name}-{count}")
 
 
 def _ptx_file(source: Any, metadata: Any) -> Path:
