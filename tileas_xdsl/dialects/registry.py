@@ -6,11 +6,47 @@ A module that is added to the package is part of the dialect; no list names its 
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 from importlib import import_module
 from types import ModuleType
+from typing import cast
 
 from xdsl.ir import Attribute, Dialect, Operation
+
+
+class PackageDialect(Dialect):
+    """A dialect whose definitions are collected when its operations or attributes are asked for.
+
+    A new process that compiles one kernel defines only what its passes import: to define all
+    operations of all dialects takes longer than to compile a kernel.
+    """
+
+    def __init__(self, package: str, name: str) -> None:
+        super().__init__(name)
+        self._package = package
+
+    @cached_property
+    def _defined(self) -> tuple[Sequence[type[Operation]], Sequence[type[Attribute]]]:
+        operations: list[type[Operation]] = []
+        attributes: list[type[Attribute]] = []
+        for module in _modules(self._package):
+            for definition in _definitions(module, f"{self.name}."):
+                if Operation in definition.__mro__:
+                    operations.append(cast("type[Operation]", definition))
+                else:
+                    attributes.append(cast("type[Attribute]", definition))
+        return operations, attributes
+
+    @property
+    def operations(self) -> Iterator[type[Operation]]:
+        """The operations, in the order of modules and of their text."""
+        return iter(self._defined[0])
+
+    @property
+    def attributes(self) -> Iterator[type[Attribute]]:
+        """The types and attributes."""
+        return iter(self._defined[1])
 
 
 def dialect_of(package: str, name: str) -> Dialect:
@@ -18,15 +54,7 @@ def dialect_of(package: str, name: str) -> Dialect:
 
     What is defined has a `name` of its own with the prefix of the dialect; bases have none.
     """
-    operations: list[type[Operation]] = []
-    attributes: list[type[Attribute]] = []
-    for module in _modules(package):
-        for definition in _definitions(module, f"{name}."):
-            if issubclass(definition, Operation):
-                operations.append(definition)
-            else:
-                attributes.append(definition)
-    return Dialect(name, operations, attributes)
+    return PackageDialect(package, name)
 
 
 def _modules(package: str) -> Iterator[ModuleType]:
@@ -37,11 +65,14 @@ def _modules(package: str) -> Iterator[ModuleType]:
 
 
 def _definitions(module: ModuleType, prefix: str) -> Iterator[type[Operation | Attribute]]:
-    """The definitions of a module, in the order of its text."""
+    """The definitions of a module, in the order of its text.
+
+    Bases are looked up in the MRO: `issubclass` of an abstract class asks all its subclasses.
+    """
     for value in vars(module).values():
         if not isinstance(value, type) or value.__module__ != module.__name__:
             continue
-        if not issubclass(value, Operation | Attribute):
+        if Operation not in value.__mro__ and Attribute not in value.__mro__:
             continue
         if str(vars(value).get("name", "")).startswith(prefix):
             yield value

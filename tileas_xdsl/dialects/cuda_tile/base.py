@@ -15,7 +15,6 @@ from xdsl.irdl import (
     ResultDef,
     VarOperandDef,
     VarResultDef,
-    irdl_op_definition,
 )
 from xdsl.irdl.constraints import RangeLengthConstraint
 from xdsl.irdl.operations import OptPropertyDef
@@ -27,6 +26,7 @@ from tileas_xdsl.diagnostics.emission import OpError, op_error
 from tileas_xdsl.diagnostics.parsing.mlir_wording import is_of_the_parser
 from tileas_xdsl.dialects.cuda_tile.constraints import TypeRule
 from tileas_xdsl.dialects.cuda_tile.matches import Match, types_of
+from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 SEGMENTS = AttrSizedOperandSegments(as_property=True)
 """The operation stores the number of operands of each name (operand segments)."""

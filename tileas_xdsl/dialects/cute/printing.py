@@ -6,7 +6,7 @@ from abc import ABC
 from typing import ClassVar
 
 from xdsl.dialects.builtin import BoolAttr, StringAttr, i32
-from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, traits_def, var_operand_def
+from xdsl.irdl import operand_def, opt_prop_def, traits_def, var_operand_def
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
 from tileas_xdsl.diagnostics.emission import op_error
@@ -14,6 +14,7 @@ from tileas_xdsl.dialects.cute.atom.interfaces import TensorMapType
 from tileas_xdsl.dialects.cute.base.operation import FixedResults
 from tileas_xdsl.dialects.cute.memory.views import check_element
 from tileas_xdsl.dialects.cute.types.views import MemRefType
+from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 
 @irdl_op_definition

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.irdl import (
-    IRDLOperation,
-    irdl_op_definition,
-    operand_def,
-    prop_def,
-    result_def,
-    traits_def,
-)
+from xdsl.irdl import IRDLOperation, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
@@ -21,6 +14,7 @@ from tileas_xdsl.dialects.cute.types.tiled_atoms import TiledCopyType, TiledMmaT
 from tileas_xdsl.dialects.cute_nvgpu.atoms.tma_copies import TmaCopyType
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value, word
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init
+from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 __all__ = ["AtomGetValueOp", "AtomSetValueOp", "PrefetchAtomDescOp"]
 

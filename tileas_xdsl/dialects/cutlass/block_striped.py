@@ -8,11 +8,7 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, i32
 from xdsl.ir import Operation, SSAValue
-from xdsl.irdl import (
-    irdl_op_definition,
-    prop_def,
-    traits_def,
-)
+from xdsl.irdl import prop_def, traits_def
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
 from tileas_xdsl.diagnostics.emission import op_error
@@ -26,6 +22,7 @@ from tileas_xdsl.dialects.cute.types.views import MemRefType
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value, value_of, word
 from tileas_xdsl.dialects.cute_nvgpu.threads.atomics import has_update
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init
+from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 __all__ = [
     "BlockStripedLoadAddOp",

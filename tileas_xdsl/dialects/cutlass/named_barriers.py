@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import IntegerAttr, i32
-from xdsl.irdl import irdl_op_definition
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
 from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import NAMED_BARRIERS, WARP
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init
+from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 __all__ = ["NamedBarrierArriveAndWaitOp", "NamedBarrierArriveOp"]
 

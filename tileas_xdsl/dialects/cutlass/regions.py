@@ -9,7 +9,6 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -42,6 +41,7 @@ from tileas_xdsl.dialects.cutlass.types import (
     PipelineStateType,
     PipelineType,
 )
+from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 __all__ = ["AsyncExecOp", "ConsumeOp", "ProduceOp", "SwitchByExecutorOp", "YieldOp"]
 

@@ -11,14 +11,7 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, i32
 from xdsl.ir import Operation, SSAValue
-from xdsl.irdl import (
-    IRDLOperation,
-    irdl_op_definition,
-    operand_def,
-    prop_def,
-    result_def,
-    traits_def,
-)
+from xdsl.irdl import IRDLOperation, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
@@ -30,6 +23,7 @@ from tileas_xdsl.dialects.cute_nvgpu.operands import (
 )
 from tileas_xdsl.dialects.cutlass.types import STREAMK, SchedulerParamsType
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init, init_fields
+from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 __all__ = [
     "CreateDpParamsOp",

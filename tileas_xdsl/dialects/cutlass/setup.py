@@ -8,7 +8,6 @@ from xdsl.dialects.builtin import IntegerAttr, i32
 from xdsl.irdl import (
     IRDLOperation,
     ParsePropInAttrDict,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -24,6 +23,7 @@ from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import WARP, check_barrier
 from tileas_xdsl.dialects.cutlass.kinds import Agent
 from tileas_xdsl.dialects.cutlass.types import ParticipantsType, PipelineType
 from tileas_xdsl.dialects.fields import init_fields
+from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 __all__ = ["MakeParticipantsOp", "PipelineCreateOp", "PipelineInitOp"]
 

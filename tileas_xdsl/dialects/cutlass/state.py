@@ -7,14 +7,7 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import StringAttr, i32
 from xdsl.ir import SSAValue
-from xdsl.irdl import (
-    IRDLOperation,
-    irdl_op_definition,
-    operand_def,
-    prop_def,
-    result_def,
-    traits_def,
-)
+from xdsl.irdl import IRDLOperation, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
@@ -22,6 +15,7 @@ from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value
 from tileas_xdsl.dialects.cutlass.types import PipelineStateType
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init, init_fields
+from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 __all__ = [
     "FIRST_PHASE",

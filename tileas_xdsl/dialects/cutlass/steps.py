@@ -9,12 +9,7 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1, i16, i32
 from xdsl.ir import Operation, SSAValue
-from xdsl.irdl import (
-    AttrSizedOperandSegments,
-    irdl_op_definition,
-    result_def,
-    traits_def,
-)
+from xdsl.irdl import AttrSizedOperandSegments, result_def, traits_def
 from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
@@ -25,6 +20,7 @@ from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
 from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import LARGEST_COUNT
 from tileas_xdsl.dialects.cutlass.types import PipelineStateType, PipelineType
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init
+from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 __all__ = [
     "ConsumerReleaseOp",

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import IntegerAttr, i1, i32
 from xdsl.ir import Operation, SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import operand_def, prop_def, result_def, traits_def
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
@@ -30,6 +30,7 @@ from tileas_xdsl.dialects.cutlass.scheduler_params import (
 from tileas_xdsl.dialects.cutlass.tile_scheduler import OfWorkOp
 from tileas_xdsl.dialects.cutlass.types import STREAMK
 from tileas_xdsl.dialects.fields import derived_init, init_fields
+from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 __all__ = [
     "ComputeEpilogueOp",

@@ -21,7 +21,6 @@ from xdsl.irdl import (
     BaseAttr,
     IRDLOperation,
     VarConstraint,
-    irdl_op_definition,
     operand_def,
     prop_def,
     result_def,
@@ -37,6 +36,7 @@ from tileas_xdsl.dialects.cutlass.scheduler_params import check_field, params_ty
 from tileas_xdsl.dialects.cutlass.types import STREAMK, SchedulerParamsType, WorkTileInfoType
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init, init_fields
 from tileas_xdsl.dialects.ir_queries import enclosing
+from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 __all__ = [
     "AdvanceToNextWorkOp",

@@ -9,7 +9,6 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     ParsePropInAttrDict,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     result_def,
@@ -19,6 +18,7 @@ from xdsl.traits import NoMemoryEffect
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.element_bits import bits_of
+from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.tl.attributes import FragmentAttr, SharedAttr
 from tileas_xdsl.dialects.tl.base import (
     BUFFER,

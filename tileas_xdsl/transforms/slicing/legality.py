@@ -10,14 +10,13 @@ from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import note, op_error
 from tileas_xdsl.diagnostics.locations import name_of
 from tileas_xdsl.dialects.ir_queries import constant_integer, owning_op
-from tileas_xdsl.dialects.nv_tileas import NvTileas
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyBase
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.base import PipelineOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
 from tileas_xdsl.transforms.slicing.counted_loop import CountedLoop
 
-COPIED_DIALECTS = frozenset({"arith", "cf", "math", "scf", "tensor"})
+COPIED_DIALECTS = frozenset({"arith", "cf", "math", "nv_tileas", "scf", "tensor"})
 """Arithmetic, control flow, and tiles as values."""
 
 COPIED_OPERATIONS = frozenset(
@@ -33,11 +32,12 @@ COPIED_OPERATIONS = frozenset(
         "memref.load",
         "memref.store",
         "memref.subview",
-        *(op.name for op in NvTileas.operations),
     }
-) - {AgentSwitchOp.name, CreatePipelineOp.name}
-"""What else may be in a sliced loop.  A copy of a split into agents, or of a pipeline, would have
-barriers of its own."""
+)
+"""What else may be in a sliced loop."""
+
+SINGLE = (AgentSwitchOp, CreatePipelineOp)
+"""A copy of a split into agents, or of a pipeline, would have barriers of its own."""
 
 TRAVERSED = (func.FuncOp, scf.ForOp, scf.WhileOp, PipelineOp)
 """Operations whose regions begin with values that are known to stay what they are."""
@@ -55,6 +55,8 @@ def _is_copied(op: Operation) -> bool:
     if isinstance(op, func.CallOp):
         callee = SymbolTable.lookup_symbol(op, op.callee)
         return isinstance(callee, func.FuncOp) and not callee.is_declaration
+    if isinstance(op, SINGLE):
+        return False
     return op.name in COPIED_OPERATIONS or op.dialect_name() in COPIED_DIALECTS
 
 

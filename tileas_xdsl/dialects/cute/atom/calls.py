@@ -13,7 +13,6 @@ from typing import Any, TypeVar
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -41,6 +40,7 @@ from tileas_xdsl.dialects.cute.memory.views import bit_width
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute.types.tiled_atoms import TiledCopyType, TiledMmaType
 from tileas_xdsl.dialects.cute.types.views import CoordTensorType, HandleViewType, MemRefType
+from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.layout import ComposedLayout, Layout
 
 A = TypeVar("A", bound=AtomType)

@@ -9,7 +9,6 @@ from typing import Any
 from xdsl.ir import Attribute
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     traits_def,
@@ -31,6 +30,7 @@ from tileas_xdsl.dialects.cute.base.operands import has_static_shape
 from tileas_xdsl.dialects.cute.memory.views import bit_width
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute.types.views import MemRefType
+from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.layout import ComposedLayout, Layout, int_tuple
 from tileas_xdsl.layout.int_tuple import is_tuple, product, show
 

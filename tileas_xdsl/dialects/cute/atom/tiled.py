@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import operand_def, prop_def, result_def, traits_def
 from xdsl.traits import MemoryAllocEffect, Pure
 
 from tileas_xdsl import layout as algebra
@@ -26,6 +26,7 @@ from tileas_xdsl.dialects.cute.memory.views import bit_width
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute.types.tiled_atoms import TiledCopyType, TiledMmaType
 from tileas_xdsl.dialects.cute.types.tuples import ShapeType
+from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.layout import Layout, coalesce, composition, int_tuple, zipped_divide
 from tileas_xdsl.layout.composed import innermost, lift_domain
 from tileas_xdsl.layout.errors import LayoutError

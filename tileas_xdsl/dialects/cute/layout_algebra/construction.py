@@ -5,14 +5,7 @@ from __future__ import annotations
 from abc import ABC
 from typing import Any, Self
 
-from xdsl.irdl import (
-    irdl_op_definition,
-    operand_def,
-    opt_prop_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-)
+from xdsl.irdl import operand_def, opt_prop_def, result_def, traits_def, var_operand_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
@@ -45,6 +38,7 @@ from tileas_xdsl.dialects.cute.types.tuples import (
     StrideAttr,
 )
 from tileas_xdsl.dialects.cute.types.views import ArithTupleIterType
+from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.layout import (
     ComposedLayout,
     Layout,

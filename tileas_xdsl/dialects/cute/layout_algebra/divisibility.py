@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from xdsl.dialects.builtin import i8, i32
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.irdl import operand_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
@@ -19,6 +19,7 @@ from tileas_xdsl.dialects.cute.types.integers import (
     width_and_divisor,
 )
 from tileas_xdsl.dialects.cute.types.pointers import PtrType
+from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.layout.expr.expression import Expression, divisor_of
 
 

@@ -8,13 +8,7 @@ from typing import Any, ClassVar, cast
 
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute
-from xdsl.irdl import (
-    irdl_op_definition,
-    operand_def,
-    opt_prop_def,
-    result_def,
-    traits_def,
-)
+from xdsl.irdl import operand_def, opt_prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.catalogue import message
@@ -47,6 +41,7 @@ from tileas_xdsl.dialects.cute.types.tuples import (
     ShapeType,
     StrideType,
 )
+from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.layout import ComposedLayout, Layout, Swizzle, int_tuple
 from tileas_xdsl.layout.composed import innermost
 from tileas_xdsl.layout.errors import LayoutError

@@ -7,14 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
-from xdsl.irdl import (
-    AttrSizedOperandSegments,
-    irdl_op_definition,
-    operand_def,
-    opt_operand_def,
-    result_def,
-    traits_def,
-)
+from xdsl.irdl import AttrSizedOperandSegments, operand_def, opt_operand_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from tileas_xdsl import layout as algebra
@@ -32,6 +25,7 @@ from tileas_xdsl.dialects.cute.base.operation import AlgebraOp
 from tileas_xdsl.dialects.cute.base.symbolic_values import Tile, Tree, View, symbol
 from tileas_xdsl.dialects.cute.layout_algebra.transforms import moved
 from tileas_xdsl.dialects.cute.types.tuples import IntTupleType, ShapeType, show_tile
+from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.layout import ComposedLayout, Layout
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.expr.expression import Expression, compute

@@ -10,14 +10,7 @@ from functools import partial
 from typing import Any
 
 from xdsl.dialects.builtin import IntegerAttr
-from xdsl.irdl import (
-    irdl_op_definition,
-    operand_def,
-    opt_operand_def,
-    prop_def,
-    result_def,
-    traits_def,
-)
+from xdsl.irdl import operand_def, opt_operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from tileas_xdsl import layout as algebra
@@ -38,6 +31,7 @@ from tileas_xdsl.dialects.cute.base.symbolic_values import Tile, Tree, View, sym
 from tileas_xdsl.dialects.cute.layout_algebra.queries import Projection, coordinates_of
 from tileas_xdsl.dialects.cute.layout_algebra.tuples import add_trees
 from tileas_xdsl.dialects.cute.types.tuples import IntTupleType, ShapeType
+from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.layout import ComposedLayout, Layout, Swizzle, int_tuple
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.int_tuple import congruent, is_tuple, show

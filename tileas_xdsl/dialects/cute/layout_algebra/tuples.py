@@ -9,14 +9,7 @@ from typing import Any, ClassVar
 
 from xdsl.dialects.builtin import StringAttr, i1
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import (
-    irdl_op_definition,
-    operand_def,
-    prop_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-)
+from xdsl.irdl import operand_def, prop_def, result_def, traits_def, var_operand_def
 from xdsl.printer import Printer
 from xdsl.traits import Pure
 
@@ -43,6 +36,7 @@ from tileas_xdsl.dialects.cute.types.tuples import (
     StrideType,
     TileType,
 )
+from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.layout import Layout, int_tuple
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.expr.expression import Expression, compute, divisor_of

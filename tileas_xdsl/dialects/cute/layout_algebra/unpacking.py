@@ -8,7 +8,6 @@ from typing import Any
 from xdsl.dialects.builtin import UnitAttr, i32, i64
 from xdsl.ir import Attribute
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     result_def,
@@ -31,6 +30,7 @@ from tileas_xdsl.dialects.cute.base.symbolic_values import (
     type_of,
 )
 from tileas_xdsl.dialects.cute.types.tuples import IntTupleType
+from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.layout.expr.expression import DEFAULT_WIDTH, Expression, width_of
 from tileas_xdsl.layout.int_tuple import flat, is_tuple
 

@@ -10,13 +10,7 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.irdl import (
-    IRDLOperation,
-    irdl_op_definition,
-    prop_def,
-    result_def,
-    traits_def,
-)
+from xdsl.irdl import IRDLOperation, prop_def, result_def, traits_def
 from xdsl.traits import MemoryWriteEffect, Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
@@ -24,6 +18,7 @@ from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute.types.pointers import PtrType
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init
+from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.target.printf import MAX_VALUES, Conversion, FormatError, parse_format
 
 __all__ = ["AddressOfOp", "PrintTextOp"]

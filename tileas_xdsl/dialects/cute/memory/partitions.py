@@ -6,14 +6,7 @@ from functools import partial
 from typing import Any
 
 from xdsl.ir import Attribute
-from xdsl.irdl import (
-    irdl_op_definition,
-    operand_def,
-    opt_operand_def,
-    opt_prop_def,
-    result_def,
-    traits_def,
-)
+from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, result_def, traits_def
 from xdsl.traits import MemoryAllocEffect, Pure
 
 from tileas_xdsl import layout as algebra
@@ -35,6 +28,7 @@ from tileas_xdsl.dialects.cute.layout_algebra.transforms import sliced
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute.types.pointers import natural_alignment
 from tileas_xdsl.dialects.cute.types.tuples import CoordAttr, CoordType
+from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.layout import (
     NO_SWIZZLE,
     ComposedLayout,

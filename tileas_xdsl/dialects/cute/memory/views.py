@@ -8,14 +8,7 @@ from typing import Any
 
 from xdsl.dialects.builtin import FixedBitwidthType, VectorType
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import (
-    irdl_op_definition,
-    operand_def,
-    opt_operand_def,
-    opt_prop_def,
-    result_def,
-    traits_def,
-)
+from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, result_def, traits_def
 from xdsl.traits import MemoryAllocEffect, MemoryReadEffect, MemoryWriteEffect, Pure
 
 from tileas_xdsl.diagnostics.catalogue import message
@@ -38,6 +31,7 @@ from tileas_xdsl.dialects.cute.types.elements import integer_bits
 from tileas_xdsl.dialects.cute.types.pointers import PtrType, SwizzleType
 from tileas_xdsl.dialects.cute.types.tuples import IntTupleType
 from tileas_xdsl.dialects.cute.types.views import ArithTupleIterType, MemRefType
+from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.layout import NO_SWIZZLE, int_tuple
 from tileas_xdsl.layout.axes import axis_sum
 from tileas_xdsl.layout.errors import LayoutError

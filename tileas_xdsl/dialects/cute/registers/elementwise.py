@@ -9,19 +9,13 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, Block, Region, SSAValue
-from xdsl.irdl import (
-    IRDLOperation,
-    irdl_op_definition,
-    region_def,
-    traits_def,
-    var_operand_def,
-    var_result_def,
-)
+from xdsl.irdl import IRDLOperation, region_def, traits_def, var_operand_def, var_result_def
 from xdsl.traits import IsTerminator, Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute.base.checks import fragment
 from tileas_xdsl.dialects.cute.memory.pointers import Value
+from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 __all__ = ["MapFragmentOp", "YieldFragmentOp"]
 

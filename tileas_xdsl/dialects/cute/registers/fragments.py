@@ -9,15 +9,7 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import IntegerAttr, VectorType, i1, i32
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import (
-    IRDLOperation,
-    irdl_op_definition,
-    operand_def,
-    prop_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-)
+from xdsl.irdl import IRDLOperation, operand_def, prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
@@ -26,6 +18,7 @@ from tileas_xdsl.dialects.cute.base.checks import fragment
 from tileas_xdsl.dialects.cute.memory.pointers import Value
 from tileas_xdsl.dialects.cute.types.elements import as_vector, element_of
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init
+from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 __all__ = ["MakeFragmentOp", "SelectFragmentOp", "SliceFragmentOp", "UndefFragmentOp"]
 

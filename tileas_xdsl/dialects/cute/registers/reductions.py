@@ -8,7 +8,6 @@ from typing import Any
 from xdsl.dialects.builtin import AnyFloat, StringAttr, VectorType
 from xdsl.ir import Attribute
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -24,6 +23,7 @@ from tileas_xdsl.dialects.cute.base.checks import fragment
 from tileas_xdsl.dialects.cute.base.operands import is_static
 from tileas_xdsl.dialects.cute.base.operation import InferredOp
 from tileas_xdsl.dialects.cute.types.tuples import CoordAttr, ShapeType
+from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.layout import int_tuple
 from tileas_xdsl.layout.int_tuple import product, show
 

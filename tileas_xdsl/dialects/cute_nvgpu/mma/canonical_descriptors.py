@@ -11,10 +11,7 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr
 from xdsl.ir import Attribute
-from xdsl.irdl import (
-    irdl_op_definition,
-    traits_def,
-)
+from xdsl.irdl import traits_def
 from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.catalogue import message
@@ -28,6 +25,7 @@ from tileas_xdsl.dialects.cute.types.pointers import PtrType
 from tileas_xdsl.dialects.cute_nvgpu.operands import number, word
 from tileas_xdsl.dialects.cute_nvgpu.types import SmemDescType
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init
+from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.layout import Layout
 from tileas_xdsl.target.arch import TARGETS
 from tileas_xdsl.target.mma.canonical import MAJORS, MODES, CanonicalLayout, Major, operand_refusal

@@ -9,10 +9,7 @@ from collections.abc import Mapping
 
 from xdsl.dialects.builtin import DenseArrayBase, Float32Type, IntegerAttr, i32
 from xdsl.ir import Attribute, TypeAttribute
-from xdsl.irdl import (
-    irdl_op_definition,
-    traits_def,
-)
+from xdsl.irdl import traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
@@ -23,6 +20,7 @@ from tileas_xdsl.dialects.cute.types.elements import stored_bytes
 from tileas_xdsl.dialects.cute_nvgpu.atoms.block_scales import check_scales
 from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init
+from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.target_attribute import target_of
 from tileas_xdsl.target.features import FEATURES, Feature
 from tileas_xdsl.target.tiers import meets_any

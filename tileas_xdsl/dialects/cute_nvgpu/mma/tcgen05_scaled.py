@@ -9,7 +9,6 @@ from collections.abc import Mapping
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, i1, i32
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
@@ -19,6 +18,7 @@ from tileas_xdsl.dialects.cute_nvgpu.mma.wgmma_kinds import ptx_element
 from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
 from tileas_xdsl.dialects.cute_nvgpu.types import SmemDescType
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init
+from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.isa.tables.tensor_cores import TMEM_COPIES
 from tileas_xdsl.target.mma.block_scales import SCALE_VECTORS, scale_vector

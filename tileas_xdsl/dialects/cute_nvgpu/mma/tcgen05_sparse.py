@@ -8,14 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, i1, i32
-from xdsl.irdl import (
-    IRDLOperation,
-    ParsePropInAttrDict,
-    irdl_op_definition,
-    operand_def,
-    opt_prop_def,
-    prop_def,
-)
+from xdsl.irdl import IRDLOperation, ParsePropInAttrDict, operand_def, opt_prop_def, prop_def
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu.mma.tcgen05 import check_blocks
@@ -28,6 +21,7 @@ from tileas_xdsl.dialects.cute_nvgpu.mma.tcgen05_rules import (
 )
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value, number, value_of, word
 from tileas_xdsl.dialects.cute_nvgpu.types import SmemDescType
+from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.target_attribute import target_of
 from tileas_xdsl.target.isa.tables.tensor_cores import COLLECTORS
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.irdl import operand_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from tileas_xdsl.dialects.cute.base.inference_errors import inference_error
@@ -22,6 +22,7 @@ from tileas_xdsl.dialects.cute.types.tuples import TileAttr
 from tileas_xdsl.dialects.cute.types.views import MemRefType
 from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import integer
 from tileas_xdsl.dialects.cute_nvgpu.atoms.tmem_copies import TmemMoveType
+from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.layout import Layout, coalesce
 from tileas_xdsl.target.tensor_memory import LANE_STEP, LANES, counted, move_registers
 

@@ -14,7 +14,6 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -40,6 +39,7 @@ from tileas_xdsl.dialects.cute_nvgpu.operands import (
 )
 from tileas_xdsl.dialects.cute_nvgpu.types import SmemDescType
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init
+from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 __all__ = [
     "MakeGmmaSmemDescOp",

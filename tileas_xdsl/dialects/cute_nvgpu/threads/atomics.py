@@ -17,7 +17,6 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -31,6 +30,7 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute.base.checks import pointer
 from tileas_xdsl.dialects.cute.types.elements import integer_bits
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value, word
+from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 __all__ = ["AtomicCasOp", "AtomicRmwOp"]
 

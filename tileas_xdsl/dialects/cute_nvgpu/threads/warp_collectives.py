@@ -11,7 +11,6 @@ from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, f32, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -35,6 +34,7 @@ from tileas_xdsl.dialects.cute_nvgpu.operands import (
     word,
 )
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init
+from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 __all__ = ["LdsmOp", "PrmtOp", "ReduxOp", "ShuffleOp", "StsmOp"]
 

@@ -6,10 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, i1, i16, i32
 from xdsl.ir import Operation, SSAValue
-from xdsl.irdl import (
-    AttrSizedOperandSegments,
-    irdl_op_definition,
-)
+from xdsl.irdl import AttrSizedOperandSegments
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
@@ -19,6 +16,7 @@ from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
 from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import check_barrier
 from tileas_xdsl.dialects.cute_nvgpu.types import TmaDescriptorTiledType
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init
+from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 __all__ = [
     "BulkCommitOp",

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import i32, i64
-from xdsl.irdl import (
-    irdl_op_definition,
-    result_def,
-    traits_def,
-)
+from xdsl.irdl import result_def, traits_def
 from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
@@ -15,6 +11,7 @@ from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.cute_nvgpu.atoms.tma_copies import DESCRIPTOR
 from tileas_xdsl.dialects.cute_nvgpu.types import TmaDescriptorIm2colType, TmaDescriptorTiledType
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init
+from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 __all__ = [
     "CastTmaDescToIntegerOp",

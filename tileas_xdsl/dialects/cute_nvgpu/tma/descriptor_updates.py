@@ -10,10 +10,7 @@ from collections.abc import Mapping
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, i1, i32, i64
 from xdsl.ir import Attribute
-from xdsl.irdl import (
-    irdl_op_definition,
-    result_def,
-)
+from xdsl.irdl import result_def
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
@@ -23,6 +20,7 @@ from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
 from tileas_xdsl.dialects.cute_nvgpu.types import TmaDescriptorTiledType
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init
+from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.target.tma.tensor_map import MAX_RANK
 
 __all__ = ["AcquireTmaDescOp", "CopyTmaDescOp", "PublishTmaDescOp", "UpdateTmaDescOp"]

@@ -12,14 +12,7 @@ from typing import Any, cast
 
 from xdsl.dialects.builtin import IntegerAttr, i32
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import (
-    IRDLOperation,
-    irdl_op_definition,
-    operand_def,
-    opt_prop_def,
-    result_def,
-    traits_def,
-)
+from xdsl.irdl import IRDLOperation, operand_def, opt_prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.catalogue import message
@@ -42,6 +35,7 @@ from tileas_xdsl.dialects.cute_nvgpu.atoms.tma_copies import (
 )
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value, optional_number, value_of
 from tileas_xdsl.dialects.cute_nvgpu.types import TmaDescriptorTiledType
+from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.layout import Layout, Swizzle, coalesce, composition, right_inverse
 from tileas_xdsl.layout.axes import AxisSum
 from tileas_xdsl.layout.composed import innermost

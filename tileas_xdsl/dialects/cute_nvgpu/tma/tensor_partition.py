@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, cast
 
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.irdl import operand_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from tileas_xdsl import layout as algebra
@@ -21,6 +21,7 @@ from tileas_xdsl.dialects.cute.layout_algebra.transforms import moved
 from tileas_xdsl.dialects.cute.memory.views import bit_width
 from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import integer
 from tileas_xdsl.dialects.cute_nvgpu.atoms.tma_copies import TmaCopyType, first_elements
+from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.layout import Layout, coalesce, composition, logical_divide, right_inverse
 from tileas_xdsl.layout.composed import innermost
 from tileas_xdsl.layout.errors import LayoutError

@@ -6,20 +6,14 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import IndexType, IntegerType, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.irdl import (
-    IRDLOperation,
-    VarConstraint,
-    irdl_op_definition,
-    operand_def,
-    result_def,
-    traits_def,
-)
+from xdsl.irdl import IRDLOperation, VarConstraint, operand_def, result_def, traits_def
 from xdsl.irdl.constraints import AnyAttr
 from xdsl.traits import Pure
 from xdsl.utils.hints import isa
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
+from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 
 def pointer_of(type_: Attribute) -> PtrType | None:

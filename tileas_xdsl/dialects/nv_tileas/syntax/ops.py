@@ -15,13 +15,14 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from xdsl.ir import Attribute, TypeAttribute
-from xdsl.irdl import IRDLOperation, irdl_op_definition
+from xdsl.irdl import IRDLOperation
 from xdsl.parser import Parser
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.attributes import LayoutAttr
 from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType, TmaDescType
+from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.shared_parsing import parse_optional_tile, parse_payload_type
 
 _ASYNC_VALUE = "!async.value"

@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr
-from xdsl.irdl import (
-    AttrSizedOperandSegments,
-    irdl_op_definition,
-)
+from xdsl.irdl import AttrSizedOperandSegments
 
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.fields import derived_init
+from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.ptx.base import (
     REG,
     GuardedOp,

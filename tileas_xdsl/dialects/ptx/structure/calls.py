@@ -8,17 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import IntegerAttr, SymbolRefAttr
-from xdsl.irdl import (
-    irdl_op_definition,
-    opt_result_def,
-    prop_def,
-    traits_def,
-    var_operand_def,
-)
+from xdsl.irdl import opt_result_def, prop_def, traits_def, var_operand_def
 from xdsl.traits import Pure, SymbolTable
 
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.fields import derived_init
+from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.ptx.base import REG, PtxOp, Value, count_of, kind_of
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.special import has_symbols

@@ -17,8 +17,9 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     i8,
 )
-from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def
+from xdsl.irdl import opt_prop_def, prop_def
 
+from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.ptx.structure.control import SymbolOp, check_name
 from tileas_xdsl.layout.integers import is_power_of_two
 

@@ -5,19 +5,12 @@ from __future__ import annotations
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr
-from xdsl.irdl import (
-    irdl_op_definition,
-    operand_def,
-    opt_prop_def,
-    opt_result_def,
-    prop_def,
-    result_def,
-    traits_def,
-)
+from xdsl.irdl import operand_def, opt_prop_def, opt_result_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.fields import derived_init
+from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.ptx.base import REG, PtxOp, Value, count_of, elementwise, kind_of
 from tileas_xdsl.dialects.ptx.checks import (
     check_count,

@@ -1,0 +1,68 @@
+"""`irdl_op_definition` whose assembly format is read when the operation is first parsed or printed.
+
+Most operations of a dialect are neither in a process that compiles one kernel, and to read the
+formats of all takes as long as to compile it.  `assembly_program` reads one, for tests.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, TypeVar
+
+from xdsl.ir import Operation
+from xdsl.irdl import IRDLOperation, OpDef, PyRDLOpDefinitionError
+from xdsl.irdl.declarative_assembly_format import FormatProgram
+from xdsl.irdl.operations import get_accessors_from_op_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import ParseError
+
+OpT = TypeVar("OpT", bound=IRDLOperation)
+
+
+class AssemblyFormat:
+    """The text of a format, and the program that it is on first use."""
+
+    def __init__(self, text: str, definition: OpDef) -> None:
+        self._text = text
+        self._definition = definition
+
+    @cached_property
+    def program(self) -> FormatProgram:
+        """Parse the format; raises `PyRDLOpDefinitionError`."""
+        try:
+            return FormatProgram.from_str(self._text, self._definition)
+        except ParseError as error:
+            name = self._definition.name
+            raise PyRDLOpDefinitionError(f"The assembly format of {name}: ", error.args) from error
+
+
+def irdl_op_definition(cls: type[OpT]) -> type[OpT]:
+    """Define an operation, as xDSL's decorator of this name does."""
+    definition = OpDef.from_pyrdl(cls)
+    text, definition.assembly_format = definition.assembly_format, None
+    verify: Any = getattr(cls, "verify_", None)
+    for name, accessor in get_accessors_from_op_def(definition, verify).items():
+        setattr(cls, name, accessor)
+    definition.assembly_format = text
+    if text is not None:
+        _set_syntax(cls, AssemblyFormat(text, definition))
+    return cls
+
+
+def _set_syntax(cls: Any, syntax: AssemblyFormat) -> None:
+    def parse_with_format(operation: type[IRDLOperation], parser: Parser) -> IRDLOperation:
+        return syntax.program.parse(parser, operation)
+
+    def print_with_format(self: IRDLOperation, printer: Printer) -> None:
+        syntax.program.print(printer, self)
+
+    cls.parse = classmethod(parse_with_format)
+    cls.print = print_with_format
+    cls.assembly_syntax = syntax
+
+
+def assembly_program(operation: type[Operation]) -> FormatProgram | None:
+    """Return the parsed format of an operation; None where it has none."""
+    syntax: AssemblyFormat | None = vars(operation).get("assembly_syntax")
+    return None if syntax is None else syntax.program
