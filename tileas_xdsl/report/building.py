@@ -24,7 +24,6 @@ from tileas_xdsl.report.differences import Hunk, differences
 from tileas_xdsl.report.layouts import LaidOutTile, LayoutCollector, fragments
 from tileas_xdsl.report.levels import LevelText, Recorder
 from tileas_xdsl.report.loops import LoopReport, loop_reports
-from tileas_xdsl.report.places import ReadSource, SourceFile, line_of, locations_in
 from tileas_xdsl.report.roofline import draw_roofline
 from tileas_xdsl.report.runs import (
     Arguments,
@@ -34,6 +33,7 @@ from tileas_xdsl.report.runs import (
     of_diagnostic,
     runs_of,
 )
+from tileas_xdsl.report.source_locations import ReadSource, SourceFile, line_of, locations_in
 
 
 @dataclass(frozen=True)

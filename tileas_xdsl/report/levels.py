@@ -17,7 +17,7 @@ from tileas_xdsl.diagnostics.locations import file_locations
 from tileas_xdsl.diagnostics.report import Location
 from tileas_xdsl.levels import level_of
 from tileas_xdsl.printing import located_text
-from tileas_xdsl.report.places import PlaceTable
+from tileas_xdsl.report.source_locations import LocationTable
 
 Watch = Callable[[Stage, ModuleOp], None]
 """Told of a pass that has run, and of what it left."""
@@ -41,7 +41,7 @@ class Recorder:
     """The modules of a compilation as text, in the order in which passes made them."""
 
     ctx: Context
-    places: PlaceTable = field(default_factory=PlaceTable)
+    places: LocationTable = field(default_factory=LocationTable)
     levels: list[LevelText] = field(default_factory=list[LevelText])
     watches: Sequence[Watch] = ()
 

@@ -21,7 +21,7 @@ from typing import Any, TypeAlias, cast
 
 from tileas_xdsl.diagnostics.report import Location
 from tileas_xdsl.report.building import Report
-from tileas_xdsl.report.places import SourceFile
+from tileas_xdsl.report.source_locations import SourceFile
 
 Items: TypeAlias = Mapping[str, Any]
 

@@ -36,7 +36,7 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, Genera
 from tileas_xdsl.dialects.nv_tileas.shapes.transposed import transposed_encoding
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
-from tileas_xdsl.threads.smem.byte_transpose import takes_pieces
+from tileas_xdsl.threads.smem.byte_transpose import has_whole_blocks
 from tileas_xdsl.threads.smem.smem_layout import reads_mn_major
 from tileas_xdsl.transforms.extension import with_added
 from tileas_xdsl.transforms.normalize_dot_operands.permutations import (
@@ -169,7 +169,7 @@ class TransposeInSharedMemory(RewritePattern):
         source = transposed_source(op.source)
         if source is None or not isinstance(source.owner, TiledLoadOp | ViewOp):
             return
-        if not takes_pieces(shape_of(source.type), bits_of(element_of(source.type))):
+        if not has_whole_blocks(shape_of(source.type), bits_of(element_of(source.type))):
             return
         view = _transposed_view(source, Insert(rewriter.insert))
         rewriter.replace(op, ConvertLayoutOp(view, op.result.type))

@@ -72,7 +72,7 @@ class ThreadBuilder:
     """Whether one warpgroup after the other runs the code (`nv_tileas.async.turn`)."""
     stage: tuple[Stages, StageIndex] | None = None
     """The pipeline stage whose body is being lowered."""
-    in_pieces: frozenset[Operation] = frozenset()
+    copied_in_chunks: frozenset[Operation] = frozenset()
     """Loads through pointers, and the copies of their tiles, that `cp.async` does."""
     touched: set[SSAValue] = field(default_factory=set[SSAValue])
     """Arrays in global memory that earlier code accesses and some operation stores to."""

@@ -104,7 +104,7 @@ class PendingTile:
     layout: SharedLayout
     element: Attribute
     name: str
-    place: int | None = None
+    offset: int | None = None
     """Byte offset from the start of shared memory; None before the first use."""
     visible_to: int | None = None
     """The agent that wrote it last and whose threads have synchronised since."""

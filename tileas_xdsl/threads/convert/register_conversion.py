@@ -41,7 +41,7 @@ from tileas_xdsl.threads.codegen.barriers import synchronize_agent, synchronize_
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.codegen.warp_shuffle import of_lane
-from tileas_xdsl.threads.convert.conversion_in_pieces import converted_in_pieces
+from tileas_xdsl.threads.convert.chunked_conversion import converted_in_chunks
 from tileas_xdsl.threads.convert.element_conversion import CARRIERS, unrolled_elements
 from tileas_xdsl.threads.index.per_thread_tables import ThreadDigit, number_of
 from tileas_xdsl.threads.pipeline.warp_allocation import WARP
@@ -111,11 +111,11 @@ def converted(
     if element_bits(tile.element) is None:
         raise op_error(op, f"threads exchange elements that memory holds, not {tile.element}")
     plan = plan_of(tile.layout, layout, bits_of(tile.element), kind)
-    places = places_by(e, op, tile, plan, digits_of(layout))
-    return RegisterFile(e, tile.element).fragment(layout, places)
+    elements = elements_by(e, op, tile, plan, digits_of(layout))
+    return RegisterFile(e, tile.element).fragment(layout, elements)
 
 
-def places_by(
+def elements_by(
     e: ThreadBuilder,
     op: Operation,
     tile: RegisterTile,
@@ -142,7 +142,7 @@ def _renamed(
     registers = plan.registers
     most = registers.max(axis=0)
     if ((registers == most) | (registers < 0)).all():
-        return [file.place(v) for v in most.tolist()]
+        return [file.vector_element(v) for v in most.tolist()]
     return file.assembled(registers)
 
 
@@ -152,14 +152,14 @@ def _shuffled(
     """Shuffle 32-bit words between the lanes of a warp, one per round of the plan."""
     file, per = RegisterFile.of(e, tile), plan.offered.shape[2]
     for value in range(plan.source.values, plan.offset):
-        file.places.pop(value, None)
+        file.elements.pop(value, None)
     words: list[SSAValue] = []
     for number, (reads, offered) in enumerate(zip(plan.source_thread, plan.offered, strict=True)):
         first = plan.offset + number * per
         needed = ((plan.assembly >= first) & (plan.assembly < first + per)).any(axis=1)
         lane = number_of(e, np.where(needed, reads % WARP, -1))
-        places = file.assembled(_offered_to_anybody(offered, reads, needed))
-        words.append(_exchanged(e, file.joined(places), lane))
+        elements = file.assembled(_offered_to_anybody(offered, reads, needed))
+        words.append(_exchanged(e, file.joined(elements), lane))
     for number, word in enumerate(words):
         file.add(plan.offset + number * per, word)
     return file.assembled(plan.assembly)
@@ -202,7 +202,7 @@ def _through_buffer(
     """
     limit = e.plan.exchange_limit
     if limit is not None and plan.buffer.bytes > limit:
-        return converted_in_pieces(e, op, tile, plan, digits, limit)
+        return converted_in_chunks(e, op, tile, plan, digits, limit)
     by_warp = not plan.cost.barriers
     offset = allocate_scratch(e, op, plan.buffer.bytes, 8 * ACCESS_BYTES, by_warp=by_warp)
     pointer = e.insert(GetDynSmemOp(offset, i8, 8 * ACCESS_BYTES)).result

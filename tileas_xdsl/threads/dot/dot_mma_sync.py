@@ -133,7 +133,7 @@ def _multiplied(
     """Emit all instructions, for each step along K."""
     file = RegisterFile.of(e, start)
     accumulators = {
-        cell: file.joined([file.place(register) for register in cells.accumulators(cell)])
+        cell: file.joined([file.vector_element(register) for register in cells.accumulators(cell)])
         for cell in cells.cells()
     }
     for k in range(cells.tiling.steps):

@@ -144,7 +144,8 @@ def _in_registers(tile: RegisterTile, e: ThreadBuilder, steps: int) -> Operand:
     """A tile that threads have already, step after step."""
     file, count = RegisterFile.of(e, tile), tile.layout.values // steps
     return Operand(
-        tile.element, lambda k: [file.place(k * count + register) for register in range(count)]
+        tile.element,
+        lambda k: [file.vector_element(k * count + register) for register in range(count)],
     )
 
 

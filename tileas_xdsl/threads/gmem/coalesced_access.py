@@ -57,7 +57,7 @@ from tileas_xdsl.threads.registers.access_chunk import AccessChunk
 from tileas_xdsl.threads.registers.coordinates import (
     is_first_replica,
     is_holding_warp,
-    pieces,
+    thread_chunks,
 )
 from tileas_xdsl.threads.registers.element_iterator import is_held_once
 from tileas_xdsl.threads.registers.encoded_chunks import chunk_elements
@@ -128,7 +128,7 @@ class Accesses:
         """Accesses where `guard` holds; `bits` are those of pieces if not those of elements."""
         columns: dict[SSAValue, tuple[SSAValue, SSAValue]] = {}
         rows: dict[int, Row] = {}
-        for piece in pieces(e, layout, bits or bits_of(window.view.element)):
+        for piece in thread_chunks(e, layout, bits or bits_of(window.view.element)):
             if piece.line in rows:
                 continue
             if piece.column not in columns:
@@ -315,14 +315,14 @@ def store_window(
     accesses = Accesses.of(e, op, window, layout, guard=guard, mask=mask, order=ordering)
 
     def wide() -> list[SSAValue]:
-        for piece in pieces(e, layout, bits_of(target.element), stored=True):
+        for piece in thread_chunks(e, layout, bits_of(target.element), stored=True):
             pointer, exists = accesses.wide(piece)
             value = strip(e, tile.parts[piece.block], piece.register, piece.count)
             e.insert(StoreOp(value, pointer, exists, offset=piece.shift))
         return []
 
     def single() -> list[SSAValue]:
-        for piece in pieces(e, layout, bits_of(target.element), stored=True):
+        for piece in thread_chunks(e, layout, bits_of(target.element), stored=True):
             for k in range(piece.count):
                 pointer, exists = accesses.single(piece, k)
                 value = element(e, tile.parts[piece.block], piece.register + k)
@@ -347,7 +347,7 @@ def overwrite_shared(
     of a dead one), and none behind if the program has a barrier of the block next.
     """
     found = e.get(target)
-    is_new = isinstance(found, PendingTile) and found.place is None and not runs_again(op)
+    is_new = isinstance(found, PendingTile) and found.offset is None and not runs_again(op)
     tile = shared_tile(e, target)
     if not is_new or (isinstance(found, PendingTile) and found.visible_to == NOBODY):
         synchronize_agent(e)

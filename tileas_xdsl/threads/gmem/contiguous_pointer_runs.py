@@ -37,7 +37,7 @@ from tileas_xdsl.threads.registers.access_chunk import AccessChunk
 from tileas_xdsl.threads.registers.coordinates import (
     is_first_replica,
     is_holding_warp,
-    pieces,
+    thread_chunks,
 )
 from tileas_xdsl.threads.registers.vector_values import assembled, element, strip
 
@@ -69,7 +69,7 @@ class Runs:
         if form is None and not is_accumulator(layout):
             return None
         e = where.e
-        found = list(pieces(e, layout, bits, stored=stored))
+        found = list(thread_chunks(e, layout, bits, stored=stored))
         sizes = {piece.count * bits for piece in found}
         if max(sizes) > MAX_ACCESS_BITS or min(piece.count for piece in found) == 1:
             return None

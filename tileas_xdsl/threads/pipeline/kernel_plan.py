@@ -13,7 +13,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tileas_xdsl.analysis.layouts.dot_layouts import tiling_of
 from tileas_xdsl.analysis.memory.accumulators import PAIR, is_of_two_blocks, is_tensor_product
-from tileas_xdsl.analysis.memory.pointer_pieces import async_copies
+from tileas_xdsl.analysis.memory.pointer_chunks import async_copies
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.interfaces import Producer

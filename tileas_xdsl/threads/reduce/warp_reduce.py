@@ -30,8 +30,8 @@ from tileas_xdsl.threads.registers.access_chunk import AccessChunk
 from tileas_xdsl.threads.registers.coordinates import (
     is_counted_warp,
     is_first_replica,
-    pieces,
     row_group,
+    thread_chunks,
 )
 from tileas_xdsl.threads.registers.vector_split import vectors_of
 from tileas_xdsl.threads.registers.vector_values import (
@@ -124,16 +124,16 @@ def reduce_columns(
     buffer = scratch(e, op, rows.row_warps * rows.columns, c.wide)
     line = multiply(e, row_group(e, rows), rows.columns)
     holds = is_first_replica(e, source.layout)
-    for piece in list(pieces(e, source.layout, bits_of(c.wide)))[: rows.chunks]:
-        value = strip(e, part, piece.register, piece.count)
-        pointer = advance(e, buffer.pointer, add(e, line, piece.column), piece.count * buffer.size)
-        e.insert(StoreOp(value, pointer, holds, offset=piece.shift))
+    for chunk in list(thread_chunks(e, source.layout, bits_of(c.wide)))[: rows.chunks]:
+        value = strip(e, part, chunk.register, chunk.count)
+        pointer = advance(e, buffer.pointer, add(e, line, chunk.column), chunk.count * buffer.size)
+        e.insert(StoreOp(value, pointer, holds, offset=chunk.shift))
     synchronize_agent(e)
 
-    def load(piece: AccessChunk) -> SSAValue:
-        type_ = VectorType(c.wide, [piece.count])
-        pointer = advance(e, buffer.pointer, piece.column, piece.count * buffer.size)
-        places = [piece.shift + group * rows.columns for group in range(rows.row_warps)]
+    def load(chunk: AccessChunk) -> SSAValue:
+        type_ = VectorType(c.wide, [chunk.count])
+        pointer = advance(e, buffer.pointer, chunk.column, chunk.count * buffer.size)
+        places = [chunk.shift + group * rows.columns for group in range(rows.row_warps)]
         found = [e.insert(LoadOp(pointer, type_, offset=at)).result for at in places]
         return c.narrowed(c.all_of(found))
 

@@ -34,10 +34,10 @@ from tileas_xdsl.threads.codegen.integer_ops import (
 from tileas_xdsl.threads.codegen.thread_ids import lane_id, warp_id
 from tileas_xdsl.threads.pipeline.warp_allocation import GROUP
 from tileas_xdsl.threads.registers.access_chunk import AccessChunk
-from tileas_xdsl.threads.registers.encoded_chunks import encoded_pieces
+from tileas_xdsl.threads.registers.encoded_chunks import encoded_access_chunks
 
 
-def pieces(
+def thread_chunks(
     e: ThreadBuilder, layout: RegisterLayout, bits: int, *, stored: bool = False
 ) -> Iterator[AccessChunk]:
     """The chunks of a tile of elements of `bits` that this thread has.
@@ -49,7 +49,7 @@ def pieces(
         return _blocked(e, form)
     if is_accumulator(layout):
         return _accumulators(e, layout)
-    return encoded_pieces(e, layout, bits, stored=stored)
+    return encoded_access_chunks(e, layout, bits, stored=stored)
 
 
 def _blocked(e: ThreadBuilder, form: Blocked) -> Iterator[AccessChunk]:

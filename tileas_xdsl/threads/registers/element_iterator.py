@@ -15,7 +15,7 @@ from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.registers.coordinates import (
     is_first_replica,
     is_holding_warp,
-    pieces,
+    thread_chunks,
 )
 from tileas_xdsl.threads.registers.vector_values import element
 
@@ -45,10 +45,10 @@ def cells_to_store(e: ThreadBuilder, layout: RegisterLayout, bits: int) -> Itera
 def _cells(
     e: ThreadBuilder, layout: RegisterLayout, bits: int, guard: SSAValue | None, *, stored: bool
 ) -> Iterator[Cell]:
-    for piece in pieces(e, layout, bits, stored=stored):
-        exists = logical_and(e, guard, piece.exists)
-        for k in range(piece.count):
-            yield Cell(piece.block, piece.register + k, exists)
+    for chunk in thread_chunks(e, layout, bits, stored=stored):
+        exists = logical_and(e, guard, chunk.exists)
+        for k in range(chunk.count):
+            yield Cell(chunk.block, chunk.register + k, exists)
 
 
 def is_held_once(e: ThreadBuilder, layout: RegisterLayout) -> bool:

@@ -15,7 +15,7 @@ from tileas_xdsl.threads.index.per_thread_tables import holds, tabulated
 from tileas_xdsl.threads.registers.access_chunk import AccessChunk
 
 
-def encoded_pieces(
+def encoded_access_chunks(
     e: ThreadBuilder, layout: RegisterLayout, bits: int, *, stored: bool
 ) -> Iterator[AccessChunk]:
     """The pieces of a thread; of those that are stored only what no thread before it has."""

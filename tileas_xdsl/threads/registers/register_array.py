@@ -38,7 +38,7 @@ class RegisterFile:
 
     e: ThreadBuilder
     element: Attribute
-    places: dict[int, VectorElement] = field(default_factory=dict[int, VectorElement])
+    elements: dict[int, VectorElement] = field(default_factory=dict[int, VectorElement])
 
     @staticmethod
     def of(e: ThreadBuilder, fragment: RegisterTile) -> RegisterFile:
@@ -55,56 +55,56 @@ class RegisterFile:
 
     def add(self, first: int, vector: SSAValue) -> None:
         """Assign the components of a vector to entries from `first` on."""
-        self.places.update({first + k: (vector, k) for k in range(length(vector))})
+        self.elements.update({first + k: (vector, k) for k in range(length(vector))})
 
-    def place(self, register: int) -> VectorElement | None:
+    def vector_element(self, register: int) -> VectorElement | None:
         """Where an element is; None for nothing."""
-        return self.places.get(register)
+        return self.elements.get(register)
 
-    def joined(self, places: Sequence[VectorElement | None]) -> SSAValue:
+    def joined(self, elements: Sequence[VectorElement | None]) -> SSAValue:
         """Elements as one vector; what is nowhere is 0."""
-        return joined(self.e, [*self._strips(places)])
+        return joined(self.e, [*self._strips(elements)])
 
-    def _strips(self, places: Sequence[VectorElement | None]) -> Iterator[SSAValue]:
+    def _strips(self, elements: Sequence[VectorElement | None]) -> Iterator[SSAValue]:
         """Vectors of whole registers, as long as those are neighbours already."""
         per = self.per_word
         first = 0
-        while first < len(places):
-            run = self._neighbours(places[first:])
-            count = run if first + run == len(places) else run // per * per
-            place = places[first]
-            if place is not None and count and place[1] % per == 0:
-                yield strip(self.e, place[0], place[1], count)
+        while first < len(elements):
+            run = self._neighbours(elements[first:])
+            count = run if first + run == len(elements) else run // per * per
+            location = elements[first]
+            if location is not None and count and location[1] % per == 0:
+                yield strip(self.e, location[0], location[1], count)
             else:
-                count = min(per, len(places) - first)
-                yield self._register(places[first : first + count])
+                count = min(per, len(elements) - first)
+                yield self._register(elements[first : first + count])
             first += count
 
-    def _neighbours(self, places: Sequence[VectorElement | None]) -> int:
+    def _neighbours(self, elements: Sequence[VectorElement | None]) -> int:
         """Return how many leading entries are adjacent components of one vector."""
-        if places[0] is None:
+        if elements[0] is None:
             return 0
-        vector, at = places[0]
+        vector, at = elements[0]
         count = 1
-        while count < len(places) and places[count] == (vector, at + count):
+        while count < len(elements) and elements[count] == (vector, at + count):
             count += 1
         return count
 
-    def _register(self, places: Sequence[VectorElement | None]) -> SSAValue:
+    def _register(self, elements: Sequence[VectorElement | None]) -> SSAValue:
         """The elements of one register, from anywhere."""
         found = [
-            zero(self.e, self.element) if place is None else element(self.e, *place)
-            for place in places
+            zero(self.e, self.element) if location is None else element(self.e, *location)
+            for location in elements
         ]
         return joined(self.e, found)
 
     def fragment(
-        self, layout: RegisterLayout, places: Sequence[VectorElement | None]
+        self, layout: RegisterLayout, elements: Sequence[VectorElement | None]
     ) -> RegisterTile:
         """A tile in registers of a layout, from its elements in order."""
         vectors = vectors_of(layout)
         count = vectors.length
-        wanted = [*places, *[None] * (vectors.elements - len(places))]
+        wanted = [*elements, *[None] * (vectors.elements - len(elements))]
         parts = [
             self.joined(wanted[block * count : (block + 1) * count])
             for block in range(vectors.count)
@@ -140,7 +140,7 @@ class RegisterFile:
 
     def _whole_word(self, number: int) -> SSAValue:
         per = self.per_word
-        return self.joined([self.place(number * per + k) for k in range(per)])
+        return self.joined([self.vector_element(number * per + k) for k in range(per)])
 
     def _chosen_element(self, sources: Table) -> SSAValue:
         registers = [int(r) for r in np.unique(sources[sources >= 0])]
@@ -150,8 +150,8 @@ class RegisterFile:
         return chosen(self.e, found, sources)
 
     def _single(self, register: int) -> SSAValue:
-        place = self.place(register)
-        return zero(self.e, self.element) if place is None else element(self.e, *place)
+        location = self.vector_element(register)
+        return zero(self.e, self.element) if location is None else element(self.e, *location)
 
 
 def chosen(e: ThreadBuilder, values: Mapping[int, SSAValue], table: Table) -> SSAValue:

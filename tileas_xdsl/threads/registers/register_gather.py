@@ -21,7 +21,7 @@ from tileas_xdsl.layout.registers.register_layout import ElementTable, RegisterL
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.convert.element_conversion import CARRIERS, storage_type, unrolled_elements
-from tileas_xdsl.threads.convert.register_conversion import carried, places_by
+from tileas_xdsl.threads.convert.register_conversion import carried, elements_by
 from tileas_xdsl.threads.index.per_thread_tables import Table
 from tileas_xdsl.threads.registers.register_array import RegisterFile, VectorElement
 from tileas_xdsl.threads.registers.vector_split import vectors_of
@@ -33,11 +33,11 @@ class Gathered:
     """Gathered elements, each once however often it is used."""
 
     file: RegisterFile
-    """Holds the elements of `places`, possibly as their carrier type."""
+    """Holds the elements of `elements`, possibly as their carrier type."""
     element: Attribute
-    places: Sequence[VectorElement | None]
+    elements: Sequence[VectorElement | None]
     column: Sequence[int]
-    """For each requested register, its index in `places`."""
+    """For each requested register, its index in `elements`."""
 
     def is_one(self, first: int, count: int) -> bool:
         """Whether registers from one on are all the same one."""
@@ -45,15 +45,15 @@ class Gathered:
 
     def single(self, register: int) -> SSAValue:
         """The element of one register, a scalar."""
-        e, place = self.file.e, self.places[self.column[register]]
-        if place is not None and self.file.element == self.element:
-            return element(e, *place)
+        e, location = self.file.e, self.elements[self.column[register]]
+        if location is not None and self.file.element == self.element:
+            return element(e, *location)
         return element(e, self.vector(register, 1), 0)
 
     def vector(self, first: int, count: int) -> SSAValue:
         """Registers from one on."""
-        places = [self.places[c] for c in self.column[first : first + count]]
-        joint = self.file.joined(places)
+        elements = [self.elements[c] for c in self.column[first : first + count]]
+        joint = self.file.joined(elements)
         if self.file.element == self.element:
             return joint
         return unrolled_elements(self.file.e, joint, CARRIERS[self.element].back, self.element)
@@ -72,10 +72,10 @@ def gathered(e: ThreadBuilder, op: Operation, tile: RegisterTile, wanted: Table)
     plan = _plan(tile.layout, bits_of(element_), columns.shape[1], columns.tobytes())
     if isinstance(plan, RegisterPlan) and (most := _uniform_registers(plan.registers)) is not None:
         file = RegisterFile.of(e, tile)
-        return Gathered(file, tile.element, [file.place(v) for v in most], numbers)
+        return Gathered(file, tile.element, [file.vector_element(v) for v in most], numbers)
     travelling = carried(e, tile)
     file = RegisterFile(e, travelling.element)
-    return Gathered(file, tile.element, places_by(e, op, travelling, plan), numbers)
+    return Gathered(file, tile.element, elements_by(e, op, travelling, plan), numbers)
 
 
 def _uniform_registers(registers: Table) -> list[int] | None:

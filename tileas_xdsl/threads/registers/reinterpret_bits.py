@@ -64,7 +64,9 @@ def _split(e: ThreadBuilder, tile: RegisterTile, unit: Attribute, per: int) -> R
     step = vectors_of(tile.layout).length * per
     for block, part in enumerate(tile.parts):
         file.add(block * step, _bitcast(e, part, unit))
-    return file.fragment(layout, [file.place(register) for register in range(layout.values)])
+    return file.fragment(
+        layout, [file.vector_element(register) for register in range(layout.values)]
+    )
 
 
 def _joined(
@@ -74,7 +76,7 @@ def _joined(
     file, vectors = RegisterFile.of(e, units), vectors_of(layout)
     step = vectors.length * (bits_of(element) // bits_of(units.element))
     parts = [
-        _bitcast(e, file.joined([file.place(first + k) for k in range(step)]), element)
+        _bitcast(e, file.joined([file.vector_element(first + k) for k in range(step)]), element)
         for first in range(0, vectors.count * step, step)
     ]
     return RegisterTile(layout, element, tuple(parts))

@@ -26,7 +26,7 @@ from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import i32_constant
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile, Splat
 from tileas_xdsl.threads.registers.access_chunk import AccessChunk
-from tileas_xdsl.threads.registers.coordinates import pieces
+from tileas_xdsl.threads.registers.coordinates import thread_chunks
 from tileas_xdsl.threads.registers.vector_split import vectors_of
 
 BYTE = 8
@@ -42,11 +42,11 @@ def assembled(
     make: Callable[[AccessChunk], SSAValue],
 ) -> RegisterTile:
     """A tile of pieces, each an element or a vector that `make` gives."""
-    found = [(piece, make(piece)) for piece in pieces(e, layout, bits_of(element))]
+    found = [(chunk, make(chunk)) for chunk in thread_chunks(e, layout, bits_of(element))]
     parts: list[SSAValue] = []
     vectors = vectors_of(layout)
     for block in range(vectors.count):
-        mine = {piece.register: value for piece, value in found if piece.block == block}
+        mine = {chunk.register: value for chunk, value in found if chunk.block == block}
         parts.append(filled(e, mine, vectors.length, element))
     return RegisterTile(layout, element, tuple(parts))
 

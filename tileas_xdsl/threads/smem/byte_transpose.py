@@ -1,7 +1,7 @@
 """Transpose a tile of bytes from shared memory to shared memory, as pairs of bytes.
 
 wgmma reads 8-bit operands K-major only, and matrices of ldmatrix and stmatrix have 16-bit elements.
-A warp moves pieces of 32 rows and 16 columns of the source:
+A warp moves blocks of 32 rows and 16 columns of the source:
 
     ldmatrix.x4.trans   lane 4 r + q gets the columns 2 r, 2 r + 1 of two rows, four times:
                         a = rows 4 q, 4 q + 1;  b = rows 4 q + 2, 4 q + 3 (and 16 rows on)
@@ -39,8 +39,8 @@ from tileas_xdsl.threads.codegen.thread_ids import lane_id, warp_id
 from tileas_xdsl.threads.registers.vector_values import element, joined
 from tileas_xdsl.threads.smem.stmatrix_epilogue import SwizzledRow
 
-PIECE_ROWS = 32
-PIECE_COLUMNS = 16
+BLOCK_ROWS = 32
+BLOCK_COLUMNS = 16
 """Rows and columns of the source, in bytes, that a warp transposes at once."""
 
 EVEN_BYTES = 0x6420
@@ -54,40 +54,40 @@ MATRIX = 8
 WORDS = VectorType(i32, [4])
 
 
-def takes_pieces(shape: tuple[int, ...], bits: int) -> bool:
-    """Whether a tile of rows of `bits`-bit elements consists of whole pieces."""
+def has_whole_blocks(shape: tuple[int, ...], bits: int) -> bool:
+    """Whether a tile of rows of `bits`-bit elements consists of whole blocks."""
     if len(shape) != 2 or bits != 8:
         return False
-    return shape[0] % PIECE_ROWS == 0 and shape[1] % PIECE_COLUMNS == 0
+    return shape[0] % BLOCK_ROWS == 0 and shape[1] % BLOCK_COLUMNS == 0
 
 
 def transpose_bytes(e: ThreadBuilder, source: SharedTile, target: SharedTile) -> None:
     """Write the transpose of a tile of bytes; the caller synchronises before and behind."""
-    across = gcd(e.agent.warps, source.layout.panel // PIECE_COLUMNS)
-    along = gcd(e.agent.warps // across, target.layout.panel // PIECE_ROWS)
+    across = gcd(e.agent.warps, source.layout.panel // BLOCK_COLUMNS)
+    along = gcd(e.agent.warps // across, target.layout.panel // BLOCK_ROWS)
     used = across * along
     if used == e.agent.warps:
-        _pieces(e, source, target, (along, across))
+        _blocks(e, source, target, (along, across))
         return
     with predicated(e, is_less(e, warp_id(e), i32_constant(e, used))):
-        _pieces(e, source, target, (along, across))
+        _blocks(e, source, target, (along, across))
 
 
-def _pieces(
+def _blocks(
     e: ThreadBuilder, source: SharedTile, target: SharedTile, warps: tuple[int, int]
 ) -> None:
     """All pieces of a warp, where so many warps are along the rows and across the columns."""
     (along, across), (rows, columns) = warps, (source.height, source.layout.columns)
     lane, warp = lane_id(e), warp_id(e)
-    row = multiply(e, modulo(e, divide(e, warp, across), along), PIECE_ROWS)
-    column = multiply(e, modulo(e, warp, across), PIECE_COLUMNS)
+    row = multiply(e, modulo(e, divide(e, warp, across), along), BLOCK_ROWS)
+    column = multiply(e, modulo(e, warp, across), BLOCK_COLUMNS)
     first = _selector(e, lane)
     selectors = first, xor(e, first, i32_constant(e, NEXT_BYTE))
     loads = SwizzledRow(e, source, add(e, row, _source_row(e, lane)), column, 16)
     from_column, from_row = _target_place(e, lane)
     stores = SwizzledRow(e, target, add(e, column, from_column), add(e, row, from_row), 16)
-    for down in range(0, rows, PIECE_ROWS * along):
-        for right in range(0, columns, PIECE_COLUMNS * across):
+    for down in range(0, rows, BLOCK_ROWS * along):
+        for right in range(0, columns, BLOCK_COLUMNS * across):
             pointer, distance = loads.at(down, right)
             loaded = e.insert(LdsmOp(advance(e, pointer, distance), WORDS, 4, True)).result
             words = _transposed_words(e, loaded, selectors)

@@ -41,8 +41,8 @@ _VIEWS = (ExtractSliceOp, ReinterpretOp, ViewOp)
 def dead_memory(e: ThreadBuilder, op: Operation) -> Iterator[tuple[int, int]]:
     """Yield offset and bytes of memory that no thread of the block reads from `op` on."""
     for value, found in e.values.items():
-        if isinstance(found, PendingTile) and found.place is not None and _is_dead(value, op):
-            yield found.place, found.layout.bytes
+        if isinstance(found, PendingTile) and found.offset is not None and _is_dead(value, op):
+            yield found.offset, found.layout.bytes
         elif isinstance(found, OrderToken) and found.stages is not None and _is_drained(value, op):
             yield found.stages.offset, found.stages.count * found.stages.slot_bytes
 
@@ -84,10 +84,10 @@ def is_free(e: ThreadBuilder, offset: int, size: int, op: Operation) -> bool:
         _is_dead(value, op)
         for value, found in e.values.items()
         if isinstance(found, PendingTile)
-        and found.place is not None
+        and found.offset is not None
         and isinstance(value.owner, _MAKERS)
-        and offset < found.place + found.layout.bytes
-        and found.place < offset + size
+        and offset < found.offset + found.layout.bytes
+        and found.offset < offset + size
     )
 
 

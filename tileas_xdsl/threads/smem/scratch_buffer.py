@@ -22,7 +22,7 @@ from tileas_xdsl.threads.codegen.lowered_values import RegisterLayout, RegisterT
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.codegen.thread_ids import is_first_thread
 from tileas_xdsl.threads.registers.access_chunk import AccessChunk
-from tileas_xdsl.threads.registers.coordinates import is_first_replica, pieces
+from tileas_xdsl.threads.registers.coordinates import is_first_replica, thread_chunks
 from tileas_xdsl.threads.registers.vector_values import assembled, strip
 from tileas_xdsl.threads.smem.scratch_allocation import allocate_scratch, release_scratch
 
@@ -54,11 +54,11 @@ def spilled(e: ThreadBuilder, op: Operation, tile: RegisterTile) -> Scratch:
     """Store a tile to scratch, where all threads of the agent may read it."""
     buffer = scratch(e, op, prod(tile.layout.shape), tile.element)
     holds = is_first_replica(e, tile.layout)
-    for piece in pieces(e, tile.layout, 8 * buffer.size, stored=True):
-        value = strip(e, tile.parts[piece.block], piece.register, piece.count)
-        pointer = place(e, buffer, piece, columns_of(tile.layout))
-        mine = logical_and(e, holds, piece.exists)
-        e.insert(StoreOp(value, pointer, mine, offset=piece.shift))
+    for chunk in thread_chunks(e, tile.layout, 8 * buffer.size, stored=True):
+        value = strip(e, tile.parts[chunk.block], chunk.register, chunk.count)
+        pointer = place(e, buffer, chunk, columns_of(tile.layout))
+        mine = logical_and(e, holds, chunk.exists)
+        e.insert(StoreOp(value, pointer, mine, offset=chunk.shift))
     synchronize_agent(e)
     return buffer
 
@@ -66,10 +66,10 @@ def spilled(e: ThreadBuilder, op: Operation, tile: RegisterTile) -> Scratch:
 def read_back(e: ThreadBuilder, buffer: Scratch, layout: RegisterLayout) -> RegisterTile:
     """Load a tile from scratch into registers of a layout."""
 
-    def load(piece: AccessChunk) -> SSAValue:
-        pointer = place(e, buffer, piece, columns_of(layout))
-        type_ = VectorType(buffer.element, [piece.count])
-        return e.insert(LoadOp(pointer, type_, piece.exists, offset=piece.shift)).result
+    def load(chunk: AccessChunk) -> SSAValue:
+        pointer = place(e, buffer, chunk, columns_of(layout))
+        type_ = VectorType(buffer.element, [chunk.count])
+        return e.insert(LoadOp(pointer, type_, chunk.exists, offset=chunk.shift)).result
 
     return assembled(e, layout, buffer.element, load)
 
@@ -89,12 +89,12 @@ def columns_of(layout: RegisterLayout) -> int:
     return layout.shape[-1] if layout.shape else 1
 
 
-def place(e: ThreadBuilder, buffer: Scratch, piece: AccessChunk, columns: int) -> SSAValue:
+def place(e: ThreadBuilder, buffer: Scratch, chunk: AccessChunk, columns: int) -> SSAValue:
     """Return the address of a chunk of a row-major tile, without its constant offset."""
-    offset = piece.column
-    if piece.row is not None:
-        offset = add(e, multiply(e, piece.row, columns), offset)
-    return advance(e, buffer.pointer, offset, piece.count * buffer.size)
+    offset = chunk.column
+    if chunk.row is not None:
+        offset = add(e, multiply(e, chunk.row, columns), offset)
+    return advance(e, buffer.pointer, offset, chunk.count * buffer.size)
 
 
 def broadcast_from_first_thread(e: ThreadBuilder, op: Operation, value: SSAValue) -> SSAValue:

@@ -27,15 +27,15 @@ def shared_tile(e: ThreadBuilder, value: SSAValue) -> SharedTile:
     if not isinstance(found, PendingTile):
         raise op_error(op, "is used as a tile in shared memory, but lives elsewhere")
     layout = found.layout
-    if found.place is None and e.plan.is_thrifty:
-        found.place = memory_for_operand(e, value, layout.bytes)
-        if found.place is not None:
+    if found.offset is None and e.plan.is_thrifty:
+        found.offset = memory_for_operand(e, value, layout.bytes)
+        if found.offset is not None:
             found.visible_to = NOBODY
-    if found.place is None:
-        found.place = memory_for_staging(e, value, layout.bytes)
-    if found.place is None:
-        found.place = e.plan.shared.allocate(op, found.name, layout.bytes, layout.describe())
-    pointer = e.insert(GetDynSmemOp(found.place, i8, ALIGNMENT)).result
+    if found.offset is None:
+        found.offset = memory_for_staging(e, value, layout.bytes)
+    if found.offset is None:
+        found.offset = e.plan.shared.allocate(op, found.name, layout.bytes, layout.describe())
+    pointer = e.insert(GetDynSmemOp(found.offset, i8, ALIGNMENT)).result
     return SharedTile(pointer, layout, found.element)
 
 

@@ -17,7 +17,7 @@ from tileas_xdsl.threads.codegen.integer_ops import add, divide, modulo, multipl
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile, SharedTile
 from tileas_xdsl.threads.codegen.pointer_ops import advance, recast
 from tileas_xdsl.threads.registers.access_chunk import AccessChunk
-from tileas_xdsl.threads.registers.coordinates import is_first_replica, pieces
+from tileas_xdsl.threads.registers.coordinates import is_first_replica, thread_chunks
 from tileas_xdsl.threads.registers.vector_split import has_closed_form
 from tileas_xdsl.threads.registers.vector_values import assembled, joined, strip
 from tileas_xdsl.threads.smem.shared_tile import row_swizzle
@@ -33,10 +33,10 @@ def read_shared(e: ThreadBuilder, tile: SharedTile, layout: RegisterLayout) -> R
     if not has_closed_form(layout) or not tile.layout.is_by_row:
         return read_by_table(e, tile, layout)
 
-    def load(piece: AccessChunk) -> SSAValue:
+    def load(chunk: AccessChunk) -> SSAValue:
         found = [
             e.insert(LoadOp(chunk_address(e, tile, unit), VectorType(tile.element, [unit.count])))
-            for unit in _units(piece, tile.layout.bits)
+            for unit in _units(chunk, tile.layout.bits)
         ]
         return joined(e, [op.result for op in found])
 
@@ -53,38 +53,38 @@ def write_shared(e: ThreadBuilder, fragment: RegisterTile, tile: SharedTile) -> 
         return
     holds = is_first_replica(e, fragment.layout)
     bits = tile.layout.bits
-    for piece in pieces(e, fragment.layout, bits):
-        for unit in _units(piece, bits):
+    for chunk in thread_chunks(e, fragment.layout, bits):
+        for unit in _units(chunk, bits):
             value = strip(e, fragment.parts[unit.block], unit.register, unit.count)
             e.insert(StoreOp(value, chunk_address(e, tile, unit), holds))
 
 
-def _units(piece: AccessChunk, bits: int) -> Iterator[AccessChunk]:
+def _units(chunk: AccessChunk, bits: int) -> Iterator[AccessChunk]:
     """The parts of a chunk that a swizzle leaves whole: 16 bytes.
 
     A chunk is longer where a tile was loaded in pieces of smaller elements than these.
     """
-    count = min(piece.count, UNIT_BITS // bits)
-    for k in range(0, piece.count, count):
-        yield replace(piece, register=piece.register + k, count=count, shift=piece.shift + k)
+    count = min(chunk.count, UNIT_BITS // bits)
+    for k in range(0, chunk.count, count):
+        yield replace(chunk, register=chunk.register + k, count=count, shift=chunk.shift + k)
 
 
-def chunk_address(e: ThreadBuilder, tile: SharedTile, piece: AccessChunk) -> SSAValue:
+def chunk_address(e: ThreadBuilder, tile: SharedTile, chunk: AccessChunk) -> SSAValue:
     """Return the address of a chunk: a swizzle permutes 16-byte units, the widest chunk."""
     layout = tile.layout
     size = layout.bits // 8
-    panel, inside = divmod(piece.shift, layout.panel)
-    column, moved = piece.column, None
-    is_anywhere = piece.span == 1 and layout.panels > 1
-    if piece.span > layout.panel or is_anywhere:
+    panel, inside = divmod(chunk.shift, layout.panel)
+    column, moved = chunk.column, None
+    is_anywhere = chunk.span == 1 and layout.panels > 1
+    if chunk.span > layout.panel or is_anywhere:
         moved = multiply(e, divide(e, column, layout.panel), layout.panel_bytes)
         column = modulo(e, column, layout.panel)
     offset = add(e, multiply(e, column, size), inside * size)
-    if piece.row is not None:
-        swizzled = xor(e, offset, row_swizzle(e, piece.row, layout.swizzle))
-        offset = add(e, multiply(e, piece.row, layout.row_bytes), swizzled)
+    if chunk.row is not None:
+        swizzled = xor(e, offset, row_swizzle(e, chunk.row, layout.swizzle))
+        offset = add(e, multiply(e, chunk.row, layout.row_bytes), swizzled)
     if moved is not None:
         offset = add(e, offset, moved)
     base = advance(e, tile.pointer, panel * layout.panel_bytes + tile.first_row * layout.row_bytes)
-    alignment = piece.count * size
+    alignment = chunk.count * size
     return recast(e, advance(e, base, offset, alignment), tile.element)

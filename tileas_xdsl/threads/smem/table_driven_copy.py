@@ -126,10 +126,10 @@ def load_elements(
     digits: Sequence[ThreadDigit] = (),
 ) -> list[VectorElement | None]:
     """Load all registers that are moved, relative to a byte pointer; return where each one is."""
-    places: dict[int, VectorElement] = {}
+    elements: dict[int, VectorElement] = {}
     for k, loaded in load_accesses(e, pointer, moves, element, digits):
-        places.update({register: (loaded, at) for at, register in enumerate(moves.registers(k))})
-    return [places.get(register) for register in moves.alias]
+        elements.update({register: (loaded, at) for at, register in enumerate(moves.registers(k))})
+    return [elements.get(register) for register in moves.alias]
 
 
 def load_accesses(
@@ -172,7 +172,7 @@ def store_by_table(
         table = moves.addresses(k)
         if not (table >= 0).any():
             continue
-        value = file.joined([file.place(register) for register in moves.registers(k)])
+        value = file.joined([file.vector_element(register) for register in moves.registers(k)])
         type_ = VectorType(fragment.element, [len(moves.registers(k))])
         if moves.is_of_matrices:
             at = _matrix_pointer(e, pointer, table)

@@ -27,7 +27,7 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.hints import isa
 
-from tileas_xdsl.analysis.memory.pointer_pieces import goes_in_pieces
+from tileas_xdsl.analysis.memory.pointer_chunks import loads_in_chunks
 from tileas_xdsl.analysis.values.scalar_operations import is_of_scalars
 from tileas_xdsl.dialects.ir_queries import enclosing_ops
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
@@ -85,7 +85,7 @@ def gathered_by(load: StageLoad) -> LoadOp | None:
         return None
     if space_of(load.result.type) is not Space.SMEM:
         return None
-    return made if goes_in_pieces(made) else None
+    return made if loads_in_chunks(made) else None
 
 
 def addressing_values(load: StageLoad) -> Sequence[SSAValue]:

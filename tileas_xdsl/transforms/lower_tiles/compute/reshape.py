@@ -41,7 +41,7 @@ from tileas_xdsl.threads.registers.register_gather import rearranged
 from tileas_xdsl.threads.registers.register_tile import in_registers, layout_of
 from tileas_xdsl.threads.registers.reinterpret_bits import reinterpreted
 from tileas_xdsl.threads.registers.vector_values import strip
-from tileas_xdsl.threads.smem.byte_transpose import takes_pieces, transpose_bytes
+from tileas_xdsl.threads.smem.byte_transpose import has_whole_blocks, transpose_bytes
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.smem.smem_encoding import layout_of_buffer
 
@@ -109,7 +109,7 @@ def _transpose(e: ThreadBuilder, op: ConvertLayoutOp | ShuffleOp) -> None:
         synchronize_agent(e)
     source = shared_tile(e, op.source)
     rows = source.layout
-    if not (takes_pieces(source.shape, rows.bits) and rows.is_by_row):
+    if not (has_whole_blocks(source.shape, rows.bits) and rows.is_by_row):
         raise op_error(
             op,
             f"transposes {rows.describe()} in shared memory; bytes are, in pieces of 32 rows and "

@@ -22,7 +22,7 @@ from xdsl.dialects.builtin import i8, i32
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from tileas_xdsl.analysis.memory.accumulators import PAIR
-from tileas_xdsl.analysis.memory.pointer_pieces import async_copies, copied_load
+from tileas_xdsl.analysis.memory.pointer_chunks import async_copies, copied_load
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import (
     BarrierOp,
@@ -269,12 +269,12 @@ def _fill_by_threads(
     if stages.is_of_pair:
         raise op_error(op, "fills a stage by threads, for products of two blocks; only TMA does")
     _bind(e, op, body, stages, index)
-    e.in_pieces = _in_pieces(e, op) if stages.is_copied_to else frozenset()
+    e.copied_in_chunks = _in_pieces(e, op) if stages.is_copied_to else frozenset()
     ended = e.run(body)
     full = advance(e, stages.full, index.stage)
-    if e.in_pieces:
+    if e.copied_in_chunks:
         e.insert(CpAsyncMbarrierArriveOp(full))
-        e.in_pieces = frozenset()
+        e.copied_in_chunks = frozenset()
     else:
         e.insert(FenceProxyAsyncOp("shared::cta"))
         synchronize_agent(e)

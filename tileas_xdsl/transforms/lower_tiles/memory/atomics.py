@@ -30,7 +30,7 @@ from tileas_xdsl.threads.gmem.bounds_and_vector_width import GlobalTile
 from tileas_xdsl.threads.gmem.coalesced_access import Accesses, in_rows, order
 from tileas_xdsl.threads.gmem.memory_order import MemoryOrder
 from tileas_xdsl.threads.gmem.pointer_elements import ALONE, PointerElements
-from tileas_xdsl.threads.registers.coordinates import is_first_replica, pieces
+from tileas_xdsl.threads.registers.coordinates import is_first_replica, thread_chunks
 from tileas_xdsl.threads.registers.element_iterator import (
     is_held_once,
 )
@@ -115,7 +115,7 @@ def tiled_atomic_rmw(e: ThreadBuilder, op: TiledAtomicRmwOp) -> Sequence[Lowered
     window = GlobalTile.of(e, op, view, layout.shape)
     accesses = Accesses.of(e, op, window, layout, guard=is_first_replica(e, layout), bits=ALONE)
     rows: list[dict[int, SSAValue]] = [{} for _ in tile.parts]
-    for piece in pieces(e, layout, ALONE, stored=True):
+    for piece in thread_chunks(e, layout, ALONE, stored=True):
         for k in range(piece.count):
             pointer, exists = accesses.single(piece, k)
             value = element(e, tile.parts[piece.block], piece.register + k)

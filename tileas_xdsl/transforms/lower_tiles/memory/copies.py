@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from xdsl.dialects import gpu
 from xdsl.ir import Operation
 
-from tileas_xdsl.analysis.memory.pointer_pieces import copied_load
+from tileas_xdsl.analysis.memory.pointer_chunks import copied_load
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import BarrierOp
 from tileas_xdsl.dialects.ir_queries import enclosing
@@ -41,7 +41,7 @@ def copy(e: ThreadBuilder, op: CopyOp) -> Sequence[Lowered]:
     The full barrier of a pipeline stage is the producer's to signal, not the copy's.
     """
     found = e.get(op.destination)
-    if op in e.in_pieces:
+    if op in e.copied_in_chunks:
         load = copied_load(op)
         assert load is not None
         assert isinstance(found, SharedTile)

@@ -66,7 +66,7 @@ from tileas_xdsl.transforms.lower_tiles.memory.tokens import check_weak, token_o
 
 def load(e: ThreadBuilder, op: LoadOp) -> Sequence[Lowered]:
     """What pointers point to; what is masked is padded."""
-    if op in e.in_pieces:
+    if op in e.copied_in_chunks:
         return [OrderToken(), *token_of(op)]
     return [loaded(e, op), *token_of(op)]
 

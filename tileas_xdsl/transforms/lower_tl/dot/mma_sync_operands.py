@@ -91,7 +91,7 @@ class MmaOperand:
         file = RegisterFile(self.state.e, self.element)
         file.add(0, self.state.registers[place.storage])
         count = wanted.slots * self.depth // self.product.k
-        return lambda k: [file.place(k * count + n) for n in range(count)]
+        return lambda k: [file.vector_element(k * count + n) for n in range(count)]
 
     def _in_memory(self, place: SharedLocation, k: int) -> Places:
         e, layout = self.state.e, self.layout(self.depth)

@@ -1,4 +1,4 @@
-"""Source places, numbered so that lines of every level can name them, and the texts they are in."""
+"""Source locations, numbered so that lines of every level can name them, and their texts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class SourceFile:
 
 
 @dataclass
-class PlaceTable:
+class LocationTable:
     """The source places of a kernel; equal ones have one number."""
 
     places: list[Location] = field(default_factory=list[Location])

@@ -16,25 +16,25 @@ from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 
-PIECE_BITS = 128
+CHUNK_BITS = 128
 """Of what one thread copies at once."""
 
 
-def goes_in_pieces(load: LoadOp) -> bool:
+def loads_in_chunks(load: LoadOp) -> bool:
     """Whether a tile of pointers is known to be runs of 16 bytes, each under one mask bit.
 
     What is masked is zero, and nothing is ordered by the load.
     """
     bits = bits_of(element_of(load.result.type))
-    if not shape_of(load.base.type) or load.coords or not bits or PIECE_BITS % bits:
+    if not shape_of(load.base.type) or load.coords or not bits or CHUNK_BITS % bits:
         return False
     semantic = load.mem_semantic
     if semantic is not None and semantic.data is not MemSemantic.WEAK:
         return False
     if load.padding_value is not None and not is_zero(load.padding_value):
         return False
-    runs = ColumnRuns(PIECE_BITS // bits)
-    is_known = runs.counts_up(load.base, PIECE_BITS // 8)
+    runs = ColumnRuns(CHUNK_BITS // bits)
+    is_known = runs.counts_up(load.base, CHUNK_BITS // 8)
     return is_known and (load.mask is None or runs.is_uniform(load.mask))
 
 
@@ -45,7 +45,7 @@ def copied_load(copy: CopyOp) -> LoadOp | None:
         return None
     if not isinstance(copy.parent_op(), Producer) or not load.result.has_one_use():
         return None
-    return load if goes_in_pieces(load) else None
+    return load if loads_in_chunks(load) else None
 
 
 def async_copies(fill: Operation) -> list[CopyOp]:

@@ -48,7 +48,7 @@ class _Chunks:
     count: int
 
 
-def converted_in_pieces(
+def converted_in_chunks(
     e: ThreadBuilder,
     op: Operation,
     tile: RegisterTile,
@@ -57,36 +57,36 @@ def converted_in_pieces(
     limit: int,
 ) -> list[VectorElement | None]:
     """Return the source of each target register, after rounds through at most `limit` bytes."""
-    pieces = _pieces_of(tile.layout, plan.target, plan.elem_bits, limit)
-    offset = allocate_scratch(e, op, pieces.size, 8 * ACCESS_BYTES)
+    chunks = _chunks_of(tile.layout, plan.target, plan.elem_bits, limit)
+    offset = allocate_scratch(e, op, chunks.size, 8 * ACCESS_BYTES)
     pointer = e.insert(GetDynSmemOp(offset, i8, 8 * ACCESS_BYTES)).result
-    found: list[dict[int, SSAValue]] = [{} for _ in range(pieces.load.transfer.instructions)]
-    for number in range(pieces.count):
+    found: list[dict[int, SSAValue]] = [{} for _ in range(chunks.load.transfer.instructions)]
+    for number in range(chunks.count):
         if number:
             synchronize_agent(e)
-        store_by_table(e, pointer, _within(pieces.store, pieces.size, number), tile)
+        store_by_table(e, pointer, _within(chunks.store, chunks.size, number), tile)
         synchronize_agent(e)
-        part = _within(pieces.load, pieces.size, number)
+        part = _within(chunks.load, chunks.size, number)
         for access, loaded in load_accesses(e, pointer, part, tile.element, digits):
             found[access][number] = loaded
     release_scratch(e, offset)
-    return _places(e, pieces, found)
+    return _elements(e, chunks, found)
 
 
-def _places(
-    e: ThreadBuilder, pieces: _Chunks, found: Sequence[dict[int, SSAValue]]
+def _elements(
+    e: ThreadBuilder, chunks: _Chunks, found: Sequence[dict[int, SSAValue]]
 ) -> list[VectorElement | None]:
     """Where each register is, of accesses in several rounds by the one that this thread made."""
-    places: dict[int, VectorElement] = {}
+    elements: dict[int, VectorElement] = {}
     for access, loaded in enumerate(found):
         if not loaded:
             continue
-        table = pieces.load.addresses(access)
-        rounds = np.where(table < 0, -1, table // pieces.size)
+        table = chunks.load.addresses(access)
+        rounds = np.where(table < 0, -1, table // chunks.size)
         whole = chosen(e, loaded, rounds)
-        registers = pieces.load.registers(access)
-        places.update({register: (whole, at) for at, register in enumerate(registers)})
-    return [places.get(register) for register in pieces.load.alias]
+        registers = chunks.load.registers(access)
+        elements.update({register: (whole, at) for at, register in enumerate(registers)})
+    return [elements.get(register) for register in chunks.load.alias]
 
 
 def _within(moves: Moves, size: int, number: int) -> Moves:
@@ -99,7 +99,7 @@ def _within(moves: Moves, size: int, number: int) -> Moves:
 
 
 @lru_cache(maxsize=64)
-def _pieces_of(source: RegisterLayout, target: RegisterContents, bits: int, limit: int) -> _Chunks:
+def _chunks_of(source: RegisterLayout, target: RegisterContents, bits: int, limit: int) -> _Chunks:
     """The cheapest accesses of any candidate buffer in rounds of at most `limit` bytes."""
     sides = (
         side_of("store", source, bits, DEFAULT_WEIGHTS),
