@@ -18,6 +18,7 @@ from tileas_xdsl.target.isa.tables import (
     movement,
     synchronization,
     tensor_memory,
+    video,
 )
 
 FAMILIES = (
@@ -31,6 +32,7 @@ FAMILIES = (
     copies,
     matrices,
     tensor_memory,
+    video,
 )
 
 TABLE = Table([row for family in FAMILIES for row in family.FORMS])

@@ -21,6 +21,7 @@ from tileas_xdsl.interpreters.ptx.instructions.elementwise import (
     floating,
     integer,
     move,
+    video,
 )
 from tileas_xdsl.interpreters.ptx.instructions.memory import (
     async_copies,
@@ -43,6 +44,7 @@ FAMILIES = (
     compare,
     convert,
     move,
+    video,
     memory,
     atomics,
     control,

@@ -21,6 +21,7 @@ from tileas_xdsl.interpreters.ptx.parsing.syntax import (
     Operand,
     Pair,
     Register,
+    Selected,
     Sink,
     Symbol,
     Vector,
@@ -152,7 +153,7 @@ class Site:
             return self.slots.constant(self.float_bits(operand, type_))
         if isinstance(operand, Symbol):
             return self.symbol(operand)
-        if isinstance(operand, Address | Vector | Pair | Sink | Negated):
+        if isinstance(operand, Address | Vector | Pair | Sink | Negated | Selected):
             self.fail(f"an operand of type .{type_.name} is expected")
         return self.slots.special(operand.name)
 

@@ -39,6 +39,7 @@ from tileas_xdsl.interpreters.ptx.parsing.syntax import (
     Pair,
     Parameter,
     Register,
+    Selected,
     Symbol,
     Variable,
     Vector,
@@ -116,6 +117,8 @@ class _Names:
                 return self.register(operand)
             case Symbol():
                 return Symbol(self.symbols.get(operand.name, operand.name), operand.offset)
+            case Selected():
+                return Selected(self.register(operand.register), operand.part)
             case Negated():
                 return Negated(self.register(operand.predicate))
             case Vector():

@@ -16,6 +16,7 @@ from tileas_xdsl.interpreters.ptx.parsing.syntax import (
     Operand,
     Pair,
     Register,
+    Selected,
     Sink,
     Special,
     Symbol,
@@ -148,6 +149,11 @@ def _name(cursor: Cursor, scope: Scope) -> Operand:
     if name in SPECIAL_REGISTERS:
         cursor.take()
         return Special(name)
+    base, _, part = name.rpartition(".")
+    register = scope.register(base)
+    if register is not None:
+        cursor.take()
+        return Selected(register, part)
     if name.startswith("%"):
         cursor.fail(f"register '{name}' is not declared")
     cursor.take()

@@ -77,6 +77,14 @@ class Negated:
 
 
 @dataclass(frozen=True, slots=True)
+class Selected:
+    """`%r.h10`, parts of a register, as video instructions take them."""
+
+    register: Register
+    part: str
+
+
+@dataclass(frozen=True, slots=True)
 class Address:
     """`[base + offset]`, or `[base, {coordinates}, ...]` of tensors."""
 
@@ -86,7 +94,17 @@ class Address:
 
 
 Operand: TypeAlias = (
-    Register | Special | Integer | Float | Symbol | Sink | Vector | Pair | Negated | Address
+    Register
+    | Special
+    | Integer
+    | Float
+    | Symbol
+    | Sink
+    | Vector
+    | Pair
+    | Negated
+    | Selected
+    | Address
 )
 
 
