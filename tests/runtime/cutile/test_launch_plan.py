@@ -54,6 +54,16 @@ def test_a_second_launch_changes_addresses_numbers_grid_and_stream(gpu: Recordin
     assert [str(number) for number in floats] == ["1.5", "-0.0"]
 
 
+def test_arguments_of_other_types_find_their_own_plans(gpu: RecordingGpu) -> None:
+    kernel = ct.kernel(increment._pyfunc)
+    array = Tensor(0x10000, (64,))
+    for number in (1.5, np.float32(2.5), 3.5, np.float32(4.5)):
+        tileas.launch(0, (1,), kernel, (array, 64, number))
+    floats = [struct.unpack("<f", one.parameters[-1])[0] for one in gpu.launches]
+    assert floats == [1.5, 2.5, 3.5, 4.5]
+    assert len(kernel._tileas_table.profiles) == 2
+
+
 @pytest.mark.parametrize(
     "number",
     [np.uint32(3_000_000_000), np.uint8(200), np.int16(-3), np.uint64(1 << 63), np.True_],

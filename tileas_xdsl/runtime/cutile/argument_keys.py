@@ -2,14 +2,16 @@
 
 A launch finds its plan by the types of the arguments, then by a key: of tensors element type,
 shape, strides, address modulo 16 and device; of constants the value.  For each combination of types
-a function is written and compiled once that reads exactly that:
+a function is written and compiled once that reads exactly that, and looks the plan up:
 
-    def read(args):                          # (tensor, tensor, int, constant int)
+    def find(args):                          # (tensor, tensor, int, constant int)
         (a0, a1, a2, a3) = args
+        if type(a0) is not t0 or ...:        # other types: another function
+            raise KeyError
         p0 = a0.data_ptr()
         p1 = a1.data_ptr()
-        return (a0.dtype, a0.shape, a0.stride(), p0 & 15, a0.get_device(), a1.dtype, ...,
-                a3), (p0, p1, a2)
+        return plans[(a0.dtype, a0.shape, a0.stride(), p0 & 15, a0.get_device(), a1.dtype, ...,
+                a3)], (p0, p1, a2)
 """
 
 from __future__ import annotations
@@ -31,6 +33,9 @@ ReadArray: TypeAlias = Callable[[Any], tuple[ArrayFacts, int | None]]
 Read: TypeAlias = Callable[[tuple[Any, ...]], tuple[Key, tuple[Any, ...]]]
 """Returns the key of arguments, and the addresses and numbers that a launch passes."""
 
+Find: TypeAlias = Callable[[tuple[Any, ...]], tuple[Any, tuple[Any, ...]]]
+"""Returns the plan for arguments of some types, and the values; `KeyError` if there is none."""
+
 _FLOAT_BITS = struct.Struct("<d").pack
 _ALIGNMENT_MASK = 15
 
@@ -49,19 +54,38 @@ def reader(args: tuple[Any, ...], annotations: Sequence[Any], read_array: ReadAr
     """Return the function that reads arguments of these types, for a kernel's annotations."""
     writer = _Writer()
     pattern = writer.pattern(args, annotations)
-    lines = "".join(f"    {line}\n" for line in writer.lines)
-    source = (
-        f"def read(args):\n    {pattern} = args\n{lines}"
-        f"    return ({''.join(f'{part}, ' for part in writer.key)}), "
-        f"({''.join(f'{part}, ' for part in writer.values)})\n"
-    )
-    names: dict[str, Any] = {
+    result = f"return {writer.key_text()}, {writer.value_text()}"
+    return _compiled([f"{pattern} = args", *writer.lines, result], _names(read_array))
+
+
+def finder(
+    args: tuple[Any, ...],
+    annotations: Sequence[Any],
+    read_array: ReadArray,
+    plans: dict[Key, Any],
+) -> Find:
+    """Return the function that finds the plan of arguments of these types, none a tuple."""
+    writer = _Writer()
+    pattern = writer.pattern(args, annotations)
+    types: dict[str, Any] = {f"t{i}": type(value) for i, value in enumerate(args)}
+    names = _names(read_array) | types
+    others = " or ".join(f"type(a{i}) is not t{i}" for i in range(len(args)))
+    guard = [f"if {others}: raise KeyError"] if others else []
+    result = f"return plans[{writer.key_text()}], {writer.value_text()}"
+    return _compiled([f"{pattern} = args", *guard, *writer.lines, result], names | {"plans": plans})
+
+
+def _names(read_array: ReadArray) -> dict[str, Any]:
+    return {
         "array_key": partial(_array_key, read_array=read_array),
         "list_key": partial(_list_key, read_array=read_array),
         "float_bits": _FLOAT_BITS,
     }
-    exec(source, names)
-    return cast("Read", names["read"])
+
+
+def _compiled(body: Sequence[str], names: dict[str, Any]) -> Any:
+    exec("def read(args):\n" + "".join(f"    {line}\n" for line in body), names)
+    return names["read"]
 
 
 @dataclass
@@ -72,6 +96,12 @@ class _Writer:
     key: list[str] = field(default_factory=list[str])
     values: list[str] = field(default_factory=list[str])
     count: int = 0
+
+    def key_text(self) -> str:
+        return f"({''.join(f'{part}, ' for part in self.key)})"
+
+    def value_text(self) -> str:
+        return f"({''.join(f'{part}, ' for part in self.values)})"
 
     def pattern(self, args: tuple[Any, ...], annotations: Sequence[Any]) -> str:
         """Return the pattern that binds the arguments to names, after writing what is read."""

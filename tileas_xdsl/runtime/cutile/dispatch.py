@@ -1,7 +1,7 @@
 """`launch`: arguments find their plan; the first launch of a kind compiles and makes one.
 
 Each kernel object has a table (`kernel_table`): by the types of the arguments a function that reads
-a key off them (`argument_keys`), and by that key a plan, which runs the kernel on a GPU
+a key off them (`argument_keys`) and finds the plan of that key, which runs the kernel on a GPU
 (`launch_plan`) or on the emulator (`emulation`).  All keys that cuTile compiles once for share one
 compilation.
 """
@@ -9,6 +9,7 @@ compilation.
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 from typing import Any, cast
 
 from tileas_xdsl.runtime.cutile import settings
@@ -41,13 +42,13 @@ def launch(
     """
     try:
         table: KernelTable = kernel._tileas_table
-        profiles = table.dependent if programmatic_dependent_launch else table.profiles
-        read, plans = profiles[tuple(map(type, kernel_args))]
-        key, values = read(kernel_args)
-        plan = plans[key]
+        if programmatic_dependent_launch:
+            plan, values = table.dependent[tuple(map(type, kernel_args))].find(kernel_args)
+        else:
+            plan, values = table.find(kernel_args)
         handle = table.streams[type(stream)](stream)
         if table.settings is not settings.current or type(kernel_args) is not tuple:
-            raise KeyError(key)
+            raise KeyError
     except (AttributeError, KeyError, TypeError, ValueError):
         dependent = programmatic_dependent_launch
         plan, handle, values = _prepared(stream, grid, kernel, kernel_args, dependent)
@@ -93,9 +94,15 @@ def _prepared(
         raise TypeError(f"{SIGNATURE} expects a tuple as the fourth argument, got {kind}")
     given = cast("tuple[Any, ...]", args)
     _check_count(len(table.annotations), len(given))
+    if not dependent and (known := table.profiles.get(tuple(map(type, given)))) is not None:
+        with suppress(KeyError, TypeError, ValueError):
+            plan, values = known.find(given)
+            table.find = known.find
+            return plan, table.streams[type(stream)](stream), values
     parameters = table.backend.parameters(table, given)
-    read, plans = table.profile(given, dependent)
-    key, values = read(given)
+    profile = table.profile(given, dependent)
+    key, values = profile.read(given)
+    plans = profile.plans
     with table.lock:
         plan = plans.get(key)
         if plan is None:
@@ -103,6 +110,8 @@ def _prepared(
                 plans.clear()
             plan = table.backend.plan(table, parameters, given, dependent=dependent)
             plans[key] = plan
+    if not dependent:
+        table.find = profile.find
     return plan, table.streams[type(stream)](stream), values
 
 

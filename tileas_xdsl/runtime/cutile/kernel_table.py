@@ -10,7 +10,15 @@ from typing import Any, Protocol, TypeAlias, cast
 
 from tileas_xdsl.frontend.signature import Parameter
 from tileas_xdsl.runtime.cutile import settings
-from tileas_xdsl.runtime.cutile.argument_keys import Key, Read, ReadArray, reader, type_tree
+from tileas_xdsl.runtime.cutile.argument_keys import (
+    Find,
+    Key,
+    Read,
+    ReadArray,
+    finder,
+    reader,
+    type_tree,
+)
 from tileas_xdsl.runtime.cutile.compilation import compile_signature
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.runtime.cutile.settings import Settings
@@ -66,8 +74,17 @@ class Backend(Protocol):
         ...
 
 
-Profile: TypeAlias = tuple[Read, dict[Key, Plan]]
-"""How arguments of certain types are read, and the plans by key."""
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """How arguments of certain types are read, and the plans by key."""
+
+    read: Read
+    plans: dict[Key, Plan]
+    find: Find
+
+
+def _nothing(args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
+    raise KeyError(args)
 
 
 @dataclass
@@ -80,6 +97,8 @@ class KernelTable:
     profiles: dict[Any, Profile] = field(default_factory=dict[Any, Profile])
     dependent: dict[Any, Profile] = field(default_factory=dict[Any, Profile])
     """Those of programmatic dependent launches."""
+    find: Find = _nothing
+    """That of the profile which was used last."""
     streams: dict[type, StreamReader] = field(default_factory=dict[type, StreamReader])
     executables: dict[Any, Executable] = field(default_factory=dict[Any, Executable])
     lock: threading.RLock = field(default_factory=threading.RLock)
@@ -117,9 +136,24 @@ class KernelTable:
         types = tuple(map(type, args))
         with self.lock:
             if types not in profiles:
-                is_nested = tuple in types
-                profiles[types] = (self._nested_reader() if is_nested else self._reader(args), {})
+                profiles[types] = self._profile(args, is_nested=tuple in types)
             return profiles[types]
+
+    def _profile(self, args: tuple[Any, ...], *, is_nested: bool) -> Profile:
+        plans: dict[Key, Plan] = {}
+        if not is_nested:
+            read_array = self.backend.read_array
+            find = finder(args, self.annotations, read_array, plans)
+            return Profile(self._reader(args), plans, find)
+        read, types = self._nested_reader(), tuple(map(type, args))
+
+        def find_nested(args: tuple[Any, ...]) -> tuple[Plan, tuple[Any, ...]]:
+            if tuple(map(type, args)) != types:
+                raise KeyError
+            key, values = read(args)
+            return plans[key], values
+
+        return Profile(read, plans, find_nested)
 
     def _reader(self, args: tuple[Any, ...]) -> Read:
         return reader(args, self.annotations, self.backend.read_array)

@@ -19,6 +19,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Any, Literal, Protocol, TypeAlias, cast
 
 from tileas_xdsl.runtime.cutile.executable import Executable
@@ -66,6 +67,20 @@ class Changing:
 
 FlatValue: TypeAlias = "Changing | int"
 """An argument of the lowered function: one that a launch gives, or an extent or stride."""
+
+
+class Start(Protocol):
+    """How a plan launches."""
+
+    def __call__(
+        self,
+        grid: tuple[int, ...],
+        stream: int,
+        values: tuple[Any, ...],
+        args: tuple[Any, ...] = ...,
+    ) -> None:
+        """Launch."""
+        ...
 
 
 class PlanDevice(Protocol):
@@ -120,10 +135,14 @@ class LaunchPlan:
         self._launch = device.launch
         self._lock = threading.Lock()
         self._addresses: tuple[int, ...] = ()
-        self._grid: tuple[Any, ...] = ()
         self._config = ctypes.create_string_buffer(CONFIG.size)
         self._config_address = ctypes.addressof(self._config)
         self._lay_out(executable.parameter_types)
+        self.start = self._starter()
+        """Launch; `values` are the addresses and numbers in order, `args` are not looked at.
+
+        Raises `ValueError`, `OverflowError` and `LaunchError`, as cuTile does.
+        """
 
     def _lay_out(self, types: Sequence[str]) -> None:
         """Make the cells and the array of pointers to them."""
@@ -142,7 +161,8 @@ class LaunchPlan:
         self._maps: OrderedDict[tuple[int, int], TensorMapMemory] = OrderedDict()
         self._bound: Sequence[TensorMapMemory] = ()
         found = [self._flat[recipe.argument] for _, recipe in self._map_slots]
-        self._map_arguments = [one.index for one in found if isinstance(one, Changing)]
+        indices = [one.index for one in found if isinstance(one, Changing)]
+        self._map_addresses = _picker(indices)
 
     def _changing_formats(self, types: Sequence[str]) -> Sequence[str]:
         """How each changing value is packed; by its parameter, or as a word if it has none."""
@@ -176,26 +196,39 @@ class LaunchPlan:
         struct.pack_into("<" + _FORMATS[kind], self._fixed, _CELL * slot, value)
         return fixed
 
-    def start(
-        self,
-        grid: tuple[int, ...],
-        stream: int,
-        values: tuple[Any, ...],
-        args: tuple[Any, ...] = (),
-    ) -> None:
-        """Launch; `values` are the addresses and numbers in order, `args` are not looked at.
+    def _starter(self) -> Start:
+        """Return `start`: all that it needs is in variables of a closure, not in attributes."""
+        lock, launch, pack, changing = self._lock, self._launch, self._pack, self._changing
+        config, function, pointers = self._config_address, self._function, self._pointers_address
+        tables, maps = bool(self._tables), bool(self._map_slots)
+        last_grid: Any = None
+        last_stream: Any = None
 
-        Raises `ValueError`, `OverflowError` and `LaunchError`, as cuTile does.
-        """
-        if self._tables:
-            values = self._with_tables(values, stream)
-        with self._lock:
-            self._write(values)
-            if (grid, stream) != self._grid:
-                self._configure(grid, stream)
-            status = self._launch(self._config_address, self._function, self._pointers_address, 0)
-        if status:
-            self._repeat(grid, stream, values, status)
+        def start(
+            grid: tuple[int, ...],
+            stream: int,
+            values: tuple[Any, ...],
+            args: tuple[Any, ...] = (),
+        ) -> None:
+            nonlocal last_grid, last_stream
+            if tables:
+                values = self._with_tables(values, stream)
+            with lock:
+                try:
+                    pack(changing, 0, *values)
+                except struct.error as error:
+                    raise _overflow(error) from None
+                if maps:
+                    self._point_to_maps(values)
+                if stream != last_stream or (grid is not last_grid and grid != last_grid):
+                    last_stream = None
+                    self._configure(grid, stream)
+                    last_grid, last_stream = grid, stream
+                status = launch(config, function, pointers, 0)
+            if status:
+                self._repeat(grid, stream, values, status)
+
+        return start
 
     def measure(
         self,
@@ -217,15 +250,13 @@ class LaunchPlan:
         )
 
     def _write(self, values: tuple[Any, ...]) -> None:
-        try:
-            self._pack(self._changing, 0, *values)
-        except struct.error as error:
-            raise OverflowError(f"Python int too large to convert to C int: {error}") from None
+        self._pack(self._changing, 0, *values)
         if self._map_slots:
-            self._point_to_maps(tuple([values[index] for index in self._map_arguments]))
+            self._point_to_maps(values)
 
-    def _point_to_maps(self, addresses: tuple[int, ...]) -> None:
-        """Let the parameters point to the tensor maps of these addresses."""
+    def _point_to_maps(self, values: tuple[Any, ...]) -> None:
+        """Let the parameters point to the tensor maps of the addresses among the values."""
+        addresses = self._map_addresses(values)
         if addresses == self._addresses:
             return
         self._addresses = ()
@@ -251,7 +282,6 @@ class LaunchPlan:
 
     def _configure(self, grid: tuple[int, ...], stream: int) -> None:
         """Write the launch configuration."""
-        self._grid = ()
         x, y, z = self._abi.ctas(checked_grid(grid))
         attribute = 0 if self._attribute is None else ctypes.addressof(self._attribute)
         abi = self._abi
@@ -261,7 +291,6 @@ class LaunchPlan:
             size = x * y * z * abi.arena_slots * SIZE
             arena = self._device.arena(size, stream)
             struct.pack_into("<Q", self._fixed, _CELL * self._arena_slot, arena)
-        self._grid = (grid, stream)
 
     def _repeat(
         self, grid: tuple[int, ...], stream: int, values: tuple[Any, ...], status: int
@@ -276,6 +305,17 @@ class LaunchPlan:
                 return self._launch(self._config_address, self._function, address, 0)
 
         self._device.retry(launch, status)
+
+
+def _picker(indices: Sequence[int]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
+    """Return the function that takes the values at these indices."""
+    if len(indices) > 1:
+        return itemgetter(*indices)
+    return lambda values: tuple([values[index] for index in indices])
+
+
+def _overflow(error: struct.error) -> OverflowError:
+    return OverflowError(f"Python int too large to convert to C int: {error}")
 
 
 def checked_grid(grid: Any) -> tuple[int, int, int]:
