@@ -244,13 +244,13 @@ def test_functions_of_the_module_run_where_they_are_called() -> None:
     [
         ("call (q0), half, (p0, p0);", "call: 'half' has 1 results and 1 parameters"),
         ("call broken, (p0);", "expected ';'|frobnicate"),
-        ("call (q0), again, (p0);", "function 'again' is called; calls are supported of"),
+        ("call (q0), again, (p0);", "'again' calls itself and has local variables"),
     ],
 )
 def test_calls_that_cannot_be_followed_are_refused(call: str, message: str) -> None:
     recursive = """
 .func (.param .b32 r) again(.param .b32 x)
-{ .param .b32 p0; .param .b32 q0; call (q0), again, (p0); ret; }
+{ .local .b32 depot; .param .b32 p0; .param .b32 q0; call (q0), again, (p0); ret; }
 .visible .entry k("""
     text = FUNCTIONS.replace(".visible .entry k(", recursive)
     text = text.replace("@%p call (q0), collatz, (p0, p1);", call)
@@ -298,3 +298,89 @@ def test_a_pointer_to_no_function_is_a_finding() -> None:
     (finding,) = run(load(POINTERS), "k", [np.zeros(64, np.uint32), 3], 1, 64).findings
     assert "%f is 0x0, which is no function with these parameters" in finding.message
     assert finding.notes[-1] == "functions whose addresses are taken: twice, plus"
+
+
+RECURSIVE = (
+    HEADER.format(version="8.6", target="sm_90a")
+    + """
+.func (.param .b32 r) odd(.param .b32 n);
+.func (.param .b32 r) even(.param .b32 n)
+{
+    .reg .b32 %a, %b; .reg .pred %p; ld.param.b32 %a, [n]; mov.u32 %b, 1;
+    setp.ne.u32 %p, %a, 0; add.u32 %a, %a, -1;
+    .param .b32 p0; .param .b32 q0; st.param.b32 [p0], %a; st.param.b32 [q0], %b;
+    @%p call (q0), odd, (p0); ld.param.b32 %b, [q0]; st.param.b32 [r], %b; ret;
+}
+.func (.param .b32 r) odd(.param .b32 n)
+{
+    .reg .b32 %a, %b; .reg .pred %p; ld.param.b32 %a, [n]; mov.u32 %b, 0;
+    setp.ne.u32 %p, %a, 0; add.u32 %a, %a, -1;
+    .param .b32 p0; .param .b32 q0; st.param.b32 [p0], %a; st.param.b32 [q0], %b;
+    @%p call (q0), even, (p0); ld.param.b32 %b, [q0]; st.param.b32 [r], %b; ret;
+}
+.func (.param .b32 r) fib(.param .b32 n)
+{
+    .reg .b32 %a, %b, %c; .reg .b64 %f; .reg .pred %p;
+    ld.param.b32 %a, [n]; setp.lt.s32 %p, %a, 2; @%p bra DONE; add.s32 %b, %a, -1;
+    { .param .b32 p0; st.param.b32 [p0], %b; .param .b32 q0;
+      call.uni (q0), fib, (p0); ld.param.b32 %c, [q0]; }
+    add.s32 %b, %a, -2; mov.u64 %f, fib;
+    { .param .b32 p0; st.param.b32 [p0], %b; .param .b32 q0;
+      prototype : .callprototype (.param .b32 _) _ (.param .b32 _);
+      call (q0), %f, (p0), prototype; ld.param.b32 %b, [q0]; }
+    add.s32 %a, %b, %c;
+DONE: st.param.b32 [r], %a; ret;
+}
+.func (.param .b32 r) ackermann(.param .b32 m, .param .b32 n)
+{
+    .reg .b32 %m, %n; .reg .pred %p; .param .b32 p0; .param .b32 p1; .param .b32 q0;
+    ld.param.b32 %m, [m]; ld.param.b32 %n, [n]; setp.ne.u32 %p, %m, 0; @%p bra MORE;
+    add.u32 %n, %n, 1; st.param.b32 [r], %n; ret;
+MORE: setp.eq.u32 %p, %n, 0; @!%p bra BOTH; st.param.b32 [p1], 1; bra OUTER;
+BOTH: add.u32 %n, %n, -1; st.param.b32 [p0], %m; st.param.b32 [p1], %n;
+    call (q0), ackermann, (p0, p1); ld.param.b32 %n, [q0]; st.param.b32 [p1], %n;
+OUTER: add.u32 %m, %m, -1; st.param.b32 [p0], %m;
+    call (q0), ackermann, (p0, p1); ld.param.b32 %n, [q0]; st.param.b32 [r], %n; ret;
+}
+.visible .entry k(.param .u64 O)
+{
+    .reg .b32 %t, %n, %m; .reg .b64 %o, %w; ld.param.u64 %o, [O]; mov.u32 %t, %tid.x;
+    rem.u32 %n, %t, 7; and.b32 %m, %t, 1; .param .b32 p0; .param .b32 p1; .param .b32 q0;
+    st.param.b32 [p0], %n; st.param.b32 [p1], %m; CALL ld.param.b32 %n, [q0];
+    mul.wide.u32 %w, %t, 4; add.u64 %o, %o, %w; st.global.u32 [%o], %n; ret;
+}
+"""
+)
+
+
+def fibonacci(n: int) -> int:
+    return n if n < 2 else fibonacci(n - 1) + fibonacci(n - 2)
+
+
+def ackermann(m: int, n: int) -> int:
+    if m == 0:
+        return n + 1
+    return ackermann(m - 1, ackermann(m, n - 1) if n else 1)
+
+
+@pytest.mark.parametrize("order", ["eager", "random"])
+@pytest.mark.parametrize(
+    ("call", "wanted"),
+    [
+        ("call (q0), fib, (p0);", lambda t: fibonacci(t % 7)),
+        ("call (q0), even, (p0);", lambda t: (t % 7 + 1) % 2),
+        ("call (q0), ackermann, (p1, p0);", lambda t: ackermann(t & 1, t % 7)),
+    ],
+)
+def test_functions_call_themselves(order: str, call: str, wanted) -> None:
+    text = RECURSIVE.replace("CALL", call)
+    report = run(load(text), "k", [np.zeros(64, np.uint32)], 1, 64, order=order, seed=1,
+                 raise_on_findings=True)  # fmt: skip
+    assert report.arrays[0].tolist() == [wanted(t) for t in range(64)]
+
+
+def test_calls_that_do_not_end_are_a_finding() -> None:
+    text = RECURSIVE.replace("CALL", "call (q0), fib, (p0);").replace("@%p bra DONE;", "")
+    (finding,) = run(load(text), "k", [np.zeros(64, np.uint32)], 1, 64).findings
+    assert finding.kind == "illegal-address"
+    assert "'fib' calls itself 1024 deep: the stack of a thread is full" in finding.message

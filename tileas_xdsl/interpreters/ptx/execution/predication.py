@@ -54,9 +54,7 @@ def predicated(
 
 
 def _split_and_run(f: ConvergenceGroup, bits: int, step: Step) -> int:
-    f.warpgroup.convergence_groups.append(
-        ConvergenceGroup(f.warpgroup, f.mask ^ bits, f.pc + 1, f.r.copy())
-    )
+    f.warpgroup.convergence_groups.append(f.part(f.mask ^ bits, f.pc + 1))
     f.mask = bits
     stopped = step(f)
     if stopped is None:

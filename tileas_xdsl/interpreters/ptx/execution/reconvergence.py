@@ -36,6 +36,7 @@ def merge(warpgroup: Warpgroup, widths: Sequence[int]) -> None:
 def _may_merge(a: ConvergenceGroup, b: ConvergenceGroup) -> bool:
     return (
         a.pc == b.pc
+        and a.frames is b.frames
         and (a.wait is None or a.wait.mergeable)
         and (b.wait is None or b.wait.mergeable)
     )

@@ -13,6 +13,7 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import inf
+from typing import TypeAlias
 
 from tileas_xdsl.interpreters.ptx.checking.diagnosis import (
     describe_warps,
@@ -24,7 +25,13 @@ from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Value
 from tileas_xdsl.interpreters.ptx.execution.reconvergence import merge
 from tileas_xdsl.interpreters.ptx.execution.spin_detection import LivelockDetector, same_registers
-from tileas_xdsl.interpreters.ptx.execution.state import Cluster, ConvergenceGroup, Cta, Warpgroup
+from tileas_xdsl.interpreters.ptx.execution.state import (
+    Cluster,
+    ConvergenceGroup,
+    Cta,
+    Frame,
+    Warpgroup,
+)
 from tileas_xdsl.interpreters.ptx.execution.waits import PhaseWait, ReconvergenceWait, SpinWait
 from tileas_xdsl.interpreters.ptx.instructions.base import Step
 
@@ -38,6 +45,9 @@ SWEEPS_PER_TURN = 16
 INSTRUCTIONS_PER_TURN = (8, 64, 4096)
 """Under the random order, bounds of the sweeps of a cluster and the instructions of a group until
 others run."""
+
+Snapshot: TypeAlias = "tuple[int, Frame | None, list[Value]]"
+"""Of a group at a backward jump: the target, its recursive calls, its registers."""
 
 SPIN_CHECK_AFTER = 14
 """Backward jumps of a turn after which the registers of two iterations are compared."""
@@ -173,7 +183,7 @@ class ClusterScheduler:
         if self.rng is not None and self._detectors[cluster].changed_recently:
             last = self.rng.randrange(1, self.rng.choice(INSTRUCTIONS_PER_TURN))
         pc, count, jumps = f.pc, 0, 0
-        previous: tuple[int, list[Value]] | None = None
+        previous: Snapshot | None = None
         while True:
             f.pc = pc
             target = steps[pc](f)
@@ -292,17 +302,17 @@ def _reconvergence_point(f: ConvergenceGroup) -> float:
 
 
 def _detect_spin(
-    cluster: Cluster, f: ConvergenceGroup, target: int, previous: tuple[int, list[Value]] | None
-) -> tuple[int, list[Value]] | None:
+    cluster: Cluster, f: ConvergenceGroup, target: int, previous: Snapshot | None
+) -> Snapshot | None:
     """Block a group whose loop iteration changed none of its registers; return the new snapshot."""
     if previous is None:
-        return (target, f.r.copy())
-    location, registers = previous
+        return (target, f.frames, f.r.copy())
+    location, frames, registers = previous
     if location != target:
         return previous
-    if same_registers(registers, f.r):
+    if frames is f.frames and same_registers(registers, f.r):
         f.wait = SpinWait(cluster, cluster.changes)
-    return (target, f.r.copy())
+    return (target, f.frames, f.r.copy())
 
 
 def _retire_if_finished(cta: Cta, findings: Findings) -> None:

@@ -15,7 +15,7 @@ from typing import TypeAlias
 import numpy as np
 
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Value
-from tileas_xdsl.interpreters.ptx.execution.state import Cluster
+from tileas_xdsl.interpreters.ptx.execution.state import Cluster, Frame
 
 IDLE_SWEEPS = 64
 """Sweeps without any change before states are compared."""
@@ -24,8 +24,9 @@ FAIRNESS_THRESHOLD = 1 << 14
 """Sweeps without any change after which every group gets turns, not only the one furthest
 behind."""
 
-GroupPosition: TypeAlias = tuple[int, int, bool]
-"""Of a convergence group: its program counter, its mask, and whether it is runnable."""
+GroupPosition: TypeAlias = tuple[int, int, bool, Frame | None]
+"""Of a convergence group: its program counter, its mask, whether it is runnable, and the recursive
+calls that it is in."""
 
 
 @dataclass
@@ -87,7 +88,7 @@ class LivelockDetector:
 
 def _locations(cluster: Cluster) -> list[GroupPosition]:
     return [
-        (f.pc, f.mask, f.wait is None)
+        (f.pc, f.mask, f.wait is None, f.frames)
         for warpgroup in cluster.live_warpgroups
         for f in warpgroup.convergence_groups
     ]

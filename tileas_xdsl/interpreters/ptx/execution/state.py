@@ -71,7 +71,17 @@ class WaitCondition(Protocol):
 class ConvergenceGroup:
     """Converged lanes of a warpgroup: one program counter, an active mask, registers `r`."""
 
-    __slots__ = ("awaited", "gave_up_at", "mask", "pc", "r", "timed_out", "wait", "warpgroup")
+    __slots__ = (
+        "awaited",
+        "frames",
+        "gave_up_at",
+        "mask",
+        "pc",
+        "r",
+        "timed_out",
+        "wait",
+        "warpgroup",
+    )
 
     def __init__(self, warpgroup: Warpgroup, mask: int, pc: int, r: list[Value]) -> None:
         self.warpgroup = warpgroup
@@ -83,9 +93,17 @@ class ConvergenceGroup:
         """The wait that timed out last: its instruction, its mbarrier and the phase of that."""
         self.awaited = 0
         """Lanes that had not exited when the group began to wait for them."""
+        self.frames: Frame | None = None
+        """The recursive calls that it is in, the innermost first."""
         self.timed_out = False
         """Whether a wait with a time limit has to time out, because nothing else can make
         progress."""
+
+    def part(self, mask: int, pc: int) -> ConvergenceGroup:
+        """Return a group of some of the lanes, at an instruction, with the registers of all."""
+        found = ConvergenceGroup(self.warpgroup, mask, pc, self.r.copy())
+        found.frames = self.frames
+        return found
 
     def value(self, slot: int) -> int:
         """Return a register of the lowest active lane, as an integer."""
@@ -93,6 +111,24 @@ class ConvergenceGroup:
         if isinstance(found, int):
             return found
         return int(found[first_lane(self.mask)])
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """What a recursive call saves until it returns."""
+
+    outer: Frame | None
+    function: str
+    """The copy of a function that calls itself, by the label at its beginning."""
+    back: int
+    """The instruction after the call."""
+    registers: list[Value]
+    local: Any
+    """The local memory of the calling lanes that the call uses again."""
+    results: Sequence[tuple[int, int, int]]
+    """Of each result, where the function leaves it, where the caller wants it, and its size."""
+    depth: int
+    """How many calls there are, this one included."""
 
 
 @dataclass

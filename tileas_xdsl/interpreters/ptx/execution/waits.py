@@ -241,7 +241,7 @@ def _split_incomplete(f: ConvergenceGroup, complete: int, what: str, member: int
         return False
     rest = f.mask & ~complete
     if rest:
-        left = ConvergenceGroup(warpgroup, rest, f.pc, f.r.copy())
+        left = f.part(rest, f.pc)
         left.wait = ReconvergenceWait(left, _member_lanes(rest, member), what)
         left.awaited = f.awaited | warpgroup.live() & ~rest & left.wait.wanted
         warpgroup.convergence_groups.append(left)

@@ -1,6 +1,7 @@
 """`call` of the device functions that a driver provides: `vprintf` and `__assertfail`.
 
-Calls of functions of the module are gone by then (`parsing/inlining.py`).
+Calls of functions of the module are gone by then (`parsing/inlining.py`), but for those from inside
+of the function itself: registers and call parameters are saved, and restored when it returns.
 
 Source: CUDA programming guide, PTX compiler driver, system calls.  Parameters of a call are in
 thread-local memory; printed text is collected by the launch, thread after thread.
@@ -16,7 +17,7 @@ import numpy as np
 
 from tileas_xdsl.interpreters.ptx.errors import Fault, SourceLocation
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import first_lane, indices
-from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
+from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup, Frame
 from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step
 from tileas_xdsl.interpreters.ptx.memory.global_memory import LOCAL_WINDOW, SHARED_WINDOW
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES
@@ -29,6 +30,9 @@ from tileas_xdsl.target.printf import (
     formatted,
     parse_format,
 )
+
+MAX_DEPTH = 1024
+"""Calls of a function from inside of itself; a GPU ends where the stack of a thread does."""
 
 LONGEST = 1 << 16
 """Maximal length in bytes of a string that is read."""
@@ -138,6 +142,9 @@ def build_call(site: Site) -> Step:
     """`call` of a driver-provided function; those of the module are inlined."""
     site.flag("uni")
     site.no_more()
+    label = site.operands[0] if site.operands else None
+    if isinstance(label, Symbol) and label.name.startswith(("start~", "return~")):
+        return _recursion(site, label.name)
     if site.operands and isinstance(site.operands[0], Register):
         return _call_of_nothing(site, site.operands[0])
     name, results, arguments = _parts(site)
@@ -146,7 +153,7 @@ def build_call(site: Site) -> Step:
         what = f"function '{name}'" if name else "a function"
         site.fail(
             f"{what} is called; calls are supported of "
-            f"functions of the module, not recursive, and of {', '.join(FUNCTIONS)}"
+            f"functions of the module, and of {', '.join(FUNCTIONS)}"
         )
     if len(arguments) != len(function.parameters) or len(results) != (function.result > 0):
         site.fail(f"'{name}' has {len(function.parameters)} parameters, not {len(arguments)}")
@@ -165,6 +172,83 @@ def build_call(site: Site) -> Step:
             for at in given:
                 memory[at : at + function.result].view("<u4")[0] = result
                 f.warpgroup.local_written[lane, at : at + function.result] = True
+
+    return step
+
+
+@dataclass(frozen=True)
+class _Frames:
+    """Where a function that calls itself has its parameters, results and variables."""
+
+    name: str
+    results: Sequence[tuple[int, int]]
+    """Offset and bytes in local memory."""
+    parameters: Sequence[tuple[int, int]]
+    own: Sequence[tuple[int, int]]
+    """Of what a call uses again."""
+
+
+def _recursion(site: Site, label: str) -> Step:
+    kernel = site.program.kernel
+    kind, _, number = label.partition("~")
+    found = kernel.recursions[f"~{number}"]
+
+    def place(name: str) -> int:
+        return _place(site, Symbol(name, 0))
+
+    formals = [(place(name), size) for name, size in found.formals]
+    own = [(place(name), size) for name, size in found.own]
+    results, parameters = formals[: found.results], formals[found.results :]
+    frames = _Frames(found.function, results, parameters, [*formals, *own])
+    if kind == "return":
+        return _return_step(label.replace("return", "start"), frames)
+    given = [_place(site, operand) for operand in site.operands[1:]]
+    return _recursive_step(label, kernel.labels[label], frames, given)
+
+
+def _recursive_step(label: str, start: int, frames: _Frames, given: Sequence[int]) -> Step:
+    wanted = given[: len(frames.results)]
+    results = [(at, to, size) for (at, size), to in zip(frames.results, wanted, strict=True)]
+    passed = list(zip(given[len(wanted) :], frames.parameters, strict=True))
+
+    def step(f: ConvergenceGroup) -> int:
+        depth = 1 if f.frames is None else f.frames.depth + 1
+        if depth > MAX_DEPTH:
+            raise Fault("illegal-address", f"'{frames.name}' calls itself {MAX_DEPTH} deep: the "
+                        "stack of a thread is full")  # fmt: skip
+        rows = indices(f.mask)[:, None]
+        planes = f.warpgroup.local, f.warpgroup.local_written
+        saved = [[plane[:, at : at + size].copy() for at, size in frames.own] for plane in planes]
+        for plane in planes:
+            values = [plane[rows, np.arange(at, at + size)] for at, (_, size) in passed]
+            if plane is f.warpgroup.local_written:
+                for at, size in frames.own:
+                    plane[rows, np.arange(at, at + size)] = False
+            for value, (_, (at, size)) in zip(values, passed, strict=True):
+                plane[rows, np.arange(at, at + size)] = value
+        f.frames = Frame(f.frames, label, f.pc + 1, f.r.copy(), saved, results, depth)
+        return start
+
+    return step
+
+
+def _return_step(label: str, frames: _Frames) -> Step:
+    def step(f: ConvergenceGroup) -> int | None:
+        frame = f.frames
+        if frame is None or frame.function != label:
+            return None
+        lanes = indices(f.mask)
+        rows = lanes[:, None]
+        for plane, saved in zip(
+            (f.warpgroup.local, f.warpgroup.local_written), frame.local, strict=True
+        ):
+            results = [plane[rows, np.arange(at, at + size)] for at, _, size in frame.results]
+            for (at, size), before in zip(frames.own, saved, strict=True):
+                plane[rows, np.arange(at, at + size)] = before[lanes]
+            for value, (_, to, size) in zip(results, frame.results, strict=True):
+                plane[rows, np.arange(to, to + size)] = value
+        f.r, f.frames = frame.registers.copy(), frame.outer
+        return frame.back
 
     return step
 

@@ -42,9 +42,7 @@ def build_bra(site: Site) -> Step:
             return target
         if not taken:
             return None
-        f.warpgroup.convergence_groups.append(
-            ConvergenceGroup(f.warpgroup, taken, target, f.r.copy())
-        )
+        f.warpgroup.convergence_groups.append(f.part(taken, target))
         f.mask ^= taken
         f.pc = after
         return STOP
@@ -76,9 +74,7 @@ def build_brx(site: Site) -> Step:
             return _target(targets, values[0])
         for value in values[1:]:
             mask = mask_of(picks == value) & f.mask
-            f.warpgroup.convergence_groups.append(
-                ConvergenceGroup(f.warpgroup, mask, _target(targets, value), f.r.copy())
-            )
+            f.warpgroup.convergence_groups.append(f.part(mask, _target(targets, value)))
             f.mask ^= mask
         f.pc = _target(targets, values[0])
         return STOP

@@ -18,7 +18,9 @@ parameters:
 
 The call itself is left behind the last of them, where it is a fault.
 
-Recursive calls stay calls, which no launch accepts.
+A call of a function from inside of its own copy goes to the beginning of that, `start~1`, and comes
+back from its end, where `return~1` is: what both do is in `instructions/calls.py`. Its variables
+have to be those of calls, since each call has them anew at the same addresses.
 """
 
 from __future__ import annotations
@@ -38,6 +40,7 @@ from tileas_xdsl.interpreters.ptx.parsing.syntax import (
     Operand,
     Pair,
     Parameter,
+    Recursion,
     Register,
     Selected,
     Symbol,
@@ -79,10 +82,10 @@ def inlined(
     made = _Inliner(functions, pointed)
     made.variables = list(kernel.variables)
     made.tables = dict(kernel.branch_targets)
-    made.body(kernel.code, kernel.labels, _Names("", {}), ())
+    made.body(kernel.code, kernel.labels, _Names("", {}), {})
     return replace(
         kernel, code=made.code, labels=made.labels, variables=made.variables,
-        branch_targets=made.tables,
+        branch_targets=made.tables, recursions=made.recursions,
     )  # fmt: skip
 
 
@@ -137,6 +140,21 @@ class _Names:
         return guard and Guard(self.register(guard.predicate), guard.negated)
 
 
+@dataclass
+class _Copy:
+    """A copy of a function whose body is being appended."""
+
+    suffix: str
+    function: Function
+    actuals: Mapping[str, str]
+    first_variable: int
+    calls_itself: bool = False
+
+
+_Copies = Mapping[str, _Copy]
+"""By name, the functions that code is in, the outermost first."""
+
+
 class _Inliner:
     """Collects the code of a kernel and of the copies of functions in it."""
 
@@ -148,15 +166,16 @@ class _Inliner:
         self.labels: dict[str, int] = {}
         self.variables: list[Variable] = []
         self.tables: dict[str, tuple[str, ...]] = {}
+        self.recursions: dict[str, Recursion] = {}
 
     def body(
         self,
         code: Sequence[Instruction],
         labels: Mapping[str, int],
         names: _Names,
-        calls: tuple[str, ...],
+        calls: _Copies,
     ) -> None:
-        """Append a body; `calls` are the functions that it is in, the outermost first."""
+        """Append a body; `calls` are the functions that it is in."""
         by_index: dict[int, list[str]] = {}
         for label, at in labels.items():
             by_index.setdefault(at, []).append(names.symbols.get(label, label))
@@ -165,16 +184,16 @@ class _Inliner:
             self._instruction(instruction, names, calls)
         self.labels.update(dict.fromkeys(by_index.get(len(code), ()), len(self.code)))
 
-    def _instruction(self, instruction: Instruction, names: _Names, calls: tuple[str, ...]) -> None:
+    def _instruction(self, instruction: Instruction, names: _Names, calls: _Copies) -> None:
         operands = tuple(map(names.operand, instruction.operands))
         made = replace(instruction, operands=operands, guard=names.guard(instruction.guard))
         function = _callee(instruction, self._functions)
-        if function is not None and function.name not in calls:
+        if function is not None:
             self._call(made, function, calls)
         elif _pointer(made) is not None:
             self._dispatch(made, calls)
         elif calls and instruction.parts[0] == "ret":
-            self._append(replace(made, parts=("bra",), operands=(Symbol(f"end{names.suffix}"),)))
+            self._append(replace(made, parts=("bra",), operands=(Symbol(f"return{names.suffix}"),)))
         else:
             self._append(made)
 
@@ -187,7 +206,7 @@ class _Inliner:
             )
         self.code.append(instruction)
 
-    def _dispatch(self, call: Instruction, calls: tuple[str, ...]) -> None:
+    def _dispatch(self, call: Instruction, calls: _Copies) -> None:
         """Append a copy of each function that a pointer may point to, behind a comparison."""
         pointer = _pointer(call)
         assert pointer is not None
@@ -197,7 +216,7 @@ class _Inliner:
             self._branch(call, end, Guard(call.guard.predicate, not call.guard.negated))
         given = sum(len(o.parts) for o in call.operands if isinstance(o, Vector))
         fitting = [f for f in self._pointed if f.broken is None and len(f.formals) == given]
-        for index, function in enumerate(f for f in fitting if f.name not in calls):
+        for index, function in enumerate(fitting):
             other = Register(f"%other~{number}~{index}", TYPES["pred"])
             compared = (other, pointer, Symbol(function.name))
             parts = ("setp", "ne", "b64")
@@ -212,10 +231,13 @@ class _Inliner:
     def _branch(self, call: Instruction, label: str, guard: Guard | None) -> None:
         self._append(replace(call, parts=("bra",), operands=(Symbol(label),), guard=guard))
 
-    def _call(self, call: Instruction, function: Function, calls: tuple[str, ...]) -> None:
+    def _call(self, call: Instruction, function: Function, calls: _Copies) -> None:
         """Append a copy of a function; lanes whose guard is false branch around it."""
         if function.broken is not None:
             raise function.broken
+        if function.name in calls:
+            self._recursive_call(call, calls[function.name])
+            return
         self._copies += 1
         suffix = f"~{self._copies}"
         end = f"end{suffix}"
@@ -223,7 +245,9 @@ class _Inliner:
             self._branch(call, end, Guard(call.guard.predicate, not call.guard.negated))
         own = {v.name: v.name + suffix for v in function.variables if v.space == "local"}
         own |= {label: label + suffix for label in (*function.labels, *function.branch_targets)}
-        names = _Names(suffix, {**own, **self._actuals(call, function)})
+        actuals = self._actuals(call, function)
+        copy = _Copy(suffix, function, actuals, len(self.variables))
+        names = _Names(suffix, {**own, **actuals})
         known = {variable.name for variable in self.variables}
         for variable in function.variables:
             name = own.get(variable.name, variable.name)
@@ -231,8 +255,44 @@ class _Inliner:
                 self.variables.append(replace(variable, name=name))
         for table, targets in function.branch_targets.items():
             self.tables[own[table]] = tuple(own[target] for target in targets)
-        self.body(function.code, function.labels, names, (*calls, function.name))
+        self.labels[f"start{suffix}"] = len(self.code)
+        self.body(function.code, function.labels, names, {**calls, function.name: copy})
+        self.labels[f"return{suffix}"] = len(self.code)
+        if copy.calls_itself:
+            self._end_recursion(call, copy)
         self.labels[end] = len(self.code)
+
+    def _recursive_call(self, call: Instruction, copy: _Copy) -> None:
+        """Append a call of a function from inside of its copy."""
+        copy.calls_itself = True
+        self._copies += 1
+        after = f"after~{self._copies}"
+        if call.guard is not None:
+            self._branch(call, after, Guard(call.guard.predicate, not call.guard.negated))
+        given = map(Symbol, self._actuals(call, copy.function).values())
+        operands = (Symbol(f"start{copy.suffix}"), *given)
+        self._append(replace(call, parts=("call",), operands=operands, guard=None))
+        self.labels[after] = len(self.code)
+
+    def _end_recursion(self, call: Instruction, copy: _Copy) -> None:
+        """Append the return of the calls from inside of a copy."""
+        own = [v for v in self.variables[copy.first_variable :] if v.space == "local"]
+        function = copy.function
+        if any("#" not in variable.name for variable in own):
+            raise PtxError(
+                f"call: '{function.name}' calls itself and has local variables; recursion is "
+                "supported of functions without, whose addresses cannot be passed on",
+                call.location,
+            )
+        formals = (*function.results, *function.parameters)
+        self.recursions[copy.suffix] = Recursion(
+            function.name,
+            [(copy.actuals[formal.name], formal.size) for formal in formals],
+            len(function.results),
+            [(variable.name, variable.size) for variable in own],
+        )
+        operands = (Symbol(f"return{copy.suffix}"),)
+        self._append(replace(call, parts=("call",), operands=operands, guard=None))
 
     def _actuals(self, call: Instruction, function: Function) -> Mapping[str, str]:
         """Return the caller's variable of each result and parameter; `PtxError` if they differ."""

@@ -162,6 +162,19 @@ class Variable:
 
 
 @dataclass(frozen=True)
+class Recursion:
+    """A copy of a function that calls itself, in the code of a kernel."""
+
+    function: str
+    formals: Sequence[tuple[str, int]]
+    """The variables that are its results and parameters, and their bytes."""
+    results: int
+    """How many of them are results."""
+    own: Sequence[tuple[str, int]]
+    """The variables in it, and their bytes."""
+
+
+@dataclass(frozen=True)
 class Kernel:
     """An entry function."""
 
@@ -177,6 +190,8 @@ class Kernel:
     required_cluster: tuple[int, ...] | None = None
     max_registers: int | None = None
     min_blocks: int | None = None
+    recursions: Mapping[str, Recursion] = field(default_factory=dict[str, Recursion])
+    """By suffix of its labels, `~3` of `start~3`."""
 
 
 @dataclass(frozen=True)

@@ -265,7 +265,7 @@ def build_wait(site: Site) -> Step:
         groups = _by_barrier(f, slot, offset, space, wanted)
         (address, value), f.mask = groups.popitem()
         for other, mask in groups.items():
-            left = ConvergenceGroup(f.warpgroup, mask, f.pc, f.r.copy())
+            left = f.part(mask, f.pc)
             left.wait = _wait_for(f, *other, parity)
             f.warpgroup.convergence_groups.append(left)
         cta, barrier = barrier_at(f.warpgroup.cta.cluster, address)

@@ -46,7 +46,7 @@ def _member(f: ConvergenceGroup, slot: int) -> int:
     member = f.value(slot)
     others = f.mask & mask_of(masks != member)
     if others:
-        left = ConvergenceGroup(f.warpgroup, others, f.pc, f.r.copy())
+        left = f.part(others, f.pc)
         f.warpgroup.convergence_groups.append(left)
         f.mask ^= others
     return member & FULL_WARP
