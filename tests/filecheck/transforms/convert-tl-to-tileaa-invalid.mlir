@@ -28,9 +28,11 @@ func.func @part(%A: memref<32xf32>, %x: f32) {
   tl.kernel threads(32) {
     %f = tl.alloc_fragment : memref<32xf32, #tl<space fragment>>
     tl.fill %f, %x : memref<32xf32, #tl<space fragment>>
+    %three = arith.constant 3 : index
     tl.parallel (%i) in (16) {
-      // expected-error@+1 {{'memref.load' op accesses a part of a buffer}}
-      %v = memref.load %f[%i] : memref<32xf32, #tl<space fragment>>
+      %at = arith.addi %i, %three : index
+      // expected-error@+1 {{'memref.load' op accesses a part of a buffer between those that tiles divide into}}
+      %v = memref.load %f[%at] : memref<32xf32, #tl<space fragment>>
       memref.store %v, %A[%i] : memref<32xf32>
     }
   }

@@ -7,6 +7,7 @@ behind the loop reads it; all else is local to an iteration.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import prod
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import i32
@@ -89,7 +90,7 @@ def _loop(
         state.run(body)
         last = body.last_op
         given = [state.scalar(value) for value in last.operands] if carried and last else []
-        state.insert(scf.YieldOp(*given, *(state.held[variable] for variable in kept)))
+        state.insert(scf.YieldOp(*given, *(state.tile(variable) for variable in kept)))
     made = state.insert(scf.ForOp(*bounds, values, Region(block)))
     state.held = before
     for variable in _written(op):
@@ -161,15 +162,42 @@ def _reads(op: Operation, storage: SSAValue) -> bool:
 
 def _is_read_first(block: Block, storage: SSAValue) -> bool:
     """Whether an iteration reads a buffer before it has written all of it."""
+    return _first_touch(block, storage) is AccessKind.READ
+
+
+def _first_touch(block: Block, storage: SSAValue) -> AccessKind | None:
+    """Return whether a block reads a buffer or writes all of it first; None if it need not.
+
+    What loops and branches write counts for nothing: they may be passed by.
+    """
     for op in block.ops:
-        touching = [inner for inner in op.walk() if any(s is storage for s, _ in touches(inner))]
-        if not touching:
-            continue
+        inner = (region.block for region in op.regions if region.blocks)
         if isinstance(op, ParallelOp):
-            under = any(inner.parent_op() is not op for inner in touching)
-            return under or _reads(touching[0], storage)
-        return bool(op.regions) or _reads(op, storage)
-    return False
+            found = _first_touch_of_iterations(op, storage)
+        elif op.regions:
+            found = AccessKind.READ if any(_is_read_first(b, storage) for b in inner) else None
+        elif _reads(op, storage):
+            found = AccessKind.READ
+        else:
+            is_written = any(s is storage for s, _ in touches(op))
+            found = AccessKind.WRITE if is_written else None
+        if found is not None:
+            return found
+    return None
+
+
+def _first_touch_of_iterations(op: ParallelOp, storage: SSAValue) -> AccessKind | None:
+    """The same of a parallel loop, which writes all of a buffer or keeps the rest of it."""
+    touching = [inner for inner in op.walk() if any(s is storage for s, _ in touches(inner))]
+    if not touching:
+        return None
+    is_whole = touching[0].parent_op() is op and _writes_all(op, storage)
+    is_read = not is_whole or _reads(touching[0], storage)
+    return AccessKind.READ if is_read else AccessKind.WRITE
+
+
+def _writes_all(op: ParallelOp, storage: SSAValue) -> bool:
+    return prod(op.extents) == prod(shape_of(storage.type))
 
 
 def branch(state: Raising, op: scf.IfOp) -> None:
@@ -185,7 +213,7 @@ def branch(state: Raising, op: scf.IfOp) -> None:
                 state.run(region.block)
                 last = region.block.last_op
                 values = [state.scalar(v) for v in last.operands] if last and op.results else []
-            given.append([*values, *(state.held[v] for v in written)])
+            given.append([*values, *(state.tile(v) for v in written)])
             state.insert(scf.YieldOp(*given[-1]))
     types = [value.type for value in given[0]]
     made = state.insert(

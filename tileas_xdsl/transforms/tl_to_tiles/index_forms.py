@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects import affine, arith
 from xdsl.ir import SSAValue
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+    AffineSymExpr,
+)
 
 from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.layout.expr.affine_form import AffineForm
@@ -67,13 +76,43 @@ class IndexForms:
         return self.of(left).divided(divisor)
 
     def _applied(self, op: affine.ApplyOp) -> IndexForm | None:
-        arguments = [self.constant(operand) for operand in op.mapOperands]
-        known = [n for n in arguments if n is not None]
-        if len(known) < len(arguments):
-            return None
-        dims = op.map.data.num_dims
-        found = op.map.data.eval(known[:dims], known[dims:])
-        return AffineForm(found[0])
+        mapping = op.map.data
+        arguments = [self.of(operand) for operand in op.mapOperands]
+        dims, symbols = arguments[: mapping.num_dims], arguments[mapping.num_dims :]
+        return self._expression(mapping.results[0], dims, symbols)
+
+    def _expression(
+        self, expr: AffineExpr, dims: Sequence[IndexForm], symbols: Sequence[IndexForm]
+    ) -> IndexForm | None:
+        match expr:
+            case AffineConstantExpr():
+                return AffineForm(expr.value)
+            case AffineDimExpr():
+                return dims[expr.position]
+            case AffineSymExpr():
+                return symbols[expr.position]
+            case AffineBinaryOpExpr():
+                left = self._expression(expr.lhs, dims, symbols)
+                right = self._expression(expr.rhs, dims, symbols)
+                return None if left is None or right is None else _binary(expr.kind, left, right)
+            case _:
+                return None
+
+
+def _binary(kind: AffineBinaryOpKind, left: IndexForm, right: IndexForm) -> IndexForm | None:
+    """Return an operation of an affine map on forms; None where the result is no form."""
+    if kind is AffineBinaryOpKind.Add:
+        return left.plus(right)
+    if kind is AffineBinaryOpKind.Mul:
+        return _product(left, right)
+    if not right.is_constant or right.constant <= 0:
+        return None
+    if kind is AffineBinaryOpKind.FloorDiv:
+        return left.divided(right.constant)
+    if kind is AffineBinaryOpKind.CeilDiv:
+        return left.plus(AffineForm(right.constant - 1)).divided(right.constant)
+    rest = left.remainder(right.constant)
+    return None if rest is None else AffineForm(rest)
 
 
 def _product(left: IndexForm, right: IndexForm) -> IndexForm | None:

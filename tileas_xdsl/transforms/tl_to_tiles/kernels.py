@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from xdsl.builder import Builder
 from xdsl.dialects import affine, arith, func, memref
 from xdsl.dialects.builtin import IndexType, MemRefType
 from xdsl.ir import Block, Operation, Region, SSAValue
-from xdsl.ir.affine import (
-    AffineBinaryOpExpr,
-    AffineBinaryOpKind,
-    AffineConstantExpr,
-    AffineDimExpr,
-    AffineExpr,
-    AffineSymExpr,
-)
+from xdsl.ir.affine import AffineBinaryOpKind
 from xdsl.rewriter import InsertPoint
 
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
@@ -36,6 +29,7 @@ from tileas_xdsl.inference.program import AccessKind, Scope
 from tileas_xdsl.layout.integers import is_power_of_two
 from tileas_xdsl.transforms.cudatile_to_tileaa.structure.warp_count import warps_of_product
 from tileas_xdsl.transforms.lower_tl.memory_effects import touches
+from tileas_xdsl.transforms.tl_to_tiles.affine_maps import ON_SCALARS, applied
 from tileas_xdsl.transforms.tl_to_tiles.control_flow import CONTROL
 from tileas_xdsl.transforms.tl_to_tiles.iterations import parallel
 from tileas_xdsl.transforms.tl_to_tiles.raising import Handler, NotTilesError, Raising
@@ -122,45 +116,16 @@ def _dimension(state: Raising, op: memref.DimOp) -> None:
 
 def _apply(state: Raising, op: affine.ApplyOp) -> None:
     """An affine map of scalars, as arithmetic."""
-    mapping = op.map.data
     operands = [state.scalar(value) for value in op.mapOperands]
-    dims, symbols = operands[: mapping.num_dims], operands[mapping.num_dims :]
-    state.scalars[op.result] = _affine(state, mapping.results[0], dims, symbols)
 
-
-def _affine(
-    state: Raising, expr: AffineExpr, dims: Sequence[SSAValue], symbols: Sequence[SSAValue]
-) -> SSAValue:
-    """Return an affine expression as arithmetic."""
-    match expr:
-        case AffineConstantExpr():
-            return state.constant(expr.value)
-        case AffineDimExpr():
-            return dims[expr.position]
-        case AffineSymExpr():
-            return symbols[expr.position]
-        case AffineBinaryOpExpr():
-            left = _affine(state, expr.lhs, dims, symbols)
-            right = _affine(state, expr.rhs, dims, symbols)
-            return _binary(state, expr.kind, left, right)
-        case _:
-            raise state.refuse("applies a map that is not affine")
-
-
-def _binary(state: Raising, kind: AffineBinaryOpKind, left: SSAValue, right: SSAValue) -> SSAValue:
-    if kind is AffineBinaryOpKind.Mod:
+    def combine(kind: AffineBinaryOpKind, left: SSAValue, right: SSAValue) -> SSAValue:
+        if kind is not AffineBinaryOpKind.Mod:
+            return state.insert(ON_SCALARS[kind](left, right)).result
         whole = state.insert(arith.FloorDivSIOp(left, right)).result
         whole = state.insert(arith.MuliOp(whole, right)).result
         return state.insert(arith.SubiOp(left, whole)).result
-    return state.insert(_BINARY[kind](left, right)).result
 
-
-_BINARY = {
-    AffineBinaryOpKind.Add: arith.AddiOp,
-    AffineBinaryOpKind.Mul: arith.MuliOp,
-    AffineBinaryOpKind.FloorDiv: arith.FloorDivSIOp,
-    AffineBinaryOpKind.CeilDiv: arith.CeilDivSIOp,
-}
+    state.scalars[op.result] = applied(op.map.data, operands, state.constant, combine)
 
 
 def _allocate(state: Raising, op: AllocSharedOp | AllocFragmentOp) -> None:

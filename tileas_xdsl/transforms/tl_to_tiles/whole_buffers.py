@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, TensorType, f16, f32, f64
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, TensorType, f16, f32, f64, i32
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.hints import isa
 
@@ -132,28 +132,51 @@ _FLOATS: Mapping[Reduction, tuple[type[Operation], float]] = {
 }
 """How floats combine, and the identity of that."""
 
+_INTEGERS: Mapping[Reduction, tuple[type[Operation], int]] = {
+    Reduction.SUM: (arith.AddiOp, 0),
+    Reduction.ABSSUM: (arith.AddiOp, 0),
+    Reduction.PROD: (arith.MuliOp, 1),
+    Reduction.MAX: (arith.MaxSIOp, -(1 << 31)),
+    Reduction.ABSMAX: (arith.MaxSIOp, -(1 << 31)),
+    Reduction.MIN: (arith.MinSIOp, (1 << 31) - 1),
+    Reduction.AND: (arith.AndIOp, -1),
+    Reduction.OR: (arith.OrIOp, 0),
+    Reduction.XOR: (arith.XOrIOp, 0),
+}
+"""How integers of 32 bits combine, and the identity of that."""
+
 
 def reduce(state: Raising, op: ReduceOp) -> None:
-    """Combine along an axis, in f32 where elements are narrower."""
-    element = buffer_element(op.source.type)
-    if op.reduction not in _FLOATS or not _is_float(element):
-        raise state.refuse(f"combines {element} by {op.reduction}")
-    tile = converted(state, read(state, op.source), f32)
+    """Combine along an axis, floats in f32."""
+    kind, wide, identity = _combiner(state, op.reduction, buffer_element(op.source.type))
+    tile = converted(state, read(state, op.source), wide)
     if op.reduction in (Reduction.ABSSUM, Reduction.ABSMAX):
-        tile = state.insert(math.AbsFOp(tile)).result
-    kind, identity = _FLOATS[op.reduction]
-    made = reductions.ReduceOp(
-        [tile], op.axis.value.data, [FloatAttr(identity, f32)], _combining(kind)
-    )
+        absolute = math.AbsFOp if wide == f32 else math.AbsIOp
+        tile = state.insert(absolute(tile)).result
+    body = _combining(kind, wide)
+    made = reductions.ReduceOp([tile], op.axis.value.data, [identity], body)
     found = state.insert(made).values[0]
     if not isinstance(found.type, TensorType):
-        raise state.refuse("leaves a scalar")
+        found = state.splat(found, buffer_shape(op.target.type))
     found = state.reshaped(found, buffer_shape(op.target.type))
     if not op.is_cleared:
-        before = converted(state, read(state, op.target), f32)
+        before = converted(state, read(state, op.target), wide)
         joined: Any = kind(before, found)  # pyright: ignore
         found = state.insert(joined).results[0]
     write(state, op.target, converted(state, found, buffer_element(op.target.type)))
+
+
+def _combiner(
+    state: Raising, kind: Reduction, element: Attribute
+) -> tuple[type[Operation], Attribute, Attribute]:
+    """Return the operation that combines elements, the type it does so in, and its identity."""
+    if _is_float(element) and kind in _FLOATS:
+        combiner, identity = _FLOATS[kind]
+        return combiner, f32, FloatAttr(identity, f32)
+    if element != i32 or kind not in _INTEGERS:
+        raise state.refuse(f"combines {element} by {kind}")
+    combiner, number = _INTEGERS[kind]
+    return combiner, i32, IntegerAttr(number, i32)
 
 
 def cumsum(state: Raising, op: CumSumOp) -> None:
@@ -164,7 +187,11 @@ def cumsum(state: Raising, op: CumSumOp) -> None:
     tile = converted(state, read(state, op.source), f32)
     identity = FloatAttr(0.0, f32)
     made = reductions.ScanOp(
-        [tile], op.axis.value.data, [identity], _combining(arith.AddfOp), reverse=_is_reverse(op)
+        [tile],
+        op.axis.value.data,
+        [identity],
+        _combining(arith.AddfOp, f32),
+        reverse=_is_reverse(op),
     )
     found = converted(state, state.insert(made).values[0], buffer_element(op.target.type))
     write(state, op.target, found)
@@ -179,8 +206,8 @@ def _is_reverse(op: CumSumOp) -> bool:
     return op.properties.get("reverse") is not None
 
 
-def _combining(kind: type[Operation]) -> Block:
-    block = Block(arg_types=[f32, f32])
+def _combining(kind: type[Operation], element: Attribute) -> Block:
+    block = Block(arg_types=[element, element])
     made: Any = kind(*block.args)
     block.add_ops([made, YieldOp(made.results[0])])
     return block
