@@ -27,6 +27,7 @@ from tileas_xdsl.transforms.chunk_tiles.plan import (
 )
 from tileas_xdsl.transforms.chunk_tiles.rewrite import cut
 from tileas_xdsl.transforms.chunk_tiles.unit_products import use_unit
+from tileas_xdsl.transforms.chunk_tiles.unroll import plan_unrolled, unroll
 from tileas_xdsl.transforms.tile_parts.parts import separate_constants
 from tileas_xdsl.transforms.tileas_normalize_dot_operands import TileasNormalizeDotOperands
 
@@ -44,7 +45,9 @@ class TileasChunkTiles(ModulePass):
     repeated.  Kernels whose tiles fit stay as they are.
 
     Products with more rows or columns than the matrix unit takes (256 rows on tcgen05) are cut for
-    it, too, instead of being multiplied by mma.sync.
+    it, too, instead of being multiplied by mma.sync.  Where a loop over their parts would repeat
+    what is no part of them (the scores of attention, for an accumulator of 512 rows), the parts
+    are computed beside one another, with an accumulator each.
 
     Analysis, then rewrite: dimensions that go together are found for the whole kernel.
     """
@@ -62,6 +65,11 @@ class TileasChunkTiles(ModulePass):
             if not _is_too_large(kernel, target):
                 continue
             separate_constants(kernel)
+            for _ in range(MAX_ITERATIONS):
+                found = plan_unrolled(kernel, target)
+                if found is None:
+                    break
+                unroll(kernel, *found)
             for _ in range(MAX_ITERATIONS):
                 plan = plan_chunks(kernel, target)
                 if plan is None:

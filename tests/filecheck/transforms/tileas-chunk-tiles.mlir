@@ -85,3 +85,43 @@ module attributes {nv_tileas.target = "sm_100a"} {
     func.return
   }
 }
+
+// -----
+
+// A loop over both parts would compute the scores again: there are two accumulators beside them.
+
+// CHECK-LABEL: @beside_scores
+// CHECK:       scf.for
+// CHECK:       nv_tileas.dot %{{.*}} {atom = #nv_tileas<atom tcgen05_f16_f16_f32>} : {{.*}} -> tensor<128x64xf32>
+// CHECK-NOT:   scf.for
+// CHECK:       nv_tileas.dot %{{.*}} {atom = #nv_tileas<atom tcgen05_f16_f16_f32>} : {{.*}} -> tensor<128x64xf32>
+// CHECK:       nv_tileas.dot %{{.*}} {atom = #nv_tileas<atom tcgen05_f16_f16_f32>} : {{.*}} -> tensor<128x64xf32>
+// CHECK-COUNT-2: nv_tileas.tiled_store %{{.*}} : tensor<128x64xf32>
+module attributes {nv_tileas.target = "sm_100a"} {
+  func.func @beside_scores(%a: memref<256x128xf16>, %b: memref<128x64xf16>, %c: memref<256x64xf32>, %scores: memref<128x64xf32>) attributes {
+      nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 8>} {
+    %none = nv_tileas.create_none : !nv_tileaa.mem_token
+    %zero = arith.constant 0 : index
+    %u = nv_tileas.view %a : memref<256x128xf16> -> !nv_tileas.tiled_view<256x128xf16, gmem>
+    %p = nv_tileas.view %b : memref<128x64xf16> -> !nv_tileas.tiled_view<128x64xf16, gmem>
+    %w = nv_tileas.view %c : memref<256x64xf32> -> !nv_tileas.tiled_view<256x64xf32, gmem>
+    %v = nv_tileas.view %scores : memref<128x64xf32> -> !nv_tileas.tiled_view<128x64xf32, gmem>
+    %q = nv_tileas.view %a : memref<256x128xf16> -> !nv_tileas.tiled_view<128x128xf16, gmem>
+    %h, %r = nv_tileas.tiled_load %q[%zero, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<128x128xf16, gmem> -> tensor<128x128xf16>, !nv_tileaa.mem_token
+    %y, %t = nv_tileas.tiled_load %p[%zero, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<128x64xf16, gmem> -> tensor<128x64xf16>, !nv_tileaa.mem_token
+    %nothing = arith.constant dense<0.0> : tensor<128x64xf32>
+    %hs = nv_tileas.convert_layout %h : tensor<128x128xf16> -> tensor<128x128xf16, #nv_tileas<space smem>>
+    %ys = nv_tileas.convert_layout %y : tensor<128x64xf16> -> tensor<128x64xf16, #nv_tileas<space smem>>
+    %one = arith.constant 1 : index
+    %sums = arith.constant dense<0.0> : tensor<256x64xf32>
+    %d = scf.for %i = %zero to %one step %one iter_args(%acc = %sums) -> (tensor<256x64xf32>) {
+      %x, %o = nv_tileas.tiled_load %u[%zero, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<256x128xf16, gmem> -> tensor<256x128xf16>, !nv_tileaa.mem_token
+      %s = nv_tileas.dot %hs, %ys, %nothing {atom = #nv_tileas<atom tcgen05_f16_f16_f32>} : tensor<128x128xf16, #nv_tileas<space smem>>, tensor<128x64xf16, #nv_tileas<space smem>>, tensor<128x64xf32> -> tensor<128x64xf32>
+      %f = arith.truncf %s : tensor<128x64xf32> to tensor<128x64xf16>
+      %e = nv_tileas.dot %x, %f, %acc {atom = #nv_tileas<atom mma_f16_f16_f32>} : tensor<256x128xf16>, tensor<128x64xf16>, tensor<256x64xf32> -> tensor<256x64xf32>
+      scf.yield %e : tensor<256x64xf32>
+    }
+    %stored = nv_tileas.tiled_store %d, %w[%zero, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<256x64xf32>, !nv_tileas.tiled_view<256x64xf32, gmem> -> !nv_tileaa.mem_token
+    func.return
+  }
+}

@@ -139,3 +139,25 @@ def alive_together(a, b, c, tm: Size, tn: Size, tk: Size):
         x, y = ct.load(a, (0, k), (tm, tk)), ct.load(b, (k, 0), (tk, tn))
         p, q, r = ct.mma(x, y, p), ct.mma(x, y, q), ct.mma(x, y, r)
     ct.store(c, (0, 0), p + q + r)
+
+
+@ct.kernel
+def added(a, b, out, m: ct.Constant[int], n: ct.Constant[int]):
+    """The operands of the second product are loaded while the first one multiplies."""
+    sums = ct.zeros((m, m), ct.float32)
+    sums = ct.mma(ct.load(a, (0, 0), (m, n)), ct.load(b, (0, 0), (n, m)), sums)
+    sums = ct.mma(ct.load(b, (0, 0), (m, n)), ct.load(a, (0, 0), (n, m)), sums)
+    ct.store(out, (0, 0), sums)
+
+
+@ct.kernel
+def two_heights(a, b, out, rows):
+    """The second product has rows for one warpgroup, and the first one for two."""
+    large, small = ct.load(out, (0, 0), (128, 64)), ct.load(out, (2, 8), (64, 8))
+    kept = ct.load(out, (0, 1), (128, 64))
+    for k in range(rows // 128):
+        large = ct.mma(ct.load(a, (0, k), (128, 32)), ct.load(b, (k, 0), (32, 64)), large)
+    for k in range(rows // 128):
+        small = ct.mma(ct.load(a, (1, k), (64, 32)), ct.load(b, (k, 1), (32, 8)), small)
+    ct.store(out, (0, 0), large * kept)
+    ct.store(out, (2, 0), small)

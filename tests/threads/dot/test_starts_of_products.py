@@ -61,6 +61,25 @@ def test_nothing_is_moved_behind_the_fence(
     np.testing.assert_array_equal(found.arrays[2], expected)
 
 
+ONCE = """scf.for %i = %zero to %one step %one iter_args(%s = %d) -> (!c) {
+    %t = nv_tileas.dot %x, %y, %s {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : !as, !bs, !c -> !c
+    scf.yield %t : !c
+  }
+"""
+
+
+def test_what_a_loop_of_one_iteration_begins_with_is_kept() -> None:
+    """Such a loop has no block in PTX: what it carries is the sum that is read behind it, too."""
+    once = TEXT.replace("WARPS", "4").replace("%zero =", "%one = arith.constant 1 : index\n%zero =")
+    begin, _, rest = once.partition("nv_tileas.dot %x, %y, SECOND")
+    kernel = compile(begin + ONCE + rest[rest.index("%f =") :])
+    a, b = (np.eye(rows, 64).astype(np.float16) for rows in (128, 64))
+    found = kernel.emulate(a, b, np.full((128, 64), np.nan, np.float32))
+    assert [str(finding) for finding in found.findings] == []
+    assert moves_behind_fences(kernel.ptx) == []
+    np.testing.assert_array_equal(found.arrays[2], 3 * a.astype(np.float32))
+
+
 def moves_behind_fences(ptx: str) -> list[str]:
     """Instructions between a fence and the end of its group that write float registers."""
     groups = [part.partition("wgmma.commit_group")[0] for part in ptx.split("wgmma.fence")[1:]]

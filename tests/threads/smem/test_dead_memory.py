@@ -52,3 +52,15 @@ def test_nothing_alive_is_overwritten(without_reuse: int, kernel, reference, ord
     found = code.emulate(A, B, out, 64, 64, order=order)
     assert [str(finding) for finding in found.findings] == []
     assert np.abs(found.arrays[2] - wanted).max() < 1e-2 * np.abs(wanted).max()
+
+
+@pytest.mark.usefixtures("without_reuse")
+@pytest.mark.parametrize("order", ["lazy", "eager"])
+def test_operands_of_products_whose_sums_nobody_has_read_are_kept(order) -> None:
+    """On tcgen05 threads wait where sums are read, behind the second product."""
+    out = np.full((64, 64), np.nan, np.float32)
+    code = tileas.compile(kernels.added, A, B, out, 64, 64, target="sm_100a")
+    found = code.emulate(A, B, out, 64, 64, order=order)
+    assert [str(finding) for finding in found.findings] == []
+    a, b = EXACT
+    assert np.abs(found.arrays[2] - a @ b - b @ a).max() < 1e-2 * 64

@@ -71,3 +71,22 @@ def attention(q, k, v, out):
         sums = ct.mma(ct.astype(powers, ct.float16), values, sums * kept)
         largest = above
     ct.store(out, (0, 0), ct.astype(sums / total, ct.float16))
+
+
+@ct.kernel
+def decoding(q, k, v, out):
+    """Scores and values are transposed: heads are columns, and sums have a row for each value."""
+    queries = ct.transpose(ct.load(q, (0, 0), (16, 64)))
+    largest = ct.full((1, 16), -3e38, ct.float32)
+    total = ct.zeros((1, 16), ct.float32)
+    sums = ct.zeros((256, 16), ct.float32)
+    for j in range(ct.num_tiles(k, axis=0, shape=(64, 64))):
+        keys = ct.load(k, (j, 0), (64, 64))
+        scores = ct.mma(keys, queries, ct.zeros((64, 16), ct.float32))
+        above = ct.maximum(largest, ct.max(scores, axis=0, keepdims=True))
+        powers, kept = ct.exp(scores - above), ct.exp(largest - above)
+        total = total * kept + ct.sum(powers, axis=0, keepdims=True)
+        values = ct.transpose(ct.load(v, (j, 0), (64, 256)))
+        sums = ct.mma(values, ct.astype(powers, ct.float16), sums * kept)
+        largest = above
+    ct.store(out, (0, 0), ct.astype(ct.transpose(sums / total), ct.float16))

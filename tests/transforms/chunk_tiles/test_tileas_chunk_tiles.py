@@ -99,6 +99,16 @@ def test_attention_of_256_rows(target: str) -> None:
     assert ("tcgen05.mma" in kernel.ptx) == (target == "sm_100a")
 
 
+def test_sums_of_256_rows_are_two_accumulators_beside_one_product_of_scores() -> None:
+    q, k, v = (random(*shape, element=np.float16) for shape in ((16, 64), (128, 64), (128, 256)))
+    wanted = softmax(q.astype(np.float32) @ k.astype(np.float32).T) @ v.astype(np.float32)
+    out = np.full((16, 256), np.nan, np.float16)
+    kernel = check("decoding", "sm_100a", q, k, v, out, wanted=wanted.astype(np.float16))
+    products = [op for op in kernel.module_after("tileas-chunk-tiles").walk() if "dot" in op.name]
+    assert [op.result_types[0].get_shape() for op in products] == [(64, 16), (128, 16), (128, 16)]
+    assert "mma.sync" not in kernel.ptx
+
+
 @pytest.mark.slow
 @needs_ptxas
 def test_chunks_spill_nothing() -> None:

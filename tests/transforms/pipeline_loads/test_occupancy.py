@@ -46,3 +46,14 @@ def test_weights_take_registers_too() -> None:
     kernel = compile(rms_norm, target="sm_90a", signature=signature)
     assert 4 <= _blocks(kernel) < 8
     assert kernel.assemble().spills == 0
+
+
+def test_warpgroups_are_as_many_as_have_rows_of_every_product() -> None:
+    """The first loop could have two, for the sums of 128 rows; the second one has 64 rows."""
+    pytest.importorskip("cuda.tile")
+    from tests.threads.dot import computed_operands
+
+    signature = "a: f16[?, ?%8], b: f16[?, ?%8], out: f32[?, ?%8], rows: i32"
+    kernel = compile(computed_operands.two_heights, target="sm_90a", signature=signature)
+    assert "wgmma.mma_async.sync.aligned.m64n8k16" in kernel.ptx
+    assert "wgmma.mma_async.sync.aligned.m64n64k16" in kernel.ptx

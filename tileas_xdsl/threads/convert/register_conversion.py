@@ -189,6 +189,12 @@ def _exchanged(e: ThreadBuilder, word: SSAValue, lane: SSAValue) -> SSAValue:
     return e.insert(vector.BitcastOp(e.insert(MakeFragmentOp([moved])).result, whole)).result
 
 
+def exceeds_limit(e: ThreadBuilder, plan: SharedPlan) -> bool:
+    """Return whether a conversion has to go in chunks, as shared memory is scarce."""
+    limit = e.plan.exchange_limit
+    return limit is not None and plan.buffer.bytes > limit
+
+
 def _through_buffer(
     e: ThreadBuilder,
     op: Operation,
@@ -201,7 +207,7 @@ def _through_buffer(
     Where memory is scarce, the tile goes in pieces.
     """
     limit = e.plan.exchange_limit
-    if limit is not None and plan.buffer.bytes > limit:
+    if limit is not None and exceeds_limit(e, plan):
         return converted_in_chunks(e, op, tile, plan, digits, limit)
     by_warp = not plan.cost.barriers
     offset = allocate_scratch(e, op, plan.buffer.bytes, 8 * ACCESS_BYTES, by_warp=by_warp)

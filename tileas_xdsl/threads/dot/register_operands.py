@@ -1,7 +1,8 @@
 """MMA operands A and B as register fragments, loaded a few k-steps at a time.
 
 Tiles in shared memory are read directly.  Tiles in registers are exchanged through shared memory,
-all at once, unless the same warps already own the elements that are needed.
+all at once, unless the same warps already own the elements that are needed; where memory is scarce
+they are converted in chunks, and kept in registers for all steps.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     SharedTile,
     Splat,
 )
-from tileas_xdsl.threads.convert.register_conversion import converted, plan_of
+from tileas_xdsl.threads.convert.register_conversion import converted, exceeds_limit, plan_of
 from tileas_xdsl.threads.pipeline.warp_allocation import Agent
 from tileas_xdsl.threads.registers.register_array import RegisterFile, VectorElement
 from tileas_xdsl.threads.registers.register_tile import in_registers
@@ -135,7 +136,7 @@ def _operand(e: ThreadBuilder, op: DotOp | AsyncDotOp, side: Side) -> Operand | 
         return _in_registers(in_registers(e, op, value, whole), e, side.tiling.steps)
     tile = in_registers(e, op, value)
     plan = plan_of(tile.layout, whole, bits_of(tile.element))
-    if isinstance(plan, SharedPlan):
+    if isinstance(plan, SharedPlan) and not exceeds_limit(e, plan):
         return Exchange(tile, plan, side)
     return _in_registers(converted(e, op, tile, whole), e, side.tiling.steps)
 

@@ -6,8 +6,9 @@
     convert_layout %sum          ; may exchange through the memory of %q and of the stages
 
 Of two tiles in one round of a loop, the second may have the memory of the first if products read
-both, and wait for them: threads meet before they or TMA fill a tile in a loop.  Otherwise what runs
-again could be read again, so that nothing in a loop counts.  Bulk stores read their tile until
+both, and wait for them (on tcgen05 where their sums are first read): threads meet before they or
+TMA fill a tile in a loop.  Otherwise what runs again could be read again, so that nothing in a loop
+counts.  Bulk stores read their tile until
 somebody waits for them, so their sources never count.
 """
 
@@ -41,9 +42,11 @@ _VIEWS = (ExtractSliceOp, ReinterpretOp, ViewOp)
 def dead_memory(e: ThreadBuilder, op: Operation) -> Iterator[tuple[int, int]]:
     """Yield offset and bytes of memory that no thread of the block reads from `op` on."""
     for value, found in e.values.items():
-        if isinstance(found, PendingTile) and found.offset is not None and _is_dead(value, op):
+        if isinstance(found, PendingTile) and found.offset is not None and _is_dead(e, value, op):
             yield found.offset, found.layout.bytes
-        elif isinstance(found, OrderToken) and found.stages is not None and _is_drained(value, op):
+        elif (
+            isinstance(found, OrderToken) and found.stages is not None and _is_drained(e, value, op)
+        ):
             yield found.stages.offset, found.stages.count * found.stages.slot_bytes
 
 
@@ -52,11 +55,10 @@ def memory_for_operand(e: ThreadBuilder, tile: SSAValue, size: int) -> int | Non
     made = tile.owner
     if not isinstance(made, _MAKERS) or not _is_operand(tile):
         return None
-    for offset, available in dead_memory(e, made):
-        if available >= size and is_free(e, offset, size, made):
-            _forget_scratch(e, offset, size)
-            return offset
-    return None
+    place = _free_place(e, made, size)
+    if place is not None:
+        _forget_scratch(e, place, size)
+    return place
 
 
 def memory_for_staging(e: ThreadBuilder, tile: SSAValue, size: int) -> int | None:
@@ -67,13 +69,20 @@ def memory_for_staging(e: ThreadBuilder, tile: SSAValue, size: int) -> int | Non
     made = tile.owner
     if isinstance(made, Block) or not is_staging(made) or runs_again(made):
         return None
-    for offset, available in dead_memory(e, made):
+    place = _free_place(e, made, size)
+    if place is not None:
+        _forget_scratch(e, place, size)
+        kept = ScratchAllocation(place, size, made, is_kept=True)
+        e.scratch_buffers.setdefault(e.agent.number, []).append(kept)
+        synchronize_agent(e)
+    return place
+
+
+def _free_place(e: ThreadBuilder, op: Operation, size: int) -> int | None:
+    """Return the first offset in dead memory from which on so many bytes are free; None without."""
+    for offset, available in dead_memory(e, op):
         for place in range(offset, offset + available - size + 1, ALIGNMENT):
-            if is_free(e, place, size, made):
-                _forget_scratch(e, place, size)
-                kept = ScratchAllocation(place, size, made, is_kept=True)
-                e.scratch_buffers.setdefault(e.agent.number, []).append(kept)
-                synchronize_agent(e)
+            if is_free(e, place, size, op):
                 return place
     return None
 
@@ -81,7 +90,7 @@ def memory_for_staging(e: ThreadBuilder, tile: SSAValue, size: int) -> int | Non
 def is_free(e: ThreadBuilder, offset: int, size: int, op: Operation) -> bool:
     """Whether all other tiles with a part of the memory are dead too."""
     return all(
-        _is_dead(value, op)
+        _is_dead(e, value, op)
         for value, found in e.values.items()
         if isinstance(found, PendingTile)
         and found.offset is not None
@@ -114,7 +123,7 @@ def _fills(user: Operation, tile: SSAValue) -> bool:
     return isinstance(user, TmaLoadBase) or (isinstance(user, CopyOp) and user.source is not tile)
 
 
-def _is_dead(tile: SSAValue, op: Operation) -> bool:
+def _is_dead(e: ThreadBuilder, tile: SSAValue, op: Operation) -> bool:
     made = tile.owner
     if not isinstance(made, _MAKERS) or (block := _common_block(made, op)) is None:
         return False
@@ -122,7 +131,7 @@ def _is_dead(tile: SSAValue, op: Operation) -> bool:
     in_loop = parent is not None and (isinstance(parent, LOOPS) or runs_again(parent))
     if in_loop and not (_is_operand(tile) and _is_operand_in_time(op)):
         return False
-    return all(_is_over(user, block, op) for user in _users(tile))
+    return all(_is_over(e, user, block, op) for user in _users(tile))
 
 
 def _is_operand_in_time(op: Operation) -> bool:
@@ -151,17 +160,27 @@ def _users(tile: SSAValue) -> Iterator[Operation]:
             yield from _users(use.operation.results[0])
 
 
-def _is_over(user: Operation, block: Block, op: Operation) -> bool:
+def _is_over(e: ThreadBuilder, user: Operation, block: Block, op: Operation) -> bool:
     """Whether an operation has read its tile in all threads when they have come to `op`."""
     is_late = isinstance(user, AsyncDotOp | TmaTransferOp) and not isinstance(user, TmaLoadBase)
     is_late = is_late or user.has_trait(IsTerminator)  # it goes on under another name
-    before, here = (block.find_ancestor_op_in_block(each) for each in (user, op))
+    before, here = (block.find_ancestor_op_in_block(each) for each in (_end(e, user), op))
     if is_late or before is None or here is None:
         return False
     return before.is_before_in_block(here)
 
 
-def _is_drained(token: SSAValue, op: Operation) -> bool:
+def _end(e: ThreadBuilder, user: Operation) -> Operation:
+    """What all threads wait for a product by: the first read of its sums in tensor memory."""
+    if e.tensor is None or not isinstance(user, MatrixProduct) or user in e.plan.waited:
+        return user
+    place = e.tensor.of_value.get(user.result)
+    if place is None or place.ring is None:
+        return user
+    return next(one.ready_at for one in place.ring.sums if user in one.products)
+
+
+def _is_drained(e: ThreadBuilder, token: SSAValue, op: Operation) -> bool:
     """Whether all stages of a pipeline are filled and read, by the agent that `op` is of alone."""
     pipeline = token.owner
     if not isinstance(pipeline, CreatePipelineOp) or token is not pipeline.producer:
@@ -172,7 +191,7 @@ def _is_drained(token: SSAValue, op: Operation) -> bool:
     readers = [user for user in users_of(pipeline) if _reads(user)]
     if block is None or not readers:
         return False
-    return all(_is_over(reader, block, op) for reader in readers)
+    return all(_is_over(e, reader, block, op) for reader in readers)
 
 
 def _reads(user: StageOp) -> bool:

@@ -63,7 +63,7 @@ _MOVED = (
 )
 """Operations beside arithmetic that may run once for each chunk."""
 
-_CONTROL = (scf.ConditionOp, scf.ForOp, scf.IfOp, scf.WhileOp, scf.YieldOp)
+CONTROL = (scf.ConditionOp, scf.ForOp, scf.IfOp, scf.WhileOp, scf.YieldOp)
 
 WRITES = (AtomicRmwOp, StoreOp, TiledStoreOp)
 
@@ -88,9 +88,9 @@ def plan_chunks(kernel: func.FuncOp, target: Target) -> ChunkPlan | None:
         return None
     warps = KernelFacts(kernel).spec.num_warps
     found = DimensionClasses(kernel).members(kernel)
-    candidates = [(tiles, moved) for tiles in found.values() if (moved := _operations(tiles))]
+    candidates = [(tiles, moved) for tiles in found.values() if (moved := operations_of(tiles))]
     for tiles, moved in candidates:
-        count = _parts_of_products(tiles, too_large)
+        count = parts_of_products(tiles, too_large)
         fewer = min(warps, most_warps(tiles, count))
         if count > 1 and fewer >= GROUP and may_be_cut(tiles, count):
             return ChunkPlan(tiles, count, fewer, moved)
@@ -104,7 +104,7 @@ def products_in_parts(kernel: func.FuncOp, target: Target) -> Mapping[SSAValue, 
     return {product: counts for product, counts in found.items() if counts != (1, 1)}
 
 
-def _parts_of_products(tiles: Tiles, products: Mapping[SSAValue, tuple[int, int]]) -> int:
+def parts_of_products(tiles: Tiles, products: Mapping[SSAValue, tuple[int, int]]) -> int:
     """Return in how many parts a class is cut so that the matrix unit takes its products."""
     counts = [
         counts[k - len(tile_shape(tile))]
@@ -246,7 +246,7 @@ def may_be_cut(tiles: Tiles, count: int) -> bool:
     )
 
 
-def _operations(tiles: Tiles) -> Sequence[Operation]:
+def operations_of(tiles: Tiles) -> Sequence[Operation]:
     """Return what runs once for each chunk, in one block; nothing where it may not."""
     block = _common_block(tiles)
     if block is None:
@@ -280,7 +280,7 @@ def may_be_repeated(op: Operation, tiles: Tiles) -> bool:
     if isinstance(op, WRITES) and not any(value in tiles for value in op.operands):
         return False
     plain = op.name.startswith(("arith.", "math.", "tensor.", "gpu.", "nv_tileaa."))
-    return plain or isinstance(op, (*_MOVED, *_CONTROL))
+    return plain or isinstance(op, (*_MOVED, *CONTROL))
 
 
 def _is_unordered(op: Operation, inside: AbstractSet[Operation], block: Block) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
 
@@ -202,9 +203,18 @@ def _warps(found: LoadLoop, spec: KernelSpec) -> int:
         unit is not None and unit.reads_shared_memory
         for unit in (matrix_unit_of(op.atom) for op in products)
     )
-    if is_large and can_share and all(shape[0] % (2 * GROUP_ROWS) == 0 for shape in shapes):
+    if is_large and can_share and all(rows % (2 * GROUP_ROWS) == 0 for rows in _unit_rows(found)):
         return max(usual, 2 * WARPS_OF_GROUP)
     return usual
+
+
+def _unit_rows(found: LoadLoop) -> Iterator[int]:
+    """The rows of products of the matrix unit in all of the kernel: the same warpgroups do them."""
+    for op in found.function.walk():
+        if isinstance(op, DotOp):
+            unit = matrix_unit_of(op.atom)
+            if unit is not None and unit.reads_shared_memory:
+                yield (shape_of(op.c.type) or (1,))[0]
 
 
 def _has_room_for_tiles(found: LoadLoop, warps: int, blocks: int, target: Target) -> bool:

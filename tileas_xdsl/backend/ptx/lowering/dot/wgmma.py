@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.dialects import scf
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from tileas_xdsl.backend.ptx.lowering.lowering import Address, Handler, Lowering
 from tileas_xdsl.backend.ptx.lowering.memory.addresses import linear
@@ -159,8 +160,22 @@ def _may_become(product: nvgpu.MmaSm90Op, low: Lowering) -> bool:
     sums, registers = product.c, low.value(product.c)
     if isinstance(registers.owner, ptx.UndefOp):
         return True
-    owner = sums.owner if isinstance(sums.owner, Block) else sums.owner.parent
-    return whole(registers) is not None and sums.has_one_use() and owner is product.parent
+    return whole(registers) is not None and _is_used_once(sums, product.parent, low)
+
+
+def _is_used_once(value: SSAValue, block: Block | None, low: Lowering) -> bool:
+    """Whether a value has one use, in its own block, and no other value has its registers.
+
+    A loop of one iteration has no block in PTX: it carries the registers that it begins with.
+    """
+    owner = value.owner if isinstance(value.owner, Block) else value.owner.parent
+    if owner is not block or not value.has_one_use():
+        return False
+    loop = owner.parent_op() if owner is value.owner and owner is not None else None
+    if not isinstance(loop, scf.ForOp) or not isinstance(value, BlockArgument) or not value.index:
+        return True
+    first = loop.iter_args[value.index - 1]
+    return low.value(first) is not low.value(value) or _is_used_once(first, loop.parent, low)
 
 
 def _commit(op: nvgpu.WgmmaCommitOp, low: Lowering) -> None:
