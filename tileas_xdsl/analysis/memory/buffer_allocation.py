@@ -2,7 +2,18 @@
 
 A `view` of contiguous elements is an offset from its source; other views are allocations of their
 own.  A merge has one offset if all incoming values have it, and else an offset that is carried with
-it at run time.
+it at run time:
+
+    %all = nv_tileas.alloc_tensor : <256x64xf16, smem>
+    %lo = nv_tileas.view %all[0, 0]                 (%all, 0)
+    %hi = nv_tileas.view %all[128, 0]               (%all, 8192)
+    %one = scf.if %c { yield %hi } else { yield %hi }      one offset: (%all, 8192)
+    %any = scf.if %c { yield %lo } else { yield %hi }      (%all, carried): 0 or 8192 at run time
+    %mix = scf.if %c { yield %lo } else { yield %other }   different buffers: no alias, it stays
+
+Found by an optimistic fixpoint, since merges of loops feed one another: every merge is assumed to
+have one offset.  A merge that is refuted is marked as moving, and the rest is found again without
+that assumption; merges only ever become moving or stay, so that this ends.
 """
 
 from __future__ import annotations

@@ -1,4 +1,19 @@
-"""The body of an entry as PTX: names, instructions, labels, and moves between blocks."""
+"""The body of an entry as PTX: names, instructions, labels, and moves between blocks.
+
+A block argument is a register that every branch to the block writes; it shares its name with the
+values that may have the same register (`printer_registers`).  What can't share is moved, all
+arguments of a branch at once, as a parallel copy (`printer_copies`).
+A conditional branch with moves on both
+edges is split:
+
+    ptx.cond_bra %p, ^then(%a), ^else(%b)          @!%p0 bra $W1;
+                                                   mov.b32 %r7, %r1;    // ^then's argument
+                                                   bra $L3;
+                                              $W1: mov.b32 %r8, %r2;    // ^else's, which follows
+
+Registers are numbered when they are first named, so that the text has no gaps; a tuple is a run of
+numbers, and packing and extracting registers of tuples are only names.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,14 @@
-"""What every plan of a conversion has: a kind, an exact cost, a sentence and an evaluation."""
+"""What every plan of a conversion has: a kind, an exact cost, a sentence and an evaluation.
+
+The kinds, cheapest first, by where a thread finds the elements that it needs (`source_map`):
+
+    identity      in the same registers            nothing
+    permutation   in other registers of its own    renaming, and byte permutes of packed words
+    shuffle       in lanes of its warp             rounds of shfl.sync, with selects
+    shared        in threads of other warps        stores, a barrier, loads
+
+A plan can be evaluated on a register file, as numpy: so each is checked against the layouts.
+"""
 
 from __future__ import annotations
 

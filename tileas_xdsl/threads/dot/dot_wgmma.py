@@ -1,6 +1,17 @@
 """Select the instruction family of each dot; lower dots to `wgmma` with operands in shared memory.
 
-Source: PTX ISA, wgmma.  The accumulators stay in the same registers through a loop.
+    nv_tileas.dot %a, %b, %c : 128x64 by 64x256, bf16, agent of two warpgroups
+    ->  %da = make_gmma_smem_desc ... swizzle "128B" leading 16 stride 1024      of its 64 rows
+        %db = make_gmma_smem_desc ... swizzle "128B" leading 8192 stride 1024
+        wgmma_fence
+        %0 = mma.SM90 %da, %db, %c shape [64, 256, 16]          256 bits of K an instruction
+        %1 = mma.SM90 %da + 32 bytes, %db + 2048 bytes, %0      and the next 16 of K, four in all
+        ...
+        wgmma_commit_group
+        %r = wgmma_wait_group 0, %3
+
+A descriptor is made once; later instructions add to its start address.  The accumulators stay in
+the same registers through a loop: each MMA updates them in place.  Source: PTX ISA, wgmma.
 """
 
 from __future__ import annotations

@@ -1,4 +1,15 @@
-"""The plan of a kernel made before code generation: agents, accumulators, barriers."""
+"""The plan of a kernel made before code generation: agents, accumulators, barriers.
+
+Code of one agent depends on the others: how often a barrier is arrived at before it completes is a
+number in its initialisation, at the top of the kernel.  So it is counted first.  For a pipeline of
+
+    producer: one thread issues TMA loads        `full`:  1 arrival (expect_tx), and TMA's bytes
+    consumer: 2 warpgroups read by wgmma         `empty`: 8 arrivals, one for each warp that reads
+    (or: tcgen05.mma reads                       `empty`: 1 arrival, of tcgen05.commit)
+
+`releases` counts the arrivals on `empty`, `arrivals` those on `full`.  Shared memory, tensor maps
+and hidden arguments are allocated in the plan while code is generated.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,17 @@
-"""Divides and products of layouts and views."""
+"""Divides and products of layouts and views.
+
+Dividing `(8,6):(1,8)` by the tile `<4:1, 2:1>` splits each mode in the tile and the rest; the four
+divides differ in how they group the parts:
+
+    logical   ((4,2),(2,3)):((1,4),(8,16))       mode by mode
+    zipped    ((4,2),(2,3)):((1,8),(4,16))       the tile first, then which tile
+    tiled     ((4,2),2,3):((1,8),4,16)           the rest not grouped
+    flat      (4,2,2,3):(1,8,4,16)               nothing grouped
+
+Products repeat a block: `(4,2):(1,4)` over `(2,3):(1,2)` is `((4,2),(2,3)):((1,8),(4,16))` blocked,
+each repetition beside the last, and `((2,4),(3,2)):((8,1),(16,4))` raked, elements interleaved.
+Source: CUTLASS, media/docs/cpp/cute/02_layout_algebra.md.
+"""
 
 from __future__ import annotations
 
