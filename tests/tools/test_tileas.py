@@ -211,6 +211,7 @@ def test_dialects_are_counted() -> None:
 
 def test_passes_and_pipelines_are_listed() -> None:
     shown = run("passes").stdout
+    assert "lowering TiledLoad or TiledStore which with tma atom to async tiled" in shown
     assert len(shown.splitlines()) == 1 + len(TILEAS_UNIVERSE.all_passes)
     for name, factory in TILEAS_UNIVERSE.all_passes.items():
         assert f"\n{name} " in shown

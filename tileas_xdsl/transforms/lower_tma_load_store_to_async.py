@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.environment import is_set
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.target.arch import Target
@@ -45,6 +47,7 @@ class LowerTmaLoadStoreToAsync(ModulePass):
     """
 
     name = "lower-tma-load-store-to-async"
+    description: ClassVar[str] = message("tma_to_async.lowering_tiled_load_tiled")
 
     target: str | None = None
     """Deprecated: the attribute `nv_tileas.target` of the module says it."""

@@ -18,6 +18,23 @@ func.func @math(%a: memref<?x64xf16>, %n: i64) {
 
 // -----
 
+// Of floats as of integers, and through the conversions around them.
+
+func.func @math_of_floats(%a: memref<?x64xf16>, %n: f32) {
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  %c64 = arith.constant 64 : index
+  %e = math.exp %n : f32
+  %m = arith.fptosi %e : f32 to i64
+  %i = arith.index_cast %m : i64 to index
+  %w = nv_tileas.view %a[%i, %c0] : memref<?x64xf16> -> !nv_tileas.tiled_view<8x64xf16, gmem>
+  // expected-error@+1 {{'nv_tileas.make_tiled_tma_desc' op math dialect not suppourt in separateHostTMA pass in the moment.}}
+  %d = nv_tileas.make_tiled_tma_desc %w box[%c64, %c8] {atom = #nv_tileas<atom tma_load_2d>} : !nv_tileas.tiled_view<8x64xf16, gmem> -> !nv_tileas.tma_desc
+  func.return
+}
+
+// -----
+
 // A map that no tiled encoder makes.
 
 func.func @im2col(%a: memref<8x8x8xf16>) {

@@ -91,8 +91,29 @@ def descriptor_tables(kernel: func.FuncOp) -> DescriptorTables:
 
 
 def is_born_on_host(op: MakeTiledTmaDescOp) -> bool:
-    """Whether what a descriptor depends on is known when its kernel is launched."""
-    return all(_is_known(value) for value in depended_on(op.view))
+    """Whether what a descriptor depends on is known when its kernel is launched.
+
+    Functions of `math` count as known, and so do numbers converted to and from floats for them:
+    host code refuses them by name.
+    """
+    unknown = [value for value in depended_on(op.view) if not _is_known(value)]
+    return all(_is_computed_by_math(value) for value in unknown)
+
+
+def _is_computed_by_math(value: SSAValue) -> bool:
+    """Whether a value is arithmetic of functions of `math`, and of what is known besides."""
+    pending, seen, has_math = [value], set[SSAValue](), False
+    while pending:
+        value = pending.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        if isinstance(value, OpResult) and value.op.name.startswith(("arith.", "math.")):
+            has_math |= value.op.name.startswith("math.")
+            pending += value.op.operands
+        elif not _is_known(value):
+            return False
+    return has_math
 
 
 def constant_box(op: MakeTiledTmaDescOp) -> tuple[int, ...]:

@@ -44,7 +44,10 @@ def _options(module_pass: type[ModulePass]) -> str:
 
 def _summary(documented: object) -> str:
     text = (documented.__doc__ or "").strip()
-    return "" if text.startswith(f"{type(documented).__name__}(") else text.split("\n")[0].strip()
+    if text.startswith(f"{type(documented).__name__}("):
+        return ""
+    published: str | None = getattr(documented, "description", None)
+    return text.split("\n")[0].strip() + ("" if published is None else f" ({published})")
 
 
 def pipelines() -> None:
