@@ -167,6 +167,7 @@ def uses() -> list[tuple[str, ast.Call, str]]:
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and _name(node.func) in {"message", "refuse", "_refused"}
         if node.args and isinstance(node.args[0], ast.Constant)
+        if " " not in node.args[0].value  # a sentence: the `refuse` of something else
     ]
 
 
