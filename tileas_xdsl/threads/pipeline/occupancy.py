@@ -13,8 +13,9 @@ from xdsl.ir import Operation, SSAValue
 from tileas_xdsl.analysis.values.live_tiles import peak_registers, tile_registers
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadBase
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
-from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, GenerateOp
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.math_functions import MATH_FUNCTIONS
 
@@ -59,11 +60,31 @@ def _is_sequence(op: Operation) -> bool:
 
 
 def _registers(value: SSAValue) -> int:
-    """As `tile_registers`; a broadcast takes none beside those of its source."""
+    """As `tile_registers`; none of a streamed line, or of a broadcast beside its source."""
     owner = value.owner
     if isinstance(owner, GenerateOp) and all(isinstance(op, BROADCAST) for op in owner.body.walk()):
         return 0
-    return tile_registers(value)
+    return 0 if _is_streamed(value) else tile_registers(value)
+
+
+def _is_streamed(value: SSAValue) -> bool:
+    """Whether a value is a line from memory, on its way to the rows that it is combined with.
+
+        %w = tiled_load     // the weights of a norm: all blocks read them, and caches have them
+        %x = extf %w
+        %y = expand_dims %x
+
+    Each access of it may follow the use of the one before, where registers are short.
+    """
+    while not isinstance(owner := value.owner, ExpandDimsOp):
+        user = value.get_user_of_unique_use()
+        if user is None or not isinstance(user, ExpandDimsOp | arith.ExtFOp):
+            return False
+        value = user.results[0]
+    source: SSAValue = owner.source
+    while isinstance(source.owner, arith.ExtFOp):
+        source = source.owner.input
+    return isinstance(source.owner, TiledLoadBase) and value.has_one_use()
 
 
 BROADCAST = (arith.ConstantOp, tensor.ExtractOp, YieldOp)

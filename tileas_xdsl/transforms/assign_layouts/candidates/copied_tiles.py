@@ -19,11 +19,14 @@ from tileas_xdsl.layout.registers.blocked import line_layout
 from tileas_xdsl.threads.pipeline.warp_allocation import Agent
 
 
-def layout_of_copied(group: TileGroup, agent: Agent, min_bytes: int) -> Layout | None:
-    """The widest pieces of a tile that is loaded to be moved, over all threads in their order."""
+def is_copied(group: TileGroup) -> bool:
+    """Whether a group is one tile that is loaded to be moved."""
     value, *others = group.values
-    if others or not isinstance(value.owner, TiledLoadOp) or not _is_only_moved(value):
-        return None
+    return not others and isinstance(value.owner, TiledLoadOp) and _is_only_moved(value)
+
+
+def layout_of_copied(group: TileGroup, agent: Agent, min_bytes: int) -> Layout:
+    """The widest pieces of a copied tile of such elements, over all threads in their order."""
     return line_layout(group.shape, agent.warps, min_bytes).layout
 
 

@@ -18,8 +18,10 @@ from xdsl.utils.hints import isa
 from tileas_xdsl.analysis.layouts.dot_layouts import tiling_of
 from tileas_xdsl.analysis.layouts.tile_groups import TileGroup, placed_tile
 from tileas_xdsl.analysis.memory.tensor_registers import TmemTransfer
+from tileas_xdsl.analysis.values.pointer_base_arrays import promised_divisor, without_promises
 from tileas_xdsl.analysis.values.row_strides import row_step
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import pointer_of
+from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp
 from tileas_xdsl.dialects.nv_tileas.attributes import (
     BlockedEncoding,
     DotOperandEncoding,
@@ -54,7 +56,10 @@ from tileas_xdsl.transforms.assign_layouts.candidates.candidate_lists import (
     Family,
     SubAxis,
 )
-from tileas_xdsl.transforms.assign_layouts.candidates.copied_tiles import layout_of_copied
+from tileas_xdsl.transforms.assign_layouts.candidates.copied_tiles import (
+    is_copied,
+    layout_of_copied,
+)
 from tileas_xdsl.transforms.assign_layouts.candidates.row_values import (
     is_column_of_rows,
     values_of_rows,
@@ -152,8 +157,8 @@ def _options(a: Assignment, group: TileGroup, agent: Agent) -> Sequence[Option]:
         return [Option(Family.DOT_OPERAND, operand)]
     if (values := values_of_rows(a, group, agent)) is not None:
         return [Option(Family.LINEAR, values)]
-    if (pieces := layout_of_copied(group, agent, _least_bytes(a, group))) is not None:
-        return [Option(Family.BLOCKED, pieces)]
+    if is_copied(group):
+        return [Option(Family.BLOCKED, layout_of_copied(group, agent, _piece_bytes(group)))]
     least = _least_bytes(a, group)
     plain = [*_lines(a, group, agent, least), *_plain(group.shape, agent, least)]
     return [_option(layout, Family.BLOCKED) for layout in dict.fromkeys(plain)]
@@ -270,6 +275,24 @@ def _least_bytes(a: Assignment, group: TileGroup) -> int:
     return max(min(bits, default=32) // 8, 1)
 
 
+MIN_COPIED_BYTES = 8
+"""Shorter accesses of a tile that is only copied cost more registers, for addresses, than time."""
+
+
+def _piece_bytes(group: TileGroup) -> int:
+    """Of elements of which an access of 16 bytes has as many as rows are stated to be aligned to.
+
+    The group is one tile that is loaded.
+    """
+    (value,) = group.values
+    tile, load = placed_tile(value.type), value.owner
+    assert tile is not None
+    assert isinstance(load, Operation)
+    bits = bits_of(tile.element_type)
+    size, stated = max(bits // 8, 1), _stated_alignment(load, bits)
+    return size * ACCESS_BYTES // stated if stated >= max(size, MIN_COPIED_BYTES) else size
+
+
 def _of_group(op: Operation, group: TileGroup) -> SSAValue:
     """The operand or result that is of a group."""
     return next(value for value in (*op.results, *op.operands) if value in group.values)
@@ -335,10 +358,14 @@ def _candidates(place: RegisterAccess, option: Option) -> Iterator[Candidate]:
         stores = isinstance(place.op, TiledStoreOp | StoreBase)
         alignment, known = width * bits // 8, row_alignment(place.op, bits)
         refused = f"rows begin at multiples of {known} bytes, not of {alignment}"
+        if _stated_alignment(place.op, bits) % max(alignment, 1):
+            steps = store_steps(fragment, 1, bits)
+        else:
+            steps = store_steps(fragment, width, bits) if stores else row_steps(fragment, width)
         yield made(
             "stg" if stores else "ldg",
             alignment,
-            store_steps(fragment, width, bits) if stores else row_steps(fragment, width),
+            steps,
             registers_of(fragment, bits),
             refused if known % max(alignment, 1) else "",
         )
@@ -391,6 +418,25 @@ def row_alignment(op: Operation, bits: int) -> int:
         return ACCESS_BYTES
     strides = [stride for stride in _strides(type_)[:-1] if stride is not None]
     return gcd(ACCESS_BYTES, *(stride * bits // 8 for stride in strides))
+
+
+def _stated_alignment(op: Operation, bits: int) -> int:
+    """Bytes that rows begin at multiples of, as far as Tile IR states the divisors of strides.
+
+    What launches know of their arguments is stated there, so that code which finds rows aligned
+    when it runs is rarely taken where nothing is: accesses are single elements then, and count as
+    such.
+    """
+    if not isinstance(op, TiledLoadBase | TiledStoreOp):
+        return ACCESS_BYTES
+    made = without_promises(origin(op.view)).owner
+    if not isinstance(made, MakeMemrefOp):
+        return ACCESS_BYTES
+    *outer, inner = (made.stride(axis) for axis in range(made.array.get_num_dims()))
+    if inner != 1:
+        return ACCESS_BYTES
+    apart = (promised_divisor(stride) * bits // 8 for stride in outer)
+    return gcd(ACCESS_BYTES, promised_divisor(made.pointer), *apart)
 
 
 def _strides(type_: MemRefType[Attribute]) -> Sequence[int | None]:

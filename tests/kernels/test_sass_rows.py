@@ -1,0 +1,54 @@
+"""How rows reach registers, in SASS, of widths that are in no table."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from support.assembling import needs_nvdisasm
+
+pytest.importorskip("cuda.tile")
+
+from kernels.cutile.layer_norm import layer_norm
+from kernels.cutile.softmax import softmax
+from tileas_xdsl.backend.ptxas import Assembled
+from tileas_xdsl.backend.sass import disassemble
+from tileas_xdsl.compiler import compile
+
+WIDE, NARROW = "LDG.E.128", "LDG.E.U16"
+
+
+def assembled(kernel: object, signature: str) -> tuple[Assembled, Counter[str]]:
+    made = compile(kernel, target="sm_90a", signature=signature).assemble()
+    (code,) = disassemble(made.cubin).values()
+    return made, Counter(one.opcode for one in code.instructions)
+
+
+@needs_nvdisasm
+@pytest.mark.parametrize(
+    ("stride", "loads"),
+    [("?%8", {WIDE: 2}), ("?%2", {"LDG.E": 8}), ("?", {NARROW: 16})],
+    ids=["of 16 bytes", "of 4 bytes", "of 2 bytes"],
+)
+def test_lanes_load_neighbours_as_wide_as_rows_are_stated_to_be_aligned(
+    stride: str, loads: dict[str, int]
+) -> None:
+    """No load is written twice, for rows that may turn out to be aligned."""
+    rows = f"f16[?, {stride}]"
+    made, counts = assembled(softmax, f"x: {rows}, y: {rows}, rows=1, columns=2048")
+    assert made.spills == 0
+    assert {name: n for name, n in counts.items() if name.startswith("LDG")} == loads
+    assert sum(n for name, n in counts.items() if name.startswith("STG")) == sum(loads.values())
+
+
+@needs_nvdisasm
+def test_weights_of_a_norm_take_no_block_its_room() -> None:
+    """They are loaded once what they are for is known: 24 warps of a multiprocessor have room."""
+    signature = (
+        "x: f16[?, ?%8], w: f16[?%8], b: f16[?%8], y: f16[?, ?%8], means: f32[?], scales: f32[?], "
+        "rows=1, columns=4096"
+    )
+    made, counts = assembled(layer_norm, signature)
+    assert made.spills == 0
+    assert made.registers <= 80
+    assert counts[WIDE] == 12
