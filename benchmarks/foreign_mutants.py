@@ -135,7 +135,7 @@ def main() -> None:
             shown = ", ".join(f"{n} {how}" for how, n in counts.items())
             print(f"{target} {name}: {shown} ({time.monotonic() - began:.1f} s)", flush=True)
             missed = [(what, why) for what, how, why in found if how == "nothing"]
-            lines += [f"{target}\t{name}\t{what}\t{why}" for what, why in missed]
+            lines += [f"{target}\t{name}\t{' '.join(what.split())}\t{why}" for what, why in missed]
             for what, why in missed if chosen.table is None else ():
                 print(f"    {what}: {why}", flush=True)
     print(dict(totals))

@@ -1,14 +1,15 @@
 """Why a synchronisation that a mutant leaves out is redundant, by the text around it.
 
-The window of a barrier is the code up to the barriers before and after it, in the order of the
-text: where nothing in one side of it uses shared memory, another barrier stands between the same
-accesses.
+The window of a barrier is the code up to the barriers before and after it, around loops too: where nothing in one side of it uses shared memory, another barrier stands between the same
+accesses.  Of all others the checker has seen that no two conflicting accesses of the launch are
+left without an order, by vector clocks over three schedules; the reason names the accesses.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 _BARRIER = re.compile(r"\b(bar|barrier)\.(sync|cluster)|\bbarrier\.sync")
 _SHARED = re.compile(
@@ -59,27 +60,70 @@ def _uses(lines: Sequence[str]) -> list[str]:
 
 
 def _of_barrier(lines: Sequence[str], number: int) -> str:
-    before, after = _window(lines, number, -1), _window(lines, number, 1)
-    if not before[1]:
-        return f"no shared memory is used since {before[0]}"
-    if not after[1]:
-        return f"no shared memory is used until {after[0]}"
-    if any("wgmma" in line for line in lines[max(number - 12, 0) : number]):
+    before, after = _Window(), _Window()
+    before.walk(lines, number - 1, -1)
+    after.walk(lines, number + 1, 1)
+    (since, until) = (" or ".join(window.ends) for window in (before, after))
+    if not before.uses:
+        return f"no shared or tensor memory is used since {since}"
+    if not after.uses:
+        return f"no shared or tensor memory is used until {until}"
+    if before.wgmma:
         return "each warp has waited for the wgmma, which ends the reads of the whole warpgroup"
-    sides = [", ".join(uses[:3]) for _, uses in (before, after)]
-    return f"ordered otherwise in this launch: {sides[0]} (since {before[0]}) and {sides[1]}"
+    sides = [", ".join(window.uses[:3]) for window in (before, after)]
+    where = f"{sides[0]} (since {since}) and {sides[1]} (until {until})"
+    if before.guarded and after.guarded:
+        return f"one thread does {where}: program order, or mbarriers, order them"
+    if after.guarded:
+        return f"no conflict is left unordered: {where}, which one thread does"
+    return f"no conflict is left unordered: {where}"
 
 
-def _window(lines: Sequence[str], number: int, step: int) -> tuple[str, list[str]]:
-    """Return what ends the window on one side, and the accesses in it."""
-    at, uses = number + step, list[str]()
-    while 0 <= at < len(lines):
-        if _BARRIER.search(lines[at]):
-            return f"the barrier of line {at + 1}", uses
-        if re.search(r"\.entry", lines[at]) or re.search(r"^\s*ret;", lines[at]):
-            break
-        match = _SHARED.search(lines[at])
-        if match and match[0] not in uses:
-            uses.append(match[0])
-        at += step
-    return ("the beginning" if step < 0 else "the end"), uses
+@dataclass
+class _Window:
+    """What a walk from a barrier to the next ones comes by, also around loops."""
+
+    ends: list[str] = field(default_factory=list[str])
+    uses: list[str] = field(default_factory=list[str])
+    guarded: bool = True
+    """Whether all accesses have guards, as what one thread does."""
+    wgmma: bool = False
+    """Whether a wait for wgmma is among it."""
+    seen: set[int] = field(default_factory=set[int])
+
+    def walk(self, lines: Sequence[str], at: int, step: int) -> None:
+        """Follow the text in a direction, and jumps back to the label of a loop."""
+        while 0 <= at < len(lines) and at not in self.seen:
+            self.seen.add(at)
+            line = lines[at]
+            if _BARRIER.search(line):
+                self.ends.append(f"the barrier of line {at + 1}")
+                return
+            if _SCOPE.search(line) and not re.search(r"\{\s*$", line):
+                break
+            self._access(line)
+            for other in _jumps(lines, at, step):
+                self.walk(lines, other + step, step)
+            at += step
+        if not 0 <= at < len(lines) or at not in self.seen or _SCOPE.search(lines[at]):
+            self.ends.append("the beginning" if step < 0 else "the end")
+
+    def _access(self, line: str) -> None:
+        self.wgmma = self.wgmma or "wgmma.wait_group" in line
+        match = _SHARED.search(line)
+        if match is None:
+            return
+        self.guarded = self.guarded and line.lstrip().startswith("@")
+        if match[0] not in self.uses:
+            self.uses.append(match[0])
+
+
+def _jumps(lines: Sequence[str], at: int, step: int) -> list[int]:
+    """Return where a walk goes on too: at the jumps back to a label, or at the label of one."""
+    if step < 0:
+        label = re.match(r"\s*([$\w]+):", lines[at])
+        jump = re.compile(rf"\bbra\S*\s+{re.escape(label[1])}\s*;") if label else None
+        return [i for i in range(at + 1, len(lines)) if jump and jump.search(lines[i])]
+    jump = re.search(r"\bbra\S*\s+([$\w]+)\s*;", lines[at])
+    label = re.compile(rf"\s*{re.escape(jump[1])}:") if jump else None
+    return [i for i in range(at) if label and label.match(lines[i])]
