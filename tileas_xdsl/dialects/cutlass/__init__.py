@@ -11,24 +11,24 @@
 | `SwitchByExecutorOp(warp, executors, masks, arms)` | `cutlass.pipeline.switch_by_executor` | roles of warps |
 | `NamedBarrierArriveOp(id, threads)`, `NamedBarrierArriveAndWaitOp` | `cutlass.named_barrier.*` | barriers of a block |
 | `GenericBarrier...Op(counter, value, thread, id=, threads=)` | `cutlass.generic_barrier.*` | counters of a grid |
-| `BlockStriped...Op(data, array, thread, threads=, width=1)` | `cutlass.block_striped.*` | an array in turns |
-| `SeqBar...Op` | `cutlass.seq_bar.*` | groups take turns |
+| `BlockStriped...Op(data, array, thread, threads=, width=1)` | `cutlass.block_striped.*` | an array, thread by thread |
+| `SeqBar...Op` | `cutlass.seq_bar.*` | groups proceed one after the other |
 | `{Create,Make}...ParamsOp(m, n, l)`, `InitialWorkTileInfoOp(params)`, ... | `cutlass.tile_scheduler.*` | the tiles of a block |
 | `Fixup...Op(params, work, ...)` | `cutlass.tile_scheduler.fixup*` | blocks that share a tile |
 | `AsyncExecOp(body)` | `cutlass.async.exec` | work beside the main one |
 """  # noqa: E501
 
-from tileas_xdsl.dialects.cutlass.block_striped import *
-from tileas_xdsl.dialects.cutlass.generic_barriers import *
-from tileas_xdsl.dialects.cutlass.named_barriers import *
+from tileas_xdsl.dialects.cutlass.barriers.generic_barriers import *
+from tileas_xdsl.dialects.cutlass.barriers.named_barriers import *
+from tileas_xdsl.dialects.cutlass.barriers.seq_bar import *
 from tileas_xdsl.dialects.cutlass.regions import *
-from tileas_xdsl.dialects.cutlass.scheduler_params import *
-from tileas_xdsl.dialects.cutlass.seq_bar import *
+from tileas_xdsl.dialects.cutlass.schedulers.block_striped import *
+from tileas_xdsl.dialects.cutlass.schedulers.scheduler_params import *
+from tileas_xdsl.dialects.cutlass.schedulers.streamk import *
+from tileas_xdsl.dialects.cutlass.schedulers.tile_scheduler import *
 from tileas_xdsl.dialects.cutlass.setup import *
 from tileas_xdsl.dialects.cutlass.state import *
 from tileas_xdsl.dialects.cutlass.steps import *
-from tileas_xdsl.dialects.cutlass.streamk import *
-from tileas_xdsl.dialects.cutlass.tile_scheduler import *
 from tileas_xdsl.dialects.cutlass.types import *
 from tileas_xdsl.dialects.registry import dialect_of
 

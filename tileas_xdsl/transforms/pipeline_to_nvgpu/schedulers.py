@@ -13,7 +13,7 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import cutlass
 from tileas_xdsl.dialects.cute_nvgpu import BlockIdxOp, GridDimOp
 from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
-from tileas_xdsl.dialects.cutlass.scheduler_params import STREAMK_FIELDS, params_type
+from tileas_xdsl.dialects.cutlass.schedulers.scheduler_params import STREAMK_FIELDS, params_type
 from tileas_xdsl.dialects.cutlass.types import STREAMK
 from tileas_xdsl.transforms.pipeline_to_nvgpu import streamk_partition as units
 from tileas_xdsl.transforms.pipeline_to_nvgpu.legality import CLUSTER

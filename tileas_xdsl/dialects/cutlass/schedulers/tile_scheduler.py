@@ -32,7 +32,7 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value
 from tileas_xdsl.dialects.cutlass.regions import AsyncExecOp
-from tileas_xdsl.dialects.cutlass.scheduler_params import check_field, params_type
+from tileas_xdsl.dialects.cutlass.schedulers.scheduler_params import check_field, params_type
 from tileas_xdsl.dialects.cutlass.types import STREAMK, SchedulerParamsType, WorkTileInfoType
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init, init_fields
 from tileas_xdsl.dialects.ir_queries import enclosing

@@ -20,14 +20,14 @@ from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute.types.elements import element_bits
 from tileas_xdsl.dialects.cute.types.views import MemRefType
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value, value_of
-from tileas_xdsl.dialects.cutlass.block_striped import check_pieces, registers_of
-from tileas_xdsl.dialects.cutlass.generic_barriers import COUNTER_BYTES, check_group
-from tileas_xdsl.dialects.cutlass.scheduler_params import (
+from tileas_xdsl.dialects.cutlass.barriers.generic_barriers import COUNTER_BYTES, check_group
+from tileas_xdsl.dialects.cutlass.schedulers.block_striped import check_pieces, registers_of
+from tileas_xdsl.dialects.cutlass.schedulers.scheduler_params import (
     OfParamsOp,
     check_tile_bytes,
     params_type,
 )
-from tileas_xdsl.dialects.cutlass.tile_scheduler import OfWorkOp
+from tileas_xdsl.dialects.cutlass.schedulers.tile_scheduler import OfWorkOp
 from tileas_xdsl.dialects.cutlass.types import STREAMK
 from tileas_xdsl.dialects.fields import derived_init, init_fields
 from tileas_xdsl.dialects.op_definition import irdl_op_definition

@@ -1,0 +1,1 @@
+"""Tile schedulers: their parameters, the tiles of a block, and what blocks share (stream-K)."""
