@@ -180,7 +180,7 @@ def of_language() -> dict[str, Launch]:
         "halves": Launch([halves, *outputs]),
         "int128": long_products(),
         "vec128": long_sums(),
-        "dp": Launch([integers(128, -1000, 100000), zeros(128)]),
+        "dp": of_intrinsics(),
         "votes": Launch([integers(128, 0, 6), zeros(128)]),
         "dynshared": Launch([G, zeros(128, np.float32)], {1: G[::-1]}, shared=512),
         "locals": local_array(),
@@ -188,6 +188,35 @@ def of_language() -> dict[str, Launch]:
         "constants": Launch([W, zeros(128)], {1: constants}),
         "devclock": Launch([zeros(128, np.int64)], {0: np.ones(128)}),
     }
+
+
+def of_intrinsics() -> Launch:
+    """Products and differences of bytes, shifts and permutations, by their definitions."""
+    given = integers(128, -1000, 100000)
+    return Launch([given, zeros(128)], {1: np.array([_intrinsics(int(x)) for x in given])})
+
+
+def _intrinsics(x: int) -> int:
+    word = x & 0xFFFF_FFFF
+    parts = word.to_bytes(4, "little")
+    signed = [b - 256 * (b > 127) for b in parts]
+    halves = [h - 65536 * (h > 32767) for h in (word & 0xFFFF, word >> 16)]
+    maxima = [max(h, other) & 0xFFFF for h, other in zip(halves, (3, 0), strict=True)]
+    total = (
+        sum(b * b for b in signed) + 5
+        + int.from_bytes(bytes(2 * b & 255 for b in parts), "little")
+        + int.from_bytes(bytes([abs(parts[0] - 77), *parts[1:]]), "little")
+        + maxima[0] + (maxima[1] << 16)
+        + (7 << 3 | word >> 29)
+        + word.bit_count() + 32 - word.bit_length()
+        + (word & -word).bit_length()
+        + int(f"{word:032b}"[::-1], 2)
+        + (parts[1] << 16 | parts[3] << 24)
+        + (x * x >> 32)
+        + abs(word - 5) + 1
+        + max(x + 4, 2)
+    )  # fmt: skip
+    return (total + (1 << 31)) % (1 << 32) - (1 << 31)
 
 
 def row(text: str, name: str, launch: Launch) -> str:
