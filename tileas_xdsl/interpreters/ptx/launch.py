@@ -17,7 +17,7 @@ from tileas_xdsl.interpreters.ptx.checking.checker import Checker
 from tileas_xdsl.interpreters.ptx.checking.findings import Finding, Findings, FindingsError
 from tileas_xdsl.interpreters.ptx.checking.global_conflicts import LaunchShadow
 from tileas_xdsl.interpreters.ptx.checking.global_races import ClusterRaces
-from tileas_xdsl.interpreters.ptx.errors import LaunchError
+from tileas_xdsl.interpreters.ptx.errors import LaunchError, PtxError, SourceLocation
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP
 from tileas_xdsl.interpreters.ptx.execution.pending_clusters import PendingClusters, first_cta
 from tileas_xdsl.interpreters.ptx.execution.program import Program
@@ -314,8 +314,15 @@ def prepare(
 
 
 def pick_kernel(module: PtxModule, kernel: str | None) -> Kernel:
-    """Return the kernel of a name, or the only one; raise `LaunchError` that lists the kernels."""
-    names = ", ".join(module.kernels) or "none"
+    """Return the kernel of a name, or the only one.
+
+    Raises `LaunchError` that lists the kernels, `PtxError` at a file without any.
+    """
+    if not module.kernels:
+        raise PtxError(
+            "there is no kernel (.entry) in this file", SourceLocation(module.path, 1, 1)
+        )
+    names = ", ".join(module.kernels)
     if kernel is None:
         if len(module.kernels) != 1:
             raise LaunchError(f"say which kernel to run; the module has: {names}")

@@ -55,13 +55,22 @@ class Group:
     cta: Cta | None = None
 
 
+HALF_RANGE = 1 << 63
+"""Of integers of 64 bits: the numbers without a sign."""
+
+
 def addresses_of(f: ConvergenceGroup, value: Value, offset: int) -> tuple[Array, Array]:
     """Return the active lanes and their addresses as int64."""
     lanes = indices(f.mask)
     if value.__class__ is np.ndarray:
         found = value[lanes].astype(np.int64)
         return lanes, found + offset if offset else found
-    return lanes, np.full(len(lanes), value + offset, np.int64)
+    return lanes, np.full(len(lanes), as_signed(value + offset), np.int64)
+
+
+def as_signed(address: int) -> int:
+    """Return the lower 64 bits of an address as int64 has them."""
+    return (address + HALF_RANGE) % (2 * HALF_RANGE) - HALF_RANGE
 
 
 def groups(f: ConvergenceGroup, value: Value, offset: int, space: Space) -> Iterator[Group]:
