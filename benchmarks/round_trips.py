@@ -31,9 +31,12 @@ from tileas_xdsl.diagnostics.emission import DiagnosticError
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.diagnostics.verification.verify import verify_errors
 from tileas_xdsl.dialects.target_attribute import set_target
-from tileas_xdsl.levels import LAST_PASS, remaining
+from tileas_xdsl.levels import BUFFERS, BUFFERS_BY_TILES, LAST_PASS, remaining
 from tileas_xdsl.pass_execution import make_pass, run_pass
+from tileas_xdsl.pipelines import PIPELINES
 from tileas_xdsl.printing import module_text
+
+BY_TILES = [str(spec) for spec in PIPELINES[BUFFERS_BY_TILES].passes]
 
 
 @dataclass(frozen=True)
@@ -174,6 +177,8 @@ class RoundTrip:
         """`tileas compile` runs what remains."""
         left = remaining(parsed, parsed.ops)
         found = [str(spec) for spec in (*left.to_tiles, *left.passes)]
+        if found == BY_TILES and tuple(expected) == PIPELINES[BUFFERS].passes:
+            return  # tried first; refused there, a program over buffers is compiled by this line
         if found != (wanted := [str(spec) for spec in expected]):
             mark = parsed.attributes.get(LAST_PASS)
             self._find(stage, f"{found[:1]} follow, not {wanted[:1]}; marked {mark}")

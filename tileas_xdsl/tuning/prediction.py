@@ -20,7 +20,7 @@ from statistics import fmean
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
+from xdsl.ir import Block, Operation
 
 from tileas_xdsl.dialects.nv_tileas.pipelines.queries import KernelFacts
 from tileas_xdsl.explanation.facts import LoopFacts, Reason, Roofline
@@ -29,12 +29,14 @@ from tileas_xdsl.explanation.work_counts import LOOPS
 from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.costs.latencies import Latencies, latencies
-from tileas_xdsl.threads.pipeline.occupancy import blocks_that_fit
+from tileas_xdsl.threads.pipeline.occupancy import expected_blocks
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop, load_loop
 from tileas_xdsl.transforms.pipeline_loads.resources import Resources, resources_of
 from tileas_xdsl.tuning.compulsory_traffic import Traffic, traffic_of
 from tileas_xdsl.tuning.resident_blocks import cycles_of_blocks
 from tileas_xdsl.tuning.scalar_values import ScalarValues, sampled_blocks
+from tileas_xdsl.tuning.serial_work import serial_work
+from tileas_xdsl.tuning.uneven_blocks import slowdown
 
 Grid = tuple[int, int, int]
 
@@ -75,13 +77,15 @@ class _Block:
     def demand(self, unit: str, cycles: float) -> None:
         self.demands[unit] = self.demands.get(unit, 0.0) + cycles
 
-    def add_serial(self, one: Roofline, times: float) -> None:
+    def add_serial(self, one: Roofline, body: Block, times: float) -> None:
         """Add code that loads, then computes, then stores, and overlaps nothing by itself."""
         moved = one.bytes_read / self.costs.load_rate + one.bytes_written / self.costs.store_rate
+        work = serial_work(body, self.costs)
         self.demand(MEMORY, times * moved)
         self.serial_bytes += times * one.bytes
-        self.demand("compute", times * one.flops / one.peak)
-        self.latencies += times * self.costs.global_latency * bool(one.bytes_read)
+        self.demand("tensor_core", times * one.product_flops / one.peak)
+        self.demand("compute", times * max(work.units.values(), default=0))
+        self.latencies += times * work.waits
         self.flops += times * one.product_flops
 
     def wait_for_dram(self, traffic: Traffic, blocks: int) -> None:
@@ -98,10 +102,41 @@ class _Block:
         self.demands[MEMORY] = max(self.demands.get(MEMORY, 0), cycles)
 
     @property
+    def alone(self) -> float:
+        """Its cycles where no other block runs."""
+        return self.latencies + sum(self.demands.values())
+
+    @property
     def bound(self) -> str:
         """What most of its cycles are: those of one unit, or of waiting."""
         spent = {**self.demands, LATENCY: self.latencies}
         return max(spent, key=lambda unit: spent[unit])
+
+
+@dataclass(frozen=True)
+class _Program:
+    """A kernel, and what the timing model says of its loops and of the code around them."""
+
+    function: func.FuncOp
+    costs: Latencies
+    warps: int
+    loops: Sequence[tuple[Operation, LoopFacts]]
+    outside: Roofline | None
+
+    def block(self, numbers: Sequence[ScalarValues]) -> _Block:
+        """Return the mean of blocks whose numbers these are."""
+        found = _Block(self.costs, {"launch": self.costs.warp_launch * self.warps})
+        for loop, facts in self.loops:
+            _add_loop(found, loop, facts, _iterations(loop, numbers, found))
+        if self.outside is not None:
+            found.add_serial(self.outside, self.function.body.block, 1)
+        return found
+
+    @property
+    def peak(self) -> float:
+        """Flops a cycle of its products; 0 without any."""
+        found = [facts.roofline for _, facts in self.loops if facts.roofline]
+        return max((one.peak for one in found if one.product_flops), default=0.0)
 
 
 def predicted(
@@ -117,23 +152,25 @@ def predicted(
     grid = spec.ctas(grid)
     numbers = [ScalarValues(arguments, grid, one) for one in sampled_blocks(grid)]
     blocks = prod(grid)
-    traffic = traffic_of(function, numbers, blocks)
-    block = _Block(costs, {"launch": costs.warp_launch * spec.num_warps})
     loops = [op for op in function.walk() if isinstance(op, LOOPS)]
-    for loop, facts in zip(loops, loop_facts(module, target, reasons), strict=True):
-        _add_loop(block, facts, _iterations(loop, numbers, block))
+    known = zip(loops, loop_facts(module, target, reasons), strict=True)
     outside = outside_of_loops(module, target)
-    if outside is not None:
-        block.add_serial(outside, 1)
+    program = _Program(function, costs, spec.num_warps, tuple(known), outside)
+    traffic, block = traffic_of(function, numbers, blocks), program.block(numbers)
     block.wait_for_dram(traffic, blocks)
     together = blocks_together(function, target)
+
+    def work(one: Grid) -> float:
+        return program.block([ScalarValues(arguments, grid, one)]).alone
+
     each = ceil_div(blocks, costs.multiprocessors)
     cycles = costs.launch + _cycles_of_waves(block, each, together)
+    cycles *= slowdown(grid, work, costs.multiprocessors * together)
     bound = block.bound
     if (moving := traffic.compulsory / (costs.dram_rate * costs.multiprocessors)) > cycles:
         cycles, bound = moving, MEMORY
     seconds = cycles / (costs.clock * 1e6)
-    power = _power(block.flops * blocks, seconds, _peak(loops, module, target), costs)
+    power = _power(block.flops * blocks, seconds, program.peak, costs)
     waves = ceil_div(blocks, costs.multiprocessors * together)
     is_bound_by_power = power > 1
     return Predicted(
@@ -171,9 +208,9 @@ def _iterations_of(loop: Operation, numbers: ScalarValues, block: _Block) -> int
     return count
 
 
-def _add_loop(block: _Block, facts: LoopFacts, iterations: float) -> None:
-    """Add the iterations of a loop, the first of which waits for what it loads."""
-    if facts.cycles is not None:
+def _add_loop(block: _Block, loop: Operation, facts: LoopFacts, iterations: float) -> None:
+    """Add the iterations of a loop; of a pipelined one the first waits for what it loads."""
+    if facts.cycles is not None and not _is_serial(facts):
         if facts.roofline is not None:
             block.flops += iterations * facts.roofline.product_flops
         busiest = max((one.cycles for one in facts.units), default=0.0)
@@ -181,7 +218,15 @@ def _add_loop(block: _Block, facts: LoopFacts, iterations: float) -> None:
         block.demand(facts.bound or LATENCY, iterations * busiest)
         block.latencies += first + iterations * max(facts.cycles - busiest, 0)
     elif facts.roofline is not None:
-        block.add_serial(facts.roofline, iterations)
+        block.add_serial(facts.roofline, loop.regions[-1].block, iterations)
+
+
+def _is_serial(facts: LoopFacts) -> bool:
+    """Whether a loop loads tiles and is not pipelined: an iteration waits for what it loads."""
+    has_product = facts.roofline is not None and facts.roofline.product_flops
+    return not has_product and any(
+        one.what == "pipeline" and one.location == facts.location for one in facts.reasons
+    )
 
 
 def blocks_together(function: func.FuncOp, target: Target) -> int:
@@ -192,13 +237,7 @@ def blocks_together(function: func.FuncOp, target: Target) -> int:
         if isinstance(resources, Resources):
             return resources.blocks
     spec = KernelFacts(function).spec
-    return max(spec.occupancy, blocks_that_fit(function, spec.num_warps, 0, target))
-
-
-def _peak(loops: Sequence[Operation], module: ModuleOp, target: Target) -> float:
-    """Flops a cycle of the products of a kernel; 0 without any."""
-    found = [facts.roofline for facts in loop_facts(module, target, ()) if facts.roofline]
-    return max((one.peak for one in found if one.product_flops), default=0.0) if loops else 0.0
+    return expected_blocks(function, spec.num_warps, spec.occupancy, target)
 
 
 def _power(flops: float, seconds: float, peak: float, costs: Latencies) -> float:

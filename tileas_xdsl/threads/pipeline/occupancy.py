@@ -24,6 +24,10 @@ ENOUGH_WARPS = 32
 """Warps of a multiprocessor from which on more of them hide no more latency."""
 REGISTER_HEADROOM = 32
 """Registers of a thread beside its tiles: addresses, conditions, what is computed at once."""
+EXPECTED_HEADROOM = 18
+"""Registers beside tiles that ptxas takes of 80 kernels of rows, in the middle of them."""
+MIN_HEADROOM = 8
+"""Those without which it spills."""
 FUNCTION_HEADROOM = 16
 """Registers beside them where a function is a sequence of instructions (`powf`, `sin`, `erf`)."""
 SHORT = frozenset(("cosh", "exp", "sinh", "tanh"))
@@ -50,6 +54,22 @@ def blocks_that_fit(kernel: func.FuncOp, warps: int, shared_bytes: int, target: 
     by_memory = target.shared_memory_per_block // (shared_bytes + RESERVED_SHARED_MEMORY)
     most = min(ENOUGH_WARPS // warps, target.blocks_per_multiprocessor)
     return max(1, min(most, by_registers, by_memory))
+
+
+def expected_blocks(kernel: func.FuncOp, warps: int, hint: int, target: Target) -> int:
+    """The blocks that share a multiprocessor by the registers that ptxas is expected to take.
+
+    A `hint` is a wish: where tiles alone take the registers that it leaves, it is not followed.
+    """
+    threads, registers = warps * WARP, target.registers_per_multiprocessor
+    fit = blocks_that_fit(kernel, warps, 0, target)
+    live = peak_registers(kernel.body, _registers) // threads
+    if not live or any(isinstance(op, DotOp | AgentSwitchOp) for op in kernel.walk()):
+        return max(hint, fit)
+    most = min(ENOUGH_WARPS // warps, target.blocks_per_multiprocessor)
+    expected = min(registers // (threads * (live + EXPECTED_HEADROOM)), most)
+    wished = hint if threads * hint * (live + MIN_HEADROOM) <= registers else 1
+    return max(fit, expected, wished)
 
 
 def _is_sequence(op: Operation) -> bool:

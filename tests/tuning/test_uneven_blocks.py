@@ -1,0 +1,33 @@
+"""How blocks of different work fill a GPU."""
+
+import pytest
+
+from tileas_xdsl.tuning.uneven_blocks import slowdown
+
+
+def test_equal_blocks_are_not_slowed() -> None:
+    assert slowdown((100, 3, 1), lambda _: 7.0, 8) == 1.0
+    assert slowdown((1, 1, 1), lambda _: 7.0, 8) == 1.0
+
+
+def test_long_blocks_at_the_end_keep_one_multiprocessor_busy() -> None:
+    """Works of 1, 2, 3, 4 on two multiprocessors: 1+3 and 2+4, where 5 and 5 were possible."""
+    assert slowdown((4, 1, 1), lambda block: 1.0 + block[0], 2) == pytest.approx(6 / 5)
+
+
+def test_the_work_may_differ_along_another_axis() -> None:
+    """First three short ones, then three long ones: 1+3+3 and 1+1+3."""
+    found = slowdown((3, 2, 1), lambda block: 1.0 + 2 * block[1], 2)
+    assert found == pytest.approx(7 / 6)
+
+
+def test_some_positions_stand_for_all() -> None:
+    asked: list[int] = []
+
+    def work(block: tuple[int, int, int]) -> float:
+        asked.append(block[0])
+        return 1.0 + block[0]
+
+    assert 1.0 < slowdown((1000, 1, 1), work, 132) < 1.3
+    assert len(asked) <= 33
+    assert asked[-1] == 999

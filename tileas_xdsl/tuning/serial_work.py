@@ -1,0 +1,76 @@
+"""What code takes of units that overlaps nothing by itself: outside of loops, or not pipelined.
+
+A block loads, then computes, then stores; other blocks of the multiprocessor run meanwhile.  Units
+are those of the timing model of loops (`scheduling/resources/unit_demand.py`).  Beside them a block
+waits, for what it loads, and for its other warps in each reduction:
+
+    wait of a reduction = five exchanges in a warp, a barrier, a read of what the warps have written
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from xdsl.ir import Block
+
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, ViewOp
+from tileas_xdsl.explanation.work_counts import own_operations
+from tileas_xdsl.scheduling.loops.macro_operations import (
+    MacroKind,
+    MacroOperation,
+    is_scheduled,
+    kind_of,
+)
+from tileas_xdsl.scheduling.resources.unit_demand import work_of
+from tileas_xdsl.target.costs.latencies import Latencies
+
+_COPIES = (MacroKind.LOAD, MacroKind.STORE, MacroKind.TMA_LOAD, MacroKind.TMA_STORE)
+_COMPUTING = (MacroKind.REDUCE, MacroKind.ELEMENTWISE)
+_EXCHANGES = 5
+"""Exchanges by which a warp reduces its 32 lanes."""
+
+
+@dataclass
+class SerialWork:
+    """Cycles of units, and those of waiting, of one run of a block of operations."""
+
+    units: Counter[str] = field(default_factory=Counter[str])
+    waits: float = 0
+    loads: bool = False
+    """Whether tiles were loaded before, and since the last reduction."""
+    has_loaded: bool = False
+
+
+def serial_work(block: Block, latencies: Latencies) -> SerialWork:
+    """Return what the operations of a block compute, without loops inside of it and products.
+
+    The first load comes from DRAM; of others those behind a reduction wait for the L2 cache, for
+    loads do not move across its barriers.
+    """
+    found = SerialWork()
+    for op in own_operations(block):
+        if not is_scheduled(op) or isinstance(op, ExpandDimsOp | ViewOp):
+            continue
+        node = MacroOperation(kind_of(op), (op,))
+        if node.kind in _COPIES:
+            _add_copy(found, node, latencies)
+        elif node.kind in _COMPUTING:
+            _add_computation(found, node, latencies)
+    return found
+
+
+def _add_copy(found: SerialWork, node: MacroOperation, latencies: Latencies) -> None:
+    if node.kind in (MacroKind.LOAD, MacroKind.TMA_LOAD) and not found.loads:
+        found.waits += latencies.cache_latency if found.has_loaded else latencies.global_latency
+        found.loads = found.has_loaded = True
+
+
+def _add_computation(found: SerialWork, node: MacroOperation, latencies: Latencies) -> None:
+    work = work_of(node, latencies, 1)
+    found.units.update({str(unit): cycles for unit, cycles in work.units.items()})
+    found.waits += max(work.lane - max(work.units.values(), default=0), 0)
+    if node.kind is MacroKind.REDUCE:
+        exchanges = _EXCHANGES * latencies.shuffle
+        found.waits += exchanges + latencies.barrier + 2 * latencies.shared_latency
+        found.loads = False

@@ -1,0 +1,68 @@
+"""How much longer a launch takes because its blocks do not all take as long.
+
+Blocks are started in the order of their ids, x first, each where one has ended: list scheduling.
+Causal attention ends with the longest blocks of its last head, and most multiprocessors idle:
+
+    time of a launch = that of equal blocks * makespan of its blocks / makespan of equal ones
+
+The work of a block is looked up along one axis of the grid, the first along which it differs.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Sequence
+from math import prod
+from statistics import fmean
+
+Grid = tuple[int, int, int]
+
+POSITIONS = 32
+"""Of blocks along an axis whose work is looked at."""
+
+MAX_BLOCKS = 1 << 14
+"""Above so many blocks the last ones are few."""
+
+EVEN = 0.02
+"""Blocks whose work differs by less are equal."""
+
+
+def slowdown(grid: Grid, work: Callable[[Grid], float], at_a_time: int) -> float:
+    """Return by how much a launch is slower than one of blocks of equal work."""
+    if not 1 < prod(grid) <= MAX_BLOCKS:
+        return 1.0
+    for axis in range(3):
+        along = _along(grid, axis, work)
+        if max(along) > min(along) * (1 + EVEN):
+            works = [along[_position(grid, axis, block)] for block in range(prod(grid))]
+            mean = fmean(works)
+            return _makespan(works, at_a_time) / _makespan([mean] * len(works), at_a_time)
+    return 1.0
+
+
+def _along(grid: Grid, axis: int, work: Callable[[Grid], float]) -> Sequence[float]:
+    """The work of each block along an axis, that of the nearest one that is looked at."""
+    extent = grid[axis]
+    step = max(extent / POSITIONS, 1)
+    looked_at: dict[int, float] = {}
+    found: list[float] = []
+    for position in range(extent):
+        nearest = min(int(position / step) * step, extent - 1)
+        place = int(nearest) if position < extent - 1 else extent - 1
+        if place not in looked_at:
+            x, y, z = (place if k == axis else 0 for k in range(3))
+            looked_at[place] = work((x, y, z))
+        found.append(looked_at[place])
+    return found
+
+
+def _position(grid: Grid, axis: int, block: int) -> int:
+    return block // prod(grid[:axis]) % grid[axis]
+
+
+def _makespan(works: Sequence[float], at_a_time: int) -> float:
+    """When the last block ends, if so many run at a time."""
+    ends = [0.0] * min(at_a_time, len(works))
+    for work in works:
+        heapq.heapreplace(ends, ends[0] + work)
+    return max(ends)
