@@ -73,12 +73,18 @@ def test_a_store_under_a_condition_is_a_selection() -> None:
     check(compile(product("128").replace(STORE, STORE_UNDER_A_CONDITION), "sm_90a"))
 
 
-def check(kernel: CompiledKernel) -> None:
-    """Emulate a product of 128x128x128; assert no findings and numpy's results."""
+def test_blocks_of_a_tall_product_go_in_panels() -> None:
+    kernel = compile(product("1024").replace("in (2, 2)", "in (2, 16)"), "sm_90a")
+    assert "arith.remui" in kernel.ir("convert-tl-to-tileaa")
+    check(kernel, rows=1024)
+
+
+def check(kernel: CompiledKernel, rows: int = 128) -> None:
+    """Emulate a product of `rows` by 128 by 128; assert no findings and numpy's results."""
     rng = np.random.default_rng(5)
-    a, b = (rng.standard_normal((128, 128)).astype(np.float16) for _ in "ab")
-    run = kernel.emulate(a, b, np.zeros_like(a), grid=(2, 2))
-    wanted = np.maximum(a.astype(np.float64) @ b.astype(np.float64), 0)
+    a, b = (rng.standard_normal((rows, 128)).astype(np.float16) for _ in "ab")
+    run = kernel.emulate(a, b, np.zeros_like(a), grid=(2, rows // 64))
+    wanted = np.maximum(a.astype(np.float64) @ b[:128].astype(np.float64), 0)
     assert not run.findings
     np.testing.assert_allclose(run.arrays[2].astype(np.float64), wanted, rtol=2e-3, atol=2e-2)
 

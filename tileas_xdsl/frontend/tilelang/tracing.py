@@ -11,8 +11,12 @@ from xdsl.dialects.builtin import ModuleOp
 from tileas_xdsl.diagnostics.emission import DiagnosticError
 from tileas_xdsl.diagnostics.report import Location, Severity, diagnostic
 from tileas_xdsl.frontend.kernel_files import find_name, run_file, split_reference
+from tileas_xdsl.frontend.tilelang.fast_math import allow_fast_math
 from tileas_xdsl.frontend.tilelang.importer import module_of
 from tileas_xdsl.frontend.tilelang.source import is_tilelang
+
+FAST_MATH = "tl.enable_fast_math"
+"""The pass configuration that compiles with `nvcc --use_fast_math`."""
 
 INSTALL = "pip install 'tileas-xdsl[tilelang]'"
 """The command that installs the package."""
@@ -62,7 +66,18 @@ def tilelang_module(
     tvm: Any = import_module("tvm")
     with tvm.target.Target({"kind": "cuda", "arch": target}):
         function = _traced(tvm, kernel, arguments, keywords or {})
-    return module_of(str(tvm.ir.save_json(function)))
+    module = module_of(str(tvm.ir.save_json(function)))
+    if _asks_for_fast_math(kernel):
+        allow_fast_math(module)
+    return module
+
+
+def _asks_for_fast_math(kernel: Any) -> bool:
+    """Whether the pass configuration under `tilelang.jit` has `TL_ENABLE_FAST_MATH`."""
+    configuration: Mapping[Any, Any] = (
+        getattr(getattr(kernel, "jit_impl", kernel), "pass_configs", None) or {}
+    )
+    return any(getattr(key, "value", key) == FAST_MATH and on for key, on in configuration.items())
 
 
 def _traced(tvm: Any, kernel: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:

@@ -93,7 +93,11 @@ def _compute(work: Iterations, op: Operation) -> None:
 
 
 def _elementwise(work: Iterations, op: Operation, operands: Sequence[SSAValue]) -> SSAValue:
-    """Return the result of an operation on tiles of one shape, or on scalars."""
+    """Return the result of an operation on tiles of one shape, or on scalars.
+
+    Tiles of rows are computed without the dimensions of extent one, as reductions leave them: their
+    layouts are those of rows then.
+    """
     type_ = op.results[0].type
     element = i32 if isinstance(type_, IndexType) else type_
     shape = work.common(operands)
@@ -109,9 +113,15 @@ def _elementwise(work: Iterations, op: Operation, operands: Sequence[SSAValue]) 
         )
         return work.state.insert(again).results[0]
 
-    if shape is not None and not isinstance(op, _OF_SCALARS):
-        return made(operands, TensorType(element, shape))
-    return work.state.by_element(element, operands, lambda values: made(values, element))
+    if shape is None:
+        return made(operands, element)
+    compact = [extent for extent in shape if extent > 1] or [1]
+    operands = [work.state.reshaped(operand, compact) for operand in operands]
+    if isinstance(op, _OF_SCALARS):
+        found = work.state.by_element(element, operands, lambda values: made(values, element))
+    else:
+        found = made(operands, TensorType(element, compact))
+    return work.state.reshaped(found, shape)
 
 
 _OF_SCALARS = (arith.CmpiOp, arith.CmpfOp, arith.SelectOp)

@@ -30,6 +30,7 @@ from tileas_xdsl.layout.integers import is_power_of_two
 from tileas_xdsl.transforms.cudatile_to_tileaa.structure.warp_count import warps_of_product
 from tileas_xdsl.transforms.lower_tl.memory_effects import touches
 from tileas_xdsl.transforms.tl_to_tiles.affine_maps import ON_SCALARS, applied
+from tileas_xdsl.transforms.tl_to_tiles.block_order import in_panels
 from tileas_xdsl.transforms.tl_to_tiles.control_flow import CONTROL
 from tileas_xdsl.transforms.tl_to_tiles.iterations import parallel
 from tileas_xdsl.transforms.tl_to_tiles.raising import Handler, NotTilesError, Raising
@@ -39,6 +40,9 @@ ALIGNMENT = 16
 """Bytes that arrays begin at multiples of: a launch refuses others for TMA."""
 
 WARP = 32
+
+PANEL_AXES = 2
+"""Axes of a grid whose blocks go over the tiles of one product."""
 
 
 def raised(function: func.FuncOp, kernel: KernelOp) -> func.FuncOp:
@@ -83,16 +87,27 @@ def _is_written(kernel: KernelOp, array: SSAValue) -> bool:
 
 
 def _block_numbers(state: Raising, op: KernelOp) -> None:
+    """The numbers of a block; of a kernel with one product, those of its tile in panels."""
+    numbers: list[SSAValue] = []
     for axis, (argument, extent) in enumerate(zip(op.body.block.args, op.extents, strict=True)):
         number = state.insert(GetProgramIdOp(axis)).results[0]
-        state.scalars[argument] = state.insert(arith.IndexCastOp(number, IndexType())).result
+        numbers.append(state.insert(arith.IndexCastOp(number, IndexType())).result)
         if isinstance(extent, int):
             state.indices.intervals[argument] = (0, extent - 1)
+    extents = [extent for extent in op.extents if isinstance(extent, int)]
+    is_product = len(_products(op)) == 1
+    if is_product and len(extents) == len(numbers) == PANEL_AXES:
+        numbers = [*in_panels(state, numbers[0], numbers[1], *extents)]
+    state.scalars.update(zip(op.body.block.args, numbers, strict=True))
+
+
+def _products(kernel: KernelOp) -> list[GemmOp]:
+    return [op for op in kernel.walk() if isinstance(op, GemmOp)]
 
 
 def _warps(kernel: KernelOp) -> int:
     """The warps that products want, or else those of the program."""
-    products = [shape_of(op.c.type) for op in kernel.walk() if isinstance(op, GemmOp)]
+    products = [shape_of(op.c.type) for op in _products(kernel)]
     own = kernel.thread_count // WARP
     if not is_power_of_two(own):
         raise NotTilesError(kernel, f"has {own} warps, which is no power of two")

@@ -146,6 +146,8 @@ class Raising:
 
     def reshaped(self, tile: SSAValue, shape: Sequence[int]) -> SSAValue:
         """Return a tile of the same elements in another shape."""
+        if isinstance(tile.owner, shapes.ViewOp):
+            tile = tile.owner.source
         if shape_of(tile.type) == tuple(shape):
             return tile
         return self.insert(shapes.ViewOp(tile, TensorType(element_of(tile.type), shape))).result

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import AnyFloat, IntegerType
 from xdsl.ir import SSAValue
 
 from tileas_xdsl.dialects.element_bits import bits_of
+from tileas_xdsl.frontend.tilelang.fast_math import APPROXIMATE
 from tileas_xdsl.frontend.tilelang.graph import Node
 from tileas_xdsl.frontend.tilelang.memory.readable import is_always_readable
 from tileas_xdsl.frontend.tilelang.refusals import HINTS
@@ -47,7 +48,7 @@ _FUNCTIONS: Mapping[str, Any] = {
 """Functions of floats that `math` has."""
 
 _FAST = ("__exp", "__exp10", "__exp2", "__log", "__log2", "__log10", "__sin", "__cos", "__tan")
-"""Variants that CUDA computes less exactly; here they are the exact ones."""
+"""Variants that CUDA computes by approximate instructions."""
 
 _BITS: Mapping[str, tuple[Any, Any, Any]] = {
     "bitwise_and": (None, arith.AndIOp, arith.AndIOp),
@@ -62,9 +63,9 @@ def call(scope: Scope, node: Node) -> SSAValue:
     """The result of a call."""
     full = str(node.child("op").data)
     name = full.split(".", 1)[-1]
-    name = name.removeprefix("__") if name in _FAST else name
+    is_fast, name = name in _FAST, name.removeprefix("__") if name in _FAST else name
     if (function := _FUNCTIONS.get(name)) is not None:
-        return _function(scope, node, function)
+        return _function(scope, node, function, is_fast=is_fast)
     if name in _BITS:
         return _bits(scope, node, _BITS[name])
     handler = _HANDLERS.get(name)
@@ -73,9 +74,12 @@ def call(scope: Scope, node: Node) -> SSAValue:
     return handler(scope, node)
 
 
-def _function(scope: Scope, node: Node, function: Any) -> SSAValue:
+def _function(scope: Scope, node: Node, function: Any, *, is_fast: bool = False) -> SSAValue:
     operands = [scope.scalar(argument) for argument in node.children("args")]
-    return scope.insert(function(*operands)).results[0]
+    made = scope.insert(function(*operands))
+    if is_fast:
+        made.properties["fastmath"] = APPROXIMATE
+    return made.results[0]
 
 
 def _bits(scope: Scope, node: Node, table: tuple[Any, Any, Any]) -> SSAValue:
