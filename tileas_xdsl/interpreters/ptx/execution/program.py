@@ -61,6 +61,7 @@ class Program:
         """Slots that matrix instructions read or write."""
         self._held: set[int] = set()
         self._loaded: set[int] = set()
+        self._cta_group = 0
         self._semantics: list[Semantics] = []
         self._sites: list[Site] = []
         steps = [self.decode(i, at) for at, i in enumerate(kernel.code)]
@@ -104,6 +105,11 @@ class Program:
     def watch_loads(self, registers: Sequence[int]) -> None:
         """Register slots that `tcgen05.ld` writes asynchronously."""
         self._loaded.update(registers)
+
+    def cta_group(self, group: int) -> int:
+        """Return the `.cta_group` of the first tcgen05 instruction, this one if it is the first."""
+        self._cta_group = self._cta_group or group
+        return self._cta_group
 
     def decode(self, instruction: Instruction, at: int) -> Step:
         """Return the step of an instruction; `PtxError` if the target does not have it."""

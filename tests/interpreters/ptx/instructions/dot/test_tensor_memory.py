@@ -17,6 +17,7 @@ from support.matrix_kernels import (
     store_words,
 )
 
+from tileas_xdsl.interpreters.ptx.errors import PtxError
 from tileas_xdsl.target.arch import get_target
 from tileas_xdsl.target.mma.instruction_descriptor import InstructionDescriptor
 from tileas_xdsl.target.mma.smem_descriptor import describe
@@ -243,5 +244,14 @@ def test_rules_of_tensor_memory(text: str, says: str) -> None:
     body = (
         f"{ALLOCATE} mov.b64 %da, 0; mov.b64 %db, 0; mov.u32 %v0, 0; setp.eq.u32 %p, %t, 0;{text}"
     )
-    report = run_block(body + FREE, "", [], clean=False)
+    body += FREE
+    if "cta_group::2" in text:
+        body = body.replace("cta_group::1", "cta_group::2")
+    report = run_block(body, "", [], clean=False)
     assert any(says in f.message for f in report.findings)
+
+
+def test_cta_groups_of_a_kernel_are_the_same() -> None:
+    text = FREE.replace("cta_group::1", "cta_group::2")
+    with pytest.raises(PtxError, match="cta_group::2 stands beside cta_group::1"):
+        run_block(ALLOCATE + text, "", [])

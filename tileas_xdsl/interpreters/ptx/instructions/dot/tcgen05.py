@@ -37,8 +37,14 @@ B32, U16, U32, B64 = TYPES["b32"], TYPES["u16"], TYPES["u32"], TYPES["b64"]
 
 
 def group_of(site: Site) -> int:
-    """Return the number of CTAs of `.cta_group`, 1 or 2."""
-    return int(site.choose(("cta_group::1", "cta_group::2"))[-1])
+    """Return the number of CTAs of `.cta_group`, 1 or 2, which a function may not mix."""
+    group = int(site.choose(("cta_group::1", "cta_group::2"))[-1])
+    if (others := site.program.cta_group(group)) != group:
+        site.fail(
+            f"cta_group::{group} stands beside cta_group::{others}, "
+            "and all tcgen05 instructions of a kernel have the same"
+        )
+    return group
 
 
 # Allocation
