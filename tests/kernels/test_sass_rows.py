@@ -10,6 +10,7 @@ from support.assembling import needs_nvdisasm
 pytest.importorskip("cuda.tile")
 
 from kernels.cutile.layer_norm import layer_norm
+from kernels.cutile.reductions import sum_of_columns
 from kernels.cutile.softmax import softmax
 from tileas_xdsl.backend.ptxas import Assembled
 from tileas_xdsl.backend.sass import disassemble
@@ -52,3 +53,15 @@ def test_weights_of_a_norm_take_no_block_its_room() -> None:
     assert made.spills == 0
     assert made.registers <= 80
     assert counts[WIDE] == 12
+
+
+@needs_nvdisasm
+@pytest.mark.parametrize(("element", "columns"), [("f16", 16), ("f32", 32)])
+def test_columns_are_summed_from_accesses_of_16_bytes(element: str, columns: int) -> None:
+    """A warp takes several rows at once; what its lanes have is exchanged behind the loop."""
+    width = 16 if element == "f16" else 8
+    signature = f"x: {element}[?, ?%{width}], y: f32[?], rows=128, columns={columns}"
+    made, counts = assembled(sum_of_columns, signature)
+    assert made.spills == 0
+    loads = 128 * columns * (2 if element == "f16" else 4) // (128 * 16)
+    assert {name: n for name, n in counts.items() if name.startswith("LDG")} == {WIDE: loads}

@@ -253,14 +253,18 @@ def _lines(a: Assignment, group: TileGroup, agent: Agent, least: int) -> Iterato
     """Accesses of 16 bytes where a warp takes several rows for that.
 
     Behind pointers each access costs an address of 64 bits; elsewhere it is worth it where a lane
-    would move less than a word.  What is reduced along rows stays with a warp each.
+    would move less than a word, or, where columns are reduced, less than 16 bytes: their partial
+    sums are exchanged once, behind the loop that loads.  What is reduced along rows stays with a
+    warp each.
     """
     operations = [op for op, _ in _operations(a, group)]
+    axes = {op.axis.value.data for op in operations if isinstance(op, ReduceOp)}
+    if len(group.shape) - 1 in axes:
+        return
     is_pointed = any(isinstance(op, LoadBase | StoreBase) and _memory_of(op) for op in operations)
     accesses = [op for op in operations if _memory_of(op) is Space.GMEM]
-    is_narrow = bool(accesses) and group.shape[-1] * least < LANES * WORD_BYTES
-    is_reduced = any(isinstance(op, ReduceOp) for op in operations)
-    if (is_pointed or is_narrow) and not is_reduced:
+    short = LANES * (ACCESS_BYTES if axes else WORD_BYTES)
+    if is_pointed or (accesses and group.shape[-1] * least < short):
         yield line_layout(group.shape, agent.warps, least)
 
 
