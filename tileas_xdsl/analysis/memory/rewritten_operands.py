@@ -24,11 +24,11 @@ _ACCUMULATOR = 2
 """The operand of a product that is no tile in shared memory."""
 
 
-def waited_products(sums: TmemAccumulators) -> Sequence[MatrixProduct]:
+def waited_products(accumulators: TmemAccumulators) -> Sequence[MatrixProduct]:
     """The products that are waited for where they are."""
     return [
         product
-        for accumulator in sums.accumulators
+        for accumulator in accumulators.accumulators
         for product in accumulator.products
         if any(_comes_too_soon(product, w, accumulator) for w in _writers_of_operands(product))
     ]

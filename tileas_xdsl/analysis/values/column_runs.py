@@ -49,7 +49,7 @@ class Run:
     """A power of two that divides the first element of each run; of pointers its address."""
 
 
-ALIKE = Run(0)
+UNIFORM = Run(0)
 
 
 @dataclass
@@ -83,9 +83,9 @@ class ColumnRuns:
         rule = _RULES.get(type(made))
         found = None if rule is None else rule(self, made)
         if found is None and _is_number(value) and not _is_in_generate(made):
-            return ALIKE
+            return UNIFORM
         if found is None and made.operands and _is_function(made):
-            return ALIKE if all(map(self.is_uniform, made.operands)) else None
+            return UNIFORM if all(map(self.is_uniform, made.operands)) else None
         return found
 
     def _argument(self, value: SSAValue, block: Block) -> Run | None:
@@ -93,10 +93,10 @@ class ColumnRuns:
         parent = block.parent_op()
         if isinstance(parent, GenerateOp):
             is_last = value is block.args[-1]
-            return Run(1, self.length) if is_last else ALIKE
+            return Run(1, self.length) if is_last else UNIFORM
         if isinstance(parent, scf.ForOp) and value is block.args[0]:
             return _both(self.of(parent.lb), self.of(parent.step), 0)
-        return ALIKE if _is_number(value) else None
+        return UNIFORM if _is_number(value) else None
 
     def keeps(self, run: Run | None) -> bool:
         """Whether runs do not wrap around inside, in integers of any width."""
@@ -173,11 +173,11 @@ def _compared(runs: ColumnRuns, op: arith.CmpiOp) -> Run | None:
     if a is None or b is None:
         return None
     if a.step == b.step == 0:
-        return ALIKE
+        return UNIFORM
     for run, bound, predicates in ((a, b, ORDERED_RUN_FIRST), (b, a, ORDERED_RUN_LAST)):
         is_bound = bound.step == 0 and bound.divisor % runs.length == 0
         if is_bound and runs.is_aligned(run) and _predicate(op) in predicates:
-            return ALIKE
+            return UNIFORM
     return None
 
 
@@ -208,12 +208,12 @@ def _quotient(runs: ColumnRuns, op: Any) -> Run | None:
     if not a or not b or b.step != 0:
         return None
     is_inside = runs.is_aligned(a) and b.divisor % runs.length == 0
-    return ALIKE if a.step == 0 or is_inside else None
+    return UNIFORM if a.step == 0 or is_inside else None
 
 
 def _constant(runs: ColumnRuns, op: arith.ConstantOp) -> Run | None:
     if (number := _number(op.result)) is None:
-        return ALIKE if _is_number(op.result) else None
+        return UNIFORM if _is_number(op.result) else None
     return Run(0, number & -number if number else ANY)
 
 
@@ -251,7 +251,7 @@ def _converted(runs: ColumnRuns, op: ConvertLayoutOp) -> Run | None:
 def _expanded(runs: ColumnRuns, op: ExpandDimsOp) -> Run | None:
     """A new last dimension has one column."""
     is_last = op.axis.value.data == len(shape_of(op.result.type) or ()) - 1
-    return ALIKE if is_last else runs.of(op.source)
+    return UNIFORM if is_last else runs.of(op.source)
 
 
 def _viewed(runs: ColumnRuns, op: ViewOp) -> Run | None:
@@ -260,7 +260,7 @@ def _viewed(runs: ColumnRuns, op: ViewOp) -> Run | None:
     if not isinstance(op.source.type, TensorType) or not here or not there:
         return None
     if here[-1] == 1:
-        return ALIKE
+        return UNIFORM
     return runs.of(op.source) if here[-1] == there[-1] else None
 
 
@@ -272,7 +272,7 @@ def _generated(runs: ColumnRuns, op: GenerateOp) -> Run | None:
 def _taken(runs: ColumnRuns, op: tensor.ExtractOp) -> Run | None:
     """An element of another tile: the same one for all columns, or a run of that tile."""
     if all(map(runs.is_uniform, op.indices)):
-        return ALIKE
+        return UNIFORM
     *outer, last = op.indices
     index = runs.of(last)
     if not all(map(runs.is_uniform, outer)) or index is None or not runs.is_aligned(index):

@@ -72,28 +72,28 @@ class _Dominance:
         self, op: Operation, index: int, value: SSAValue, block: Block
     ) -> Diagnostic | None:
         owner = value.owner
-        home = owner if isinstance(owner, Block) else owner.parent
-        if home is block:
+        defining_block = owner if isinstance(owner, Block) else owner.parent
+        if defining_block is block:
             return None if self._precedes(owner, op) else _does_not_dominate(op, index, value)
-        if home is None or home.parent is None:
+        if defining_block is None or defining_block.parent is None:
             return op_error(op, f"operand #{index} is not defined in the module").diagnostics[0]
-        use = _lift(op, block, home.parent)
-        if use.barrier is not None and not use.barrier.is_ancestor(home):
+        use = _lift(op, block, defining_block.parent)
+        if use.barrier is not None and not use.barrier.is_ancestor(defining_block):
             return _crosses_isolation(op, use.barrier)
-        if use.op is not None and self._visible(owner, home, use.op):
+        if use.op is not None and self._visible(owner, defining_block, use.op):
             return None
-        if use.op is None and _crosses_open_boundary(block, home):
+        if use.op is None and _crosses_open_boundary(block, defining_block):
             return None
         return _does_not_dominate(op, index, value)
 
-    def _visible(self, owner: Operation | Block, home: Block, user: Operation) -> bool:
-        """Does what `owner` defines in `home` dominate `user`, an operation of the same region?"""
-        if user.parent is home:
+    def _visible(self, owner: Operation | Block, defining_block: Block, user: Operation) -> bool:
+        """Whether what `owner` defines dominates `user`, an operation of the same region."""
+        if user.parent is defining_block:
             return self._precedes(owner, user)
-        region, block = home.parent, user.parent
+        region, block = defining_block.parent, user.parent
         assert region is not None
         assert block is not None
-        return self._tree(region).dominates(home, block)
+        return self._tree(region).dominates(defining_block, block)
 
     def _precedes(self, owner: Operation | Block, user: Operation) -> bool:
         """In one block: block arguments come first, then operations in order, if order matters."""
@@ -128,12 +128,12 @@ def _lift(op: Operation, block: Block, region: Region) -> _LiftedUse:
     return _LiftedUse(op, barrier)
 
 
-def _crosses_open_boundary(block: Block, home: Block) -> bool:
+def _crosses_open_boundary(block: Block, defining_block: Block) -> bool:
     """Whether both blocks are in different regions of an operation that leaves its boundary open.
 
     It is the innermost operation around both.
     """
-    around = dict(_around(home))
+    around = dict(_around(defining_block))
     for op, region in _around(block):
         if op in around:
             return OPEN_BOUNDARY in op.attributes and around[op] is not region
@@ -173,30 +173,32 @@ def _does_not_dominate(op: Operation, index: int, value: SSAValue) -> Diagnostic
 
 def _definition_note(op: Operation, value: SSAValue) -> Diagnostic:
     owner, block = value.owner, op.parent
-    home = owner if isinstance(owner, Block) else owner.parent
-    assert home is not None
+    defining_block = owner if isinstance(owner, Block) else owner.parent
+    assert defining_block is not None
     assert block is not None
-    relation = _relation(block, home)
+    relation = _relation(block, defining_block)
     if isinstance(value, BlockArgument):
-        region = home.parent
+        region = defining_block.parent
         assert region is not None
-        position = next(index for index, block in enumerate(region.blocks) if block is home)
+        position = next(
+            index for index, block in enumerate(region.blocks) if block is defining_block
+        )
         where = f"operand defined as a block argument (block #{position} {relation})"
-        return note(home.parent_op(), where)
+        return note(defining_block.parent_op(), where)
     assert isinstance(owner, Operation)
     return note(owner, f"operand defined here (op {relation})")
 
 
-def _relation(block: Block, home: Block) -> str:
-    region, home_region = block.parent, home.parent
+def _relation(block: Block, defining_block: Block) -> str:
+    region, defining_region = block.parent, defining_block.parent
     assert region is not None
-    assert home_region is not None
-    if block is home:
+    assert defining_region is not None
+    if block is defining_block:
         return "in the same block"
-    if region is home_region:
+    if region is defining_region:
         return "in the same region"
-    if home_region.is_ancestor(block):
+    if defining_region.is_ancestor(block):
         return "in a parent region"
-    if region.is_ancestor(home):
+    if region.is_ancestor(defining_block):
         return "in a child region"
     return "is neither in a parent nor in a child region"

@@ -240,11 +240,13 @@ class GemmOp(IRDLOperation):
 
     def _check_elements(self) -> None:
         a, b, c = (str(element_of(value.type)) for value in (self.a, self.b, self.c))
-        sums = PRODUCTS.get((a, b))
-        if sums is None:
+        accumulators = PRODUCTS.get((a, b))
+        if accumulators is None:
             raise op_error(self, f"multiplies no {a} by {b}")
-        if c not in sums:
-            raise op_error(self, f"sums products of {a} and {b} in {' or '.join(sums)}, not in {c}")
+        if c not in accumulators:
+            raise op_error(
+                self, f"sums products of {a} and {b} in {' or '.join(accumulators)}, not in {c}"
+            )
 
 
 @irdl_op_definition

@@ -215,9 +215,9 @@ def _fill(registers: Ints, sender: Ints, sent_words: ShuffleWords, word: Ints) -
     away = (sender >= 0) & (sender != np.arange(len(sender))[:, None])
     reader, _ = np.nonzero(away)
     sent_word, element = np.nonzero(sent_words.registers >= 0)
-    brought = sent_words.registers[sent_word, element]
-    base = int(max(registers.max(initial=0), brought.max(initial=0))) + 1
-    keys = (sent_words.receiver[sent_word] * WARP + sent_words.sender[sent_word]) * base + brought
+    received = sent_words.registers[sent_word, element]
+    base = int(max(registers.max(initial=0), received.max(initial=0))) + 1
+    keys = (sent_words.receiver[sent_word] * WARP + sent_words.sender[sent_word]) * base + received
     order = np.argsort(keys)
     wanted = (reader * WARP + sender[away]) * base + registers[away]
     found = order[np.searchsorted(keys[order], wanted)]

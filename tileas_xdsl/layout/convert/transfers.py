@@ -130,9 +130,9 @@ class Side:
             moved = np.full(len(order) // vector * stride, -1, dtype=np.int64)
             moved[position] = order
             return assembly_cost(moved[None], elem_bits)
-        home = np.full(self.fragment.values, -1, dtype=np.int64)
-        home[order] = position
-        return assembly_cost(home[self.alias][None], elem_bits)
+        offset = np.full(self.fragment.values, -1, dtype=np.int64)
+        offset[order] = position
+        return assembly_cost(offset[self.alias][None], elem_bits)
 
     def _by_matrices(self, buffer: Buffer, transposed: bool) -> object:
         words = self.fragment.values // per_word(buffer.elem_bits)

@@ -185,8 +185,10 @@ def _closed_form(shape: tuple[int, ...], warps: int, widest: int) -> Blocked:
     if len(shape) < 2:
         return _line(shape, warps, widest)
     rows = _rows(shape, warps, widest)
-    is_crowded = rows.lanes < LANES and rows.blocks * rows.registers > SHORT_ROW_REGISTERS
-    return _line(shape, warps, widest) if is_crowded else rows
+    has_register_pressure = (
+        rows.lanes < LANES and rows.blocks * rows.registers > SHORT_ROW_REGISTERS
+    )
+    return _line(shape, warps, widest) if has_register_pressure else rows
 
 
 def _first_digit(layout: RegisterLayout) -> tuple[int, str, int]:

@@ -172,13 +172,13 @@ def _by_row(held: Ints, elem_bits: int, transposed: bool) -> Ints:
 
 def _refused_rows(bits: Ints, elem_bits: int, transposed: bool) -> Refusal | None:
     """The first row that is not 16 contiguous aligned bytes, as a sentence."""
-    holder, per_word = _holders(elem_bits, transposed), WORD_BITS // elem_bits
+    owner, per_word = _holders(elem_bits, transposed), WORD_BITS // elem_bits
     start = bits[..., :1]
     columns = np.arange(ROW_BITS // elem_bits, dtype=np.int64)
     apart = np.not_equal(bits, start + columns * elem_bits)
     if apart.any():
         warp, word, row, column = (int(i) for i in np.argwhere(apart)[0])
-        lane, element = divmod(int(holder[row, column]), per_word)
+        lane, element = divmod(int(owner[row, column]), per_word)
         return Refusal(
             f"element {element} of register {word} of lane {lane} in warp {warp} must be element "
             f"{column} of row {row}, {column * elem_bits} bits past its start at byte "
@@ -188,7 +188,7 @@ def _refused_rows(bits: Ints, elem_bits: int, transposed: bool) -> Refusal | Non
     misaligned = start[..., 0] % ROW_BITS != 0
     if misaligned.any():
         warp, word, row = (int(i) for i in np.argwhere(misaligned)[0])
-        lane = int(holder[row, 0]) // per_word
+        lane = int(owner[row, 0]) // per_word
         return Refusal(
             f"row {row} of register {word} in warp {warp} starts at byte "
             f"{int(start[warp, word, row, 0]) // 8} (lane {lane}): rows are aligned to 16 bytes"

@@ -41,14 +41,14 @@ def block_scaled_mma(e: ThreadBuilder, op: BlockScaledMmaOp) -> Sequence[Lowered
     """Lower a block-scaled MMA: copies of the scales, then one MMA for each 32 bytes of K."""
     configuration = op.configuration
     a, b = shared_tile(e, op.a), shared_tile(e, op.b)
-    sums = accumulator_of_product(e, op)
+    accumulator = accumulator_of_product(e, op)
     _check(e, op, configuration, a, b)
     target, depth = e.plan.target, a.layout.columns
     left = a.layout.canonical(op, a.height, depth, target, major="k")
     right = b.layout.canonical(op, b.height, depth, target, major="k")
     first, other = tcgen05_descriptor(e, a, left), tcgen05_descriptor(e, b, right)
     of_a, of_b = scales = place_scales(e, op)
-    place, (rows, columns) = address(e, sums), sums.shape
+    destination, (rows, columns) = address(e, accumulator), accumulator.shape
     count = configuration.atom_k // configuration.vector_size
     with predicated(e, is_mma_issuer(e)):
         for one in scales:
@@ -56,12 +56,12 @@ def block_scaled_mma(e: ThreadBuilder, op: BlockScaledMmaOp) -> Sequence[Lowered
         for k in range(a.layout.columns * a.layout.bits // INSTRUCTION_K_BITS):
             k_atom, byte = divmod(k * count, ATOM_SCALES)
             product = UmmaBlockScaledOp(
-                place,
+                destination,
                 step_descriptor(e, first, left, k),
                 step_descriptor(e, other, right, k),
                 column_address(e, of_a.column_of(k_atom)),
                 column_address(e, of_b.column_of(k_atom)),
-                i1_constant(e, True) if k else sums.full,
+                i1_constant(e, True) if k else accumulator.full,
                 shape=(rows, columns, configuration.atom_k),
                 kind=configuration.kind,
                 scale_vec=configuration.scale_vector,
@@ -73,7 +73,7 @@ def block_scaled_mma(e: ThreadBuilder, op: BlockScaledMmaOp) -> Sequence[Lowered
             )
             e.insert(product)
     await_product(e, op)
-    return [sums.of([i1_constant(e, True)])]
+    return [accumulator.of([i1_constant(e, True)])]
 
 
 def _check(

@@ -39,7 +39,7 @@ def thread_product(e: ThreadBuilder, op: DotOp | AsyncDotOp, tiling: Tiling) -> 
     """Lower a product to FMA on the registers of each thread."""
     start = in_registers(e, op, op.c, tiling.accumulator)
     wide = _wide(start.element)
-    sums = _widened(e, one_vector(e, start), wide, None)
+    accumulator = _widened(e, one_vector(e, start), wide, None)
     operands = operands_of(e, op, tiling)
     signs = op.signedness_a, op.signedness_b
     for k in range(tiling.steps):
@@ -48,11 +48,11 @@ def thread_product(e: ThreadBuilder, op: DotOp | AsyncDotOp, tiling: Tiling) -> 
             for operand, sign in zip(operands, signs, strict=True)
         )
         for factors in _spread(e, left, right, tiling):
-            sums = _added(e, *factors, sums)
+            accumulator = _added(e, *factors, accumulator)
     if wide != start.element:
-        type_ = VectorType(start.element, [length(sums)])
-        sums = e.insert(arith.TruncFOp(sums, type_)).result
-    return tile_of_vector(e, start.layout, start.element, sums)
+        type_ = VectorType(start.element, [length(accumulator)])
+        accumulator = e.insert(arith.TruncFOp(accumulator, type_)).result
+    return tile_of_vector(e, start.layout, start.element, accumulator)
 
 
 def _wide(element_: Attribute) -> Attribute:

@@ -45,34 +45,34 @@ def issue(e: ThreadBuilder, op: Product) -> TmemTile:
     """Emit the instructions of a product, one for each 32 bytes of K."""
     check_target(e, op)
     a, b = shared_tile(e, op.a), shared_tile(e, op.b)
-    sums = accumulator_of_product(e, op)
-    (rows, columns), (depth, _) = sums.shape, shape_of(op.b.type) or (0, 0)
+    accumulator = accumulator_of_product(e, op)
+    (rows, columns), (depth, _) = accumulator.shape, shape_of(op.b.type) or (0, 0)
     a_major, b_major = major_of(op.a.type, of_b=False), major_of(op.b.type, of_b=True)
     left = a.layout.canonical(op, rows, depth, e.plan.target, major=a_major)
     blocks = blocks_of(e)
     check_pair(e.plan, op, rows, is_mn_major=b_major == "mn")
     right = b.layout.canonical(op, columns // blocks, depth, e.plan.target, major=b_major)
     first, other = tcgen05_descriptor(e, a, left), tcgen05_descriptor(e, b, right)
-    place, steps = address(e, sums), depth * a.layout.bits // INSTRUCTION_K_BITS
+    destination, steps = address(e, accumulator), depth * a.layout.bits // INSTRUCTION_K_BITS
     a_type, b_type = operand_types(op)
     with predicated(e, is_mma_issuer(e)):
         for k in range(steps):
             product = UmmaOp(
-                place,
+                destination,
                 step_descriptor(e, first, left, k),
                 step_descriptor(e, other, right, k),
-                i1_constant(e, True) if k else sums.full,
+                i1_constant(e, True) if k else accumulator.full,
                 shape=(blocks * rows, columns, INSTRUCTION_K_BITS // a.layout.bits),
                 a_type=a_type,
                 b_type=b_type,
-                d_type=sums.element,
+                d_type=accumulator.element,
                 a_major=a_major,
                 b_major=b_major,
                 num_cta=blocks,
             )
             e.insert(product)
     await_product(e, op)
-    return sums.of([i1_constant(e, True)])
+    return accumulator.of([i1_constant(e, True)])
 
 
 def check_target(e: ThreadBuilder, op: MatrixProduct) -> None:

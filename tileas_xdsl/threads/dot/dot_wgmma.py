@@ -121,15 +121,15 @@ def promoted_wgmma(e: ThreadBuilder, op: DotOp) -> RegisterTile:
     most = max(PROMOTED_REGISTERS * columns // (length * len(start.parts)), COLUMN_STEP)
     width = max(w for w in range(COLUMN_STEP, most + 1, COLUMN_STEP) if columns % w == 0)
     registers = width * length // columns
-    sums: list[list[SSAValue]] = [[] for _ in start.parts]
+    rows: list[list[SSAValue]] = [[] for _ in start.parts]
     for first in range(0, columns, width):
         products = undefined_accumulators(e, start.element, registers, len(start.parts))
         factors.multiply(e, op, products, first, width, from_zero=True)
         for row, product in enumerate(await_wgmma(e, products, factors.a.kept)):
             offset = first * registers // width
             before = e.insert(SliceFragmentOp(start.parts[row], offset, registers)).result
-            sums[row].append(e.insert(arith.AddfOp(before, product)).result)
-    return start.of([e.insert(MakeFragmentOp(row)).result for row in sums])
+            rows[row].append(e.insert(arith.AddfOp(before, product)).result)
+    return start.of([e.insert(MakeFragmentOp(row)).result for row in rows])
 
 
 def _accumulator_layout_of(e: ThreadBuilder, op: DotOp | AsyncDotOp) -> RegisterLayout:
@@ -226,10 +226,10 @@ def _check_shape(e: ThreadBuilder, op: Operation, rows: int, columns: int) -> No
         raise op_error(op, f"wgmma has 8 to {MAX_COLUMNS} columns in steps of 8, not {columns}")
 
 
-def _check_registers(e: ThreadBuilder, op: Operation, sums: RegisterTile) -> None:
+def _check_registers(e: ThreadBuilder, op: Operation, accumulator: RegisterTile) -> None:
     """A thread keeps its accumulators in registers, and needs some more."""
-    count = vectors_of(sums.layout).elements
-    needed = count * bits_of(sums.element) // REGISTER_BITS
+    count = vectors_of(accumulator.layout).elements
+    needed = count * bits_of(accumulator.element) // REGISTER_BITS
     most = e.plan.target.registers_per_thread
     most = min(e.agent.registers, most) if e.agent.registers else most
     if needed >= most:

@@ -249,7 +249,7 @@ def load_window(
     mask = None if op.mask is None else in_registers(e, op, op.mask, layout)
     ordering = MemoryOrder.of(op.mem_semantic, op.mem_scope)
     alone = ordering.word is not None and not is_held_once(e, layout)
-    guard = is_first_replica(e, layout) if alone else _is_holder(e, layout)
+    guard = is_first_replica(e, layout) if alone else _is_owner(e, layout)
     accesses = Accesses.of(e, op, window, layout, guard=guard, mask=mask, order=ordering)
     padding = padding_of(op.padding_value, source.element)
 
@@ -281,7 +281,7 @@ def load_window(
     return exchanged(e, op, tile, layout) if alone else tile
 
 
-def _is_holder(e: ThreadBuilder, layout: RegisterLayout) -> SSAValue | None:
+def _is_owner(e: ThreadBuilder, layout: RegisterLayout) -> SSAValue | None:
     """Return whether the thread has elements of the tile; None where all threads have."""
     form = blocked(layout)
     return is_holding_warp(e, form) if form is not None and form.is_by_rows else None

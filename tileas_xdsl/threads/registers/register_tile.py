@@ -99,9 +99,9 @@ def common_layout(
     if encoded is not None:
         return encoded
     layouts = [tile.layout for tile in found if isinstance(tile, RegisterTile)]
-    sums = [layout for layout in layouts if is_accumulator(layout)]
-    if sums:
-        return sums[0]
+    accumulators = [layout for layout in layouts if is_accumulator(layout)]
+    if accumulators:
+        return accumulators[0]
     return layouts[0] if layouts else layout_of(e, op, shape_of(type_) or ())
 
 

@@ -177,7 +177,7 @@ def _end(e: ThreadBuilder, user: Operation) -> Operation:
     place = e.tensor.of_value.get(user.result)
     if place is None or place.ring is None:
         return user
-    return next(one.ready_at for one in place.ring.sums if user in one.products)
+    return next(one.ready_at for one in place.ring.accumulators if user in one.products)
 
 
 def _is_drained(e: ThreadBuilder, token: SSAValue, op: Operation) -> bool:

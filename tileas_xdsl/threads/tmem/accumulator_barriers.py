@@ -62,51 +62,53 @@ from tileas_xdsl.threads.tmem.tmem_copy import clear_unless_full
 from tileas_xdsl.threads.tmem.tmem_layout import AccumulatorRing
 
 
-def turns_of(
-    e: ThreadBuilder, sums: TmemAccumulators, room: int
+def column_groups(
+    e: ThreadBuilder, accumulators: TmemAccumulators, room: int
 ) -> Sequence[tuple[Sequence[TmemAccumulator], int]]:
     """Return the accumulators of each ring, and its copies: two for overlapped reads if they fit.
 
-    Where one copy of each does not fit, accumulators of disjoint lifetimes take turns.
+    Where one copy of each does not fit, accumulators of disjoint lifetimes share columns.
     """
     beside = {number for op in e.plan.kernel.walk() for number in _split_agents(e, op)}
-    wanted = [([one], _wanted_copies(e, one, beside)) for one in sums.accumulators]
+    wanted = [([one], _wanted_copies(e, one, beside)) for one in accumulators.accumulators]
     if sum(copies * one.shape[1] for (one,), copies in wanted) <= room:
         return wanted
-    if sum(one.shape[1] for one in sums.accumulators) <= room:
-        return [([one], 1) for one in sums.accumulators]
-    return [(turns, 1) for turns in _by_lifetimes(e, sums)]
+    if sum(one.shape[1] for one in accumulators.accumulators) <= room:
+        return [([one], 1) for one in accumulators.accumulators]
+    return [(group, 1) for group in _by_lifetimes(e, accumulators)]
 
 
-def _by_lifetimes(e: ThreadBuilder, sums: TmemAccumulators) -> Sequence[Sequence[TmemAccumulator]]:
-    """Return accumulators that take turns: linear-scan allocation, closest widths first.
+def _by_lifetimes(
+    e: ThreadBuilder, accumulators: TmemAccumulators
+) -> Sequence[Sequence[TmemAccumulator]]:
+    """Return accumulators that share columns: linear-scan allocation, closest widths first.
 
     Lifetimes are intervals of operations in program order; one that a loop carries spans the loop.
     """
     order = {op: k for k, op in enumerate(e.plan.kernel.walk())}
     rings: list[list[TmemAccumulator]] = []
-    for one in sorted(sums.accumulators, key=lambda place: order[place.opens]):
+    for one in sorted(accumulators.accumulators, key=lambda each: order[each.opens]):
         free = [
-            turns
-            for turns in rings
-            if max(order[op] for op in turns[-1].closes_at.walk()) < order[one.opens]
-            and e.plan.agent_around(turns[-1].opens) == e.plan.agent_around(one.opens)
+            ring
+            for ring in rings
+            if max(order[op] for op in ring[-1].closes_at.walk()) < order[one.opens]
+            and e.plan.agent_around(ring[-1].opens) == e.plan.agent_around(one.opens)
         ]
         if free:
-            min(free, key=lambda turns: abs(columns_of(turns) - one.shape[1])).append(one)
+            min(free, key=lambda ring: abs(columns_of(ring) - one.shape[1])).append(one)
         else:
             rings.append([one])
     return rings
 
 
-def columns_of(turns: Sequence[TmemAccumulator]) -> int:
-    """Return the columns of one copy of accumulators that take turns."""
-    return max(one.shape[1] for one in turns)
+def columns_of(ring: Sequence[TmemAccumulator]) -> int:
+    """Return the columns of one copy of accumulators that share columns."""
+    return max(one.shape[1] for one in ring)
 
 
-def _wanted_copies(e: ThreadBuilder, sums: TmemAccumulator, beside: set[int]) -> int:
-    overlaps = e.plan.agent_around(sums.opens).number in beside
-    return 2 if overlaps and runs_again(sums.closes_at) else 1
+def _wanted_copies(e: ThreadBuilder, accumulator: TmemAccumulator, beside: set[int]) -> int:
+    overlaps = e.plan.agent_around(accumulator.opens).number in beside
+    return 2 if overlaps and runs_again(accumulator.closes_at) else 1
 
 
 def _split_agents(e: ThreadBuilder, op: Operation) -> Sequence[int]:
@@ -117,12 +119,12 @@ def _split_agents(e: ThreadBuilder, op: Operation) -> Sequence[int]:
 
 
 def ring_of(
-    e: ThreadBuilder, sums: Sequence[TmemAccumulator], copies: int, number: int
+    e: ThreadBuilder, accumulators: Sequence[TmemAccumulator], copies: int, number: int
 ) -> AccumulatorRing:
     """Allocate the mbarriers of accumulators; one thread initialises them before a barrier."""
-    first = sums[0].opens
+    first = accumulators[0].opens
     agent = e.plan.agent_around(first)
-    for one in sums:
+    for one in accumulators:
         _check(e, one)
     full, empty = (
         allocate_mbarriers(e, first, f"{what} of sums {number}", copies)
@@ -130,7 +132,7 @@ def ring_of(
     )
     with predicated(e, is_equal(e, thread_id(e), 0)):
         initialize_mbarriers(e, copies, {full: 1, empty: agent.warps * blocks_of(e)})
-    return AccumulatorRing(sums, agent.number, copies, full, empty)
+    return AccumulatorRing(accumulators, agent.number, copies, full, empty)
 
 
 def blocks_of(e: ThreadBuilder) -> int:
@@ -145,16 +147,18 @@ def commit(e: ThreadBuilder, barrier: SSAValue) -> UmmaCommitOp:
     return e.insert(UmmaCommitOp(barrier, mask, is_mma_issuer(e), blocks))
 
 
-def _check(e: ThreadBuilder, sums: TmemAccumulator) -> None:
+def _check(e: ThreadBuilder, accumulator: TmemAccumulator) -> None:
     """The accumulators have 32 bits, and the agent can read them."""
-    rows, columns = sums.shape
-    if bits_of(sums.type.element_type) != CELL_BITS:
+    rows, columns = accumulator.shape
+    if bits_of(accumulator.type.element_type) != CELL_BITS:
         text = f"adds up elements of {CELL_BITS} bits in tensor memory"
-        raise op_error(sums.opens, f"{text}, not yet those of {sums.type.element_type}")
-    agent = e.plan.agent_around(sums.closes_at)
+        raise op_error(
+            accumulator.opens, f"{text}, not yet those of {accumulator.type.element_type}"
+        )
+    agent = e.plan.agent_around(accumulator.closes_at)
     if loaded_layout(rows, columns, agent.groups) is None:
         raise op_error(
-            sums.closes_at,
+            accumulator.closes_at,
             f"reads {rows}x{columns} sums in tensor memory with {agent.warps} warps; whole "
             f"warpgroups reach all of its lanes, and share columns in groups of {STEP}",
         )
@@ -186,7 +190,7 @@ def is_awaited_in(e: ThreadBuilder, product: Operation, op: Operation) -> bool:
     ring = e.tensor.of_value[product.results[0]].ring
     if ring is None:
         return False
-    mine = next(one for one in ring.sums if product in one.products)
+    mine = next(one for one in ring.accumulators if product in one.products)
     return op.is_ancestor(mine.ready_at)
 
 
@@ -195,7 +199,7 @@ def reset_rings(e: ThreadBuilder) -> None:
     if e.tensor is None:
         return
     is_leader_cta(e)
-    rings = [place.ring for place in e.tensor.sums if place.ring is not None]
+    rings = [columns.ring for columns in e.tensor.accumulators if columns.ring is not None]
     mine = [one for one in rings if one.agent == e.agent.number]
     e.accumulator_stages = {one: StageIndex(i32_constant(e, 0), i32_constant(e, 0)) for one in mine}
     if mine:
@@ -216,7 +220,7 @@ def rings_closed_in(e: ThreadBuilder, op: Operation) -> Sequence[AccumulatorRing
     return [
         ring
         for ring in e.accumulator_stages
-        if any(_is_inside(one.closes_at, op) for one in ring.sums)
+        if any(_is_inside(one.closes_at, op) for one in ring.accumulators)
     ]
 
 
@@ -260,7 +264,7 @@ def _barrier(
 def before(e: ThreadBuilder, op: Operation) -> None:
     """Wait for the MMAs of an accumulator if `op` is the first that reads it."""
     for ring, index in e.accumulator_stages.items():
-        ready = next((one for one in ring.sums if one.ready_at is op), None)
+        ready = next((one for one in ring.accumulators if one.ready_at is op), None)
         if ready is None:
             continue
         barrier = _barrier(e, ring.full, index, ring)
@@ -277,7 +281,7 @@ def before(e: ThreadBuilder, op: Operation) -> None:
 def after(e: ThreadBuilder, op: Operation) -> None:
     """Release an accumulator if `op` is the last that reads it."""
     for ring, index in list(e.accumulator_stages.items()):
-        if all(one.closes_at is not op for one in ring.sums):
+        if all(one.closes_at is not op for one in ring.accumulators):
             continue
         if e.reads:
             e.insert(TmemFenceOp("before"))

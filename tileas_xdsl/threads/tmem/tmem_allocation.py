@@ -41,33 +41,35 @@ from tileas_xdsl.threads.codegen.thread_ids import warp_id
 from tileas_xdsl.threads.smem.smem_layout import BARRIER_BYTES
 from tileas_xdsl.threads.tmem.accumulator_barriers import (
     blocks_of,
+    column_groups,
     columns_of,
     reserve_product_barriers,
     ring_of,
-    turns_of,
 )
 from tileas_xdsl.threads.tmem.tmem_layout import TensorMemory, TmemColumns
 from tileas_xdsl.threads.tmem.tmem_scales import columns_of_scales
 
 
-def allocate(e: ThreadBuilder, sums: TmemAccumulators) -> None:
+def allocate(e: ThreadBuilder, accumulators: TmemAccumulators) -> None:
     """Allocate the columns of all tiles by one warp and publish the address to all threads."""
     tiles = [op for op in e.plan.kernel.walk() if _is_tile(op)]
-    if not sums.accumulators and not tiles:
+    if not accumulators.accumulators and not tiles:
         return
-    e.plan.waited = waited_products(sums)
+    e.plan.waited = waited_products(accumulators)
     reserve_product_barriers(e, e.plan.waited)
     scaled = [op for op in e.plan.kernel.walk() if isinstance(op, BlockScaledMmaOp)]
     scales = {op: _columns_of_scales(e, op) for op in scaled}
     used = 0
     of_value: dict[SSAValue, TmemColumns] = {}
     places: list[TmemColumns] = []
-    for turns, copies in turns_of(e, sums, COLUMNS - sum(scales.values())):
-        columns = columns_of(turns)
-        places.append(TmemColumns(used, columns, ring_of(e, turns, copies, len(places))))
-        of_value.update({value: places[-1] for value, s in sums.of_value.items() if s in turns})
+    for group, copies in column_groups(e, accumulators, COLUMNS - sum(scales.values())):
+        columns = columns_of(group)
+        places.append(TmemColumns(used, columns, ring_of(e, group, copies, len(places))))
+        of_value.update(
+            {value: places[-1] for value, s in accumulators.of_value.items() if s in group}
+        )
         used += copies * columns
-        _check_size(turns[0].opens, used, places)
+        _check_size(group[0].opens, used, places)
     for op in tiles:
         columns = _columns(e, op)
         of_value[op.results[0]] = TmemColumns(used, columns)
@@ -78,7 +80,7 @@ def allocate(e: ThreadBuilder, sums: TmemAccumulators) -> None:
         first_of_scales[op] = used
         used += columns
         _check_size(op, used)
-    first = sums.accumulators[0].opens if sums.accumulators else tiles[0]
+    first = accumulators.accumulators[0].opens if accumulators.accumulators else tiles[0]
     columns = next(count for count in TMEM_COLUMNS if count >= used)
     base = _take(e, first, columns)
     e.tensor = TensorMemory(base, columns, places, of_value, first_of_scales)
@@ -101,14 +103,14 @@ def _check_size(op: Operation, used: int, places: Sequence[TmemColumns] = ()) ->
     if used <= COLUMNS:
         return
     rings = [place.ring for place in places if place.ring is not None]
-    notes = [note(ring.sums[0].opens, _described(ring.sums[0])) for ring in rings]
+    notes = [note(ring.accumulators[0].opens, _described(ring.accumulators[0])) for ring in rings]
     raise op_error(op, message("tmem.out_of_columns", used=used, capacity=COLUMNS), notes)
 
 
-def _described(sums: TmemAccumulator) -> str:
-    hint = sums.final.name_hint
+def _described(accumulator: TmemAccumulator) -> str:
+    hint = accumulator.final.name_hint
     name = "an accumulator" if hint is None else f"accumulator %{hint}"
-    return f"{name} of {'x'.join(map(str, sums.shape))} takes {sums.shape[1]} columns"
+    return f"{name} of {'x'.join(map(str, accumulator.shape))} takes {accumulator.shape[1]} columns"
 
 
 def _columns(e: ThreadBuilder, op: Operation) -> int:

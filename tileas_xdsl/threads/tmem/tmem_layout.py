@@ -14,10 +14,10 @@ from tileas_xdsl.analysis.memory.accumulators import TmemAccumulator
 class AccumulatorRing:
     """The copies of an accumulator, each filled by products, then read by an agent.
 
-    Accumulators that are never alive together may have one ring, and take turns.
+    Accumulators that are never alive together may share one ring, one after the other.
     """
 
-    sums: Sequence[TmemAccumulator]
+    accumulators: Sequence[TmemAccumulator]
     agent: int
     """The number of the agent that reads them."""
     copies: int
@@ -44,7 +44,7 @@ class TensorMemory:
     base: SSAValue
     """The address of its first column."""
     columns: int
-    sums: Sequence[TmemColumns]
+    accumulators: Sequence[TmemColumns]
     of_value: dict[SSAValue, TmemColumns] = field(default_factory=dict[SSAValue, TmemColumns])
     """The location of each accumulator value; of other tiles, by the allocated tile."""
     scales: dict[Operation, int] = field(default_factory=dict[Operation, int])

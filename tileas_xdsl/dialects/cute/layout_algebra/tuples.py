@@ -337,9 +337,9 @@ class TupleTest(AlgebraOp, ABC):
 
 def all_of(operation: str, a: Any, b: Any) -> Any:
     """1 if an operation that gives 0 or 1 holds for every pair of leaves."""
-    truths = [compute(operation, x, y) for x, y in zip(a, b, strict=True)]
-    unknown = [boolean for boolean in truths if isinstance(boolean, Expression)]
-    if any(boolean == 0 for boolean in truths if isinstance(boolean, int)):
+    booleans = [compute(operation, x, y) for x, y in zip(a, b, strict=True)]
+    unknown = [boolean for boolean in booleans if isinstance(boolean, Expression)]
+    if any(boolean == 0 for boolean in booleans if isinstance(boolean, int)):
         return 0
     return reduce(lambda one, other: compute("and", one, other), unknown) if unknown else 1
 

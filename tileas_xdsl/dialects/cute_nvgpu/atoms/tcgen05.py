@@ -135,8 +135,8 @@ class UmmaType(MmaType):
         expected, k = KINDS[kind].k * self.STEP, self.shape_mnk[2]
         if k != expected:
             raise VerifyException(message("cute_nvgpu.sm100_mma.k", expected=expected, given=k))
-        sums = ["i32" if name == "s32" else name for name in KINDS[kind].accumulators]
-        if held not in sums or (a == "bf16" and held == "f16"):
+        accumulators = ["i32" if name == "s32" else name for name in KINDS[kind].accumulators]
+        if held not in accumulators or (a == "bf16" and held == "f16"):
             raise VerifyException(f"sums of {a} are not of {held}")
         self.check_extents(kind)
 

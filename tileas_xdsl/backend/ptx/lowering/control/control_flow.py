@@ -55,18 +55,18 @@ def _for(op: scf.ForOp, low: Lowering) -> None:
     form = low.form(op.lb)
     if form.bits not in (32, 64):
         raise low.error(f"counts in 32 or 64 bits, not in {form.element}")
-    trips = _trips(op, step)
-    if trips == 0:
+    trip_count = _trip_count(op, step)
+    if trip_count == 0:
         _define_all(low, op.res, [low.value(value) for value in op.iter_args])
-    elif trips == 1:
+    elif trip_count == 1:
         _once(op, low)
-    elif trips is None:
+    elif trip_count is None:
         _loop(op, low, form.bits)
     else:
         _counted_loop(op, low, form.bits)
 
 
-def _trips(op: scf.ForOp, step: int | None) -> int | None:
+def _trip_count(op: scf.ForOp, step: int | None) -> int | None:
     lower, upper = constant_integer(op.lb), constant_integer(op.ub)
     if lower is None or upper is None or step is None:
         return None

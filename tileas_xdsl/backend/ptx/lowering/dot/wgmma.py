@@ -157,10 +157,10 @@ def _may_become(product: nvgpu.MmaSm90Op, low: Lowering) -> bool:
 
     Not if those are constants, are assembled from others, or have other users.
     """
-    sums, registers = product.c, low.value(product.c)
+    accumulator, registers = product.c, low.value(product.c)
     if isinstance(registers.owner, ptx.UndefOp):
         return True
-    return whole(registers) is not None and _is_used_once(sums, product.parent, low)
+    return whole(registers) is not None and _is_used_once(accumulator, product.parent, low)
 
 
 def _is_used_once(value: SSAValue, block: Block | None, low: Lowering) -> bool:
