@@ -169,18 +169,34 @@ yield @r_x, @r_y : {one}, {one}
 
 
 def scaled_product(m: Maker) -> Node:
-    """A product of blocks that share a scale."""
+    """A product of blocks that share a scale: MXFP8, MXFP4, NVFP4."""
     rng = m.rng
     rows, columns, inner = 128, rng.choice((64, 128)), rng.choice((64, 128))
-    element = rng.choice(("f8E4M3FN", "f8E5M2"))
-    sizes = ((rows, inner), (inner, columns), (rows, inner // 32), (inner // 32, columns))
-    words = (element, element, "f8E8M0FNU", "f8E8M0FNU")
-    a, b, p, q = (
-        m.leaf(Tile(shape, word), special=False) for shape, word in zip(sizes, words, strict=True)
-    )
+    element, scale, block = rng.choice(SCALED)
+    a, b = (_packed(m, shape, element) for shape in ((rows, inner), (inner, columns)))
+    scales = ((rows, inner // block), (inner // block, columns))
+    p, q = (m.leaf(Tile(shape, scale), special=False) for shape in scales)
     c = m.value(Tile((rows, columns), "f32"))
     text = "@r = mmaf_scaled @0, @1, @2, @3, @4 : @t0, @t1, @t2, @t3, @t4"
     return m.add(text, c.type, a, b, c, p, q, exact=False)
+
+
+SCALED = (
+    ("f8E4M3FN", "f8E8M0FNU", 32),
+    ("f8E5M2", "f8E8M0FNU", 32),
+    ("f4E2M1FN", "f8E8M0FNU", 32),
+    ("f4E2M1FN", "f8E4M3FN", 16),
+)
+"""Elements of operands, their scales, and how many elements share one."""
+
+
+def _packed(m: Maker, shape: tuple[int, ...], element: str) -> Node:
+    """An operand of an array; two elements of 4 bits are loaded as a byte."""
+    if element != "f4E2M1FN":
+        return m.leaf(Tile(shape, element), special=False)
+    data, flat = m.leaf(Tile((prod(shape) // 2,), "i8")), f"tile<{prod(shape)}x{element}>"
+    text = f"@r_u = unpack @0 : @t0 -> {flat}\n@r = reshape @r_u : {flat} -> @t"
+    return m.add(text, Tile(shape, element), data)
 
 
 def batched_product(m: Maker) -> Node:
