@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -139,3 +140,7 @@ def test_text_has_what_more_stages_take(facts: KernelFacts) -> None:
     assert f"5 stages of %pipeline: 65536 bytes more, {needed} of 233472: room for 1" in text
     assert "714 cycles an iteration, bound by tma" in text
     assert f"matmul.py:{line_with('for k in')}  for k in" in text
+
+
+def test_a_kernel_without_loops_over_tiles_says_so(facts: KernelFacts) -> None:
+    assert "no loop is predicted" in explanation(replace(facts, loops=(), outside=None), ["loops"])

@@ -64,6 +64,8 @@ def _loops(facts: KernelFacts) -> Iterator[str]:
         yield from _loop(loop, operations=True)
     if facts.outside is not None:
         yield f"outside of loops, once a block: {_roofline(facts.outside)}"
+    elif not facts.loops:
+        yield "no loop is predicted: the timing model has loops over tiles, which are none here"
 
 
 def _loop(loop: LoopFacts, *, operations: bool) -> Iterator[str]:
