@@ -67,6 +67,7 @@ _LAID_OUT = (
     *_plain("tileas-materialize-constants", "tileas-legalize-i1-memory", _LAYOUT[0]),
     _BULK,
     *_plain("tileas-multicast-loads", *_LAYOUT[1:], "tileas-materialize-async"),
+    *_plain("tileas-defer-lane-sums"),
 )
 """Loads and constants have their places, tiles are laid out, and TMA moves asynchronously."""
 

@@ -60,6 +60,7 @@ PASSES = (
     "tileas-canonicalize",
     "tileas-choose-tma",
     "tileas-chunk-tiles",
+    "tileas-defer-lane-sums",
     "tileas-fuse-elementwise",
     "tileas-generate-schedule",
     "tileas-legalize-i1-memory",

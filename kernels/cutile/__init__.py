@@ -17,7 +17,7 @@ MODULES: Sequence[str] = (
     *("reductions", "cumulative_sum", "dropout", "cross_entropy", "rope"),
     *("gather_scatter", "histogram"),
     *("matmul", "quantized_matmul", "batched_matmul", "split_k", "persistent", "grouped_matmul"),
-    *("fft", "attention", "moe"),
+    *("fft", "attention", "attention_backward", "flash_decode", "moe"),
 )
 """Those that have kernels, simplest first."""
 

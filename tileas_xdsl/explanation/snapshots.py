@@ -19,7 +19,7 @@ PIPELINED = "tileas-pipeline-loads"
 UNLAID = "tileas-legalize-i1-memory"
 """The pass in front of the one that assigns layouts."""
 
-LAID_OUT = "tileas-materialize-async"
+LAID_OUT = "tileas-defer-lane-sums"
 """The last pass on tiles: all layouts and conversions are there."""
 
 LAID_OUT_BUFFERS = "tl-layout-inference"

@@ -28,6 +28,8 @@ A loop is *scheduled* when it and the operations on tiles of its body carry the 
   holds at once; `offset`, where it is there, the byte of shared memory at which its stages begin.
 * `turns`, where it is there: by replica of the consumer, the named barrier on which it waits for
   its turn on a unit that all replicas share.
+* `ahead`, where it is there: a rotated loop waits for its first stage at the end of the round
+  before, so that what stands in front overlaps the products in flight.
 
 `nv_tile.aws.stage` and `nv_tile.aws.order` repeat stage and order as i32, for readers of that
 spelling.  Operations on scalars carry nothing: each role computes those that it needs.
@@ -54,6 +56,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     StringAttr,
+    UnitAttr,
     i32,
 )
 from xdsl.ir import Attribute, Operation
@@ -175,6 +178,8 @@ class LoopPlan:
     roles: Sequence[RolePlan] = ()
     buffers: Sequence[BufferPlan] = ()
     turns: Sequence[int] = ()
+    ahead: bool = False
+    """Whether a rotated loop waits for its first stage at the end of the round before."""
 
     @property
     def attribute(self) -> DictionaryAttr:
@@ -184,6 +189,8 @@ class LoopPlan:
         entries["buffers"] = ArrayAttr([buffer.attribute for buffer in self.buffers])
         if self.turns:
             entries["turns"] = DenseArrayBase.from_list(i32, list(self.turns))
+        if self.ahead:
+            entries["ahead"] = UnitAttr()
         return DictionaryAttr(entries)
 
     def role(self, name: Role) -> RolePlan | None:
@@ -279,6 +286,7 @@ def read_plan(loop: scf.ForOp) -> LoopPlan:
         [_role(loop, one) for one in _elements(loop, entries, "roles")],
         [_buffer(loop, one) for one in _elements(loop, entries, "buffers")],
         _turns(loop, entries),
+        "ahead" in entries,
     )
 
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from xdsl.builder import Builder
 from xdsl.context import Context
-from xdsl.dialects import scf
+from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
@@ -170,7 +170,8 @@ def _issue(read: ConsumerReadOp, product: DotOp) -> None:
     type_ = payload.type
     releases = [r for r in _releases(read.result_token) if r.parent is read.parent]
     first = _first_user(read, [payload, *(release.result_token for release in releases)])
-    set_type(payload, _in_background(product).result.type)
+    made = _in_background(product)
+    set_type(payload, made.result.type)
     uses = list(payload.uses)
     wait = WaitOp(payload)
     wait.location = product.location
@@ -183,6 +184,24 @@ def _issue(read: ConsumerReadOp, product: DotOp) -> None:
         if release.is_before_in_block(wait):
             release.detach()
             Builder(InsertPoint.after(wait)).insert(release)
+    _make_operand_behind(made.a, first)
+
+
+def _make_operand_behind(operand: SSAValue, end: Operation) -> None:
+    """Put what makes the next round's operand behind the wait for the product that reads this one.
+
+    The product has it in registers: made earlier, the next one needs others, and a copy.
+    """
+    block = end.parent
+    if block is None or not isinstance(end, scf.YieldOp) or operand.owner is not block:
+        return
+    following = end.operands[block.args.index(operand) - 1]
+    maker = following.owner
+    if not isinstance(maker, arith.TruncFOp) or maker.parent is not block:
+        return
+    if following.has_one_use():
+        maker.detach()
+        Builder(InsertPoint.before(end)).insert(maker)
 
 
 def _in_background(product: DotOp) -> AsyncDotOp:

@@ -13,6 +13,7 @@ from xdsl.passes import ModulePass
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.scheduling.schedule import (
     Role,
+    Schedule,
     clear_placement,
     clear_schedule,
     loads_of,
@@ -25,6 +26,7 @@ from tileas_xdsl.transforms.materialize_schedule.default_schedule import (
     all_in_registers,
     default_schedule,
 )
+from tileas_xdsl.transforms.materialize_schedule.next_stage_waits import wait_ahead
 from tileas_xdsl.transforms.materialize_schedule.replica_turns import take_turns
 from tileas_xdsl.transforms.materialize_schedule.rotation import rotate
 from tileas_xdsl.transforms.materialize_schedule.stage_rings import StageRing, stage_rings
@@ -72,6 +74,9 @@ class TileasMaterializeSchedule(ModulePass):
     turns: bool = True
     """Whether the warpgroups of a rotated loop issue their products in turns, as scheduled."""
 
+    ahead: bool = True
+    """Whether loops scheduled by rule wait for a stage ahead where replicas would take turns."""
+
     defer: bool = False
     """Whether a product that only accumulates runs on while the next one is issued."""
 
@@ -81,7 +86,7 @@ class TileasMaterializeSchedule(ModulePass):
             if function.is_declaration or is_divided(function):
                 continue
             if self.default:
-                _schedule(function, target, accumulating=self.defer)
+                _schedule(function, target, accumulating=self.defer, ahead=self.ahead)
             for loop in [one for one in function.walk() if isinstance(one, scf.ForOp)]:
                 self._materialize(function, loop, target)
 
@@ -107,13 +112,19 @@ class TileasMaterializeSchedule(ModulePass):
             return
         consumers = write_agents(found, schedule, [rings, *later], target, defers=self.defer)
         if self.rotate:
-            rotated = rotate(consumers)
-            if isinstance(rotated, str):
-                consumers.attributes[NOT_ROTATED] = StringAttr(rotated)
-            elif rotated is not consumers and self.turns:
-                take_turns(rotated, schedule.plan.turns)
+            self._rotate(consumers, schedule)
         for op in function.walk():
             clear_placement(op)
+
+    def _rotate(self, consumers: scf.ForOp, schedule: Schedule) -> None:
+        rotated = rotate(consumers)
+        if isinstance(rotated, str):
+            consumers.attributes[NOT_ROTATED] = StringAttr(rotated)
+        elif rotated is not consumers:
+            if self.turns:
+                take_turns(rotated, schedule.plan.turns)
+            if schedule.plan.ahead:
+                wait_ahead(rotated)
 
 
 def _rings(found: LoadLoop, stages: Sequence[int]) -> Sequence[StageRing] | str:
@@ -146,7 +157,7 @@ def _refuse(loop: scf.ForOp, problem: str) -> None:
     clear_schedule(loop)
 
 
-def _schedule(function: func.FuncOp, target: Target, *, accumulating: bool) -> None:
+def _schedule(function: func.FuncOp, target: Target, *, accumulating: bool, ahead: bool) -> None:
     """Write the default schedule on the loop of a kernel where it rotates something."""
     found = load_loop(function)
     if not isinstance(found, LoadLoop) or not found.is_by_tma or read_schedule(found.loop):
@@ -154,6 +165,6 @@ def _schedule(function: func.FuncOp, target: Target, *, accumulating: bool) -> N
     resources = resources_of(found, target)
     if not isinstance(resources, Resources) or not all_in_registers(found):
         return
-    schedule = default_schedule(found, resources, target)
+    schedule = default_schedule(found, resources, target, ahead=ahead)
     if schedule.stages > 1 or accumulating:
         write_schedule(found.loop, schedule)

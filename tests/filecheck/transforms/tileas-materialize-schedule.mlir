@@ -149,3 +149,51 @@ func.func @turns(%q: memref<?x?xf16>, %k: memref<?x?xf16>, %v: memref<?x?xf16>, 
     : tensor<128x16xf32>, !nv_tileas.tiled_view<128x16xf32, gmem>
   func.return
 }
+
+// -----
+
+// A loop that waits ahead: for the first stage of a round at the end of the round before, where there
+// is one.
+
+// CHECK-LABEL: func.func @ahead
+// CHECK: %[[last:.*]] = arith.subi
+// CHECK: scf.if
+// CHECK-NEXT: inc_iter
+// CHECK-NEXT: consumer_wait
+// CHECK: scf.for
+// CHECK-NOT: consumer_wait
+// CHECK: consumer_read
+// CHECK: arith.truncf
+// CHECK: %[[more:.*]] = arith.cmpi slt, %{{.*}}, %[[last]]
+// CHECK: scf.if %[[more]]
+// CHECK-NEXT: inc_iter
+// CHECK-NEXT: consumer_wait
+// CHECK: scf.yield
+func.func @ahead(%q: memref<?x?xf16>, %k: memref<?x?xf16>, %v: memref<?x?xf16>, %o: memref<?x?xf32>, %n: index)
+    attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %vq = nv_tileas.view %q : memref<?x?xf16> -> !nv_tileas.tiled_view<128x64xf16, gmem>
+  %vk = nv_tileas.view %k : memref<?x?xf16> -> !nv_tileas.tiled_view<64x32xf16, gmem>
+  %vv = nv_tileas.view %v : memref<?x?xf16> -> !nv_tileas.tiled_view<32x16xf16, gmem>
+  %vo = nv_tileas.view %o : memref<?x?xf32> -> !nv_tileas.tiled_view<128x16xf32, gmem>
+  %a = nv_tileas.tiled_load %vq[%zero, %zero] {atom = #nv_tileas<atom tma_load_2d>}
+    : !nv_tileas.tiled_view<128x64xf16, gmem> -> tensor<128x64xf16, #nv_tileas<space smem>>
+  %none = arith.constant dense<0.0> : tensor<128x32xf32>
+  %start = arith.constant dense<0.0> : tensor<128x16xf32>
+  %sum = scf.for %i = %zero to %n step %one iter_args(%acc = %start) -> (tensor<128x16xf32>) {
+    %x = nv_tileas.tiled_load %vk[%zero, %i] {atom = #nv_tileas<atom tma_load_2d>, tileas.schedule = {stage = 0 : i32, order = 0 : i32, start = 0 : i32, role = "producer", unit = "tma"}}
+      : !nv_tileas.tiled_view<64x32xf16, gmem> -> tensor<64x32xf16, #nv_tileas<space smem>>
+    %s = nv_tileas.dot %a, %x, %none {atom = #nv_tileas<atom wgmma_f16_f16_f32>, tileas.schedule = {stage = 0 : i32, order = 1 : i32, start = 8 : i32, role = "consumer", unit = "tensor_core"}}
+      : tensor<128x64xf16, #nv_tileas<space smem>>, tensor<64x32xf16, #nv_tileas<space smem>>, tensor<128x32xf32> -> tensor<128x32xf32>
+    %p = arith.truncf %s {tileas.schedule = {stage = 0 : i32, order = 3 : i32, start = 24 : i32, role = "consumer", unit = "issue"}} : tensor<128x32xf32> to tensor<128x32xf16>
+    %y = nv_tileas.tiled_load %vv[%i, %zero] {atom = #nv_tileas<atom tma_load_2d>, tileas.schedule = {stage = 0 : i32, order = 1 : i32, start = 8 : i32, role = "producer", unit = "tma"}}
+      : !nv_tileas.tiled_view<32x16xf16, gmem> -> tensor<32x16xf16, #nv_tileas<space smem>>
+    %next = nv_tileas.dot %p, %y, %acc {atom = #nv_tileas<atom wgmma_f16_f16_f32>, tileas.schedule = {stage = 1 : i32, order = 2 : i32, start = 48 : i32, role = "consumer", unit = "tensor_core"}}
+      : tensor<128x32xf16>, tensor<32x16xf16, #nv_tileas<space smem>>, tensor<128x16xf32> -> tensor<128x16xf32>
+    scf.yield %next : tensor<128x16xf32>
+  } {tileas.schedule = {ii = 32 : i32, roles = [{name = "producer", warps = 4 : i32, registers = 40 : i32, replicas = 1 : i32}, {name = "consumer", warps = 4 : i32, registers = 232 : i32, replicas = 2 : i32}], buffers = [{value = 0 : i32, stages = 2 : i32}, {value = 1 : i32, stages = 3 : i32}], ahead}}
+  nv_tileas.tiled_store %sum, %vo[%zero, %zero] {atom = #nv_tileas<atom stg>}
+    : tensor<128x16xf32>, !nv_tileas.tiled_view<128x16xf32, gmem>
+  func.return
+}

@@ -218,10 +218,22 @@ def test_attention_is_right_in_any_order_of_completion(order: Order) -> None:
 
 
 @cache
-def two_groups() -> tuple[Problem, CompiledKernel]:
+def two_groups(*, ahead: bool = False) -> tuple[Problem, CompiledKernel]:
     """Attention of two warpgroups whose powers cost more than their products."""
     problem = Attention(1, 1, 128, 200, 64, tm=128, tn=64).problem()
-    return problem, compile(problem.kernel, *problem.arguments(), target="sm_90a", passes=passes())
+    chosen = passes(ahead=ahead)
+    return problem, compile(problem.kernel, *problem.arguments(), target="sm_90a", passes=chosen)
+
+
+@pytest.mark.parametrize("order", ["eager", "lazy"])
+def test_groups_that_wait_ahead_are_right(order: Order) -> None:
+    """They wait for a stage in front of the loop and at its end, and take no turns."""
+    problem, kernel = two_groups(ahead=True)
+    found = emulated(problem, kernel, order=order)
+    assert found.is_right, str(found)
+    waits = two_groups()[1].ptx.count("mbarrier.try_wait")
+    assert "bar.arrive" not in kernel.ptx
+    assert kernel.ptx.count("mbarrier.try_wait") == waits + 1
 
 
 @pytest.mark.parametrize("order", ["eager", "lazy"])

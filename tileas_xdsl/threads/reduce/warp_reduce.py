@@ -45,15 +45,22 @@ from tileas_xdsl.threads.registers.vector_values import (
 from tileas_xdsl.threads.smem.scratch_buffer import scratch
 
 
-def reduce_accumulator_rows(c: Combiner, source: RegisterTile) -> RegisterTile:
-    """Reduce rows of an accumulator, each of which four neighbouring lanes hold."""
+def reduce_accumulator_rows(
+    c: Combiner, source: RegisterTile, *, lanes_apart: bool = False
+) -> RegisterTile:
+    """Reduce rows of an accumulator, each of which four neighbouring lanes hold.
+
+    With `lanes_apart` each lane keeps what it has of a row.
+    """
     e, layout = c.e, source.layout
     values: dict[int, SSAValue] = {}
     for block, part in enumerate(map(c.widened, source.parts)):
         for half in range(2):
             pairs = range(2 * half, length(part), 4)
             line = c.all_of([strip(e, part, first, 2) for first in pairs])
-            value = c.in_warp(c.in_thread_of_wide(line), QUAD)
+            value = c.in_thread_of_wide(line)
+            if not lanes_apart:
+                value = c.in_warp(value, QUAD)
             values[2 * block + half] = c.narrowed(value)
     spread = row_values(layout.layout)
     assert spread is not None, "accumulators are digits, each held once"

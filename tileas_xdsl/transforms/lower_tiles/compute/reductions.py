@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp, ScanOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of
 from tileas_xdsl.layout.registers.blocked import blocked
@@ -16,6 +17,7 @@ from tileas_xdsl.threads.reduce.accumulator_row_reduce import reduce_spread_rows
 from tileas_xdsl.threads.reduce.argminmax import is_near, reduce_in_place
 from tileas_xdsl.threads.reduce.axis_reduce import fragment_of_rows, reduce_axis
 from tileas_xdsl.threads.reduce.combiner import Combiner
+from tileas_xdsl.threads.reduce.lane_sums import LANES_APART, OF_LANES, sum_over_lanes
 from tileas_xdsl.threads.reduce.ordered_combiner import OrderedCombiner
 from tileas_xdsl.threads.reduce.ordered_select import is_free_of_order
 from tileas_xdsl.threads.reduce.scan import ExclusivePrefix, scan_in_thread
@@ -34,10 +36,21 @@ from tileas_xdsl.threads.registers.vector_split import has_closed_form
 def reduce_tile(e: ThreadBuilder, op: ReduceOp) -> Sequence[Lowered]:
     """Tiles without a dimension."""
     found, combiner = e.get(op.source), Combiner.of_body(e, op)
+    if OF_LANES in op.attributes:
+        return [_over_lanes(e, op)]
     if combiner is None or op.axis.value.data != 1 or not isinstance(found, RegisterTile):
         return reduce(e, op)
     spread = None if has_closed_form(found.layout) else SpreadLines.of(found.layout, 1)
     return reduce(e, op) if spread is None else [reduce_spread_rows(combiner, op, found, spread)]
+
+
+def _over_lanes(e: ThreadBuilder, op: ReduceOp) -> RegisterTile:
+    """The sums of what lanes have kept of rows."""
+    found, combiner = e.get(op.source), Combiner.of_body(e, op)
+    layout = encoded_layout(e, op, op.outputs[0].type)
+    if combiner is None or layout is None or not isinstance(found, RegisterTile):
+        raise op_error(op, "lanes have parts of sums in registers alone, with a layout")
+    return sum_over_lanes(combiner, found, layout)
 
 
 def reduce(e: ThreadBuilder, op: ReduceOp) -> Sequence[Lowered]:
@@ -48,7 +61,10 @@ def reduce(e: ThreadBuilder, op: ReduceOp) -> Sequence[Lowered]:
     shape, axis = tuple(op.source.type.get_shape()), op.axis.value.data
     sums = _accumulators(e, op)
     if sums is not None and axis == 1:
-        return [reduce_accumulator_rows(combiner, sums)]
+        apart = LANES_APART in op.attributes
+        return [reduce_accumulator_rows(combiner, sums, lanes_apart=apart)]
+    if LANES_APART in op.attributes:
+        raise op_error(op, "lanes keep parts of the rows of wgmma accumulators alone")
     given = _layout_of_source(e, op, shape)
     form = blocked(given)
     kept = (*shape[:axis], *shape[axis + 1 :])

@@ -1,0 +1,70 @@
+// RUN: tileas-opt -p tileas-defer-lane-sums --split-input-file %s | filecheck %s
+
+// Sums of rows of accumulators that a loop scales and adds up: each lane carries the sum of its own
+// elements, and the lanes of a row add their sums behind the loop.
+
+#acc = #nv_tileas.dot_operand<"((8,2,4),(2,4,2)):((4@thread,2@value,32@thread),(1@value,1@thread,4@value))">
+#row = #nv_tileas.linear<"((8,2,4),4):((4@thread,1@value,32@thread),1@thread)">
+#column = #nv_tileas.linear<"((8,2,4),1,4):((4@thread,1@value,32@thread),0,1@thread)">
+
+// CHECK-LABEL: func.func @carried
+// CHECK: %[[total:.*]] = scf.for
+// CHECK: nv_tileas.reduce {{.*}}nv_tileas.lanes_apart
+// CHECK: math.fma
+// CHECK: scf.yield
+// CHECK: %[[whole:.*]] = nv_tileas.reduce %[[total]] {{.*}}nv_tileas.of_lanes
+// CHECK: %[[column:.*]] = nv_tileas.expand_dims %[[whole]]
+// CHECK: math.log2 %[[column]]
+func.func @carried(%n: index, %p: tensor<64x16xf32, #acc>, %s: tensor<64x1xf32, #column>) -> tensor<64x1xf32, #column> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %none = arith.constant dense<0.0> : tensor<64x1xf32, #column>
+  %total = scf.for %i = %zero to %n step %one iter_args(%t = %none) -> (tensor<64x1xf32, #column>) {
+    %f = math.exp2 %s : tensor<64x1xf32, #column>
+    %r = nv_tileas.reduce %p {axis = 1 : i32} : tensor<64x16xf32, #acc> -> tensor<64xf32, #row> {
+    ^bb0(%a: f32, %b: f32):
+      %c = arith.addf %a, %b : f32
+      nv_tileas.yield %c : f32
+    }
+    %e = nv_tileas.expand_dims %r {axis = 1 : i32} : tensor<64xf32, #row> -> tensor<64x1xf32, #column>
+    %next = math.fma %t, %f, %e : tensor<64x1xf32, #column>
+    scf.yield %next : tensor<64x1xf32, #column>
+  }
+  %log = math.log2 %total : tensor<64x1xf32, #column>
+  func.return %log : tensor<64x1xf32, #column>
+}
+
+// -----
+
+// What starts from something else than zero, or is needed whole in the loop, stays.
+
+#acc = #nv_tileas.dot_operand<"((8,2,4),(2,4,2)):((4@thread,2@value,32@thread),(1@value,1@thread,4@value))">
+#row = #nv_tileas.linear<"((8,2,4),4):((4@thread,1@value,32@thread),1@thread)">
+#column = #nv_tileas.linear<"((8,2,4),1,4):((4@thread,1@value,32@thread),0,1@thread)">
+
+// CHECK-LABEL: func.func @whole
+// CHECK-NOT: lanes_apart
+// CHECK-NOT: of_lanes
+func.func @whole(%n: index, %p: tensor<64x16xf32, #acc>, %s: tensor<64x1xf32, #column>) -> (tensor<64x1xf32, #column>, tensor<64x1xf32, #column>) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %none = arith.constant dense<0.0> : tensor<64x1xf32, #column>
+  %total, %most = scf.for %i = %zero to %n step %one iter_args(%t = %s, %m = %none) -> (tensor<64x1xf32, #column>, tensor<64x1xf32, #column>) {
+    %r = nv_tileas.reduce %p {axis = 1 : i32} : tensor<64x16xf32, #acc> -> tensor<64xf32, #row> {
+    ^bb0(%a: f32, %b: f32):
+      %c = arith.addf %a, %b : f32
+      nv_tileas.yield %c : f32
+    }
+    %e = nv_tileas.expand_dims %r {axis = 1 : i32} : tensor<64xf32, #row> -> tensor<64x1xf32, #column>
+    %next = arith.addf %t, %e : tensor<64x1xf32, #column>
+    %r2 = nv_tileas.reduce %p {axis = 1 : i32} : tensor<64x16xf32, #acc> -> tensor<64xf32, #row> {
+    ^bb0(%a: f32, %b: f32):
+      %c = arith.addf %a, %b : f32
+      nv_tileas.yield %c : f32
+    }
+    %e2 = nv_tileas.expand_dims %r2 {axis = 1 : i32} : tensor<64xf32, #row> -> tensor<64x1xf32, #column>
+    %larger = arith.maximumf %m, %e2 : tensor<64x1xf32, #column>
+    scf.yield %next, %larger : tensor<64x1xf32, #column>, tensor<64x1xf32, #column>
+  }
+  func.return %total, %most : tensor<64x1xf32, #column>, tensor<64x1xf32, #column>
+}

@@ -1,0 +1,224 @@
+"""The pass `tileas-defer-lane-sums`: lanes add their parts of carried row sums behind the loop.
+
+    scf.for carrying %t {                              scf.for carrying %t {
+      %r = reduce %p {add}     // shuffles               %r = reduce %p {add, lanes_apart}
+      %s = expand_dims %r                      ->        %s = expand_dims %r
+      %n = fma %t, %f, %s                                %n = fma %t, %f, %s
+    }                                                  }
+    store %t                                           %c = reduce %t {add, of_lanes}  // shuffles
+                                                       store (expand_dims %c)
+
+Four lanes share the rows of wgmma accumulators.  What a loop only scales and adds up is linear, so
+each lane may carry the sum of its own elements: as tiles nothing changes, for a tile of parts
+stands for their sum, and `of_lanes` reduces a dimension of extent 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from xdsl.builder import Builder
+from xdsl.context import Context
+from xdsl.dialects import arith, math, scf
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, UnitAttr, f32
+from xdsl.ir import Block, Operation, OpResult, SSAValue, Use
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint
+
+from tileas_xdsl.dialects.ir_queries import enclosing
+from tileas_xdsl.dialects.nv_tileas.attributes import DotOperandEncoding
+from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp
+from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
+from tileas_xdsl.target.mma.warp_tiles import accumulator_layout, fits_accumulators
+from tileas_xdsl.threads.reduce.lane_sums import LANES_APART, OF_LANES
+
+
+@dataclass(frozen=True)
+class TileasDeferLaneSums(ModulePass):
+    """Exchange carried sums of rows between lanes once, behind the loop that adds them up.
+
+    Sums of rows of wgmma accumulators, f32, that a loop only scales (by what all lanes of a row
+    have alike) and adds to what it carries from zero.  All of a sum that loops and branches pass on
+    is deferred together, or nothing.
+    """
+
+    name = "tileas-defer-lane-sums"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        done: set[ReduceOp] = set()
+        for reduction in [one for one in op.walk() if isinstance(one, ReduceOp)]:
+            if reduction in done or not _is_row_sum(reduction):
+                continue
+            parts = _Parts()
+            if parts.add(reduction.outputs[0]) and parts.is_worth_it():
+                done |= parts.reductions
+                parts.write()
+
+
+def _is_row_sum(op: Operation | Block) -> bool:
+    """Whether an operation sums rows of accumulators of wgmma in f32."""
+    if not isinstance(op, ReduceOp) or op.axis.value.data != 1 or len(op.sources) != 1:
+        return False
+    tile, body = as_tile(op.source.type), list(op.body.block.ops)
+    if tile is None or tile.element_type != f32 or len(body) != 2:
+        return False
+    encoding, shape = tile.encoding, tuple(tile.get_shape())
+    if not isinstance(body[0], arith.AddfOp) or not isinstance(encoding, DotOperandEncoding):
+        return False
+    return len(shape) == 2 and any(
+        fits_accumulators(*shape, groups)
+        and accumulator_layout(*shape, groups).layout == encoding.data
+        for groups in (1, 2, 4)
+    )
+
+
+@dataclass
+class _Parts:
+    """Values of which each lane is to hold a part, closed under what passes them on."""
+
+    values: dict[SSAValue, None] = field(default_factory=dict[SSAValue, None])
+    reductions: set[ReduceOp] = field(default_factory=set[ReduceOp])
+    exits: list[Use] = field(default_factory=list[Use])
+    """Uses that need whole sums."""
+
+    def add(self, value: SSAValue) -> bool:
+        """Add a value with all that makes it and passes it on; False where that is no sum."""
+        pending = [value]
+        while pending:
+            value = pending.pop()
+            if value in self.values:
+                continue
+            sources = self._sources(value)
+            if sources is None:
+                return False
+            self.values[value] = None
+            pending += sources
+            for use in list(value.uses):
+                pending += self._passed_on(value, use)
+        return all(not self._scales_two(value) for value in self.values)
+
+    def is_worth_it(self) -> bool:
+        """Whether sums are in a loop, and no whole sum is needed in it."""
+        loops = {enclosing(one, scf.ForOp) for one in self.reductions}
+        inside = {loop for loop in loops if loop is not None}
+        return bool(inside) and not any(
+            loop.is_ancestor(use.operation) for loop in inside for use in self.exits
+        )
+
+    def _sources(self, value: SSAValue) -> list[SSAValue] | None:
+        """The values that have to be parts too; None where this one cannot be."""
+        owner = value.owner
+        if isinstance(owner, Block):
+            loop = owner.parent_op()
+            if not isinstance(loop, scf.ForOp) or value is owner.args[0]:
+                return None
+            return _carried(loop, owner.args.index(value) - 1)
+        if isinstance(owner, scf.ForOp | scf.IfOp):
+            index = owner.results.index(_result(value))
+            if isinstance(owner, scf.ForOp):
+                return _carried(owner, index)
+            return [end.operands[index] for end in _yields(owner)]
+        return self._operands(owner)
+
+    def _operands(self, owner: Operation) -> list[SSAValue] | None:
+        """The operands that are parts where the result of an operation is one."""
+        match owner:
+            case ReduceOp() if _is_row_sum(owner):
+                self.reductions.add(owner)
+                return []
+            case arith.ConstantOp() if _is_zero(owner):
+                return []
+            case ExpandDimsOp():
+                return [owner.operands[0]]
+            case math.FmaOp():
+                return [owner.c, *self._scaled(owner.a, owner.b)]
+            case arith.AddfOp():
+                return list(owner.operands)
+            case arith.MulfOp():
+                return list(self._scaled(*owner.operands))
+            case _:
+                return None
+
+    def _scaled(self, first: SSAValue, second: SSAValue) -> Iterator[SSAValue]:
+        """Of two factors the one that is a sum: not the one that an exponential gives."""
+        yield second if _is_factor(first) and not _is_factor(second) else first
+
+    def _passed_on(self, value: SSAValue, use: Use) -> Iterator[SSAValue]:
+        """The values that are parts because this one is; notes a use of the whole sum."""
+        op = use.operation
+        parent = op.parent_op()
+        if isinstance(op, ExpandDimsOp | math.FmaOp | arith.AddfOp | arith.MulfOp):
+            yield op.results[0]
+        elif isinstance(op, scf.ForOp) and use.index >= 3:
+            yield op.results[use.index - 3]
+        elif isinstance(op, scf.YieldOp) and isinstance(parent, scf.ForOp | scf.IfOp):
+            yield parent.results[use.index]
+        else:
+            self.exits.append(use)
+
+    def _scales_two(self, value: SSAValue) -> bool:
+        """Whether a product has parts on both sides, or a sum has whole values."""
+        owner = value.owner
+        if isinstance(owner, math.FmaOp):
+            return owner.c not in self.values or (owner.a in self.values) == (
+                owner.b in self.values
+            )
+        if isinstance(owner, arith.MulfOp):
+            return (owner.lhs in self.values) == (owner.rhs in self.values)
+        return False
+
+    def write(self) -> None:
+        """Mark the reductions, and add up what lanes hold where whole sums are needed."""
+        for reduction in self.reductions:
+            reduction.attributes[LANES_APART] = UnitAttr()
+        like = next(iter(self.reductions))
+        wholes: dict[SSAValue, SSAValue] = {}
+        for use in self.exits:
+            value = use.operation.operands[use.index]
+            if value not in wholes:
+                wholes[value] = _whole(value, like)
+            use.operation.operands[use.index] = wholes[value]
+
+
+def _whole(value: SSAValue, like: ReduceOp) -> SSAValue:
+    """The sum of what lanes hold of a tile of one column."""
+    owner = value.owner
+    place = InsertPoint.at_start(owner) if isinstance(owner, Block) else InsertPoint.after(owner)
+    builder = Builder(place)
+    body = like.body.clone()
+    made = builder.insert(ReduceOp(value, 1, body, result_type=like.outputs[0].type))
+    made.attributes[OF_LANES] = UnitAttr()
+    return builder.insert(ExpandDimsOp(made.outputs[0], 1, result_type=value.type)).results[0]
+
+
+def _carried(loop: scf.ForOp, index: int) -> list[SSAValue]:
+    """All values that are one carried value of a loop."""
+    end = loop.body.block.last_op
+    assert isinstance(end, scf.YieldOp)
+    argument, result = loop.body.block.args[index + 1], loop.results[index]
+    return [loop.iter_args[index], argument, end.operands[index], result]
+
+
+def _yields(branch: scf.IfOp) -> Iterator[scf.YieldOp]:
+    for region in (branch.true_region, branch.false_region):
+        end = region.block.last_op
+        assert isinstance(end, scf.YieldOp)
+        yield end
+
+
+def _result(value: SSAValue) -> OpResult:
+    assert isinstance(value, OpResult)
+    return value
+
+
+def _is_factor(value: SSAValue) -> bool:
+    return isinstance(value.owner, math.Exp2Op | math.ExpOp)
+
+
+def _is_zero(op: arith.ConstantOp) -> bool:
+    value = op.value
+    if not isinstance(value, DenseIntOrFPElementsAttr) or not value.is_splat():
+        return False
+    return value.get_values()[0] == 0
