@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xdsl.dialects import memref
 from xdsl.dialects.builtin import IndexType, i64
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import LoadOp as LoadElementOp
@@ -138,7 +139,7 @@ def store(e: ThreadBuilder, op: StoreOp) -> Sequence[Lowered]:
 def _loaded_at(e: ThreadBuilder, op: LoadBase) -> Scalar | RegisterTile:
     """The element at coordinates, or the tile that begins there."""
     check_weak(op, op.mem_semantic)
-    view, shape = _view(e, op), shape_of(op.loaded_type())
+    view, shape = _view(e, op, op.base), shape_of(op.loaded_type())
     coords = [e.scalar(value) for value in op.coords]
     if shape is None:
         pointer, exists = _element_at(e, view, coords), _mask(e, op)
@@ -150,7 +151,7 @@ def _loaded_at(e: ThreadBuilder, op: LoadBase) -> Scalar | RegisterTile:
 
 def _store_at(e: ThreadBuilder, op: StoreOp) -> None:
     check_weak(op, op.mem_semantic)
-    view, shape = _view(e, op), shape_of(op.value.type)
+    view, shape = _view(e, op, op.base), shape_of(op.value.type)
     coords = [e.scalar(value) for value in op.coords]
     if shape is None:
         pointer = _element_at(e, view, coords)
@@ -163,12 +164,26 @@ def _store_at(e: ThreadBuilder, op: StoreOp) -> None:
     store_window(e, op, GlobalTile.at(e, op, view, shape, coords), tile, mask)
 
 
-def _view(e: ThreadBuilder, op: LoadBase | StoreOp) -> GlobalView:
-    view = e.get(op.base)
+def load_element(e: ThreadBuilder, op: memref.LoadOp) -> Sequence[Lowered]:
+    """Load one element of an array, in every thread."""
+    view = _view(e, op, op.memref)
+    pointer = _element_at(e, view, [e.scalar(index) for index in op.indices])
+    return [Scalar(e.insert(LoadElementOp(pointer, view.element)).result)]
+
+
+def store_element(e: ThreadBuilder, op: memref.StoreOp) -> Sequence[Lowered]:
+    """Store one element of an array, by one thread."""
+    pointer = _element_at(e, _view(e, op, op.memref), [e.scalar(index) for index in op.indices])
+    e.insert(StoreElementOp(e.scalar(op.value), pointer, is_first_thread(e)))
+    return []
+
+
+def _view(e: ThreadBuilder, op: Operation, base: SSAValue) -> GlobalView:
+    view = e.get(base)
     if not isinstance(view, GlobalView):
         raise op_error(
             op,
-            f"reaches single elements of {op.base.type}, and only those of global memory are "
+            f"reaches single elements of {base.type}, and only those of global memory are "
             "lowered to threads: use a tiled access",
         )
     check_whole_bytes(op, view)
@@ -194,4 +209,6 @@ HANDLERS: Handlers = {
     AsyncLoadOp: async_load,
     LoadOp: load,
     StoreOp: store,
+    memref.LoadOp: load_element,
+    memref.StoreOp: store_element,
 }

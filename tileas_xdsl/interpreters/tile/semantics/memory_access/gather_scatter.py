@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from xdsl.dialects import memref
 from xdsl.ir import Attribute, Operation
 
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import pointer_of
@@ -315,6 +316,32 @@ def gather_load(agent: TileAgent, op: GatherLoadOp, inputs: Sequence[Any]) -> St
     return values, *token_of(agent, op.out_token)
 
 
+def load_element(agent: TileAgent, op: memref.LoadOp, inputs: Sequence[Any]) -> tuple[Any]:
+    """Read one element of an array."""
+    type_ = op.results[0].type
+    place = _element_of(agent, op, type_, inputs)
+    values = place.read(agent.actor(op), access_of(None), np.zeros((), place.view.dtype))
+    agent.work(op, agent.latencies.load(bytes_of_tile((), type_)))
+    return (single_result(values, type_),)
+
+
+def store_element(agent: TileAgent, op: memref.StoreOp, inputs: Sequence[Any]) -> tuple[()]:
+    """Write one element of an array."""
+    value, *rest = inputs
+    place = _element_of(agent, op, op.value.type, rest)
+    place.write(value, agent.actor(op), access_of(None))
+    agent.work(op, agent.latencies.scalar)
+    return ()
+
+
+def _element_of(
+    agent: TileAgent, op: Operation, type_: Attribute, inputs: Sequence[Any]
+) -> MaskedElements:
+    array, *index = inputs
+    view = agent.view(op, array, type_, Space.GMEM)
+    return _checked(op, MaskedElements(op, (), np.asarray(True), view, index))
+
+
 def scatter_store(agent: TileAgent, op: ScatterStoreOp, inputs: Sequence[Any]) -> Steps:
     """Write scattered elements; of duplicates the last one wins."""
     yield from after(agent, op, op.token)
@@ -326,7 +353,12 @@ def scatter_store(agent: TileAgent, op: ScatterStoreOp, inputs: Sequence[Any]) -
 
 
 GATHER_SCATTER = Language(
-    effects={AsyncLoadOp: async_load, AsyncStoreOp: async_store},
+    effects={
+        AsyncLoadOp: async_load,
+        AsyncStoreOp: async_store,
+        memref.LoadOp: load_element,
+        memref.StoreOp: store_element,
+    },
     behaviours={
         GatherLoadOp: gather_load,
         LoadOp: load,
