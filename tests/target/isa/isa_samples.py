@@ -119,9 +119,10 @@ def _count(text, words):
     return max(number // int(factor) if operator == "/" else number * int(factor or 1), 1)
 
 
-def module(lines, target, version=VERSION):
-    """A kernel of these instructions, and the line of the first."""
-    quads = ".reg .b128 %q<9>;" if version >= (8, 3) else ""
+def module(lines, target, version=VERSION, *, quads=True):
+    """A kernel of these instructions, and the line of the first; `quads` are its registers of 128
+    bits, which ptxas takes from PTX 8.3 on."""
+    quads = ".reg .b128 %q<9>;" if quads else ""
     head = HEAD.format(version=f"{version[0]}.{version[1]}", target=target, quads=quads)
     body = "".join(f"    {line};\n" for line in lines)
     return f"{head}{body}    ret;\n}}\n", head.count("\n") + 1
@@ -134,7 +135,7 @@ def refusals(lines, target, version=VERSION):
     """
     said, kept = {}, dict(enumerate(lines))
     while True:
-        text, first = module(kept.values(), target, version)
+        text, first = module(kept.values(), target, version, quads=version >= (8, 3))
         found = refused_lines(text, target)
         assert all(line >= first for line in found), found
         order = list(kept)
