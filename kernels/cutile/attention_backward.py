@@ -222,6 +222,6 @@ PROBLEMS: Sequence[Problem] = [
         Gradients(2, 1, 130, 64, "bf16", causal=True, tn=128),
         Gradients(1, 1, 256, 128, causal=True, tm=32, tn=128),
         Gradients(1, 2, 130, 64, tm=128, of="queries"),
-        Gradients(1, 1, 256, 64, "bf16", causal=True, tm=128, of="queries"),
+        Gradients(1, 1, 256, 64, "bf16", causal=True, of="queries"),
     )
 ]
