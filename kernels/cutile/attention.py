@@ -39,9 +39,9 @@ def attention(
     """One tile of queries of one head; `group` heads share keys and values.
 
     Arrays are `(batch, heads, length, d)`.  `scale` is log2(e) / sqrt(d), for powers are those of
-    two.  A causal row sees the keys up to its own.
+    two.  A causal row sees the keys up to its own; the tiles that see the most start first.
     """
-    tile, batch, head = ct.bid(0), ct.bid(1) // heads, ct.bid(1) % heads
+    tile, batch, head = ct.num_blocks(0) - 1 - ct.bid(0), ct.bid(1) // heads, ct.bid(1) % heads
     acc, _, total = _attended(q, k, v, tile, batch, head, group, scale, causal, tm, tn, d)
     result = ct.astype(_divided(acc, total), out.dtype).reshape((1, 1, tm, d))
     ct.store(out, index=(batch, head, tile, 0), tile=result)
@@ -63,7 +63,7 @@ def attention_with_sums(
     d: ConstInt,
 ):
     """The same, and for each row the logarithm of the sum of its exponentials."""
-    tile, batch, head = ct.bid(0), ct.bid(1) // heads, ct.bid(1) % heads
+    tile, batch, head = ct.num_blocks(0) - 1 - ct.bid(0), ct.bid(1) // heads, ct.bid(1) % heads
     acc, most, total = _attended(q, k, v, tile, batch, head, group, scale, causal, tm, tn, d)
     result = ct.astype(_divided(acc, total), out.dtype).reshape((1, 1, tm, d))
     ct.store(out, index=(batch, head, tile, 0), tile=result)

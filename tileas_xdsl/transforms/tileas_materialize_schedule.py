@@ -71,11 +71,12 @@ class TileasMaterializeSchedule(ModulePass):
     rotate: bool = True
     """Whether operations of later stages run a round behind; else all run in one round."""
 
-    turns: bool = True
-    """Whether the warpgroups of a rotated loop issue their products in turns, as scheduled."""
+    turns: bool = False
+    """Whether loops scheduled by rule let warpgroups issue their products in turns, where another
+    unit than the tensor core is the busiest."""
 
-    ahead: bool = True
-    """Whether loops scheduled by rule wait for a stage ahead where replicas would take turns."""
+    ahead: bool = False
+    """Whether loops scheduled by rule wait there for the next stage at the end of a round."""
 
     defer: bool = False
     """Whether a product that only accumulates runs on while the next one is issued."""
@@ -86,9 +87,21 @@ class TileasMaterializeSchedule(ModulePass):
             if function.is_declaration or is_divided(function):
                 continue
             if self.default:
-                _schedule(function, target, accumulating=self.defer, ahead=self.ahead)
+                self._schedule(function, target)
             for loop in [one for one in function.walk() if isinstance(one, scf.ForOp)]:
                 self._materialize(function, loop, target)
+
+    def _schedule(self, function: func.FuncOp, target: Target) -> None:
+        """Write the default schedule on the loop of a kernel where it rotates something."""
+        found = load_loop(function)
+        if not isinstance(found, LoadLoop) or not found.is_by_tma or read_schedule(found.loop):
+            return
+        resources = resources_of(found, target)
+        if not isinstance(resources, Resources) or not all_in_registers(found):
+            return
+        schedule = default_schedule(found, resources, target, turns=self.turns, ahead=self.ahead)
+        if schedule.stages > 1 or self.defer:
+            write_schedule(found.loop, schedule)
 
     def _materialize(self, function: func.FuncOp, loop: scf.ForOp, target: Target) -> None:
         if is_divided(function) or (schedule := read_schedule(loop)) is None:
@@ -121,8 +134,7 @@ class TileasMaterializeSchedule(ModulePass):
         if isinstance(rotated, str):
             consumers.attributes[NOT_ROTATED] = StringAttr(rotated)
         elif rotated is not consumers:
-            if self.turns:
-                take_turns(rotated, schedule.plan.turns)
+            take_turns(rotated, schedule.plan.turns)
             if schedule.plan.ahead:
                 wait_ahead(rotated)
 
@@ -155,16 +167,3 @@ def _groups(found: LoadLoop, rings: Sequence[StageRing]) -> Sequence[Sequence[in
 def _refuse(loop: scf.ForOp, problem: str) -> None:
     loop.attributes[NOT_MATERIALIZED] = StringAttr(problem)
     clear_schedule(loop)
-
-
-def _schedule(function: func.FuncOp, target: Target, *, accumulating: bool, ahead: bool) -> None:
-    """Write the default schedule on the loop of a kernel where it rotates something."""
-    found = load_loop(function)
-    if not isinstance(found, LoadLoop) or not found.is_by_tma or read_schedule(found.loop):
-        return
-    resources = resources_of(found, target)
-    if not isinstance(resources, Resources) or not all_in_registers(found):
-        return
-    schedule = default_schedule(found, resources, target, ahead=ahead)
-    if schedule.stages > 1 or accumulating:
-        write_schedule(found.loop, schedule)

@@ -218,11 +218,18 @@ def test_attention_is_right_in_any_order_of_completion(order: Order) -> None:
 
 
 @cache
-def two_groups(*, ahead: bool = False) -> tuple[Problem, CompiledKernel]:
+def two_groups(**options: bool) -> tuple[Problem, CompiledKernel]:
     """Attention of two warpgroups whose powers cost more than their products."""
     problem = Attention(1, 1, 128, 200, 64, tm=128, tn=64).problem()
-    chosen = passes(ahead=ahead)
+    chosen = passes(**options)
     return problem, compile(problem.kernel, *problem.arguments(), target="sm_90a", passes=chosen)
+
+
+def test_groups_neither_wait_ahead_nor_take_turns_by_themselves() -> None:
+    """Without either, attention of head size 64 is the fastest (docs/decisions/scheduling.md)."""
+    _, kernel = two_groups()
+    assert "bar.arrive" not in kernel.ptx
+    assert kernel.ptx == two_groups(turns=False, ahead=False)[1].ptx
 
 
 @pytest.mark.parametrize("order", ["eager", "lazy"])
@@ -238,14 +245,14 @@ def test_groups_that_wait_ahead_are_right(order: Order) -> None:
 
 @pytest.mark.parametrize("order", ["eager", "lazy"])
 def test_groups_that_take_turns_are_right(order: Order) -> None:
-    problem, kernel = two_groups()
+    problem, kernel = two_groups(turns=True)
     found = emulated(problem, kernel, order=order)
     assert found.is_right, str(found)
     assert re.findall(r"bar\.\w+ 14, \d+", kernel.ptx) == ["bar.arrive 14, 256", "bar.sync 14, 256"]
 
 
 def test_a_turn_that_is_not_passed_on_is_a_deadlock() -> None:
-    problem, kernel = two_groups()
+    problem, kernel = two_groups(turns=True)
     text, count = re.subn(r"bar\.arrive %r\d+, 256;", "", kernel.ptx)
     assert count == 1
     run = with_text(kernel, text).emulate(*problem.arguments(0), grid=problem.grid)
@@ -254,7 +261,7 @@ def test_a_turn_that_is_not_passed_on_is_a_deadlock() -> None:
 
 def test_groups_that_meet_between_their_products_take_no_turns() -> None:
     """A barrier of all groups, where only one of them runs, would wait forever."""
-    _, kernel = two_groups()
+    _, kernel = two_groups(turns=True)
     text = kernel.ir("tileas-materialize-async")
     text = text.replace(
         'nv_tileas.async.turn "pass"', 'nv_tileas.fence_alias nv_tileas.async.turn "pass"'
