@@ -154,11 +154,14 @@ def emulator_refusals(lines, target, version=VERSION):
     memory = GlobalMemory()
     parameters = bind(kernel, [0], memory).parameters
     variables = Variables(parsed, kernel, memory, parameters, 0)
-    program = Program(parsed, replace(kernel, code=[]), variables, target)
+    # One program for each .cta_group: all tcgen05 instructions of a kernel have the same.
+    programs = [Program(parsed, replace(kernel, code=[]), variables, target) for _ in range(2)]
     said = {}
     for at, decoded in enumerate(kernel.code):
+        index = decoded.location.line - first
         try:
-            program.decode(decoded, at)
+            if index < len(lines):  # else the `ret` behind them
+                programs["cta_group::2" in lines[index]].decode(decoded, at)
         except PtxError as error:
-            said[decoded.location.line - first] = str(error)
+            said[index] = str(error)
     return said

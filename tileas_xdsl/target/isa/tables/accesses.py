@@ -189,8 +189,9 @@ def _updates(name: str) -> Forms:
             if type in _HALF_REQUIREMENTS and operation in ("add", "cas"):
                 yield from _update(name, operation, operands, (type,), _HALF_REQUIREMENTS[type])
         if name == "atom" and operation in ("exch", "cas"):
-            for scopes, need in ((SCOPES[:-1], _QUAD_ATOMIC), (SCOPES[-1:], _QUAD_ATOMIC_SYS)):
-                yield from _update(name, operation, operands, ("b128",), need, scopes)
+            quad = (name, operation, operands, ("b128",))
+            yield from _update(*quad, _QUAD_ATOMIC, SCOPES[:-1])
+            yield from _update(*quad, _QUAD_ATOMIC_SYS, SCOPES[-1:], scope=".scope")
     yield from _vectors(name)
 
 
@@ -206,9 +207,11 @@ def _update(
     types: tuple[str, ...],
     needs: Requirement,
     scopes: tuple[str, ...] = SCOPES,
+    *,
+    scope: str = "{.scope}",
 ) -> Forms:
     half = ".noftz" * (types[0] in _HALVES)
-    head = f"{name}{{.order}}{{.scope}}{{.space}}.operation{half}"
+    head = f"{name}{{.order}}{scope}{{.space}}.operation{half}"
     choices = {**_orders(name), "operation": (operation,), "type": types, "scope": scopes}
     yield form(f"{head}.type", operands, needs, space=_STRONG, **choices)
     if operation != "cas":
