@@ -227,7 +227,10 @@ def test_the_current_stream_of_torch_is_the_default_for_its_tensors(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     current = SimpleNamespace(cuda_stream=9)
-    torch = SimpleNamespace(cuda=SimpleNamespace(current_stream=lambda device: current))
+    torch = SimpleNamespace(
+        cuda=SimpleNamespace(current_stream=lambda device: current),
+        version=SimpleNamespace(cuda="13.0"),
+    )
     monkeypatch.setitem(sys.modules, "torch", torch)
     assert stream_handle(None, gemm_tensors()) == 9
     assert stream_handle(None, [np.zeros(3)]) == 0

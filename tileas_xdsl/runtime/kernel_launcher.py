@@ -464,6 +464,6 @@ def _torch_stream(args: Sequence[Any]) -> int:
     """Return torch's current stream if an argument is its tensor, else the default stream."""
     torch = sys.modules.get("torch")
     tensors = [value for value in args if hasattr(value, "data_ptr")]
-    if torch is None or not tensors:
+    if torch is None or not tensors or torch.version.cuda is None:  # torch for CPUs has no streams
         return 0
     return int(torch.cuda.current_stream(tensors[0].device).cuda_stream)

@@ -100,7 +100,14 @@ class _Parts:
         return all(not self._scales_two(value) for value in self.values)
 
     def is_worth_it(self) -> bool:
-        """Whether sums are in a loop, and no whole sum is needed in it."""
+        """Whether sums are in a loop, and no whole sum is needed in it.
+
+        A whole sum is one of a tile of one column (see `_whole`), which sums that are carried as
+        lines are not.
+        """
+        used = [as_tile(use.operation.operands[use.index].type) for use in self.exits]
+        if any(tile is None or len(tile.get_shape()) != 2 for tile in used):
+            return False
         loops = {enclosing(one, scf.ForOp) for one in self.reductions}
         inside = {loop for loop in loops if loop is not None}
         return bool(inside) and not any(

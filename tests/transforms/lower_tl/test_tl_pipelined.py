@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from tests.support.assembling import needs_ptxas
+from tests.transforms.lower_tl.by_buffers import compile_kernel
 from tests.transforms.lower_tl.tl_pipelined import StaticProduct
 from tileas_xdsl.compiler import CompiledKernel
-from tileas_xdsl.compiler import compile as compile_kernel
 from tileas_xdsl.diagnostics.emission import collecting_diagnostics
 
 BY_TMA = [

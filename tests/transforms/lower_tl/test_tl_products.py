@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tests.support.assembling import needs_ptxas
+from tests.transforms.lower_tl.by_buffers import compile_kernel
 from tests.transforms.lower_tl.tl_products import TileProduct
-from tileas_xdsl.compiler import compile as compile_kernel
 from tileas_xdsl.diagnostics.emission import DiagnosticError
 
 BY_WARPGROUPS = [

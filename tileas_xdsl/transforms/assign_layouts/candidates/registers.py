@@ -255,11 +255,12 @@ def _lines(a: Assignment, group: TileGroup, agent: Agent, least: int) -> Iterato
     Behind pointers each access costs an address of 64 bits; elsewhere it is worth it where a lane
     would move less than a word, or, where columns are reduced, less than 16 bytes: their partial
     sums are exchanged once, behind the loop that loads.  What is reduced along rows stays with a
-    warp each.
+    warp each, and so do reductions of several values (argmax), which exchange all of them.
     """
     operations = [op for op, _ in _operations(a, group)]
-    axes = {op.axis.value.data for op in operations if isinstance(op, ReduceOp)}
-    if len(group.shape) - 1 in axes:
+    reductions = [op for op in operations if isinstance(op, ReduceOp)]
+    axes = {op.axis.value.data for op in reductions}
+    if len(group.shape) - 1 in axes or any(len(op.sources) > 1 for op in reductions):
         return
     is_pointed = any(isinstance(op, LoadBase | StoreBase) and _memory_of(op) for op in operations)
     accesses = [op for op in operations if _memory_of(op) is Space.GMEM]
