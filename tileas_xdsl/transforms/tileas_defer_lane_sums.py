@@ -149,7 +149,7 @@ class _Parts:
                 return None
 
     def _scaled(self, first: SSAValue, second: SSAValue) -> Iterator[SSAValue]:
-        """Of two factors the one that is a sum: not the one that an exponential gives."""
+        """Of the two operands of a product the sum, not the one that an exponential gives."""
         yield second if _is_factor(first) and not _is_factor(second) else first
 
     def _passed_on(self, value: SSAValue, use: Use) -> Iterator[SSAValue]:
