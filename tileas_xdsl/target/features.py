@@ -43,7 +43,7 @@ class Feature(StrEnum):
     """`ldmatrix` and `stmatrix` of elements of 8 bits and less."""
     REDUX_F32 = "redux_f32"
     LAUNCH_MULTICAST = "launch_multicast"
-    """Cancelled launches that all blocks of a cluster are told of."""
+    """The multicast of a cancelled launch to all CTAs of a cluster."""
     WIDE_VECTORS = "wide_vectors"
     """Loads and stores of 32 bytes a thread."""
 
