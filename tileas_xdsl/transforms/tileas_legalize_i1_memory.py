@@ -1,4 +1,21 @@
-"""The pass `tileas-legalize-i1-memory`: `i1` arrays in global memory are loaded as bytes."""
+"""The pass `tileas-legalize-i1-memory`: replace `i1` arrays in global memory by arrays of bytes.
+
+    %t = nv_tileas.load %p : !nv_tileaa.ptr<i1, 1> -> i1
+
+    %b = nv_tileas.load %p : !nv_tileaa.ptr<i8, 1> -> i8
+    %t = arith.cmpi ne, %b, %zero : i8
+
+    nv_tileas.store %t, %p : i1, !nv_tileaa.ptr<i1, 1>
+
+    %b = arith.extui %t : i1 to i8
+    nv_tileas.store %b, %p : i8, !nv_tileaa.ptr<i8, 1>
+
+torch and numpy store a boolean as a byte, and no instruction addresses a bit. A load compares
+with zero, since a program may have stored any byte; a store writes exactly 0 or 1. On tiles both
+are a `generate`, fused with neighbours later. The types of pointers, views and arguments change
+first, which leaves loads of `i1` from byte memory: that mismatch is what the other patterns
+match.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +63,7 @@ PADDING = "padding_value"
 
 
 def _in_bytes(type_: Attribute) -> Attribute | None:
-    """The type of the same memory with bytes; None for what reaches no `i1` memory."""
+    """Return the type of the same memory with bytes; None if it reaches no `i1` memory."""
     if isinstance(type_, PtrType):
         return PtrType(i8, type_.address_space) if type_.pointee == i1 else None
     if isinstance(type_, MemRefType | TiledViewType):
@@ -74,7 +91,7 @@ def _with_element(type_: Attribute, element: Attribute) -> Attribute:
     return TensorType(element, type_.get_shape(), type_.encoding)
 
 
-def _each(
+def _map_elements(
     insert: Insert,
     value: SSAValue,
     element: Attribute,
@@ -122,12 +139,12 @@ def _has_i1_memory(module: ModuleOp) -> bool:
 
 
 def _accesses_bytes(op: Operation, value: SSAValue) -> bool:
-    """Whether a load or store of `i1` values accesses memory that has been given bytes."""
+    """Whether a load or store of `i1` accesses memory whose type was changed to bytes."""
     return _element(value.type) == i1 and any(_pointee(v.type) == i8 for v in op.operands)
 
 
 def _pointee(type_: Attribute) -> Attribute | None:
-    """The element that a pointer, a tile of pointers or a view reaches; None for other types."""
+    """Return the element type behind a pointer, tile of pointers or view; None for other types."""
     element = _element(type_)
     if isinstance(element, PtrType):
         return element.pointee
@@ -141,7 +158,7 @@ def _element(type_: Attribute) -> Attribute:
 
 
 class ByteArguments(RewritePattern):
-    """Let the arguments of a function that reach `i1` memory reach bytes."""
+    """Change function arguments that reach `i1` memory to bytes."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: func.FuncOp, rewriter: PatternRewriter) -> None:
@@ -154,14 +171,14 @@ class ByteArguments(RewritePattern):
 
 
 class BytePointers(TypeConversionPattern):
-    """Let results and block arguments that reach `i1` memory reach bytes."""
+    """Change results and block arguments that reach `i1` memory to bytes."""
 
     def convert_type(self, typ: Attribute, /) -> Attribute | None:
         return _in_bytes(typ)
 
 
 class LoadBytes(RewritePattern):
-    """Load bytes where memory has bytes and the result is `i1`; compare them with zero."""
+    """Load bytes, and compare them with zero."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(
@@ -182,12 +199,12 @@ class LoadBytes(RewritePattern):
         loaded.results[0].name_hint = op.result.name_hint
         insert = Insert(rewriter.insert)
         insert(loaded)
-        booleans = _each(insert, loaded.results[0], i1, _is_set)
+        booleans = _map_elements(insert, loaded.results[0], i1, _is_set)
         rewriter.replace(op, [], [booleans, *loaded.results[1:]])
 
 
 class StoreBytes(RewritePattern):
-    """Extend `i1` values to bytes, zero or one, before they are stored."""
+    """Extend `i1` values to bytes before they are stored."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(
@@ -196,7 +213,7 @@ class StoreBytes(RewritePattern):
         if not _accesses_bytes(op, op.value):
             return
         position = list(op.operands).index(op.value)
-        op.operands[position] = _each(Insert(rewriter.insert), op.value, i8, _byte)
+        op.operands[position] = _map_elements(Insert(rewriter.insert), op.value, i8, _byte)
         rewriter.notify_op_modified(op)
 
 

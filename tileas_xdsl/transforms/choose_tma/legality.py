@@ -1,6 +1,16 @@
-"""Why TMA cannot move a tile between an array behind a pointer and shared memory.
+"""Say why TMA cannot transfer a tile between global and shared memory, or None if it can.
 
-Sources: PTX ISA, cp.async.bulk.tensor and tensor maps; CUDA driver API, cuTensorMapEncodeTiled.
+The rules, and where they come from (PTX ISA, cp.async.bulk.tensor and tensor maps; CUDA driver
+API, cuTensorMapEncodeTiled):
+
+* base address, strides between rows, and rows of a box are multiples of 16 bytes; the innermost
+  stride is 1, the rank at most 5, an extent of a box at most 256;
+* the host encodes the map before the launch: address, extents and strides must be arguments;
+* TMA fills out-of-bounds elements with zeros, has no mask, and its copies are weak;
+* all threads must reach the operation together, since one of them issues it for the block.
+
+What a type does not say may be guaranteed by `assume` (`nv_tileaa.div_by`); `promised_divisor`
+reads both.
 """
 
 from __future__ import annotations
@@ -37,8 +47,8 @@ MAX_TENSOR_MAP_RANK = 5
 
 
 def load_problem(op: TiledLoadOp) -> str | None:
-    """Why TMA cannot do a load, None if it can."""
-    if op.token is not None and not _comes_first(op.token):
+    """Return why TMA cannot do a load, None if it can."""
+    if op.token is not None and not _depends_on_nothing(op.token):
         return "it comes after other accesses to memory"
     if op.mask is not None:
         return "it is masked, and TMA moves whole boxes"
@@ -48,7 +58,7 @@ def load_problem(op: TiledLoadOp) -> str | None:
 
 
 def store_problem(op: TiledStoreOp) -> str | None:
-    """Why TMA cannot do a store, None if it can; of stores in a chain, it does all or none."""
+    """Return why TMA cannot do a store; stores that tokens chain go by TMA together or not."""
     chain = chained_stores(op)
     if isinstance(chain, str):
         return chain
@@ -68,29 +78,29 @@ def _problem(op: TiledLoadOp | TiledStoreOp) -> str | None:
         return f"it is {op.mem_semantic.data.value}, and copies of TMA are weak"
     if op.offsets:
         return "it has offsets beside its tiles"
-    if not _is_run_by_all(op):
+    if not _is_uniform(op):
         return "it is in a region of which it is not known how often it runs"
     return _tile_problem(op) or _array_problem(op.view)
 
 
-def _is_run_by_all(op: Operation) -> bool:
-    """Whether all threads of a block come to an operation together, in every round."""
+def _is_uniform(op: Operation) -> bool:
+    """Whether all threads of a block reach an operation together, in every iteration."""
     parent = op.parent_op()
     while isinstance(parent, scf.ForOp | scf.IfOp | scf.WhileOp):
         parent = parent.parent_op()
     return isinstance(parent, func.FuncOp)
 
 
-def _comes_first(token: SSAValue) -> bool:
-    """Whether a token orders its operation behind nothing but the grids before.
+def _depends_on_nothing(token: SSAValue) -> bool:
+    """Whether a token orders its operation behind nothing but the preceding grids.
 
-    What those wrote is visible to TMA, too, behind the wait.
+    `griddepcontrol.wait` makes their writes visible to the async proxy too.
     """
     made = token.owner
     if isinstance(made, GridDependencyOp):
-        return made.token is None or _comes_first(made.token)
+        return made.token is None or _depends_on_nothing(made.token)
     if isinstance(made, JoinMemTokenOp):
-        return all(_comes_first(value) for value in made.operands)
+        return all(_depends_on_nothing(value) for value in made.operands)
     return isinstance(made, CreateNoneOp)
 
 
@@ -111,13 +121,13 @@ def _tile_problem(op: TiledLoadOp | TiledStoreOp) -> str | None:
 
 
 def _panel(columns: int, bits: int) -> int:
-    """The columns of a panel: what the widest swizzle spans of a row, where that divides it."""
+    """Return the columns of a panel: the span of the widest swizzle, if it divides a row."""
     widest = SPANS[0][1] * 8 // bits if bits else columns
     return widest if columns % widest == 0 else columns
 
 
 def _array_problem(view: SSAValue) -> str | None:
-    """What a launch must know of the array before it encodes a tensor map."""
+    """Return what a launch does not know of the array when it encodes a tensor map."""
     array = array_of(view)
     window = window_of(array)
     if window is None or not window.is_whole:
@@ -126,7 +136,7 @@ def _array_problem(view: SSAValue) -> str | None:
         return _argument_problem(array, window.type)
     made = without_promises(array).owner
     assert isinstance(made, MakeMemrefOp)
-    if (problem := _divided(made.pointer, 1, "its array begins at")) is not None:
+    if (problem := _alignment_problem(made.pointer, 1, "its array begins at")) is not None:
         return problem
     axes = range(len(window.pointed.sizes))
     extents = [made.extent(axis) for axis in axes]
@@ -138,26 +148,30 @@ def _array_problem(view: SSAValue) -> str | None:
 
 
 def _argument_problem(array: SSAValue, type_: Array) -> str | None:
-    """What is not known of an array that is an argument itself: its type has the strides."""
-    if (problem := _divided(array, 1, "its array begins at")) is not None:
+    """The same for an array that is itself an argument: its type has the strides."""
+    if (problem := _alignment_problem(array, 1, "its array begins at")) is not None:
         return problem
     return _strides_problem(_strides(type_), bits_of(type_.element_type) // 8)
 
 
 def _strides(type_: Array) -> Sequence[int]:
-    """Strides in elements; 1, which divides nothing, stands for one that run time knows."""
+    """Return strides in elements, with 1, which guarantees nothing, for dynamic ones."""
     return [1 if stride == DYNAMIC_INDEX else stride for stride in strides_of(type_)]
 
 
 def _end_problem(view: SSAValue) -> str | None:
-    """Stores write whole 16 bytes at the end of a row, also what lies behind: seen on an H200."""
+    """Return why a store could write behind the end of a row.
+
+    TMA stores write whole 16-byte units: measured on an H200, bytes behind the last column of an
+    array whose rows are no multiple of 16 bytes are overwritten.
+    """
     array = array_of(view)
     made, type_ = without_promises(array).owner, as_array(array)
     size, last = bits_of(type_.element_type) // 8, type_.get_num_dims() - 1
     extent = type_.get_shape()[last]
     if isinstance(made, MakeMemrefOp):
-        return _divided(made.extent(last), size, "its rows have")
-    return _divided(1 if extent == DYNAMIC_INDEX else extent, size, "its rows have")
+        return _alignment_problem(made.extent(last), size, "its rows have")
+    return _alignment_problem(1 if extent == DYNAMIC_INDEX else extent, size, "its rows have")
 
 
 def _strides_problem(strides: Sequence[SSAValue | int], size: int) -> str | None:
@@ -166,11 +180,12 @@ def _strides_problem(strides: Sequence[SSAValue | int], size: int) -> str | None
         return "elements of its rows are not known to lie side by side"
     if any(isinstance(stride, int) and stride <= 0 for stride in outer):
         return "its rows do not go upwards in memory"
-    found = (_divided(stride, size, "its rows are apart by") for stride in outer)
+    found = (_alignment_problem(stride, size, "its rows are apart by") for stride in outer)
     return next((problem for problem in found if problem is not None), None)
 
 
-def _divided(value: SSAValue | int, size: int, what: str) -> str | None:
+def _alignment_problem(value: SSAValue | int, size: int, what: str) -> str | None:
+    """Return why a value in elements of `size` bytes is not a multiple of 16 bytes."""
     divisor = promised_divisor(value) * size
     if divisor % ALIGNMENT == 0:
         return None

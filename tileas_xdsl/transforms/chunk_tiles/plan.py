@@ -1,4 +1,23 @@
-"""Which class of dimensions is cut, and in how many parts, so that live tiles fit registers."""
+"""Cut a kernel's tiles into chunks along one dimension, so that live tiles fit registers.
+
+A tile program may ask for tiles that no register file holds. `DimensionClasses` groups
+dimensions that must be cut together: those that elementwise operations, views and dots identify.
+A class can be cut if no operation looks across it (a reduction along it would). The plan is the
+smallest number of chunks, a power of two, for which the peak of live registers fits; the block
+of operations that touch the class then runs once a chunk, in a loop:
+
+    %t = tiled_load %from[%z, %z] : 512x256      scf.for %c = 0 to 32 {
+    %e = math.exp %t                               %t = tiled_load %from[32 * %z + %c, %z] : 16x256
+    %s = reduce %e {axis = 1}                      %e = math.exp %t
+    tiled_store %s, %to[%z]                        %s = reduce %e {axis = 1}
+                                                   tiled_store %s, %to[32 * %z + %c]
+                                                 }
+
+Two reasons to cut come in this order: the matrix unit takes a product only in parts (tcgen05 has
+at most 128 rows), then register pressure. Memory operations may only move into the loop if
+tokens say that no access of one chunk is ordered against one of another: program order of a
+whole tile is not program order of its chunks.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +76,7 @@ ROWS_OF_WARP = 16
 OTHER_REGISTERS = 40
 """Of a thread, for addresses, descriptors and loops."""
 
-_MOVED = (
+_REPEATABLE = (
     *(ConvertLayoutOp, CreateNoneOp, DotOp, ExpandDimsOp, GenerateOp, LoadOp, ReduceOp, ScanOp),
     *(AtomicRmwOp, StoreOp, TiledLoadOp, TiledStoreOp, ViewOp, YieldOp),
 )
@@ -91,9 +110,9 @@ def plan_chunks(kernel: func.FuncOp, target: Target) -> ChunkPlan | None:
     candidates = [(tiles, moved) for tiles in found.values() if (moved := operations_of(tiles))]
     for tiles, moved in candidates:
         count = parts_of_products(tiles, too_large)
-        fewer = min(warps, most_warps(tiles, count))
-        if count > 1 and fewer >= GROUP and may_be_cut(tiles, count):
-            return ChunkPlan(tiles, count, fewer, moved)
+        chunk_warps = min(warps, most_warps(tiles, count))
+        if count > 1 and chunk_warps >= GROUP and may_be_cut(tiles, count):
+            return ChunkPlan(tiles, count, chunk_warps, moved)
     return _plan_for_registers(kernel, target, candidates)
 
 
@@ -122,11 +141,12 @@ def _plan_for_registers(
     warps, count = KernelFacts(kernel).spec.num_warps, 2
     while count <= MAX_CHUNKS:
         for tiles, moved in candidates:
-            fewer = min(warps, most_warps(tiles, count))
-            if fewer < GROUP or not may_be_cut(tiles, count):
+            chunk_warps = min(warps, most_warps(tiles, count))
+            if chunk_warps < GROUP or not may_be_cut(tiles, count):
                 continue
-            if _peak(kernel, tiles, count) <= _capacity(kernel, target, fewer):
-                return ChunkPlan(tiles, count, fewer, moved)
+            if _peak(kernel, tiles, count) <= _capacity(kernel, target, chunk_warps):
+                return ChunkPlan(tiles, count, chunk_warps, moved)
+        # Powers of two, as all extents of Tile IR are.
         count *= 2
     return None
 
@@ -134,8 +154,8 @@ def _plan_for_registers(
 def has_too_many_registers(kernel: func.FuncOp, target: Target) -> bool:
     """Return whether the live tiles of a kernel need more registers than a block has.
 
-    Accumulators in tensor memory take no registers; there they may not fill it, for other
-    accumulators and what they are read through need columns too.
+    Accumulators in tensor memory take none; they may not fill tensor memory either, since other
+    accumulators, and the columns through which they are read, are allocated there too.
     """
     warps = KernelFacts(kernel).spec.num_warps
     products = [op.results[0] for op in kernel.walk() if isinstance(op, DotOp)]
@@ -144,8 +164,8 @@ def has_too_many_registers(kernel: func.FuncOp, target: Target) -> bool:
         return any(_words(product) >= words for product in products)
     threads = warps * WARP
     registers = registers_at_entry(threads, target, blocks_of(kernel, target))
-    others = 0 if products else OTHER_REGISTERS
-    return _peak(kernel, {}, 1) > threads * (registers - others)
+    reserved = 0 if products else OTHER_REGISTERS
+    return _peak(kernel, {}, 1) > threads * (registers - reserved)
 
 
 def blocks_that_fit(kernel: func.FuncOp, target: Target) -> int:
@@ -168,9 +188,10 @@ def _registers(threads: int, target: Target, blocks: int) -> int:
 
 
 def _capacity(kernel: func.FuncOp, target: Target, warps: int) -> int:
-    """The registers for tiles of so many warps, in as many blocks as share a multiprocessor now.
+    """Return the registers available to tiles, for so many warps and the present blocks per SM.
 
-    A quarter of them without products: chunks cost little there, and functions need registers too.
+    Without products only a quarter counts: chunks cost little there, and the functions of `math`
+    that are expanded later need registers too.
     """
     threads, blocks = warps * WARP, blocks_of(kernel, target)
     registers = registers_at_entry(threads, target, blocks)
@@ -192,17 +213,18 @@ def _peak(kernel: func.FuncOp, tiles: Tiles, count: int) -> int:
 
 
 def _words(value: SSAValue) -> int:
-    """The registers of a tile that is computed, and not made again where it is used."""
+    """Return the registers of a tile, 0 for one that is recomputed where it is used."""
     shape = tile_shape(value)
     if not shape or space_of(value.type) is Space.SMEM or _is_free(value):
         return 0
     element = element_of(value.type)
     bits = POINTER_BITS if element is None else bits_of(element) or POINTER_BITS
+    # Masks are predicates, or bits of one register.
     return 0 if bits == 1 else prod(shape) * bits // WORD_BITS
 
 
 def _is_free(value: SSAValue) -> bool:
-    """Whether a tile takes no registers: it is made where it is used, or goes to shared memory."""
+    """Whether a tile takes no registers: recomputed at its uses, or stored to shared memory."""
     made = value.owner
     if isinstance(made, arith.ConstantOp | tensor.SplatOp | GenerateOp):
         return True
@@ -216,7 +238,7 @@ def _is_by_element(op: Operation) -> bool:
 
 
 def _is_put_in_memory(value: SSAValue) -> bool:
-    """Whether all that is done with a tile is to put it into shared memory."""
+    """Whether all uses of a tile copy it to shared memory."""
     users = [use.operation for use in value.uses]
     return bool(users) and all(
         (isinstance(user, ConvertLayoutOp) and space_of(user.result.type) is Space.SMEM)
@@ -226,7 +248,7 @@ def _is_put_in_memory(value: SSAValue) -> bool:
 
 
 def most_warps(tiles: Tiles, count: int) -> int:
-    """The warps that the fewest rows of a product in a chunk are enough for."""
+    """Return how many warps the rows of the smallest product in a chunk keep busy."""
     return min(
         (
             tile_shape(tile)[k] // count // ROWS_OF_WARP
@@ -238,7 +260,7 @@ def most_warps(tiles: Tiles, count: int) -> int:
 
 
 def may_be_cut(tiles: Tiles, count: int) -> bool:
-    """Whether parts are whole, and those of columns of products worth a loop over operands."""
+    """Whether chunks are of equal size, and those of products are at least `MIN_EXTENT`."""
     return all(
         tile_shape(tile)[k] % count == 0
         and (not isinstance(tile.owner, DotOp) or tile_shape(tile)[k] // count >= MIN_EXTENT)
@@ -276,15 +298,18 @@ def _may_be_carried(value: SSAValue, user: Operation, last: Operation) -> bool:
 
 
 def may_be_repeated(op: Operation, tiles: Tiles) -> bool:
-    """Whether an operation may run for each part of some tiles; what is written is of parts."""
+    """Whether an operation may run once a chunk; a store must be of a chunk."""
     if isinstance(op, WRITES) and not any(value in tiles for value in op.operands):
         return False
     plain = op.name.startswith(("arith.", "math.", "tensor.", "gpu.", "nv_tileaa."))
-    return plain or isinstance(op, (*_MOVED, *CONTROL))
+    return plain or isinstance(op, (*_REPEATABLE, *CONTROL))
 
 
 def _is_unordered(op: Operation, inside: AbstractSet[Operation], block: Block) -> bool:
-    """Whether tokens order an access with none of another chunk; without any its place does."""
+    """Whether tokens order an access behind none of another chunk.
+
+    Without a token, program order does, so that it may not move.
+    """
     if not isinstance(op, ACCESSES):
         return True
     uses = () if op.out_token is None else op.out_token.uses
@@ -299,7 +324,7 @@ def _is_unordered(op: Operation, inside: AbstractSet[Operation], block: Block) -
 
 
 def _touching(tile: SSAValue) -> Iterator[Operation]:
-    """What makes a tile or reads it; a block argument is made by what its block is of."""
+    """The operation that defines a tile and those that read it."""
     above = owning_op(tile)
     if above is not None:
         yield above
@@ -308,7 +333,7 @@ def _touching(tile: SSAValue) -> Iterator[Operation]:
 
 
 def _common_block(tiles: Tiles) -> Block | None:
-    """The innermost block that all tiles are inside of, and that carries none of them."""
+    """The innermost block that contains all tiles and carries none as a block argument."""
     first = next(iter(tiles))
     owner = first.owner
     block = owner if isinstance(owner, Block) else owner.parent

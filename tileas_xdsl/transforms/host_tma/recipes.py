@@ -1,4 +1,19 @@
-"""The fields of a tensor map that are known at compile time: all but address, extents, strides."""
+"""Compute the compile-time fields of a tensor map: all but address, extents and strides.
+
+`tileas-separate-host-tma` generates host code that calls cuTensorMapEncodeTiled for each
+descriptor. A launch supplies address, extents and strides from the array argument; the rest, a
+`Recipe`, follows from the IR:
+
+    %w = nv_tileas.view %a[%n, %c0] : memref<?x64xf16> -> !nv_tileas.tiled_view<8x64xf16, gmem>
+    %d = nv_tileas.make_tiled_tma_desc %w box[%c64, %c8] {atom = #nv_tileas<atom tma_load_2d>}
+
+    {argument = 0, box = array<i64: 64, 8>, element = f16, swizzle = "none", window}
+
+Box and swizzle are those of the shared-memory tiles that the transfers through the descriptor
+use, since one instruction moves one swizzled panel; the operands of the descriptor hold only if
+no transfer says more. The map is then checked with legal stand-ins for what the launch decides,
+so that a box or swizzle that the driver would refuse is an error of the compiler.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +51,7 @@ BOX_MODES, ROW_MODES = ("tiled", "tiled_at"), ("gather4", "scatter4")
 """Modes whose boxes are tiles, and those whose boxes are rows."""
 
 LEGAL_STRIDE, LEGAL_EXTENT = 1 << 12, 1 << 12
-"""Stand for what the arguments of a launch decide, where the rest of a map is checked."""
+"""Stand-ins for the strides and extents of a launch when the rest of a map is checked."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +79,7 @@ class Recipe:
 
 
 def recipe_of(op: MakeTiledTmaDescOp, target: Target) -> Recipe:
-    """The recipe of a descriptor; an error where no tensor map is what it says."""
+    """Return the recipe of a descriptor; raise where no tensor map can express it."""
     window, element = window_of(op.view), op.element_type
     if window is None or element is None:
         raise op_error(
@@ -80,7 +95,10 @@ def recipe_of(op: MakeTiledTmaDescOp, target: Target) -> Recipe:
 
 
 def _signed(op: MakeTiledTmaDescOp, element: Attribute) -> Attribute:
-    """Integers have no sign in the map where a reduction compares them without one."""
+    """Return the element type of the map, unsigned where a reduction compares unsigned.
+
+    The type of the map decides how `cp.reduce.async.bulk.tensor` compares for min and max.
+    """
     users = [use.operation for use in op.result.uses]
     compares = any(
         isinstance(u, AsyncTiledAtomicRmwOp) and u.rmw_mode.data in UNSIGNED_REDUCTIONS
@@ -90,7 +108,7 @@ def _signed(op: MakeTiledTmaDescOp, element: Attribute) -> Attribute:
 
 
 def _check(op: MakeTiledTmaDescOp, recipe: Recipe, target: Target) -> None:
-    """Refuse what the driver would refuse whatever the arguments, and what the target lacks."""
+    """Refuse what the driver would refuse for any arguments, and what the target lacks."""
     if recipe.bits != bits_of(recipe.window.type.element_type):
         raise op_error(op, f"moves elements {recipe.element}, not as wide as those of the view")
     if op.load_mode == PIXEL_MODE and recipe.pixels is None:
@@ -120,11 +138,11 @@ def _check(op: MakeTiledTmaDescOp, recipe: Recipe, target: Target) -> None:
 
 
 def _box_and_swizzle(op: MakeTiledTmaDescOp) -> tuple[tuple[int, ...], str]:
-    """The box of one instruction and the swizzle: those of the tiles that are moved."""
+    """Return the box and swizzle of the tiles that use a descriptor, one of each."""
     own = constant_box(op)
     if op.pixels is not None:
         own = (own[0], prod(own[1:]))
-    found = {_moved(user) for user in _transfers(op)} - {None}
+    found = {_box_of_transfer(user) for user in _transfers(op)} - {None}
     if len(found) > 1:
         listed = " and ".join(sorted(f"boxes {box} {mode}" for box, mode in filter(None, found)))
         raise op_error(op, f"is used to move {listed}; one descriptor has one box")
@@ -139,7 +157,7 @@ def _transfers(op: MakeTiledTmaDescOp) -> Iterator[TmaTransferOp]:
             yield use.operation
 
 
-def _moved(op: TmaTransferOp) -> tuple[tuple[int, ...], str] | None:
+def _box_of_transfer(op: TmaTransferOp) -> tuple[tuple[int, ...], str] | None:
     mode, found = (
         op.atom.data.mode if isinstance(op.atom.data, TmaAtom) else "",
         _tile(op.operands[1]),
@@ -155,9 +173,9 @@ def _moved(op: TmaTransferOp) -> tuple[tuple[int, ...], str] | None:
 
 
 def _tile(value: SSAValue) -> tuple[SharedLayout, tuple[int, ...]] | None:
-    """How a tile lies in shared memory, and its extents; None where it is not known here."""
+    """Return the layout and extents of a tile in shared memory, None if not known here."""
     if isinstance(value, BlockArgument):
-        layout = _staged(value)
+        layout = _stage_layout(value)
         return None if layout is None else (layout, layout.shape)
     assert isinstance(value, OpResult)
     op = value.op
@@ -176,15 +194,15 @@ def _tile(value: SSAValue) -> tuple[SharedLayout, tuple[int, ...]] | None:
 
 
 def _rows(op: ExtractSliceOp) -> tuple[SharedLayout, tuple[int, ...]] | None:
-    """Whole rows of a tile."""
+    """Return the layout and extents of a slice of whole rows."""
     source, sizes = _tile(op.source), tuple(op.static_sizes.get_values())
     if source is None or len(sizes) != 2 or sizes[1] != source[0].columns:
         return None
     return source[0], sizes
 
 
-def _staged(value: BlockArgument) -> SharedLayout | None:
-    """The layout of a tile of a stage."""
+def _stage_layout(value: BlockArgument) -> SharedLayout | None:
+    """Return the layout of a tile of a pipeline stage."""
     block: Block = value.block
     stage = block.parent_op()
     if not isinstance(stage, StageOp):

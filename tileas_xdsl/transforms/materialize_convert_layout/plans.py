@@ -1,7 +1,18 @@
-"""The plans that a target has for one layout conversion: what they move, cost and need.
+"""Enumerate and cost the ways to carry out one `convert_layout`.
 
-Between registers a plan has tag 0, where threads rename registers or lanes exchange words, or tag
-1, which goes through shared memory.  Between registers and shared memory the only plan has tag 1.
+Between two register layouts (`layout/convert/` has the planners):
+
+* tag 0, no shared memory: `identity` (rename registers), `permutation` (registers of a thread),
+  `shuffle` (warp shuffles). The first kind that suffices is the only one;
+* tag 1, through shared memory, row-major under each swizzle that changes any address: a store, a
+  barrier and a load, each by the widest instruction (`st.shared.v4`, `stmatrix`, ...).
+
+Between registers and a shared-memory tile the only plan is one access (tag 1).
+
+    %y = convert_layout %x : tensor<64x32xf16, #r0> -> tensor<64x32xf16, #r1>
+
+    0 shuffle  cycles ..., efficiency = bytes / cycles       sorted: the most efficient is chosen,
+    1 shared   cycles ..., sts + lds, swizzle<2,4,3>         the user's `atom_plan` tag overrides
 """
 
 from __future__ import annotations
@@ -76,14 +87,14 @@ class ConversionPlan:
 
     @property
     def efficiency(self) -> float:
-        """Bytes for each cycle; without end where nothing is to be done."""
+        """Bytes per cycle; infinite where nothing is transferred."""
         return self.bytes / self.cycles if self.cycles else float("inf")
 
 
 def sorted_plans(source: Attribute, target: Attribute, threads: int) -> list[ConversionPlan]:
-    """All plans for a conversion in an agent of so many threads, the most efficient one first.
+    """Return all plans for a conversion by an agent of `threads` threads, the most efficient first.
 
-    None where a type is no layout of its tile in those threads, or lies in other memory.
+    Empty where a type is no layout of its tile for these threads, or is in another memory space.
     """
     before, after = as_tile(source), as_tile(target)
     if before is None or after is None:
@@ -96,7 +107,7 @@ def sorted_plans(source: Attribute, target: Attribute, threads: int) -> list[Con
 
 
 def fragment_of(type_: Tile, threads: int) -> RegisterLayout | None:
-    """Which registers of an agent hold a tile; None where its type does not say."""
+    """Return the register layout of a tile type; None if it has none."""
     match type_.encoding:
         case BlockedEncoding() | DotOperandEncoding() | LinearEncoding() as encoding:
             return RegisterLayout(encoding.data, tuple(type_.get_shape()), threads)
@@ -129,17 +140,19 @@ def _size(fragment: RegisterContents, bits: int) -> int:
 def _between_registers(
     source: RegisterLayout, target: RegisterLayout, bits: int
 ) -> Iterator[ConversionPlan]:
-    """The least kind of plan that serves all registers, and shuffles where it is one of them."""
+    """Yield the simplest kind of tag 0 that reaches all registers."""
     for kind in TAG_0_KINDS:
-        plan = _forced(source, target, bits, kind)
+        plan = _plan_of_kind(source, target, bits, kind)
         if plan is not None:
             size, vector = _size(target, bits), max(COPY_BYTES * 8 // bits, 1)
-            least = ceil_div(bits, 8)
-            yield ConversionPlan(REGISTERS, kind, size, plan.cost.cycles, vector, least)
+            min_bytes = ceil_div(bits, 8)
+            yield ConversionPlan(REGISTERS, kind, size, plan.cost.cycles, vector, min_bytes)
             return
 
 
-def _forced(source: RegisterLayout, target: RegisterLayout, bits: int, kind: Kind) -> Plan | None:
+def _plan_of_kind(
+    source: RegisterLayout, target: RegisterLayout, bits: int, kind: Kind
+) -> Plan | None:
     try:
         return plan_conversion(source, target, bits, force=kind)
     except LayoutError:
@@ -149,17 +162,18 @@ def _forced(source: RegisterLayout, target: RegisterLayout, bits: int, kind: Kin
 def _through_memory(
     source: RegisterLayout, target: RegisterLayout, bits: int
 ) -> Iterator[ConversionPlan]:
-    """A row-major tile in shared memory, by each swizzle that permutes anything."""
+    """Yield plans through a row-major tile in shared memory, one for each distinct swizzle."""
     if bits < 8:
         return
     known: list[bytes] = []
     for layout in _row_major(source.shape):
         buffer = _buffer(layout, bits)
+        # Short rows make several swizzles the same permutation of addresses.
         if (addresses := buffer.bits.tobytes()) in known:
             continue
         known.append(addresses)
         plan = plan_shared(source, target, bits, DEFAULT_WEIGHTS, [buffer])
-        yield _of_shared_plan(plan, layout, bits)
+        yield _from_shared_plan(plan, layout, bits)
 
 
 def _row_major(tile: tuple[int, ...]) -> Iterator[MemoryLayout]:
@@ -172,7 +186,7 @@ def _buffer(layout: MemoryLayout, bits: int) -> Buffer:
     return Buffer(str(layout), layout.bit_addresses(bits), bits, layout.byte_swizzle)
 
 
-def _of_shared_plan(plan: SharedPlan, layout: MemoryLayout, bits: int) -> ConversionPlan:
+def _from_shared_plan(plan: SharedPlan, layout: MemoryLayout, bits: int) -> ConversionPlan:
     vector = max(_vector(plan.store), _vector(plan.load))
     return ConversionPlan(
         SHARED,
@@ -190,7 +204,7 @@ def _of_shared_plan(plan: SharedPlan, layout: MemoryLayout, bits: int) -> Conver
 def _one_side(
     direction: Direction, fragment: RegisterLayout, layout: MemoryLayout, bits: int
 ) -> ConversionPlan:
-    """The copy between registers and a tile that lies in shared memory already."""
+    """Return the copy between registers and a tile that is in shared memory already."""
     side = side_of(direction, fragment, bits, DEFAULT_WEIGHTS)
     transfer = side.cheapest(_buffer(layout, bits), DEFAULT_WEIGHTS)
     if transfer is None:
@@ -211,7 +225,7 @@ def _one_side(
 
 
 def _vector(transfer: Transfer) -> int:
-    """Elements that one access of a thread moves."""
+    """Return the elements that one access of a thread transfers."""
     return len(transfer.register) // transfer.instructions
 
 
@@ -221,7 +235,8 @@ def _atom(transfer: Transfer) -> str:
 
 
 def bytes_of_pairs(fragment: RegisterLayout) -> RegisterLayout | None:
-    """The registers of a tile of 4-bit elements as bytes, each of two elements of a row.
+    """Return the register layout of a tile of 4-bit elements as bytes, two elements of a row in
+    each.
 
     None where two elements of a byte of the tile are not in one byte of the registers.
     """

@@ -1,8 +1,17 @@
 """Build `arith` and `math` operations with Python operators.
 
-`x * x + 1.0` of `Value`s inserts a multiplication and a sum.  The same text serves scalars and
-fragments: every value has the shape of the one that a `Scope` was made for.  Fragments have no
-comparisons and conversions; what needs these is a `stage`, a body for each of their elements.
+`x * x + 1.0` of `Value`s inserts a multiplication and an addition. The same text serves scalars
+and fragments: every value has the shape that its `Scope` was made for.
+
+    s = scope_of(insert, op)              op : f32                op : vector<4xf32>
+    y = x.fma(x, 1.0)                     math.fma %x, %x, %one   the same, on vectors
+
+Fragments have no comparisons and conversions in the thread-level IR; code that needs these is a
+`Scope.stage`: inserted as it is for scalars, as the body of `cute.fragment.map` for fragments.
+
+Every float operation is marked `fastmath<none>`, because the error bounds of the functions built
+here (`target/math_functions.py`) are proven for exactly these roundings: contraction of a
+product and a sum by ptxas would void Fast2Sum and the Cody-Waite reductions.
 """
 
 from __future__ import annotations
@@ -38,7 +47,7 @@ Number: TypeAlias = "Value | float"
 _EXACT = {"fastmath": FastMathFlagsAttr("none")}
 _APPROXIMATE = {ROUNDING: StringAttr("approx"), FLUSH: UnitAttr()}
 _ORDERED = {"eq": 1, "gt": 2, "ge": 3, "lt": 4, "le": 5}
-"""Predicates of `arith.cmpf` that NaN never fulfils."""
+"""Ordered predicates of `arith.cmpf`: false for NaN."""
 _SIGNED = {"eq": 0, "ne": 1, "lt": 2, "le": 3, "gt": 4, "ge": 5, "ult": 6, "uge": 9}
 """Predicates of `arith.cmpi`."""
 
@@ -54,11 +63,11 @@ class Scope:
     """Whether nothing may branch: in a body for each element."""
 
     def type(self, element: Attribute) -> Any:
-        """The type of the shape with other elements."""
+        """Return the type of this shape with another element type."""
         return element if self.length is None else VectorType(element, [self.length])
 
     def constant(self, number: float, element: Attribute) -> Value:
-        """One number in every place."""
+        """Return a constant, splat for fragments."""
         type_ = self.type(element)
         if type_ is not element:
             attribute: Any = DenseIntOrFPElementsAttr.from_list(type_, [number])
@@ -69,14 +78,14 @@ class Scope:
         return self.take(arith.ConstantOp(attribute).result)
 
     def take(self, value: SSAValue) -> Value:
-        """A value of the IR, whose operation is inserted if it is new."""
+        """Wrap an SSA value, and insert its operation if that is new."""
         owner = value.owner
         if isinstance(owner, Operation) and owner.parent is None:
             self.insert(owner)
         return Value(self, value, element_of(value.type))
 
     def stage(self, body: Callable[..., Sequence[Value]], *values: Value) -> Sequence[Value]:
-        """What the body gives for scalars: inserted as it is, or for each element of fragments."""
+        """Run a body on scalars: inline, or for each element of fragments."""
         if self.length is None:
             return body(*values)
         block = Block(arg_types=[value.element for value in values])
@@ -97,7 +106,7 @@ class Scope:
         /,
         **properties: Attribute,
     ) -> Value:
-        """An operation of one result."""
+        """Insert an operation with one result."""
         op = kind.create(
             operands=[value.ssa for value in operands],
             result_types=[self.type(element)],
@@ -136,7 +145,7 @@ _CASTS: dict[str, type[Operation]] = {
 
 @dataclass(frozen=True, eq=False)
 class Value:
-    """A float, an integer or a bit, in every place of the shape."""
+    """A float, an integer or a boolean, or a fragment of such."""
 
     scope: Scope
     ssa: SSAValue
@@ -145,11 +154,11 @@ class Value:
     def _other(self, other: Number) -> Value:
         return other if isinstance(other, Value) else self.scope.constant(other, self.element)
 
-    def _binary(self, sign: str, other: Number, *, swapped: bool = False) -> Value:
+    def _binary(self, symbol: str, other: Number, *, swapped: bool = False) -> Value:
         operands = (self._other(other), self) if swapped else (self, self._other(other))
         if is_integer(self.element):
-            return self.scope.make(_INTEGER[sign], operands, self.element)
-        return self.scope.make(_FLOATING[sign], operands, self.element, **_EXACT)
+            return self.scope.make(_INTEGER[symbol], operands, self.element)
+        return self.scope.make(_FLOATING[symbol], operands, self.element, **_EXACT)
 
     def __add__(self, other: Number) -> Value:
         return self._binary("+", other)
@@ -188,15 +197,15 @@ class Value:
         return self._binary("<<", other)
 
     def __rshift__(self, other: Number) -> Value:
-        """Zeros are shifted in."""
+        """Logical shift right."""
         return self._binary(">>", other)
 
     def halved(self) -> Value:
-        """An integer shifted right by one, with its sign."""
+        """Arithmetic shift right by one."""
         return self.shifted(1)
 
     def shifted(self, count: int) -> Value:
-        """An integer shifted right, with its sign."""
+        """Arithmetic shift right."""
         return self._binary(">>s", count)
 
     def __neg__(self) -> Value:
@@ -208,11 +217,11 @@ class Value:
         return self.function(math.AbsFOp)
 
     def __invert__(self) -> Value:
-        """The other bits."""
+        """Bitwise complement."""
         return self ^ -1
 
     def function(self, kind: type[Operation]) -> Value:
-        """An operation of one float that the back end has an instruction for."""
+        """Apply a unary operation of `math`."""
         return self.scope.make(kind, [self], self.element, **_EXACT)
 
     def fma(
@@ -235,7 +244,7 @@ class Value:
         return self.scope.make(arith.DivfOp, operands, f32, _APPROXIMATE, **_EXACT)
 
     def compare(self, relation: str, other: Number) -> Value:
-        """A bit; false for NaN."""
+        """Ordered comparison: false for NaN."""
         operands = [self, self._other(other)]
         if is_integer(self.element):
             predicate = IntegerAttr(_SIGNED[relation], i64)
@@ -244,52 +253,53 @@ class Value:
         return self.scope.make(arith.CmpfOp, operands, i1, predicate=predicate, **_EXACT)
 
     def is_nan(self) -> Value:
-        """Whether it is no number."""
+        """Whether the value is NaN."""
+        # 14 is `uno`: true if one operand is NaN.
         predicate = IntegerAttr(14, i64)
         return self.scope.make(arith.CmpfOp, [self, self], i1, predicate=predicate, **_EXACT)
 
     def then(self, yes: Number, no: Number, element: Attribute = f32) -> Value:
-        """One of two values by a bit."""
+        """Select between two values."""
         one, other = (
             v if isinstance(v, Value) else self.scope.constant(v, element) for v in (yes, no)
         )
         return self.scope.make(arith.SelectOp, [self, one, other], one.element)
 
     def at_least(self, bound: float) -> Value:
-        """The larger one; NaN stays."""
+        """Maximum that propagates NaN."""
         return self.scope.make(arith.MaximumfOp, [self, self._other(bound)], self.element, **_EXACT)
 
     def at_most(self, bound: float) -> Value:
-        """The smaller one; NaN stays."""
+        """Minimum that propagates NaN."""
         return self.scope.make(arith.MinimumfOp, [self, self._other(bound)], self.element, **_EXACT)
 
     def cast(self, name: str, element: Attribute) -> Value:
-        """A conversion of `arith` by its name."""
+        """Convert by a cast of `arith`, given by name."""
         return self.scope.make(_CASTS[name], [self], element)
 
     def bits(self) -> Value:
-        """The bits of an f32 as an integer."""
+        """Bitcast an f32 to i32."""
         return self.cast("bitcast", i32)
 
     def as_float(self) -> Value:
-        """The f32 that an i32 is the bits of."""
+        """Bitcast an i32 to f32."""
         return self.cast("bitcast", f32)
 
     def wide_to(self, element: Attribute) -> Value:
-        """A float as a wider one."""
+        """Extend a float to a wider type."""
         return self.cast("extf", element)
 
     def wide(self) -> Value:
-        """An f32 as f64."""
+        """Extend an f32 to f64."""
         return self.wide_to(f64)
 
     def signed_like(self, other: Value) -> Value:
-        """The f32 with another one's sign."""
+        """Return the f32 with the sign of another one (copysign)."""
         sign = other.bits() & SIGN
         return ((self.bits() & ~SIGN) | sign).as_float()
 
     def polynomial(self, polynomial: Polynomial) -> Value:
-        """By Horner's rule, with fused multiply-adds."""
+        """Evaluate a polynomial by Horner's rule, with fused multiply-adds."""
         *rest, highest = polynomial.coefficients
         total = self._other(highest)
         for coefficient in reversed(rest):
@@ -298,7 +308,7 @@ class Value:
 
 
 SIGN = -(1 << 31)
-"""The bit of an f32 that is its sign, as an i32."""
+"""The sign bit of an f32, as an i32."""
 INFINITY = float("inf")
 NAN = float("nan")
 

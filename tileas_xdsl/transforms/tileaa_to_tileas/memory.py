@@ -1,4 +1,17 @@
-"""Convert accesses: pointers to `load` and `store`, arrays to views of tiles."""
+"""Rules of `convert-tileaa-to-tileas` for memory: pointer accesses, views of arrays, atomics,
+tokens.
+
+    %v = nv_tileaa.block_tile %a {tileSizes = array<i64: 8, 4>, dimGroups = array<i64: 1, 0>}
+    %t = nv_tileaa.tiled_load %v[%i, %j] : !nv_tileaa.tiled_view<8x4xf16> -> tensor<8x4xf16>
+
+    %b = nv_tileaa.make_memref ... : memref<?x?xf16, strided<[1, ?]>>           extents exchanged
+    %v = nv_tileas.view %b : ... -> !nv_tileas.tiled_view<8x4xf16, gmem>
+    %t = nv_tileas.tiled_load %v[%i, %j] {atom = #nv_tileas<atom ldg>} : ... -> tensor<8x4xf16>
+
+Every access gets the atom of element-wise accesses (`ldg`, `stg`); layout assignment and the TMA
+passes choose better ones. A view whose dimensions are permuted becomes a view of the array with
+permuted extents and strides, so that no later pass knows of `dims`.
+"""
 
 from __future__ import annotations
 
@@ -31,16 +44,16 @@ from tileas_xdsl.transforms.tileaa_to_tileas.rules import INDEX, Insert, Rule
 from tileas_xdsl.transforms.tileaa_to_tileas.shapes import selected
 
 LOADS, STORES, UPDATES = (AtomAttr.of(word) for word in ("ldg", "stg", "unknown_copy"))
-"""Element by element; which way tiles go is decided when they are laid out."""
+"""The atoms before layout assignment, which chooses how tiles are accessed."""
 
 
 def create_token(op: tokens.CreateMemTokenOp, insert: Insert) -> Sequence[SSAValue]:
-    """A token that comes after nothing."""
+    """Convert to a token that depends on nothing."""
     return [insert(CreateNoneOp(AAMemTokenType())).token]
 
 
 def array_behind(op: Operation, value: SSAValue) -> views.MakeMemrefOp:
-    """The operation that makes an array; located at `op` if it is not known."""
+    """Return the operation that makes an array; raise at `op` if it is not known."""
     while isinstance(value.owner, AssumeOp):
         value = value.owner.source
     if isinstance(value.owner, views.MakeMemrefOp):
@@ -48,13 +61,13 @@ def array_behind(op: Operation, value: SSAValue) -> views.MakeMemrefOp:
     raise op_error(op, "asks for an array whose extents come from elsewhere than make_memref")
 
 
-def as_index(insert: Insert, number: SSAValue | int) -> SSAValue:
-    """A number of elements as an index; integers are read as unsigned."""
-    if isinstance(number, int):
-        return insert.index(number)
-    if number.type not in (INDEX, i64):
-        number = insert(arith.ExtUIOp(number, i64)).result
-    return insert.cast(number, INDEX)
+def as_index(insert: Insert, value: SSAValue | int) -> SSAValue:
+    """Cast a size to `index`; sizes are unsigned."""
+    if isinstance(value, int):
+        return insert.index(value)
+    if value.type not in (INDEX, i64):
+        value = insert(arith.ExtUIOp(value, i64)).result
+    return insert.cast(value, INDEX)
 
 
 def get_dim_size(op: views.GetDimSizeOp, insert: Insert) -> Sequence[SSAValue]:
@@ -63,7 +76,7 @@ def get_dim_size(op: views.GetDimSizeOp, insert: Insert) -> Sequence[SSAValue]:
 
 
 def block_tile(op: views.BlockTileOp, insert: Insert) -> Sequence[SSAValue]:
-    """A window of the array; its dimensions are put in the order of those of the tiles."""
+    """Convert to a `view`, of the array with permuted dimensions where `dims` says so."""
     dims, source = op.dims, op.source
     if dims != tuple(range(len(dims))):
         source = permuted_array(array_behind(op, source), dims, insert)
@@ -74,7 +87,7 @@ def block_tile(op: views.BlockTileOp, insert: Insert) -> Sequence[SSAValue]:
 
 
 def permuted_array(array: views.MakeMemrefOp, dims: Sequence[int], insert: Insert) -> SSAValue:
-    """The same array whose dimension `k` is dimension `dims[k]` of another one."""
+    """Return the array whose dimension `k` is dimension `dims[k]` of another one."""
     extents, strides = ([get(dim) for dim in dims] for get in (array.extent, array.stride))
     type_ = views.array_type(
         array.array.element_type,
@@ -102,13 +115,13 @@ def _semantics(op: memory.AccessOp) -> _Semantics:
 HINTS = ("latency", "allow_tma")
 
 
-def _hinted(op: Operation, made: Operation) -> None:
-    """Hints stay what they are."""
+def _copy_hints(op: Operation, made: Operation) -> None:
+    """Copy performance hints to the converted operation."""
     for name in HINTS:
         if (hint := op.properties.get(name)) is None:
             continue
-        place = made.properties if name in _PROPERTIES.get(type(made), ()) else made.attributes
-        place[name] = hint
+        target = made.properties if name in _PROPERTIES.get(type(made), ()) else made.attributes
+        target[name] = hint
 
 
 _PROPERTIES: Mapping[type[Operation], Sequence[str]] = dict.fromkeys(
@@ -125,7 +138,7 @@ _PROPERTIES: Mapping[type[Operation], Sequence[str]] = dict.fromkeys(
 
 
 def tiled_load(op: tiled_memory.TiledLoadOp, insert: Insert) -> Sequence[SSAValue]:
-    """A tile."""
+    """Convert a load of a tile."""
     made = tiled.TiledLoadOp(
         op.view,
         op.coords,
@@ -137,18 +150,18 @@ def tiled_load(op: tiled_memory.TiledLoadOp, insert: Insert) -> Sequence[SSAValu
         padding=op.padding_value,
         **_semantics(op),
     )
-    _hinted(op, made)
+    _copy_hints(op, made)
     return insert(made).results
 
 
 def _in_bounds(op: tiled_memory.TiledLoadOp | tiled_memory.TiledStoreOp) -> Sequence[bool] | None:
-    """Said of all dimensions, or of none."""
+    """Return the flag of each dimension, or None if there are none."""
     flags = op.in_bounds
     return None if flags is None else [bool(flag) for flag in flags.get_values()]
 
 
 def tiled_store(op: tiled_memory.TiledStoreOp, insert: Insert) -> Sequence[SSAValue]:
-    """Writes a tile; only one that is in bounds everywhere may be said to be."""
+    """Convert a store; the flag `in_bounds` survives only if it holds for all dimensions."""
     flags = _in_bounds(op)
     made = tiled.TiledStoreOp(
         op.value,
@@ -160,12 +173,12 @@ def tiled_store(op: tiled_memory.TiledStoreOp, insert: Insert) -> Sequence[SSAVa
         in_bounds=flags if flags is not None and all(flags) else None,
         **_semantics(op),
     )
-    _hinted(op, made)
+    _copy_hints(op, made)
     return insert(made).results
 
 
 def tiled_atomic_rmw(op: tiled_memory.TiledAtomicRmwOp, insert: Insert) -> Sequence[SSAValue]:
-    """Updates a tile."""
+    """Convert an atomic update of a tile."""
     made = tiled.TiledAtomicRmwOp(
         op.rmw_mode.data,
         op.value,
@@ -176,12 +189,15 @@ def tiled_atomic_rmw(op: tiled_memory.TiledAtomicRmwOp, insert: Insert) -> Seque
         token=op.token,
         **_semantics(op),
     )
-    _hinted(op, made)
+    _copy_hints(op, made)
     return insert(made).results
 
 
 def load(op: memory.LoadOp, insert: Insert) -> Sequence[SSAValue]:
-    """Through pointers; what else there may be is chosen afterwards, if it is no constant."""
+    """Convert a load through pointers.
+
+    A constant `other` becomes the padding of the load; any other is selected behind it.
+    """
     padding = None if op.other is None else _repeated(op.other)
     made = scattered.LoadOp(
         op.base,
@@ -192,7 +208,7 @@ def load(op: memory.LoadOp, insert: Insert) -> Sequence[SSAValue]:
         padding=padding,
         **_semantics(op),
     )
-    _hinted(op, made)
+    _copy_hints(op, made)
     loaded, *token = insert(made).results
     if op.other is not None and op.mask is not None and padding is None:
         loaded = selected(insert, op.mask, loaded, op.other)
@@ -200,7 +216,7 @@ def load(op: memory.LoadOp, insert: Insert) -> Sequence[SSAValue]:
 
 
 def _repeated(value: SSAValue) -> Attribute | None:
-    """The constant that all elements of a tile are, None if there is none."""
+    """Return the constant that a tile is a splat of, else None."""
     owner = value.owner
     if isinstance(owner, SplatOp | tensor.SplatOp):
         return _repeated(owner.operands[0])
@@ -212,16 +228,16 @@ def _repeated(value: SSAValue) -> Attribute | None:
 
 
 def store(op: memory.StoreOp, insert: Insert) -> Sequence[SSAValue]:
-    """Through pointers."""
+    """Convert a store through pointers."""
     made = scattered.StoreOp(
         op.value, op.base, atom=STORES, mask=op.mask, token=op.token, **_semantics(op)
     )
-    _hinted(op, made)
+    _copy_hints(op, made)
     return insert(made).results
 
 
 def atomic_rmw(op: memory.AtomicRmwOp, insert: Insert) -> Sequence[SSAValue]:
-    """Updates behind pointers."""
+    """Convert an atomic update through pointers."""
     made = memory_atomics.AtomicRmwOp(
         op.rmw_mode.data, op.value, op.base, mask=op.mask, token=op.token, **_semantics(op)
     )
@@ -229,7 +245,7 @@ def atomic_rmw(op: memory.AtomicRmwOp, insert: Insert) -> Sequence[SSAValue]:
 
 
 def atomic_cas(op: memory.AtomicCasOp, insert: Insert) -> Sequence[SSAValue]:
-    """Exchanges behind pointers."""
+    """Convert a compare-and-swap through pointers."""
     made = memory_atomics.AtomicCasOp(
         op.compare, op.value, op.base, mask=op.mask, token=op.token, **_semantics(op)
     )
@@ -237,7 +253,7 @@ def atomic_cas(op: memory.AtomicCasOp, insert: Insert) -> Sequence[SSAValue]:
 
 
 def gather_load(op: tiled_memory.GatherLoadOp, insert: Insert) -> Sequence[SSAValue]:
-    """Scattered elements."""
+    """Convert a gather of elements of an array."""
     made = scattered.GatherLoadOp(
         op.source,
         op.coords,
@@ -247,12 +263,12 @@ def gather_load(op: tiled_memory.GatherLoadOp, insert: Insert) -> Sequence[SSAVa
         padding=op.padding_value,
         **_semantics(op),
     )
-    _hinted(op, made)
+    _copy_hints(op, made)
     return insert(made).results
 
 
 def scatter_store(op: tiled_memory.ScatterStoreOp, insert: Insert) -> Sequence[SSAValue]:
-    """Writes scattered elements."""
+    """Convert a scatter to elements of an array."""
     made = scattered.ScatterStoreOp(
         op.value,
         op.source,
@@ -261,7 +277,7 @@ def scatter_store(op: tiled_memory.ScatterStoreOp, insert: Insert) -> Sequence[S
         token=op.token,
         **_semantics(op),
     )
-    _hinted(op, made)
+    _copy_hints(op, made)
     return insert(made).results
 
 

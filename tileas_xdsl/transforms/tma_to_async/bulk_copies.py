@@ -1,4 +1,23 @@
-"""Replace tiled memory operations by tile allocation, mbarrier, bulk copy and wait."""
+"""Write a tiled memory operation as an asynchronous bulk copy: buffer, barrier, copy, wait.
+
+    %t = tiled_load %v[%i, %j] : -> tensor<64x64xf16>
+
+    %d = make_tiled_tma_desc %a box[%c64, %c64]               (descriptors.py)
+    %b = alloc_tensor : tensor<64x64xf16, smem>               (absent if the tile is of a stage)
+    %r = create_none                                          mbarrier, allocated later
+    %l = async.tiled_tma_load %d, %b[%i, %j] barrier %r
+    async.wait %l
+    %t = convert_layout %b : -> tensor<64x64xf16>             (only if a user needs registers)
+
+    tiled_store %t, %v[%i, %j]
+
+    copy %t, %b                                               (absent if %t came from memory)
+    %s = async.tiled_tma_store %d, %b[%i, %j]
+    async.wait %s
+
+A load inside a `produce_one` writes the stage's own buffer and is not waited for there: the
+pipeline's full barrier counts its bytes (`tx_count`).
+"""
 
 from __future__ import annotations
 
@@ -47,14 +66,14 @@ T = TypeVar("T", bound=Operation)
 
 @dataclass(frozen=True)
 class Transfer:
-    """A request with all that was decided about it; nothing about it can fail any more."""
+    """A request with all decisions made: writing it cannot fail."""
 
     request: Request
     binding: Binding
     rows: Rows | None
 
     def rewrite(self) -> WaitOp | None:
-        """Put the bulk copy in the place of the operation; the wait of a store."""
+        """Replace the operation by its bulk copy; return the wait of a store."""
         op = self.request.op
         if op.token is not None and isinstance(op.token.type, AsyncTokenType):
             self._insert(WaitOp(op.token))
@@ -80,7 +99,7 @@ class Transfer:
     # loads
 
     def _load(self, descriptor: SSAValue) -> None:
-        """The stage that a tile is for, or a new tile in shared memory, filled and waited for."""
+        """Fill the stage that the tile belongs to, or a new buffer that is waited for."""
         result, stage = self.request.value, stage_tile(self.request)
         if stage is not None:
             self._issue_load(descriptor, stage)
@@ -92,7 +111,7 @@ class Transfer:
         buffer = self._buffer()
         loading = self._issue_load(descriptor, buffer)
         self._insert(WaitOp(loading.result))
-        self._hand_over(result, self._as_elements(buffer, self.request.tile))
+        self._replace_uses(result, self._as_elements(buffer, self.request.tile))
 
     def _issue_load(self, descriptor: SSAValue, buffer: SSAValue) -> TmaTransferOp:
         barrier = self._insert(CreateNoneOp(MemTokenType())).token
@@ -125,8 +144,8 @@ class Transfer:
         made.result.name_hint = _named(self.request.value, "loading")
         return self._insert(made)
 
-    def _hand_over(self, result: SSAValue, buffer: SSAValue) -> None:
-        """Who reads the tile in shared memory reads it there, all others in registers."""
+    def _replace_uses(self, result: SSAValue, buffer: SSAValue) -> None:
+        """Let matrix products read the buffer, and all other users registers."""
         if space_of(result.type) is Space.SMEM:
             result.replace_all_uses_with(buffer)
             return
@@ -180,7 +199,7 @@ class Transfer:
         return self._insert(made)
 
     def _source(self) -> SSAValue:
-        """The tile in shared memory: where it is, or a new one that it is copied to."""
+        """Return the tile in shared memory, copied there if it is in registers."""
         value = _in_memory(self.request.value)
         if space_of(value.type) is Space.SMEM:
             return self._as_elements(value, self._buffer_type())
@@ -196,14 +215,14 @@ class Transfer:
         return buffer
 
     def _buffer_type(self) -> Tile:
-        """The type of the tile in shared memory, of the elements that TMA moves."""
+        """Return the type of the buffer, with the element type that TMA transfers."""
         tile = self.request.tile
         internal = self.binding.description.internal_type
         encoding = tile.encoding if space_of(tile) is Space.SMEM else SpaceAttr(Space.SMEM)
         return TensorType(internal or tile.element_type, tile.get_shape(), encoding)
 
     def _as_elements(self, value: SSAValue, like: Tile) -> SSAValue:
-        """A tile read as the elements of another type, where those differ."""
+        """Reinterpret a tile as one of another element type, if they differ."""
         tile = as_tile(value.type)
         assert tile is not None
         if tile.element_type == like.element_type:
@@ -212,20 +231,20 @@ class Transfer:
         return self._insert(ReinterpretOp(value, type_)).result
 
     def _coordinates(self) -> Sequence[SSAValue]:
-        """Coordinates, which count tiles, with the tiles that offsets come to."""
+        """Return the tile coordinates, with static offsets added as whole tiles."""
         op = self.request.op
         coords = list(op.coords)
         if not isinstance(op, TiledLoadOp | TiledStoreOp | TiledAtomicRmwOp):
             return coords
         for axis in range(len(op.offsets)):
             if tiles := offset_of(self.request, axis):
-                number = self._insert(arith.ConstantOp(IntegerAttr(tiles, IndexType())))
-                coords[axis] = self._insert(arith.AddiOp(coords[axis], number.result)).result
+                offset = self._insert(arith.ConstantOp(IntegerAttr(tiles, IndexType())))
+                coords[axis] = self._insert(arith.AddiOp(coords[axis], offset.result)).result
         return coords
 
 
 def _reads_memory(op: Operation, index: int) -> bool:
-    """Whether an operation reads an operand where it is in shared memory."""
+    """Whether an operation reads an operand in shared memory."""
     if not isinstance(op, MatrixProduct) or index > 1:
         return False
     atom = atom_of(op.atom)
@@ -233,7 +252,10 @@ def _reads_memory(op: Operation, index: int) -> bool:
 
 
 def _in_memory(value: SSAValue) -> SSAValue:
-    """The tile that registers were read from, if that is one which a bulk load alone has filled."""
+    """Return the buffer that a tile was read from, if a single bulk load filled it.
+
+    A store can then go from that buffer, without a copy through registers.
+    """
     read = value.owner
     if not isinstance(read, ConvertLayoutOp) or not isinstance(read.source.owner, AllocTensorOp):
         return value
@@ -244,6 +266,6 @@ def _in_memory(value: SSAValue) -> SSAValue:
 
 
 def _named(value: SSAValue, what: str) -> str:
-    """A name like that of the tile."""
+    """Return a name derived from that of the tile."""
     hint = value.name_hint if isinstance(value, OpResult) else None
     return what if hint is None else f"{hint}_{what}"

@@ -1,6 +1,17 @@
 """Create TMA descriptors: one for all transfers of equal boxes of one array.
 
-A table entry of a descriptor is its index: what reuses a descriptor has the index of it.
+A descriptor (tensor map) is 128 bytes that the host encodes and a kernel prefetches, so that two
+loads of the same array share one where the array, the direction, the box, the swizzle and the
+element type agree (`Description`). Each distinct one gets the next `tma_index`, the number of
+its kernel argument; operations that reuse it carry the same index.
+
+    %x = tiled_load %v[%i, %k] : 64x64    %d = make_tiled_tma_desc %a box[%c64, %c64]  (tma_index 0)
+    %y = tiled_load %v[%j, %k] : 64x64    %s = async.tiled_tma_load %d, %b0[...] {tma_index = 0}
+                                          %t = async.tiled_tma_load %d, %b1[...] {tma_index = 0}
+
+Requests are bound first (`bind` raises, writes nothing), and written when all of a function can
+be: an error leaves the IR unchanged. A descriptor is made in front of the loops around its first
+use, as far out as the array is defined.
 """
 
 from __future__ import annotations
@@ -41,12 +52,12 @@ from tileas_xdsl.transforms.tma_to_async.candidates import Request
 from tileas_xdsl.transforms.tma_to_async.global_arrays import array_of, stride_problem
 
 INTERNAL_TYPE = "tma_internal_type"
-"""What says, on any of the operations, that TMA moves the elements as those of another type."""
+"""Attribute of a transfer: TMA treats the elements as those of this type."""
 
 
 @dataclass(frozen=True)
 class Description:
-    """What a descriptor describes."""
+    """The key of a descriptor: transfers that agree in it share one."""
 
     view: SSAValue
     direction: str
@@ -59,7 +70,7 @@ class Description:
 
 @dataclass
 class Binding:
-    """A descriptor: one that is there, or one to make in front of the first that uses it."""
+    """A descriptor of the IR, or one to make in front of its first use."""
 
     description: Description
     atom: TmaAtom
@@ -68,7 +79,7 @@ class Binding:
     made: MakeTiledTmaDescOp | None = None
 
     def value(self, request: Request) -> SSAValue:
-        """The descriptor; it is made where nobody has made it."""
+        """Return the descriptor, and make it at the first call."""
         if self.made is None:
             self.made = self._make(request)
         self.made.tma_index = IntegerAttr(self.index, 32)
@@ -77,8 +88,8 @@ class Binding:
     def _make(self, request: Request) -> MakeTiledTmaDescOp:
         facts, point = self.description, _insertion_point(self.description.view, self.first)
         extents = {n: arith.ConstantOp(IntegerAttr(n, IndexType())) for n in facts.box}
-        for number, constant in extents.items():
-            constant.result.name_hint = f"c{number}"
+        for extent, constant in extents.items():
+            constant.result.name_hint = f"c{extent}"
         made = MakeTiledTmaDescOp(
             facts.view,
             [extents[n] for n in facts.box],
@@ -105,7 +116,9 @@ class Descriptors:
 
     @staticmethod
     def of(function: func.FuncOp) -> Descriptors:
-        """Those that are there already, in front of everything that may reuse them."""
+        """Collect the descriptors at the start of a function, which precede all that may reuse
+        them.
+        """
         found = Descriptors()
         indices = [number_of(op.properties.get(TMA_INDEX)) for op in function.walk()]
         found.count = max((n + 1 for n in indices if n is not None), default=0)
@@ -119,7 +132,7 @@ class Descriptors:
         return found
 
     def bind(self, request: Request) -> Binding:
-        """The descriptor of a request, with the next index if it has none; errors at the request.
+        """Return the descriptor of a request, a new one if none fits; raise where TMA cannot do it.
 
         Nothing is written yet.
         """
@@ -136,7 +149,7 @@ class Descriptors:
 
 
 def _described(op: MakeTiledTmaDescOp) -> Description | None:
-    """What a descriptor that is there describes, if a tile could ask for it."""
+    """Return the key of an existing descriptor, None if no tile could ask for it."""
     atom, box = op.atom.data, [n for n in op.box_extents if n is not None]
     fills_otherwise = op.oob_mode is not None and op.oob_mode.data is not OobMode.ZERO
     if not isinstance(atom, TmaAtom) or len(box) != len(op.box) or fills_otherwise:
@@ -148,11 +161,11 @@ def _described(op: MakeTiledTmaDescOp) -> Description | None:
 
 
 def _is_usable(binding: Binding, request: Request) -> bool:
-    """Whether a descriptor comes before a request, and is for an atom like that of it."""
+    """Whether a descriptor dominates a request and has an atom of the same rank and multicast."""
     if binding.made is None:
         return True
-    atom, mine = binding.atom, request.atom
-    if (atom.rank, atom.multicast) != (mine.rank, mine.multicast):
+    atom, wanted = binding.atom, request.atom
+    if (atom.rank, atom.multicast) != (wanted.rank, wanted.multicast):
         return False
     block = binding.made.parent_block()
     top = None if block is None else block.find_ancestor_op_in_block(request.op)
@@ -175,12 +188,13 @@ def _description(request: Request) -> Description:
 
 
 def _box(request: Request, layout: MemoryLayout | None) -> tuple[int, ...]:
-    """As much of the tile as one instruction moves, innermost first."""
+    """Return as much of the tile as one instruction transfers, innermost dimension first."""
     *outer, inner = shape_of(request.tile) or (1,)
     bits = bits_of(request.tile.element_type)
     span = None if layout is None else SWIZZLES[_mode_of(layout)].span
     inner = min(inner, inner if span is None else span * 8 // bits)
     if request.atom.mode in BLACKWELL_MODES:
+        # gather4 and scatter4 address single rows: the box has one (PTX ISA, tile::gather4).
         return (largest_box_extent(inner), 1)
     return (largest_box_extent(inner), *map(largest_box_extent, reversed(outer)))
 
@@ -192,7 +206,7 @@ def _mode_of(layout: MemoryLayout) -> str:
 def _swizzle(
     request: Request, layout: MemoryLayout | None, box: tuple[int, ...]
 ) -> SwizzleMode | None:
-    """How the tile lies, if its type says so and rows of the box are no longer than that spans."""
+    """Return the swizzle of the tile, if rows of the box are not longer than its span."""
     if layout is None:
         return None
     mode, bits = _mode_of(layout), bits_of(request.tile.element_type)
@@ -201,7 +215,7 @@ def _swizzle(
 
 
 def _check(request: Request, facts: Description) -> None:
-    """A descriptor can be made of what is described, as its verifier and the hardware want it."""
+    """Raise unless a tensor map can be encoded for a description, at the request."""
     op, atom, type_ = request.op, request.atom, facts.view.type
     if has_descriptors(op):
         raise op_error(op, "needs a descriptor, but its function has been given all it has")

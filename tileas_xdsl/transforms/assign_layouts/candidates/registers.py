@@ -1,8 +1,20 @@
-"""Register layouts: what each operation on a tile in registers could work with, and what it costs.
+"""Propose register layouts for a group of tiles, and cost each for every operation on the group.
 
-A product fixes the layout of its accumulators, a conversion to registers that of its source, a
-reduction that of the values of its rows.  Everything else works with pieces of rows for each
-thread, of any width that alignment permits.
+A group (`analysis/layouts/tile_groups.py`) is a set of tiles that must share one thread-value
+layout. `_options` lists the layouts worth comparing; the first rule that applies decides:
+
+1. A layout that a type or a `convert_layout` of the group states is the only option.
+2. The accumulator of an MMA: the fragment layout of wgmma or mma.sync (PTX ISA, "Matrix
+   Fragments"), or a column slice of one.
+3. Tiles that are read from tensor memory: one layout for each shape of `tcgen05.ld`.
+4. Operand A that is loaded for a dot: the fragment that ldmatrix writes.
+5. Row vectors reduced from an accumulator: the layout of its rows.
+6. Everything else: blocked layouts, each thread with contiguous chunks of 16 bytes and less.
+
+Example: a `tensor<64x64xf16>` that four warps load from global memory and nothing else
+constrains gets, first, chunks of eight elements (16 bytes, `ld.global.v4.b32`). Whether rows are
+aligned to that is checked per candidate, not here: a candidate that cannot be encoded is kept
+with the reason in `refused`, so that `explain=true` can print why a narrower access was chosen.
 """
 
 from __future__ import annotations
@@ -102,7 +114,7 @@ class Option:
 
 
 def register_candidates(a: Assignment, group: TileGroup) -> Sequence[Candidate]:
-    """What every operation on a group says of every layout that one of them proposes."""
+    """Cost every layout that an operation of the group proposes for all operations on it."""
     operations = _operations(a, group)
     agent = a.agent(group.first_op)
     options = _options(a, group, agent)
@@ -142,7 +154,8 @@ def _axis(op: Operation) -> SubAxis:
 
 def _options(a: Assignment, group: TileGroup, agent: Agent) -> Sequence[Option]:
     """The layouts that are worth comparing, the widest accesses first."""
-    for source in (_written, _of_conversions):
+    # The order of these tests is the order of constraint: what hardware or the program fixes first.
+    for source in (_layouts_of_types, _layouts_of_conversions):
         if fixed := list(dict.fromkeys(source(group))):
             return fixed
     accumulator = _accumulators_of_threads(group, agent) or _accumulators(a, group, agent)
@@ -158,9 +171,12 @@ def _options(a: Assignment, group: TileGroup, agent: Agent) -> Sequence[Option]:
     if (values := values_of_rows(a, group, agent)) is not None:
         return [Option(Family.LINEAR, values)]
     if is_copied(group):
-        return [Option(Family.BLOCKED, layout_of_copied(group, agent, _piece_bytes(group)))]
-    least = _least_bytes(a, group)
-    plain = [*_lines(a, group, agent, least), *_plain(group.shape, agent, least)]
+        return [Option(Family.BLOCKED, layout_of_copied(group, agent, _chunk_element_bytes(group)))]
+    min_bytes = _min_element_bytes(a, group)
+    plain = [
+        *_multi_row_layouts(a, group, agent, min_bytes),
+        *_single_row_layouts(group.shape, agent, min_bytes),
+    ]
     return [_option(layout, Family.BLOCKED) for layout in dict.fromkeys(plain)]
 
 
@@ -169,13 +185,13 @@ def _option(layout: RegisterLayout, family: Family) -> Option:
     return Option(family, layout.layout, 0 if form is None else form.vector)
 
 
-def _written(group: TileGroup) -> Iterator[Option]:
+def _layouts_of_types(group: TileGroup) -> Iterator[Option]:
     """Layouts that types have already."""
     tiles = (placed_tile(value.type) for value in group.values)
     yield from (_encoded(tile.encoding) for tile in tiles if tile and _is_register(tile.encoding))
 
 
-def _of_conversions(group: TileGroup) -> Iterator[Option]:
+def _layouts_of_conversions(group: TileGroup) -> Iterator[Option]:
     """Layouts that the group is converted to: conversions are seeds."""
     for value in group.values:
         for use in value.uses:
@@ -243,19 +259,24 @@ def _has_accumulators(a: Assignment, value: SSAValue) -> bool:
     return choice is not None and choice.family is Family.DOT_OPERAND
 
 
-def _plain(shape: tuple[int, ...], agent: Agent, least: int) -> Iterator[RegisterLayout]:
-    """Pieces of rows, the widest first: accesses of 16 bytes of elements of `least` bytes."""
-    sizes = (size for size in (1, 2, 4, 8, 16) if size >= least)
+def _single_row_layouts(
+    shape: tuple[int, ...], agent: Agent, min_bytes: int
+) -> Iterator[RegisterLayout]:
+    """Blocked layouts with chunks of 16 bytes of elements of `min_bytes`, the widest first."""
+    sizes = (size for size in (1, 2, 4, 8, 16) if size >= min_bytes)
     yield from dict.fromkeys(blocked_layout(shape, agent.warps, size) for size in sizes)
 
 
-def _lines(a: Assignment, group: TileGroup, agent: Agent, least: int) -> Iterator[RegisterLayout]:
-    """Accesses of 16 bytes where a warp takes several rows for that.
+def _multi_row_layouts(
+    a: Assignment, group: TileGroup, agent: Agent, min_bytes: int
+) -> Iterator[RegisterLayout]:
+    """Layouts whose warp covers several rows, so that each thread still accesses 16 bytes.
 
-    Behind pointers each access costs an address of 64 bits; elsewhere it is worth it where a lane
-    would move less than a word, or, where columns are reduced, less than 16 bytes: their partial
-    sums are exchanged once, behind the loop that loads.  What is reduced along rows stays with a
-    warp each, and so do reductions of several values (argmax), which exchange all of them.
+    Behind pointers each access costs an address of 64 bits, so fewer and wider ones always pay.
+    Elsewhere they pay where a lane would access less than a word, or less than 16 bytes if
+    columns are reduced: the partial sums of the rows of a warp are exchanged once, behind the
+    loop. Not for reductions along rows, which stay within a warp, nor for several values
+    (argmax), since an exchange would move all of them.
     """
     operations = [op for op, _ in _operations(a, group)]
     reductions = [op for op in operations if isinstance(op, ReduceOp)]
@@ -265,17 +286,17 @@ def _lines(a: Assignment, group: TileGroup, agent: Agent, least: int) -> Iterato
     is_pointed = any(isinstance(op, LoadBase | StoreBase) and _memory_of(op) for op in operations)
     accesses = [op for op in operations if _memory_of(op) is Space.GMEM]
     short = LANES * (ACCESS_BYTES if axes else WORD_BYTES)
-    if is_pointed or (accesses and group.shape[-1] * least < short):
-        yield line_layout(group.shape, agent.warps, least)
+    if is_pointed or (accesses and group.shape[-1] * min_bytes < short):
+        yield line_layout(group.shape, agent.warps, min_bytes)
 
 
 LANES, WORD_BYTES = 32, 4
 
 
-def _least_bytes(a: Assignment, group: TileGroup) -> int:
-    """Of the elements that are loaded and stored: the smallest make the longest pieces."""
+def _min_element_bytes(a: Assignment, group: TileGroup) -> int:
+    """Return the size of the smallest element loaded or stored: it makes the longest chunks."""
     operations = [op for op, _ in _operations(a, group) if _memory_of(op) is not None]
-    tiles = [placed_tile(_of_group(op, group).type) for op in operations]
+    tiles = [placed_tile(_tile_of_group(op, group).type) for op in operations]
     bits = [bits_of(tile.element_type) for tile in tiles if tile is not None]
     return max(min(bits, default=32) // 8, 1)
 
@@ -284,10 +305,11 @@ MIN_COPIED_BYTES = 8
 """Shorter accesses of a tile that is only copied cost more registers, for addresses, than time."""
 
 
-def _piece_bytes(group: TileGroup) -> int:
-    """Of elements of which an access of 16 bytes has as many as rows are stated to be aligned to.
+def _chunk_element_bytes(group: TileGroup) -> int:
+    """The element size to lay out a tile that is only copied, so that chunks match its alignment.
 
-    The group is one tile that is loaded.
+    A chunk of 16 bytes holds as many elements as rows are known to be aligned to. The group is
+    one tile that is loaded.
     """
     (value,) = group.values
     tile, load = placed_tile(value.type), value.owner
@@ -298,8 +320,8 @@ def _piece_bytes(group: TileGroup) -> int:
     return size * ACCESS_BYTES // stated if stated >= max(size, MIN_COPIED_BYTES) else size
 
 
-def _of_group(op: Operation, group: TileGroup) -> SSAValue:
-    """The operand or result that is of a group."""
+def _tile_of_group(op: Operation, group: TileGroup) -> SSAValue:
+    """Return the operand or result of an operation that belongs to a group."""
     return next(value for value in (*op.results, *op.operands) if value in group.values)
 
 
@@ -316,7 +338,7 @@ class RegisterAccess:
     @property
     def bits(self) -> int:
         """Of the elements that the operation has; tiles of a group may have several types."""
-        tile = placed_tile(_of_group(self.op, self.group).type)
+        tile = placed_tile(_tile_of_group(self.op, self.group).type)
         assert tile is not None
         return bits_of(tile.element_type)
 
@@ -329,20 +351,21 @@ def _register_access(
     return RegisterAccess(op, axis, group, a.agent(group.first_op), loads)
 
 
-def _candidates(place: RegisterAccess, option: Option) -> Iterator[Candidate]:
-    bits, memory = place.bits, _memory_of(place.op)
-    move = option.move if place.loads_tensor_memory else None
+def _candidates(access: RegisterAccess, option: Option) -> Iterator[Candidate]:
+    bits, memory = access.bits, _memory_of(access.op)
+    move = option.move if access.loads_tensor_memory else None
 
     def made(
         atom: str, alignment: int, transactions: float, registers: float, refused: str = ""
     ) -> Candidate:
-        cycles = None if move is None else move.cycles(place.group.shape[1])
+        cycles = None if move is None else move.cycles(access.group.shape[1])
         cost = Cost(transactions, cycles, registers)
-        rest = (place.axis, option.family, max(alignment, 1), option.layout, cost, refused)
-        return Candidate(place.op, atom, Space.RMEM, *rest)
+        rest = (access.axis, option.family, max(alignment, 1), option.layout, cost, refused)
+        return Candidate(access.op, atom, Space.RMEM, *rest)
 
     try:
-        fragment = RegisterLayout(option.layout, place.group.shape, place.agent.threads)
+        fragment = RegisterLayout(option.layout, access.group.shape, access.agent.threads)
+        # Evaluated for its check: a layout that does not tile the shape raises here.
         _ = fragment.held
     except LayoutError as error:
         yield made("-", 1, 0, 0, str(error))
@@ -350,20 +373,20 @@ def _candidates(place: RegisterAccess, option: Option) -> Iterator[Candidate]:
     if move is not None:
         yield made(f"tcgen05_ld_{move.shape}", 1, 0, registers_of(fragment, bits))
     elif memory is None:
-        yield made(_instruction_of_value(place.op), 1, 0, registers_of(fragment, bits))
+        yield made(_instruction_of_value(access.op), 1, 0, registers_of(fragment, bits))
     elif memory is Space.SMEM:
-        stores = isinstance(place.op, TiledStoreOp)
-        shape = place.group.shape
+        stores = isinstance(access.op, TiledStoreOp)
+        shape = access.group.shape
         window = SubTile(memory_layout(shared_layouts(shape, bits)[0]), shape, bits, ())
-        for access in accesses(fragment, window, stores):
-            facts = (access.alignment, access.transactions, access.registers, access.refused)
-            yield made(access.atom, *facts)
+        for found in accesses(fragment, window, stores):
+            facts = (found.alignment, found.transactions, found.registers, found.refused)
+            yield made(found.atom, *facts)
     else:
         width = _width(option, fragment, bits)
-        stores = isinstance(place.op, TiledStoreOp | StoreBase)
-        alignment, known = width * bits // 8, row_alignment(place.op, bits)
+        stores = isinstance(access.op, TiledStoreOp | StoreBase)
+        alignment, known = width * bits // 8, row_alignment(access.op, bits)
         refused = f"rows begin at multiples of {known} bytes, not of {alignment}"
-        if _stated_alignment(place.op, bits) % max(alignment, 1):
+        if _stated_alignment(access.op, bits) % max(alignment, 1):
             steps = store_steps(fragment, 1, bits)
         else:
             steps = store_steps(fragment, width, bits) if stores else row_steps(fragment, width)
@@ -412,9 +435,10 @@ def _adjacent(fragment: RegisterLayout) -> int:
 
 
 def row_alignment(op: Operation, bits: int) -> int:
-    """Bytes that the rows which an operation accesses are known to begin at multiples of.
+    """Return the alignment in bytes of the rows that an operation accesses, as types guarantee it.
 
-    Sizes and strides that are not known may be anything; code looks at them when it runs.
+    Dynamic sizes and strides are taken as aligned: the generated code tests them at run time and
+    has a scalar path.
     """
     if not isinstance(op, TiledLoadBase | TiledStoreOp):
         return ACCESS_BYTES
@@ -426,11 +450,10 @@ def row_alignment(op: Operation, bits: int) -> int:
 
 
 def _stated_alignment(op: Operation, bits: int) -> int:
-    """Bytes that rows begin at multiples of, as far as Tile IR states the divisors of strides.
+    """Return the alignment in bytes that `assume` operations guarantee for rows.
 
-    What launches know of their arguments is stated there, so that code which finds rows aligned
-    when it runs is rarely taken where nothing is: accesses are single elements then, and count as
-    such.
+    The front end states there what a launch knows of its arguments. Where nothing is stated, the
+    run-time test of alignment mostly fails, so accesses are costed as single elements.
     """
     if not isinstance(op, TiledLoadBase | TiledStoreOp):
         return ACCESS_BYTES

@@ -1,4 +1,19 @@
-"""The memory space that each operation requires of its tiles: registers, smem or tmem."""
+"""Say for each operation in which memory spaces its tiles may be: registers, shared or tensor
+memory.
+
+This is the table behind `memory_spaces.py`, which gives each tile one space, and
+`required_conversions.py`, which inserts `convert_layout` where no space satisfies all users:
+
+    operation                       requires
+    wgmma dot                       A in smem (or rmem), B in smem, C and D in rmem
+    tcgen05 dot                     A in smem or tmem, B in smem, C and D in tmem
+    mma.sync dot, elementwise       rmem
+    tiled_load by threads           result in rmem; smem too, if TMA could load it instead
+    TMA load or store               smem
+    pipeline stage                  what its iterator says, smem by default
+
+An operand that a type already places is fixed to that space.
+"""
 
 from __future__ import annotations
 
@@ -50,12 +65,12 @@ from tileas_xdsl.dialects.nv_tileas.types import IteratorType
 from tileas_xdsl.threads.dot.wgmma_operand_a import takes_registers
 
 SpaceRequirement = tuple[SSAValue, frozenset[Space]]
-"""A tile, and the places where an operation can work on it."""
+"""A tile, and the spaces in which an operation can use it."""
 
 _REGISTERS = frozenset({Space.RMEM})
 _SHARED = frozenset({Space.SMEM})
 _LOADED = frozenset({Space.RMEM, Space.SMEM})
-"""What is loaded goes to registers, or stays in memory for those that read it there."""
+"""A loaded tile goes to registers, or stays in shared memory for users that read it there."""
 
 UNDECIDED = AtomAttr.of("unknown_copy")
 """The atom of an access whose instruction is not chosen yet."""
@@ -70,12 +85,12 @@ MEMORY_ACCESSES = (
 )
 """Accesses of threads to memory; `tiled_load` is apart, for its tile may stay in memory."""
 
-_OF_VALUES = (PointedAtomicOp, ReduceOp, ScanOp, ExpandDimsOp, GenerateOp, tensor.ExtractOp)
+_REGISTER_OPS = (PointedAtomicOp, ReduceOp, ScanOp, ExpandDimsOp, GenerateOp, tensor.ExtractOp)
 """Operations that work on tiles in registers, beside elementwise ones."""
 
 
 def reads_registers(op: Operation) -> bool:
-    """Whether an operation reads the values of tiles, wherever they are, into registers."""
+    """Whether an operation works on tiles in registers."""
     if isinstance(op, MEMORY_ACCESSES):
         return not isinstance(op.atom.data, TmaAtom)
     if isinstance(op, CopyBase):
@@ -84,11 +99,11 @@ def reads_registers(op: Operation) -> bool:
         return space_of(op.source.type) is None and space_of(op.destination.type) is None
     if isinstance(op, arith.SelectOp) and not isinstance(op.cond.type, TensorType):
         return False
-    return isinstance(op, _OF_VALUES) or layout_role(op) is LayoutRole.ELEMENTWISE
+    return isinstance(op, _REGISTER_OPS) or layout_role(op) is LayoutRole.ELEMENTWISE
 
 
 def space_requirements(op: Operation) -> Iterator[SpaceRequirement]:
-    """Where an operation wants its tiles; what it does not name may be anywhere."""
+    """Yield the requirements of an operation; tiles that it does not name are unconstrained."""
     for value in (*op.operands, *op.results):
         if (space := space_of(value.type)) is not None and placed_shape(value.type) is not None:
             yield value, frozenset({space})
@@ -101,16 +116,18 @@ def space_requirements(op: Operation) -> Iterator[SpaceRequirement]:
 
 
 def values_of(op: Operation) -> Iterator[SSAValue]:
-    """The tiles that an operation reads or makes as values; the first operand of an access is its
-    place, unless that is a tile of pointers.
+    """Return the tiles that an operation reads or makes as values.
+
+    The first operand of a memory access is its address and no value, unless it is a tile of
+    pointers.
     """
     if isinstance(op, CopyBase):
         return iter((op.source,))
-    place = op.operands[0] if isinstance(op, MEMORY_ACCESSES) else None
-    if place is not None and isinstance(element_of(place.type), PtrType):
-        place = None
+    address = op.operands[0] if isinstance(op, MEMORY_ACCESSES) else None
+    if address is not None and isinstance(element_of(address.type), PtrType):
+        address = None
     tiles = (*op.operands, *op.results)
-    return (v for v in tiles if v is not place and placed_tile(v.type) is not None)
+    return (v for v in tiles if v is not address and placed_tile(v.type) is not None)
 
 
 def _may_stay_in_memory(op: TiledLoadBase) -> bool:
@@ -123,7 +140,7 @@ def _may_stay_in_memory(op: TiledLoadBase) -> bool:
     return all(isinstance(use.operation, ConvertLayoutOp) for use in op.result.uses)
 
 
-def _of_product(op: MatrixProduct) -> Iterator[SpaceRequirement]:
+def _dot_spaces(op: MatrixProduct) -> Iterator[SpaceRequirement]:
     atom = atom_of(op.atom)
     if not isinstance(atom, MmaAtom):
         return
@@ -135,8 +152,8 @@ def _of_product(op: MatrixProduct) -> Iterator[SpaceRequirement]:
         yield from ((scales, _SHARED) for scales in (op.sfa, op.sfb) if scales is not None)
 
 
-def _of_copy(op: CopyBase) -> Iterator[SpaceRequirement]:
-    """Where a tile can be copied from or to, if the other place is known."""
+def _copy_spaces(op: CopyBase) -> Iterator[SpaceRequirement]:
+    """Return where a tile can be copied from or to, if the other side is known."""
     source, destination = space_of(op.source.type), space_of(op.destination.type)
     if source is None and destination is not None:
         yield op.source, frozenset(a for a, b in LEGAL_PAIRS if b is destination)
@@ -144,26 +161,26 @@ def _of_copy(op: CopyBase) -> Iterator[SpaceRequirement]:
         yield op.destination, frozenset(b for a, b in LEGAL_PAIRS if a is source)
 
 
-def _of_stage(op: StageOp) -> Iterator[SpaceRequirement]:
-    """Tiles of a stage are where its iterator says; without a word in shared memory."""
+def _stage_spaces(op: StageOp) -> Iterator[SpaceRequirement]:
+    """Return the space of the tiles of a stage: that of its iterator, else shared memory."""
     said = {t.space for v in op.operands if isinstance(t := v.type, IteratorType)}
     spaces = frozenset(space.data for space in said if isinstance(space, SpaceAttr))
     tiles = op.regions[0].block.args if op.regions else payload_results(op)
     yield from ((v, spaces or _SHARED) for v in tiles if placed_tile(v.type) is not None)
 
 
-def _of_slice(op: InsertSliceOp) -> Iterator[SpaceRequirement]:
-    """A slice and the tile that it goes into are in one place, in registers if none is said."""
+def _slice_spaces(op: InsertSliceOp) -> Iterator[SpaceRequirement]:
+    """A slice and its destination share a space, registers by default."""
     known = (space_of(tile.type) for tile in (op.source, op.destination))
     place = next((space for space in known if space is not None), Space.RMEM)
     yield from ((tile, frozenset({place})) for tile in (op.source, op.destination))
 
 
-def _of_transfer(op: TmaTransferOp) -> Iterator[SpaceRequirement]:
+def _tma_spaces(op: TmaTransferOp) -> Iterator[SpaceRequirement]:
     yield op.operands[1], _SHARED
 
 
-def _of_load(op: TiledLoadBase) -> Iterator[SpaceRequirement]:
+def _load_spaces(op: TiledLoadBase) -> Iterator[SpaceRequirement]:
     if isinstance(op.atom.data, TmaAtom):
         if space_of(op.loaded_type()) is None:
             yield op.result, _SHARED
@@ -171,8 +188,8 @@ def _of_load(op: TiledLoadBase) -> Iterator[SpaceRequirement]:
         yield op.result, _LOADED if _may_stay_in_memory(op) else _REGISTERS
 
 
-def _of_access(op: TiledStoreOp | TiledAtomicRmwOp) -> Iterator[SpaceRequirement]:
-    """TMA takes tiles from shared memory, where they may be copied to; threads from registers."""
+def _store_spaces(op: TiledStoreOp | TiledAtomicRmwOp) -> Iterator[SpaceRequirement]:
+    """TMA stores from shared memory (a copy there may be inserted), threads from registers."""
     if isinstance(op.atom.data, TmaAtom):
         yield op.value, _LOADED
     else:
@@ -184,11 +201,11 @@ _Table: TypeAlias = Sequence[
 ]
 
 _BY_TYPE: _Table = (
-    ((DotOp, AsyncDotOp, BlockScaledMmaOp), _of_product),
-    ((TmaTransferOp,), _of_transfer),
-    ((TiledLoadBase,), _of_load),
-    ((TiledStoreOp, TiledAtomicRmwOp), _of_access),
-    ((InsertSliceOp,), _of_slice),
-    ((CopyBase,), _of_copy),
-    ((StageOp,), _of_stage),
+    ((DotOp, AsyncDotOp, BlockScaledMmaOp), _dot_spaces),
+    ((TmaTransferOp,), _tma_spaces),
+    ((TiledLoadBase,), _load_spaces),
+    ((TiledStoreOp, TiledAtomicRmwOp), _store_spaces),
+    ((InsertSliceOp,), _slice_spaces),
+    ((CopyBase,), _copy_spaces),
+    ((StageOp,), _stage_spaces),
 )

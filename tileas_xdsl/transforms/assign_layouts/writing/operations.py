@@ -1,7 +1,15 @@
-"""Writing choices into the IR: encodings of types, layouts and atoms of operations.
+"""Write the chosen layouts into the IR: encodings of tile types, and atoms of operations.
 
-Constants and splats that a group uses are made anew in its layout, so that several groups may use
-one.  The tiles of a stage are named in types of lists, of iterators and of bodies; all change.
+    %a = tiled_load %v[%i] {atom = unknown_copy} : -> tensor<1024xf16>
+    %a = tiled_load %v[%i] {atom = ldg}
+        : -> tensor<1024xf16, #nv_tileas.blocked<"((8,128)):((1@value,1@thread))">>
+
+Types change in place, in this order: the tiles of each group, with the views and slices of its
+buffers; the types of pipeline stages, which list their tiles; then constants and splats, which
+are cloned for each layout that uses them, so that several groups may share one; last the atoms.
+
+A slice of a buffer gets a layout of its own only if it begins where the swizzle pattern does: a
+multiple of 8 rows. Other slices keep a type without encoding, and are read through the buffer.
 """
 
 from __future__ import annotations
@@ -48,13 +56,13 @@ from tileas_xdsl.transforms.assign_layouts.writing.tile_encodings import encodin
 LAYOUT = "nv_tileas.layout"
 
 SWIZZLE_ROWS = 8
-"""Rows after which every swizzle of panels repeats."""
+"""The period in rows of every shared-memory swizzle (PTX ISA, "Swizzling modes")."""
 
 BULK_ATOMS: Mapping[str, str] = {"cp.async.bulk.tensor": "tma_load"}
 
 
 def write(a: Assignment, root: Operation) -> None:
-    """Write every choice of an assignment."""
+    """Write every decision of an assignment."""
     chosen = {
         group: decision.choice
         for group, decision in a.decisions.items()
@@ -84,7 +92,7 @@ def _retype_group(a: Assignment, group: TileGroup, choice: Choice) -> None:
 
 
 def _is_left_in_memory(value: SSAValue, choice: Choice) -> bool:
-    """Whether a tile that nothing reads is loaded from the memory that it would best stay in."""
+    """Whether a tile loaded from shared memory has no reader that needs registers."""
     is_shared = isinstance(choice.layout, MemoryLayout)
     owner = value.owner
     return (
@@ -93,9 +101,9 @@ def _is_left_in_memory(value: SSAValue, choice: Choice) -> bool:
 
 
 def _retype_parts(a: Assignment, value: SSAValue, layout: MemoryLayout) -> None:
-    """Rows of a tile in memory lie as it does, its transpose the other way round.
+    """Give slices and transposes of a buffer the layouts that follow from the buffer's.
 
-    Parts that begin where the swizzle has not come round say nothing of how they lie.
+    A part that does not begin at a period of the swizzle keeps its type.
     """
     for use in value.uses:
         part = next((r for r in use.operation.results if r in a.groups.parts), None)
@@ -108,7 +116,7 @@ def _retype_parts(a: Assignment, value: SSAValue, layout: MemoryLayout) -> None:
 
 
 def _layout_of_part(layout: MemoryLayout, cut: ExtractSliceOp | ViewOp) -> MemoryLayout | None:
-    """The layout of a part of a tile; None where the tile's says nothing of it."""
+    """Return the layout of a part of a tile; None where it does not follow from the tile."""
     if isinstance(cut, ExtractSliceOp):
         if {*cut.static_strides.get_values()} != {1}:
             return None
@@ -119,14 +127,14 @@ def _layout_of_part(layout: MemoryLayout, cut: ExtractSliceOp | ViewOp) -> Memor
 
 
 def _renamed(layout: MemoryLayout, cut: ViewOp) -> MemoryLayout | None:
-    """The layout of the same rows under another shape."""
+    """Return the layout of the same rows under another shape."""
     shape = shape_of(cut.result.type) or ()
     found = panels_of(layout, product_each(layout.shape), bits_of(element_of(cut.result.type)))
     return None if isinstance(found, str) else memory_layout(replace(found, shape=shape))
 
 
 def _retype_slices(a: Assignment, value: SSAValue) -> None:
-    """Columns of accumulators are laid out as accumulators of so many columns."""
+    """Give column slices of an accumulator in tensor memory the layout of a smaller one."""
     for use in value.uses:
         cut = use.operation
         if isinstance(cut, ExtractSliceOp) and cut.result in a.groups.parts:
@@ -146,10 +154,9 @@ def _transposed(layout: MemoryLayout) -> MemoryLayout | None:
 def layout_of_rows(
     layout: MemoryLayout, offsets: Sequence[int], sizes: Sequence[int]
 ) -> MemoryLayout | None:
-    """The layout of some whole rows, a multiple of those after which swizzles repeat.
+    """Return the layout of a slice of whole rows that begins at a period of the swizzle, else None.
 
-    `offsets` may be `DYNAMIC_INDEX`.  None for other parts, and where the tile has more than rows
-    and columns.
+    `offsets` may be `DYNAMIC_INDEX`, which are multiples of the period by the slice's own check.
     """
     whole = product_each(layout.shape)
     known = [offset for offset in offsets if offset != DYNAMIC_INDEX]
@@ -169,7 +176,7 @@ def layout_of_rows(
 
 
 def _write_operations(a: Assignment, group: TileGroup, choice: Choice) -> None:
-    """The layouts that loads and stores work with, and the atoms that were chosen for them."""
+    """Write the layouts that loads and stores work with, and their atoms."""
     for op, candidate in choice.atoms.items():
         if not isinstance(op, TiledLoadBase | TiledStoreOp | TmaTransferOp):
             continue
@@ -182,7 +189,7 @@ def _write_operations(a: Assignment, group: TileGroup, choice: Choice) -> None:
 
 
 def _of_its_tile(op: Operation, layout: MemoryLayout) -> MemoryLayout:
-    """The layout of the tile that an operation moves: it may be a view of the one laid out."""
+    """Return the layout of the tile that an operation accesses, which may be a view."""
     types = (*op.result_types, *op.operand_types)
     encodings = (type_.encoding for type_ in types if isa(type_, TensorType[Attribute]))
     return next((one.data for one in encodings if isinstance(one, SharedEncoding)), layout)

@@ -1,4 +1,19 @@
-"""Patterns on `scf.if` that yields tiles: each arm gets its own storage and its own slices."""
+"""Patterns on `scf.if` that yields tiles: each arm gets its own storage and its own slices.
+
+A tile that crosses an `scf.if` must have one layout and one buffer for both arms. These patterns
+let only what is read cross it:
+
+    %b = alloc_tensor : 32x32                    %r = scf.if %c -> 32x32 {
+    %r = scf.if %c -> 32x32 {                      %b0 = alloc_tensor : 32x32
+      %0 = insert_slice %x into %b[0, 0]           %0 = insert_slice %x into %b0[0, 0]
+      yield %0                             ->      yield %0
+    } else {                                     } else {
+      %1 = insert_slice %y into %b[0, 0]           %b1 = alloc_tensor : 32x32 ...
+
+    %r = scf.if %c -> 32x32 {yield %s} ...       %r = scf.if %c -> 16x32 {
+    %e = extract_slice %r[0, 0][16, 32]    ->      %e0 = extract_slice %s[0, 0][16, 32]
+                                                   yield %e0 } ...
+"""
 
 from __future__ import annotations
 
@@ -20,7 +35,7 @@ DESTINATION = 1
 
 
 def _yields(op: scf.IfOp) -> tuple[scf.YieldOp, scf.YieldOp] | None:
-    """The ends of both arms, None if there is only one."""
+    """Return the terminators of both arms, None if there is only one arm."""
     if not op.output or not op.false_region.blocks:
         return None
     ends = op.true_region.block.last_op, op.false_region.block.last_op
@@ -30,10 +45,7 @@ def _yields(op: scf.IfOp) -> tuple[scf.YieldOp, scf.YieldOp] | None:
 
 
 class DecomposeIfByInsertSlice(RewritePattern):
-    """Where both arms fill one new tile with slices, each arm gets a new tile of its own.
-
-    Nothing else may use the tile.
-    """
+    """Give each arm its own tile, where both arms insert into one that nothing else uses."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: scf.IfOp, rewriter: PatternRewriter) -> None:
@@ -73,10 +85,10 @@ def _block_of(op: Operation) -> Block:
 
 
 class DecomposeIfByExtractSlice(RewritePattern):
-    """Slices around an `scf.if` move into its arms, so that only slices leave it.
+    """Move slices around an `scf.if` into its arms, so that only slices are yielded.
 
-    Either both arms yield slices that were taken before, or every use of the result takes the same
-    slice of it.
+    Either both arms yield slices of tiles defined outside, or every use of the result takes the
+    same static slice of it.
     """
 
     @op_type_rewrite_pattern
@@ -94,38 +106,38 @@ def _sink_yielded(
     op: scf.IfOp, ends: tuple[scf.YieldOp, scf.YieldOp], index: int, rewriter: PatternRewriter
 ) -> bool:
     slices = [end.arguments[index].owner for end in ends]
-    if not all(isinstance(piece, ExtractSliceOp) for piece in slices):
+    if not all(isinstance(slice_op, ExtractSliceOp) for slice_op in slices):
         return False
     outside = [
-        piece
-        for piece in dict.fromkeys(slices)
-        if isinstance(piece, ExtractSliceOp) and piece.parent is op.parent
+        slice_op
+        for slice_op in dict.fromkeys(slices)
+        if isinstance(slice_op, ExtractSliceOp) and slice_op.parent is op.parent
     ]
-    if not outside or not all(_only_used_by(piece, ends) for piece in outside):
+    if not outside or not all(_only_used_by(slice_op, ends) for slice_op in outside):
         return False
-    if not all(crosses_nothing(piece, op) for piece in outside):
+    if not all(crosses_nothing(slice_op, op) for slice_op in outside):
         return False
-    for piece in outside:
+    for slice_op in outside:
         for end in ends:
-            _sink_into(piece, end, rewriter)
-        rewriter.erase(piece)
+            _sink_into(slice_op, end, rewriter)
+        rewriter.erase(slice_op)
     return True
 
 
-def _sink_into(piece: ExtractSliceOp, end: scf.YieldOp, rewriter: PatternRewriter) -> None:
-    """Give the arm that `end` ends a slice of its own, if it yields this one."""
-    positions = [k for k, value in enumerate(end.operands) if value is piece.result]
+def _sink_into(slice_op: ExtractSliceOp, end: scf.YieldOp, rewriter: PatternRewriter) -> None:
+    """Clone a slice into the arm that `end` terminates, if that yields it."""
+    positions = [k for k, value in enumerate(end.operands) if value is slice_op.result]
     if not positions:
         return
-    own = piece.clone()
+    own = slice_op.clone()
     rewriter.insert(own, InsertPoint.at_start(_block_of(end)))
     for position in positions:
         end.operands[position] = own.result
     rewriter.notify_op_modified(end)
 
 
-def _only_used_by(piece: ExtractSliceOp, users: Sequence[Operation]) -> bool:
-    return all(use.operation in users for use in piece.result.uses)
+def _only_used_by(slice_op: ExtractSliceOp, users: Sequence[Operation]) -> bool:
+    return all(use.operation in users for use in slice_op.result.uses)
 
 
 def _sink_uses(
@@ -136,13 +148,15 @@ def _sink_uses(
     rewriter: PatternRewriter,
 ) -> bool:
     users = [use.operation for use in result.uses]
-    pieces = [user for user in users if isinstance(user, ExtractSliceOp)]
-    if not pieces or len(pieces) != len(users):
+    slice_ops = [user for user in users if isinstance(user, ExtractSliceOp)]
+    if not slice_ops or len(slice_ops) != len(users):
         return False
-    first = pieces[0]
-    if not part_of(first).is_static or any(not _same_slice(first, piece) for piece in pieces):
+    first = slice_ops[0]
+    if not part_of(first).is_static or any(
+        not _same_slice(first, slice_op) for slice_op in slice_ops
+    ):
         return False
-    if not all(crosses_nothing(op, piece) for piece in pieces):
+    if not all(crosses_nothing(op, slice_op) for slice_op in slice_ops):
         return False
     for end in ends:
         own = ExtractSliceOp.create(
@@ -163,8 +177,8 @@ def _sink_uses(
     )
     new.output[index].name_hint = first.result.name_hint
     rewriter.insert(new, InsertPoint.before(op))
-    for piece in pieces:
-        rewriter.replace(piece, (), [new.output[index]])
+    for slice_op in slice_ops:
+        rewriter.replace(slice_op, (), [new.output[index]])
     rewriter.replace(op, (), [None if i == index else r for i, r in enumerate(new.output)])
     return True
 

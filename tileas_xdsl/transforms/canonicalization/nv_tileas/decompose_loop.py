@@ -1,4 +1,17 @@
-"""A loop that carries a tile only to fill it anew: the tile moves into the loop."""
+"""Move a tile that a loop carries only to overwrite it into the body of the loop.
+
+    %b = alloc_tensor : 32x32                     scf.for %i {
+    %r = scf.for %i iter_args(%t = %b) {            %b = alloc_tensor : 32x32
+      %0 = insert_slice %x into %t[0, 0]    ->      %0 = insert_slice %x into %b[0, 0]
+      "test.op"(%0)                                 "test.op"(%0)
+      yield %0                                    }
+    }
+
+Legal only if no iteration reads what an earlier one wrote. Reads and writes are boxes of static
+bounds: for each read, the boxes inserted before it in the same iteration are subtracted; what is
+left must have been filled before the loop and be written by no iteration, in which case the
+initial `insert_slice`s move along.
+"""
 
 from __future__ import annotations
 
@@ -29,15 +42,14 @@ from tileas_xdsl.transforms.canonicalization.nv_tileas.slice_geometry import (
 )
 
 TOKEN_POSITION = "token_iter_idx"
-"""An attribute of loops that counts iteration arguments, so that none may be dropped."""
+"""A loop attribute that refers to an iteration argument by position: none may be dropped."""
 
 
 class DecomposeLoopIterArgs(RewritePattern):
-    """A carried tile that begins as a new one and is filled with slices moves into the body.
+    """Replace a carried tile by a new tile in each iteration.
 
-    Only if the result of the loop is not used, and no iteration reads an element that it has not
-    written before (or that the tile began with and no iteration writes): then nothing that one
-    iteration leaves is seen by the next.
+    Only if the result of the loop is not used, and no iteration reads an element that an earlier
+    one wrote.
     """
 
     @op_type_rewrite_pattern
@@ -53,7 +65,7 @@ class DecomposeLoopIterArgs(RewritePattern):
 
 @dataclass(frozen=True)
 class _Carried:
-    """A tile that a loop carries: where it begins, and how the body fills it."""
+    """A tile that a loop carries: its allocation and the inserts before the loop."""
 
     alloc: AllocTensorOp
     filled_before: list[InsertSliceOp]
@@ -90,9 +102,10 @@ def _reads_what_was_before(
     inside: Sequence[InsertSliceOp],
     before: Sequence[InsertSliceOp],
 ) -> bool | None:
-    """Whether the body reads what the tile began with; None if it reads an older iteration.
+    """Whether the body reads what was inserted before the loop; None if it may read an older
+    iteration.
 
-    The yield of the loop hands the tile on at `index`; at any other place it reads all of it.
+    The terminator passes the tile on at `index`; at any other position it reads all of it.
     """
     assert isinstance(argument.owner, Block)
     end = argument.owner.last_op
@@ -107,7 +120,7 @@ def _reads_what_was_before(
                 continue
             if (left := _unwritten(user, value, inside[:position])) is None:
                 return None
-            if not all(_begins_filled(box, before, written) for box in left):
+            if not all(_is_initial_only(box, before, written) for box in left):
                 return None
             found = found or bool(left)
     return found
@@ -116,7 +129,7 @@ def _reads_what_was_before(
 def _unwritten(
     user: Operation, value: SSAValue, inserts: Sequence[InsertSliceOp]
 ) -> list[Box] | None:
-    """What `user` reads of a tile and `inserts` did not write; None if that is not known."""
+    """Return the boxes that `user` reads and `inserts` did not write; None if not known."""
     shape = shape_of(value.type)
     assert shape is not None
     if isinstance(user, ExtractSliceOp):
@@ -137,10 +150,10 @@ def _only_reads(op: Operation) -> bool:
     return effects is not None and all(e.kind is MemoryEffectKind.READ for e in effects)
 
 
-def _begins_filled(
+def _is_initial_only(
     box: Box, before: Sequence[InsertSliceOp], written: Sequence[Box | None]
 ) -> bool:
-    """Whether a part of the tile was filled before the loop and no iteration writes it."""
+    """Whether a box was filled before the loop, and no iteration writes it."""
     if not all(are_disjoint(box, other) for other in written):
         return False
     left = [box]
@@ -173,7 +186,7 @@ def _sink(op: scf.ForOp, index: int, carried: _Carried, rewriter: PatternRewrite
 
 
 def _fresh_tile(op: scf.ForOp, carried: _Carried, rewriter: PatternRewriter) -> SSAValue:
-    """A new tile at the beginning of the body, filled as the carried one was if that is read."""
+    """Create a tile at the start of the body, with the initial inserts if they are read."""
     alloc = carried.alloc.clone()
     copies: list[Operation] = [alloc]
     tile: SSAValue = alloc.result

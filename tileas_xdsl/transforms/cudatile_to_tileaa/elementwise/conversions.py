@@ -1,4 +1,15 @@
-"""From one element type to another."""
+"""Convert Tile IR casts between element types.
+
+    %e = ftoi %d signed : tile<4xf32> -> tile<4xi32>     %e = arith.fptosi %d
+    %f = ftof %d : tile<4xf32> -> tile<4xf16>            %f = nv_tileaa.fp_to_fp %d
+
+Special cases are where Tile IR states a result and `cvt` of PTX gives another one:
+
+* float to i64 of NaN is 0 in Tile IR; `cvt` gives 0 only in up to 32 bits;
+* an integer beyond the range of an 8-bit float becomes NaN or infinity; `cvt.satfinite` gives the
+  largest finite value;
+* 4-bit types are stored in bytes (`nibbles.py`); tf32 is stored as f32.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +63,7 @@ _ADDRESSES: Mapping[type[Operation], Make] = {
 }
 
 
-def _element_by_element(
+def _map_elements(
     c: Converter, op: Operation, make: Make, element: Any = None
 ) -> Sequence[SSAValue]:
     element = element or element_of(c.type(op.results[0]))
@@ -65,16 +76,14 @@ def _element_by_element(
 
 
 def by_sign(c: Converter, op: Any) -> Sequence[SSAValue]:
-    """One of two operations; floats become integers that saturate, whether asked for or not."""
+    """Convert by the signed or unsigned operation; floats saturate to integers in any case."""
     target = numbers_of(op.to.type)
     if isinstance(op, ct.ExtIOp) and numbers_of(op.from_.type) == nibbles.i4:
         wide, unsigned = element_of(c.type(op.to)), is_unsigned(op)
         return [nibbles.extended(c, c.get(op.from_), wide, unsigned=unsigned)]
     if isinstance(op, ct.IToFOp) and target == nibbles.f4:
         return [
-            nibbles.rounded(
-                c, _element_by_element(c, op, _BY_SIGN[type(op)][is_unsigned(op)], f32)[0]
-            )
+            nibbles.rounded(c, _map_elements(c, op, _BY_SIGN[type(op)][is_unsigned(op)], f32)[0])
         ]
     if isinstance(op, ct.FToIOp) and element_of(c.type(op.to)) == i1:
         return [is_nonzero(c, c.get(op.from_))]
@@ -82,11 +91,11 @@ def by_sign(c: Converter, op: Any) -> Sequence[SSAValue]:
         return _saturated(c, op)
     if isinstance(op, ct.IToFOp) and (limit := _overflow(c, op)) is not None:
         return _bounded(c, op, limit)
-    return _element_by_element(c, op, _BY_SIGN[type(op)][is_unsigned(op)])
+    return _map_elements(c, op, _BY_SIGN[type(op)][is_unsigned(op)])
 
 
 def _saturated(c: Converter, op: ct.FToIOp) -> Sequence[SSAValue]:
-    """Integers of 64 bits, zero where there is no number: `cvt` gives zero in fewer bits only."""
+    """Convert to i64, with 0 for NaN."""
     make = _BY_SIGN[ct.FToIOp][is_unsigned(op)]
     source = c.get(op.from_)
     if bit_width(element_of(source.type)) < 32:
@@ -102,22 +111,24 @@ def _saturated(c: Converter, op: ct.FToIOp) -> Sequence[SSAValue]:
 
 @dataclass(frozen=True)
 class Overflow:
-    """From where on integers are too large for a float of 8 bits."""
+    """The magnitude from which an integer exceeds the range of an 8-bit float."""
 
     limit: float
     relation: str
-    """How a magnitude compares with the limit where it is too large: ties go to even."""
+    """The predicate `magnitude ? limit` of an overflow; ties go to even."""
     result: float
 
 
 _OVERFLOWS: Mapping[str, Overflow] = {
+    # The midpoint between the largest finite value and the next step. 448 has an even mantissa,
+    # so the tie at 464 stays finite; 57344 an odd one, so the tie at 61440 overflows.
     "f8E4M3FN": Overflow(464.0, "ogt", nan),
     "f8E5M2": Overflow(61440.0, "oge", inf),
 }
 
 
 def _overflow(c: Converter, op: ct.IToFOp) -> Overflow | None:
-    """When an integer becomes infinite or NaN, as conversions of PTX saturate; None if never."""
+    """Return the overflow rule of an integer-to-float cast; None if it cannot overflow."""
     source, target = (element_of(c.type(value)) for value in (op.from_, op.to))
     found = _OVERFLOWS.get(name_of_scalar(target))
     largest = 1 << (bit_width(source) - (not is_unsigned(op)))
@@ -125,12 +136,12 @@ def _overflow(c: Converter, op: ct.IToFOp) -> Overflow | None:
 
 
 def _bounded(c: Converter, op: ct.IToFOp, overflow: Overflow) -> Sequence[SSAValue]:
-    """Integers as floats of 8 bits; those that are too large by the text of `itof`."""
+    """Convert to an 8-bit float, with NaN or infinity beyond its range as `itof` states."""
     make = _BY_SIGN[ct.IToFOp][is_unsigned(op)]
     target: Any = element_of(c.type(op.to))
 
     def body(value: SSAValue) -> SSAValue:
-        size = c.insert(make(value, f32)).result
+        magnitude = c.insert(make(value, f32)).result
         above = c.insert(arith.ConstantOp(FloatAttr(overflow.limit, f32))).result
         found, results = c.insert(make(value, target)).result, [(above, overflow.result)]
         if not is_unsigned(op):
@@ -138,7 +149,7 @@ def _bounded(c: Converter, op: ct.IToFOp, overflow: Overflow) -> Sequence[SSAVal
             results.append((below, -overflow.result))
         for limit, result in results:
             relation = overflow.relation if limit is above else overflow.relation.replace("g", "l")
-            is_past = c.insert(arith.CmpfOp(size, limit, relation)).result
+            is_past = c.insert(arith.CmpfOp(magnitude, limit, relation)).result
             other = c.insert(arith.ConstantOp(FloatAttr(result, target))).result
             found = c.insert(arith.SelectOp(is_past, other, found)).result
         return found
@@ -147,7 +158,7 @@ def _bounded(c: Converter, op: ct.IToFOp, overflow: Overflow) -> Sequence[SSAVal
 
 
 def is_nonzero(c: Converter, operand: SSAValue) -> SSAValue:
-    """Floats as booleans: whatever is not zero is true, NaN too (cuTile, as numpy and torch)."""
+    """Convert a float to a boolean: NaN is true (as in cuTile, numpy and torch)."""
     if bit_width(element_of(operand.type)) < 32:
         # Scales have no zero to compare with.
         operand = c.insert(aa.FpToFpOp(operand, tile_of(f32, shape_of(operand.type)))).result
@@ -161,14 +172,14 @@ def is_nonzero(c: Converter, operand: SSAValue) -> SSAValue:
 
 
 def truncated(c: Converter, op: ct.TruncIOp) -> Sequence[SSAValue]:
-    """The low bits."""
+    """Keep the low bits of an integer."""
     if numbers_of(op.to.type) == nibbles.i4:
         return [nibbles.truncated(c, c.get(op.from_))]
-    return _element_by_element(c, op, arith.TruncIOp)
+    return _map_elements(c, op, arith.TruncIOp)
 
 
 def float_to_float(c: Converter, op: ct.FToFOp) -> Sequence[SSAValue]:
-    """Another float type; where all numbers are there anyway, how it is rounded is no matter."""
+    """Convert between float types; a rounding mode is kept only where values can be lost."""
     if numbers_of(op.to.type) == nibbles.f4:
         return [nibbles.rounded(c, c.get(op.from_))]
     source, target = (element_of(c.type(value)) for value in (op.from_, op.to))
@@ -182,7 +193,7 @@ def float_to_float(c: Converter, op: ct.FToFOp) -> Sequence[SSAValue]:
 
 
 def bits(c: Converter, op: ct.BitcastOp) -> Sequence[SSAValue]:
-    """The same bits."""
+    """Convert a bitcast."""
     source, type_ = c.get(op.source), c.type(op.result)
     if source.type == type_:
         return [source]
@@ -190,7 +201,7 @@ def bits(c: Converter, op: ct.BitcastOp) -> Sequence[SSAValue]:
 
 
 def address(c: Converter, op: Any) -> Sequence[SSAValue]:
-    """From or to addresses."""
+    """Convert between integers and pointers."""
     source, type_ = c.get(op.source), c.type(op.result)
     if source.type == type_:
         return [source]
@@ -198,7 +209,10 @@ def address(c: Converter, op: Any) -> Sequence[SSAValue]:
 
 
 def packed(c: Converter, op: ct.PackOp | ct.UnpackOp) -> Sequence[SSAValue]:
-    """The bits of a whole tile as other elements; tf32 has the bits of f32, but for the last."""
+    """Reinterpret the bytes of a whole tile as other elements.
+
+    tf32 is stored as f32 whose low 13 bits are ignored: truncation restores the type.
+    """
     source, type_ = c.get(op.source), c.type(op.result)
     before, after = numbers_of(op.source.type), numbers_of(op.result.type)
     if before in WIDENED:

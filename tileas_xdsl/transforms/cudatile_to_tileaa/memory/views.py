@@ -1,4 +1,20 @@
-"""Memory through views: arrays, ways to see them as tiles, and accesses to those."""
+"""Convert Tile IR memory through views: arrays, tiled views of them, and loads and stores of tiles.
+
+    %v = make_tensor_view %p, shape = [%n], strides = [1]     %v = nv_tileaa.make_memref %p, ...
+    %w = make_partition_view %v : partition_view<tile=(8)>    %w = nv_tileaa.block_tile %v
+    %t, %k = load_view_tko weak %w[%n]                        %t, %k = nv_tileaa.tiled_load %w[%i]
+                                                                           after %token
+
+Tile IR has three views, distinguished by what an index counts:
+
+* partition view: tiles that abut; the index counts tiles;
+* strided view: tiles at `traversal_strides`; converted to tile 0 and an offset in elements;
+* gather/scatter view: one dimension takes a tile of indices; no view remains, the coordinates of
+  each element are computed by `generate`.
+
+A view may permute dimensions (`dim_map`), which `block_tile` keeps. An access that Tile IR
+orders more strongly than weak gets its fences here (`FencedAccess`).
+"""
 
 from __future__ import annotations
 
@@ -55,7 +71,7 @@ _SPECIAL: Mapping[PaddingValue, SpecialPadding] = {
 
 
 def padding_of(view: TileView) -> Attribute | None:
-    """What a view delivers out of bounds, None if that is not said."""
+    """Return the value of out-of-bounds elements, None if the view has none."""
     padding, type_ = view.padding_value, view.tensor_view.element_type
     if not isinstance(padding, PaddingValueAttr):
         return None
@@ -66,7 +82,7 @@ def padding_of(view: TileView) -> Attribute | None:
 
 
 def make_tensor_view(c: Converter, op: MakeTensorViewOp) -> Sequence[SSAValue]:
-    """An array behind a pointer."""
+    """Convert to an array: a pointer with extents and strides."""
     type_ = op.result.type
     assert isinstance(type_, TensorViewType)
     check_whole_bytes(op, type_.element_type)
@@ -82,7 +98,7 @@ def _view_type(value: SSAValue) -> TileView:
 
 
 def _dims(view: TileView) -> tuple[int, ...]:
-    """For each dimension of a tile, that of the tensor."""
+    """Return for each dimension of a tile that of the tensor."""
     if isinstance(view, PartitionViewType | StridedViewType):
         return tuple(dim.data for dim in view.dim_map)
     return tuple(range(view.index_rank))
@@ -91,14 +107,14 @@ def _dims(view: TileView) -> tuple[int, ...]:
 def make_tiles(
     c: Converter, op: ct.MakePartitionViewOp | ct.MakeStridedViewOp
 ) -> Sequence[SSAValue]:
-    """An array seen as tiles."""
+    """Convert a partition or strided view."""
     view = _view_type(op.result)
     made = BlockTileOp(c.get(op.tensor_view), view.get_tile_shape(), _dims(view))
     return [c.insert(made).result]
 
 
 def make_gather_scatter(c: Converter, op: ct.MakeGatherScatterViewOp) -> Sequence[SSAValue]:
-    """The array itself: coordinates say the rest."""
+    """Convert to the array itself; accesses compute the coordinates."""
     return [c.get(op.tensor_view)]
 
 
@@ -127,7 +143,7 @@ def tensor_shape(c: Converter, op: ct.GetTensorShapeOp) -> Sequence[SSAValue]:
 
 
 def index_space(c: Converter, op: ct.GetIndexSpaceShapeOp) -> Sequence[SSAValue]:
-    """Tiles along each dimension: all that begin in bounds."""
+    """Return the number of tiles along each dimension that begin in bounds."""
     view, value = _view_type(op.src), c.get(op.src)
     array = value.owner.source if isinstance(value.owner, BlockTileOp) else value
     counts = list[SSAValue]()
@@ -138,10 +154,9 @@ def index_space(c: Converter, op: ct.GetIndexSpaceShapeOp) -> Sequence[SSAValue]
 
 
 def _steps(view: TileView) -> Sequence[int]:
-    """By dimension, how many elements are between the first ones of two tiles.
+    """Return the distance in elements between consecutive indices, by dimension.
 
-    Gather/scatter views are indexed by elements: by one for each slice along the sparse dimension,
-    by the first element of the tile along the others.
+    Gather/scatter views are indexed by elements.
     """
     if isinstance(view, StridedViewType):
         return [step.data for step in view.traversal_strides]
@@ -153,23 +168,23 @@ def _steps(view: TileView) -> Sequence[int]:
 def _coordinates_and_offsets(
     c: Converter, view: TileView, index: Sequence[SSAValue]
 ) -> tuple[Sequence[SSAValue], Sequence[SSAValue]]:
-    """Coordinates that count tiles, and offsets that count elements."""
-    numbers = [c.as_index(value) for value in c.get_all(index)]
+    """Return coordinates that count tiles, and offsets that count elements."""
+    indices = [c.as_index(value) for value in c.get_all(index)]
     if not isinstance(view, StridedViewType):
-        return numbers, ()
+        return indices, ()
     offsets = [
-        c.insert(arith.MuliOp(number, c.index(step))).result
-        for number, step in zip(numbers, _steps(view), strict=True)
+        c.insert(arith.MuliOp(index_value, c.index(step))).result
+        for index_value, step in zip(indices, _steps(view), strict=True)
     ]
-    return [c.index(0)] * len(numbers), offsets
+    return [c.index(0)] * len(indices), offsets
 
 
 def _scattered(
     c: Converter, view: GatherScatterViewType, index: Sequence[SSAValue]
 ) -> Sequence[SSAValue]:
-    """By dimension, where each element of a tile is."""
+    """Return by dimension a tile with the coordinate of each element."""
     shape, sparse = view.get_tile_shape(), view.sparse_dim.data
-    places = list[SSAValue]()
+    coordinates = list[SSAValue]()
     for axis, value in enumerate(c.get_all(index)):
         block = Block(arg_types=[INDEX] * len(shape))
         type_ = i64 if element_of(value.type) == i64 else INDEX
@@ -183,19 +198,19 @@ def _scattered(
                 here = c.insert(arith.IndexCastOp(here, i64)).result if type_ == i64 else here
                 position = c.insert(arith.AddiOp(first, here)).result
             c.insert(YieldOp(position))
-        places.append(c.insert(shapes.GenerateOp(TensorType(type_, shape), block)).result)
-    return places
+        coordinates.append(c.insert(shapes.GenerateOp(TensorType(type_, shape), block)).result)
+    return coordinates
 
 
 def load(c: Converter, op: ct.LoadViewTkoOp) -> Sequence[SSAValue]:
-    """A tile of a view."""
+    """Convert a load of a tile."""
     view, source, token = _view_type(op.view), c.get(op.view), token_before(c, op)
     flags, order, padding = flags_of(op.inbounds), FencedAccess.of(c, op), padding_of(view)
     if isinstance(view, GatherScatterViewType):
-        places = _scattered(c, view, op.index)
+        coordinates = _scattered(c, view, op.index)
         shape = view.get_tile_shape()
         gather = tiled_memory.GatherLoadOp(
-            source, places, shape, token=token, order=order.order, padding=padding
+            source, coordinates, shape, token=token, order=order.order, padding=padding
         )
         return order.after(c.insert(hinted(c, op, gather)).results, token is not None)
     coords, offsets = _coordinates_and_offsets(c, view, op.index)
@@ -212,12 +227,14 @@ def load(c: Converter, op: ct.LoadViewTkoOp) -> Sequence[SSAValue]:
 
 
 def store(c: Converter, op: ct.StoreViewTkoOp) -> Sequence[SSAValue]:
-    """Writes a tile of a view."""
+    """Convert a store of a tile."""
     view, source, order = _view_type(op.view), c.get(op.view), FencedAccess.of(c, op)
     value, flags, token = c.get(op.tile), flags_of(op.inbounds), order.before(token_before(c, op))
     if isinstance(view, GatherScatterViewType):
-        places = _scattered(c, view, op.index)
-        scatter = tiled_memory.ScatterStoreOp(value, source, places, token=token, order=order.order)
+        coordinates = _scattered(c, view, op.index)
+        scatter = tiled_memory.ScatterStoreOp(
+            value, source, coordinates, token=token, order=order.order
+        )
         return c.insert(hinted(c, op, scatter)).results
     coords, offsets = _coordinates_and_offsets(c, view, op.index)
     made = tiled_memory.TiledStoreOp(
@@ -233,7 +250,7 @@ def store(c: Converter, op: ct.StoreViewTkoOp) -> Sequence[SSAValue]:
 
 
 def update(c: Converter, op: AtomicRedViewTkoOp) -> Sequence[SSAValue]:
-    """Combines a tile of a view with values; what was there is not asked for."""
+    """Convert an atomic reduction to a tile of a view, which returns no old values."""
     view, token = _view_type(op.view), token_before(c, op)
     coords, offsets = _coordinates_and_offsets(c, view, op.index)
     made = tiled_memory.TiledAtomicRmwOp(
