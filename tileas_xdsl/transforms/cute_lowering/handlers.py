@@ -1,6 +1,18 @@
 """The handler table of `cute-to-llvm`, for operations of `cute`.
 
-`HANDLERS[MyOp] = handler` makes the pass lower a further operation.
+A `cute` value becomes an LLVM struct of its dynamic leaves, or nothing if its type says it
+whole:
+
+    !cute.int_tuple<"(?,4)">        -> !llvm.struct<(i32)>
+    !cute.layout<"(8,4):(1,8)">     -> nothing
+    !cute.ptr<f16, gmem>            -> !llvm.ptr<1>
+    memref view with dynamic layout -> the pointer and the leaves
+
+    %s = cute.tuple_add(%a, %b)     -> llvm.extractvalue, llvm.add, llvm.insertvalue per leaf
+
+Operations of the layout algebra share one handler (`algebra`): the dialect's own Python
+semantics computes a symbolic result, whose expressions are then emitted. Only pointers, memory
+and registers need handlers of their own. `HANDLERS[MyOp] = handler` lowers a further operation.
 """
 
 from __future__ import annotations
@@ -53,20 +65,20 @@ Handler = Callable[[Any, Lowering], None]
 
 
 def algebra(op: AlgebraOp, low: Lowering) -> None:
-    """Whatever the algebra defines: its numbers are computed and packed."""
+    """Lower an operation of the layout algebra: compute its leaves and pack them."""
     low.define(op, op.results[0], op.result_value())
 
 
-def several(
+def unpack(
     op: GetLeavesOp | GetScalarsOp | UnpackTupleOp | GetLayoutsFromTileOp, low: Lowering
 ) -> None:
-    """Parts of one value, each a result."""
+    """Lower an operation whose results are parts of one value."""
     for result, value in zip(op.results, op.values(), strict=True):
         low.define(op, result, value)
 
 
 def make_tuple(op: MakeTupleBase, low: Lowering) -> None:
-    """A tuple of its operands."""
+    """Lower a tuple of operands."""
     result = op.result
     carrier = low.carrier(result)
     if carrier is None:
@@ -82,13 +94,13 @@ def make_tuple(op: MakeTupleBase, low: Lowering) -> None:
     low.values[result] = low.pack(carrier.type, parts)
 
 
-def nothing(op: StaticOp | MakeSwizzleOp, low: Lowering) -> None:
-    """A value that its type says whole."""
+def static_value(op: StaticOp | MakeSwizzleOp, low: Lowering) -> None:
+    """Lower a value that its type says whole: nothing is emitted."""
     low.values[op.result] = None
 
 
-def same(op: AssumeOp | DerefineOp, low: Lowering) -> None:
-    """The same numbers, of which the type says more or less."""
+def same_value(op: AssumeOp | DerefineOp, low: Lowering) -> None:
+    """Lower a cast between types that say more or less of the same leaves."""
     low.define(op, op.result, symbol(op.source))
 
 
@@ -102,7 +114,7 @@ def _pointer(value: SSAValue) -> Pointer:
 
 
 def add_offset(op: pointers.PtrAddOp, low: Lowering) -> None:
-    """A pointer further on."""
+    """Advance a pointer."""
     offset = symbol(op.offset)
     number: Any = offset.number if isinstance(offset, Number) else offset.tree
     address = low.step(op, low.base_of(op.ptr), _pointer(op.ptr), number)
@@ -120,7 +132,7 @@ def ptrtoint(op: pointers.PtrToIntOp, low: Lowering) -> None:
 
 
 def inttoptr(op: pointers.IntToPtrOp, low: Lowering) -> None:
-    """The pointer with an address."""
+    """Cast an address to a pointer."""
     type_ = low.memory.pointer(op.result.type.space)
     low.values[op.result] = low.insert(
         llvm.IntToPtrOp.create(operands=[low.of(op.address)], result_types=[type_])
@@ -128,34 +140,34 @@ def inttoptr(op: pointers.IntToPtrOp, low: Lowering) -> None:
 
 
 def apply_swizzle(op: ApplySwizzleOp, low: Lowering) -> None:
-    """The address where a swizzle leads."""
+    """Apply a swizzle to an address."""
     low.values[op.result] = low.swizzled(low.base_of(op.ptr), op.applied)
 
 
 def _plain(op: pointers.LoadOp | pointers.StoreOp) -> None:
-    """Accesses whose order or predicate only an architecture has."""
+    """Raise for accesses with an order or predicate, which a target-specific dialect lowers."""
     said = [name for name in ("cache", "order", "scope", "pred") if getattr(op, name) is not None]
     if said:
         raise op_error(op, f"is lowered by an architecture if it has {' and '.join(said)}")
 
 
 def ptr_load(op: pointers.LoadOp, low: Lowering) -> None:
-    """An element or a fragment."""
+    """Load an element or a fragment."""
     _plain(op)
-    place = _pointer(op.ptr)
+    pointer = _pointer(op.ptr)
     address = low.base_of(op.ptr)
     if offset := pointers.access_offset(op):
-        address = low.step(op, address, place, offset)
-    low.values[op.result] = low.insert(_load(address, op.result.type, place.align))
+        address = low.step(op, address, pointer, offset)
+    low.values[op.result] = low.insert(_load(address, op.result.type, pointer.align))
 
 
 def ptr_store(op: pointers.StoreOp, low: Lowering) -> None:
-    """An element or a fragment."""
+    """Store an element or a fragment."""
     _plain(op)
-    place = _pointer(op.ptr)
+    pointer = _pointer(op.ptr)
     address = low.base_of(op.ptr)
     if offset := pointers.access_offset(op):
-        address = low.step(op, address, place, offset)
+        address = low.step(op, address, pointer, offset)
     low.effect(_store(low.of(op.value), address))
 
 
@@ -172,7 +184,7 @@ def _store(value: SSAValue, address: SSAValue) -> Operation:
 
 
 def _element_address(op: Operation, view: SSAValue, coord: Any, low: Lowering) -> SSAValue:
-    """The address of an element of a view."""
+    """Return the address of an element of a view."""
     value = symbol(view)
     assert isinstance(value, View)
     assert isinstance(value.iterator, Pointer)
@@ -192,13 +204,13 @@ def _coordinate(coord: SSAValue) -> Any:
 
 
 def memref_load(op: MemRefLoadOp, low: Lowering) -> None:
-    """An element of a view."""
+    """Load an element of a view."""
     address = _element_address(op, op.source, _coordinate(op.coord), low)
     low.values[op.result] = low.insert(llvm.LoadOp(address, op.result.type))
 
 
 def memref_store(op: MemRefStoreOp, low: Lowering) -> None:
-    """An element of a view."""
+    """Store an element of a view."""
     address = _element_address(op, op.destination, _coordinate(op.coord), low)
     low.effect(llvm.StoreOp(low.of(op.value), address))
 
@@ -210,7 +222,7 @@ def _elements(view: SSAValue) -> range:
 
 
 def load_vec(op: MemRefLoadVecOp, low: Lowering) -> None:
-    """Element by element, into a vector."""
+    """Load a view element by element into a vector."""
     type_ = as_vector(op.result.type)
     assert type_ is not None
     element = type_.get_element_type()
@@ -223,7 +235,10 @@ def load_vec(op: MemRefLoadVecOp, low: Lowering) -> None:
 
 
 def store_vec(op: MemRefStoreVecOp, low: Lowering) -> None:
-    """Through memory: LLVM's dialect has no operation here that takes an element out."""
+    """Store a vector to a view element by element.
+
+    The vector is spilled to the stack first: xDSL's `llvm` dialect has no `extractelement`.
+    """
     type_ = as_vector(op.value.type)
     assert type_ is not None
     vector = low.of(op.value)
@@ -232,22 +247,22 @@ def store_vec(op: MemRefStoreVecOp, low: Lowering) -> None:
     spilled = low.insert(llvm.AllocaOp(one, vector.type, 64))
     low.effect(llvm.StoreOp(vector, spilled))
     for index in _elements(op.destination):
-        place = low.insert(
+        slot = low.insert(
             llvm.GEPOp(spilled, [llvm.GEP_USE_SSA_VAL], element, [low.number(index, 32)])
         )
-        value = low.insert(llvm.LoadOp(place, element))
+        value = low.insert(llvm.LoadOp(slot, element))
         low.effect(llvm.StoreOp(value, _element_address(op, op.destination, index, low)))
 
 
 def alloca(op: AllocaOp, low: Lowering) -> None:
-    """Registers: memory of the function, which LLVM makes registers of."""
+    """Allocate registers on the stack, where LLVM promotes them."""
     _allocate(op, op.result, low)
 
 
 def make_fragment(
     op: MakeFragmentLikeOp | MmaMakeFragmentOp | CopyMakeFragmentOp, low: Lowering
 ) -> None:
-    """A layout, or registers with it."""
+    """Lower to a layout, or to an allocation with that layout."""
     if isinstance(op.result.type, MemRefType):
         _allocate(op, op.result, low)
     else:
@@ -272,14 +287,14 @@ def _allocate(op: Operation, result: SSAValue, low: Lowering) -> None:
 
 
 HANDLERS: dict[type[Operation], Handler] = {
-    StaticOp: nothing,
-    MakeSwizzleOp: nothing,
-    GetLeavesOp: several,
-    GetScalarsOp: several,
-    GetLayoutsFromTileOp: several,
-    UnpackTupleOp: several,
-    AssumeOp: same,
-    DerefineOp: same,
+    StaticOp: static_value,
+    MakeSwizzleOp: static_value,
+    GetLeavesOp: unpack,
+    GetScalarsOp: unpack,
+    GetLayoutsFromTileOp: unpack,
+    UnpackTupleOp: unpack,
+    AssumeOp: same_value,
+    DerefineOp: same_value,
     pointers.PtrAddOp: add_offset,
     pointers.RecastPtrOp: recast,
     pointers.PtrToIntOp: ptrtoint,
@@ -301,7 +316,7 @@ HANDLERS: dict[type[Operation], Handler] = {
 
 
 def handler_of(op: Operation) -> Handler | None:
-    """How an operation of `cute` is lowered; None if an architecture lowers it."""
+    """Return the handler of an operation of `cute`; None if an architecture lowers it."""
     if (found := HANDLERS.get(type(op))) is not None:
         return found
     if isinstance(op, MakeTupleBase):

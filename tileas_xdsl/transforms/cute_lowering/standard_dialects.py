@@ -1,4 +1,15 @@
-"""Lower functions, branches and scalar arithmetic beside `cute` to LLVM."""
+"""Lower functions, branches and scalar arithmetic beside `cute` to the `llvm` dialect.
+
+A function is rebuilt block by block. Values whose type says everything (static layouts, tuples
+of constants) have no LLVM value: block arguments, branch operands and results of that kind are
+dropped, so that signatures shrink to what is known only at run time:
+
+    func.func @k(%c: !cute.shape<"(4,8)">, %a: !cute.int_tuple<"(1,?)">, %i: index)
+    llvm.func @k(%a: !llvm.struct<(i32)>, %i: i64)
+
+Several results become one struct, since LLVM functions return one value. Branches are `cf`:
+regions of `scf` must be lowered before.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +64,7 @@ _CASTS: Mapping[type[Operation], Callable[[SSAValue, Attribute], Operation]] = {
 
 
 def converted(type_: Attribute) -> Attribute:
-    """A scalar type as LLVM has it: indices have 64 bits."""
+    """Return the LLVM type of a scalar; indices have 64 bits."""
     return i64 if isinstance(type_, IndexType) else type_
 
 
@@ -113,7 +124,7 @@ def _cond_branch(op: cf.ConditionalBranchOp, low: Lowering) -> None:
 
 
 def _carried(values: Sequence[SSAValue], low: Lowering) -> list[SSAValue]:
-    """What stands for those values that carry something."""
+    """Return the LLVM values of those operands that have one."""
     found = [low.values[value] for value in values]
     return [value for value in found if value is not None]
 
@@ -140,7 +151,7 @@ _HANDLERS: Mapping[type[Operation], Handler] = {
 
 
 def lowered_function(function: func.FuncOp, memory: Memory) -> llvm.FuncOp:
-    """The function of LLVM; raises a located error for what is not lowered here."""
+    """Lower a function; raise a located error for what cannot be lowered."""
     region = Region()
     low = Lowering(memory, Block())
     for block in function.body.blocks:
@@ -164,7 +175,7 @@ def lowered_function(function: func.FuncOp, memory: Memory) -> llvm.FuncOp:
 
 
 def _argument_attributes(function: func.FuncOp, low: Lowering) -> ArrayAttr[DictionaryAttr] | None:
-    """The attributes of the arguments that are left."""
+    """Return the attributes of the arguments that remain."""
     if function.arg_attrs is None:
         return None
     pairs = zip(function.body.blocks[0].args, function.arg_attrs, strict=True)
@@ -172,7 +183,7 @@ def _argument_attributes(function: func.FuncOp, low: Lowering) -> ArrayAttr[Dict
 
 
 def _begun(block: Block, low: Lowering) -> Block:
-    """An empty block with arguments for what the block's own carry."""
+    """Create an empty block with arguments for those values that remain."""
     carriers = [low.carrier(argument) for argument in block.args]
     made = Block(arg_types=[carrier.type for carrier in carriers if carrier is not None])
     arguments = iter(made.args)
@@ -198,7 +209,7 @@ def _lower(op: Operation, low: Lowering) -> None:
 
 
 def _locate(op: Operation, before: Operation | None, block: Block) -> None:
-    """What was made for `op`, behind `before`, is where `op` is."""
+    """Give all operations inserted behind `before` the location of `op`."""
     made = block.last_op
     while made is not None and made is not before:
         made.location = op.location
@@ -214,7 +225,7 @@ def _refusal(op: Operation) -> str:
 
 
 def _result_type(function: func.FuncOp, memory: Memory) -> Attribute:
-    """The type that is returned: nothing, the one result that carries something, or a struct."""
+    """Return the result type: void, the one result that remains, or a struct."""
     probe: Any = Block(arg_types=list(function.function_type.outputs))
     carriers = [carrier_of(argument, memory) for argument in probe.args]
     types = [carrier.type for carrier in carriers if carrier is not None]

@@ -1,8 +1,25 @@
-"""Values of `cute` while a function is converted: pointers, integers, and views of registers.
+"""State of `convert-cute-to-nvgpu`: what stands for each `cute` value while a function is
+converted.
 
-A view of memory is a pointer and the numbers of its layout that run time knows; what its type says
-needs no value.  Operations are replaced where they stand, and what is left of them is erased at the
-end.
+Most of a `cute` value is static: its type has the layout. What remains at run time is mapped
+here:
+
+* a view of global or shared memory -> a pointer to its first element (`pointers`) and the dynamic
+  leaves of its layout (`leaves`);
+* a view of registers -> an allocation and a constant offset (`views`). The contents of each
+  allocation are one SSA value (`registers`), threaded through the function as mem2reg does, so
+  that no load or store of registers remains;
+* a view of tensor memory -> an i32 address, lane and column (`tensors`);
+* a view of matrix descriptors -> the first descriptor (`descriptors`).
+
+A copy by an atom of 16 bytes, from a view of global memory to a fragment of registers, is thus
+one load, and nothing is left of both views:
+
+    cute.copy_atom_call(%atom, %mine, %r)
+    %4 = cute.ptr.load %2 : !cute.ptr<f16, gmem, align<16>> -> vector<8xf16>
+
+Handlers (`handlers.py`) insert code in front of the operation that they replace. Replaced
+operations are erased at the end, in reverse order, since later ones still use their results.
 """
 
 from __future__ import annotations
@@ -50,10 +67,10 @@ from tileas_xdsl.transforms.cute_to_nvgpu.register_file import (
 )
 
 DESCRIPTOR_UNIT = 16
-"""Bytes that views of descriptors count in."""
+"""Bytes of a unit of descriptor addresses (PTX ISA, "Matrix descriptor": bits 4 and up)."""
 
 TENSOR_BITS = 32
-"""Of an element of tensor memory: a column of one lane."""
+"""Bits of an element of tensor memory: one column of one lane."""
 
 Handler: TypeAlias = "Callable[[Any, Converter], None]"
 
@@ -96,7 +113,7 @@ class Converter:
     # Walking
 
     def run(self, block: Block) -> None:
-        """Replace the operations of a block; what it computes is not known outside."""
+        """Replace the operations of a block; computed integers are not reused outside of it."""
         outer, known = self.at, dict(self.numbers.done)
         for op in tuple(block.ops):
             self.at = op
@@ -107,11 +124,11 @@ class Converter:
         self.at, self.numbers.done = outer, known
 
     def kill(self, op: Operation) -> None:
-        """Erase an operation at the end."""
+        """Mark an operation for erasure by `finish`."""
         self.dead.append(op)
 
     def finish(self) -> None:
-        """Erase what was replaced."""
+        """Erase all replaced operations, users first."""
         for op in reversed(self.dead):
             op.detach()
             op.erase()
@@ -119,31 +136,31 @@ class Converter:
     # Writing
 
     def insert(self, op: Operation) -> SSAValue:
-        """Put an operation where code is written; its result."""
+        """Insert an operation at the insertion point and return its result."""
         self.effect(op)
         return op.results[0]
 
     def effect(self, op: Operation) -> None:
-        """Put an operation without a result where code is written."""
+        """Insert an operation without results at the insertion point."""
         op.location = self.at.location
         Builder(InsertPoint.before(self.at)).insert(op)
 
     def number(self, number: Any, width: int | None = None) -> SSAValue:
-        """A number of the algebra as an integer, of 32 or 64 bits if no width is wanted."""
+        """Emit an integer of the layout algebra, of 32 or 64 bits if no width is given."""
         if width is None:
             width = 64 if isinstance(number, Expression) and width_of(number) > 32 else 32
         return self.numbers.emit(number, width)
 
     def _leaf(self, number: Variable) -> SSAValue:
-        owner, place = leaf_of(number)
+        owner, index = leaf_of(number)
         if isinstance(owner.type, IndexType):
             return self.insert(arith.IndexCastOp(owner, IntegerType(64)))
-        return owner if is_integer(owner.type) else self.leaves[owner][place]
+        return owner if is_integer(owner.type) else self.leaves[owner][index]
 
     # Values of the algebra
 
     def define(self, result: SSAValue, value: Any) -> None:
-        """Let a value of the algebra stand for a result of the operation that is replaced."""
+        """Bind a value of the layout algebra to a result of the replaced operation."""
         if is_integer(result.type):
             assert isinstance(value, Number)
             self.replace(result, self._integer(value.number, result))
@@ -160,7 +177,7 @@ class Converter:
         ]
 
     def replace(self, result: SSAValue, value: SSAValue) -> None:
-        """Let another value stand for a result, under its name."""
+        """Replace all uses of a result, and keep its name."""
         if value.name_hint is None:
             value.name_hint = result.name_hint
         result.replace_all_uses_with(value)
@@ -190,10 +207,10 @@ class Converter:
         else:
             self.tensors[result] = address
 
-    # Places
+    # Addresses
 
     def tensor_address(self, pointer: Pointer) -> SSAValue:
-        """The lane and the column of a place in tensor memory, as an integer."""
+        """Return the tensor-memory address (lane and column) of a pointer, as an i32."""
         if element_bits(pointer.element) != TENSOR_BITS:
             raise op_error(
                 self.at,
@@ -213,7 +230,7 @@ class Converter:
         return self.insert(arith.AddiOp(address, self.number(pointer.offset, 32)))
 
     def descriptor(self, handle: Handle) -> SSAValue:
-        """The descriptor of a place in a view of descriptors."""
+        """Return the descriptor at an offset in a view of descriptors."""
         base = self.descriptors.get(handle.base)
         if base is None:
             raise op_error(self.at, "has descriptors that no operation of this function makes")
@@ -223,7 +240,7 @@ class Converter:
         return self.insert(SmemDescAddOp(base, self.number(step, 32)))
 
     def register_view(self, pointer: Pointer) -> RegisterView:
-        """Which registers a pointer to registers means."""
+        """Return the registers that a pointer to registers refers to."""
         known = self.views.get(pointer.base)
         if known is None:
             raise op_error(self.at, "has registers that no operation of this function allocates")
@@ -235,11 +252,13 @@ class Converter:
         return RegisterView(known.base, known.offset + pointer.offset)
 
     def address(self, pointer: Pointer) -> SSAValue:
-        """A pointer to a place, which the type says the alignment and the swizzle of."""
+        """Return the pointer with the alignment and swizzle of its type, not yet swizzled."""
         owner: SSAValue = pointer.base
         base = self.pointers.get(owner, owner)
         type_ = base.type
         assert isinstance(type_, PtrType)
+        # At offset 0 the pointer keeps the alignment that is asked for; else that of the base
+        # holds for the base alone.
         stays = isinstance(pointer.offset, int) and pointer.offset == 0
         align = pointer.align if stays else type_.align
         if (type_.element_type, type_.align) != (pointer.element, align):
@@ -249,25 +268,27 @@ class Converter:
         return self.insert(PtrAddOp(base, self.number(pointer.offset), pointer.align))
 
     def access(self, pointer: Pointer) -> SSAValue:
-        """The plain pointer to where a place leads."""
+        """Return the pointer to access memory by, with its swizzle applied."""
         return self.swizzled(self.address(pointer), pointer.swizzle)
 
     def swizzled(self, address: SSAValue, swizzle: Swizzle) -> SSAValue:
-        """A pointer with the bits of a swizzle exchanged."""
+        """Apply a swizzle to an address: `a ^ ((a & source_mask) >> shift)` (CuTe, `Swizzle<B, M,
+        S>`).
+        """
         if not swizzle.bits:
             return address
         type_ = address.type
         assert isinstance(type_, PtrType)
-        place = self.insert(PtrToIntOp(address))
-        width = integer_bits(place.type)
+        raw = self.insert(PtrToIntOp(address))
+        width = integer_bits(raw.type)
         mask = self.insert(_constant(swizzle.source_mask, width))
         shift = self.insert(_constant(abs(swizzle.shift), width))
-        masked = self.insert(arith.AndIOp(place, mask))
+        masked = self.insert(arith.AndIOp(raw, mask))
         move = arith.ShRUIOp if swizzle.shift >= 0 else arith.ShLIOp
-        moved = self.insert(move(masked, shift))
+        source_bits = self.insert(move(masked, shift))
         align = min(type_.align, 1 << swizzle.base)
         plain = PtrType(type_.element_type, type_.space, align, NO_SWIZZLE)
-        return self.insert(IntToPtrOp(self.insert(arith.XOrIOp(place, moved)), plain))
+        return self.insert(IntToPtrOp(self.insert(arith.XOrIOp(raw, source_bits)), plain))
 
 
 def _constant(value: int, width: int) -> Operation:

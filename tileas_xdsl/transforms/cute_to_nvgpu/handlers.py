@@ -1,6 +1,14 @@
 """The handler table of `convert-cute-to-nvgpu`: integers, pointers, fragments, instructions.
 
-`HANDLERS[MyOp] = handler` makes the pass lower a further operation.
+Each handler replaces one operation through the `Converter`. Operations of the layout algebra
+share one: their result is computed symbolically by the dialect and only its dynamic leaves are
+emitted. `memref_load` and `memref_store` of registers become reads and writes of SSA values:
+
+    %v = cute.memref.load(%r, %c)        vector.extract of the current value of %r
+    cute.memref.store(%r, %c, %x)        a new value of %r, with element %c replaced
+
+Copies, MMAs, atoms and tensor maps are in files of their own; this one has the rest and the
+table. `HANDLERS[MyOp] = handler` makes the pass lower a further operation.
 """
 
 from __future__ import annotations
@@ -95,7 +103,7 @@ def _algebra(op: AlgebraOp, conv: Converter) -> None:
     conv.kill(op)
 
 
-def _several(
+def _unpack(
     op: GetLeavesOp | GetScalarsOp | UnpackTupleOp | GetLayoutsFromTileOp | nvgpu.TmaPartitionOp,
     conv: Converter,
 ) -> None:
@@ -105,7 +113,7 @@ def _several(
 
 
 def _make_tuple(op: MakeTupleBase, conv: Converter) -> None:
-    """A tuple of its operands; those that its type knows need no value."""
+    """A tuple of operands; only those that its type does not state need a value."""
     given = [leaf_number(op, element) for element in op.elements]
     wanted = [n for n in numbers(symbol(op.result)) if isinstance(n, Expression)]
     unknown = [n for n in given if isinstance(n, Expression)]
@@ -114,13 +122,13 @@ def _make_tuple(op: MakeTupleBase, conv: Converter) -> None:
     conv.kill(op)
 
 
-def _static(op: StaticOp | MakeSwizzleOp, conv: Converter) -> None:
+def _static_value(op: StaticOp | MakeSwizzleOp, conv: Converter) -> None:
     if not isinstance(op.result.type, AtomType):
         conv.leaves[op.result] = []
     conv.kill(op)
 
 
-def _same(op: AssumeOp | DerefineOp, conv: Converter) -> None:
+def _same_value(op: AssumeOp | DerefineOp, conv: Converter) -> None:
     conv.define(op.result, symbol(op.source))
     conv.kill(op)
 
@@ -129,16 +137,16 @@ def _same(op: AssumeOp | DerefineOp, conv: Converter) -> None:
 
 
 def _add_offset(op: PtrAddOp, conv: Converter) -> None:
-    in_cells = op.result.type.space is AddressSpace.TMEM
-    if is_integer(op.offset.type) and not in_cells:
+    is_tensor_memory = op.result.type.space is AddressSpace.TMEM
+    if is_integer(op.offset.type) and not is_tensor_memory:
         return
     offset: Any = symbol(op.offset)
-    if in_cells:
+    if is_tensor_memory:
         conv.define(op.result, symbol(op.ptr).moved(numbers_of(offset, "the offset")))
         conv.kill(op)
         return
-    number = offset.number if isinstance(offset, Number) else numbers_of(offset, "the offset")
-    moved = PtrAddOp(op.ptr, conv.number(number), op.result.type.align)
+    distance = offset.number if isinstance(offset, Number) else numbers_of(offset, "the offset")
+    moved = PtrAddOp(op.ptr, conv.number(distance), op.result.type.align)
     conv.replace(op.result, conv.insert(moved))
     conv.kill(op)
 
@@ -151,20 +159,20 @@ def _apply_swizzle(op: ApplySwizzleOp, conv: Converter) -> None:
 # Allocations
 
 
-def _shared(op: AllocSmemOp, conv: Converter) -> None:
+def _alloc_smem_view(op: AllocSmemOp, conv: Converter) -> None:
     type_ = op.result.type
     conv.pointers[op.result] = _allocated_smem(op, type_.iterator, int(type_.layout.cosize()), conv)
     conv.leaves[op.result] = []
     conv.kill(op)
 
 
-def _shared_elements(op: nvgpu.AllocSmemOp, conv: Converter) -> None:
+def _alloc_smem_elements(op: nvgpu.AllocSmemOp, conv: Converter) -> None:
     conv.replace(op.result, _allocated_smem(op, op.result.type, op.count, conv))
     conv.kill(op)
 
 
 def _allocated_smem(op: Operation, type_: PtrType, count: int, conv: Converter) -> SSAValue:
-    """Return a pointer behind the shared memory that is allocated already."""
+    """Return a pointer to the next free bytes of dynamic shared memory."""
     bits = element_bits(type_.element_type)
     if bits is None:
         raise op_error(op, f"{type_.element_type} has no address of its own in memory")
@@ -190,8 +198,8 @@ def _load(op: MemRefLoadOp, conv: Converter) -> None:
     if not is_registers(op.source):
         loaded = conv.insert(LoadOp(conv.access(pointer.moved(offset)), op.result.type))
     else:
-        place = conv.register_view(pointer.moved(offset))
-        one = conv.registers.read(place.base, [place.offset])
+        register = conv.register_view(pointer.moved(offset))
+        one = conv.registers.read(register.base, [register.offset])
         loaded = conv.insert(vector.ExtractOp(one, [0], op.result.type))
     conv.replace(op.result, loaded)
     conv.kill(op)
@@ -203,9 +211,9 @@ def _store(op: MemRefStoreOp, conv: Converter) -> None:
     if not is_registers(op.destination):
         conv.effect(StoreOp(op.value, conv.access(pointer.moved(offset))))
     else:
-        place = conv.register_view(pointer.moved(offset))
+        register = conv.register_view(pointer.moved(offset))
         one = conv.insert(MakeFragmentOp([op.value]))
-        conv.registers.write(place.base, [place.offset], one)
+        conv.registers.write(register.base, [register.offset], one)
     conv.kill(op)
 
 
@@ -225,23 +233,23 @@ def _store_vector(op: MemRefStoreVecOp, conv: Converter) -> None:
 
 
 HANDLERS: dict[type[Operation], Handler] = {
-    AllocSmemOp: _shared,
+    AllocSmemOp: _alloc_smem_view,
     AllocaOp: allocate_registers,
     ApplySwizzleOp: _apply_swizzle,
-    AssumeOp: _same,
+    AssumeOp: _same_value,
     nvgpu.AtomGetValueOp: get_value,
     nvgpu.AtomSetValueOp: set_value,
     CopyAtomCallOp: convert_copy,
     CopyMakeFragmentOp: allocate_registers,
     CopyOp: convert_copy,
-    DerefineOp: _same,
+    DerefineOp: _same_value,
     GemmOp: convert_product,
-    GetLayoutsFromTileOp: _several,
-    GetLeavesOp: _several,
-    GetScalarsOp: _several,
+    GetLayoutsFromTileOp: _unpack,
+    GetLeavesOp: _unpack,
+    GetScalarsOp: _unpack,
     MakeAtomOp: make_atom,
     nvgpu.AllocRmemOp: allocate_elements,
-    nvgpu.AllocSmemOp: _shared_elements,
+    nvgpu.AllocSmemOp: _alloc_smem_elements,
     nvgpu.MakeExecTmaOp: make_executable,
     nvgpu.MakeTmaDescTiledOp: make_descriptor,
     nvgpu.MakeTmemCopyOp: make_tiled,
@@ -250,7 +258,7 @@ HANDLERS: dict[type[Operation], Handler] = {
     nvgpu.MakeNonExecTiledTmaLoadOp: make_partition,
     nvgpu.MakeNonExecTiledTmaReduceOp: make_partition,
     nvgpu.MakeNonExecTiledTmaStoreOp: make_partition,
-    MakeSwizzleOp: _static,
+    MakeSwizzleOp: _static_value,
     MakeTiledCopyOp: make_tiled,
     MakeTiledMmaOp: make_tiled,
     MemRefLoadOp: _load,
@@ -261,10 +269,10 @@ HANDLERS: dict[type[Operation], Handler] = {
     MmaMakeFragmentOp: make_fragment,
     PtrAddOp: _add_offset,
     ReduceOp: reduce_fragment,
-    StaticOp: _static,
-    nvgpu.TmaPartitionOp: _several,
+    StaticOp: _static_value,
+    nvgpu.TmaPartitionOp: _unpack,
     nvgpu.TmemWaitOp: convert_wait,
-    UnpackTupleOp: _several,
+    UnpackTupleOp: _unpack,
     nvgpu.WgmmaWaitOp: convert_wait,
     **DIVISIONS,
 }
@@ -276,11 +284,11 @@ MAKERS = (
     nvgpu.MakeTmaDescTiledOp,
     nvgpu.PrefetchAtomDescOp,
 )
-"""Operations that are there for this lowering alone, though not of `cute`."""
+"""Operations of `cute_nvgpu` that only this lowering reads."""
 
 
 def handler_of(op: Operation) -> Handler | None:
-    """What replaces an operation; None for one that stays."""
+    """Return the handler of an operation; None for one that stays."""
     if (found := HANDLERS.get(type(op))) is not None:
         return found
     if isinstance(op, MakeTupleBase):

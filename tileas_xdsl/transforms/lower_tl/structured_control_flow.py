@@ -1,6 +1,15 @@
-"""Structured control flow that is uniform across the block: loops and branches.
+"""Lower loops and branches at block level, whose conditions are uniform across the block.
 
-Registers of fragments that a region writes are carried as loop or branch results.
+Fragments are registers, SSA values at thread level: those that a region writes become loop or
+branch results.
+
+    tl.serial %k = %c0 to %c4 {               %r = scf.for %k = %c0 to %c4 iter_args(%f = %f0)
+      tl.copy %A[%k] to %f                      %v = cute.ptr.load ... : vector<1xf32>
+    }                                           scf.yield %v
+
+A loop is unrolled instead where its variable selects registers (an index of a fragment or local
+buffer), because registers have no addresses. Ranges and divisors of the loop variable are
+recorded for address arithmetic: they prove bounds and the alignment of vector accesses inside.
 """
 
 from __future__ import annotations
@@ -33,9 +42,9 @@ INDEX = IndexType()
 def serial(state: State, op: SerialOp | PipelinedOp) -> None:
     """Lower a serial loop; unroll it where its variable picks registers."""
     picks = register_picks(op.variable)
-    rounds = op.static_bounds
-    if picks and ((rounds is not None and len(rounds) <= MAX_UNROLLED) or not all(picks)):
-        _written_out(state, op)
+    loop_values = op.static_bounds
+    if picks and ((loop_values is not None and len(loop_values) <= MAX_UNROLLED) or not all(picks)):
+        _unroll(state, op)
         return
     step = index_constant(state.e, 1) if op.step is None else state.scalar(op.step)
     bounds = (state.scalar(op.lower), state.scalar(op.upper), step)
@@ -48,22 +57,28 @@ def _run(state: State, block: Block) -> Sequence[SSAValue]:
     return ()
 
 
-def _written_out(state: State, op: SerialOp | PipelinedOp) -> None:
-    rounds = op.static_bounds
-    if rounds is None or len(rounds) > MAX_UNROLLED:
-        many = "as many rounds as run time says" if rounds is None else f"{len(rounds)} rounds"
+def _unroll(state: State, op: SerialOp | PipelinedOp) -> None:
+    loop_values = op.static_bounds
+    if loop_values is None or len(loop_values) > MAX_UNROLLED:
+        many = (
+            "as many rounds as run time says"
+            if loop_values is None
+            else f"{len(loop_values)} rounds"
+        )
         raise op_error(
             op,
             f"picks registers of fragments by its variable and has {many}; at most {MAX_UNROLLED} "
             "are written out",
         )
-    for number in rounds:
-        state.values[op.variable] = uniform(number)
+    for loop_value in loop_values:
+        state.values[op.variable] = uniform(loop_value)
         state.run(op.body.block)
 
 
 def register_picks(variable: SSAValue) -> Sequence[bool]:
-    """Accesses of registers whose index depends on a variable; whether each is a fragment read."""
+    """Return, for each register access whose index depends on a variable, whether it reads a
+    fragment.
+    """
     pending, seen, found = [variable], {variable}, list[bool]()
     while pending:
         for use in pending.pop().uses:
@@ -94,7 +109,7 @@ def _is_index_of_registers(op: Operation, position: int) -> bool:
 
 
 def range_of(state: State, lower: SSAValue, upper: SSAValue) -> tuple[int, int] | None:
-    """The smallest and the largest value of a variable, where limits of its bounds are known."""
+    """Return the smallest and largest value of a loop variable, if its bounds have ranges."""
     ends = [state.affine(value).range(state.ranges.get) for value in (lower, upper)]
     if ends[0] is None or ends[1] is None:
         return None
@@ -111,9 +126,9 @@ def loop(
     body: Callable[[], Sequence[SSAValue]],
     arguments: Sequence[SSAValue] = (),
 ) -> Sequence[SSAValue]:
-    """A loop that carries values and the registers that its body writes.
+    """Emit a loop that carries values and the registers that its body writes.
 
-    `body` lowers it and gives the values of the next round for `arguments`.
+    `body` lowers the body and returns the next values of `arguments`.
     """
     e = state.e
     storages = [s for s in written_in(op) if s in state.registers]
@@ -136,7 +151,7 @@ def loop(
 
 
 def counted(state: State, op: scf.ForOp) -> None:
-    """A loop that carries scalars."""
+    """Lower an `scf.for` that carries scalars."""
     bounds = state.scalar(op.lb), state.scalar(op.ub), state.scalar(op.step)
     carried = [state.scalar(value) for value in op.iter_args]
     block = op.body.block
@@ -178,4 +193,4 @@ def branch(state: State, op: scf.IfOp) -> None:
 _TABLE: Any = {SerialOp: serial, scf.ForOp: counted, scf.IfOp: branch}
 
 CONTROL: Mapping[type[Operation], Handler] = _TABLE
-"""Loops and conditions of the block."""
+"""Control flow at block level."""

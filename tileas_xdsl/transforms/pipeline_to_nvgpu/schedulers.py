@@ -1,4 +1,20 @@
-"""Lower tile schedulers: linear tile index, validity, and tile coordinates."""
+"""Lower tile schedulers of `cutlass`: linear tile index, validity, and tile coordinates.
+
+Three kinds, as in CUTLASS:
+
+* data parallel (`dp`): one block a tile; the index is the linear block index;
+* static persistent: as many blocks as run at once; the next tile is `index + number of blocks`;
+* stream-K: units of equal numbers of k iterations, of which a tile may be split between several
+  (`streamk_partition.py`; Osama et al., "Stream-K", PPoPP 2023).
+
+A work tile is expanded to (index, is_valid), for stream-K to (unit, is_valid, start, count):
+
+    %t = cutlass.tile_scheduler.initial_work_tile_info %params
+    %n = (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x
+    %valid = arith.cmpi ult, %n, %m * %n_tiles * %l
+
+    m_idx = %n mod m, n_idx = (%n / m) mod n, l_idx = %n / (m * n)     with raster along m
+"""
 
 from __future__ import annotations
 
@@ -62,7 +78,7 @@ def _grid(w: Writer, op: cutlass.GetGridShapeOp) -> list[Values]:
 
 
 def region(w: Writer, params: SSAValue, bytes_: int) -> SSAValue:
-    """The bytes that something of each tile takes which may be split."""
+    """Return the workspace bytes of one region: `bytes_` for each tile that may be split."""
     above = w.add(w.multiply(units_of(w, params).shared, bytes_), ALIGNMENT - 1)
     return w.multiply(w.divide(above, ALIGNMENT), ALIGNMENT)
 
@@ -75,12 +91,12 @@ def _workspace(w: Writer, op: cutlass.GetWorkspaceSizesOp) -> list[Values]:
 
 
 def units_of(w: Writer, params: SSAValue) -> Units:
-    """Parameters of stream-K by their names."""
+    """Return the parameters of stream-K by name."""
     return Units(*w.parts[params])
 
 
 def part_of(w: Writer, op: cutlass.OfWorkOp) -> Part:
-    """The part of a tile that an operation is about."""
+    """Return the part of a tile that an operation is about."""
     return units.part(w, units_of(w, op.params), w.parts[op.work])
 
 
@@ -96,58 +112,58 @@ def _blocks(w: Writer) -> SSAValue:
     return w.multiply(w.multiply(x, y), z)
 
 
-def _numbered(w: Writer, params: SSAValue, number: SSAValue) -> Values:
+def _work_at(w: Writer, params: SSAValue, index: SSAValue) -> Values:
     if _splits(params):
-        return units.unit(w, units_of(w, params), number)
-    return (number, w.compare("ult", number, units.total(w, w.parts[params])))
+        return units.unit(w, units_of(w, params), index)
+    return (index, w.compare("ult", index, units.total(w, w.parts[params])))
 
 
 def _initial(w: Writer, op: cutlass.InitialWorkTileInfoOp) -> list[Values]:
-    """Blocks are numbered along x, then y, then z."""
+    """Return the first work tile: blocks are ordered along x, then y, then z."""
     x, y, z = (w.insert(BlockIdxOp(axis)).result for axis in "xyz")
     width, height = (w.insert(GridDimOp(axis)).result for axis in "xy")
-    number = w.add(w.multiply(w.add(w.multiply(z, height), y), width), x)
-    return [_numbered(w, op.params, number)]
+    index = w.add(w.multiply(w.add(w.multiply(z, height), y), width), x)
+    return [_work_at(w, op.params, index)]
 
 
 def _current(w: Writer, op: cutlass.GetCurrentWorkOp) -> list[Values]:
-    return [_numbered(w, op.params, op.number)]
+    return [_work_at(w, op.params, op.number)]
 
 
 def _next(
     w: Writer,
     op: cutlass.AdvanceToNextWorkOp | cutlass.FetchNextWorkOp | cutlass.StaticFetchNextWorkOp,
 ) -> list[Values]:
-    number, *_ = w.parts[op.work]
+    index, *_ = w.parts[op.work]
     kind = params_type(op.params).kind.data
     if kind == "dp":
-        return [(number, w.number(0, i1))]
+        return [(index, w.number(0, i1))]
     if kind == STREAMK:
         u = units_of(w, op.params)
         return [units.following(w, u, w.parts[op.work], _blocks(w))]
-    return [_numbered(w, op.params, w.add(number, _blocks(w)))]
+    return [_work_at(w, op.params, w.add(index, _blocks(w)))]
 
 
 def _tile(w: Writer, op: cutlass.OfWorkOp) -> SSAValue:
-    """The number of a tile."""
+    """Return the linear index of a tile."""
     return part_of(w, op).tile if _splits(op.params) else w.parts[op.work][0]
 
 
 def _coordinates(w: Writer, op: cutlass.OfWorkOp) -> tuple[SSAValue, ...]:
-    """The indices of a tile along m, n and l; neighbours are along the axis of the raster."""
+    """Return the indices of a tile along m, n and l; the raster axis varies fastest."""
     m, n = w.parts[op.params][:2]
     along_m = params_type(op.params).raster.data == "m"
     first, second = (m, n) if along_m else (n, m)
-    number = _tile(w, op)
-    inner = w.insert(arith.RemUIOp(number, first)).result
-    rest = w.divide(number, first)
+    index = _tile(w, op)
+    inner = w.insert(arith.RemUIOp(index, first)).result
+    rest = w.divide(index, first)
     outer = w.insert(arith.RemUIOp(rest, second)).result
     batch = w.divide(rest, second)
     return (inner, outer, batch) if along_m else (outer, inner, batch)
 
 
-def _number(w: Writer, params: SSAValue, indices: Values) -> SSAValue:
-    """The number of the tile that has some indices along m, n and l."""
+def _linear_index(w: Writer, params: SSAValue, indices: Values) -> SSAValue:
+    """Return the linear index of the tile with given indices along m, n and l."""
     m, n = w.parts[params][:2]
     row, column, batch = indices
     if params_type(params).raster.data == "m":
@@ -159,11 +175,11 @@ def _create(
     w: Writer,
     op: cutlass.CreateDpWorkTileInfoOp | cutlass.CreateStaticPersistentWorkTileInfoOp,
 ) -> list[Values]:
-    return [(_number(w, op.params, (op.m, op.n, op.l)), op.valid)]
+    return [(_linear_index(w, op.params, (op.m, op.n, op.l)), op.valid)]
 
 
 def _create_part(w: Writer, op: cutlass.CreateStreamkWorkTileInfoOp) -> list[Values]:
-    tile = _number(w, op.params, (op.m, op.n, op.l))
+    tile = _linear_index(w, op.params, (op.m, op.n, op.l))
     start = w.add(w.multiply(tile, units_of(w, op.params).k), op.k)
     return [(op.unit, op.valid, start, op.count)]
 
@@ -189,7 +205,7 @@ def _set_work(w: Writer, op: cutlass.WorkTileInfoSetValueOp) -> list[Values]:
         return [(number, op.value, *rest)]
     indices = list(_coordinates(w, op))
     indices[INDICES.index(op.field.data)] = op.value
-    return [(_number(w, op.params, indices), valid)]
+    return [(_linear_index(w, op.params, indices), valid)]
 
 
 def _mnkl(w: Writer, op: cutlass.WorkTileInfoToCoordMnklOp) -> list[Values]:

@@ -1,4 +1,21 @@
-"""The state of the conversion: insertion point, expanded values, and 1:N conversion of `scf`."""
+"""The 1:N conversion driver of `convert-pipeline-to-nvgpu`.
+
+A value of `cutlass` becomes several values: a pipeline its two barrier arrays, a pipeline state
+a stage index and a phase parity, a work tile its linear index and validity. `Writer.parts` maps
+each such value to its parts. All of `scf` that carries one is rebuilt with the parts in its
+place; anything else that would carry one is an error.
+
+    scf.for ... iter_args(%s = %s0) {                %14, %15 = scf.for ... iter_args(%16, %17) {
+      ...                                              ...
+      %t = cutlass.pipeline.state.increment %s         %20 = arith.addi %16, %11 : i32     index + 1
+      scf.yield %t                                     %21 = arith.cmpi eq, %20, %12 : i32
+    }                                                  %22 = arith.select %21, %13, %20
+                                                       %24 = arith.xori %17, %23           parity
+                                                       scf.yield %22, %24 : i32, i32
+
+MLIR has this as its 1:N dialect conversion; xDSL has none. Replaced operations and block
+arguments are erased at the end, users first, because parts may still be built from them.
+"""
 
 from __future__ import annotations
 
@@ -24,33 +41,33 @@ from tileas_xdsl.transforms.pipeline_to_nvgpu.value_expansion import (
 
 Values = Sequence[SSAValue]
 Handler = Callable[["Writer", Operation], Sequence[Values]]
-"""Writes what an operation becomes; gives for each result its parts, one if it stays whole."""
+"""Convert an operation; return the parts of each result, a single one if it is not expanded."""
 
 CARRIERS = (scf.ForOp, scf.IfOp, scf.WhileOp)
-ENDS = (scf.YieldOp, scf.ConditionOp)
+TERMINATORS = (scf.YieldOp, scf.ConditionOp)
 
 OpT = TypeVar("OpT", bound=Operation)
 
 
 @dataclass
 class Writer:
-    """A walk through a function that replaces operations by what they become."""
+    """Walk a function and replace operations by their handlers."""
 
     handlers: Mapping[type[Operation], Handler]
     counted: bool
-    """Whether states have their count with them: only where somebody asks for one."""
+    """Whether states carry their count: only in functions that read it."""
     parts: dict[SSAValue, Values] = field(default_factory=dict[SSAValue, Values])
     _dead: list[Operation] = field(default_factory=list[Operation])
     _dead_arguments: list[BlockArgument] = field(default_factory=list[BlockArgument])
     _at: Operation | None = None
 
     def run(self, block: Block) -> None:
-        """Replace the operations of a block, and of all blocks inside."""
+        """Convert the operations of a block and of nested blocks."""
         for op in tuple(block.ops):
             self.lower(op)
 
     def lower(self, op: Operation) -> None:
-        """Replace one operation; it is erased at the end."""
+        """Convert one operation; it is erased at the end."""
         outer, self._at = self._at, op
         handler = self.handlers.get(type(op))
         if handler is None:
@@ -62,7 +79,7 @@ class Writer:
         self._at = outer
 
     def finish(self) -> None:
-        """Erase what was replaced."""
+        """Erase all replaced operations, users first."""
         for op in reversed(self._dead):
             op.detach()
             op.erase()
@@ -81,7 +98,7 @@ class Writer:
         blocks = [block for region in op.regions for block in region.blocks]
         arguments = [argument for block in blocks for argument in block.args]
         if any(is_whole(value.type) for value in (*op.operands, *op.results, *arguments)):
-            if isinstance(op, ENDS):
+            if isinstance(op, TERMINATORS):
                 op.operands = self._flat(op.operands)
                 return
             if not isinstance(op, CARRIERS):
@@ -128,13 +145,13 @@ class Writer:
     # Writing
 
     def insert(self, op: OpT) -> OpT:
-        """Add an operation in front of the one that is lowered, and at its place in the source."""
+        """Insert in front of the converted operation, with its location."""
         assert self._at is not None
         op.location = self._at.location
         return Builder(InsertPoint.before(self._at)).insert(op)
 
     def inline(self, body: Block, arguments: Values) -> Values:
-        """Move a body in front of the operation, without its end; gives what it yields."""
+        """Move a body in front of the operation and return what its terminator yields."""
         assert self._at is not None
         at, end = self._at, body.last_op
         assert end is not None
@@ -150,7 +167,7 @@ class Writer:
         return yielded
 
     def when(self, condition: SSAValue, body: Sequence[Operation]) -> None:
-        """Operations that are done where a condition holds."""
+        """Insert operations under a condition."""
         assert self._at is not None
         for inner in (inner for op in body for inner in op.walk()):
             inner.location = self._at.location
@@ -158,7 +175,7 @@ class Writer:
 
     @contextmanager
     def inside(self, condition: SSAValue) -> Generator[None]:
-        """Write what is done where a condition holds."""
+        """Let a `with` block insert under a condition."""
         assert self._at is not None
         outer, end = self._at, scf.YieldOp()
         end.location = outer.location
@@ -170,57 +187,57 @@ class Writer:
     # Numbers
 
     def number(self, value: int, type_: IntegerType = i32) -> SSAValue:
-        """A constant."""
+        """Insert a constant."""
         return self.insert(arith.ConstantOp(IntegerAttr(value, type_))).result
 
     def add(self, lhs: SSAValue, rhs: SSAValue | int) -> SSAValue:
-        """A sum."""
+        """Insert an addition."""
         rhs = self.number(rhs) if isinstance(rhs, int) else rhs
         return self.insert(arith.AddiOp(lhs, rhs)).result
 
     def multiply(self, lhs: SSAValue, rhs: SSAValue | int) -> SSAValue:
-        """A product."""
+        """Insert a multiplication."""
         rhs = self.number(rhs) if isinstance(rhs, int) else rhs
         return self.insert(arith.MuliOp(lhs, rhs)).result
 
     def subtract(self, lhs: SSAValue, rhs: SSAValue | int) -> SSAValue:
-        """A difference."""
+        """Insert a subtraction."""
         rhs = self.number(rhs) if isinstance(rhs, int) else rhs
         return self.insert(arith.SubiOp(lhs, rhs)).result
 
     def divide(self, lhs: SSAValue, rhs: SSAValue | int) -> SSAValue:
-        """The quotient of natural numbers, rounded down."""
+        """Insert an unsigned division."""
         rhs = self.number(rhs) if isinstance(rhs, int) else rhs
         return self.insert(arith.DivUIOp(lhs, rhs)).result
 
     def least(self, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-        """The smaller one of natural numbers."""
+        """Insert an unsigned minimum."""
         return self.pick(self.compare("ult", lhs, rhs), lhs, rhs)
 
     def both(self, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-        """Whether two conditions hold."""
+        """Insert a logical and."""
         return self.insert(arith.AndIOp(lhs, rhs)).result
 
     def negated(self, condition: SSAValue) -> SSAValue:
-        """Whether a condition does not hold."""
+        """Insert a logical not."""
         return self.insert(arith.XOrIOp(condition, self.number(1, i1))).result
 
     def compare(self, how: str, lhs: SSAValue, rhs: SSAValue | int) -> SSAValue:
-        """A comparison, as `arith.cmpi` calls it."""
+        """Insert a comparison with a predicate of `arith.cmpi`."""
         rhs = self.number(rhs) if isinstance(rhs, int) else rhs
         return self.insert(arith.CmpiOp(lhs, rhs, how)).result
 
     def flip(self, parity: SSAValue, when: SSAValue) -> SSAValue:
-        """The other parity where a condition holds."""
+        """Insert the flip of a parity under a condition."""
         bit = self.insert(arith.ExtUIOp(when, i32)).result
         return self.insert(arith.XOrIOp(parity, bit)).result
 
     def pick(self, condition: SSAValue, yes: SSAValue, no: SSAValue) -> SSAValue:
-        """One or the other."""
+        """Insert a select."""
         return self.insert(arith.SelectOp(condition, yes, no)).result
 
     def barrier(self, first: SSAValue, index: SSAValue | int) -> SSAValue:
-        """A barrier of an array, by its index."""
+        """Return the address of a barrier in an array."""
         if index == 0:
             return first
         index = self.number(index) if isinstance(index, int) else index

@@ -1,4 +1,19 @@
-"""From a kernel of `tl` to the program that inference works on."""
+"""Read a `tl.kernel` into the `Program` that layout inference works on (`inference/program.py`).
+
+Inference knows no IR. It is given buffers by name, and a list of work items: what all threads of
+a block do together, each with its accesses as index expressions over the item's own dimensions.
+
+    tl.copy %A[%y, %k] to %a : ...          Loop((128, 64), (read A[y + d0, k + d1],
+                                                             write a[d0, d1]), COPY)
+    tl.gemm %a, %b, %c                      Gemm(a, b, c, ...)
+    tl.parallel (%i, %j) in (128, 128) {    Loop((128, 128), (read c[d0, d1],
+      %v = memref.load %c[%i, %j] ...                         write c[d0, d1]), PARALLEL)
+      memref.store %w, %c[%i, %j] }
+
+An index that is not affine is None: such an access constrains no layout. Serial loops inside a
+parallel loop become further dimensions (`rounds`); loops around a work item only weigh it, by
+their trip count. `sites` keeps the operation of each work item, to write the result back.
+"""
 
 from __future__ import annotations
 
@@ -32,15 +47,15 @@ from tileas_xdsl.layout.expr.expression import dimension
 from tileas_xdsl.transforms.tl_inference.buffers import BufferNames, source_location
 from tileas_xdsl.transforms.tl_inference.index_expressions import IndexExpressions, Symbols
 
-UNKNOWN_TRIPS = 8
-"""How often a loop is taken to run whose bounds only run time knows."""
+DEFAULT_TRIP_COUNT = 8
+"""The trip count assumed of a loop with dynamic bounds."""
 
 Counted = SerialOp | PipelinedOp
 
 
 @dataclass
 class Extraction:
-    """A program, and the operations and buffers of the IR that its parts stand for."""
+    """A program under construction, with the operations and buffers that its parts stand for."""
 
     kernel: KernelOp
     arch: str
@@ -49,7 +64,7 @@ class Extraction:
     sites: list[Operation] = field(default_factory=list[Operation])
 
     def program(self) -> Program:
-        """What inference is asked."""
+        """Return the program of the kernel."""
         steps: list[Step] = []
         trips: list[int] = []
         floating: set[str] = set()
@@ -185,26 +200,29 @@ class Extraction:
         )
 
 
-def _block_operations(block: Block, times: int) -> Iterator[tuple[Operation, int]]:
-    """The operations that all threads run together, and how often each of them runs."""
+def _block_operations(block: Block, count: int) -> Iterator[tuple[Operation, int]]:
+    """Yield the operations that all threads run together, with their execution counts."""
     for op in block.ops:
-        yield op, times
+        yield op, count
         if isinstance(op, ParallelOp):
             continue
-        rounds = times * _trip_count(op)
+        inner_count = count * _trip_count(op)
         for region in op.regions:
             for inner in region.blocks:
-                yield from _block_operations(inner, rounds)
+                yield from _block_operations(inner, inner_count)
 
 
 def _trip_count(op: Operation) -> int:
     if isinstance(op, Counted):
-        return UNKNOWN_TRIPS if op.static_bounds is None else len(op.static_bounds)
-    return UNKNOWN_TRIPS if isinstance(op, scf.ForOp) else 1
+        return DEFAULT_TRIP_COUNT if op.static_bounds is None else len(op.static_bounds)
+    return DEFAULT_TRIP_COUNT if isinstance(op, scf.ForOp) else 1
 
 
 def _floating_read(op: Operation) -> SSAValue | None:
-    """The fragment of which all threads together read an element, if the operation does that."""
+    """Return the fragment of which an operation at block level reads an element, if it does.
+
+    All threads read it, so that no single thread may own the element: its layout is replicated.
+    """
     if not isinstance(op, memref.LoadOp):
         return None
     return op.memref if scope_of(op.memref.type) is Scope.FRAGMENT else None

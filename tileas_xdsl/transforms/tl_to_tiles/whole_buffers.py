@@ -1,4 +1,17 @@
-"""Operations on whole buffers: copies, fills, products, reductions, running sums."""
+"""Convert `tl` operations on whole buffers to tile operations: copy, fill, gemm, reduce, cumsum.
+
+Buffers of a block are variables that hold a tile (`Raising.held`), as memory is promoted to SSA
+values by mem2reg: reading a buffer is its current tile, writing it defines a new one.
+
+    tl.copy %A[%y, %k] to %a                  %0 = nv_tileaa.tiled_load %view[%i, %j] ; %a is %0
+    tl.gemm %a, %b, %c                        %2 = nv_tileaa.dot %0, %1, %acc         ; %c is %2
+    tl.reduce max %x to %m axis 1             %3 = nv_tileaa.reduce %x {axis = 1, ...} ; %m is %3
+    tl.copy %c to %C[%y, %x]                  nv_tileaa.tiled_store %2, %view[%i, %j]
+
+Only copies from and to arrays touch memory; a copy between buffers is a second name for a tile.
+Accesses to part of a buffer are refused (`Raising.refuse`): the kernel then keeps the path
+through `tl-lower`. Floats are reduced in f32, as `tl-lower` does.
+"""
 
 from __future__ import annotations
 
@@ -29,19 +42,19 @@ from tileas_xdsl.transforms.tl_to_tiles.raising import Handler, Raising, check_e
 
 
 def read(state: Raising, buffer: SSAValue) -> SSAValue:
-    """Return the tile that a buffer of the block has now."""
+    """Return the tile that a buffer holds now."""
     return state.reshaped(state.tile(storage_of(buffer)), buffer_shape(buffer.type))
 
 
 def write(state: Raising, buffer: SSAValue, tile: SSAValue) -> None:
-    """Give a buffer of the block another tile."""
+    """Let a buffer hold another tile."""
     storage = storage_of(buffer)
     check_extents(state, buffer_shape(storage.type))
     state.held[storage] = state.reshaped(tile, buffer_shape(storage.type))
 
 
 def copy(state: Raising, op: CopyOp) -> None:
-    """A copy: a load, a store, or another name of a tile; elements may be converted."""
+    """Convert a copy: a load, a store, or a second name of a tile; elements may be converted."""
     sides = (op.source_side, op.target_side)
     extents = op.loop_extents
     source, target = sides
@@ -68,7 +81,10 @@ def _starts(state: Raising, side: Side) -> list[IndexForm]:
 
 
 def _ordered(state: Raising, tile: SSAValue, side: Side, extents: tuple[int, ...]) -> SSAValue:
-    """Return the tile of a region by the variables of the copy, which both sides go through."""
+    """Return the tile of a region, shaped by the extents of the copy.
+
+    Both sides index by the variables of one loop; a side that permutes them is refused.
+    """
     kept = [k for k in side.variables if k is not None]
     if kept != sorted(kept):
         raise state.refuse("copies dimensions in another order")
@@ -95,14 +111,14 @@ def converted(state: Raising, tile: SSAValue, element: Attribute) -> SSAValue:
 
 
 def fill(state: Raising, op: FillOp) -> None:
-    """All elements are one."""
+    """Convert a fill to a splat."""
     if scope_of(op.buffer.type) not in (Scope.SHARED, Scope.FRAGMENT):
         raise state.refuse("fills no buffer of the block")
     write(state, op.buffer, state.splat(state.scalar(op.value), buffer_shape(op.buffer.type)))
 
 
 def gemm(state: Raising, op: GemmOp) -> None:
-    """C += A B."""
+    """Convert C += A B to a dot."""
     a, b = read(state, op.a), read(state, op.b)
     elements = [element_of(tile.type) for tile in (a, b)]
     if f32 in elements:
@@ -130,7 +146,7 @@ _FLOATS: Mapping[Reduction, tuple[type[Operation], float]] = {
     Reduction.ABSMAX: (arith.MaximumfOp, float("-inf")),
     Reduction.MIN: (arith.MinimumfOp, float("inf")),
 }
-"""How floats combine, and the identity of that."""
+"""The combiner of floats and its identity."""
 
 _INTEGERS: Mapping[Reduction, tuple[type[Operation], int]] = {
     Reduction.SUM: (arith.AddiOp, 0),
@@ -143,11 +159,11 @@ _INTEGERS: Mapping[Reduction, tuple[type[Operation], int]] = {
     Reduction.OR: (arith.OrIOp, 0),
     Reduction.XOR: (arith.XOrIOp, 0),
 }
-"""How integers of 32 bits combine, and the identity of that."""
+"""The combiner of 32-bit integers and its identity."""
 
 
 def reduce(state: Raising, op: ReduceOp) -> None:
-    """Combine along an axis, floats in f32."""
+    """Convert a reduction along an axis."""
     kind, wide, identity = _combiner(state, op.reduction, buffer_element(op.source.type))
     tile = converted(state, read(state, op.source), wide)
     if op.reduction in (Reduction.ABSSUM, Reduction.ABSMAX):
@@ -180,7 +196,7 @@ def _combiner(
 
 
 def cumsum(state: Raising, op: CumSumOp) -> None:
-    """Running sums along an axis."""
+    """Convert running sums along an axis to a scan."""
     element = buffer_element(op.source.type)
     if not _is_float(element):
         raise state.refuse(f"sums {element}")
@@ -198,7 +214,7 @@ def cumsum(state: Raising, op: CumSumOp) -> None:
 
 
 def _is_float(element: Attribute) -> bool:
-    """Whether an element is a float that f32 has exactly."""
+    """Whether all values of a float type are exact in f32."""
     return isa(element, AnyFloat) and element != f64
 
 

@@ -1,4 +1,22 @@
-"""Handlers of tiles in memory: sub-views, register slices, and stores of accumulators."""
+"""Handlers of tiles in memory: allocation, views, slices, loads, and stores of accumulators.
+
+What a memory operation becomes depends on the lowered value
+(`threads/codegen/lowered_values.py`) of its operand: a slice of a `SharedTile` or a `TmemTile`
+moves a pointer and emits no copy, a slice of a `RegisterTile` selects registers
+(`compute/register_slices.py`):
+
+    nv_tileas.extract_slice %s[32, 0][32, 64]   shared memory: the same pointer, first_row = 32
+    nv_tileas.extract_slice %s[%i, 0][32, 64]   shared memory: pointer + %i * row_bytes
+    nv_tileas.extract_slice %t[0, %c][128, 32]  tensor memory: column address + %c
+    nv_tileas.extract_slice %r[0, 8][64, 8]     wgmma accumulator: registers 4 to 7 of each part
+
+Rows are sliced in multiples of 8, because a shared-memory swizzle repeats every 8 rows: only
+then does a slice begin at phase 0 of the pattern, which matrix descriptors require.
+
+`tiled_store` of an accumulator does not convert the layout first. To global memory each thread
+stores the rows that it owns, with one bounds test a row; to shared memory stmatrix or pairs of
+elements are used.
+"""
 
 from __future__ import annotations
 
@@ -91,7 +109,7 @@ def alloc_tensor(e: ThreadBuilder, op: AllocTensorOp) -> Sequence[Lowered]:
 
 
 def view(e: ThreadBuilder, op: ViewOp) -> Sequence[Lowered]:
-    """The same memory; of an array in global memory, a window that begins somewhere."""
+    """Lower a view: the same memory, or the window of an array at an offset."""
     source = e.get(op.source)
     if isinstance(source, RegisterTile | Splat):
         return [reshaped(e, op, source)]
@@ -109,7 +127,7 @@ def view(e: ThreadBuilder, op: ViewOp) -> Sequence[Lowered]:
 def _shared_view(
     e: ThreadBuilder, op: ViewOp, source: PendingTile | SharedTile
 ) -> PendingTile | SharedTile:
-    """The same tile in shared memory, maybe with its rows counted in other dimensions."""
+    """View a tile in shared memory under a shape with the same rows."""
     shape = shape_of(op.result.type) or ()
     if op.is_whole and shape == source.shape:
         return source
@@ -167,7 +185,7 @@ def _numbers(e: ThreadBuilder, op: ExtractSliceOp) -> tuple[Sequence[int], Seque
 
 
 def _constant(e: ThreadBuilder, value: SSAValue) -> int | None:
-    """The number that a value always has, after the loops around were written out."""
+    """Return the constant value of a scalar, also one that unrolling made constant."""
     found = e.get(value)
     return constant_value(found.value) if isinstance(found, Scalar) else constant_integer(value)
 
@@ -183,9 +201,10 @@ def _rows(
 
 
 def _are_rows(source: SharedTile, offsets: Sequence[int], sizes: Sequence[int]) -> bool:
-    """Whether a part of a tile is whole rows of it, where all but rows and columns is of extent 1.
+    """Return whether a part of a tile is whole rows of it, and all leading dimensions have extent
+    1.
 
-    Where the rows begin may not be known.
+    The first row may be dynamic.
     """
     units = (1,) * (len(sizes) - 2)
     is_matrix = len(sizes) >= 2 and source.layout.shape[:-2] == units
@@ -210,7 +229,7 @@ def _rows_somewhere(e: ThreadBuilder, op: ExtractSliceOp, source: SharedTile) ->
 
 
 def _columns(e: ThreadBuilder, op: ExtractSliceOp, source: RegisterTile) -> RegisterTile | None:
-    """Whole columns of accumulators, which stay where they are; None for any other part."""
+    """Slice whole columns of an accumulator: a range of registers; None for any other part."""
     layout, sizes = source.layout, op.static_sizes.get_values()
     if not is_accumulator(layout) or any(n != 1 for n in _strides(op)):
         return None
@@ -220,6 +239,8 @@ def _columns(e: ThreadBuilder, op: ExtractSliceOp, source: RegisterTile) -> Regi
         return None
     if first % MATRIX or sizes[1] % MATRIX:
         return None
+    # A thread has 2 of every 4 columns in each of 2 rows: 4 registers for 8 columns, so that
+    # column c begins at register c / 2 (PTX ISA, wgmma accumulator fragment D).
     begin, count = first // 2, sizes[1] // 2
     parts = tuple([e.insert(SliceFragmentOp(part, begin, count)).result for part in source.parts])
     return RegisterTile(
@@ -254,26 +275,26 @@ def _tensor_columns(e: ThreadBuilder, op: ExtractSliceOp, source: TmemTile) -> T
 
 
 def tiled_load(e: ThreadBuilder, op: TiledLoadOp) -> Sequence[Lowered]:
-    """A tile from memory into registers."""
+    """Load a tile from memory into registers."""
     _await(e, op)
     return [load_tile(e, op), *token_of(op)]
 
 
 def async_tiled_load(e: ThreadBuilder, op: AsyncTiledLoadOp) -> Sequence[Lowered]:
-    """The same: the hardware waits where registers are used."""
+    """Load as `tiled_load` does: the hardware scoreboard waits where registers are used."""
     _await(e, op)
     return [LoadToken(load_tile(e, op)), *token_of(op)]
 
 
 def _await(e: ThreadBuilder, op: TiledLoadBase | TiledStoreOp) -> None:
-    """What comes after a bulk store waits for it; all else is in order as it is written."""
+    """Wait for a bulk store that the operation is ordered behind; all else is in program order."""
     token = None if op.token is None else e.get(op.token)
     if isinstance(token, StoreToken):
         wait_for_store(e, token)
 
 
 def tiled_store(e: ThreadBuilder, op: TiledStoreOp) -> Sequence[Lowered]:
-    """A tile to memory: accumulators in the order that they are in, others as they are laid out."""
+    """Store a tile: accumulators by their own layout, others as they are laid out."""
     _await(e, op)
     fragment = e.get(op.value)
     if not isinstance(fragment, RegisterTile) or not is_accumulator(fragment.layout):
@@ -323,7 +344,7 @@ def _store_global(
 
 
 def _tile_start(e: ThreadBuilder, target: GlobalView, op: TiledStoreOp, axis: int) -> SSAValue:
-    """Coordinates count tiles from where the view begins."""
+    """Return the first index of a tile along an axis: coordinates count tiles of the view."""
     tile = shape_of(op.value.type) or ()
     begin = multiply(e, e.scalar(op.coords[axis]), tile[axis])
     start = target.starts[axis]
@@ -345,8 +366,9 @@ def _store_row(
     pointer: SSAValue,
     inside: Sequence[tuple[int, SSAValue]],
 ) -> None:
-    """The elements of one row that a thread has, by column, where there is one."""
+    """Store the elements of one row that a thread owns, each if its column is in bounds."""
     for k, (offset, exists) in enumerate(inside):
+        # Register index in the fragment: 4 for each 8 columns, 2 for the lower half of the rows.
         value = element(e, part, 4 * (k // 2) + 2 * half + k % 2)
         e.insert(StoreOp(value, pointer, exists, offset=offset))
 
@@ -354,7 +376,7 @@ def _store_row(
 def _store_shared(
     e: ThreadBuilder, op: TiledStoreOp, fragment: RegisterTile, tile: SharedTile
 ) -> None:
-    """To the swizzled rows of a tile: matrices of 16-bit elements, pairs of wider ones."""
+    """Store accumulators to a swizzled tile: stmatrix of 16-bit elements, else pairs."""
     rows, columns = fragment.layout.shape
     if (rows, columns) != (tile.height, tile.layout.columns):
         raise op_error(op, f"stores {rows}x{columns} accumulators to a tile of another shape")

@@ -1,7 +1,18 @@
-"""Lower `tl.gemm` to `wgmma`: 64 rows by up to 256 columns per warpgroup.
+"""Lower `tl.gemm` to `wgmma`: 64 rows by up to 256 columns per warpgroup and instruction.
 
-B, and A unless it is in registers, are read from shared memory through descriptors.  Source: PTX
-ISA 9.7.15.  The accumulators stay in the registers of C.
+    tl.gemm %a, %b, %c                      wgmma.fence
+      A 128x64 f16 in smem, swizzle 128     wgmma m64n128k16  descA + 0, descB + 0
+      B 128x64 f16, transposed, likewise    wgmma m64n128k16  descA + 2, descB + 2   (units of 16 B)
+      two warpgroups, each 64 rows          ... K / 16 = 4 instructions
+                                            wgmma.commit_group ; wgmma.wait_group 0
+
+B, and A unless it is in registers, are read through matrix descriptors (PTX ISA, "Asynchronous
+Warpgroup Level Matrix Instructions"). `SmemOperand` matches a buffer's layout, as layout
+inference chose it, with the canonical layouts that descriptors can express (`target/mma`): a
+mismatch is reported with the layout found. Each warpgroup begins at its own rows; the byte
+offset must be a whole period of the swizzle, since the hardware XORs address bits.
+
+The accumulators stay in the registers of C. With `clear`, the first instruction has scale-d = 0.
 """
 
 from __future__ import annotations
@@ -48,12 +59,12 @@ from tileas_xdsl.transforms.lower_tl.dot.mma_sync_operands import (
 from tileas_xdsl.transforms.lower_tl.lowering_state import State
 
 A_REGISTERS = 4
-"""Registers of 32 bits that a thread gives of A to an instruction."""
+"""32-bit registers of A that a thread supplies to an instruction (PTX ISA, wgmma)."""
 
 
 @dataclass(frozen=True)
 class SmemOperand:
-    """A or B in shared memory, as descriptors see it."""
+    """A or B in shared memory, as matrix descriptors address it."""
 
     place: SharedLocation
     memory: Layout
@@ -62,7 +73,7 @@ class SmemOperand:
 
     @staticmethod
     def of(state: State, op: GemmOp, side: str, extent: int) -> SmemOperand:
-        """An operand, of which an instruction reads `extent` rows or columns."""
+        """Return an operand of which one instruction reads `extent` rows or columns."""
         value: SSAValue = getattr(op, side)
         place = state.shared(op, value)
         is_transposed_operand = getattr(op, f"transpose_{side}") is not None
@@ -83,7 +94,11 @@ class SmemOperand:
     def descriptor(
         self, state: State, op: GemmOp, starts: Sequence[int], group: SSAValue
     ) -> SSAValue:
-        """That of what begins at a row or column, which each of the groups has of its own."""
+        """Return the descriptor of the rows or columns that a warpgroup begins at.
+
+        `starts` has one start per warpgroup; they must be evenly spaced, since `group * step` is
+        computed at run time.
+        """
         e = state.e
         lines = table(self.memory[0], ANONYMOUS)
         offsets = [int(lines[start]) for start in starts]
@@ -101,7 +116,7 @@ class SmemOperand:
 
 
 def _parts(op: GemmOp, place: SharedLocation) -> tuple[Swizzle, Layout]:
-    """The swizzle of bytes, and the layout below it."""
+    """Return the byte swizzle and the layout below it."""
     layout = place.layout
     if isinstance(layout, Layout):
         return NO_SWIZZLE, layout
@@ -111,7 +126,7 @@ def _parts(op: GemmOp, place: SharedLocation) -> tuple[Swizzle, Layout]:
 
 
 def _by_elements(memory: Layout, bits: int) -> Layout:
-    """Bytes as elements."""
+    """Convert a layout to bytes into one to elements."""
     size = bits // 8
     modes = [
         Layout(
@@ -124,18 +139,18 @@ def _by_elements(memory: Layout, bits: int) -> Layout:
 
 
 def multiply_by_warpgroups(
-    state: State, op: GemmOp, product: Product, sums: FragmentLocation
+    state: State, op: GemmOp, product: Product, accumulator: FragmentLocation
 ) -> None:
-    """C += A B by the instructions of warpgroups."""
+    """Emit C += A B as wgmma instructions."""
     e, width = state.e, instruction_columns(product.columns_of_warp)
     rows, columns = product.rows_of_warp, product.columns_of_warp // width
     depth = depth_of(bits_of(element_of(op.a.type)))
-    left, right = _OperandA(state, op, product), SmemOperand.of(state, op, "b", width)
-    high = product.warps_m // WARPS_OF_GROUP
+    operand_a, operand_b = _OperandA(state, op, product), SmemOperand.of(state, op, "b", width)
+    groups_m = product.warps_m // WARPS_OF_GROUP
     group = divide(e, warp_id(e), WARPS_OF_GROUP)
-    across = divide(e, group, high) if high > 1 else group
-    others = [
-        right.descriptor(
+    across = divide(e, group, groups_m) if groups_m > 1 else group
+    b_descriptors = [
+        operand_b.descriptor(
             state,
             op,
             [n * product.columns_of_warp + c * width for n in range(product.warps_n)],
@@ -143,34 +158,34 @@ def multiply_by_warpgroups(
         )
         for c in range(columns)
     ]
-    left.begin(modulo(e, group, high) if product.warps_n > 1 else group)
-    tiles = _begin(state, op, sums, width // 2, rows * columns)
+    operand_a.begin(modulo(e, group, groups_m) if product.warps_n > 1 else group)
+    tiles = _begin(state, op, accumulator, width // 2, rows * columns)
     a_type, b_type = (multiplied_as(element_of(value.type)) for value in (op.a, op.b))
-    majors = left.major, right.canonical.major
+    majors = operand_a.major, operand_b.canonical.major
     instruction = WgmmaInstruction(width, depth, a_type, b_type, *majors)
 
     def operands(k: int, row: int, column: int) -> tuple[SSAValue, SSAValue]:
-        a = left.operand(row, k)
-        return a, step_descriptor(e, others[column], right.canonical, k)
+        a = operand_a.operand(row, k)
+        return a, step_descriptor(e, b_descriptors[column], operand_b.canonical, k)
 
     cleared, steps = op.clear is not None, product.k // depth
     wgmma_group(e, instruction, tiles, steps, columns, operands, from_zero=cleared)
-    state.registers[sums.storage] = joined(e, await_wgmma(e, tiles, left.kept))
+    state.registers[accumulator.storage] = joined(e, await_wgmma(e, tiles, operand_a.kept))
 
 
 def _begin(
-    state: State, op: GemmOp, sums: FragmentLocation, count: int, tiles: int
+    state: State, op: GemmOp, accumulator: FragmentLocation, count: int, tiles: int
 ) -> list[SSAValue]:
-    """The registers of C by instruction; those that are cleared hold nothing yet."""
+    """Return the accumulator registers of each instruction; undefined where they are cleared."""
     e = state.e
     if op.clear is not None:
-        return undefined_accumulators(e, sums.element, count, tiles)
-    part = state.registers[sums.storage]
+        return undefined_accumulators(e, accumulator.element, count, tiles)
+    part = state.registers[accumulator.storage]
     return [strip(e, part, k * count, count) for k in range(tiles)]
 
 
 class _OperandA:
-    """A of a product: descriptors of shared memory, or registers."""
+    """Operand A: descriptors of shared memory, or registers."""
 
     def __init__(self, state: State, op: GemmOp, product: Product) -> None:
         self.state, self.op, self.product = state, op, product
@@ -182,16 +197,16 @@ class _OperandA:
 
     @property
     def major(self) -> Major:
-        """Along which of its dimensions A is adjacent."""
+        """The contiguous dimension of A."""
         return "k" if self.shared is None else self.shared.canonical.major
 
     @property
     def kept(self) -> Sequence[SSAValue]:
-        """Registers that have to stay unchanged until the product is done."""
+        """The registers that must not change until the instructions are complete."""
         return [part for parts in self.registers for part in parts]
 
     def begin(self, group: SSAValue) -> None:
-        """What is made before the instructions."""
+        """Emit what precedes the instructions: descriptors or register fragments."""
         product = self.product
         if self.shared is None:
             self._begin_registers()
@@ -219,7 +234,7 @@ class _OperandA:
             self.registers.append(parts)
 
     def operand(self, i: int, k: int) -> SSAValue:
-        """A of one instruction."""
+        """Return A of one instruction."""
         if self.shared is None:
             return self.registers[k][i]
         return step_descriptor(self.state.e, self.descriptors[i], self.shared.canonical, k)

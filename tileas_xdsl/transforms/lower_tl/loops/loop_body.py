@@ -1,7 +1,23 @@
-"""Lowering of the scalar operations of a loop body, vectorised over a thread's iterations.
+"""Lower the scalar operations of a `tl.parallel` body, vectorised over the iterations of a thread.
 
-Integers that are affine in thread and iteration are known at compile time and become code where
-they are used; all else is computed on vectors over the iterations, or once where it is uniform.
+Layout inference gave the loop a layout, so the indices of iteration `k` of thread `t` are
+numbers known at compile time. A value of the body is one of two things:
+
+* `ThreadAffine`: an affine form whose constant and coefficients are tables `(threads, iterations)`;
+  code is emitted only where the value is used, mostly as an address plus an immediate offset;
+* an SSA value: a `vector` over the iterations of a thread, or a scalar where all agree (uniform).
+
+For 128 threads and 4 iterations with the layout `i = 4 * thread + k`:
+
+    tl.parallel (%i) in (512) {
+      %v = memref.load %x[%i]                 vector<4xf32>: one 16-byte load at 4 * thread
+      %h = arith.mulf %v, %half               arith.mulf on vector<4xf32>
+      %c = arith.cmpi slt, %i, %c512          folded: every index is below 512
+      memref.store %h, %y[%i]                 one 16-byte store
+    }
+
+Divisions and comparisons of affine forms are decided by their ranges where possible; only what
+depends on a run-time scalar in a non-affine way is computed.
 """
 
 from __future__ import annotations
@@ -39,14 +55,14 @@ from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import LoopBodyState,
 BodyHandler: TypeAlias = Callable[[LoopBodyState, Any], Sequence[Value]]
 """What an operation of a body gives."""
 
-WIDE = (IndexType(), i32, i64)
-"""Integers that hold every index."""
+INDEX_TYPES = (IndexType(), i32, i64)
+"""Integer types that are wide enough for every index."""
 
 Bodies: TypeAlias = Mapping[type[Operation], BodyHandler]
 
 
 def run(work: LoopBodyState, block: Block, handlers: Bodies) -> Sequence[Value]:
-    """Lower a block of a body; what its terminator gives."""
+    """Lower a block of a body and return the operands of its terminator."""
     for op in block.ops:
         if op.name.endswith("yield"):
             return [work.value(value) for value in op.operands]
@@ -69,7 +85,7 @@ def lower(work: LoopBodyState, op: Operation, handlers: Bodies) -> None:
 
 
 def apply(work: LoopBodyState, op: affine.ApplyOp) -> Sequence[Value]:
-    """An affine expression."""
+    """Lower `affine.apply` to an affine form."""
     map_ = op.map.data
     operands = [work.affine(value) for value in op.mapOperands]
     dims, symbols = operands[: map_.num_dims], operands[map_.num_dims :]
@@ -78,19 +94,19 @@ def apply(work: LoopBodyState, op: affine.ApplyOp) -> Sequence[Value]:
 
 def _expression(
     work: LoopBodyState,
-    number: Number,
+    expression: Number,
     dims: Sequence[ThreadAffine],
     symbols: Sequence[ThreadAffine],
 ) -> ThreadAffine:
-    if isinstance(number, int):
-        return uniform(number)
-    if isinstance(number, Variable):
-        key: Position = number.key
+    if isinstance(expression, int):
+        return uniform(expression)
+    if isinstance(expression, Variable):
+        key: Position = expression.key
         return dims[key.number] if key.letter == "d" else symbols[key.number]
-    assert isinstance(number, BinaryExpression)
-    left = _expression(work, number.lhs, dims, symbols)
-    right = _expression(work, number.rhs, dims, symbols)
-    return _combined(work, number.kind, left, right)
+    assert isinstance(expression, BinaryExpression)
+    left = _expression(work, expression.lhs, dims, symbols)
+    right = _expression(work, expression.rhs, dims, symbols)
+    return _combined(work, expression.kind, left, right)
 
 
 def _combined(
@@ -110,7 +126,7 @@ def _combined(
 
 
 def product(work: LoopBodyState, left: ThreadAffine, right: ThreadAffine) -> ThreadAffine:
-    """A product; of two that are not known it is computed."""
+    """Multiply two forms: scale by the constant one, else compute the product."""
     if right.is_constant:
         return left.times(right.constant)
     if left.is_constant:
@@ -121,25 +137,25 @@ def product(work: LoopBodyState, left: ThreadAffine, right: ThreadAffine) -> Thr
     return of_iterations([multiply(work.e, *pair) for pair in pairs])
 
 
-def quotient(work: LoopBodyState, left: ThreadAffine, number: int) -> ThreadAffine:
-    """A quotient rounded down, by a positive number."""
-    found = left.divided(number)
+def quotient(work: LoopBodyState, left: ThreadAffine, divisor: int) -> ThreadAffine:
+    """Floor division by a positive constant."""
+    found = left.divided(divisor)
     if found is not None:
         return found
     if _may_be_negative(work, left):
-        by = index_constant(work.e, number)
+        by = index_constant(work.e, divisor)
         return _of_each(work, left, lambda a: work.e.insert(arith.FloorDivSIOp(a, by)).result)
-    return _of_each(work, left, lambda a: divide(work.e, a, number))
+    return _of_each(work, left, lambda a: divide(work.e, a, divisor))
 
 
-def remainder(work: LoopBodyState, left: ThreadAffine, number: int) -> ThreadAffine:
-    """A remainder that is not negative, by a positive number."""
-    found = left.remainder(number)
+def remainder(work: LoopBodyState, left: ThreadAffine, divisor: int) -> ThreadAffine:
+    """Floor modulus by a positive constant, never negative."""
+    found = left.remainder(divisor)
     if found is not None:
         return of_table(found)
     if _may_be_negative(work, left):
-        return left.plus(quotient(work, left, number).times(-number))
-    return _of_each(work, left, lambda a: modulo(work.e, a, number))
+        return left.plus(quotient(work, left, divisor).times(-divisor))
+    return _of_each(work, left, lambda a: modulo(work.e, a, divisor))
 
 
 def _may_be_negative(work: LoopBodyState, form: ThreadAffine) -> bool:
@@ -150,7 +166,7 @@ def _may_be_negative(work: LoopBodyState, form: ThreadAffine) -> bool:
 def _of_each(
     work: LoopBodyState, operand: ThreadAffine, make: Callable[[SSAValue], SSAValue]
 ) -> ThreadAffine:
-    """An integer of another one, computed once or in each step."""
+    """Apply a function to an affine form: once if it is uniform, else in each iteration."""
     if is_uniform(operand):
         return of_scalar(make(work.at(operand, 0)))
     return of_iterations([make(work.at(operand, k)) for k in range(work.count)])
@@ -159,7 +175,7 @@ def _of_each(
 def _integer(
     make: Callable[[LoopBodyState, ThreadAffine, ThreadAffine], ThreadAffine],
 ) -> BodyHandler:
-    """Arithmetic of indices, which stays a sum where it can."""
+    """Return a handler of index arithmetic that keeps affine forms where it can."""
 
     def handle(work: LoopBodyState, op: Operation) -> Sequence[Value]:
         known = [work.value(value) for value in op.operands]
@@ -178,24 +194,28 @@ def _minus(work: LoopBodyState, left: ThreadAffine, right: ThreadAffine) -> Thre
 def _division(
     make: Callable[[LoopBodyState, ThreadAffine, int], ThreadAffine], *, floor: bool
 ) -> BodyHandler:
-    """Division of indices by a constant; that which rounds to 0 is of numbers from 0 on."""
+    """Return a handler of division by a constant.
+
+    Truncating and flooring division agree on operands that are not negative; only those are
+    folded where the operation truncates (`floor=False`).
+    """
 
     def handle(work: LoopBodyState, op: Operation) -> Sequence[Value]:
         left, right = (work.value(value) for value in op.operands)
-        number = known_number(right)
+        divisor = known_number(right)
         if not isinstance(op.results[0].type, IndexType) or not isinstance(left, AffineForm):
             return computed(work, op)
-        if number is None or number < 1:
+        if divisor is None or divisor < 1:
             return computed(work, op)
         if not floor and _may_be_negative(work, left):
             return computed(work, op)
-        return [make(work, left, number)]
+        return [make(work, left, divisor)]
 
     return handle
 
 
 def known_number(value: Value) -> int | None:
-    """The number that a value is everywhere; None for any other."""
+    """Return the value if it is one constant for all threads and iterations, else None."""
     if not isinstance(value, AffineForm) or not value.is_constant:
         return None
     first = value.constant[0, 0]
@@ -203,15 +223,15 @@ def known_number(value: Value) -> int | None:
 
 
 def index_cast(work: LoopBodyState, op: arith.IndexCastOp) -> Sequence[Value]:
-    """Another type of integer; indices have 32 bits."""
+    """Change the integer type; every index type has 32 bits in generated code."""
     found = work.value(op.input)
-    if isinstance(found, AffineForm) and not found.is_constant and op.result.type in WIDE:
+    if isinstance(found, AffineForm) and not found.is_constant and op.result.type in INDEX_TYPES:
         return [found]
     return computed(work, op)
 
 
 def compare(work: LoopBodyState, op: arith.CmpiOp) -> Sequence[Value]:
-    """A comparison; one that limits decide is known."""
+    """Lower a comparison; fold it where the ranges of its operands decide it."""
     sides = [work.value(value) for value in op.operands]
     if all(isinstance(side, AffineForm) for side in sides):
         known = _decided(work, op)
@@ -221,7 +241,11 @@ def compare(work: LoopBodyState, op: arith.CmpiOp) -> Sequence[Value]:
 
 
 def _decided(work: LoopBodyState, op: arith.CmpiOp) -> bool | None:
-    """What a signed order is for all steps that run; None where they differ."""
+    """Return what a signed comparison is in all iterations that run, or None where they differ.
+
+    The difference of both sides has a range per thread and iteration; a comparison with zero is
+    monotonic, so that its value at both ends of the range decides it.
+    """
     predicate = op.predicate.value.data
     difference = _minus(work, work.affine(op.lhs), work.affine(op.rhs))
     limits = difference.range(work.state.ranges.get)
@@ -250,7 +274,7 @@ _ORDERS: Mapping[int, Callable[[Any], Any]] = {
 
 
 def constant(work: LoopBodyState, op: arith.ConstantOp) -> Sequence[Value]:
-    """A number."""
+    """Lower a constant, an integer as an affine form."""
     if isinstance(op.value, IntegerAttr):
         table = constant_table(op)
         assert table is not None
@@ -259,7 +283,7 @@ def constant(work: LoopBodyState, op: arith.ConstantOp) -> Sequence[Value]:
 
 
 def computed(work: LoopBodyState, op: Operation) -> Sequence[Value]:
-    """An operation of `arith` or `math`: known, once, or on vectors."""
+    """Lower `arith` or `math`: fold constants, compute uniform values once, else on vectors."""
     values = [work.value(value) for value in op.operands]
     if values and all(isinstance(value, AffineForm) and value.is_constant for value in values):
         known = folded(op, [value.constant for value in values if isinstance(value, AffineForm)])
@@ -307,10 +331,10 @@ def _mapped(
 
 def dimension(work: LoopBodyState, op: memref.DimOp) -> Sequence[Value]:
     """An extent of an array."""
-    place, axis = work.state.places[op.source], known_number(work.value(op.index))
-    if not isinstance(place, GlobalView) or axis is None:
+    view, axis = work.state.places[op.source], known_number(work.value(op.index))
+    if not isinstance(view, GlobalView) or axis is None:
         raise op_error(op, "asks for a constant dimension of an array")
-    extent = place.extents[axis]
+    extent = view.extents[axis]
     return [uniform(extent) if isinstance(extent, int) else of_scalar(extent)]
 
 
@@ -321,7 +345,7 @@ def _is_known(value: Value) -> TypeGuard[ThreadAffine]:
 def chosen(
     work: LoopBodyState, condition: Value, first: Value, second: Value, type_: Attribute
 ) -> Value:
-    """The first value where a condition holds, else the second."""
+    """Lower a select, where the condition or both values may be known at compile time."""
     if isinstance(condition, AffineForm):
         if condition.is_constant and _is_known(first) and _is_known(second):
             return of_table(np.where(condition.constant != 0, first.constant, second.constant))

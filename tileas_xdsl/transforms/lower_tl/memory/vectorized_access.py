@@ -1,8 +1,19 @@
-"""Vectorised memory accesses over a thread's iterations, predicated.
+"""Split a thread's iterations into the widest legal memory accesses, with their predicates.
 
-Indices are known up to scalars, so the tables give exactly which iterations are contiguous, how
-they are aligned, and which of them may be out of bounds.  Loads of global memory out of bounds
-give 0, such stores are dropped.
+The offset of each iteration is affine in run-time scalars, with tables `(threads, iterations)`
+of constants and coefficients (`ThreadAffine`). `w` adjacent iterations become one access of `w`
+elements if, in every thread that runs them,
+
+* their offsets differ by 0, 1, ..., w - 1 (and the coefficients of scalars not at all),
+* the first offset is a multiple of w, by its constant and by the divisors known of each scalar,
+* they are predicated alike, and in bounds together or out of bounds together.
+
+Widths are tried from 16 bytes (`ld.global.v4.b32`) down. Eight f16 at `8 * thread + k` are thus
+one access; at `8 * thread + k + 1` they are eight. Loads out of bounds give 0, stores are
+dropped:
+
+    %p = arith.cmpi ult, %i, %n                       one unsigned test covers i >= 0 and i < n
+    %v = cute.ptr.load %ptr, %p : vector<8xf16>
 """
 
 from __future__ import annotations
@@ -99,29 +110,29 @@ class Access:
     def of(
         work: LoopBodyState,
         op: Operation,
-        place: GlobalView | SharedLocation,
+        location: GlobalView | SharedLocation,
         indices: Sequence[ThreadAffine],
         flags: Flags,
         most: int = ACCESS_BYTES,
     ) -> Access:
-        """An access of a buffer at indices by the steps of `flags`, of `most` elements at once."""
-        type_ = place.element
-        kept = storage_type(type_)
-        bits = element_bits(kept)
+        """Return the access of a buffer at indices, by the iterations of `flags`."""
+        type_ = location.element
+        stored = storage_type(type_)
+        bits = element_bits(stored)
         if bits is None:
             raise op_error(op, f"accesses elements of {type_}, and memory holds whole bytes")
-        if isinstance(place, SharedLocation):
-            pointer = recast(work.e, place.pointer(work.e), kept)
-            offset = shared_offset(work, place, indices, bits // 8)
-            return Access(work, op, pointer, kept, offset, flags, (), most)
-        known, bounds = _bounded(work, indices, place)
-        pointer = place.pointer if kept == type_ else recast(work.e, place.pointer, kept)
-        offset = _linear(work, indices, place)
-        sizes = tuple(v for v in (*place.extents, *place.strides) if isinstance(v, SSAValue))
+        if isinstance(location, SharedLocation):
+            pointer = recast(work.e, location.pointer(work.e), stored)
+            offset = shared_offset(work, location, indices, bits // 8)
+            return Access(work, op, pointer, stored, offset, flags, (), most)
+        known, bounds = _bounded(work, indices, location)
+        pointer = location.pointer if stored == type_ else recast(work.e, location.pointer, stored)
+        offset = _linear(work, indices, location)
+        sizes = tuple(v for v in (*location.extents, *location.strides) if isinstance(v, SSAValue))
         flags = flags & known
-        found = Access(work, op, pointer, kept, offset, flags, bounds, most, sizes)
-        if not has_32_bit_offsets(place):
-            found.wide = WideAddress.of(work, pointer, indices, place)
+        found = Access(work, op, pointer, stored, offset, flags, bounds, most, sizes)
+        if not has_32_bit_offsets(location):
+            found.wide = WideAddress.of(work, pointer, indices, location)
         return found
 
     @property
@@ -138,7 +149,7 @@ class Access:
 
     @cached_property
     def pieces(self) -> Sequence[VectorAccess]:
-        """All steps that do anything."""
+        """The accesses that cover all iterations which do anything."""
         return list(self._pieces()) if self.chosen is None else self.chosen
 
     def _pieces(self) -> Iterator[VectorAccess]:
@@ -158,7 +169,7 @@ class Access:
             width //= 2
 
     def is_piece(self, first: int, width: int) -> bool:
-        """Whether one access can move so many steps from one on."""
+        """Return whether one access can cover `width` iterations from `first` on."""
         if width == 1:
             return True
         end = first + width
@@ -167,35 +178,38 @@ class Access:
         flags = self.flags[:, first:end]
         if (flags != flags[:, :1]).any():
             return False
-        mine = flags[:, 0]
-        return self._is_run(mine, first, width) and self._is_uniform_inside(mine, first, width)
+        threads = flags[:, 0]
+        return self._is_run(threads, first, width) and self._is_uniform_inside(
+            threads, first, width
+        )
 
-    def _is_run(self, mine: Flags, first: int, width: int) -> bool:
-        """Whether elements follow one another, and the first one is aligned."""
+    def _is_run(self, threads: Flags, first: int, width: int) -> bool:
+        """Whether elements are contiguous, and the first one is aligned to the width."""
         e, steps = self.work.e, np.arange(width)
         for table, step in (
             (self.offset.constant, 1),
             *((t, 0) for t in self.offset.terms.values()),
         ):
-            window = _window(table, first, width, mine)
-            if (window - window[:, :1] != step * steps).any():
+            offsets = _columns_of(table, first, width, threads)
+            if (offsets - offsets[:, :1] != step * steps).any():
                 return False
-        if (_window(self.offset.constant, first, 1, mine) % width).any():
+        if (_columns_of(self.offset.constant, first, 1, threads) % width).any():
             return False
         return all(
-            not (_window(table, first, 1, mine) * divisor_of(e, value) % width).any()
+            not (_columns_of(table, first, 1, threads) * divisor_of(e, value) % width).any()
             for value, table in self.offset.terms.items()
         )
 
-    def _is_uniform_inside(self, mine: Flags, first: int, width: int) -> bool:
+    def _is_uniform_inside(self, threads: Flags, first: int, width: int) -> bool:
         """Return whether all elements of a vector access are in bounds, or none is."""
-        return all(self._has_uniform_bounds(bound, mine, first, width) for bound in self.bounds)
+        return all(self._has_uniform_bounds(bound, threads, first, width) for bound in self.bounds)
 
-    def _has_uniform_bounds(self, bound: Bound, mine: Flags, first: int, width: int) -> bool:
+    def _has_uniform_bounds(self, bound: Bound, threads: Flags, first: int, width: int) -> bool:
         e, extent = self.work.e, bound.extent
-        windows = [_window(t, first, width, mine) for t in tables_of(bound.index)]
+        windows = [_columns_of(t, first, width, threads) for t in tables_of(bound.index)]
         if all((window == window[:, :1]).all() for window in windows):
             return True
+        # An aligned vector cannot straddle a bound that is a multiple of its width.
         factor = extent if isinstance(extent, int) else divisor_of(e, extent)
         scalars = [1, *(divisor_of(e, value) for value in bound.index.terms)]
         aligned = all(
@@ -209,21 +223,21 @@ class Access:
 
     @property
     def is_one(self) -> bool:
-        """Whether all steps of a thread that run touch one element under the same conditions."""
+        """Whether all iterations of a thread access one element under the same predicate."""
         alike = is_uniform(self.offset) and all(is_uniform(bound.index) for bound in self.bounds)
         return self.work.count > 1 and alike and self.work.path_is_uniform
 
     # code
 
     def guard(self, piece: VectorAccess) -> SSAValue | None:
-        """Whether a thread does a piece; None if all do."""
+        """Return the predicate under which a thread does an access; None if all do."""
         e = self.work.e
         return logical_and(
             e, logical_and(e, self.thread(piece), self.inside(piece)), self.asked(piece)
         )
 
     def thread(self, piece: VectorAccess) -> SSAValue | None:
-        """Whether a thread is one of those that do a piece; None if all are."""
+        """Return the predicate of the threads that do an access; None if all do."""
         return self.work.guard(column(self.flags, piece.first)[:, 0])
 
     def asked(self, piece: VectorAccess) -> SSAValue | None:
@@ -231,7 +245,7 @@ class Access:
         return self.work.condition(piece.first)
 
     def inside(self, piece: VectorAccess) -> SSAValue | None:
-        """Whether a piece is in bounds; None if it always is."""
+        """Return the predicate that an access is in bounds; None if it always is."""
         work, e = self.work, self.work.e
         result: SSAValue | None = None
         for bound in self.bounds:
@@ -247,7 +261,7 @@ class Access:
         return result
 
     def place(self, piece: VectorAccess) -> tuple[SSAValue, int]:
-        """A pointer, and how many elements further on the piece begins."""
+        """Return the pointer of an access and an immediate offset in elements."""
         work, e = self.work, self.work.e
         mine = column(self.flags, piece.first)[:, 0]
         hints = work.steps.hints(piece.first)
@@ -257,6 +271,7 @@ class Access:
         value, constant = work.state.writer.split(step, mine, hints)
         if value is None:
             return self._constant_place(constant, piece)
+        # Immediate offsets are unsigned here, and must keep the alignment of the vector.
         if constant < 0 or constant % piece.count:
             value, constant = add(e, value, constant), 0
         alignment = self.size * piece.count
@@ -269,8 +284,8 @@ class Access:
         return advance(self.work.e, self.pointer, constant, alignment), 0
 
 
-def _window(table: np.ndarray, first: int, width: int, mine: Flags) -> np.ndarray:
-    """`(threads that count, width)`: some steps of a table."""
+def _columns_of(table: np.ndarray, first: int, width: int, mine: Flags) -> np.ndarray:
+    """The table rows of some threads, for `width` iterations: `(threads, width)`."""
     steps = table if table.shape[1] == 1 else table[:, first : first + width]
     rows = steps if steps.shape[0] == 1 else steps[mine]
     return np.broadcast_to(rows, (rows.shape[0], width))
@@ -297,7 +312,7 @@ def _bounded(
 
 
 def _linear(work: LoopBodyState, indices: Sequence[ThreadAffine], view: GlobalView) -> ThreadAffine:
-    """Elements from where an array begins."""
+    """The offset in elements from the base of an array."""
     total = uniform(0)
     for index, stride in zip(indices, view.strides, strict=True):
         total = total.plus(
@@ -307,7 +322,11 @@ def _linear(work: LoopBodyState, indices: Sequence[ThreadAffine], view: GlobalVi
 
 
 def _scaled(work: LoopBodyState, index: ThreadAffine, stride: SSAValue) -> ThreadAffine:
-    """An index times a scalar: its table counts the scalar, its terms are multiplied."""
+    """Multiply an index by a run-time stride.
+
+    The constant becomes the coefficient of the stride; each term of the index becomes a new
+    scalar, its product with the stride.
+    """
     e = work.e
     scalar = cast_index(e, stride, index_constant(e, 0).type)
     found = of_scalar(scalar).times(index.constant)
@@ -342,7 +361,7 @@ def _width(value: SSAValue) -> int:
 
 
 def load_vector(access: Access, piece: VectorAccess) -> SSAValue:
-    """The elements of a piece, 0 where it is not done."""
+    """Load the elements of one access; 0 where its predicate is false."""
     pointer, offset = access.place(piece)
     many = VectorType(access.element, [piece.count])
     type_: Attribute = access.element if piece.count == 1 else many
@@ -350,7 +369,7 @@ def load_vector(access: Access, piece: VectorAccess) -> SSAValue:
 
 
 def store(access: Access, value: SSAValue) -> None:
-    """Elements of all steps put into memory; `value` is a scalar or a vector."""
+    """Store the elements of all iterations; `value` is a scalar or a vector."""
     e = access.work.e
     for piece in access.pieces:
         mine = (
@@ -367,6 +386,6 @@ def store_vector(
     value: SSAValue,
     guard: Callable[[VectorAccess], SSAValue | None],
 ) -> None:
-    """The elements of a piece put into memory where a guard holds."""
+    """Store the elements of one access under a predicate."""
     pointer, offset = access.place(piece)
     access.work.e.insert(StoreOp(value, pointer, guard(piece), offset=offset))
