@@ -50,3 +50,15 @@ def biased(a, b, bias, rest, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: 
     acc = acc + ct.load(bias, (j,), (tn,)).astype(ct.float32)[None, :]
     acc = ct.maximum(acc, 0.0) + ct.load(rest, (i, j), (tm, tn)).astype(ct.float32)
     ct.store(c, (i, j), acc.astype(c.dtype))
+
+
+@ct.kernel
+def of_bytes(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
+    """C = A B of 8-bit integers, exact in 32 bits; B is stored as (N, K)."""
+    i, j = ct.bid(0), ct.bid(1)
+    acc = ct.zeros((tm, tn), dtype=ct.int32)
+    for k in range(ct.num_tiles(a, axis=1, shape=(tm, tk))):
+        x = ct.load(a, (i, k), (tm, tk), padding_mode=ZERO)
+        y = ct.load(b, (j, k), (tn, tk), padding_mode=ZERO)
+        acc = ct.mma(x, ct.transpose(y), acc)
+    ct.store(c, (i, j), acc)

@@ -219,6 +219,22 @@ def test_accumulators_in_tensor_memory_are_read_before_they_are_reshaped() -> No
     check(kernel.emulate(a, b, c, order="random"), exact(a, b))
 
 
+@pytest.mark.parametrize("second", [np.int8, np.uint8])
+@pytest.mark.parametrize("target", TARGETS)
+def test_products_of_bytes_run_on_the_matrix_unit(target: str, second: type[np.generic]) -> None:
+    rng = np.random.default_rng(8)
+    a = rng.integers(-128, 128, (100, 80), np.int8)
+    b = rng.integers(-128, 128, (72, 80), np.int8).view(second)
+    c = np.zeros((100, 72), np.int32)
+    tiles = (128, 64, 64)
+    kernel = tileas.compile(kernels.of_bytes, a, b, c, *tiles, target=target)
+    unit = "wgmma.mma_async" if target == "sm_90a" else "tcgen05.mma.cta_group::1.kind::i8"
+    assert unit in kernel.ptx
+    assert "mma.sync" not in kernel.ptx
+    found = kernel.emulate(a, b, c, *tiles, grid=(1, 2), order="random").arrays[2]
+    np.testing.assert_array_equal(found, a.astype(np.int64) @ b.T.astype(np.int64))
+
+
 @pytest.mark.parametrize("target", TARGETS)
 def test_the_stride_of_a_single_matrix_is_any_number(target: str) -> None:
     """A launch promises nothing of it, and no address depends on it: TMA moves all three."""

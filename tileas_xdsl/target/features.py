@@ -21,6 +21,8 @@ class Feature(StrEnum):
 
     WGMMA = "wgmma"
     TCGEN05 = "tcgen05"
+    TCGEN05_I8 = "tcgen05_i8"
+    """`tcgen05.mma` of 8-bit integers: of single chips, of no family, and not of sm_103a."""
     TCGEN05_SCALED_INPUT = "tcgen05_scaled_input"
     WARP_BLOCK_SCALE = "warp_block_scale"
     """`mma.sync` with block scales."""
@@ -52,6 +54,7 @@ FEATURES: Mapping[Feature, Sequence[str]] = MappingProxyType(
     {
         Feature.WGMMA: ("sm_90a",),
         Feature.TCGEN05: ("sm_100f", "sm_110f"),
+        Feature.TCGEN05_I8: ("sm_100a", "sm_110a"),
         Feature.TCGEN05_SCALED_INPUT: ("sm_100f",),
         Feature.WARP_BLOCK_SCALE: ("sm_120f",),
         Feature.SETMAXNREG: ("sm_90a", "sm_100f", "sm_110f", "sm_120f"),

@@ -20,10 +20,10 @@ MAX_COLUMNS = 256
 COLUMN_STEP = 8
 """N of an instruction that reads shared memory is a multiple of this, up to `MAX_COLUMNS`."""
 
-LAST_ODD_I8_COLUMNS = 24
-"""Above this, N of wgmma on bytes is a multiple of 16 (PTX ISA, wgmma.mma_async)."""
+I8_COLUMN_STEP, LAST_ODD_I8_COLUMNS = 16, 24
+"""Above 24, N on bytes is a multiple of 16 (PTX ISA, wgmma.mma_async and tcgen05.mma)."""
 
-_FLOAT_DEPTHS = {"f16": 16, "bf16": 16, "tf32": 8, "f8e4m3": 32, "f8e5m2": 32}
+_DEPTHS = {"f16": 16, "bf16": 16, "tf32": 8, "f8e4m3": 32, "f8e5m2": 32, "i8": 32}
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,8 @@ class MatrixUnit:
         depth = self.depths.get(a)
         if depth is None or a != b or accumulator != ("i32" if a == "i8" else "f32"):
             return False
-        step = 2 * self.columns if a == "i8" and n > LAST_ODD_I8_COLUMNS else self.columns
+        is_wide_i8 = a == "i8" and n > LAST_ODD_I8_COLUMNS
+        step = max(self.columns, I8_COLUMN_STEP if is_wide_i8 else 0)
         return self.takes_extents(m, n, warpgroups) and n % step == 0 and k % depth == 0
 
 
@@ -73,7 +74,7 @@ WGMMA = MatrixUnit(
     reads_shared_memory=True,
     rows=(64,),
     repeats_rows=True,
-    depths={**_FLOAT_DEPTHS, "i8": 32},
+    depths=_DEPTHS,
     layout_types={"none": 0, "128B": 1, "64B": 2, "32B": 3},
     # Source: DeepSeek-V3 technical report, 3.3.2: about 14 bits on Hopper.
     accumulates_coarsely=frozenset({"f8e4m3", "f8e5m2"}),
@@ -86,7 +87,7 @@ TCGEN05 = MatrixUnit(
     accumulates_in_tensor_memory=True,
     rows=(64, 128),
     columns=16,
-    depths=_FLOAT_DEPTHS,
+    depths=_DEPTHS,
     layout_types={"none": 0, "128B_BASE32B": 1, "128B": 2, "64B": 4, "32B": 6},
 )
 

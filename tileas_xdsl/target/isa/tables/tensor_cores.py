@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from tileas_xdsl.target.features import Feature
 from tileas_xdsl.target.isa.requirements import BLACKWELL, Requirement, since
 
 WGMMA_K: Mapping[str, int] = MappingProxyType(
@@ -164,21 +165,23 @@ class TensorKind:
     """Block scales: how many elements share one; empty if there are none."""
     scales_d: bool = False
     """Whether D may be divided by a power of two first."""
+    needs: Requirement = BLACKWELL
 
+
+BYTES = BLACKWELL.joined(since((8, 6), 100, Feature.TCGEN05_I8))
+NVFP4 = BLACKWELL.joined(since((8, 7)))
 
 TENSOR_KINDS: Mapping[str, TensorKind] = MappingProxyType(
     {
         "f16": TensorKind(scales_d=True),
         "tf32": TensorKind(scales_d=True),
         "f8f6f4": TensorKind(),
-        "i8": TensorKind(),
+        "i8": TensorKind(needs=BYTES),
         "mxf8f6f4": TensorKind(("", "1X", "block32")),
         "mxf4": TensorKind(("", "2X", "block32")),
-        "mxf4nvf4": TensorKind(("2X", "4X", "block16", "block32")),
+        "mxf4nvf4": TensorKind(("2X", "4X", "block16", "block32"), needs=NVFP4),
     }
 )
-NVFP4 = BLACKWELL.joined(Requirement((8, 7)))
-"""The kind mxf4nvf4."""
 
 COLLECTORS = ("", "fill", "use", "lastuse", "discard")
 TMEM_COLUMNS = (32, 64, 128, 256, 512)

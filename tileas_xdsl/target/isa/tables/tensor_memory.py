@@ -69,18 +69,17 @@ def _copies() -> Forms:
 
 def _products() -> Forms:
     for kind, facts in TENSOR_KINDS.items():
-        needs = BLACKWELL.joined(since((8, 7))) if kind == "mxf4nvf4" else BLACKWELL
         for left in ("a:b64", "[r]"):
             if facts.scale_vectors:
-                yield from _scaled(kind, left, facts.scale_vectors, needs)
+                yield from _scaled(kind, left, facts.scale_vectors, facts.needs)
                 continue
             tail = ", 1?" * facts.scales_d
             groups = tuple(zip(GROUPS, (4, 8), strict=True))
             shifts = (("", _COLLECTORS), (".ashift", _SHIFTED_COLLECTORS))[: 1 + (left == "[r]")]
             for (group, lanes), (shift, collectors) in product(groups, shifts):
                 yield form(f"tcgen05.mma.group.kind{shift}{{.collector}}",
-                           f"[r], {left}, b:b64, c:b32, <l:b32*{lanes}>?, p:pred{tail}", needs,
-                           group=(group,), kind=(f"kind::{kind}",),
+                           f"[r], {left}, b:b64, c:b32, <l:b32*{lanes}>?, p:pred{tail}",
+                           facts.needs, group=(group,), kind=(f"kind::{kind}",),
                            collector=collectors)  # fmt: skip
 
 
@@ -95,9 +94,8 @@ def _scaled(kind: str, left: str, vectors: tuple[str, ...], needs: Requirement) 
 
 WEIGHT_STATIONARY = tuple(
     form("tcgen05.mma.ws.group.kind{.collector}", f"[r], {left}, b:b64, c:b32, p:pred, z:b64?",
-         BLACKWELL,
-         group=("cta_group::1",), kind=tuple(f"kind::{k}" for k in ("f16", "tf32", "f8f6f4", "i8")),
-         collector=_BUFFERS)
+         facts.needs, group=("cta_group::1",), kind=(f"kind::{kind}",), collector=_BUFFERS)
+    for kind, facts in TENSOR_KINDS.items() if not facts.scale_vectors
     for left in ("a:b64", "[r]")
 )  # fmt: skip
 
