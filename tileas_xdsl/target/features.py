@@ -44,6 +44,8 @@ class Feature(StrEnum):
     NARROW_MATRICES = "narrow_matrices"
     """`ldmatrix` and `stmatrix` of elements of 8 bits and less."""
     REDUX_F32 = "redux_f32"
+    LAUNCH_CONTROL = "launch_control"
+    """Blocks that take over others which have not started: `clusterlaunchcontrol`."""
     LAUNCH_MULTICAST = "launch_multicast"
     """The multicast of a cancelled launch to all CTAs of a cluster."""
     WIDE_VECTORS = "wide_vectors"
@@ -67,6 +69,7 @@ FEATURES: Mapping[Feature, Sequence[str]] = MappingProxyType(
         Feature.NARROW_FLOATS: ("sm_100f", "sm_110f", "sm_120f"),
         Feature.NARROW_MATRICES: ("sm_100f", "sm_110f", "sm_120f"),
         Feature.REDUX_F32: ("sm_100f",),
+        Feature.LAUNCH_CONTROL: ("sm_100",),
         Feature.LAUNCH_MULTICAST: ("sm_100f", "sm_110f", "sm_120f"),
         Feature.WIDE_VECTORS: ("sm_100",),
     }

@@ -8,6 +8,7 @@ Constructors take values and Python numbers; `pred` is an `i1` value, without it
 | roles | `ElectOneOp() MakeWarpUniformOp(value) SetMaxRegisterOp(count, increase)` |
 | memory | `GetDynSmemOp(offset_bytes, element=i8, align=None) AllocSmemOp(count, type) AllocRmemOp(count, type)` |
 | mbarriers | `MbarrierInitOp(ptr, count, pred=None) MbarrierArriveOp(ptr, pred=None, cta=None) MbarrierArriveExpectTxOp(ptr, bytes, pred=None) MbarrierWaitOp(ptr, parity) MbarrierTryWaitOp(ptr, parity)` |
+| launches taken over | `IssueClcQueryOp(response, mbar, pred=None, multicast=False) ClcResponseOp(response)` |
 | fences | `FenceMbarrierInitOp() FenceProxyAsyncOp(space="shared::cta")` |
 | barriers | `BarrierOp(id=0, threads=None) BarrierArriveOp(id, threads) ClusterArriveOp(relaxed=False) ClusterWaitOp() SyncWarpOp()` |
 | bulk copies | `TmaLoadOp(desc, smem, mbar, coords, multicast_mask=None, pred=None) TmaStoreOp(desc, smem, coords, pred=None) TmaReduceOp(desc, smem, coords, kind="add", pred=None) BulkCommitOp(pred=None) BulkWaitOp(count, read=False, pred=None) PrefetchTmaDescOp(desc, pred=None)` |
@@ -41,6 +42,7 @@ from tileas_xdsl.dialects.cute_nvgpu.mma.wgmma import *
 from tileas_xdsl.dialects.cute_nvgpu.threads.atomics import *
 from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import *
 from tileas_xdsl.dialects.cute_nvgpu.threads.indices import *
+from tileas_xdsl.dialects.cute_nvgpu.threads.launch_control import *
 from tileas_xdsl.dialects.cute_nvgpu.threads.warp_collectives import *
 from tileas_xdsl.dialects.cute_nvgpu.tma.copies import *
 from tileas_xdsl.dialects.cute_nvgpu.tma.descriptor_addresses import *

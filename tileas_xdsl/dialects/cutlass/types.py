@@ -28,8 +28,11 @@ MULTICASTS = (1, 2, 4, 8)
 
 STREAMK = "streamk"
 
-SCHEDULERS = ("dp", "static_persistent", STREAMK)
-"""How tiles are given to blocks: one for each, every so many of them, or parts of them."""
+SM100 = "sm100"
+
+SCHEDULERS = ("dp", "static_persistent", STREAMK, SM100)
+"""How tiles are given to blocks: one for each, every so many of them, parts of them, or one for
+each and then those of blocks which have not started."""
 
 RASTERS = ("m", "n")
 """Along which axis neighbours in the order of tiles are."""

@@ -26,6 +26,7 @@ from tileas_xdsl.dialects.ptx.structure.calls import *
 from tileas_xdsl.dialects.ptx.structure.control import *
 from tileas_xdsl.dialects.ptx.structure.declarations import *
 from tileas_xdsl.dialects.ptx.synchronisation.barriers import *
+from tileas_xdsl.dialects.ptx.synchronisation.launch_control import *
 from tileas_xdsl.dialects.ptx.synchronisation.mbarrier import *
 from tileas_xdsl.dialects.ptx.synchronisation.warp import *
 from tileas_xdsl.dialects.ptx.types import ParamType as ParamType

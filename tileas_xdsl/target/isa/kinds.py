@@ -26,6 +26,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         "b16": Kind(16, "h"),
         "b32": Kind(32, "r"),
         "b64": Kind(64, "rd"),
+        "b128": Kind(128, "rq"),
         "f32": Kind(32, "f"),
         "f64": Kind(64, "fd"),
     }

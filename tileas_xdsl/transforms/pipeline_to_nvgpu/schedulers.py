@@ -27,10 +27,18 @@ from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import cutlass
-from tileas_xdsl.dialects.cute_nvgpu import BlockIdxOp, GridDimOp
+from tileas_xdsl.dialects.cute import PtrAddOp
+from tileas_xdsl.dialects.cute_nvgpu import (
+    CLC_RESPONSE_BYTES,
+    BlockIdxOp,
+    ClcResponseOp,
+    FenceProxyAsyncOp,
+    GridDimOp,
+    IssueClcQueryOp,
+)
 from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
 from tileas_xdsl.dialects.cutlass.schedulers.scheduler_params import STREAMK_FIELDS, params_type
-from tileas_xdsl.dialects.cutlass.types import STREAMK
+from tileas_xdsl.dialects.cutlass.types import SM100, STREAMK
 from tileas_xdsl.transforms.pipeline_to_nvgpu import streamk_partition as units
 from tileas_xdsl.transforms.pipeline_to_nvgpu.legality import CLUSTER
 from tileas_xdsl.transforms.pipeline_to_nvgpu.streamk_partition import Part, Units
@@ -72,7 +80,7 @@ def _get_param(w: Writer, op: cutlass.ParamsGetValueOp) -> list[Values]:
 
 
 def _grid(w: Writer, op: cutlass.GetGridShapeOp) -> list[Values]:
-    if params_type(op.params).kind.data != "dp":
+    if params_type(op.params).kind.data not in ("dp", SM100):
         return [[w.insert(GridDimOp(axis)).result] for axis in "xyz"]
     return [[units.total(w, w.parts[op.params])], [w.number(1)], [w.number(1)]]
 
@@ -118,12 +126,15 @@ def _work_at(w: Writer, params: SSAValue, index: SSAValue) -> Values:
     return (index, w.compare("ult", index, units.total(w, w.parts[params])))
 
 
-def _initial(w: Writer, op: cutlass.InitialWorkTileInfoOp) -> list[Values]:
-    """Return the first work tile: blocks are ordered along x, then y, then z."""
-    x, y, z = (w.insert(BlockIdxOp(axis)).result for axis in "xyz")
+def _block_index(w: Writer, x: SSAValue, y: SSAValue, z: SSAValue) -> SSAValue:
+    """Return the index of a block in its grid: blocks are ordered along x, then y, then z."""
     width, height = (w.insert(GridDimOp(axis)).result for axis in "xy")
-    index = w.add(w.multiply(w.add(w.multiply(z, height), y), width), x)
-    return [_work_at(w, op.params, index)]
+    return w.add(w.multiply(w.add(w.multiply(z, height), y), width), x)
+
+
+def _initial(w: Writer, op: cutlass.InitialWorkTileInfoOp) -> list[Values]:
+    x, y, z = (w.insert(BlockIdxOp(axis)).result for axis in "xyz")
+    return [_work_at(w, op.params, _block_index(w, x, y, z))]
 
 
 def _current(w: Writer, op: cutlass.GetCurrentWorkOp) -> list[Values]:
@@ -138,10 +149,42 @@ def _next(
     kind = params_type(op.params).kind.data
     if kind == "dp":
         return [(index, w.number(0, i1))]
+    if isinstance(op, cutlass.FetchNextWorkOp) and op.stage is not None:
+        return [_answered(w, op, op.stage)]
     if kind == STREAMK:
         u = units_of(w, op.params)
         return [units.following(w, u, w.parts[op.work], _blocks(w))]
     return [_work_at(w, op.params, w.add(index, _blocks(w)))]
+
+
+def _answered(w: Writer, op: cutlass.FetchNextWorkOp, stage: SSAValue) -> Values:
+    """The tile of the block that a request gave; the next request may then write over it."""
+    _check_no_cluster(op)
+    answer = w.insert(ClcResponseOp(_response(w, op.params, stage)))
+    w.insert(FenceProxyAsyncOp())
+    block = _block_index(w, answer.x, answer.y, answer.z)
+    index, exists = _work_at(w, op.params, block)
+    return index, w.both(answer.granted, exists)
+
+
+def _response(w: Writer, params: SSAValue, stage: SSAValue) -> SSAValue:
+    words = w.multiply(stage, CLC_RESPONSE_BYTES // 4)
+    return w.insert(PtrAddOp(w.parts[params][-1], words, CLC_RESPONSE_BYTES)).result
+
+
+def _response_ptr(w: Writer, op: cutlass.GetWorkidResponsePtrOp) -> list[Values]:
+    return [[_response(w, op.params, op.stage)]]
+
+
+def _query(w: Writer, op: cutlass.QueryNextWorkOp) -> list[Values]:
+    _check_no_cluster(op)
+    response = _response(w, op.params, op.stage)
+    w.insert(IssueClcQueryOp(response, op.barrier, op.elected))
+    return []
+
+
+def _sm100(w: Writer, op: cutlass.CreateSM100SchedulerOp) -> list[Values]:
+    return [(*w.parts[op.params], op.responses)]
 
 
 def _tile(w: Writer, op: cutlass.OfWorkOp) -> SSAValue:
@@ -218,13 +261,18 @@ def _start(w: Writer, op: cutlass.OfWorkOp) -> SSAValue:
 
 
 def _cta(w: Writer, op: cutlass.WorkTileInfoToCtaCoordOp) -> list[Values]:
+    _check_no_cluster(op)
+    return [[index] for index in _coordinates(w, op)]
+
+
+def _check_no_cluster(op: Operation) -> None:
+    """Tiles are of single blocks; CUTLASS gives the blocks of a cluster those of a larger one."""
     function: Operation | None = op
     while function is not None and not isinstance(function, func.FuncOp):
         function = function.parent_op()
     extents = None if function is None else function.attributes.get(CLUSTER)
     if isinstance(extents, DenseArrayBase) and (size := prod(extents.get_values())) > 1:
         raise op_error(op, f"tells the tiles of blocks without a cluster; this one has {size}")
-    return [[index] for index in _coordinates(w, op)]
 
 
 def _k_start(w: Writer, op: cutlass.GetWorkKTileStartOp) -> list[Values]:
@@ -251,17 +299,20 @@ HANDLERS: Any = {
     cutlass.CreateStaticPersistentWorkTileInfoOp: _create,
     cutlass.CreateStreamkParamsOp: _streamk,
     cutlass.CreateStreamkWorkTileInfoOp: _create_part,
+    cutlass.CreateSM100SchedulerOp: _sm100,
     cutlass.FetchNextWorkOp: _next,
     cutlass.GetCurrentWorkOp: _current,
     cutlass.GetGridShapeOp: _grid,
     cutlass.GetWorkKTileCountOp: _k_count,
     cutlass.GetWorkKTileStartOp: _k_start,
     cutlass.GetWorkspaceSizesOp: _workspace,
+    cutlass.GetWorkidResponsePtrOp: _response_ptr,
     cutlass.InitialWorkTileInfoOp: _initial,
     cutlass.MakeDpParamsOp: _make_params,
     cutlass.MakeStaticPersistentParamsOp: _make_params,
     cutlass.MakeStreamkParamsOp: _make_streamk,
     cutlass.ParamsGetValueOp: _get_param,
+    cutlass.QueryNextWorkOp: _query,
     cutlass.StaticFetchNextWorkOp: _next,
     cutlass.WorkTileInfoGetValueOp: _get_work,
     cutlass.WorkTileInfoSetValueOp: _set_work,

@@ -7,8 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from xdsl.dialects.builtin import i1, i32
 from xdsl.ir import Attribute
 
+from tileas_xdsl.dialects.cutlass.schedulers.tile_scheduler import CLC_RESPONSE
 from tileas_xdsl.dialects.cutlass.steps import BARRIER
 from tileas_xdsl.dialects.cutlass.types import (
+    SM100,
+    STREAMK,
     ParticipantsType,
     PipelineStateType,
     PipelineType,
@@ -53,7 +56,8 @@ def parts_of(type_: Attribute, counted: bool) -> Parts:
     if isinstance(type_, PipelineStateType):
         return (i32,) * (3 if counted else 2)
     if isinstance(type_, SchedulerParamsType):
-        return (*TILES, *UNITS) if type_.splits else TILES
+        more = {STREAMK: UNITS, SM100: (CLC_RESPONSE,)}
+        return (*TILES, *more.get(type_.kind.data, ()))
     if isinstance(type_, WorkTileInfoType):
         return (*TILE, *RANGE) if type_.is_part.value.data else TILE
     return _PARTS[type(type_)]

@@ -57,7 +57,7 @@ func.func private @state(!cutlass.pipeline_state<0>)
 
 // -----
 
-// expected-error@+1 {{tiles are given dp or static_persistent or streamk, not guided}}
+// expected-error@+1 {{tiles are given dp or static_persistent or streamk or sm100, not guided}}
 func.func private @guided(!cutlass.scheduler_params<guided, m>)
 
 // -----

@@ -18,6 +18,7 @@ from tileas_xdsl.backend.ptx.lowering.arithmetic import (
 )
 from tileas_xdsl.backend.ptx.lowering.control import (
     control_flow,
+    launch_control,
     messages,
     synchronisation,
     threads,
@@ -49,6 +50,7 @@ HANDLERS: Mapping[type[Operation], Handler] = {
     **fragments.HANDLERS,
     **functions.HANDLERS,
     **integers.HANDLERS,
+    **launch_control.HANDLERS,
     **messages.HANDLERS,
     **products.HANDLERS,
     **synchronisation.HANDLERS,

@@ -1,6 +1,7 @@
 """Tile schedulers: which tiles of a problem a block computes.
 
-`dp` gives each block one tile; `static_persistent` gives it every so many, as many as there are
+`dp` gives each block one tile; `sm100` then those of blocks that have not started;
+`static_persistent` gives it every so many, as many as there are
 blocks.  `streamk` numbers units: the first ones share the K of some tiles, others have a tile each.
 Tiles are numbered along m, then n, then l, or along n first.
 Source: CUTLASS include/cutlass/gemm/kernel, static_tile_scheduler.hpp and
@@ -22,6 +23,7 @@ from xdsl.irdl import (
     IRDLOperation,
     VarConstraint,
     operand_def,
+    opt_operand_def,
     prop_def,
     result_def,
     traits_def,
@@ -30,29 +32,45 @@ from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
+from tileas_xdsl.dialects.cute.types.pointers import PtrType
+from tileas_xdsl.dialects.cute_nvgpu import CLC_RESPONSE_BYTES
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value
 from tileas_xdsl.dialects.cutlass.regions import AsyncExecOp
 from tileas_xdsl.dialects.cutlass.schedulers.scheduler_params import check_field, params_type
-from tileas_xdsl.dialects.cutlass.types import STREAMK, SchedulerParamsType, WorkTileInfoType
+from tileas_xdsl.dialects.cutlass.steps import BARRIER
+from tileas_xdsl.dialects.cutlass.types import (
+    SM100,
+    STREAMK,
+    SchedulerParamsType,
+    WorkTileInfoType,
+)
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init, init_fields
 from tileas_xdsl.dialects.ir_queries import enclosing
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 __all__ = [
+    "CLC_RESPONSE",
     "AdvanceToNextWorkOp",
     "CreateDpWorkTileInfoOp",
+    "CreateSM100SchedulerOp",
     "CreateStaticPersistentWorkTileInfoOp",
     "CreateStreamkWorkTileInfoOp",
     "FetchNextWorkOp",
     "GetCurrentWorkOp",
+    "GetWorkidResponsePtrOp",
     "InitialWorkTileInfoOp",
     "OfWorkOp",
+    "QueryNextWorkOp",
     "StaticFetchNextWorkOp",
     "WorkTileInfoGetValueOp",
     "WorkTileInfoSetValueOp",
     "WorkTileInfoToCoordMnklOp",
     "WorkTileInfoToCtaCoordOp",
 ]
+
+CLC_RESPONSE = PtrType(i32, AddressSpace.SMEM, CLC_RESPONSE_BYTES)
+"""Where answers to requests are written, one after another."""
 
 WORK_FIELDS = ("m_idx", "n_idx", "l_idx", "is_valid")
 
@@ -147,6 +165,9 @@ class GetCurrentWorkOp(MadeWorkOp):
 class _NextWorkOp(OfWorkOp):
     """The tile after another one; of a unit first its other parts, from the last to the first."""
 
+    ASKS: ClassVar[bool] = False
+    """Whether the tile may be one that another block was to compute."""
+
     result = result_def(_WORK)
 
     assembly_format = "$params `,` $work attr-dict `:` type($params)"
@@ -157,6 +178,10 @@ class _NextWorkOp(OfWorkOp):
     def verify_(self) -> None:
         super().verify_()
         check_work(self, self.params, self.result)
+        if params_type(self.params).kind.data == SM100 and not self.ASKS:
+            raise op_error(
+                self, "is of a scheduler that asks nobody; sm100 asks by query_next_work"
+            )
 
 
 @irdl_op_definition
@@ -174,10 +199,27 @@ class AdvanceToNextWorkOp(_NextWorkOp):
 
 @irdl_op_definition
 class FetchNextWorkOp(_NextWorkOp):
-    """The next tile of this block, however its scheduler finds it."""
+    """The next tile of this block, however its scheduler finds it.
+
+    Of `sm100` it is what the request of a stage was answered: behind a wait for its barrier.
+    """
 
     name = "cutlass.tile_scheduler.fetch_next_work"
-    traits = traits_def(Pure())
+    ASKS: ClassVar[bool] = True
+
+    stage = opt_operand_def(i32)
+
+    assembly_format = "$params `,` $work (`at` $stage^)? attr-dict `:` type($params)"
+
+    def __init__(self, params: Value, work: Value, stage: Value | None = None) -> None:
+        type_ = SSAValue.get(work).type
+        init_fields(self, params=params, work=work, stage=stage, result=type_)
+
+    def verify_(self) -> None:
+        super().verify_()
+        kind = params_type(self.params).kind.data
+        if (kind == SM100) != (self.stage is not None):
+            raise op_error(self, f"of {kind} has {'a' if kind == SM100 else 'no'} stage")
 
 
 @irdl_op_definition
@@ -186,6 +228,87 @@ class StaticFetchNextWorkOp(_NextWorkOp):
 
     name = "cutlass.tile_scheduler.static_fetch_next_work"
     traits = traits_def(Pure())
+
+
+@irdl_op_definition
+class CreateSM100SchedulerOp(IRDLOperation):
+    """A block's own tile, then tiles of blocks that have not started: `clusterlaunchcontrol`.
+
+    `responses` are 16 bytes of shared memory for each stage of the pipeline of requests.
+    Source: CUTLASS include/cutlass/gemm/kernel/sm100_tile_scheduler.hpp.
+    """
+
+    name = "cutlass.tile_scheduler.create_SM100_scheduler"
+
+    params = operand_def(SchedulerParamsType)
+    responses = operand_def(CLC_RESPONSE)
+    result = result_def(SchedulerParamsType)
+
+    traits = traits_def(Pure())
+    assembly_format = (
+        "$params `,` $responses attr-dict `:` type($params) `,` type($responses) `->` type($result)"
+    )
+
+    def __init__(self, params: Value, responses: Value) -> None:
+        type_ = params_type(SSAValue.get(params))
+        result = SchedulerParamsType(SM100, type_.raster)
+        init_fields(self, params=params, responses=responses, result=result)
+
+    def verify_(self) -> None:
+        given = params_type(self.params)
+        if given.kind.data != "dp":
+            raise op_error(self, f"takes the tiles of dp parameters, not of {given.kind.data}")
+        wanted = SchedulerParamsType(SM100, given.raster)
+        if self.result.type != wanted:
+            raise op_error(self, f"makes {wanted} of {given}, not {self.result.type}")
+
+
+class _Sm100Op(IRDLOperation):
+    """Base: something about a stage of requests."""
+
+    params = operand_def(SchedulerParamsType)
+    stage = operand_def(i32)
+
+    def verify_(self) -> None:
+        _check_scheduler(self, self.params, SM100, "asks for")
+
+
+@irdl_op_definition
+class GetWorkidResponsePtrOp(_Sm100Op):
+    """Where the answer to the request of a stage is written."""
+
+    name = "cutlass.tile_scheduler.get_workid_response_ptr"
+
+    result = result_def(CLC_RESPONSE)
+
+    traits = traits_def(Pure())
+    assembly_format = "$params `,` $stage attr-dict `:` type($params)"
+
+    def __init__(self, params: Value, stage: Value) -> None:
+        init_fields(self, params=params, stage=stage, result=CLC_RESPONSE)
+
+
+@irdl_op_definition
+class QueryNextWorkOp(_Sm100Op):
+    """Asks for the tile of a block that has not started; one thread of the cluster asks.
+
+    The answer completes 16 bytes of transactions of the barrier; `fetch_next_work` reads it.  With
+    a pipeline of TMA the barrier is `get_producer_barrier`, whose stage announces the 16 bytes.
+    """
+
+    name = "cutlass.tile_scheduler.query_next_work"
+
+    barrier = operand_def(BARRIER)
+    elected = opt_operand_def(i1)
+
+    assembly_format = (
+        "$params `,` $stage `,` $barrier (`if` $elected^)? attr-dict `:` type($params)"
+    )
+
+    def __init__(
+        self, params: Value, stage: Value, barrier: Value, elected: Value | None = None
+    ) -> None:
+        init_fields(self, params=params, stage=stage, barrier=barrier, elected=elected)
 
 
 class _CreateWorkOp(MadeWorkOp):
@@ -208,10 +331,10 @@ class _CreateWorkOp(MadeWorkOp):
         _check_scheduler(self, self.params, self.SCHEDULER)
 
 
-def _check_scheduler(op: Operation, params: SSAValue, scheduler: str) -> None:
+def _check_scheduler(op: Operation, params: SSAValue, scheduler: str, does: str = "makes") -> None:
     kind = params_type(params).kind.data
     if kind != scheduler:
-        raise op_error(op, f"makes tiles of {scheduler}, not of {kind}")
+        raise op_error(op, f"{does} tiles of {scheduler}, not of {kind}")
 
 
 @irdl_op_definition

@@ -2,7 +2,7 @@
 
 // RUN: tileas-opt %s --split-input-file --verify-diagnostics
 
-// expected-error@+1 {{unknown kind of register 'u32'; kinds are pred, b16, b32, b64, f32, f64}}
+// expected-error@+1 {{unknown kind of register 'u32'; kinds are pred, b16, b32, b64, b128, f32, f64}}
 %a = ptx.undef -> !ptx.reg<u32>
 
 // -----
