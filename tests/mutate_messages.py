@@ -1,14 +1,17 @@
 """Delete and alter every message that the dialects emit: each time some test must fail.
 
 `make mutate` runs it.  Each mutant is a fresh process whose catalogue has one text changed before
-any dialect is loaded; the filecheck files that expect the text are run as their RUN line says, and
-if all pass, the unit tests that quote it.
+any dialect is loaded.  The filecheck files that expect the text are run as their RUN line says; if
+all pass, the unit tests that quote it, all other files, and unit tests that quote a part of it.
+Verdicts are appended to a log, and a run that was interrupted goes on behind them.
 """
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import io
+import json
 import multiprocessing
 import sys
 from pathlib import Path
@@ -18,7 +21,8 @@ import pytest
 
 from tileas_xdsl.diagnostics import catalogue
 
-FILECHECK = Path(__file__).parent / "filecheck"
+TESTS = Path(__file__).parent
+FILECHECK = TESTS / "filecheck"
 FLAGS = "--verify-diagnostics"
 
 
@@ -77,45 +81,72 @@ def mutants() -> list[Mutant]:
 
 
 def judge(mutant: Mutant) -> Verdict:
-    """Run the files that expect the message, then, if it still lives, all others."""
+    """Run what expects the message first, then, while it lives, all that could notice it."""
     entries = catalogue.by_id()
     fixed = max(entries[mutant.id].fragments, key=len).strip()
     entries[mutant.id] = entries[mutant.id]._replace(text=mutant.text)
     files = test_files()
-    likely = [p for p in files if fixed in p.read_text(encoding="utf-8")]
-    for path in (*likely, *(p for p in files if p not in likely)):
-        if not passes(path):
-            return Verdict(mutant, str(path.relative_to(FILECHECK)))
-    for path in unit_tests(fixed):
-        with contextlib.redirect_stdout(io.StringIO()):
-            if pytest.main(["-x", "-q", "-p", "no:cacheprovider", str(path)]) != 0:
-                return Verdict(mutant, path.name)
+    likely = [path for path in files if fixed in path.read_text(encoding="utf-8")]
+    quoting = unit_tests([fixed])
+    words = fixed.split()
+    parts = unit_tests([" ".join(words[i : i + 3]) for i in range(max(1, len(words) - 2))])
+    for path in dict.fromkeys((*likely, *quoting, *files, *parts)):
+        if not (passes(path) if path.suffix == ".mlir" else unit_test_passes(path)):
+            return Verdict(mutant, str(path.relative_to(TESTS)))
     return Verdict(mutant, None)
 
 
-def unit_tests(text: str) -> list[Path]:
-    """The test modules that quote a part of the text, two words or more."""
-    words = text.split()
-    quotes = [" ".join(words[i : i + 3]) for i in range(max(1, len(words) - 2))]
-    files = sorted(Path(__file__).parent.rglob("test_*.py"))
+def unit_tests(quotes: list[str]) -> list[Path]:
+    """The test modules that quote one of these parts of the text."""
+    files = sorted(TESTS.rglob("test_*.py"))
     sources = [(path, path.read_text(encoding="utf-8")) for path in files]
     return [path for path, source in sources if any(quote in source for quote in quotes)]
 
 
-def main() -> int:
+def unit_test_passes(path: Path) -> bool:
+    """Run one test module in this process."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        return pytest.main(["-x", "-q", "-p", "no:cacheprovider", str(path)]) == 0
+
+
+def known_verdicts(log: Path) -> dict[tuple[str, str], str | None]:
+    """Return the killers that an earlier, interrupted run wrote, by message and kind of mutant."""
+    if not log.exists():
+        return {}
+    lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    return {(line["id"], line["what"]): line["killer"] for line in lines}
+
+
+def files_that_fail_already() -> list[Path]:
+    """Return the filecheck files that fail without any mutant: they would kill all of them."""
+    files = test_files()
     with multiprocessing.get_context("fork").Pool(1, maxtasksperchild=1) as pool:
-        files = test_files()
-        broken = [p for p, ok in zip(files, pool.map(passes, files, 1), strict=True) if not ok]
-    if broken:
+        return [p for p, ok in zip(files, pool.map(passes, files, 1), strict=True) if not ok]
+
+
+def main() -> int:
+    """Judge each mutant in a process of its own; write each verdict to the log as it comes."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--log", type=Path, default=Path("mutate_messages.jsonl"))
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+    if broken := files_that_fail_already():
         print("these files fail already:", *broken, sep="\n  ")
         return 1
-    with multiprocessing.get_context("fork").Pool(2, maxtasksperchild=1) as pool:
-        verdicts = pool.map(judge, mutants(), 1)
-    alive = [v for v in verdicts if v.killer is None]
-    for verdict in alive:
-        print(f"lived: {verdict.mutant.id} ({verdict.mutant.what})")
-    messages = len(catalogue.emitted_ids())
-    print(f"{messages} messages, {len(verdicts)} mutants, {len(verdicts) - len(alive)} killed")
+    all_mutants = mutants()
+    known = known_verdicts(options.log)
+    left = [mutant for mutant in all_mutants if (mutant.id, mutant.what) not in known]
+    pool = multiprocessing.get_context("fork").Pool(options.jobs, maxtasksperchild=1)
+    with pool, options.log.open("a", encoding="utf-8") as log:
+        for mutant, killer in pool.imap_unordered(judge, left, 1):
+            known[mutant.id, mutant.what] = killer
+            line = {"id": mutant.id, "what": mutant.what, "killer": killer}
+            print(json.dumps(line), file=log, flush=True)
+    alive = [m for m in all_mutants if known[m.id, m.what] is None]
+    for mutant in alive:
+        print(f"lived: {mutant.id} ({mutant.what})")
+    killed = len(all_mutants) - len(alive)
+    print(f"{len(catalogue.emitted_ids())} messages, {len(all_mutants)} mutants, {killed} killed")
     return 1 if alive else 0
 
 
