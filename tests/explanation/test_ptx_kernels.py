@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from tileas_xdsl.explanation.ptx_kernels import by_unit, ptx_kernel_facts
+from tileas_xdsl.explanation.ptx_instructions import by_unit
+from tileas_xdsl.explanation.ptx_kernels import ptx_kernel_facts
 from tileas_xdsl.interpreters.ptx import load
 from tileas_xdsl.tools.tileas import app
 

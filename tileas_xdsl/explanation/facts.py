@@ -134,6 +134,9 @@ class LoopFacts:
     reasons: tuple[Reason, ...]
     not_predicted: str = ""
     """Why there are no cycles."""
+    counted_iterations: int = 0
+    """Of the run whose instructions were counted: cycles are then the least that the busiest unit
+    takes; 0 where the timing model predicts them."""
 
 
 @dataclass(frozen=True)
@@ -284,6 +287,18 @@ class Waves:
 
 
 @dataclass(frozen=True)
+class LeastTime:
+    """A launch that the busiest unit of its blocks bounds, if all blocks do what the first does."""
+
+    microseconds: float
+    unit: str
+    cycles: float
+    """Of a block, in which the unit is busy."""
+    blocks: int
+    """Of a multiprocessor, one after another or together."""
+
+
+@dataclass(frozen=True)
 class KernelFacts:
     """All that is known of a compiled kernel."""
 
@@ -305,6 +320,8 @@ class KernelFacts:
     accesses_unknown: str
     """Why accesses were not counted; empty if they were."""
     waves: Waves | None
+    least: LeastTime | None = None
+    """Of a launch whose grid is known and whose first block ran to its end."""
 
     def to_json(self) -> Json:
         """Return the facts as what `json.dumps` takes."""

@@ -9,13 +9,14 @@ from typing import Any
 from tileas_xdsl.backend.nvidia_tools import MissingToolError
 from tileas_xdsl.backend.ptxas import EntryFacts
 from tileas_xdsl.compiled_kernel import CompiledKernel
-from tileas_xdsl.explanation.accesses import access_facts
+from tileas_xdsl.explanation.accesses import counted_run, merged
+from tileas_xdsl.explanation.executed_loops import ExecutedCode, executed_code
 from tileas_xdsl.explanation.facts import KernelFacts, LoopFacts, Occupancy, SharedBuffer
 from tileas_xdsl.explanation.layouts import conversions, tile_layouts
 from tileas_xdsl.explanation.loops import loop_facts, outside_of_loops
 from tileas_xdsl.explanation.reasons import reasons_in
 from tileas_xdsl.explanation.register_holders import register_holders
-from tileas_xdsl.explanation.resources import occupancy, shared_buffers, waves
+from tileas_xdsl.explanation.resources import least_time, occupancy, shared_buffers, waves
 from tileas_xdsl.explanation.snapshots import LAID_OUT, PLANNED, UNLAID, Snapshots
 from tileas_xdsl.levels import level_of
 from tileas_xdsl.target.arch import get_target
@@ -46,18 +47,26 @@ def kernel_facts(
     if compiled.interface is not None:
         resources = occupancy(compiled.interface, used, tiles, target)
     warps = 0 if resources is None else resources.warps
-    accesses, unknown = (), NOT_ASKED
-    if count_accesses:
-        accesses, unknown = access_facts(compiled, arguments, grid)
+    run = counted_run(compiled, arguments, grid) if count_accesses else NOT_ASKED
+    counted = None if isinstance(run, str) else run.counter
+    accesses = () if counted is None else merged(counted.counts.values())
     above = compiled.above if compiled.above is not None else compiled.source
     buffers = () if resources is None else shared_buffers(compiled.abi, tiles)
-    loops = () if planned is None else loop_facts(planned, target, reasons)
+    code = ran = ExecutedCode((), None)
+    if counted is not None:
+        code = ran = executed_code(counted, compiled.target)
+    if planned is not None:
+        predicted = loop_facts(planned, target, reasons)
+        code = ExecutedCode(_with_counts(predicted, ran.loops), outside_of_loops(planned, target))
+    many = None
+    if grid is not None and resources is not None:
+        many = waves(compiled.abi.ctas(grid), resources.blocks, target)
     return KernelFacts(
         compiled.name,
         compiled.target,
         level_of(above.ops).value,
-        tuple(_with_stages(loop, buffers) for loop in loops),
-        None if planned is None else outside_of_loops(planned, target),
+        tuple(_with_stages(loop, buffers) for loop in code.loops),
+        code.outside,
         tuple(reasons),
         resources,
         () if tiles is None or not warps else register_holders(tiles, warps, target),
@@ -65,10 +74,22 @@ def kernel_facts(
         () if unlaid is None else tile_layouts(unlaid, target),
         () if tiles is None or not warps else conversions(tiles),
         accesses,
-        unknown,
-        None
-        if grid is None or resources is None
-        else waves(compiled.abi.ctas(grid), resources.blocks, target),
+        run if isinstance(run, str) else "",
+        many,
+        None if isinstance(run, str) or not run.finished else least_time(ran.busiest, many, target),
+    )
+
+
+def _with_counts(
+    predicted: Sequence[LoopFacts], counted: Sequence[LoopFacts]
+) -> tuple[LoopFacts, ...]:
+    """Take what was counted of loops that the timing model does not schedule, of the same line."""
+    known = {one.location: one for one in counted if one.cycles is not None}
+    return tuple(
+        replace(known[one.location], reasons=one.reasons)
+        if one.cycles is None and one.location in known
+        else one
+        for one in predicted
     )
 
 

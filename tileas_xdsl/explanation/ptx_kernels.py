@@ -6,32 +6,14 @@ of a launch a block runs on the emulator, and its accesses are counted.
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from tileas_xdsl.explanation.facts import AccessFacts
+from tileas_xdsl.explanation.ptx_instructions import by_unit, loops_of
 from tileas_xdsl.explanation.text import access_lines
-from tileas_xdsl.interpreters.ptx.parsing.syntax import Instruction, Kernel, PtxModule
-
-OTHERS = "arithmetic and moves"
-
-_UNITS = (
-    ("tensor core", ("wgmma.mma_async", "mma", "wmma", "tcgen05.mma")),
-    ("TMA", ("cp.async.bulk", "cp.reduce.async.bulk")),
-    ("tensor memory", ("tcgen05.ld", "tcgen05.st", "tcgen05.cp")),
-    ("synchronisation", ("bar", "barrier", "mbarrier", "fence", "membar", "wgmma", "tcgen05")),
-    ("special functions", ("ex2", "lg2", "rcp", "rsqrt", "sqrt", "sin", "cos", "tanh")),
-    ("shared memory", ("ldmatrix", "stmatrix")),
-    ("global memory", ("cp.async", "prefetch")),
-    ("branches", ("bra", "brx", "ret", "exit", "call", "trap")),
-)
-"""By unit the begins of opcodes; the first that fits counts."""
-
-_MEMORY = ("ld", "st", "atom", "red")
-_SPACES = {"shared": "shared memory", "global": "global memory", "local": "local memory"}
+from tileas_xdsl.interpreters.ptx.parsing.syntax import Kernel, PtxModule
 
 
 @dataclass(frozen=True)
@@ -84,37 +66,11 @@ def ptx_kernel_facts(
     )
 
 
-def by_unit(code: Sequence[Instruction]) -> dict[str, int]:
-    """Count instructions by the unit that they are for, the most first."""
-    return dict(Counter(map(unit_of, code)).most_common())
-
-
-def unit_of(instruction: Instruction) -> str:
-    """Return the unit that an instruction is for."""
-    parts = instruction.parts
-    if parts[0] in _MEMORY:
-        spaces = (part.partition("::")[0] for part in parts)
-        return next((_SPACES[space] for space in spaces if space in _SPACES), "other memory")
-    opcode = f"{instruction.opcode}."
-    for unit, begins in _UNITS:
-        if any(opcode.startswith(f"{begin}.") for begin in begins):
-            return unit
-    return OTHERS
-
-
 def _loops(kernel: Kernel) -> Iterator[PtxLoop]:
-    """Yield the ranges that a branch goes back over, the shortest once for each label."""
-    found: dict[str, int] = {}
-    for at, instruction in enumerate(kernel.code):
-        if instruction.parts[0] != "bra":
-            continue
-        for word in re.findall(r"[$\w]+", instruction.text):
-            if word in kernel.labels and kernel.labels[word] <= at:
-                found[word] = max(at, found.get(word, 0))
-    for label, last in found.items():
-        code = kernel.code[kernel.labels[label] : last + 1]
+    for loop in loops_of(kernel):
+        code = kernel.code[loop.first : loop.last + 1]
         lines = [instruction.location.line for instruction in code]
-        yield PtxLoop(label, min(lines), max(lines), by_unit(code))
+        yield PtxLoop(loop.label, min(lines), max(lines), by_unit(code))
 
 
 def ptx_explanation(facts: PtxKernelFacts) -> str:

@@ -16,7 +16,15 @@ from tileas_xdsl.dialects.nv_tileas.interfaces import Producer
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaLoadBase
-from tileas_xdsl.explanation.facts import Limit, Occupancy, RoleFacts, SharedBuffer, Waves
+from tileas_xdsl.explanation.facts import (
+    LeastTime,
+    Limit,
+    Occupancy,
+    RoleFacts,
+    SharedBuffer,
+    UnitUse,
+    Waves,
+)
 from tileas_xdsl.layout.integers import align_up, ceil_div
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.costs.latencies import latencies
@@ -150,3 +158,15 @@ def waves(grid: tuple[int, int, int], together: int, target: Target) -> Waves:
     return Waves(
         grid, blocks, processors, together, count, 1 - last / at_once, blocks / (count * at_once)
     )
+
+
+def least_time(busiest: UnitUse | None, launch: Waves | None, target: Target) -> LeastTime | None:
+    """Return how long a launch takes at least, of which `busiest` is a block's busiest unit.
+
+    The fullest multiprocessor has this many blocks, and its unit serves one at a time.
+    """
+    if busiest is None or launch is None:
+        return None
+    each = ceil_div(launch.blocks, launch.multiprocessors)
+    microseconds = each * busiest.cycles / latencies(target.name).clock
+    return LeastTime(microseconds, busiest.unit, busiest.cycles, each)

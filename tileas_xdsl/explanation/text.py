@@ -65,7 +65,7 @@ def _loops(facts: KernelFacts) -> Iterator[str]:
     if facts.outside is not None:
         yield f"outside of loops, once a block: {_roofline(facts.outside)}"
     elif not facts.loops:
-        yield "no loop is predicted: the timing model has loops over tiles, which are none here"
+        yield f"no loop is known: {facts.accesses_unknown or 'the block that ran repeats nothing'}"
 
 
 def _loop(loop: LoopFacts, *, operations: bool) -> Iterator[str]:
@@ -73,7 +73,8 @@ def _loop(loop: LoopFacts, *, operations: bool) -> Iterator[str]:
     if loop.cycles is None:
         yield f"  not predicted: {loop.not_predicted}"
     else:
-        yield f"  {loop.cycles:.0f} cycles an iteration, bound by {loop.bound}"
+        least, counted = ("at least ", _counted(loop)) if loop.counted_iterations else ("", "")
+        yield f"  {least}{loop.cycles:.0f} cycles an iteration, bound by {loop.bound}{counted}"
         rows = [
             (one.unit, f"{one.cycles:.0f} cycles", f"{100 * one.share:.0f} %", _slack(one.slack))
             for one in loop.units
@@ -87,6 +88,13 @@ def _loop(loop: LoopFacts, *, operations: bool) -> Iterator[str]:
         yield f"  loads fill a ring of {loop.stages} stages"
     if operations and loop.operations:
         yield from _operations(loop)
+
+
+def _counted(loop: LoopFacts) -> str:
+    many = (
+        "an iteration" if loop.counted_iterations == 1 else f"{loop.counted_iterations} iterations"
+    )
+    return f": what units do in {many} of a run, without waits"
 
 
 def _slack(cycles: float) -> str:
@@ -259,6 +267,11 @@ def _waves(facts: KernelFacts) -> Iterator[str]:
         f"{one.multiprocessors} multiprocessors; {100 * one.tail:.0f} % of the last wave is idle, "
         f"{100 * one.efficiency:.0f} % of all places are used"
     )
+    if (least := facts.least) is not None:
+        yield (
+            f"  at least {least.microseconds:.1f} us: the first block keeps {least.unit} busy for "
+            f"{least.cycles:.0f} cycles, and a multiprocessor has {least.blocks} of them"
+        )
 
 
 def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:

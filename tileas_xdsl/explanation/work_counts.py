@@ -61,6 +61,16 @@ class WorkCount:
     """Flops a cycle of the matrix products that have most flops."""
     largest_product: int = 0
 
+    def per(self, runs: int) -> WorkCount:
+        """Return the sums of one of so many runs."""
+        return WorkCount(
+            self.flops // runs,
+            self.product_flops // runs,
+            self.read // runs,
+            self.written // runs,
+            self.peak,
+        )
+
     def roofline(self, latencies: Latencies) -> Roofline:
         """Return where the sums lie under the roofs of a multiprocessor."""
         peak = self.peak or 2.0 * latencies.lanes

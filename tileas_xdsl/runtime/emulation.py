@@ -24,7 +24,7 @@ from tileas_xdsl.interpreters.ptx import (
 )
 from tileas_xdsl.interpreters.ptx.execution.state import Order
 from tileas_xdsl.interpreters.ptx.launch import Progress, Shape
-from tileas_xdsl.interpreters.ptx.memory.access_counts import AccessCount
+from tileas_xdsl.interpreters.ptx.memory.access_counts import AccessCount, AccessCounter
 from tileas_xdsl.interpreters.tile.launch import Grid, grid_of
 from tileas_xdsl.interpreters.tile.memory.argument_arrays import AddressTable
 from tileas_xdsl.runtime.subbyte_packing import packed, unpacked
@@ -55,6 +55,8 @@ class Emulation:
     """The text that threads printed, in the order in which they ran."""
     accesses: Sequence[AccessCount] = ()
     """What accesses of warps cost, by instruction, where it was asked for."""
+    counter: AccessCounter | None = None
+    """What was counted besides: instructions, bytes of bulk copies."""
 
 
 def emulate(
@@ -112,6 +114,7 @@ def emulate(
         report.finished,
         report.printed,
         report.accesses,
+        report.counter,
     )
 
 

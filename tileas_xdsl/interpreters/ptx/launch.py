@@ -18,6 +18,7 @@ from tileas_xdsl.interpreters.ptx.checking.findings import Finding, Findings, Fi
 from tileas_xdsl.interpreters.ptx.checking.global_conflicts import LaunchShadow
 from tileas_xdsl.interpreters.ptx.checking.global_races import ClusterRaces
 from tileas_xdsl.interpreters.ptx.errors import LaunchError, PtxError, SourceLocation
+from tileas_xdsl.interpreters.ptx.execution.counted_steps import counted_steps
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP
 from tileas_xdsl.interpreters.ptx.execution.pending_clusters import PendingClusters, first_cta
 from tileas_xdsl.interpreters.ptx.execution.program import Program
@@ -66,6 +67,8 @@ class Report:
     """The text that threads printed, in the order of execution."""
     accesses: Sequence[AccessCount] = ()
     """What accesses of warps cost, by instruction in program order, where it was asked for."""
+    counter: AccessCounter | None = None
+    """What was counted besides: instructions, bytes of bulk copies."""
 
     @property
     def failures(self) -> list[Finding]:
@@ -139,8 +142,9 @@ class Launch:
         if rng is not None:
             numbers = rng.sample(numbers, len(numbers))
         pending = PendingClusters(iter(numbers), self.shape.grid, self.shape.cluster, tell)
+        steps = self.program.steps
         machine = ClusterScheduler(
-            self.program.steps,
+            steps if self.accesses is None else counted_steps(steps, self.accesses),
             self.findings,
             lambda number: self.make_cluster(number, pending),
             limit=self.limit,
@@ -266,7 +270,7 @@ def run(
         limit=limit,
     )
     if count_accesses:
-        launch.accesses = AccessCounter(launch.kernel.code)
+        launch.accesses = AccessCounter(launch.kernel, prod(launch.shape.cluster))
         some = range(min(count_accesses, launch.clusters))
         instructions, finished = launch.execute(some, progress)
     else:
@@ -277,7 +281,8 @@ def run(
     printed = "".join(launch.printed)
     counter = launch.accesses
     accesses = () if counter is None else [counter.counts[key] for key in sorted(counter.counts)]
-    return Report(launch.arguments.results(), found, instructions, finished, printed, accesses)
+    results = launch.arguments.results()
+    return Report(results, found, instructions, finished, printed, accesses, counter)
 
 
 def prepare(

@@ -90,8 +90,9 @@ def explain(
     For each loop the unit that bounds it and the slack of the others, its roofline, and why loads
     are not done by TMA or not pipelined; what limits the blocks on a multiprocessor; bank conflicts
     and sectors by source line, counted on one block that runs on the emulator, with the arguments
-    of --grid and --arg or with some that fit the signature.  Of a tl kernel it tells, without
-    --show, for each buffer and loop what fixed its layout, and the alternatives.
+    of --grid and --arg or with some that fit the kernel; on that run too what bounds loops of code
+    that has no tiles.  Of a tl kernel it tells, without --show, for each buffer and loop what fixed
+    its layout, and the alternatives.
 
     Of a .ptx file: instructions by unit, loops, shared memory, and with --grid and --arg accesses.
 

@@ -2,19 +2,20 @@
 
 Every `ld`, `st`, `ldmatrix`, `stmatrix`, `cp.async` and atomic of a run is counted by the addresses
 of its lanes, with the tables of `layout.memory.banks` and `layout.registers.access`.  Bulk copies
-move whole boxes and are not counted; accesses of matrix units are not either.
+move whole boxes: their bytes are counted.  Accesses of matrix units are not.  Counts of what warps
+issue tell how often loops ran.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
 
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Array
-from tileas_xdsl.interpreters.ptx.parsing.syntax import Instruction
+from tileas_xdsl.interpreters.ptx.parsing.syntax import Instruction, Kernel
 from tileas_xdsl.layout.memory.banks import ideal_wavefronts, wavefronts
 from tileas_xdsl.layout.registers.access import INACTIVE, ideal_sectors, sectors
 
@@ -47,9 +48,18 @@ class AccessCount:
 class AccessCounter:
     """The counts of a launch, by the index of the instruction and the memory."""
 
-    def __init__(self, code: Sequence[Instruction]) -> None:
-        self.code = code
+    def __init__(self, kernel: Kernel, blocks: int = 1) -> None:
+        self.kernel = kernel
+        self.blocks = blocks
+        """Of a cluster."""
+        self.code = kernel.code
         self.counts: dict[tuple[int, Counted], AccessCount] = {}
+        self.issues: list[Counter[int]] = [Counter() for _ in kernel.code]
+        """By instruction: how often each warp, numbered within its cluster, issued it."""
+        self.bulk_bytes: Counter[int] = Counter()
+        """By instruction: the bytes of its bulk copies."""
+        self.product_cells: Counter[int] = Counter()
+        """By `tcgen05.mma`, whose shape only a run tells: elements of its results."""
 
     def add(self, pc: int, memory: Counted, group: Lanes, width: int) -> None:
         """Count an access of `width` bytes by each lane of a group."""

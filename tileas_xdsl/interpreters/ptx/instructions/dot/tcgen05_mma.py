@@ -161,6 +161,8 @@ def _issue(f: ConvergenceGroup, lane: int, operands: Operands, kind: str, group:
     state = f.warpgroup.warp_states[lane // WARP]
     started: AsyncEvent | None = None
     m, n = product.shape.m, product.shape.n
+    if cluster.accesses is not None:
+        cluster.accesses.product_cells[pc] += m * n
     for cta in product.ctas:
         columns = accumulator_columns(m, n, group, product.cells)
         check_cells(f, cta, columns, "tcgen05.mma")

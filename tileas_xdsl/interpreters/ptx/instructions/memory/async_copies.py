@@ -250,6 +250,8 @@ def build_bulk(site: Site) -> Step:
                     "misaligned-address", f"{site.name}: {amount} bytes and both addresses must "
                     "be multiples of 16"
                 )  # fmt: skip
+            if (counter := f.warpgroup.cta.cluster.accesses) is not None:
+                counter.bulk_bytes[f.pc] += amount
             if barrier is None:
                 _bulk_store(f, lane, addresses[0], addresses[1], amount, how)
                 continue

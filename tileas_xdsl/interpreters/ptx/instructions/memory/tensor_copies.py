@@ -221,6 +221,8 @@ def _load(f: ConvergenceGroup, lane: int, box: Box, at: list[int], target: Targe
         if cluster.races is not None:
             for starts, size in box.footprint(at):
                 cluster.races.copy_rows(starts, size, started, agent, pc, write=False)
+    if cluster.accesses is not None:
+        cluster.accesses.bulk_bytes[pc] += box.size
     granules, locations = box.locations(offset)
     for rank in target.ranks:
         cta = cluster.cta_of(rank << RANK_SHIFT)
@@ -311,6 +313,8 @@ def _store(
             f"{ALIGNMENT}"
         )  # fmt: skip
     cta.shared.check(offset, box.size)
+    if cluster.accesses is not None:
+        cluster.accesses.bulk_bytes[pc] += box.size
     started = None
     granules, locations = box.locations(offset)
     if cluster.checker is not None:
