@@ -1,4 +1,18 @@
-"""Check of side effects: each shared element is updated once per iteration."""
+"""Check that a layout does not repeat or reorder side effects of a loop.
+
+Two rules, decided on tables of (element, iteration) pairs, by enumeration:
+
+* a loop whose iterations run on several threads (replicas) must not store to shared or global
+  memory more than once per iteration, unless the decision says that one replica stores
+  (`runs_once`); nor may a replica read what another has already overwritten:
+
+      for i in parallel(64), 128 threads:  s[i] = s[i] + 1; f[i] = s[i]    thread 64 reads s[0] + 1
+
+* iterations are unordered: two that write one element, or one that reads what another writes, race
+  under any layout. `for i, j: m[i] = max(m[i], x[i, j])` is reported as a reduction in disguise.
+
+Shares no code with inference: it is its judge (`checking/`).
+"""
 
 from __future__ import annotations
 
@@ -65,7 +79,7 @@ def _copies(decision: LoopDecision) -> tuple[int, list[int]]:
 def _overtaken(
     question: CheckedProgram, number: int, loop: Loop, decision: LoopDecision
 ) -> Iterator[Finding]:
-    """One copy stores to memory which another may still have to read for its own registers."""
+    """Find a replica that stores to memory which another replica may still have to read."""
     if not any(is_effect(a) for a in question.accesses(loop, Scope.FRAGMENT)):
         return
     copied = executors(decision)
@@ -87,7 +101,7 @@ def _overtaken(
 def _overlap(
     question: CheckedProgram, loop: Loop, read: Access, write: Access, copied: Mask
 ) -> int | None:
-    """A copied iteration that both reads and changes one element."""
+    """Return a replicated iteration that both reads and writes one element, if there is one."""
     buffers = question.program.buffers
     a, b = buffers[read.buffer], buffers[write.buffer]
     if _storage(a) != _storage(b):
@@ -166,7 +180,7 @@ def _reader(
 
 
 def _pairs(loop: Loop, access: Access, buffer: Buffer, symbols: list[int]) -> Table:
-    """`(n, 2)`: each element that is touched, with the iteration; sorted."""
+    """Return the pairs (element, iteration) of an access, `(n, 2)`, sorted and unique."""
     touched = elements(loop, access, buffer, symbols)
     rows = np.broadcast_to(np.arange(loop.total)[:, None], touched.shape)
     pairs = np.stack([touched.ravel(), rows.ravel()], axis=1)
@@ -174,5 +188,5 @@ def _pairs(loop: Loop, access: Access, buffer: Buffer, symbols: list[int]) -> Ta
 
 
 def _keys(pairs: Table, loop: Loop) -> Table:
-    """One number for each pair."""
+    """Encode each pair as one integer."""
     return pairs[:, 0] * loop.total + pairs[:, 1]

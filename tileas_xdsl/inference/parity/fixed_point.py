@@ -1,4 +1,17 @@
-"""Worklist iteration over operations until layouts no longer change."""
+"""Worklist iteration over the operations of a program until no layout changes (parity mode).
+
+The order of visits decides results, since the first layout of a buffer is binding, and TileLang's
+answers are reproduced only with its order: every operation once at level strict; then a queue of
+all operations at level common, first in first out, to which the users of each new layout return;
+free last (`free_mode.py`). Source: TileLang `src/transform/layout_inference.cc`.
+
+    a = gemm(...)           strict: c gets the accumulator layout, enqueue users of c
+    loop  c[i, j] * s[i]    common: runs where c is, s gets the rows' layout, enqueue users of s
+    reduce c -> m           common: m is what the reduction leaves of c
+
+An inference depends only on the layouts of the buffers that the operation accesses, so results are
+memoised by these: the trials of free mode visit the same operations again and again.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +46,7 @@ _Answers = dict[tuple[int, Level, tuple[int, ...]], tuple[Update, tuple[BufferLa
 class Engine:
     """Worklist iteration over one program; results of visits are memoised.
 
-    `origins` are the numbers of the operations in the program as it was written.
+    `origins` are the indices of the operations in the program as it was written.
     """
 
     program: Program
@@ -51,7 +64,7 @@ class Engine:
         }
 
     def step(self, state: State, number: int, level: Level, *, enqueue: bool) -> None:
-        """Visit one operation and take its answer.
+        """Visit one operation and merge what it infers into the state.
 
         Raises InferenceError where it contradicts what is known.
         """
@@ -70,7 +83,7 @@ class Engine:
                 self._reconcile(state, number, name, layout)
                 continue
             state.layouts[name] = layout
-            self._tell_views(state, number, name, layout, new)
+            self._propagate_to_views(state, number, name, layout, new)
         if update.loop is not None:
             state.loops[number] = update.loop
             state.rules[f"loop {number}"] = update.rule
@@ -93,10 +106,11 @@ class Engine:
         known = tuple(state.layouts.get(name) for name in touched(operation))
         key = (number, level, tuple(map(id, known)))
         if key not in self._answers:
-            self._answers[key] = self._asked(operation, number, level, state.layouts), known
+            # `known` is kept alive with the answer: the key has the identities of its layouts.
+            self._answers[key] = self._infer(operation, number, level, state.layouts), known
         return self._answers[key][0]
 
-    def _asked(
+    def _infer(
         self, operation: Operation, number: int, level: Level, layouts: Mapping[str, BufferLayout]
     ) -> Update:
         match operation:
@@ -115,7 +129,7 @@ class Engine:
         return frozenset(self._strict)
 
     def pin(self, state: State) -> None:
-        """What is known now stays."""
+        """Make all known layouts final."""
         self._strict.update(state.layouts)
 
     @cached_property
@@ -123,7 +137,7 @@ class Engine:
         return set()
 
     def _replaces(self, state: State, name: str, layout: BufferLayout, *, is_pinned: bool) -> bool:
-        """Whether a new layout of a fragment holds all that the old one does."""
+        """Whether a new layout of a fragment contains the known one: it replicates more."""
         known = state.layouts[name]
         if is_pinned or not isinstance(known, FragmentMap) or not isinstance(layout, FragmentMap):
             return False
@@ -150,9 +164,10 @@ class Engine:
             self.program.operations[number].location,
         )
 
-    def _tell_views(
+    def _propagate_to_views(
         self, state: State, number: int, name: str, layout: BufferLayout, new: list[str]
     ) -> None:
+        """Give the other names of a storage the layout that follows from a new one."""
         if not isinstance(layout, FragmentMap):
             return
         buffer = self.program.buffers[name]

@@ -1,4 +1,17 @@
-"""Layouts read in wider or narrower elements.  Source: CUTLASS include/cute/layout.hpp."""
+"""Layouts read in wider or narrower elements (CuTe `upcast`, `downcast`, `recast_layout`).
+
+A contiguous mode changes its extent, every other mode its stride. Two f16 as one 32-bit word, and
+12 elements of 16 bits as 24-bit ones:
+
+>>> print(upcast(Layout((8, 4), (1, 8)), 2))
+(4,4):(1,4)
+>>> print(downcast(Layout((8, 4), (1, 8)), 2))
+(16,4):(1,16)
+>>> print(recast_layout(Layout(12, 1), 16, 24))
+8:1
+
+Source: CUTLASS `include/cute/layout.hpp`. What CuTe asserts is raised as `LayoutError` here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,17 @@
-"""Build the modulo scheduling problem of a loop: roles, reservations, latencies."""
+"""State a loop as a modulo scheduling problem: roles, reservations, latencies, dependences.
+
+Modulo scheduling (Rau, "Iterative Modulo Scheduling", MICRO-27, 1994) looks for start times `t(op)`
+and an initiation interval II with `t(b) >= t(a) + latency - distance * II` for each dependence, so
+that in no cycle modulo II a unit is reserved twice. For the loop of a GEMM:
+
+    x = tiled_load (TMA)       producer,  reserves TMA, latency of global memory
+    d = dot x, y, acc          consumer,  reserves the tensor core;  d -> acc: distance 1
+
+    edges   x -> dot (latency of the load, 0),  dot -> dot (chained cycles, 1),
+            dot -> x (release, S) if x has S stages: load k + S waits until iteration k has read
+
+The release edges make buffers finite: with S stages II is at least (load + dot + release) / S.
+"""
 
 from __future__ import annotations
 
@@ -107,7 +120,7 @@ def _task(found: LoopProblem, index: int) -> Task:
 
 
 def _pin(node: MacroOperation) -> Pin:
-    """What the operations of a node are pinned to; they share all they say."""
+    """Return the pin of a node; raise where operations of its group contradict one another."""
     said = [read_pin(op) for op in node.operations]
     for (first, one), (second, other) in pairwise(zip(node.operations, said, strict=True)):
         if one != other:
@@ -143,14 +156,14 @@ def _is_accumulated(edge: MacroDependence) -> bool:
 
 
 def _registers(found: LoopProblem, edge: MacroDependence) -> int:
-    """Kilobytes of the value: what each cycle of its lifetime costs."""
+    """Return the size of the value in KiB, the weight of each cycle of its lifetime."""
     if edge.value is None or not isa(edge.value.type, TensorType[Attribute]):
         return 0
     return ceil_div(held_bytes(edge.value), 1024)
 
 
 def _releases(found: LoopProblem, stages: Mapping[int, int]) -> Sequence[Dependence]:
-    """A load of a bounded buffer waits until what it overwrites has been read by all replicas."""
+    """Return the edges by which a load waits until all replicas have read what it overwrites."""
     edges: list[Dependence] = []
     for edge in found.graph.edges:
         count = stages.get(edge.source.index)
@@ -162,7 +175,7 @@ def _releases(found: LoopProblem, stages: Mapping[int, int]) -> Sequence[Depende
 
 
 def _single_copies(found: LoopProblem) -> Iterator[Dependence]:
-    """What makes a value in registers waits until the value of the iteration before is read.
+    """Yield edges by which a value in registers waits until its predecessor has been read.
 
     A value then needs one set of registers, and a loop that is rotated carries it once.  Loads
     through registers are left out: they have to be issued early.
@@ -188,11 +201,11 @@ def read_cycles(found: LoopProblem, edge: MacroDependence) -> int:
 
 
 def _iteration_order(found: LoopProblem) -> Sequence[Dependence]:
-    """Nothing of a consumer's iteration begins after anything of its next one."""
-    mine = [index for index, role in enumerate(found.roles) if role is not Role.PRODUCER]
-    return [Dependence(late, first, 1, 1) for late in mine for first in mine]
+    """Return edges by which a consumer begins an iteration only after all of the one before."""
+    consumer = [index for index, role in enumerate(found.roles) if role is not Role.PRODUCER]
+    return [Dependence(late, first, 1, 1) for late in consumer for first in consumer]
 
 
 def step_of(model: MachineModel) -> int:
-    """Cycles from one interval that is tried to the next."""
+    """Return the cycles between the initiation intervals that are tried."""
     return 32 if model.name is ModelName.MEASURED else 1

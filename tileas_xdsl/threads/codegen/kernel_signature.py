@@ -1,4 +1,17 @@
-"""The signature of the thread-level kernel: parameters and attributes."""
+"""The signature of the thread-level kernel: parameters, and the attributes that a launch reads.
+
+A memref is passed as its pointer, dynamic extents and dynamic strides; `tileas.parameters` says for
+each parameter what it is, in order, so that the runtime packs arguments without knowing the IR:
+
+    func.func @k(%a: memref<?x64xf16, strided<[?, 1]>>, %n: i32)
+
+    func.func @k(%ptr: !cute.ptr<f16, gmem, align<16>>, %size: index, %stride: index, %scalar: i32)
+        attributes {tileas.parameters = ["ptr 0", "size 0 0", "stride 0 0", "scalar 1"],
+                    tileas.smem_bytes = ..., nvvm.reqntid = array<i32: 128, 1, 1>, ...}
+
+Tensor maps come last, as 128-byte grid constants (`tensor map K`), each with a recipe by which the
+host encodes it; hidden arguments (workspace, printf buffers) follow those of the program.
+"""
 
 from __future__ import annotations
 

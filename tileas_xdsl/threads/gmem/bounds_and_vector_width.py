@@ -1,4 +1,17 @@
-"""Tiles of global arrays: start coordinates, bounds checks and vector width of accesses."""
+"""Bounds checks and vector widths of a tile in global memory.
+
+The tile at coordinates `(i, j)` of an array begins at element `i * rows, j * columns`. Its bounds
+check is one unsigned comparison per dimension, which refuses negative indices too:
+`arith.cmpi ult, %index, %extent`. In 32 bits, unless an extent may need more.
+
+Vectors of `count` elements of a row are legal if base, row start and row stride are multiples of
+`count`, and no vector straddles the end of the array. What divisibility (`assume`, static strides)
+does not prove is tested once per tile at run time, with scalar code on the other branch:
+
+    128x64 f16 tile, strides [%s, 1], nothing known of %s, count = 8:
+    %ok = (%s mod 8 == 0) and (end of tile <= extent or extent mod 8 == 0)
+    scf.if %ok { ld.global.v4.b32 ... } else { ld.global.b16 ... }
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,18 @@
-"""Constant folding of integers known for every thread and register, as tables."""
+"""Fold integer operations whose operands are known for every thread and register.
+
+The index arithmetic of loop and `generate` bodies depends on little but the thread and the
+register. A `Table` has such a value for all of them: a numpy array that broadcasts to
+`(threads, values)`. Folding the operations on tables decides addresses and masks at compile time.
+With 4 threads of 2 registers and `%i = 2 * thread + register`:
+
+    %i                             [[0, 1], [2, 3], [4, 5], [6, 7]]
+    %q = arith.divui %i, %c4       [[0, 0], [0, 0], [1, 1], [1, 1]]
+    %m = arith.cmpi ult, %i, %c8   all 1: the mask vanishes
+
+Tables are signed 64-bit and wrapped to the width of the type after each operation, as two's
+complement arithmetic does. Unsigned operations are folded only where no operand is negative, where
+signed and unsigned readings agree; other cases stay run-time code.
+"""
 
 from __future__ import annotations
 
@@ -124,7 +138,7 @@ def _computed(op: Operation, operands: Sequence[Table]) -> Any:
 
 
 def _is_set_bit(op: Operation) -> bool:
-    """Whether a set bit becomes -1."""
+    """Whether an operation sign-extends an `i1`: true, stored as 1, becomes -1."""
     return isinstance(op, arith.ExtSIOp) and _is_bit(op.input.type)
 
 
@@ -137,13 +151,14 @@ def _is_bit(type_: Attribute) -> bool:
 
 
 def _compared(op: arith.CmpiOp, operands: Sequence[Table]) -> Any:
-    number = op.predicate.value.data
+    predicate = op.predicate.value.data
     may_be_negative = not all((table >= 0).all() for table in operands)
-    if may_be_negative and number >= FIRST_UNSIGNED:
+    if may_be_negative and predicate >= FIRST_UNSIGNED:
         return None
-    if _is_bit(op.lhs.type) and number > 1:
+    # A signed `i1` that is true is -1, below 0: only eq and ne agree with the stored 1.
+    if _is_bit(op.lhs.type) and predicate > 1:
         return None
-    return COMPARISONS[number](*operands)
+    return COMPARISONS[predicate](*operands)
 
 
 def _applied(op: affine.ApplyOp, operands: Sequence[Table]) -> Any:
@@ -157,7 +172,7 @@ def _applied(op: affine.ApplyOp, operands: Sequence[Table]) -> Any:
 
 
 def _wrapped(table: Table, type_: Attribute) -> Table | None:
-    """Wrap numbers to their type; None for types that are no integers of supported width."""
+    """Wrap values to the width of a type; None for types that are no integers of 1 to 64 bits."""
     if isinstance(type_, IndexType):
         return table
     width = integer_bits(type_)

@@ -1,4 +1,16 @@
-"""Tiles in registers: constants, tiles in shared memory and other layouts become fragments."""
+"""Bring a lowered tile into registers, in the layout that its user needs.
+
+At thread level a tile is one of several things (`lowered_values.py`), and each has its own way into
+registers:
+
+    Splat                     the constant, repeated
+    RegisterTile              itself, or a conversion between layouts: shuffles or scratch memory
+    SharedTile, PendingTile   loads from swizzled shared memory, after a barrier where needed
+    TmemTile                  tcgen05.ld, then a conversion where its shapes do not fit
+    DotToken, LoadToken       the registers of the asynchronous operation
+
+Without a wanted layout a tile keeps its own; else the encoding of its type decides.
+"""
 
 from __future__ import annotations
 
@@ -34,14 +46,14 @@ from tileas_xdsl.threads.tmem.tmem_copy import load
 
 
 def layout_of(e: ThreadBuilder, op: Operation, shape: Sequence[int]) -> RegisterLayout:
-    """The layout that tiles of a shape have in the registers of the agent."""
+    """Return the default register layout of tiles of a shape in the current agent."""
     return e.tiles.layout(op, tuple(shape), e.agent)
 
 
 def in_registers(
     e: ThreadBuilder, op: Operation, value: SSAValue, layout: RegisterLayout | None = None
 ) -> RegisterTile:
-    """The tile that `op` uses in registers of a layout; without one, in those that it has."""
+    """Return an operand of `op` as a register tile of a layout, by default its own."""
     found = e.get(value)
     if isinstance(found, PendingTile):
         if found.visible_to != e.agent.number:
@@ -56,12 +68,12 @@ def in_registers(
 def as_fragment(
     e: ThreadBuilder, op: Operation, found: Lowered, layout: RegisterLayout | None = None
 ) -> RegisterTile:
-    """What a tile has become, in registers."""
+    """Return a lowered tile as a register tile of a layout, by default its own."""
     match found:
         case DotToken() | LoadToken():
             return as_fragment(e, op, found.fragment, layout)
         case RegisterTile():
-            return found if layout in (None, found.layout) else _moved(e, op, found, layout)
+            return found if layout in (None, found.layout) else _redistributed(e, op, found, layout)
         case TmemTile():
             loaded = load(e, op, found, layout)
             return loaded if layout is None else converted(e, op, loaded, layout)
@@ -72,14 +84,15 @@ def as_fragment(
             return read_shared(e, found, layout or layout_of(e, op, found.shape))
 
 
-def _moved(
+def _redistributed(
     e: ThreadBuilder, op: Operation, tile: RegisterTile, layout: RegisterLayout | None
 ) -> RegisterTile:
-    """Return the tile in registers of other threads.
+    """Convert a register tile to another layout, through shared memory or by a conversion plan.
 
-    Between closed forms it goes through row-major scratch, whose addresses all chunks of a thread
-    share.  The planner's swizzled buffers have fewer bank conflicts and more address arithmetic
-    (grouped GEMM: 1,408 SASS instructions, not 1,376), but may be smaller than the tile.
+    Between layouts with closed forms it goes through row-major scratch: one address per thread,
+    all chunks at immediate offsets. The planner's swizzled buffers have fewer bank conflicts and
+    more address arithmetic (grouped GEMM: 1,408 SASS instructions, not 1,376), but may be smaller
+    than the tile, so they are used where shared memory is limited.
     """
     assert layout is not None
     by_formula = has_closed_form(tile.layout) and has_closed_form(layout)

@@ -1,4 +1,15 @@
-"""Build vectors of registers from sub-vectors or a splat, and split them again."""
+"""Build vectors of registers from elements, sub-vectors or a splat, and slice them again.
+
+A tile in registers is a few `vector` values a thread (`vector_split.py` says how many). A vector of
+32-bit elements is that many registers, so that joining and slicing cost nothing:
+`cute.fragment.make` and `cute.fragment.slice` only rename registers. Elements of 8 bits share
+registers: PTX has none of 8 bits, so single bytes are packed into words first, and a slice that is
+not made of whole words is taken apart by element:
+
+    %w = extui %b0 | extui %b1 << 8 | extui %b2 << 16 | extui %b3 << 24     : i32
+    %v = cute.fragment.make %w : vector<1xi32>
+    %t = vector.bitcast %v : vector<1xi32> to vector<4xi8>
+"""
 
 from __future__ import annotations
 
@@ -32,7 +43,7 @@ from tileas_xdsl.threads.registers.vector_split import vectors_of
 BYTE = 8
 
 MAX_ELEMENTS = 256
-"""Elements that are put together one by one; of more, groups are (PTX ISA: registers)."""
+"""Operands of one `cute.fragment.make`; longer vectors are built of groups of elements."""
 
 
 def assembled(
@@ -41,25 +52,25 @@ def assembled(
     element: Attribute,
     make: Callable[[AccessChunk], SSAValue],
 ) -> RegisterTile:
-    """A tile of pieces, each an element or a vector that `make` gives."""
+    """Build a tile from its access chunks; `make` returns the element or vector of a chunk."""
     found = [(chunk, make(chunk)) for chunk in thread_chunks(e, layout, bits_of(element))]
     parts: list[SSAValue] = []
     vectors = vectors_of(layout)
     for block in range(vectors.count):
-        mine = {chunk.register: value for chunk, value in found if chunk.block == block}
-        parts.append(filled(e, mine, vectors.length, element))
+        of_block = {chunk.register: value for chunk, value in found if chunk.block == block}
+        parts.append(filled(e, of_block, vectors.length, element))
     return RegisterTile(layout, element, tuple(parts))
 
 
 def one_vector(e: ThreadBuilder, tile: RegisterTile) -> SSAValue:
-    """All elements of a thread as one vector."""
+    """Return all elements of a thread as one vector."""
     return joined(e, tile.parts)
 
 
 def tile_of_vector(
     e: ThreadBuilder, layout: RegisterLayout, element: Attribute, whole: SSAValue
 ) -> RegisterTile:
-    """The tile whose elements in a thread are those of one vector, one behind another."""
+    """Return the tile whose elements in a thread are those of `whole`, in order."""
     vectors = vectors_of(layout)
     starts = range(0, vectors.elements, vectors.length)
     parts = tuple([strip(e, whole, first, vectors.length) for first in starts])
@@ -69,7 +80,10 @@ def tile_of_vector(
 def filled(
     e: ThreadBuilder, found: Mapping[int, SSAValue], count: int, element: Attribute
 ) -> SSAValue:
-    """A vector of `count` elements by the registers that strips begin at; the others are 0."""
+    """Return a vector of `count` elements from slices by their first register; gaps are 0.
+
+    Gaps occur where a layout has registers without an element: tiles smaller than the agent.
+    """
     values: list[SSAValue] = []
     end = 0
     for register in [*sorted(found), count]:
@@ -82,7 +96,7 @@ def filled(
 
 
 def zero(e: ThreadBuilder, element: Attribute) -> SSAValue:
-    """What registers are filled with that hold nothing."""
+    """Return the zero that fills registers without an element."""
     kind: Any = element
     is_float = isinstance(element, AnyFloat)
     number: Any = FloatAttr(0.0, kind) if is_float else IntegerAttr(0, kind)
@@ -102,7 +116,7 @@ def joined(e: ThreadBuilder, values: Sequence[SSAValue]) -> SSAValue:
 
 
 def _groups(values: Sequence[SSAValue]) -> Iterator[Sequence[SSAValue]]:
-    """Neighbours that fill whole registers."""
+    """Split values into groups of about `MAX_ELEMENTS / 2` elements, at multiples of a word."""
     group: list[SSAValue] = []
     count = 0
     for value in values:
@@ -151,7 +165,7 @@ def _word(e: ThreadBuilder, singles: Sequence[SSAValue]) -> SSAValue:
 
 
 def strip(e: ThreadBuilder, part: SSAValue, first: int, count: int) -> SSAValue:
-    """Some elements of a vector that are next to one another, as a vector."""
+    """Return elements `first` to `first + count` of a vector, as a vector."""
     if first == 0 and part.type == VectorType(element_type(part), [count]):
         return part
     if _cuts_words(part, first, count):

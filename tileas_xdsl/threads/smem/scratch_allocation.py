@@ -1,4 +1,17 @@
-"""Scratch buffers in shared memory through which threads exchange tiles, with reuse."""
+"""Allocate the scratch buffers through which the threads of an agent exchange tiles.
+
+Each exchange gets memory of its own as long as that is cheap: a buffer may be overwritten only when
+all threads have read it, which costs a barrier. Above `REUSE_THRESHOLD`, or where the kernel is
+short of shared memory (`plan.is_thrifty`), the smallest free buffer that fits is reused behind a
+barrier, and a large one is split. 64x64 f16 exchanges (8 KiB) in a kernel that is not short:
+
+    1st to 4th    8 KiB each of their own           no barrier before the store
+    5th           one of the four                   barrier, then store: 40 KiB would pass 32 KiB
+
+Thrifty kernels also use memory of tiles and pipeline stages that are dead by then
+(`dead_memory.py`). An exchange within one warp needs no block barrier, only `bar.warp.sync`; in a
+loop its buffer is kept, because warps do not wait for one another there.
+"""
 
 from __future__ import annotations
 
@@ -29,13 +42,13 @@ def allocate_scratch(
     warps.
     """
     owner, again = e.source or op, runs_again(op)
-    mine = e.scratch_buffers.setdefault(e.agent.number, [])
+    buffers = e.scratch_buffers.setdefault(e.agent.number, [])
     if e.plan.is_thrifty:
-        _add_dead_memory(e, op, mine)
-    if e.plan.is_thrifty or sum(buffer.bytes for buffer in mine) + size > REUSE_THRESHOLD:
+        _add_dead_memory(e, op, buffers)
+    if e.plan.is_thrifty or sum(buffer.bytes for buffer in buffers) + size > REUSE_THRESHOLD:
         fits = [
             buffer
-            for buffer in mine
+            for buffer in buffers
             if buffer.bytes >= size
             and buffer.owner is not owner
             and not buffer.is_kept
@@ -46,12 +59,13 @@ def allocate_scratch(
             buffer = min(fits, key=lambda buffer: buffer.bytes)
             buffer.owner = owner
             if e.plan.is_thrifty:
-                _split(buffer, size, mine)
+                _split(buffer, size, buffers)
             synchronize_agent(e)
             return buffer.offset
     offset = e.plan.shared.allocate(op, "exchange", size, f"of {op.name}", alignment)
-    mine.append(ScratchAllocation(offset, size, owner, is_kept=by_warp and again))
+    buffers.append(ScratchAllocation(offset, size, owner, is_kept=by_warp and again))
     if again:
+        # The previous iteration may still be reading the buffer.
         synchronize_warp(e) if by_warp else synchronize_agent(e)
     return offset
 
@@ -67,7 +81,7 @@ def release_scratch(e: ThreadBuilder, offset: int) -> None:
 def _add_dead_memory(
     e: ThreadBuilder, op: Operation, scratch_buffers: list[ScratchAllocation]
 ) -> None:
-    """Add what tiles and stages have left, once each."""
+    """Add the memory of dead tiles and stages to the free buffers, each range once."""
     known = [(buffer.offset, buffer.offset + buffer.bytes) for buffer in scratch_buffers]
     for offset, size in dead_memory(e, op):
         is_known = any(begin < offset + size and offset < end for begin, end in known)
@@ -82,7 +96,7 @@ def _is_better_kept(e: ThreadBuilder, buffer: ScratchAllocation, size: int) -> b
 
 
 def _split(buffer: ScratchAllocation, size: int, scratch_buffers: list[ScratchAllocation]) -> None:
-    """Leave what a buffer does not need to others."""
+    """Shrink a buffer to `size` bytes and make the rest a free buffer."""
     used = align_up(size, ALIGNMENT)
     if buffer.bytes > used:
         rest = ScratchAllocation(buffer.offset + used, buffer.bytes - used, None, is_kept=False)

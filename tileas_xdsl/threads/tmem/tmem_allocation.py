@@ -1,4 +1,16 @@
-"""Tensor-memory allocation of a kernel: the columns of each accumulator and of scales."""
+"""Allocate tensor memory for a kernel: columns for accumulators, tiles and block scales.
+
+Tensor memory has 512 columns of 128 lanes and 32 bits per SM (PTX ISA, "Tensor Memory"); a
+`tcgen05.alloc` takes a power of two from 32 columns on. The kernel allocates once, at its start:
+
+    two accumulators 128x128 of f32            columns 0 to 127, 128 to 255
+    a tile 128x64 of 32 bits                   columns 256 to 319: 320 are used, 512 allocated
+
+One warp allocates, writes the address to shared memory and relinquishes the permit, so that other
+blocks on the SM can allocate; all threads read the address behind a barrier. Accumulators that are
+alive together have columns of their own; groups that are never alive together share
+(`accumulator_barriers.column_groups`). Deallocation is by the same warp after all threads are done.
+"""
 
 from __future__ import annotations
 
@@ -61,15 +73,15 @@ def allocate(e: ThreadBuilder, accumulators: TmemAccumulators) -> None:
     scales = {op: _columns_of_scales(e, op) for op in scaled}
     used = 0
     of_value: dict[SSAValue, TmemColumns] = {}
-    places: list[TmemColumns] = []
+    allocated: list[TmemColumns] = []
     for group, copies in column_groups(e, accumulators, COLUMNS - sum(scales.values())):
         columns = columns_of(group)
-        places.append(TmemColumns(used, columns, ring_of(e, group, copies, len(places))))
+        allocated.append(TmemColumns(used, columns, ring_of(e, group, copies, len(allocated))))
         of_value.update(
-            {value: places[-1] for value, s in accumulators.of_value.items() if s in group}
+            {value: allocated[-1] for value, s in accumulators.of_value.items() if s in group}
         )
         used += copies * columns
-        _check_size(group[0].opens, used, places)
+        _check_size(group[0].opens, used, allocated)
     for op in tiles:
         columns = _columns(e, op)
         of_value[op.results[0]] = TmemColumns(used, columns)
@@ -82,8 +94,8 @@ def allocate(e: ThreadBuilder, accumulators: TmemAccumulators) -> None:
         _check_size(op, used)
     first = accumulators.accumulators[0].opens if accumulators.accumulators else tiles[0]
     columns = next(count for count in TMEM_COLUMNS if count >= used)
-    base = _take(e, first, columns)
-    e.tensor = TensorMemory(base, columns, places, of_value, first_of_scales)
+    base = _allocate_columns(e, first, columns)
+    e.tensor = TensorMemory(base, columns, allocated, of_value, first_of_scales)
 
 
 def _columns_of_scales(e: ThreadBuilder, op: BlockScaledMmaOp) -> int:
@@ -98,11 +110,11 @@ def _is_tile(op: Operation) -> bool:
     return isinstance(op, AllocTensorOp) and in_tensor_memory(op.result.type)
 
 
-def _check_size(op: Operation, used: int, places: Sequence[TmemColumns] = ()) -> None:
+def _check_size(op: Operation, used: int, allocated: Sequence[TmemColumns] = ()) -> None:
     """Raise where columns run out; notes name the accumulators that are alive together."""
     if used <= COLUMNS:
         return
-    rings = [place.ring for place in places if place.ring is not None]
+    rings = [place.ring for place in allocated if place.ring is not None]
     notes = [note(ring.accumulators[0].opens, _described(ring.accumulators[0])) for ring in rings]
     raise op_error(op, message("tmem.out_of_columns", used=used, capacity=COLUMNS), notes)
 
@@ -126,7 +138,7 @@ def _columns(e: ThreadBuilder, op: Operation) -> int:
     return type_.get_shape()[1]
 
 
-def _take(e: ThreadBuilder, op: Operation, columns: int) -> SSAValue:
+def _allocate_columns(e: ThreadBuilder, op: Operation, columns: int) -> SSAValue:
     size = BARRIER_BYTES
     offset = e.plan.shared.allocate(op, "tensor memory", size, "its address", size)
     word = e.insert(GetDynSmemOp(offset, i32, size)).result
@@ -158,7 +170,7 @@ def release_all(e: ThreadBuilder) -> None:
 
 
 def tensor_tile(e: ThreadBuilder, op: AllocTensorOp) -> TmemTile:
-    """A tile in tensor memory that threads write and read."""
+    """Return the lowered tile of an allocation in tensor memory, which threads write and read."""
     assert e.tensor is not None
     type_, place = op.result.type, e.tensor.of_value[op.result]
     return TmemTile(place, type_.element_type, i1_constant(e, True), tuple(type_.get_shape()))

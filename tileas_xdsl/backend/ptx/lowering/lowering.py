@@ -1,4 +1,21 @@
-"""The state of a lowering: where operations go, and which registers each value became."""
+"""The state of `convert-cute-nvgpu-to-ptx`: where instructions go, and what each value became.
+
+A value is registers (`values`), or an address (`addresses`): a base register and a constant, so
+that `ld.global [%rd1+128]` needs no addition. PTX text is written once and ptxas does not undo
+careless placement of values with long lifetimes, so the lowering itself places instructions:
+
+    once      constants and kernel-wide values: the entry block, where they dominate everything
+    derive    what depends on one value and constants: right behind that value, once
+    here      once per block (or its loop's preheader)
+    emit      the current block; loop-invariant instructions of innermost loops go to the preheader
+
+    loop body:  %a = shl %i, 2        derive: behind %i, outside of the loop if %i is
+                %d = descriptor       invariant: hoisted while registers are left
+                wgmma ...             stays
+
+Hoisting is bounded by `registers_left`: each hoisted value is live all along the loop, and past the
+budget ptxas would spill it.
+"""
 
 from __future__ import annotations
 
@@ -63,8 +80,11 @@ class Loop:
     """Values before the loop that only others before it have used so far."""
 
     def leaves_out(self, op: Operation) -> bool:
-        """Whether an operation may stand before the loop: no trap, no effect, nothing of inside,
-        and the registers of its results are left."""
+        """Whether an operation may be hoisted in front of the loop, and take its registers if so.
+
+        It must be pure, use nothing defined inside, and fit the registers that are left. Operands
+        that only served hoisted operations are replaced by the result: their registers are free.
+        """
         if not _is_pure(type(op)) or not self.inside.isdisjoint(op.operands):
             return False
         replaced = self._held.intersection(op.operands)
@@ -94,7 +114,7 @@ def _registers(values: Iterable[SSAValue]) -> int:
 
 @dataclass
 class Lowering:
-    """One kernel on its way."""
+    """The lowering of one kernel."""
 
     handlers: Mapping[type[Operation], Handler]
     target: Target
@@ -250,9 +270,9 @@ class Lowering:
     def derive(
         self, source: SSAValue, key: tuple[object, ...], make: Callable[[], PtxOp]
     ) -> SSAValue:
-        """What `make` computes of `source` and constants, once, right behind `source`.
+        """Return the value that `make` computes from `source` and constants, emitted once.
 
-        So it is outside of every loop that `source` is outside of.
+        It is placed right behind `source`, outside of every loop that `source` is outside of.
         """
         found = self._derived.get((source, *key))
         if found is None:
@@ -269,7 +289,7 @@ class Lowering:
         return found
 
     def here(self, key: tuple[object, ...], make: Callable[[], PtxOp]) -> SSAValue:
-        """What `make` computes, once in the current block."""
+        """Return the value that `make` computes, emitted once in the current block."""
         found = self._derived.get((self.block, *key))
         if found is None and self.loop is not None:
             found = self._derived.get((self.loop.preheader, *key))
@@ -280,7 +300,7 @@ class Lowering:
         return found
 
     def _behind(self, owner: Operation) -> Operation:
-        """Where what uses `owner` and constants may be: behind the constants too."""
+        """Return the operation behind which users of `owner` and of constants may be inserted."""
         if owner in self._shared and self._last_shared is not None:
             return self._last_shared
         return owner
@@ -295,7 +315,7 @@ class Lowering:
             block.add_op(op)
 
     def enter(self, block: Block) -> None:
-        """Go on in a block, which comes behind all others."""
+        """Append a block to the region and continue in it."""
         self.region.add_block(block)
         self.block = block
         if self.loop is not None:
@@ -303,5 +323,5 @@ class Lowering:
 
 
 def block_of(types: Sequence[Attribute] = ()) -> Block:
-    """A block, not yet anywhere, that takes registers of these types."""
+    """Return a detached block with arguments of these types."""
     return Block(arg_types=types)

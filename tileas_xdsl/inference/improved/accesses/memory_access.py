@@ -1,4 +1,18 @@
-"""Accesses to global and shared memory: addresses, vector widths, wavefronts of a warp."""
+"""Cost an access of a loop to global or shared memory under a candidate layout, exactly.
+
+Index expressions are evaluated to tables over all iterations, so that coalescing and bank conflicts
+are counted, not estimated. An f16 array of 64 columns, read as `x[i, j]` by 32 threads:
+
+    thread i, slot j                vectors of 8 along a row, but lanes are 128 bytes apart:
+                                    32 sectors for each access of a warp
+    thread i % 4 * 8 + j // 8 ...   vectors of 8, lanes adjacent: 512 bytes in 16 sectors
+
+The vector width of an access is the widest for which, at every step of every thread, the elements
+are adjacent in one row and aligned. Loop variables around the access and symbols (block indices)
+are not enumerated: an affine index steps evenly, so `SAMPLES` of each give the divisor of its
+stride. Source of the counts: 32-byte sectors of global memory, wavefronts of 32 banks of 4 bytes
+(`layout/memory/banks.py`).
+"""
 
 from __future__ import annotations
 
@@ -87,7 +101,8 @@ class MemoryUse:
         return most
 
     def vector(self, held: Table, most: int) -> int:
-        """The most neighbouring steps, at most `most`, that one access serves or that share one.
+        """Return the vector width of an access, at most `most`; a uniform address may be shared
+        too.
 
         `held` is `(threads, steps)`, the iteration of each step of each thread, -1 for none.
         """
@@ -100,7 +115,7 @@ class MemoryUse:
         return width
 
     def moves(self, held: Table) -> bool:
-        """Whether neighbouring steps of a thread have different addresses."""
+        """Whether consecutive slots of a thread have different addresses."""
         offsets = self.offsets
         if offsets is None or held.shape[1] < 2 or self.access.writes:
             return True
@@ -124,7 +139,7 @@ class MemoryUse:
 
 
 def _step(rest: tuple[Table, ...], moved: tuple[Table, ...]) -> int:
-    """What divides the step of the last index; 1 where rows move unevenly."""
+    """Return the divisor of all steps of the last index; 1 where steps or rows are uneven."""
     for before, after in zip(rest[:-1], moved[:-1], strict=True):
         steps = after - before
         if steps.size and (steps != steps[0]).any():
@@ -149,7 +164,7 @@ def grouped(held: Table, width: int) -> Table | None:
 
 
 def vector_of(runs: FragmentMap, memory: tuple[MemoryUse, ...]) -> int:
-    """How many neighbouring steps of a loop can access memory at once, whichever it accesses."""
+    """Return the vector width of a loop: the widest that all its accesses to memory allow."""
     if not memory or runs.slots == 1:
         return 1
     bits = max(use.buffer.bits for use in memory)

@@ -1,4 +1,18 @@
-"""Normal form of operations: an iteration box with its fragment and memory accesses."""
+"""The common form of operations in layout search: an iteration box with its accesses.
+
+Loops, reductions, scans and matrix products are all work items: a box of iterations, the fragments
+that each iteration accesses (`uses`) and its accesses to global and shared memory (`memory`). A
+layout of the item says which thread runs an iteration; it fits a fragment if that thread owns the
+elements that the iteration accesses. By operation:
+
+    loop over (128, 64) with c[i, j] += x[i]    box (128, 64), uses c[d0, d1] and x[d0]
+    reduce x : 128x64 along axis 1 to m         box (128, 64), uses x[d0, d1], m[d0] combined
+    gemm a, b, c                                whole fragments, layouts required by the instruction
+
+`follows` names the source of a reduction: its iterations are that fragment's elements, so that the
+item takes its layout. `staged` moves a fragment's accesses to shared memory, for fragments that no
+layout can serve.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +61,7 @@ class WorkItem:
 
     @cached_property
     def fragments(self) -> tuple[str, ...]:
-        """The fragments it touches, each once."""
+        """The fragments that the item accesses, each once."""
         names = [*(use.name for use in self.uses), *self.required]
         return tuple(dict.fromkeys(names))
 
@@ -56,7 +70,7 @@ class WorkItem:
         return [use for use in self.uses if use.name == name]
 
     def staged(self, name: str) -> WorkItem:
-        """The same with accesses to a fragment as accesses to shared memory."""
+        """Return the item with accesses to a fragment turned into accesses to shared memory."""
         moved = [
             MemoryUse(
                 use.access,

@@ -1,4 +1,17 @@
-"""Layout of a fragment that is first accessed by a loop with a known layout."""
+"""Invert an access: derive the layout of a fragment from that of the loop that first accesses it.
+
+The owner of element `x[e]` is the thread of the iteration that accesses it, so the loop's map from
+iterations to threads must be composed with the inverse of the index expressions. Each index is
+split into mixed-radix digits of loop variables; the inverse exists if the digits are compact (no
+gaps) and no digit of a variable is used twice. Digits that no index uses make replicas:
+
+    loop (i, j) in (4, 8), thread = i * 8 + j,  x[j // 2] of 4 elements
+    j // 2 is the digit of j of extent 4;  unused: j % 2 (2 values) and i (4 values)
+    x[e]:  j = e * 2 + r1, i = r2  ->  thread r2 * 8 + e * 2 + r1, 8 replicas
+
+A fragment without a closed inverse is replicated in all threads if it is only read; a write is a
+conflict, reported at the loop. Source: TileLang `src/op/parallel.cc`, fragment completion.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +38,9 @@ from tileas_xdsl.layout.expr.simplification import simplified
 def completed_fragment(
     loop: LoopUses, owners: FragmentMap, use: FragmentUse, shape: tuple[int, ...]
 ) -> FragmentMap:
-    """The threads whose iterations use an element hold it; all do where that has no closed form.
+    """Return the layout in which each element is owned by the threads that access it.
+
+    Fully replicated where a fragment that is only read has no closed form.
 
     Raises LayoutConflict where a fragment without such a form is written.
     """
@@ -42,7 +57,7 @@ def completed_fragment(
 
 
 def _is_ragged(layout: FragmentMap) -> bool:
-    """Whether the pieces of a coordinate make up more than its extent."""
+    """Whether the digits of a coordinate have more values than its extent."""
     extents = (*layout.shape, layout.replicas)
     found = digits_of(with_replica_last(layout.thread, len(layout.shape)), extents)
     if found is None:
@@ -85,7 +100,7 @@ def _check_threads(loop: LoopUses, use: FragmentUse, layout: FragmentMap) -> Non
 
 
 def _compact_digits(loop: LoopUses, use: FragmentUse) -> list[Digits] | None:
-    """The digits of each index, by stride; None: they are no numbers of parallel variables."""
+    """Return the digits of each index by stride; None if an index is no such number."""
     result: list[Digits] = []
     for index in use.indices:
         if not dimensions_of(index) & set(range(loop.rank)):
@@ -102,14 +117,14 @@ def _compact_digits(loop: LoopUses, use: FragmentUse) -> list[Digits] | None:
 
 
 def _unused(indices: Sequence[Digits], extents: tuple[int, ...]) -> list[Digit] | None:
-    """The pieces of the variables that no index mentions; None: a piece is used twice."""
+    """Return the digits of the variables that no index uses; None if one is used twice."""
     result: list[Digit] = []
     for variable, extent in enumerate(extents):
-        pieces = sorted(
+        ranges = sorted(
             (d.lower, d.extent) for found in indices for d in found.used if d.variable == variable
         )
         lower = 1
-        for start, size in pieces:
+        for start, size in ranges:
             if start % lower:
                 return None
             if start > lower:
@@ -125,7 +140,7 @@ def _unused(indices: Sequence[Digits], extents: tuple[int, ...]) -> list[Digit] 
 def _inverse(
     indices: Sequence[Digits], unused: Sequence[Digit], extents: tuple[int, ...], rank: int
 ) -> list[Number]:
-    """Each variable by the coordinates of the element, and symbol 0 for what they leave open."""
+    """Express each variable by the coordinates of the element; symbol 0 enumerates the rest."""
     variables: list[Number] = [0] * len(extents)
     for k, found in enumerate(indices):
         coordinate = dimension(k) + -found.base
@@ -143,7 +158,7 @@ def _inverse(
 
 
 def _is_compact(found: Digits) -> bool:
-    """Whether the digits, by stride, are those of a number without gaps."""
+    """Whether the digits, by stride, make every number from 0 on: strides are running products."""
     weight = 1
     for digit in found.used:
         if digit.stride != weight:

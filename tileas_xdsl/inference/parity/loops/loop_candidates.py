@@ -1,4 +1,16 @@
-"""Candidate layouts of a loop: from a fragment it accesses, or a plan of its own."""
+"""Candidate layouts of a parallel loop in parity mode: that of a fragment, or a plan of its own.
+
+TileLang lays out a loop either by the fragment that it accesses (each iteration runs where its
+element is) or by default: row-major vectors of iterations dealt cyclically to threads. Source:
+TileLang `src/op/parallel.cc`. The default for a 4x16 loop with vectors of 4 in 32 threads, which
+has work for 16: the other 16 threads repeat it as replicas.
+
+>>> print(dealt_out((4, 16), 4, 32, replicate=True))
+(d0, d1)[2 copies s0] -> (thread d0 * 4 + d1 // 4 + s0 * 16, slot d1 % 4)
+
+`chosen` decides between the two as TileLang does: validity, then registers that depend on the
+thread (they would be indexed at run time), then containment, then the number of replicas.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +38,7 @@ from tileas_xdsl.layout.integers import ceil_div
 def from_buffer(
     program: Program, loop: LoopUses, use: FragmentUse, layout: FragmentMap
 ) -> FragmentMap:
-    """The loop runs each iteration where the element that it uses is.
+    """Return the loop layout that runs each iteration on the owner of its element.
 
     Raises LayoutConflict where that varies within an iteration.
     """
@@ -41,7 +53,7 @@ def from_buffer(
 def completed(
     shape: tuple[int, ...], thread: Number, threads: int, replicas: int, loop: LoopUses
 ) -> FragmentMap:
-    """A layout by its threads; slots number what those leave unused.
+    """Return a layout from its threads; slots enumerate what the thread index leaves open.
 
     Raises LayoutConflict where the thread is no sum of digits of the coordinates.
     """
@@ -82,7 +94,7 @@ def plan(
 def dealt_out(
     extents: tuple[int, ...], width: int, threads: int, *, replicate: bool
 ) -> FragmentMap:
-    """Row-major vectors of `width` iterations dealt out; replicas fill threads without any."""
+    """Deal row-major vectors of `width` iterations to threads; idle threads become replicas."""
     flat = 0
     for k, extent in enumerate(extents):
         flat = flat * extent + dimension(k)
@@ -169,7 +181,7 @@ def _at_sample_iterations(slot: Number, rank: int) -> Sequence[Number]:
 
 @lru_cache(maxsize=1 << 12)
 def _varies(step: Number, shape: tuple[int, ...], slot: Number, inner: tuple[int, ...]) -> bool:
-    """Whether a register number is no function of the step (and the inner variables)."""
+    """Whether the register of a step depends on the thread as well."""
     if step == slot:
         return False
     box = (*shape, *inner)

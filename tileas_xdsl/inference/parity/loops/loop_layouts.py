@@ -1,4 +1,15 @@
-"""Layout of a parallel loop, and of fragments that it accesses first."""
+"""Infer the layout of a parallel loop, and of the fragments that it accesses first (parity mode).
+
+A loop is visited at three levels, as in TileLang (`src/transform/layout_inference.cc`):
+
+* strict: only fragments indexed by constants get a layout, replicated in all threads;
+* common: the loop takes the layout of a fragment that is known (`_source`), if there is one;
+* free: else it gets a default layout, or the better one of both (`loop_candidates.chosen`).
+
+A layout of the loop must be injective and run each iteration where its fragments' elements are;
+else it is a `LayoutConflict` that names the first iteration that fails, with both threads.
+Fragments without a layout then follow from the loop's (`fragment_completion.py`).
+"""
 
 from __future__ import annotations
 
@@ -34,7 +45,7 @@ class _Source:
 
 
 def visit(program: Program, loop: LoopUses, level: Level, layouts: Layouts) -> Update:
-    """The answer of a loop at a level.
+    """Return what a loop infers at a level: its own layout and those of new fragments.
 
     Raises LayoutConflict where the loop does not fit known layouts, InferenceError where TileLang
     gives up altogether.
@@ -112,7 +123,10 @@ def _owners(
 
 
 def _source(loop: LoopUses, layouts: Layouts) -> _Source:
-    """The last written fragment, else the first unreplicated one; the read one of most indices."""
+    """Return the fragment to follow: the last written, else the first that is not replicated.
+
+    Beside it the read fragment with the most indices, which the loop may follow at level free.
+    """
     required: FragmentUse | None = None
     read: FragmentUse | None = None
     is_written = False
@@ -137,14 +151,14 @@ def _known(layouts: Layouts, name: str) -> FragmentMap:
 
 
 def _check_injective(loop: LoopUses, owners: FragmentMap) -> None:
-    places = (owners.thread_table * owners.slots + owners.slot_table).ravel()
-    if np.bincount(places).max() == 1:
+    registers = (owners.thread_table * owners.slots + owners.slot_table).ravel()
+    if np.bincount(registers).max() == 1:
         return
-    order = np.argsort(places, kind="stable")
-    twice = int(np.argmax(places[order][1:] == places[order][:-1]))
+    order = np.argsort(registers, kind="stable")
+    twice = int(np.argmax(registers[order][1:] == registers[order][:-1]))
     shape = owners.thread_table.shape
     first, second = (_point(int(order[twice + k]), shape) for k in range(2))
-    thread = int(places[order[twice]]) // owners.slots
+    thread = int(registers[order[twice]]) // owners.slots
     raise LayoutConflict(
         f"iterations {first} and {second} of the loop would both be one step of thread {thread}: "
         f"its layout {owners} is not injective",
@@ -197,7 +211,7 @@ def _threads(numbers: set[int]) -> str:
 
 
 def vector_of(program: Program, loop: LoopUses, owners: FragmentMap, layouts: Layouts) -> int:
-    """How many neighbouring steps of a thread access memory at once."""
+    """Return how many adjacent iterations a thread may access at once under a layout."""
     if loop.loop.inner:
         return 1
     last = loop.rank - 1

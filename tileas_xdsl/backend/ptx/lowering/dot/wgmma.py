@@ -1,4 +1,19 @@
-"""wgmma: descriptors hoisted out of loops, accumulators updated in place."""
+"""Lower wgmma: descriptors computed outside of loops, accumulators updated in place.
+
+A matrix descriptor has the shared address, shifted right by 4, in its low bits (PTX ISA, "Matrix
+descriptor"). Advancing an operand by 32 bytes is therefore `desc + 2`, a 64-bit addition, and a
+loop over stages keeps one base: the constant fields are or'ed to the address once, then
+`mad.wide.s32 %rd5, %stage, 1024, %rd4` for stages of 16 KiB. Only distances that are no multiple
+of 16 bytes are encoded again.
+
+`wgmma.mma_async` reads and writes the registers of D asynchronously: they must not be moved between
+`wgmma.fence` and `wgmma.wait_group`, or ptxas serialises the group. D is the same tuple of
+registers as C where C has no other use (`_may_become`); else C is copied in front of the fence:
+
+    fence                          mov {%f64, ...}, {%f0, ...}      C has another user
+    %d = wgmma %a, %b, %c    ->    wgmma.fence.sync.aligned
+    use %c                         wgmma.mma_async ... {%f64, ...}
+"""
 
 from __future__ import annotations
 
@@ -18,10 +33,10 @@ from tileas_xdsl.target.features import Feature
 from tileas_xdsl.target.mma.smem_descriptor import SmemDescriptor
 
 UNIT = 16
-"""Bytes that a descriptor counts by."""
+"""Bytes of a unit of descriptor addresses."""
 
 ADDRESS_MASK = 0x3FFFF
-"""The bits of a shared address that a descriptor has room for, four of them dropped."""
+"""The 18 bits of a shared address that a descriptor encodes, without the low four."""
 
 
 def _descriptor(op: nvgpu.MakeGmmaSmemDescOp | nvgpu.GmmaDescriptorOfOp, low: Lowering) -> None:
@@ -30,29 +45,32 @@ def _descriptor(op: nvgpu.MakeGmmaSmemDescOp | nvgpu.GmmaDescriptorOfOp, low: Lo
 
 
 def make_descriptor(op: DescriptorOp | CanonicalDescriptorOp, low: Lowering) -> None:
-    """Fields that are constants, or'ed with the address; what varies is added in 64 bits."""
+    """Build a descriptor: constant fields or'ed with the address, run-time terms added later.
+
+    Adding to the address field cannot carry into other fields: shared memory ends below 2^18.
+    """
     address = low.address_of(op.ptr)
     leading, stride = op.leading_bytes.value.data, op.stride_bytes.value.data
     fields = SmemDescriptor(low.target, op.swizzle.data, 0, leading, stride).encode()
     terms, distance = _terms(address)
-    if distance % UNIT or any(_is_odd(low, value, scale) for value, scale in terms):
+    if distance % UNIT or any(_is_not_encodable(low, value, scale) for value, scale in terms):
         low.addresses[op.result] = Address(_with_address(low, low.at(address), fields))
         return
     base = _with_address(low, address.start, fields)
     for value, scale in terms:
-        base = _moved(low, base, low.value(value), scale // UNIT)
+        base = _advanced(low, base, low.value(value), scale // UNIT)
     low.addresses[op.result] = Address(base, distance // UNIT)
 
 
-def _moved(low: Lowering, base: SSAValue, value: SSAValue, scale: int) -> SSAValue:
-    """`base + value * scale`, in 64 bits."""
+def _advanced(low: Lowering, base: SSAValue, value: SSAValue, scale: int) -> SSAValue:
+    """Return `base + value * scale` in 64 bits (`mad.wide.s32`)."""
     factor = low.constant(scale)
     make = lambda: ptx.MadOp(value, factor, base, "s32", mode="wide")  # noqa: E731
     return low.here(("moved", base, value, scale), make)
 
 
-def _is_odd(low: Lowering, value: SSAValue, scale: int) -> bool:
-    """Whether a term is no multiple of what descriptors count by, or has 64 bits."""
+def _is_not_encodable(low: Lowering, value: SSAValue, scale: int) -> bool:
+    """Whether a term is no multiple of 16 bytes, or has 64 bits."""
     return scale % UNIT != 0 or low.form(value).bits != 32
 
 
@@ -85,7 +103,7 @@ def _advance(op: nvgpu.SmemDescAddOp, low: Lowering) -> None:
     assert op.bytes_value is not None
     value, scale, constant = linear(op.bytes_value, wraps=True)
     if scale % UNIT == 0 and constant % UNIT == 0 and value is not None:
-        base = _moved(low, address.base, low.value(value), scale // UNIT)
+        base = _advanced(low, address.base, low.value(value), scale // UNIT)
         low.addresses[op.result] = Address(base, address.offset + constant // UNIT)
         return
     distance = low.emit(ptx.ShrOp(low.value(op.bytes_value), low.constant(4), "s32"))
@@ -125,7 +143,7 @@ def _product(op: nvgpu.MmaSm90Op, low: Lowering) -> None:
 
 
 def always(low: Lowering) -> SSAValue:
-    """A predicate that holds, in a register: the instruction takes no literal."""
+    """Return a true predicate in a register: the instruction takes no literal."""
     true = low.constant(1, "pred")
     return low.once(("always",), lambda: ptx.MovOp(true, "pred"))
 
@@ -133,15 +151,15 @@ def always(low: Lowering) -> SSAValue:
 def _fence(op: nvgpu.WgmmaFenceOp, low: Lowering) -> None:
     """Lower a wgmma fence; initial accumulators are moved to their registers before it."""
     _needs_wgmma(low)
-    for product in _beginning(op, low):
+    for product in _detached_products(op, low):
         move = ptx.MovOp(low.value(product.c))
         low.act(move)
         low.begun[product] = move.result
     low.act(ptx.WgmmaFenceOp())
 
 
-def _beginning(fence: nvgpu.WgmmaFenceOp, low: Lowering) -> Iterator[nvgpu.MmaSm90Op]:
-    """The products of a group that cannot add to the registers that they are given."""
+def _detached_products(fence: nvgpu.WgmmaFenceOp, low: Lowering) -> Iterator[nvgpu.MmaSm90Op]:
+    """Yield the MMAs of a group that cannot accumulate in the registers of their C operand."""
     op = fence.next_op
     group: set[SSAValue] = set()
     while op is not None and not isinstance(op, nvgpu.WgmmaFenceOp | nvgpu.WgmmaCommitOp):

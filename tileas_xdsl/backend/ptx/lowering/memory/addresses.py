@@ -1,4 +1,19 @@
-"""Pointers: constant distances go into instructions, the rest is as few additions as possible."""
+"""Lower pointer arithmetic: constants go into instructions, the rest into few additions.
+
+An address is kept as `base + sum(value * scale) + constant`. A load then reads `[%r5+64]`, and all
+accesses that differ by constants share one register. Rows `%row`, `%row + 4`, ... of an f32 tile of
+16 columns in shared memory:
+
+    %i = (%row + 4) * 16 + %col                      shl.b32  %r1, %row, 6;       row * 64 bytes
+    %p = cute.add_offset %base, %i                   add.s32  %r2, %base, %r1;
+    %v = cute.ptr.load %p                            shl.b32  %r3, %col, 2;
+                                                     add.s32  %r4, %r2, %r3;
+                                                     ld.shared.f32 %f1, [%r4+256];    4 * 64
+
+Taking a sum apart is exact only if the address wraps as the sum does (both have 32 bits), or the
+sum never overflows (`index`, or the flag `nsw`): a 32-bit sum that wraps must be computed in 32
+bits before it is widened to a 64-bit address.
+"""
 
 from __future__ import annotations
 
@@ -103,7 +118,7 @@ def linear(value: SSAValue, *, wraps: bool) -> tuple[SSAValue | None, int, int]:
 
 
 def _factor(op: Operation | None) -> int | None:
-    """What an operation multiplies its first operand by, if that is a constant."""
+    """Return the constant that an operation multiplies its first operand by, if it does."""
     if isinstance(op, arith.MuliOp):
         return constant_integer(op.rhs)
     if isinstance(op, arith.ShLIOp):
@@ -123,7 +138,7 @@ def _never_overflows(op: Operation | None) -> bool:
 
 
 def _sum(low: Lowering, base: SSAValue, value: SSAValue, scale: int, *, narrow: bool) -> SSAValue:
-    """`base + value * scale`, where the address has 32 (`narrow`) or 64 bits."""
+    """Emit `base + value * scale` for an address of 32 (`narrow`) or 64 bits."""
     index = low.value(value)
     if narrow:
         if low.form(value).bits == 64:
@@ -140,7 +155,7 @@ def _plus(low: Lowering, base: SSAValue, distance: SSAValue, type_: str) -> SSAV
 
 
 def scaled(low: Lowering, index: SSAValue, scale: int, bits: int) -> SSAValue:
-    """`index * scale`, made once."""
+    """Return `index * scale`, emitted once behind the index."""
     if scale == 1:
         return index
     kind = f"b{bits}"
@@ -153,7 +168,7 @@ def scaled(low: Lowering, index: SSAValue, scale: int, bits: int) -> SSAValue:
 
 
 def widened(low: Lowering, index: SSAValue, scale: int) -> SSAValue:
-    """`index * scale` in 64 bits, of a signed index in 32 bits, made once."""
+    """Return `index * scale` in 64 bits, for a signed 32-bit index, emitted once behind it."""
     if scale == 1:
         return low.derive(index, ("wide",), lambda: ptx.CvtOp(index, "s64", "s32"))
     factor = low.constant(scale)
