@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.mutations import Mutator, Trial, judged
+from benchmarks.mutations import Mutator, Trial, asks_for_many, judged
 
 TEXT = "func.func @f(%a: i32) {\n  %b = arith.addi %a, %a : i32\n  func.return\n}\n"
 
@@ -30,3 +30,11 @@ def test_a_number_is_a_mutation(content: str | bytes) -> None:
 )
 def test_what_is_wrong_is_told(code: int | None, errors: str, seconds: float, outcome: str) -> None:
     assert judged(Trial(code, errors, seconds, 0), has_places=True) == outcome
+
+
+@pytest.mark.parametrize(
+    ("grid", "outcome"), [("--grid 8,1,1", "slow"), ("--grid 65536", "long"), ("", "slow")]
+)
+def test_a_launch_of_many_blocks_is_not_slow(grid: str, outcome: str) -> None:
+    is_long = asks_for_many(["tileas", "simulate", "k.mlir", *grid.split()])
+    assert judged(Trial(0, "", 20.0, 0, is_long), has_places=True) == outcome
