@@ -1,4 +1,16 @@
-"""Insert staging copies through shared memory into the program, as loops."""
+"""Make staging explicit: copies of fragments through shared memory, as loops of the program.
+
+Where no layout serves both a loop and a fragment that it accesses, inference decides to stage the
+fragment: the loop accesses a copy in shared memory, where any thread reaches any element. Lowering
+knows no staging, so it becomes ordinary loops:
+
+    loop: y[i] = f[perm[i]]             copy f -> f'      (owners of f store)
+    (f staged for it)             ->    loop: y[i] = f'[perm[i]]
+                                        copy f' -> f      only if the loop writes f
+
+Operations behind are renumbered. A copy to shared memory is done by one replica; the copy back by
+all, since every replica has registers to update.
+"""
 
 from __future__ import annotations
 
@@ -40,8 +52,8 @@ def spelled_out(program: Program, decisions: Decisions) -> tuple[Program, Decisi
         staged = [one for one in decisions.staged if one.operation == number]
         for one in staged:
             buffers[name_of(one)] = _copy_of(one, program)
-        mine = _staged(operation, staged)
-        for is_center, each, decision in _around(program, decisions, number, mine, staged):
+        rewritten = _staged(operation, staged)
+        for is_center, each, decision in _around(program, decisions, number, rewritten, staged):
             if is_center:
                 numbers[number] = len(operations)
             if decision is not None:
@@ -58,19 +70,19 @@ def spelled_out(program: Program, decisions: Decisions) -> tuple[Program, Decisi
 
 
 def name_of(staging: Staging) -> str:
-    """The name of the copy in shared memory."""
+    """Return the name of the copy in shared memory."""
     return f"{staging.buffer} staged for {staging.operation}"
 
 
 def row_major(buffer: Buffer) -> Layout:
-    """Where the elements of a buffer in shared memory are that no layout moves, in bytes."""
+    """Return the row-major layout of a buffer, in bytes."""
     size = max(1, buffer.bits // 8)
     strides = [prod(buffer.shape[k + 1 :]) * size for k in range(len(buffer.shape))]
     return Layout(tuple(buffer.shape), tuple(strides))
 
 
 def changes(operation: Operation, buffer: str) -> bool:
-    """Whether a loop writes elements of a buffer, which then have to come back."""
+    """Whether a loop writes elements of a buffer, which must then be copied back."""
     return isinstance(operation, Loop) and any(
         access.buffer == buffer and access.kind is not AccessKind.READ
         for access in operation.accesses
@@ -78,7 +90,7 @@ def changes(operation: Operation, buffer: str) -> bool:
 
 
 def copy_decision(layout: FragmentMap) -> LoopDecision:
-    """A copy of a whole fragment, each element by the threads that hold it."""
+    """Return the decision of a loop that copies a whole fragment, each element by its owners."""
     busy = (layout.held >= 0).any(axis=1)
     owners = np.sort(layout.thread_table.reshape(layout.replicas, -1), axis=0)
     is_copied = bool((owners[1:] != owners[:-1]).any())
@@ -105,14 +117,14 @@ def _around(
     program: Program,
     decisions: Decisions,
     number: int,
-    mine: Operation,
+    rewritten: Operation,
     staged: Sequence[Staging],
 ) -> Iterator[tuple[bool, Operation, LoopDecision | None]]:
-    """The copies before an operation, itself (True), and the copies behind it."""
+    """Yield the copies before an operation, the operation itself (True), and those behind it."""
     for one in staged:
         layout = decisions.fragments[one.buffer]
         yield False, _copy(program, one.buffer, name_of(one)), copy_decision(layout)
-    yield True, mine, decisions.loops.get(number)
+    yield True, rewritten, decisions.loops.get(number)
     for one in staged:
         if changes(program.operations[number], one.buffer):
             layout = decisions.fragments[one.buffer]
@@ -120,7 +132,7 @@ def _around(
 
 
 def _undone(decision: LoopDecision) -> LoopDecision:
-    """The copy back: every copy of an element is written."""
+    """Return the decision of the copy back: every replica of an element is written."""
     return replace(decision, runs_once=False)
 
 

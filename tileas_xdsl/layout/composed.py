@@ -1,5 +1,16 @@
 """Layouts composed with a swizzle or with another layout: `outer o offset o inner`.
 
+The function is `outer(offset + inner(coordinate))`. A tile of 8 rows of 128 bytes under CuTe's
+`Swizzle<3,4,3>`, which xors bits 7 to 9 of an offset into bits 4 to 6:
+
+>>> from tileas_xdsl.layout.swizzle import Swizzle
+>>> tile = ComposedLayout(Swizzle(3, 4, 3), 0, Layout((8, 128), (128, 1)))
+>>> print(tile)
+S<3,4,3> o 0 o (8,128):(128,1)
+>>> [tile((row, 0)) for row in range(4)]
+[0, 144, 288, 432]
+
+Row 1 begins at 128 + 16: the same column of eight rows falls into eight different 16-byte units.
 Source: CUTLASS include/cute/layout_composed.hpp, swizzle_layout.hpp.
 """
 

@@ -1,7 +1,17 @@
 """Layouts evaluated as numpy tables: the referee of every question about a layout.
 
 A table is a read-only `int64` array of `size(layout)` offsets, indexed by the colexicographic index
-of the coordinate.  Tables of layouts are cached; treat them as constants.
+of the coordinate (the first mode varies fastest). Injectivity, inverses and ownership are decided
+on tables, by enumeration, where a formula would need a proof:
+
+>>> table(Layout((2, 3), (3, 1))).tolist()
+[0, 3, 1, 4, 2, 5]
+>>> scatter_inverse(Layout((2, 3), (3, 1))).tolist()
+[0, 2, 4, 1, 3, 5]
+>>> collision(Layout((2, 3), (1, 1)))
+(1, 2)
+
+Tables of layouts are cached; treat them as constants.
 """
 
 from __future__ import annotations

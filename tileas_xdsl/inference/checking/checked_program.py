@@ -1,4 +1,16 @@
-"""A program with its inferred layouts, and the tables that the checks use."""
+"""A program with its inferred layouts, and the tables by which they are checked.
+
+Checks enumerate: which elements an iteration accesses, which threads own an element, which threads
+run an iteration. Symbols (block indices, extents) are replaced by samples: all values if there are
+few, else drawn ones from a fixed seed, beside 0 and 1. A dynamic extent counts as a prime, so that
+no divisibility follows from it:
+
+>>> from tileas_xdsl.layout.expr.expression import symbol
+>>> samples([symbol(0)], [4])
+[[0], [1], [2], [3]]
+
+Shares no code with inference but the data structures of its answer.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +32,10 @@ from tileas_xdsl.layout.expr.tables import Table, evaluated
 Mask: TypeAlias = NDArray[np.bool_]
 
 UNKNOWN_EXTENT = 10_007
-"""Stands for an extent that run time alone knows: a prime, so that no alignment follows."""
+"""Stand-in for a dynamic extent: a prime, so that no alignment follows."""
 
 MAX_SAMPLES = 64
-"""How many values of the symbols are tried at most."""
+"""The maximum number of symbol assignments that are tried."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +47,7 @@ class CheckedProgram:
 
     @cached_property
     def loops(self) -> tuple[tuple[int, Loop, LoopDecision], ...]:
-        """The loops, each with its number among the operations and what was decided of it."""
+        """The loops, each with its index among the operations and its decision."""
         return tuple(
             (number, operation, self.decisions.loops[number])
             for number, operation in enumerate(self.program.operations)
@@ -50,7 +62,7 @@ class CheckedProgram:
         return self.decisions.fragments[buffer]
 
     def scope(self, buffer: str) -> Scope:
-        """Where a buffer lives."""
+        """Return the memory space of a buffer."""
         return self.program.buffers[buffer].scope
 
     def accesses(self, loop: Loop, *scopes: Scope) -> Iterator[Access]:
@@ -64,10 +76,10 @@ def extents_of(buffer: Buffer) -> tuple[int, ...]:
 
 
 def elements(loop: Loop, access: Access, buffer: Buffer, symbols: Sequence[int]) -> Table:
-    """`(iterations, rest)`: the row-major index of each element that an iteration touches.
+    """Return the row-major indices of the elements that each iteration accesses, -1 out of bounds.
 
-    The columns run through the serial loops in the body and through all values of indices that
-    depend on data; -1: outside of the buffer.
+    `(iterations, rest)`: the columns enumerate the serial loops in the body, and all values of
+    indices that depend on data.
     """
     shape = extents_of(buffer)
     unknown = [k for k, index in enumerate(access.indices) if index is None]
@@ -86,9 +98,9 @@ def elements(loop: Loop, access: Access, buffer: Buffer, symbols: Sequence[int])
 def samples(
     expressions: Iterable[Number | None], extents: Sequence[int], at_most: int = MAX_SAMPLES
 ) -> list[list[int]]:
-    """Values of the symbols to try: all below the largest extent if these are few enough.
+    """Return assignments of the symbols: all below the largest extent, or `at_most` samples.
 
-    A symbol that is not used is 0.  With many symbols the tries are drawn, always the same ones.
+    Unused symbols are 0. Samples are drawn from a fixed seed.
     """
     used = sorted({p for e in expressions if e is not None for p in symbols_of(e)})
     if not used:
@@ -121,7 +133,7 @@ def holders(layout: FragmentMap) -> Mask:
 
 
 def executors(decision: LoopDecision) -> Table:
-    """`(replicas, iterations)`: the thread of each copy of each iteration."""
+    """Return the thread of each replica of each iteration, `(replicas, iterations)`."""
     return decision.owners.thread_table.reshape(decision.owners.replicas, -1)
 
 

@@ -1,4 +1,22 @@
-"""Ways to lay out a tile in a shared-memory buffer: the candidates of a conversion."""
+"""Candidate layouts of the shared-memory buffer of a conversion.
+
+A buffer is a table: the bit address of each element. Candidates in the order in which they are
+tried: row- and column-major under the byte swizzles of TMA, xor swizzles synthesised from both
+register layouts, padded rows, and the order in which one side's threads hold the elements. From
+one row to one column per thread:
+
+>>> from tileas_xdsl.layout.axes import E
+>>> from tileas_xdsl.layout.layout import Layout
+>>> from tileas_xdsl.layout.registers.register_layout import RegisterLayout
+>>> rows = RegisterLayout(Layout((32, 32), (E("thread"), E("value"))), (32, 32), 32)
+>>> columns = RegisterLayout(Layout((32, 32), (E("value"), E("thread"))), (32, 32), 32)
+>>> for buffer in list(candidates(rows, columns, 32))[:4]:
+...     print(buffer.name, buffer.bytes)
+row-major 4096
+row-major with the 32B swizzle 4096
+row-major with the 64B swizzle 4096
+row-major with the 128B swizzle 4096
+"""
 
 from __future__ import annotations
 
@@ -17,7 +35,7 @@ from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES, NO_SWIZZLE, Swizzle
 from tileas_xdsl.layout.tables import table
 
 PADDING_BYTES = (16, 8, 4)
-"""How much longer than its elements a run may be: one vector, or one bank."""
+"""Bytes of padding of a row: one vector of 16 or 8 bytes, or one bank."""
 
 BUFFER_ALIGNMENT = 16
 
@@ -53,11 +71,9 @@ class Buffer:
 def candidates(
     source: RegisterContents, target: RegisterContents, elem_bits: int
 ) -> Iterator[Buffer]:
-    """Buffers worth trying, those that hardware knows first.
+    """Yield the buffers to try, those with hardware swizzles first.
 
-    Dimensions from last to first or first to last, each with every byte swizzle; orders synthesised
-    from the fragments; padded runs; the order in which the threads of one side hold the tile.
-    Elements that an access cannot move alone also get a whole byte each.
+    Sub-byte elements, which no access can address alone, are also tried with a whole byte each.
     """
     widths = [w for w in (elem_bits, 8) if w & (w - 1) == 0 and (w == elem_bits or elem_bits < 8)]
     for width in widths:
@@ -71,7 +87,7 @@ def candidates(
 
 
 def _orders(tile: Sequence[int]) -> Iterator[tuple[str, list[int]]]:
-    """Names and the dimensions from the fastest to the slowest."""
+    """Yield the names of dimension orders, and the dimensions from fastest to slowest."""
     dimensions = list(range(len(tile)))
     yield "row-major", dimensions[::-1]
     if sum(extent > 1 for extent in tile) > 1:
@@ -112,7 +128,7 @@ def _padded(tile: tuple[int, ...], width: int) -> Iterator[Buffer]:
 
 
 def _in_thread_order(name: str, fragment: RegisterContents, width: int) -> Buffer | None:
-    """Chunks of 16 bytes of each thread, thread after thread: its own accesses never conflict.
+    """Order 16-byte chunks by thread, so that the accesses of that side have no bank conflicts.
 
     None where the threads do not hold all of the tile.
     """

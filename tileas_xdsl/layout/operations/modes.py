@@ -1,6 +1,14 @@
-"""Rearranging modes: the same operations for tuples and, on shape and stride together, layouts.
+"""Rearrange modes: the same operations for tuples and, on shape and stride together, for layouts.
 
-Source: CUTLASS include/cute/algorithm/tuple_algorithms.hpp and layout.hpp.
+>>> print(group(Layout((2, 3, 4)), 0, 2))
+((2,3),4):((1,2),6)
+>>> print(select(Layout((2, 3, 4)), 2, 0))
+(4,2):(6,1)
+>>> zip2_by(((8, 4), (16, 2), 5), (0, 0))
+((8, 16), (4, 2, 5))
+
+On a composed layout they act on the innermost plain layout, which alone has modes. Source: CUTLASS
+include/cute/algorithm/tuple_algorithms.hpp and layout.hpp.
 """
 
 from __future__ import annotations

@@ -1,6 +1,14 @@
-"""A summary of one layout: sizes, inverses, vector widths, bank conflicts.
+"""Summarise one layout: sizes, inverses, vector widths, bank conflicts.
 
-`facts(layout)` is a list of `(name, value)` pairs in reading order.
+`facts(layout)` is a list of `(name, value)` pairs in reading order, as `tileas layout` prints it:
+
+>>> from tileas_xdsl.layout.memory.memory_layout import MemoryLayout
+>>> tile = MemoryLayout(Layout((64, 64), (64, 1)))
+>>> dict(facts(tile, 16))["lanes down mode 0, 16 B each"]
+'512 wavefronts for the tile, 8 times the ideal 64'
+
+64 rows of 128 bytes: lanes below one another hit the same four banks. The 128-byte swizzle removes
+that.
 """
 
 from __future__ import annotations

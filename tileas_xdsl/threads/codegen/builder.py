@@ -1,8 +1,18 @@
-"""The state of lowering one agent to threads, and the table of handlers of operations.
+"""The state of lowering one agent to threads, and how an operation is lowered.
 
-`ThreadBuilder` knows where code is written, what each value has become and which agent runs the
-code.  What is written with it are free functions, by job: `integer_ops`, `known_integers`,
-`pointer_ops`, `structured_control_flow`, `thread_ids`, `barriers`.
+`ThreadBuilder` knows where code is inserted, what each value has become (`lowered_values.py`), and
+which agent runs the code. A handler reads lowered operands, inserts thread-level operations and
+returns a lowered value per result; `lower_tiles/` and `lower_tl/` are tables of handlers. One in
+outline:
+
+    def negf(e: ThreadBuilder, op: arith.NegfOp) -> Sequence[Lowered]:
+        tile = in_registers(e, op, op.operand)              RegisterTile: vectors and a layout
+        parts = [e.insert(arith.NegfOp(part)).result for part in tile.parts]
+        return [RegisterTile(tile.layout, tile.element, tuple(parts))]
+
+Everything inserted gets the location of the operation that is being lowered. Code is written by
+free functions, by job: `integer_ops`, `known_integers`, `pointer_ops`, `structured_control_flow`,
+`thread_ids`, `barriers`.
 """
 
 from __future__ import annotations
@@ -120,7 +130,10 @@ class ThreadBuilder:
         return self._constants[key]
 
     def once(self, name: str, make: Callable[[], SSAValue]) -> SSAValue:
-        """Return a per-thread value of the agent, made by the first call."""
+        """Return a per-thread value of the agent, which the first call emits.
+
+        The first call must be where the value dominates all later ones: at the start of the agent.
+        """
         if name not in self.at_entry:
             self.at_entry[name] = make()
         return self.at_entry[name]

@@ -1,4 +1,18 @@
-"""Operations of `arith` and `math` on scalars and on vectors of registers."""
+"""Apply operations of `arith` and `math` to scalars and to vectors of registers.
+
+There is no PTX arithmetic on 8-bit floats, so these are extended, computed and rounded once:
+
+    %c = arith.addf %a, %b : vector<4xf8E4M3FN>
+
+    %x = arith.extf %a : vector<4xf8E4M3FN> to vector<4xf32>
+    %y = arith.extf %b : vector<4xf8E4M3FN> to vector<4xf32>
+    %z = arith.addf %x, %y : vector<4xf32>
+    %c = arith.truncf %z : vector<4xf32> to vector<4xf8E4M3FN>
+
+This is as exact as one rounding: f32 has more than twice the mantissa bits of an 8-bit float plus
+two, so that rounding to f32 first is innocuous for +, -, *, / and sqrt (Figueroa, "When is double
+rounding innocuous?", SIGNUM 1995). A fused multiply-add has three operands and needs f64.
+"""
 
 from __future__ import annotations
 
@@ -39,11 +53,7 @@ KEEP_BYTES = (
 def on_vectors(
     e: ThreadBuilder, op: Operation, operands: Sequence[SSAValue], result: VectorType[Attribute]
 ) -> SSAValue:
-    """The operation on vectors of registers; floats of 8 bits are computed with as f32.
-
-    f32 holds what two such floats give without an error that a second rounding would show, f64 what
-    three do.
-    """
+    """Apply an operation to vectors of registers; 8-bit floats are computed in f32, fma in f64."""
     if isinstance(op, KEEP_BYTES) or not all(_is_byte(v.type) for v in (*operands, *op.results)):
         return recreate(e, op, operands, [result])[0]
     real = _computed_in(op)
@@ -86,7 +96,7 @@ def on_scalars(e: ThreadBuilder, op: Operation, operands: Sequence[SSAValue]) ->
 
 
 def _is_byte(type_: Attribute) -> bool:
-    """Whether elements are floats of 8 bits."""
+    """Whether a type has 8-bit floats as elements."""
     tile: Any = type_
     element = tile.element_type if isinstance(type_, TensorType | VectorType) else tile
     return isinstance(element, AnyFloat) and bits_of(element) == 8

@@ -1,4 +1,15 @@
-"""Code generation for affine expressions and per-thread tables, with few instructions."""
+"""Emit affine expressions whose coefficients are per-thread tables, with few instructions.
+
+A `ThreadAffine` is `constant[thread, k] + sum(scalar * factor[thread, k])`. For iteration 0 it is
+emitted as a run-time value plus a constant, so that loads take the constant as an immediate offset:
+
+    constant[:, 0] = 4 * thread + 3, scalar %row, factor 64   ->   %i = %row * 64 + thread * 4,  3
+
+A column of a table that is affine or made of digits of the thread index becomes shifts and masks
+(`per_thread_tables.tabulated`). Else it is fitted, by least squares checked exactly, as an affine
+combination of the coordinates of the thread's iteration (`Hints.combination`), which are quotients
+and remainders of one linear index: padded or transposed accesses of a loop share these.
+"""
 
 from __future__ import annotations
 
@@ -86,9 +97,9 @@ class AffineWriter:
         total: SSAValue | None = None
         for value, factors in form.terms.items():
             total = self._plus(total, self._product(value, factors[:, 0], valid, hints))
-        mine, constant = self._thread_part(form.constant[:, 0], valid, hints)
-        if mine is not None:
-            total = mine if total is None else self._plus(mine, total)
+        by_thread, constant = self._thread_part(form.constant[:, 0], valid, hints)
+        if by_thread is not None:
+            total = by_thread if total is None else self._plus(by_thread, total)
         return total, constant
 
     def number(
@@ -112,10 +123,10 @@ class AffineWriter:
 
     def _product(self, value: SSAValue, factors: Table, valid: Flags, hints: Hints) -> SSAValue:
         value = self.once(("index", value), lambda: cast_index(self.e, value, INDEX))
-        mine, constant = self._thread_part(factors, valid, hints)
-        if mine is None:
+        by_thread, constant = self._thread_part(factors, valid, hints)
+        if by_thread is None:
             return self.once(("*", value, constant), lambda: multiply(self.e, value, constant))
-        factor = self.once(("+", mine, constant), lambda: add(self.e, mine, constant))
+        factor = self.once(("+", by_thread, constant), lambda: add(self.e, by_thread, constant))
         return self.once(("*", value, factor), lambda: multiply(self.e, value, factor))
 
     def _thread_part(
@@ -124,10 +135,11 @@ class AffineWriter:
         """Return this thread's table entry: a value, or None, and a constant."""
         if len(entries) == 1:
             return None, int(entries[0])
-        mine = entries[valid]
-        if not len(mine) or (mine == mine[0]).all():
-            return None, int(mine[0]) if len(mine) else 0
-        low = int(mine.min())
+        wanted = entries[valid]
+        if not len(wanted) or (wanted == wanted[0]).all():
+            return None, int(wanted[0]) if len(wanted) else 0
+        # Entries from 0 on: the constant goes into an address, and shifts and masks have no sign.
+        low = int(wanted.min())
         table = np.where(valid, entries - low, -1)
         key = (self.e.builder.insertion_point.block, table.tobytes(), *hints.digits)
         if key not in self.tables:
@@ -139,7 +151,7 @@ class AffineWriter:
         return value, constant + low
 
     def _combined(self, factors: Sequence[int], hints: Hints, valid: Flags) -> tuple[SSAValue, int]:
-        """Multiples of the coordinates, which are quotients and remainders of one number."""
+        """Emit an affine combination of the coordinates of the linear iteration index."""
         e, total = self.e, None
         assert hints.linear is not None
         value, constant = self._thread_part(hints.linear, valid, Hints(hints.digits))

@@ -1,4 +1,15 @@
-"""Properties of all tiles of a kernel that decide their register layouts."""
+"""Properties of all tiles of a kernel that decide their register layouts.
+
+Tiles without an encoding get a default layout, and tiles of one shape must get the same one, or
+every elementwise operation would convert. So layouts are a function of shape and of facts about
+the whole kernel: the widest element that is loaded or stored (chunks of 16 bytes of it), and which
+shapes are rows of a reduced matrix:
+
+    %s = nv_tileas.reduce %m {axis = 1} : tensor<64x128xf32> -> tensor<64xf32>
+    every tensor<64xf32>: the layout of the row values of 64x128, not 64 elements over the lanes
+
+Also which arrays are both read and written, for the fences and the order of accesses.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +55,7 @@ class TileFacts:
 
     @staticmethod
     def of(kernel: func.FuncOp) -> TileFacts:
-        """The facts about a kernel."""
+        """Collect the facts about a kernel."""
         operations = list(kernel.walk())
         sizes = [max(bits_of(element_of(op.view.type)) // 8, 1) for op in _accesses(operations)]
         return TileFacts(
@@ -55,7 +66,7 @@ class TileFacts:
         )
 
     def layout(self, op: Operation, shape: tuple[int, ...], agent: Agent) -> RegisterLayout:
-        """The register layout of tiles of a shape; an error at `op` where there is none."""
+        """Return the register layout of tiles of a shape; raise at `op` where there is none."""
         if any(extent == DYNAMIC_INDEX or extent & (extent - 1) for extent in shape):
             listed = "x".join(map(str, shape))
             raise op_error(
@@ -66,12 +77,12 @@ class TileFacts:
         return blocked_layout(shape, agent.warps, self.widest)
 
     def rows(self, shape: tuple[int, ...], agent: Agent) -> RegisterLayout:
-        """The register layout of a tile of several dimensions whose rows are moved."""
+        """Return the register layout of a tile whose rows are loaded or stored."""
         return blocked_layout(shape, agent.warps, self.widest)
 
 
 def _reduced(operations: Sequence[Operation]) -> list[tuple[int, ...]]:
-    """The shapes of matrices whose last axis is reduced."""
+    """Return the shapes of matrices that are reduced along their last axis."""
     reductions = [op for op in operations if isinstance(op, ReduceOp) and len(op.sources) == 1]
     shapes = [(tuple(op.source.type.get_shape()), op.axis.value.data) for op in reductions]
     return [shape for shape, axis in shapes if axis == len(shape) - 1 and axis > 0]
@@ -82,7 +93,7 @@ def _accesses(operations: Sequence[Operation]) -> list[TiledLoadBase | TiledStor
 
 
 def _rewritten(operations: Sequence[Operation]) -> set[SSAValue]:
-    """The arrays that are stored to, and touched by two operations."""
+    """Return the arrays that are stored to, and accessed by another operation or iteration."""
     found = list(touches(operations))
     touched = Counter(array for touch in found for array in touch.arrays)
     touched.update(a for touch in found if _may_overlap_itself(touch) for a in touch.arrays)
@@ -104,6 +115,6 @@ def runs_again(op: Operation) -> bool:
 
 
 def origin(view: SSAValue) -> SSAValue:
-    """The array that a view is of."""
+    """Return the array that a view, or a view of views, is of."""
     views = [*views_of(view)]
     return views[-1].source if views else view

@@ -1,4 +1,15 @@
-"""Allocation of warps and registers to the agents of a block."""
+"""Allocate warps and registers to the agents of a block (warp specialisation).
+
+Agents are contiguous ranges of warps. A kernel starts with equal registers for all threads, a
+multiple of 8; `setmaxnreg` (PTX ISA, sm_90a) then moves registers between warpgroups. On an SM with
+65,536 registers:
+
+    agent_switch num_warps [4, 4], max_regs [40, 232]: 256 threads begin with 248 each (the limit
+    of 255, rounded down), 63,488 in all; 128 * 40 + 128 * 232 = 34,816 fit
+
+The sum must fit what the threads began with: `setmaxnreg.inc` waits until registers are free, so
+that a plan which does not fit hangs. An agent that is not whole warpgroups keeps its entry count.
+"""
 
 from __future__ import annotations
 
@@ -36,18 +47,18 @@ class Agent:
 
     @property
     def threads(self) -> int:
-        """How many threads it has."""
+        """The number of threads."""
         return self.warps * WARP
 
     @property
     def groups(self) -> int:
-        """Its warpgroups; 0 if its warps do not make whole ones."""
+        """The number of warpgroups; 0 if the warps do not make whole, aligned ones."""
         whole = self.warps % GROUP == 0 and self.first_warp % GROUP == 0
         return self.warps // GROUP if whole else 0
 
 
 def agents_of(op: AgentSwitchOp, block: Agent, target: Target, blocks: int = 1) -> Sequence[Agent]:
-    """The agents of a switch, by its attributes or else in equal parts of the block's warps.
+    """Return the agents of a switch, by its attributes or else in equal parts of the block's warps.
 
     `blocks` share a multiprocessor.
     """
@@ -107,6 +118,6 @@ def registers_at_entry(threads: int, target: Target, blocks: int = 1) -> int:
 
     `blocks` share a multiprocessor.
     """
-    mine = target.registers_per_multiprocessor // blocks
-    share = mine // threads // REGISTER_STEP * REGISTER_STEP
+    of_block = target.registers_per_multiprocessor // blocks
+    share = of_block // threads // REGISTER_STEP * REGISTER_STEP
     return min(share, target.registers_per_thread // REGISTER_STEP * REGISTER_STEP)

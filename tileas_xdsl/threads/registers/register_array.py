@@ -1,4 +1,15 @@
-"""A thread's registers as an array: extracted from vectors, selected by thread, reassembled."""
+"""A thread's registers as an array: elements selected from vectors, by thread, and reassembled.
+
+Layout conversions name, for each register of the target, the source register of each thread
+(`sources`, a table `(threads, registers)`). Registers cannot be indexed at run time, so a source
+that differs between threads becomes a chain of selects on a rank computed from the thread index:
+
+    sources[:, 0] = [0, 2, 0, 2, ...]        %rank = thread mod 2
+                                             %x = select %rank == 1, %r2, %r0
+
+A register has 32 bits. Elements of 16 bits are selected by pairs where both halves come from one
+source word in their places; only else a word is assembled from halves.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +53,7 @@ class RegisterFile:
 
     @staticmethod
     def of(e: ThreadBuilder, fragment: RegisterTile) -> RegisterFile:
-        """The registers of a tile, one block behind another."""
+        """Return the registers of a tile, its vectors one after another."""
         file, count = RegisterFile(e, fragment.element), vectors_of(fragment.layout).length
         for block, part in enumerate(fragment.parts):
             file.add(block * count, part)
@@ -58,15 +69,15 @@ class RegisterFile:
         self.elements.update({first + k: (vector, k) for k in range(length(vector))})
 
     def vector_element(self, register: int) -> VectorElement | None:
-        """Where an element is; None for nothing."""
+        """Return the vector and component of a register; None if it is unset."""
         return self.elements.get(register)
 
     def joined(self, elements: Sequence[VectorElement | None]) -> SSAValue:
-        """Elements as one vector; what is nowhere is 0."""
+        """Join elements into one vector; unset ones are 0."""
         return joined(self.e, [*self._strips(elements)])
 
     def _strips(self, elements: Sequence[VectorElement | None]) -> Iterator[SSAValue]:
-        """Vectors of whole registers, as long as those are neighbours already."""
+        """Yield slices for runs of adjacent elements in whole words, and single words otherwise."""
         per = self.per_word
         first = 0
         while first < len(elements):
@@ -91,7 +102,7 @@ class RegisterFile:
         return count
 
     def _register(self, elements: Sequence[VectorElement | None]) -> SSAValue:
-        """The elements of one register, from anywhere."""
+        """Join the elements of one 32-bit word."""
         found = [
             zero(self.e, self.element) if location is None else element(self.e, *location)
             for location in elements
@@ -101,7 +112,7 @@ class RegisterFile:
     def fragment(
         self, layout: RegisterLayout, elements: Sequence[VectorElement | None]
     ) -> RegisterTile:
-        """A tile in registers of a layout, from its elements in order."""
+        """Return the register tile of a layout with these elements, in order."""
         vectors = vectors_of(layout)
         count = vectors.length
         wanted = [*elements, *[None] * (vectors.elements - len(elements))]
@@ -112,9 +123,9 @@ class RegisterFile:
         return RegisterTile(layout, self.element, tuple(parts))
 
     def assembled(self, sources: Table) -> list[VectorElement | None]:
-        """The elements that `sources`, `(threads, n)`, names for each thread; -1 is anything.
+        """Select for each thread the elements that `sources`, `(threads, n)`, names; -1 is any.
 
-        Whole registers are chosen as they are where that is possible.
+        Whole words are selected where all their elements keep their places.
         """
         words = as_words(sources, width_of(self.element))
         found: list[VectorElement | None] = []
@@ -155,19 +166,19 @@ class RegisterFile:
 
 
 def chosen(e: ThreadBuilder, values: Mapping[int, SSAValue], table: Table) -> SSAValue:
-    """The value that the table, `(threads,)`, names for this thread; -1 is anything."""
-    numbers = sorted(values)
-    result = values[numbers[0]]
-    if len(numbers) == 1:
+    """Select the value whose key the table, `(threads,)`, has for this thread; -1 is any."""
+    keys = sorted(values)
+    result = values[keys[0]]
+    if len(keys) == 1:
         return result
-    ranks = np.where(table < 0, -1, np.searchsorted(numbers, table))
+    ranks = np.where(table < 0, -1, np.searchsorted(keys, table))
     rank = number_of(e, ranks)
-    for k, number in enumerate(numbers[1:], 1):
+    for k, key in enumerate(keys[1:], 1):
         here = is_equal(e, rank, k)
-        result = e.insert(arith.SelectOp(here, values[number], result)).result
+        result = e.insert(arith.SelectOp(here, values[key], result)).result
     return result
 
 
 def width_of(type_: Attribute) -> int:
-    """The bits of an element in a register."""
+    """Return the bits of an element in a register."""
     return 32 if isinstance(type_, IndexType) else bits_of(type_)

@@ -1,4 +1,17 @@
-"""TMA descriptors as hidden kernel arguments; loads and stores, one instruction per panel."""
+"""TMA descriptors as kernel arguments; bulk stores, one instruction per panel.
+
+A tensor map is a 128-byte grid constant. Its box and swizzle must be those of the shared-memory
+tile that it fills, so the first transfer through a descriptor fixes them in its recipe, and later
+ones must agree. A swizzle permutes 16-byte units within rows of at most 128 bytes, so a wide tile
+is several panels, each a box of its own. A store of 64x128 f16 under the 128-byte swizzle:
+
+    fence.proxy.async.shared::cta                writes of threads become visible to TMA
+    bar.sync                                     all have written
+    one thread:  cp.async.bulk.tensor.2d ... [%map, {%column, %row}], [%smem]
+                 cp.async.bulk.tensor.2d ... [%map, {%column + 64, %row}], [%smem + 8192]
+                 cp.async.bulk.commit_group
+    wait:        the same thread waits for its groups, the others at a barrier
+"""
 
 from __future__ import annotations
 
@@ -64,7 +77,7 @@ def prefetch_descriptor(e: ThreadBuilder, descriptor: Descriptor) -> None:
 def transfer(
     e: ThreadBuilder, op: Operation, desc: SSAValue, tile: SSAValue, atom: object
 ) -> tuple[Descriptor, SharedTile]:
-    """Descriptor and tile of a copy of boxes."""
+    """Return the descriptor and the shared-memory tile of a transfer of boxes."""
     if not isinstance(atom, TmaAtom) or atom.mode != "tiled":
         raise op_error(op, "moves boxes only; this mode is not lowered to threads")
     return described(e, op, desc, tile, tuple(reversed(shared_tile(e, tile).shape[:-1])))
@@ -73,9 +86,9 @@ def transfer(
 def described(
     e: ThreadBuilder, op: Operation, desc: SSAValue, tile: SSAValue, rows: tuple[int, ...]
 ) -> tuple[Descriptor, SharedTile]:
-    """Descriptor and tile; the tile's swizzle and panels become those of the tensor map.
+    """Return descriptor and tile, and let the tile fix box and swizzle of the tensor map.
 
-    `rows` is the box of one instruction but for its innermost extent.
+    `rows` is the box of one instruction without its innermost extent.
     """
     descriptor, shared = e.get(desc), shared_tile(e, tile)
     if not isinstance(descriptor, Descriptor):

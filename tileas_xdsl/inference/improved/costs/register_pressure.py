@@ -1,4 +1,15 @@
-"""Register pressure: registers of a thread for fragments that are live at once."""
+"""Register pressure: the maximum of the registers of fragments that are live at once.
+
+A fragment is live from the first work item that accesses it to the last. Work items with trip
+counts above 1 are a serial loop: a fragment that is used outside of it too, or is read in it before
+it is written, is live through all of the loop. Attention for 128 queries of 128 threads:
+
+    q            loaded before the loop, read in it     live from the load to the loop's end
+    s = q k      written, then read, in the loop only   live between these two items
+    o += s v     filled before, stored behind           live from the fill to the store
+
+Live-variable analysis as in any compiler, but on work items, of which there are a dozen.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +36,7 @@ NO_PRESSURE: Mapping[int, int] = {}
 
 
 def limit_of(threads: int) -> int:
-    """The most registers that each thread of a block can have, on every target."""
+    """Return the registers that a thread of a block can have, on every target."""
     of_block = Target.registers_per_multiprocessor
     return min(Target.registers_per_thread, of_block // max(1, threads))
 
@@ -37,12 +48,10 @@ def pressure(
     always: frozenset[str] = frozenset(),
     conversion_registers: Mapping[int, int] = NO_PRESSURE,
 ) -> Pressure:
-    """The most registers that are needed at once, where, and the fragments that need them.
+    """Return the peak of live registers, the work item there and the live fragments.
 
-    A fragment lives from its first work item to its last one, and through every run of equally
-    often repeated work items (the body of a serial loop) where it is used outside as well or read
-    first.  Those of `always` live all the time; `conversion_registers` are what single work items
-    need beside.
+    Fragments of `always` are live throughout; `conversion_registers` are the temporary registers
+    of conversions in front of a work item, by its index.
     """
     ends = _lifetimes(work_items, list(layouts), always)
     sizes = {name: registers_of(layouts[name], buffers[name].bits) for name in layouts}
@@ -64,7 +73,7 @@ def live_elsewhere(
     buffers: Mapping[str, Buffer],
     always: frozenset[str] = frozenset(),
 ) -> Mapping[int, int]:
-    """By number of a work item, the registers of fragments that live at it and it does not use."""
+    """Return by index of a work item the registers that are live across it without being used."""
     ends = _lifetimes(work_items, list(layouts), always)
     sizes = {name: registers_of(layouts[name], buffers[name].bits) for name in layouts}
     return {
@@ -80,7 +89,7 @@ def live_elsewhere(
 def _lifetimes(
     work_items: Sequence[WorkItem], names: Sequence[str], always: frozenset[str]
 ) -> Mapping[str, tuple[int, int]]:
-    """The first and the last work item at which each fragment lives."""
+    """Return the first and the last work item at which each fragment is live."""
     ends: dict[str, tuple[int, int]] = {}
     runs = list(_repeated(work_items))
     for name in names:
@@ -93,7 +102,7 @@ def _lifetimes(
 
 
 def _repeated(work_items: Sequence[WorkItem]) -> Iterator[tuple[int, int]]:
-    """First and last of each run of neighbouring work items that run more than once."""
+    """Yield the first and last index of each run of adjacent work items in a serial loop."""
     first = None
     for k, item in enumerate(work_items):
         if item.trips > 1 and first is None:
@@ -108,6 +117,7 @@ def _repeated(work_items: Sequence[WorkItem]) -> Iterator[tuple[int, int]]:
 def _stretched(
     name: str, at: Sequence[int], runs: Sequence[tuple[int, int]], work_items: Sequence[WorkItem]
 ) -> tuple[int, int]:
+    """Return the live range of a fragment with accesses `at`, extended over loops it crosses."""
     first, last = at[0], at[-1]
     for begin, end in runs:
         inside = [k for k in at if begin <= k <= end]
