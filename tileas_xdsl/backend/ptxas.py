@@ -174,21 +174,21 @@ def log_messages(
 
     Those with a code are errors if `strict`, else warnings.
     """
-    places = _PtxSource(text, name)
+    source_lines = _PtxSource(text, name)
     found = (_MESSAGE.match(line) for line in log.splitlines())
     kept = [m for m in found if m and not any(chatter in m["text"] for chatter in _CHATTER)]
     slow = Severity.ERROR if strict else Severity.WARNING
-    return tuple(_report(match, places, slow) for match in kept)
+    return tuple(_report(match, source_lines, slow) for match in kept)
 
 
-def _report(match: re.Match[str], places: _PtxSource, slow: Severity) -> Diagnostic:
+def _report(match: re.Match[str], source_lines: _PtxSource, slow: Severity) -> Diagnostic:
     severity, text = _SEVERITIES[match["severity"]], match["text"].strip()
     if _CODE.match(text) and _ASKED_FOR not in text:
         severity = slow
     mentioned = _LINE.search(text)
     number = match["line"] or (mentioned and mentioned[1])
     line = int(number) if number else None
-    return places.report(severity, f"ptxas: {text}", line)
+    return source_lines.report(severity, f"ptxas: {text}", line)
 
 
 class _PtxSource:
@@ -217,7 +217,7 @@ class _PtxSource:
         return None
 
 
-def _spills(entries: Mapping[str, EntryFacts], places: _PtxSource) -> Iterator[Diagnostic]:
+def _spills(entries: Mapping[str, EntryFacts], source_lines: _PtxSource) -> Iterator[Diagnostic]:
     for entry, facts in entries.items():
         if not facts.spills:
             continue
@@ -225,7 +225,7 @@ def _spills(entries: Mapping[str, EntryFacts], places: _PtxSource) -> Iterator[D
             f"entry '{entry}' spills registers: {facts.spill_stores} bytes of stores, "
             f"{facts.spill_loads} of loads"
         )
-        yield places.report(Severity.WARNING, message, places.line_of_entry(entry))
+        yield source_lines.report(Severity.WARNING, message, source_lines.line_of_entry(entry))
 
 
 def entry_facts(log: str) -> Mapping[str, EntryFacts]:

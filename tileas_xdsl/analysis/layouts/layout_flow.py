@@ -1,7 +1,16 @@
 """Roles of operations in layout propagation: which fix, forward or may change a layout.
 
-The tables are facts about operations, by name; every pass that moves, removes or assigns layouts
-reads them.  What they do not name fixes the layouts of its tiles.
+The tables are facts about operations, by name; every pass that assigns, moves or removes layouts
+reads them. An operation that no table names fixes the layouts of its tiles.
+
+    %a = tensor.splat %c                 PRODUCER         can make any layout: retype it
+    %b = arith.addf %a, %a               ELEMENTWISE      any layout, the same for all: pass it on
+    %c = convert_layout %b               CONVERSION       may be removed or moved
+    %d = nv_tileas.dot %x, %y, %c        FIXING           the accumulator layout of the MMA
+
+A conversion must not move across an operation that orders memory, since a tile may be the name of a
+buffer that is overwritten later (`may_be_storage`): `pins_layouts` and the functions behind it
+decide what lies between two operations.
 """
 
 from __future__ import annotations
@@ -88,7 +97,7 @@ VALUE_MAKERS = frozenset(
 """Operations whose result is a value of its own, which no later write can change."""
 
 _SELECT = "arith.select"
-"""Of two buffers it gives one, not a copy."""
+"""A select of two buffers is one of them, no copy, though `arith` is elementwise."""
 
 _STAGES = frozenset({PRODUCE_ONE.op_name, CONSUME_ONE.op_name})
 _BRANCHES = frozenset({"scf.if", PRAGMA})
@@ -96,7 +105,7 @@ _LOOPS = frozenset({"scf.for", "scf.while"})
 
 
 def layout_role(op: Operation) -> LayoutRole:
-    """What `op` means for the layouts of its tiles."""
+    """Return the role of an operation: by table, unless attributes say that it is fixed."""
     if op.name.startswith(_ELEMENTWISE_DIALECTS) and op.name not in ROLES:
         return LayoutRole.ELEMENTWISE
     role = ROLES.get(op.name, LayoutRole.FIXING)
@@ -131,10 +140,10 @@ def loop_depth(op: Operation) -> int:
 
 
 def pins_layouts(op: Operation) -> bool:
-    """Whether layouts before `op` and behind it are kept apart: it orders memory, or may do so.
+    """Whether conversions must not move across `op`, since it orders memory or may do so.
 
-    Operations that write, or whose effects are not known, do; so do `produce_one` and
-    `consume_one` of a pipeline of several stages, and whatever contains one that does.
+    That holds for operations that write or have unknown effects, for `produce_one` and
+    `consume_one` of a pipeline of several stages, and for regions that contain one of these.
     """
     if op.name in _STAGES:
         return not has_single_stage(op) or _pins_inside(op)
@@ -181,7 +190,7 @@ def is_pinned_between(first: Operation, last: Operation) -> bool:
 
 
 def unpinned_before(op: Operation) -> Iterator[Operation]:
-    """The operations before `op`, nearest first, up to what keeps layouts apart."""
+    """Yield the operations before `op`, nearest first, up to one that pins layouts."""
     current: Operation | None = op
     while current is not None:
         before = current.prev_op
@@ -195,7 +204,7 @@ def unpinned_before(op: Operation) -> Iterator[Operation]:
 
 
 def _is_pinned_at_entry(parent: Operation, target: Operation) -> bool:
-    """Whether something between the beginning of `parent` and `target` keeps layouts apart."""
+    """Whether an operation between the start of `parent` and `target` pins layouts."""
     if parent.name in _LOOPS:
         return _pins_inside(parent)
     if parent.name not in _BRANCHES or target.parent is None:
@@ -226,7 +235,7 @@ def may_be_storage(value: SSAValue) -> bool:
 
 
 def _aliases(value: SSAValue) -> list[SSAValue] | None:
-    """The values whose storage `value` may be; None if it may be storage made right here."""
+    """Return the values whose storage `value` may be; None if it may be storage of its own."""
     carried = inflows(value)
     if carried is not None:
         return list(carried)

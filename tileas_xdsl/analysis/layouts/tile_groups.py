@@ -1,8 +1,17 @@
-"""Equivalence classes of tiles that share registers or memory, hence a layout.
+"""Equivalence classes of tiles that must share one layout (union-find).
+
+Tiles are joined where they have the same registers or memory: operands and results of elementwise
+operations, values that loops and branches carry, an accumulator and the result of its MMA. Layout
+assignment then chooses one layout per class. Conversions, loads, stores and MMAs end a class; so do
+constants and splats, which are cloned for each class that uses them:
+
+    %x = tiled_load ...            { %x, %e, %acc, %s, %r }       one class
+    %e = math.exp %x               { %d }                         the other side of the conversion
+    %r = scf.for ... iter_args(%acc = %e) { %s = addf %acc, %e; yield %s }
+    %d = convert_layout %r
 
 A pipeline is followed from where its stages are filled to where they are read: the tile at one
-position of the stages is one node, whichever operation names it.  Conversions, loads, stores and
-products end a group; so do constants, of which each group may have its own.
+position of the stages is one node (`StagePart`), whichever operation names it.
 """
 
 from __future__ import annotations
@@ -39,7 +48,7 @@ from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType, TiledViewType
 
 FREE_TILES = (arith.ConstantOp, tensor.SplatOp)
-"""Operations whose tile can be made anew wherever it is used."""
+"""Operations that can be cloned for each class that uses their tile."""
 
 BUFFERS = (Space.SMEM, Space.TMEM)
 
@@ -102,11 +111,11 @@ class TileGroups:
         self.groups = self._grouped(joins)
 
     def of(self, node: Node) -> TileGroup | None:
-        """The group of a tile; None for what is no tile, or free."""
+        """Return the group of a tile; None for other values, and for constants."""
         return self._nodes.get(node)
 
     def whole_of(self, value: SSAValue) -> SSAValue:
-        """The tile that a value is a part of, or itself."""
+        """Return the tile that a value is a slice or view of, or the value itself."""
         while (cut := self.parts.get(value)) is not None:
             value = cut.source
         return value
@@ -124,7 +133,7 @@ class TileGroups:
 
 
 def placed_tile(type_: Attribute) -> Tile | None:
-    """The tile that a value is, or that its token delivers."""
+    """Return the tile type of a value, or of what its token delivers."""
     return as_tile(type_.delivered if isinstance(type_, AsyncTokenType) else type_)
 
 
@@ -142,7 +151,7 @@ def is_view(type_: Attribute) -> bool:
 
 
 def stage_parts(op: StageOp) -> Sequence[Sequence[StagePart]]:
-    """For each position of the stages that an operation works on, the parts that it may be."""
+    """Return for each position of an operation's stages the nodes that it may be, by pipeline."""
     pipelines = pipelines_of(op.operands[0])
     known = () if isinstance(pipelines, TokenFault) else pipelines
     return [[StagePart(p, k) for p in known] for k in range(len(stage_types(op)))]
@@ -175,7 +184,7 @@ def _is_renamed(op: ViewOp) -> bool:
 
 
 def _joins(op: Operation) -> Iterator[tuple[Node, Node]]:
-    """The pairs of nodes that an operation makes one."""
+    """Yield the pairs of nodes that an operation joins."""
     for value in _tiles_with_layouts(op):
         yield from ((value, v) for v in inflows(value) or () if _is_grouped(v))
     match op:
@@ -197,7 +206,7 @@ def _joins(op: Operation) -> Iterator[tuple[Node, Node]]:
 
 
 def _tiles_of_equal_coordinates(op: Operation) -> Sequence[Sequence[SSAValue]]:
-    """Tiles with elements at the same coordinates that an operation works on together."""
+    """Return the tiles whose elements at equal coordinates an operation combines."""
     if isinstance(op, ReduceOp):
         return (op.sources, op.outputs)
     if isinstance(op, GenerateOp):
@@ -236,14 +245,14 @@ def _of_stage(op: StageOp) -> Iterator[tuple[Node, Node]]:
 
 
 def _of_body(results: Sequence[SSAValue], body: Block) -> Iterator[tuple[Node, Node]]:
-    """Results that are what a body ends with."""
+    """Join the results of an operation with what its body yields."""
     last = body.last_op
     for result, given in zip(results, () if last is None else last.operands, strict=False):
         yield from _pairs([given, result])
 
 
 def taken_in_place(op: GenerateOp) -> Sequence[SSAValue]:
-    """The tiles of which every element is made of the one at the same coordinates."""
+    """Return the tiles of which a `generate` reads the element at its own coordinates only."""
     indices, shape = tuple(op.body.block.args), placed_shape(op.result.type)
     return [
         inner.tensor

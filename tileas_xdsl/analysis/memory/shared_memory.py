@@ -1,7 +1,13 @@
 """Shared memory of a kernel's tiles in bytes, before lowering to threads.
 
-A tile is allocated where it is made: views of it, slices, and loops that carry it take nothing.
-Scratch for exchanges between threads is not counted: it depends on layouts, and where the lowering
+A tile is counted where it is allocated: views of it, slices, and loops that carry it are aliases. A
+TMA store of registers counts the tile that it goes through:
+
+    %b = alloc_tensor : tensor<128x64xf16, smem>             16384
+    %v = extract_slice %b[0, 0][64, 64]                      0, an alias
+    tiled_store %r, %view {atom = tma_store_2d}              8192 for the 64x64xf16 of %r
+
+Scratch for exchanges between threads is not counted: it depends on layouts. Where the lowering
 finds that it does not fit, it gives up stages of pipelines (`convert-tileas-to-cute-nvgpu`).
 """
 
@@ -27,7 +33,7 @@ from tileas_xdsl.dialects.nv_tileas.tma.ops import AsyncTiledTmaStoreOp
 from tileas_xdsl.layout.integers import align_up, ceil_div
 
 TILE_ALIGNMENT = 1024
-"""Bytes that tiles begin at multiples of: where every swizzle repeats."""
+"""Alignment of tiles in bytes: the period of the widest swizzle."""
 
 _MAKERS = (AllocTensorOp, ConvertLayoutOp, TiledLoadBase)
 """Operations whose result in shared memory is a tile of its own."""
@@ -71,7 +77,7 @@ def reuses_stage_memory(op: Operation) -> bool:
 
 
 def _is_of_stage(op: Operation) -> bool:
-    """Whether a tile is what a producer fills a stage with, which has its memory already."""
+    """Whether a tile is yielded to a pipeline stage, which has memory of its own."""
     users = [use.operation for use in op.results[0].uses]
     return bool(users) and all(
         isinstance(user, PipelineYieldOp) and isinstance(user.parent_op(), Producer)
@@ -80,7 +86,7 @@ def _is_of_stage(op: Operation) -> bool:
 
 
 def _is_staged(store: TiledStoreOp) -> bool:
-    """Whether TMA stores registers, which are put into shared memory first."""
+    """Whether TMA stores a tile of registers, which goes through shared memory."""
     return isinstance(store.atom.data, TmaAtom) and space_of(store.value.type) is not Space.SMEM
 
 

@@ -1,7 +1,14 @@
-"""TMA descriptors of a kernel: where each is created, and its index among those of its kind.
+"""TMA descriptors of a kernel: created on the host or on the device, and their indices.
 
-One walk, in program order.  A descriptor whose view depends on nothing but arguments, constants and
-integer arithmetic of them is created on the host, before the launch; any other on the device.
+A descriptor that depends on nothing but kernel arguments, constants and integer arithmetic of them
+is encoded by host code before the launch; any other is built or updated by the kernel:
+
+    %d0 = make_tiled_tma_desc (view %a[%n, %c0])         %n an argument: host, index 0
+    %p  = load %table[%i]; %v = make_memref %p, ...
+    %d1 = make_tiled_tma_desc (view %v)                  an address from memory: device, index 0
+
+`ArgumentView` (`window_of`) is what the host needs: the array argument and, per dimension, the
+offsets that views add. One walk, in program order, so that all passes agree on the order.
 """
 
 from __future__ import annotations
@@ -61,27 +68,27 @@ ARITHMETIC = (
     arith.TruncIOp,
     arith.XOrIOp,
 )
-"""What a host computes as the device would."""
+"""Integer operations that host code can compute with equal results."""
 
 _SEEN = (AssumeOp, MakeMemrefOp, ViewOp, memref.DimOp)
-"""What else a host knows of arrays."""
+"""Operations on arrays whose results a host knows from the arguments."""
 
 
 @dataclass
 class DescriptorTables:
-    """The descriptors that a kernel makes, in program order by where they are born."""
+    """The descriptors that a kernel makes on the device and on the host, in program order."""
 
     device: list[MakeTiledTmaDescOp] = field(default_factory=list[MakeTiledTmaDescOp])
     host: list[MakeTiledTmaDescOp] = field(default_factory=list[MakeTiledTmaDescOp])
 
     @property
     def all(self) -> Sequence[MakeTiledTmaDescOp]:
-        """In the order of the arguments that a kernel gets for them."""
+        """All descriptors in the order of the kernel arguments for them."""
         return [*self.device, *self.host]
 
 
 def descriptor_tables(kernel: func.FuncOp) -> DescriptorTables:
-    """The tables of a kernel, by one walk."""
+    """Collect the descriptors of a kernel in one walk."""
     found = DescriptorTables()
     for op in kernel.walk():
         if isinstance(op, MakeTiledTmaDescOp):
@@ -91,17 +98,17 @@ def descriptor_tables(kernel: func.FuncOp) -> DescriptorTables:
 
 
 def is_born_on_host(op: MakeTiledTmaDescOp) -> bool:
-    """Whether what a descriptor depends on is known when its kernel is launched.
+    """Whether all that a descriptor depends on is known when its kernel is launched.
 
-    Functions of `math` count as known, and so do numbers converted to and from floats for them:
-    host code refuses them by name.
+    Functions of `math`, and conversions from and to floats for them, count as known, so that the
+    error is that of host code, which names the function.
     """
     unknown = [value for value in depended_on(op.view) if not _is_known(value)]
     return all(_is_computed_by_math(value) for value in unknown)
 
 
 def _is_computed_by_math(value: SSAValue) -> bool:
-    """Whether a value is arithmetic of functions of `math`, and of what is known besides."""
+    """Whether a value is computed by functions of `math` from otherwise known values."""
     pending, seen, has_math = [value], set[SSAValue](), False
     while pending:
         value = pending.pop()
@@ -117,7 +124,7 @@ def _is_computed_by_math(value: SSAValue) -> bool:
 
 
 def constant_box(op: MakeTiledTmaDescOp) -> tuple[int, ...]:
-    """The box of a descriptor, which is encoded before the launch: all extents are constants."""
+    """Return the box of a descriptor; raise where an extent is not a constant."""
     box = op.box_extents
     known = tuple(extent for extent in box if extent is not None)
     if len(known) == len(box):
@@ -129,7 +136,7 @@ def constant_box(op: MakeTiledTmaDescOp) -> tuple[int, ...]:
 
 
 def depended_on(value: SSAValue) -> Iterator[SSAValue]:
-    """A value and all that it is computed from; not beyond what no host computes."""
+    """Yield a value and all that it is computed from, up to values that no host can compute."""
     pending, seen = [value], set[SSAValue]()
     while pending:
         value = pending.pop()

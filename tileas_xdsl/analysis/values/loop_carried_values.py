@@ -1,8 +1,16 @@
 """Operands of region operations, with the block arguments and results that they become.
 
-One value that a loop carries, or that branches give, is several values to the program: the first
-comes in as an operand, others are yielded, and they arrive as block arguments and results.  They
-have one type and are changed or dropped together.
+A value that a loop carries is several SSA values: the initial operand and the yielded one
+(`feeds`), the block argument and the result (`heads`). Their types change together, and they are
+dropped together:
+
+    %r = scf.for %i = ... iter_args(%t = %init) {     heads (%t, %r)
+      ...                                             feeds (operand 3 of scf.for, operand 0 of
+      yield) scf.yield %next
+    }
+
+The same for `scf.while` (two groups: what the first region takes, what `condition` forwards), for
+branches, and for pipeline stages.
 """
 
 from __future__ import annotations
@@ -27,7 +35,7 @@ class ForwardedOperand:
 
     @property
     def value(self) -> SSAValue:
-        """What is handed on."""
+        """The forwarded value."""
         return self.op.operands[self.index]
 
 
@@ -64,7 +72,7 @@ def carried_in(root: Operation) -> Iterator[Carried]:
 
 
 def by_head(carried: Sequence[Carried]) -> Mapping[SSAValue, Carried]:
-    """The carried value that an argument or result is."""
+    """Map each block argument and result to the carried value that it is."""
     return {head: value for value in carried for head in value.heads}
 
 
@@ -83,24 +91,27 @@ def _of_for(op: scf.ForOp) -> Iterator[Carried] | None:
 
 
 def _of_while(op: scf.WhileOp) -> Iterator[Carried] | None:
-    """What the first region takes, then what it hands on; the verifier does not compare them."""
+    """Return the values that the first region takes, then those that `condition` forwards.
+
+    None where their numbers differ, which the verifier of `scf.while` does not check.
+    """
     before, after = op.before_region.block, op.after_region.block
-    decides, goes_on = before.last_op, after.last_op
-    if not isinstance(decides, scf.ConditionOp) or not isinstance(goes_on, scf.YieldOp):
+    condition, end = before.last_op, after.last_op
+    if not isinstance(condition, scf.ConditionOp) or not isinstance(end, scf.YieldOp):
         return None
-    taken, handed_on = len(op.arguments), len(op.res)
-    if not taken == len(before.args) == len(goes_on.operands):
+    taken, forwarded = len(op.arguments), len(op.res)
+    if not taken == len(before.args) == len(end.operands):
         return None
-    if not handed_on == len(after.args) == len(decides.args):
+    if not forwarded == len(after.args) == len(condition.args):
         return None
     return chain(
         (
-            Carried(op, (before.args[i],), (ForwardedOperand(op, i), ForwardedOperand(goes_on, i)))
+            Carried(op, (before.args[i],), (ForwardedOperand(op, i), ForwardedOperand(end, i)))
             for i in range(taken)
         ),
         (
-            Carried(op, (after.args[i], op.res[i]), (ForwardedOperand(decides, 1 + i),))
-            for i in range(handed_on)
+            Carried(op, (after.args[i], op.res[i]), (ForwardedOperand(condition, 1 + i),))
+            for i in range(forwarded)
         ),
     )
 

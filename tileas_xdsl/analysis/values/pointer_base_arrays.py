@@ -1,6 +1,12 @@
-"""Base arrays of pointer arithmetic: address, extents and strides from kernel arguments.
+"""Arrays that a kernel builds of its own arguments: address, extents and strides.
 
-`make_memref` of parameters of the kernel, with constants here and there and promises in between.
+cuTile passes an array as a pointer and integers, and the kernel makes a memref of them, with
+`assume` in between. Host code (tensor maps) and alignment analysis need to see through that:
+
+    %q = nv_tileaa.assume #div_by<16>, %ptr
+    %a = nv_tileaa.make_memref %q, %m, %n, %s : memref<?x?xf16, strided<[?, 1]>>
+
+    PointedArray(pointer=%ptr, sizes=(%m, %n), strides=(%s, 1));  promised_divisor(%q) = 16
 """
 
 from __future__ import annotations
@@ -19,7 +25,7 @@ from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 
 Count: TypeAlias = int | BlockArgument
-"""Elements: a constant, or what a launch passes for an argument."""
+"""A size or stride in elements: a constant, or the kernel argument that has it."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +40,7 @@ class PointedArray:
 
 
 def pointed_array(value: SSAValue) -> PointedArray | None:
-    """The array that a value is, None if a launch does not know all of it."""
+    """Return the array that a value is; None if it depends on more than kernel arguments."""
     made = without_promises(value).owner
     if not isinstance(made, MakeMemrefOp) or made.offset is not None:
         return None
@@ -63,22 +69,23 @@ def _count(number: SSAValue | int) -> Count | None:
 
 
 def is_parameter(value: BlockArgument) -> bool:
-    """Whether a launch passes it."""
+    """Whether a block argument is a parameter of its function."""
     function = value.block.parent_op()
     return isinstance(function, func.FuncOp) and value.block is function.body.first_block
 
 
 def without_promises(value: SSAValue) -> SSAValue:
-    """The value about which something is assumed."""
+    """Return the value behind `assume` operations."""
     while isinstance(made := value.owner, AssumeOp):
         value = made.source
     return value
 
 
 def promised_divisor(value: SSAValue | int) -> int:
-    """The largest power of two that is known to divide a number, or the bytes of an address.
+    """Return the largest divisor guaranteed for a value, in bytes for an address; 1 if unknown.
 
-    Promises count where the whole kernel has them.  Zero is divided by all, 1 stands for unknown.
+    Only assumptions at function level count: one inside a branch holds there alone. 0 has the
+    divisor 2^62.
     """
     if isinstance(value, int):
         return value & -value if value else 1 << 62

@@ -1,7 +1,16 @@
-"""Strides of integer tiles along the last dimension, where constant.
+"""Strides of integer and pointer tiles along the last dimension, where constant.
 
-The result of `row_step` holds unless integers wrap around: vectorised accesses must check the first
-and the last of the neighbours.
+A load through a tile of pointers can be vectorised if neighbours are adjacent. That is decided
+symbolically, by the derivative of the index expression in the last coordinate:
+
+    %j = generate { yield %column }          stride 1
+    %r = expand_dims %rows axis 1            stride 0     (a column: the same along the row)
+    %i = muli %r, splat(%n)                  stride 0
+    %o = addi %i, %j                         stride 1
+    %p = addptr splat(%base), %o             stride 1: neighbours are adjacent elements
+
+The result holds unless integers wrap around: vectorised accesses must check the first and the last
+of the neighbours.
 """
 
 from __future__ import annotations
@@ -23,7 +32,7 @@ _CASTS = (arith.ExtSIOp, arith.ExtUIOp, arith.IndexCastOp, arith.TruncIOp)
 
 
 def row_step(tile: SSAValue) -> int | None:
-    """The difference of neighbours along the last dimension; None where it is not known."""
+    """Return the difference of neighbours along the last dimension; None if it is not constant."""
     if not shape_of(tile.type):
         return 0
     owner = tile.owner
@@ -56,17 +65,17 @@ def _is_unknown_or_changing(step: int | None) -> bool:
 
 def _product(op: arith.MuliOp, steps: list[int | None]) -> int | None:
     for factor, step in ((op.lhs, steps[1]), (op.rhs, steps[0])):
-        number = _number(factor)
-        if number is not None and step is not None:
-            return number * step
+        multiplier = _uniform_constant(factor)
+        if multiplier is not None and step is not None:
+            return multiplier * step
     return None
 
 
-def _number(value: SSAValue) -> int | None:
-    """The number that a value is, or all elements of a tile are."""
+def _uniform_constant(value: SSAValue) -> int | None:
+    """Return the constant that a value is, or that all elements of a tile are, if it is one."""
     owner = value.owner
     if isinstance(owner, tensor.SplatOp):
-        return _number(owner.input)
+        return _uniform_constant(owner.input)
     if not isinstance(owner, arith.ConstantOp):
         return None
     constant = owner.value
@@ -94,7 +103,7 @@ def _expanded(op: ExpandDimsOp) -> int | None:
 
 
 def _viewed(op: ViewOp) -> int | None:
-    """Rows that stay as long keep their neighbours."""
+    """A view that keeps the length of rows keeps neighbours."""
     here, there = shape_of(op.result.type), shape_of(op.source.type)
     if not isinstance(op.source.type, TensorType) or not here or not there:
         return None
@@ -104,7 +113,7 @@ def _viewed(op: ViewOp) -> int | None:
 
 
 def _generated(op: GenerateOp) -> int | None:
-    """What the last coordinate changes in the body."""
+    """Return the derivative of the body's result in the last coordinate."""
     block = op.body.block
     last, end = block.args[-1], block.last_op
 

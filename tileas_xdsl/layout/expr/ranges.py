@@ -1,7 +1,17 @@
 """Interval analysis: the range of an expression, given the ranges of its variables.
 
-The interval of an operation is the image of those of its operands; it is exact where each variable
-occurs once, else it may be wider than needed (`d0 - d0` gets the range `-n` to `n`).
+The interval of an operation is the image of those of its operands. It is exact where each variable
+occurs once, else it may be wider than needed:
+
+>>> d0, d1 = dimension(0), dimension(1)
+>>> range_of(d0 * 8 + d1 % 4, box((16, 100)))
+(0, 123)
+>>> range_of((d0 + 16) // 32, box((16,)))
+(0, 0)
+>>> range_of(d0 * 2 - d0, box((16,)))
+(-15, 30)
+
+Comparisons, remainders and quotients that an interval decides are folded (`simplification.py`).
 """
 
 from __future__ import annotations
@@ -38,7 +48,7 @@ def box(extents: Sequence[int], symbols: Sequence[int | None] = ()) -> Bounds:
 
 
 def range_of(number: Number, bounds: Bounds) -> Interval | None:
-    """The interval of a number; None where it is not known."""
+    """Return the interval of an expression; None where it is not known."""
     if isinstance(number, int):
         return number, number
     if isinstance(number, Variable):
@@ -64,7 +74,7 @@ def range_of(number: Number, bounds: Bounds) -> Interval | None:
 
 
 def is_quotient_constant(interval: Interval | None, divisor: int) -> bool:
-    """Whether all numbers of an interval have the same quotient by `divisor`."""
+    """Whether all integers of an interval have the same quotient by `divisor`."""
     return interval is not None and interval[0] // divisor == interval[1] // divisor
 
 

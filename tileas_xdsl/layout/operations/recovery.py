@@ -1,7 +1,15 @@
-"""Closed forms recovered from tables, each certified by evaluating it again.
+"""Recover layouts from tables of offsets, each certified by evaluating it again.
 
 The coalesced form of a layout is unique, so recovery along one mode is a greedy reading of digits:
 a digit ends where the table stops being linear.
+
+>>> values = np.array([0, 1, 8, 9, 16, 17, 24, 25])
+>>> print(recover(values)[0])
+(2,4):(1,8)
+>>> recover(np.array([0, 1, 3, 2])) is None
+True
+
+Offsets under a swizzle are recovered by applying the swizzle, which is its own inverse, first.
 """
 
 from __future__ import annotations
@@ -26,7 +34,7 @@ Tables = Mapping[str, Table]
 
 
 def recover(values: Table | Tables, shape: IntTuple | None = None) -> tuple[Layout, Offset] | None:
-    """The layout and the constant offset that a table was made from, or None if there is none.
+    """Return the layout and the constant offset that evaluate to a table, None if there are none.
 
     `values` is one table, or one per axis, over the colexicographic indices of `shape` (default:
     one mode).  The modes of the result refine those of `shape`.
@@ -63,14 +71,15 @@ def _certified(layout: Layout, tables: Tables) -> bool:
 
 
 def _recover_line(line: Table, axes: Sequence[str]) -> Layout | None:
-    """One mode from `(axes, length)` offsets that start at 0; None where digits do not divide."""
+    """Recover one mode from `(axes, length)` offsets from 0; None where digits do not divide."""
     shape: list[int] = []
     stride: list[Offset] = []
     while line.shape[1] > 1:
         step = line[:, 1]
         straight = step[:, None] * np.arange(line.shape[1], dtype=np.int64)
-        bent: NDArray[np.bool_] = np.any(line != straight, axis=0)
-        extent = int(np.argmax(bent)) or line.shape[1]
+        differs: NDArray[np.bool_] = np.any(line != straight, axis=0)
+        # The first entry that differs begins the next digit; argmax is 0 if there is none.
+        extent = int(np.argmax(differs)) or line.shape[1]
         if line.shape[1] % extent:
             return None
         shape.append(extent)

@@ -1,7 +1,20 @@
-"""Values of rows: the registers in which a reduction along the rows of a tile leaves them.
+"""Register layouts of row values: where a reduction along the rows of a tile leaves its results.
 
-`row_values` is of matrices whose elements are held once each, `line_values` of any tile along any
-dimension, copies of elements included.
+After a reduction each thread that owns elements of a row has the row's value (the reduction ends
+with an all-reduce over these threads). The layout of the values follows from that of the matrix:
+digits of the row coordinate stay, with registers renumbered; thread digits of the column become
+replicas. An 8x8 matrix, rows over 8 groups of 4 lanes, 2 registers of a row each:
+
+>>> from tileas_xdsl.layout.axes import E
+>>> t, v = E("thread"), E("value")
+>>> matrix = Layout((8, (2, 4)), (4 * t, (v, t)))
+>>> print(row_values(matrix))
+(8,4):(4@thread,1@thread)
+>>> row_sharers(matrix)
+[(4, 1)]
+
+Row `r` is in the four threads `4 * r + 0..3`, in their register 0. `row_values` is of matrices
+whose elements are held once each, `line_values` of any tile along any dimension, replicas included.
 """
 
 from __future__ import annotations
@@ -19,15 +32,14 @@ MATRIX = 2
 """The rank of a tile that has rows."""
 
 _Leaf: TypeAlias = tuple[int, str, int]
-"""Extent, axis and step of a digit of a coordinate."""
+"""Extent, axis and stride of a digit of a coordinate."""
 
 
 def row_values(layout: Layout, *, keeps_dimension: bool = False) -> Layout | None:
-    """One value for each row of a matrix, in all the threads that have something of the row.
+    """Return the layout of one value per row, in all threads that own elements of the row.
 
-    A thread numbers these registers as it has its rows.  With `keeps_dimension` the values are a
-    matrix of one column.  None where elements are held more than once, or digits are no digits of
-    threads or of registers.
+    With `keeps_dimension` the values are a matrix of one column. None where elements are held more
+    than once, or a stride is along both axes.
     """
     if layout.rank != MATRIX:
         return None
@@ -35,8 +47,8 @@ def row_values(layout: Layout, *, keeps_dimension: bool = False) -> Layout | Non
     if down is None or across is None:
         return None
     sharers = _threads(across)
-    number = _numbers(down)
-    modes = [_renumbered(down, number)]
+    number = _compact_strides(down)
+    modes = [_with_strides(down, number)]
     if keeps_dimension:
         modes.append(TRIVIAL)
     if sharers:
@@ -45,10 +57,10 @@ def row_values(layout: Layout, *, keeps_dimension: bool = False) -> Layout | Non
 
 
 def line_values(layout: Layout, rank: int, axis: int) -> Layout | None:
-    """One value for each line along a dimension, in all the threads that have something of it.
+    """Return the layout of one value per line along `axis`, in all threads that own elements of it.
 
-    The layout is of a tile of `rank` dimensions, and may have replicas in threads.  None where
-    digits are no digits of threads or of registers, or replicas are in registers.
+    The layout is of a tile of `rank` dimensions, and may have replicas in threads. None where a
+    stride is along both axes, or replicas are in registers.
     """
     found = [_leaves(layout[k]) for k in range(layout.rank)]
     modes = [mode for mode in found if mode is not None]
@@ -58,23 +70,20 @@ def line_values(layout: Layout, rank: int, axis: int) -> Layout | None:
     if any(role == VALUE for _, role, _ in copies):
         return None
     kept = [mode for k, mode in enumerate(modes[:rank]) if k != axis]
-    number = _numbers([leaf for mode in kept for leaf in mode])
-    lines = [_renumbered(mode, number) for mode in kept]
+    number = _compact_strides([leaf for mode in kept for leaf in mode])
+    lines = [_with_strides(mode, number) for mode in kept]
     sharers = [(extent, E(THREAD, step)) for extent, step in _threads([*modes[axis], *copies])]
     lines += [from_modes(merged(sharers))] if sharers or not lines else []
     return make_layout(*lines)
 
 
 def line_sharers(layout: Layout, axis: int) -> list[tuple[int, int]]:
-    """Extent and step of the digits of the threads that have a line along a dimension together."""
+    """Return extent and stride of the thread digits that a line along `axis` spans."""
     return _threads(_leaves(layout[axis]) or [])
 
 
 def row_sharers(layout: Layout) -> list[tuple[int, int]]:
-    """Extent and step of the digits of the threads that have a row of a matrix together.
-
-    The layout is one that `row_values` knows.
-    """
+    """Return extent and stride of the thread digits that a row of a matrix spans."""
     return line_sharers(layout, 1)
 
 
@@ -83,7 +92,7 @@ def _threads(leaves: list[_Leaf]) -> list[tuple[int, int]]:
 
 
 def _leaves(mode: Layout) -> list[_Leaf] | None:
-    """The digits of a coordinate; None where one moves along both axes, or along none."""
+    """Return the digits of a coordinate; None where a stride is along both axes, or neither."""
     found: list[_Leaf] = []
     for extent, stride in mode.leaves():
         if extent == 1:
@@ -95,19 +104,19 @@ def _leaves(mode: Layout) -> list[_Leaf] | None:
     return found
 
 
-def _renumbered(mode: list[_Leaf], number: dict[int, int]) -> Layout:
-    """The layout of a coordinate whose digits of registers have other steps."""
+def _with_strides(mode: list[_Leaf], number: dict[int, int]) -> Layout:
+    """Return the layout of a coordinate with the strides of its register digits replaced."""
     digits: list[Digit] = [
         (extent, E(axis, number[step] if axis == VALUE else step)) for extent, axis, step in mode
     ]
     return from_modes(merged(digits))
 
 
-def _numbers(rows: list[_Leaf]) -> dict[int, int]:
-    """By the step of a digit of registers, its step where a row has one register."""
-    numbers: dict[int, int] = {}
+def _compact_strides(rows: list[_Leaf]) -> dict[int, int]:
+    """Map the strides of register digits to compact ones: a row has one register now."""
+    strides: dict[int, int] = {}
     count = 1
     for step, extent in sorted((step, extent) for extent, axis, step in rows if axis == VALUE):
-        numbers[step] = count
+        strides[step] = count
         count *= extent
-    return numbers
+    return strides

@@ -1,4 +1,13 @@
-"""Products by `mma.sync`: fragments of 16x8 (of f64 8x8) in the registers of each warp.
+"""Lower a dot to `mma.sync`: 16x8 accumulators (f64 8x8) in the registers of each warp.
+
+A step along K takes, for f16, 16 columns of A and rows of B. In lane `t` of `m16n8k16` (PTX ISA,
+"Matrix Fragments for mma.m16n8k16") the accumulator has rows `t / 4` and `t / 4 + 8`, columns
+`2 * (t % 4)` and the next: four registers. `_Cells` maps instruction operands to the registers of
+the tile's layout: which register of the thread is operand `k` of instruction `(batch, row,
+column)`.
+
+    dot 32x16 by 16x16 in one warp:   2 x 2 instructions, each
+    mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {4 D}, {4 x f16x2 A}, {2 x f16x2 B}, {4 C}
 
 Where a tile has fewer rows or columns than the instruction, lanes hold some of them twice; where it
 has less of K, registers beyond are zeros.
@@ -89,12 +98,12 @@ class _Cells:
         return EIGHT * self.halves, EIGHT, QUAD * self.word * self.halves
 
     def cells(self) -> Sequence[Cell]:
-        """All instructions of a step."""
+        """Return the instructions of a step along K."""
         x, y, z = self.tiling.batches, self.rows, self.columns
         return [(b, i, j) for b in range(x) for i in range(y) for j in range(z)]
 
     def accumulators(self, cell: Cell) -> Sequence[int]:
-        """Registers of C; those of rows and columns that are not there are others."""
+        """Return the registers of C; rows and columns beyond the tile repeat others."""
         b, i, j = cell
         first = ((b * self.rows + i) * self.columns + j) * self.high * self.pair
         return [
@@ -104,7 +113,7 @@ class _Cells:
         ]
 
     def left(self, b: int, i: int) -> Sequence[int | None]:
-        """Registers of A; None for zeros."""
+        """Return the registers of A, in operand order; None for zeros."""
         first = (b * self.rows + i) * self.deep * self.high * self.word
         return [
             first + (d * self.high + h % self.high) * self.word + w if d < self.deep else None
@@ -114,7 +123,7 @@ class _Cells:
         ]
 
     def right(self, b: int, j: int) -> Sequence[int | None]:
-        """Registers of B; None for zeros."""
+        """Return the registers of B, in operand order; None for zeros."""
         first = (b * self.columns + j) * self.deep * self.word
         return [
             first + d * self.word + w if d < self.deep else None
@@ -151,20 +160,20 @@ def _multiplied(
 
 
 def _taken(
-    e: ThreadBuilder, element: Attribute, places: Slice, registers: Sequence[int | None]
+    e: ThreadBuilder, element: Attribute, elements: Slice, registers: Sequence[int | None]
 ) -> SSAValue:
-    """The registers of an operand of an instruction."""
-    return RegisterFile(e, element).joined([None if r is None else places[r] for r in registers])
+    """Join the registers of an operand of an instruction."""
+    return RegisterFile(e, element).joined([None if r is None else elements[r] for r in registers])
 
 
 def _together(
     e: ThreadBuilder, cells: _Cells, like: RegisterTile, accumulators: Mapping[Cell, SSAValue]
 ) -> RegisterTile:
     """Assemble the accumulators of all instructions into the registers of C."""
-    places: dict[int, VectorElement] = {}
+    elements: dict[int, VectorElement] = {}
     for cell, part in accumulators.items():
         for position, register in enumerate(cells.accumulators(cell)):
-            places.setdefault(register, (part, position))
+            elements.setdefault(register, (part, position))
     count = vectors_of(like.layout).elements
     file = RegisterFile(e, like.element)
-    return file.fragment(like.layout, [places.get(register) for register in range(count)])
+    return file.fragment(like.layout, [elements.get(register) for register in range(count)])

@@ -1,7 +1,15 @@
 """The warp that issues tcgen05.mma: one of the agent, or an otherwise idle warp.
 
-With a separate issuer warp the agent runs twice: the MMAs on one warp and all else on its own
-warps.  Both run the enclosing loops, so that MMAs overlap with reads of the accumulator.
+`tcgen05.mma` is issued by one thread and runs asynchronously. Where the agent's own warps read the
+accumulator of one tile while the MMAs of the next run, another warp must issue them. The producer
+agent needs one thread for its TMA loads, so its other three warps are idle:
+
+    agent 0 (warps 0 to 3)   warp 0: TMA loads       warp 1: the MMA loop of agent 1
+    agent 1 (warps 4 to 7)   wait for the accumulator, tcgen05.ld, epilogue
+
+The agent's body is then lowered twice: the issuer runs the loops that only wait for stages, issue
+MMAs and release stages, with the scalar operations that these need (a backward slice); the agent
+runs all else. Both run the enclosing loops.
 """
 
 from __future__ import annotations
@@ -110,7 +118,7 @@ def _idle_warps(agents: Sequence[Agent], bodies: Sequence[Region]) -> Iterator[i
 
 
 def host_of(agents: Sequence[Agent], issuer: Issuer) -> int:
-    """The position of the agent that a warp belongs to."""
+    """Return the position of the agent that the issuer warp belongs to."""
     warp = issuer.agent.first_warp
     return next(k for k, a in enumerate(agents) if a.first_warp <= warp < a.first_warp + a.warps)
 

@@ -1,7 +1,16 @@
-"""Whether a reduction body that selects one of two rows by comparisons is commutative.
+"""Decide whether a reduction body that selects rows by comparisons is commutative and associative.
 
-Such a body depends only on the order of elements, so it is tried on all rows of a few
-representative numbers: three distinct ones, and for floats both zeros and NaN.
+A reduction may combine elements in any order only if its body allows it. For argmax that depends on
+how ties are broken:
+
+    ^bb0(%v: f32, %i: i32, %w: f32, %j: i32):
+      %gt = cmpf ogt, %v, %w;  %eq = cmpf oeq, %v, %w;  %lt = cmpi slt, %i, %j
+      %first = ori %gt, (andi %eq, %lt)                  the smaller index wins: any order
+      yield (select %first, %v, %w), (select %first, %i, %j)
+
+A body of comparisons and selects depends only on the order of its elements, so a few
+representatives decide it by exhaustion: f(x, y) = f(y, x) and f(f(x, y), z) = f(x, f(y, z)) for
+all rows of -1, -0.0, 0.0, 1 and NaN, or of three integers of each sign.
 """
 
 from __future__ import annotations
@@ -40,7 +49,7 @@ RELATIONS: Sequence[Relation] = (
     *(np.equal, np.not_equal),
     *(np.less, np.less_equal, np.greater, np.greater_equal) * 2,
 )
-"""In the order of the predicates of `arith.cmpi`; the last four read without a sign."""
+"""In the order of the predicates of `arith.cmpi`; the last four are unsigned."""
 
 FIRST_UNSIGNED = 6
 
@@ -59,7 +68,7 @@ UNORDERED = 7
 
 
 def is_free_of_order(op: ReduceOp) -> bool:
-    """Return whether a body of comparisons and selects gives the same in any order."""
+    """Return whether a body of comparisons and selects is commutative and associative."""
     block = op.body.block
     if len(op.sources) > MAX_SOURCES or not _only_chooses(block):
         return False
@@ -77,22 +86,22 @@ def is_free_of_order(op: ReduceOp) -> bool:
 def _only_chooses(block: Block) -> bool:
     """Return whether a body compares elements of one tile only, and selects whole rows."""
     count, args = len(block.args) // 2, list(block.args)
-    place: dict[SSAValue, int] = {arg: k % count for k, arg in enumerate(args)}
+    column: dict[SSAValue, int] = {arg: k % count for k, arg in enumerate(args)}
     for op in block.ops:
         match op:
             case arith.CmpfOp() | arith.CmpiOp():
-                if place.get(op.lhs, -1) != place.get(op.rhs, -2):
+                if column.get(op.lhs, -1) != column.get(op.rhs, -2):
                     return False
             case arith.SelectOp():
-                if op.result.type != i1 and place.get(op.lhs, -1) != place.get(op.rhs, -2):
+                if op.result.type != i1 and column.get(op.lhs, -1) != column.get(op.rhs, -2):
                     return False
                 if op.result.type != i1:
-                    place[op.result] = place[op.lhs]
+                    column[op.result] = column[op.lhs]
             case arith.ConstantOp() | arith.AndIOp() | arith.OrIOp() | arith.XOrIOp():
                 if op.results[0].type != i1:
                     return False
             case YieldOp():
-                return [place.get(value) for value in op.operands] == list(range(count))
+                return [column.get(value) for value in op.operands] == list(range(count))
             case _:
                 return False
     return False

@@ -1,7 +1,20 @@
-"""Shared-memory allocation of a kernel; tiles as panels one swizzle span wide.
+"""Tiles in shared memory as swizzled panels, and the allocation of a kernel's shared memory.
 
-TMA fills a panel with one box, and wgmma descriptors walk the panels; the layout library decides
-whether a tile is canonical, and at which offset each instruction along K begins.
+A tile of rows is cut into panels, each as wide as the swizzle span, since TMA fills one panel by
+one box and the swizzle permutes 16-byte units within a span. 64x128 f16 is two panels of 64
+columns:
+
+>>> tile = shared_layout((64, 128), 16)
+>>> tile.describe()
+'64x128, 16 bits, 2 panels of 64, 128B'
+>>> tile.panel_bytes, tile.column_offset(64)
+(8192, 8192)
+>>> tile.addresses()[1, :9].tolist()
+[144, 146, 148, 150, 152, 154, 156, 158, 128]
+
+Row 1 begins at byte 128; the swizzle xors its row number (1) into the 16-byte unit, so that columns
+0 to 7 and 8 to 15 are exchanged. The layout library decides whether a tile is canonical for matrix
+descriptors (`match_canonical`), and at which offset each instruction along K begins.
 """
 
 from __future__ import annotations
@@ -41,7 +54,7 @@ SPANS = (("128B", 128), ("64B", 64), ("32B", 32))
 
 BARRIER_BYTES = 8
 MBARRIERS = "mbarriers"
-"""What an allocation of mbarriers is in the map of shared memory."""
+"""The name of an allocation of mbarriers in the map of shared memory."""
 
 
 @dataclass(frozen=True)
@@ -167,7 +180,7 @@ def reads_mn_major(instruction: str, bits: int) -> bool:
 
 
 def shared_layout(shape: Sequence[int], bits: int) -> SharedLayout:
-    """The layout with the widest swizzle that the rows of a tile fill."""
+    """Return the layout with the widest swizzle whose span divides the rows of a tile."""
     row = shape[-1] * bits // 8
     for name, span in SPANS:
         if row % span == 0:

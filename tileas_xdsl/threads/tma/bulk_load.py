@@ -1,7 +1,14 @@
-"""Bulk loads outside of pipelines: one mbarrier each, awaited by its phase parity.
+"""Bulk loads outside of pipelines: an mbarrier each, awaited by its phase parity.
 
-The barriers are initialised where the kernel begins.  A load that runs again completes the next
-phase: loops and branches carry the parity that the next wait is for.
+    kernel entry:  mbarrier.init [%bar], 1;  fence.mbarrier_init;  bar.sync
+    load:          (agent barrier, if earlier readers of the tile may still run)
+                   one thread:   mbarrier.arrive.expect_tx [%bar], bytes
+                                 cp.async.bulk.tensor ... [%smem], [%map, ...], [%bar]
+    wait:          all threads:  mbarrier.try_wait.parity [%bar], %parity
+
+A barrier alternates between phases 0 and 1 (PTX ISA, mbarrier): a load that runs again completes
+the next phase. So control flow around such a load carries the parity as a value, flipped by each
+load; where it cannot be carried, or a late reader is not waited for, the load is refused.
 """
 
 from __future__ import annotations
@@ -117,7 +124,8 @@ def load_by(e: ThreadBuilder, op: BulkLoad, copies: Copies) -> Lowered:
 def begin_load(e: ThreadBuilder, op: BulkLoad, copies: Copies) -> BulkToken:
     """Issue the copies from one thread after `expect_tx`; readers wait for the parity.
 
-    All threads have finished reading the previous iteration's tile, and storing what is loaded now.
+    The agent synchronises first if the buffer was in use, or if threads stored what is loaded: a
+    generic-proxy store needs a proxy fence to be visible to TMA.
     """
     _check_waited(op)
     _check_readers(op)
@@ -145,7 +153,7 @@ def wait_for_load(e: ThreadBuilder, token: BulkToken) -> None:
 
 
 def parity_of(e: ThreadBuilder, load: Operation) -> SSAValue:
-    """The parity of the phase that a load completes next."""
+    """Return the parity of the phase that a load completes next."""
     return e.parities.get(load) or i32_constant(e, 0)
 
 
@@ -155,7 +163,7 @@ def carried_loads(e: ThreadBuilder, op: Operation) -> Sequence[Operation]:
 
 
 def parities(e: ThreadBuilder, loads: Sequence[Operation]) -> list[Scalar]:
-    """The parities of loads, as values that control flow carries."""
+    """Return the parities of loads, as values that control flow carries."""
     return [Scalar(parity_of(e, load)) for load in loads]
 
 

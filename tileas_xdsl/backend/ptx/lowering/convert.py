@@ -1,4 +1,17 @@
-"""From one form of registers to another: the steps of conversions, used by several families."""
+"""Conversions between register forms: packed and separate elements, wider and narrower floats.
+
+A `vector` of 16- or 8-bit elements is packed into 32-bit registers (`forms.py`). What PTX converts
+alone must be separated first. Four e4m3 in one register to f32 takes the pair conversion that the
+ISA has (`cvt.rn.f16x2.e4m3x2`):
+
+    mov.b32 {%h0, %h1}, %r0;               two pairs of bytes
+    cvt.rn.f16x2.e4m3x2 %r1, %h0;            two f16, exact
+    mov.b32 {%h2, %h3}, %r1;
+    cvt.f32.f16 %f0, %h2;                    ... four f32 in all
+
+Where the ISA has no conversion of the wanted rounding, it is built of integer operations on the
+bits: ties away (`_ties_to_odd`) and power-of-two scales before sm_100 (`_to_scales`).
+"""
 
 from __future__ import annotations
 
@@ -21,12 +34,12 @@ SCALE = "ue8m0"
 
 
 def separate(low: Lowering, value: SSAValue, form: Form) -> SSAValue:
-    """Packed 16-bit elements as a tuple of registers of 16 bits; others as they are."""
+    """Split packed 16-bit elements into registers of 16 bits; return others unchanged."""
     return low.emit(ptx.SplitOp(value, "b16")) if form.packed and form.bits == 16 else value
 
 
 def spread(low: Lowering, value: SSAValue, form: Form, sign: str = "u") -> SSAValue:
-    """Elements one in a register; bytes extended to 16 bits, with zeros or the sign (`s`)."""
+    """Put each element into a register; extend bytes to 16 bits by zeros or the sign (`s`)."""
     if form.bits != 8:
         return separate(low, value, form)
     pairs = low.emit(ptx.SplitOp(value, "b16")) if form.kind == "b32" else value
@@ -40,7 +53,7 @@ def spread(low: Lowering, value: SSAValue, form: Form, sign: str = "u") -> SSAVa
 
 
 def gather(low: Lowering, value: SSAValue, form: Form) -> SSAValue:
-    """Elements one in a register as `form` has them; what is above a byte is dropped."""
+    """Pack elements, one in a register, as `form` has them; of bytes keep the low 8 bits."""
     if count_of(value) == 1 and form.elements > 1:
         value = low.emit(ptx.PackOp([value] * form.elements))
     if not form.packed:
@@ -51,7 +64,7 @@ def gather(low: Lowering, value: SSAValue, form: Form) -> SSAValue:
 
 
 def _paired_bytes(low: Lowering, value: SSAValue) -> SSAValue:
-    """Neighbours in 16 bits, the first one below."""
+    """Pack neighbouring bytes into 16 bits, the first one lowest."""
     lower, upper = (
         low.emit(ptx.PackOp([low.emit(ptx.ExtractOp(value, k)) for k in range(n, count, 2)]))
         for count in (count_of(value),)
@@ -63,7 +76,7 @@ def _paired_bytes(low: Lowering, value: SSAValue) -> SSAValue:
 
 
 def widen(low: Lowering, value: SSAValue, form: Form) -> SSAValue:
-    """Floats of any form as f32, one in a register; f64 stays."""
+    """Convert floats of any form to f32, one in a register; f64 is unchanged."""
     if form.element in ("f32", "f64"):
         return value
     if form.element == "tf32":
@@ -76,7 +89,7 @@ def widen(low: Lowering, value: SSAValue, form: Form) -> SSAValue:
 
 
 def _widen_bytes(low: Lowering, value: SSAValue, form: Form) -> SSAValue:
-    """Pairs of bytes to pairs of f16, then to f32; single bytes are the lower ones of pairs."""
+    """Convert pairs of bytes to pairs of f16, then to f32; a single byte is the low of a pair."""
     pairs = low.emit(ptx.SplitOp(value, "b16")) if form.kind == "b32" else value
     halves = low.emit(ptx.CvtOp(pairs, "f16x2", f"{form.element}x2", rounding="rn"))
     singles = low.emit(ptx.SplitOp(halves, "b16"))
@@ -88,9 +101,9 @@ def _widen_bytes(low: Lowering, value: SSAValue, form: Form) -> SSAValue:
 
 
 def narrow(low: Lowering, value: SSAValue, form: Form, rounding: str = NEAREST) -> SSAValue:
-    """Floats of f32 as elements of `form`; f64 is left as it is.
+    """Convert f32 to the elements of `form`; f64 is unchanged.
 
-    8-bit floats saturate, as the hardware does (PTX ISA 9.7.9.21, `satfinite`).
+    8-bit floats saturate, as the hardware does (PTX ISA, `cvt`: `satfinite`).
     """
     if form.element in ("f32", "f64"):
         return value
@@ -119,9 +132,10 @@ def _ties_to_odd(low: Lowering, value: SSAValue) -> SSAValue:
 
 
 def _of_scales(low: Lowering, value: SSAValue, form: Form) -> SSAValue:
-    """Powers of two as f32: the exponent in its place, 0 and 255 with the first mantissa bit.
+    """Convert E8M0 scales to f32: shift the byte into the exponent field.
 
-    Byte 0 is 2**-127, a subnormal f32; 255 is NaN (OCP MX, E8M0).
+    Byte 0 is 2**-127, a subnormal f32, and 255 is NaN (OCP MX, E8M0): both get the top mantissa
+    bit. `(byte + 1) & 255 < 2` finds both with one comparison.
     """
     byte = low.emit(ptx.CvtOp(spread(low, value, form), "u32", "u16"))
     next_ = low.emit(ptx.AddOp(byte, low.constant(1), "u32"))
@@ -133,11 +147,10 @@ def _of_scales(low: Lowering, value: SSAValue, form: Form) -> SSAValue:
 
 
 def _to_scales(low: Lowering, value: SSAValue, form: Form, rounding: str) -> SSAValue:
-    """The powers of two next to the magnitudes of f32, at most 2**127; NaN becomes 255.
+    """Convert magnitudes of f32 to E8M0: the exponent, rounded down or up (`rp`); NaN becomes 255.
 
-    Up, everything but the last number before the next exponent is carried into it; numbers below
-    2**-127, which have no exponent field of their own, become that.  By integers, since sm_90 has
-    no conversion of scales.
+    Rounding up adds 0x7FFFFF, which carries into the exponent unless the mantissa is 0. At most
+    2**127; magnitudes up to 2**-127 become that. By integers, since sm_90 has no such conversion.
     """
     bits = low.emit(ptx.MovOp(value, "b32", kind="b32"))
     size = carried = low.emit(ptx.AndOp(bits, low.constant(0x7FFFFFFF), "b32"))
