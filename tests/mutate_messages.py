@@ -1,15 +1,16 @@
 """Delete and alter every message that the dialects emit: each time some test must fail.
 
 `make mutate` runs it.  Each mutant is a fresh process whose catalogue has one text changed before
-any dialect is loaded.  The filecheck files that expect the text are run as their RUN line says; if
-all pass, the unit tests that quote it, all other files, and unit tests that quote a part of it.
-Verdicts are appended to a log, and a run that was interrupted goes on behind them.
+any dialect is loaded.  First the filecheck files that expect the text are run as their RUN line
+says.  Mutants that live meet the unit tests that quote it, all other files, and unit tests that
+quote a part of it.  Verdicts are appended to a log; an interrupted run goes on behind them.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib
 import io
 import json
 import multiprocessing
@@ -24,6 +25,8 @@ from tileas_xdsl.diagnostics import catalogue
 TESTS = Path(__file__).parent
 FILECHECK = TESTS / "filecheck"
 FLAGS = "--verify-diagnostics"
+WITHOUT_MESSAGES = ("numpy", "xdsl.dialects.builtin", "xdsl.parser")
+"""What each mutant needs and can be loaded before processes fork."""
 
 
 class Mutant(NamedTuple):
@@ -80,17 +83,31 @@ def mutants() -> list[Mutant]:
     return found
 
 
-def judge(mutant: Mutant) -> Verdict:
-    """Run what expects the message first, then, while it lives, all that could notice it."""
+def first_verdict(mutant: Mutant) -> Verdict:
+    """Run the filecheck files that expect the message: most mutants go no further."""
+    fixed = apply(mutant)
+    return verdict(mutant, [p for p in test_files() if fixed in p.read_text(encoding="utf-8")])
+
+
+def last_verdict(mutant: Mutant) -> Verdict:
+    """Run all else that could notice: tests that quote the message, all files, tests of parts."""
+    fixed = apply(mutant)
+    words = fixed.split()
+    parts = [" ".join(words[i : i + 3]) for i in range(max(1, len(words) - 2))]
+    return verdict(mutant, [*unit_tests([fixed]), *test_files(), *unit_tests(parts)])
+
+
+def apply(mutant: Mutant) -> str:
+    """Put a mutant into the catalogue of this process; return the longest fixed part of before."""
     entries = catalogue.by_id()
     fixed = max(entries[mutant.id].fragments, key=len).strip()
     entries[mutant.id] = entries[mutant.id]._replace(text=mutant.text)
-    files = test_files()
-    likely = [path for path in files if fixed in path.read_text(encoding="utf-8")]
-    quoting = unit_tests([fixed])
-    words = fixed.split()
-    parts = unit_tests([" ".join(words[i : i + 3]) for i in range(max(1, len(words) - 2))])
-    for path in dict.fromkeys((*likely, *quoting, *files, *parts)):
+    return fixed
+
+
+def verdict(mutant: Mutant, paths: list[Path]) -> Verdict:
+    """Run files until one fails."""
+    for path in dict.fromkeys(paths):
         if not (passes(path) if path.suffix == ".mlir" else unit_test_passes(path)):
             return Verdict(mutant, str(path.relative_to(TESTS)))
     return Verdict(mutant, None)
@@ -109,18 +126,18 @@ def unit_test_passes(path: Path) -> bool:
         return pytest.main(["-x", "-q", "-p", "no:cacheprovider", str(path)]) == 0
 
 
-def known_verdicts(log: Path) -> dict[tuple[str, str], str | None]:
-    """Return the killers that an earlier, interrupted run wrote, by message and kind of mutant."""
+def known_verdicts(log: Path) -> dict[tuple[str, str], tuple[int, str | None]]:
+    """Return the last step and killer that an earlier run wrote, by message and kind of mutant."""
     if not log.exists():
         return {}
     lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
-    return {(line["id"], line["what"]): line["killer"] for line in lines}
+    return {(line["id"], line["what"]): (line["step"], line["killer"]) for line in lines}
 
 
-def files_that_fail_already() -> list[Path]:
+def files_that_fail_already(jobs: int) -> list[Path]:
     """Return the filecheck files that fail without any mutant: they would kill all of them."""
     files = test_files()
-    with multiprocessing.get_context("fork").Pool(1, maxtasksperchild=1) as pool:
+    with multiprocessing.get_context("fork").Pool(jobs, maxtasksperchild=1) as pool:
         return [p for p, ok in zip(files, pool.map(passes, files, 1), strict=True) if not ok]
 
 
@@ -130,24 +147,33 @@ def main() -> int:
     parser.add_argument("--log", type=Path, default=Path("mutate_messages.jsonl"))
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
-    if broken := files_that_fail_already():
+    for module in WITHOUT_MESSAGES:
+        importlib.import_module(module)
+    known = known_verdicts(options.log)
+    if not known and (broken := files_that_fail_already(options.jobs)):
         print("these files fail already:", *broken, sep="\n  ")
         return 1
     all_mutants = mutants()
-    known = known_verdicts(options.log)
-    left = [mutant for mutant in all_mutants if (mutant.id, mutant.what) not in known]
-    pool = multiprocessing.get_context("fork").Pool(options.jobs, maxtasksperchild=1)
-    with pool, options.log.open("a", encoding="utf-8") as log:
-        for mutant, killer in pool.imap_unordered(judge, left, 1):
-            known[mutant.id, mutant.what] = killer
-            line = {"id": mutant.id, "what": mutant.what, "killer": killer}
-            print(json.dumps(line), file=log, flush=True)
-    alive = [m for m in all_mutants if known[m.id, m.what] is None]
+    for step, judge in enumerate((first_verdict, last_verdict)):
+        left = [m for m in all_mutants if is_open(known.get((m.id, m.what)), step)]
+        print(f"step {step}: {len(left)} mutants", flush=True)
+        pool = multiprocessing.get_context("fork").Pool(options.jobs, maxtasksperchild=1)
+        with pool, options.log.open("a", encoding="utf-8") as log:
+            for mutant, killer in pool.imap_unordered(judge, left, 1):
+                known[mutant.id, mutant.what] = step, killer
+                line = {"id": mutant.id, "what": mutant.what, "step": step, "killer": killer}
+                print(json.dumps(line), file=log, flush=True)
+    alive = [m for m in all_mutants if known[m.id, m.what][1] is None]
     for mutant in alive:
         print(f"lived: {mutant.id} ({mutant.what})")
     killed = len(all_mutants) - len(alive)
     print(f"{len(catalogue.emitted_ids())} messages, {len(all_mutants)} mutants, {killed} killed")
     return 1 if alive else 0
+
+
+def is_open(known: tuple[int, str | None] | None, step: int) -> bool:
+    """Return whether a mutant is to be judged in a step: it lived in all before, if it had any."""
+    return known is None or (known[1] is None and known[0] < step)
 
 
 if __name__ == "__main__":
