@@ -18,6 +18,7 @@ from xdsl.passes import ModulePass
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAttr
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.target.arch import Target
+from tileas_xdsl.transforms.chunk_tiles.phase_loops import run_in_phases
 from tileas_xdsl.transforms.chunk_tiles.plan import (
     blocks_of,
     blocks_that_fit,
@@ -25,6 +26,7 @@ from tileas_xdsl.transforms.chunk_tiles.plan import (
     plan_chunks,
     products_in_parts,
 )
+from tileas_xdsl.transforms.chunk_tiles.reduction_phases import plan_phases
 from tileas_xdsl.transforms.chunk_tiles.rewrite import cut
 from tileas_xdsl.transforms.chunk_tiles.unit_products import use_unit
 from tileas_xdsl.transforms.chunk_tiles.unroll import plan_unrolled, unroll
@@ -49,6 +51,10 @@ class TileasChunkTiles(ModulePass):
     what is no part of them (the scores of attention, for an accumulator of 512 rows), the parts
     are computed beside one another, with an accumulator each.
 
+    Rows that are reduced and used again (softmax, norms, cross entropy) are cut along the row,
+    where nothing else helps: each reduction ends a phase, a phase is a loop over chunks of the row,
+    and what it needs of earlier phases is loaded and computed again, instead of being spilled.
+
     Analysis, then rewrite: dimensions that go together are found for the whole kernel.
     """
 
@@ -70,15 +76,23 @@ class TileasChunkTiles(ModulePass):
                 if found is None:
                     break
                 unroll(kernel, *found)
-            for _ in range(MAX_ITERATIONS):
-                plan = plan_chunks(kernel, target)
-                if plan is None:
-                    break
-                blocks = blocks_of(kernel, target)
-                cut(plan)
-                _set_warps(kernel, plan.warps, blocks)
+            _run_in_loops(kernel, target)
             if use_unit(kernel, target):
                 TileasNormalizeDotOperands().apply(ctx, op)
+
+
+def _run_in_loops(kernel: func.FuncOp, target: Target) -> None:
+    """Cut classes until tiles fit: those that nothing looks across, then one that is reduced."""
+    for _ in range(MAX_ITERATIONS):
+        plan = plan_chunks(kernel, target)
+        if plan is None:
+            break
+        blocks = blocks_of(kernel, target)
+        cut(plan)
+        _set_warps(kernel, plan.warps, blocks)
+    phases = plan_phases(kernel, target)
+    if phases is not None:
+        run_in_phases(phases)
 
 
 def _is_too_large(kernel: func.FuncOp, target: Target) -> bool:

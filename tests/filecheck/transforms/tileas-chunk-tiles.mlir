@@ -125,3 +125,71 @@ module attributes {nv_tileas.target = "sm_100a"} {
     func.return
   }
 }
+
+// -----
+
+// A row that is summed, then read again: two phases, each a loop over eight chunks.  Threads add in
+// f32 what is f16, and round once; the second phase loads the row again.
+
+// CHECK-LABEL: @phases
+// CHECK:       %[[NONE:.*]] = arith.constant -0.000000e+00 : f32
+// CHECK:       %[[FIRST:.*]] = tensor.splat %[[NONE]] : tensor<1x8192xf32>
+// CHECK:       %[[SUMS:.*]] = scf.for {{.*}} iter_args(%[[ACC:.*]] = %[[FIRST]]) -> (tensor<1x8192xf32>)
+// CHECK:         nv_tileas.tiled_load {{.*}} -> tensor<1x8192xf16>
+// CHECK:         arith.addf %[[ACC]], %{{.*}} : tensor<1x8192xf32>
+// CHECK:       %[[SUM:.*]] = nv_tileas.reduce %[[SUMS]] {axis = 1 : i32} : tensor<1x8192xf32> -> tensor<1xf32>
+// CHECK:       arith.truncf %[[SUM]] : tensor<1xf32> to tensor<1xf16>
+// CHECK:       scf.for
+// CHECK:         nv_tileas.tiled_load {{.*}} -> tensor<1x8192xf16>
+// CHECK:         arith.mulf {{.*}} : tensor<1x8192xf16>
+// CHECK:         nv_tileas.tiled_store {{.*}} tensor<1x8192xf16>
+func.func @phases(%a: memref<1x65536xf16>, %b: memref<1x65536xf16>) attributes {
+    nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %none = nv_tileas.create_none : !nv_tileaa.mem_token
+  %zero = arith.constant 0 : index
+  %from = nv_tileas.view %a : memref<1x65536xf16> -> !nv_tileas.tiled_view<1x65536xf16, gmem>
+  %to = nv_tileas.view %b : memref<1x65536xf16> -> !nv_tileas.tiled_view<1x65536xf16, gmem>
+  %x, %loaded = nv_tileas.tiled_load %from[%zero, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<1x65536xf16, gmem> -> tensor<1x65536xf16>, !nv_tileaa.mem_token
+  %s = nv_tileas.reduce %x {axis = 1 : i32} : tensor<1x65536xf16> -> tensor<1xf16> {
+  ^bb0(%p: f16, %q: f16):
+    %r = arith.addf %p, %q : f16
+    nv_tileas.yield %r : f16
+  }
+  %w = nv_tileas.generate : tensor<1x65536xf16> {
+  ^bb0(%i: index, %j: index):
+    %at = arith.constant 0 : index
+    %e = tensor.extract %s[%at] : tensor<1xf16>
+    nv_tileas.yield %e : f16
+  }
+  %y = arith.mulf %x, %w : tensor<1x65536xf16>
+  %stored = nv_tileas.tiled_store %y, %to[%zero, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<1x65536xf16>, !nv_tileas.tiled_view<1x65536xf16, gmem> -> !nv_tileaa.mem_token
+  func.return
+}
+
+// -----
+
+// The store waits for the whole load: no chunk may be loaded again behind it.
+
+// CHECK-LABEL: @in_place
+// CHECK-NOT:   scf.for
+func.func @in_place(%a: memref<1x65536xf16>) attributes {
+    nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %none = nv_tileas.create_none : !nv_tileaa.mem_token
+  %zero = arith.constant 0 : index
+  %from = nv_tileas.view %a : memref<1x65536xf16> -> !nv_tileas.tiled_view<1x65536xf16, gmem>
+  %x, %loaded = nv_tileas.tiled_load %from[%zero, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<1x65536xf16, gmem> -> tensor<1x65536xf16>, !nv_tileaa.mem_token
+  %s = nv_tileas.reduce %x {axis = 1 : i32} : tensor<1x65536xf16> -> tensor<1xf16> {
+  ^bb0(%p: f16, %q: f16):
+    %r = arith.addf %p, %q : f16
+    nv_tileas.yield %r : f16
+  }
+  %w = nv_tileas.generate : tensor<1x65536xf16> {
+  ^bb0(%i: index, %j: index):
+    %at = arith.constant 0 : index
+    %e = tensor.extract %s[%at] : tensor<1xf16>
+    nv_tileas.yield %e : f16
+  }
+  %y = arith.mulf %x, %w : tensor<1x65536xf16>
+  %stored = nv_tileas.tiled_store %y, %from[%zero, %zero] after %loaded : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<1x65536xf16>, !nv_tileas.tiled_view<1x65536xf16, gmem> -> !nv_tileaa.mem_token
+  func.return
+}

@@ -46,3 +46,17 @@ def four_products(a, b, c):
             y = ct.load(b, index=(which, k, 0), shape=(1, 256, 128))
             sums = ct.mma(x, ct.reshape(y, (256, 128)), sums)
     ct.store(c, index=(0, 0), tile=sums)
+
+
+@ct.kernel
+def standardized(x, weights, y, largest, rows: Extent, columns: Extent):
+    """Three phases: the mean, the variance and the maximum, the result."""
+    count = x.shape[1]
+    tile = ct.load(x, index=(0, 0), shape=(rows, columns), padding_mode=ct.PaddingMode.ZERO)
+    mean = ct.sum(tile, axis=1, keepdims=True) / count
+    inside = ct.arange(columns, dtype=ct.int32) < count
+    centred = ct.where(inside, tile - mean, 0.0)
+    variance = ct.sum(centred * centred, axis=1, keepdims=True) / count
+    ct.store(largest, index=(0, 0), tile=ct.max(centred, axis=1, keepdims=True))
+    weight = ct.load(weights, index=(0,), shape=(columns,), padding_mode=ct.PaddingMode.ZERO)
+    ct.store(y, index=(0, 0), tile=centred * ct.rsqrt(variance) * weight)

@@ -31,10 +31,32 @@ def run(name: str, x: NDArray[Any], y: NDArray[Any], target: str) -> NDArray[Any
     return found.arrays[1]
 
 
+@pytest.mark.slow
 def test_a_row_of_32768() -> None:
     x = np.random.default_rng(1).standard_normal((1, 32768)).astype(np.float32)
     y = run("softmax", x, np.full_like(x, np.nan), "sm_90a")
     np.testing.assert_allclose(y, softmax(x), rtol=1e-4)
+
+
+@needs_ptxas
+@pytest.mark.parametrize("target", ["sm_90a", pytest.param("sm_100a", marks=pytest.mark.slow)])
+def test_rows_too_long_for_registers_run_in_phases(target: str) -> None:
+    """49999 of 65536 columns: two tiles that are live at once take 256 registers of 512 threads."""
+    rng = np.random.default_rng(7)
+    x, weights = rng.standard_normal((1, 49999)) + 3, rng.standard_normal(49999)
+    x, weights = x.astype(np.float32), weights.astype(np.float32)
+    outs = np.full_like(x, np.nan), np.full((1, 1), np.nan, np.float32)
+    args = (x, weights, *outs, 1, 65536)
+    kernel = tileas.compile(kernels.standardized, *args, target=target)
+    loops = [op for op in kernel.module_after("tileas-chunk-tiles").walk() if op.name == "scf.for"]
+    assert len(loops) == 3
+    found = kernel.emulate(*args, order="random")
+    assert [str(finding) for finding in found.findings] == []
+    centred = x - x.mean(axis=1, keepdims=True, dtype=np.float64)
+    wanted = centred / centred.std(axis=1, keepdims=True) * weights
+    np.testing.assert_allclose(found.arrays[2], wanted, atol=1e-4, rtol=1e-4)
+    np.testing.assert_allclose(found.arrays[3], centred.max(axis=1, keepdims=True), rtol=1e-5)
+    assert kernel.assemble().spills == 0
 
 
 @pytest.mark.parametrize("target", ["sm_90a", "sm_100a"])

@@ -17,6 +17,8 @@ Two reasons to cut come in this order: the matrix unit takes a product only in p
 at most 128 rows), then register pressure. Memory operations may only move into the loop if
 tokens say that no access of one chunk is ordered against one of another: program order of a
 whole tile is not program order of its chunks.
+
+Where no class fits, `reduction_phases` cuts one that reductions look across.
 """
 
 from __future__ import annotations
@@ -144,7 +146,7 @@ def _plan_for_registers(
             chunk_warps = min(warps, most_warps(tiles, count))
             if chunk_warps < GROUP or not may_be_cut(tiles, count):
                 continue
-            if _peak(kernel, tiles, count) <= _capacity(kernel, target, chunk_warps):
+            if _peak(kernel, tiles, count) <= capacity(kernel, target, chunk_warps):
                 return ChunkPlan(tiles, count, chunk_warps, moved)
         # Powers of two, as all extents of Tile IR are.
         count *= 2
@@ -161,7 +163,7 @@ def has_too_many_registers(kernel: func.FuncOp, target: Target) -> bool:
     products = [op.results[0] for op in kernel.walk() if isinstance(op, DotOp)]
     if products and target.has_tensor_memory:
         words = target.tensor_memory_lanes * target.tensor_memory_columns
-        return any(_words(product) >= words for product in products)
+        return any(tile_words(product) >= words for product in products)
     threads = warps * WARP
     registers = registers_at_entry(threads, target, blocks_of(kernel, target))
     reserved = 0 if products else OTHER_REGISTERS
@@ -187,7 +189,7 @@ def _registers(threads: int, target: Target, blocks: int) -> int:
     return threads * registers_at_entry(threads, target, blocks)
 
 
-def _capacity(kernel: func.FuncOp, target: Target, warps: int) -> int:
+def capacity(kernel: func.FuncOp, target: Target, warps: int) -> int:
     """Return the registers available to tiles, for so many warps and the present blocks per SM.
 
     Without products only a quarter counts: chunks cost little there, and the functions of `math`
@@ -207,12 +209,12 @@ def blocks_of(kernel: func.FuncOp, target: Target) -> int:
 
 def _peak(kernel: func.FuncOp, tiles: Tiles, count: int) -> int:
     def words(value: SSAValue) -> int:
-        return _words(value) // (count if value in tiles else 1)
+        return tile_words(value) // (count if value in tiles else 1)
 
     return peak_registers(kernel.body, words)
 
 
-def _words(value: SSAValue) -> int:
+def tile_words(value: SSAValue) -> int:
     """Return the registers of a tile, 0 for one that is recomputed where it is used."""
     shape = tile_shape(value)
     if not shape or space_of(value.type) is Space.SMEM or _is_free(value):
@@ -270,11 +272,11 @@ def may_be_cut(tiles: Tiles, count: int) -> bool:
 
 def operations_of(tiles: Tiles) -> Sequence[Operation]:
     """Return what runs once for each chunk, in one block; nothing where it may not."""
-    block = _common_block(tiles)
+    block = common_block(tiles)
     if block is None:
         return ()
-    touching = {block.find_ancestor_op_in_block(op) for tile in tiles for op in _touching(tile)}
-    moved = [op for op in block.ops if op in touching]
+    near = {block.find_ancestor_op_in_block(op) for tile in tiles for op in touching(tile)}
+    moved = [op for op in block.ops if op in near]
     inner = [op for one in moved for op in one.walk()]
     inside = set(inner)
     if not all(may_be_repeated(op, tiles) and _is_unordered(op, inside, block) for op in inner):
@@ -323,8 +325,8 @@ def _is_unordered(op: Operation, inside: AbstractSet[Operation], block: Block) -
     return (made.parent_op() if isinstance(made, Block) else made) not in inside
 
 
-def _touching(tile: SSAValue) -> Iterator[Operation]:
-    """The operation that defines a tile and those that read it."""
+def touching(tile: SSAValue) -> Iterator[Operation]:
+    """Yield the operation that defines a tile and those that read it."""
     above = owning_op(tile)
     if above is not None:
         yield above
@@ -332,8 +334,8 @@ def _touching(tile: SSAValue) -> Iterator[Operation]:
         yield use.operation
 
 
-def _common_block(tiles: Tiles) -> Block | None:
-    """The innermost block that contains all tiles and carries none as a block argument."""
+def common_block(tiles: Tiles) -> Block | None:
+    """Return the innermost block that contains all tiles and carries none as a block argument."""
     first = next(iter(tiles))
     owner = first.owner
     block = owner if isinstance(owner, Block) else owner.parent
@@ -350,6 +352,6 @@ def _has_all(block: Block, tiles: Tiles) -> bool:
     for tile in tiles:
         if isinstance(tile, BlockArgument) and tile.owner is block:
             return False
-        if any(block.find_ancestor_op_in_block(op) is None for op in _touching(tile)):
+        if any(block.find_ancestor_op_in_block(op) is None for op in touching(tile)):
             return False
     return True

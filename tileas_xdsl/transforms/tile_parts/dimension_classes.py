@@ -42,9 +42,16 @@ def tile_shape(value: SSAValue) -> tuple[int, ...]:
 
 
 class DimensionClasses:
-    """The classes of the dimensions of all tiles inside of an operation."""
+    """The classes of the dimensions of all tiles inside of an operation.
 
-    def __init__(self, root: Operation) -> None:
+    Reductions that `may_cross` admits keep the dimension that they combine in its class: their
+    partial results have to be combined by whoever cuts it.
+    """
+
+    def __init__(
+        self, root: Operation, may_cross: Callable[[ReduceOp], bool] = lambda _: False
+    ) -> None:
+        self.may_cross = may_cross
         self._parent: dict[Dim, Dim] = {}
         self._whole: set[Dim] = set()
         for op in root.walk():
@@ -209,8 +216,9 @@ def _relate_combined(classes: DimensionClasses, op: ReduceOp | ScanOp) -> None:
     """All tiles correspond but for the dimension that is combined."""
     axis = op.axis.value.data
     classes.join_all(op.sources)
-    for source in op.sources:
-        classes.keep_dimension((source, axis))
+    if not isinstance(op, ReduceOp) or not classes.may_cross(op):
+        for source in op.sources:
+            classes.keep_dimension((source, axis))
     for source, output in zip(op.sources, op.outputs, strict=True):
         if len(tile_shape(output)) == len(tile_shape(source)):
             classes.join_all((source, output))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from math import inf, nan
 
 from xdsl.ir import Attribute, Operation, Region
 
@@ -29,6 +30,40 @@ COMBINERS: Mapping[str, str] = {
     "arith.xori": "xor",
 }
 """The reduction that an operation on two scalars makes."""
+
+_FLOAT_IDENTITIES: Mapping[str, float] = {
+    "arith.addf": -0.0,
+    "arith.maximumf": -inf,
+    "arith.maxnumf": nan,
+    "arith.minimumf": inf,
+    "arith.minnumf": nan,
+    "arith.mulf": 1.0,
+}
+"""Of floats: -0 + 0 is 0, and `maxnumf` of NaN and a number is the number."""
+
+_INTEGER_IDENTITIES: Mapping[str, Callable[[int], int]] = {
+    "arith.addi": lambda _: 0,
+    "arith.andi": lambda _: -1,
+    "arith.maxsi": lambda bits: -(1 << (bits - 1)),
+    "arith.maxui": lambda _: 0,
+    "arith.minsi": lambda bits: (1 << (bits - 1)) - 1,
+    "arith.minui": lambda _: -1,
+    "arith.muli": lambda _: 1,
+    "arith.ori": lambda _: 0,
+    "arith.xori": lambda _: 0,
+}
+"""Of integers of so many bits."""
+
+
+def identity_of(combiner: str, bits: int) -> float | int | None:
+    """Return what an operation of `arith` combines any scalar with to give that scalar.
+
+    Arguments:
+        combiner: name of the operation, a key of `COMBINERS`.
+        bits: width of an integer; of no meaning for floats.
+    """
+    integer = _INTEGER_IDENTITIES.get(combiner)
+    return _FLOAT_IDENTITIES.get(combiner) if integer is None else integer(bits)
 
 
 def check_axis(op: Operation, tile: Tile, axis: int) -> None:

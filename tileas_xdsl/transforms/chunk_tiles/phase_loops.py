@@ -1,0 +1,177 @@
+"""Run each phase of a plan as a loop over chunks, with partial results of its reductions.
+
+    %m = reduce %x {maximum} : 1x65536     %p = scf.for %c = 0 to 8 iter_args(%a = -inf) {
+                                     ->      %x = tiled_load %w[8 * %i + %c] : 1x8192
+                                             yield maximum %a, %x }
+                                           %m = reduce %p {maximum} : 1x8192
+
+Threads combine what they have; lanes and warps exchange once behind the loop, not in each chunk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from xdsl.dialects import arith, scf, tensor
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    TensorType,
+    f32,
+    i32,
+)
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.utils.hints import isa
+
+from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
+from tileas_xdsl.dialects.nv_tileas.control import YieldOp
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of
+from tileas_xdsl.transforms.assign_layouts.writing.tile_encodings import set_type
+from tileas_xdsl.transforms.chunk_tiles.plan import ACCESSES
+from tileas_xdsl.transforms.chunk_tiles.reduction_phases import (
+    Phase,
+    PhasePlan,
+    identity_of_reduction,
+)
+from tileas_xdsl.transforms.tile_parts.parts import set_operand, take_part
+
+
+def run_in_phases(plan: PhasePlan) -> None:
+    """Put a loop over chunks in the place of each phase, and everything else between the loops."""
+    first = plan.phases[0].operations[0]
+    block = first.parent
+    assert block is not None
+    end = block.last_op
+    assert end is not None
+    for number in range(max(len(plan.others), len(plan.phases))):
+        for op in plan.others[number] if number < len(plan.others) else ():
+            op.detach()
+            Rewriter.insert_op(op, InsertPoint.before(end))
+        if number < len(plan.phases):
+            _PhaseLoop(plan, plan.phases[number]).insert_before(end)
+    inside = {op for phase in plan.phases for op in (*phase.operations, *phase.reductions)}
+    for op in [op for op in reversed(list(block.ops)) if op in inside or _is_unused(op, plan)]:
+        Rewriter.erase_op(op)
+
+
+def _is_unused(op: Operation, plan: PhasePlan) -> bool:
+    """Whether an operation makes a tile of the class that no phase needs."""
+    made = [value for value in op.results if value in plan.tiles]
+    return bool(made) and not any(value.uses for value in op.results)
+
+
+class _PhaseLoop:
+    """A loop over the chunks of one phase."""
+
+    def __init__(self, plan: PhasePlan, phase: Phase) -> None:
+        self.plan = plan
+        self.phase = phase
+        self.clones: dict[SSAValue, SSAValue] = {}
+        self.accesses = [
+            op for op in phase.operations if isinstance(op, ACCESSES) and _is_awaited(op)
+        ]
+
+    def insert_before(self, end: Operation) -> None:
+        """Write the loop, and behind it what is left of the reductions."""
+        bounds = [arith.ConstantOp(IntegerAttr(n, i32)) for n in (0, self.plan.count, 1)]
+        identities = [_identities(op, self._chunk_of(op)) for op in self.phase.reductions]
+        tokens = [op.token for op in self.accesses if op.token is not None]
+        carried = [*(ops[-1].results[0] for ops in identities), *tokens]
+        body = Block(arg_types=[i32, *(value.type for value in carried)])
+        low, high, step = bounds
+        loop = scf.ForOp(low, high, step, carried, Region(body))
+        Rewriter.insert_op(
+            [*bounds, *(op for ops in identities for op in ops), loop], InsertPoint.before(end)
+        )
+        self._fill(body)
+        results = list(loop.results)
+        for op, partial in zip(self.phase.reductions, results, strict=False):
+            made = _reduced(op, partial)
+            Rewriter.insert_op(made, InsertPoint.before(end))
+            op.outputs[0].replace_all_uses_with(made[-1].results[0])
+        for op, after in zip(self.accesses, results[len(identities) :], strict=True):
+            assert op.out_token is not None
+            op.out_token.replace_all_uses_with(after)
+
+    def _chunk_of(self, op: ReduceOp) -> Sequence[int]:
+        shape = list(op.tiles[0].get_shape())
+        shape[op.axis.value.data] //= self.plan.count
+        return shape
+
+    def _fill(self, body: Block) -> None:
+        chunk = arith.IndexCastOp(body.args[0], IndexType())
+        body.add_op(chunk)
+        copies: list[Operation] = []
+        for op in self.phase.operations:
+            copy = op.clone(self.clones)
+            copies.append(copy)
+            body.add_op(copy)
+        tokens = body.args[1 + len(self.phase.reductions) :]
+        for op, token in zip(self.accesses, tokens, strict=True):
+            copy = copies[self.phase.operations.index(op)]
+            set_operand(copy, op.token, token)
+        tiles = {self.clones[tile]: k for tile, k in self.plan.tiles.items() if tile in self.clones}
+        take_part(list(body.walk()), tiles, self.plan.count, chunk.result)
+        combined = [
+            self._combine(body, op, before)
+            for op, before in zip(self.phase.reductions, body.args[1:], strict=False)
+        ]
+        after = [self.clones[op.out_token] for op in self.accesses if op.out_token is not None]
+        body.add_op(scf.YieldOp(*combined, *after))
+
+    def _combine(self, body: Block, op: ReduceOp, before: SSAValue) -> SSAValue:
+        """Combine a chunk with the partial results so far, element by element."""
+        source = self.clones[op.source]
+        if element_of(source.type) != element_of(before.type):
+            wider = arith.ExtFOp(source, before.type)
+            body.add_op(wider)
+            source = wider.result
+        inner = op.body.block.first_op
+        assert inner is not None
+        first, second = op.body.block.args
+        made = inner.clone({first: before, second: source})
+        set_type(made.results[0], before.type)
+        body.add_op(made)
+        return made.results[0]
+
+
+def _is_awaited(op: Operation) -> bool:
+    """Whether an access outside of the phases is ordered after one of them."""
+    return isinstance(op, ACCESSES) and op.out_token is not None and bool(op.out_token.uses)
+
+
+def _wide(element: Attribute) -> Attribute:
+    """The type in which elements are combined: narrow floats as f32, and rounded once."""
+    return f32 if isinstance(element, AnyFloat) and element.bitwidth < 32 else element
+
+
+def _identities(op: ReduceOp, shape: Sequence[int]) -> Sequence[Operation]:
+    """A chunk of identities, the partial results before the first chunk."""
+    found = identity_of_reduction(op)
+    assert found is not None
+    wide: Any = _wide(op.tiles[0].element_type)
+    is_float = isinstance(wide, AnyFloat)
+    value: Any = FloatAttr(found[1], wide) if is_float else IntegerAttr(int(found[1]), wide)
+    number = arith.ConstantOp(value)
+    return number, tensor.SplatOp(number.result, [], TensorType(wide, shape))
+
+
+def _reduced(op: ReduceOp, partial: SSAValue) -> Sequence[Operation]:
+    """Reduce what the chunks were combined to; round it if that was wider."""
+    element, wide = op.tiles[0].element_type, element_of(partial.type)
+    assert wide is not None
+    inner = op.body.block.first_op
+    assert inner is not None
+    body = Block(arg_types=[wide, wide])
+    combined = inner.clone(dict(zip(op.body.block.args, body.args, strict=True)))
+    set_type(combined.results[0], wide)
+    body.add_ops([combined, YieldOp(combined.results[0])])
+    made = ReduceOp(partial, op.axis.value.data, body, atom=op.atom)
+    if wide == element:
+        return (made,)
+    assert isa(op.result.type, TensorType[Attribute])
+    return made, arith.TruncFOp(made.result, op.result.type)

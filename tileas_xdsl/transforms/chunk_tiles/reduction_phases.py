@@ -1,0 +1,251 @@
+"""Phases of operations on rows that are reduced and used again, so that each can be cut in chunks.
+
+    %x = tiled_load                         phase 0    %x, %m      reads %x
+    %m = reduce %x {maximum}                           - everything of %x is needed before %e -
+    %e = exp (%x - %m)                      phase 1    %x, %e, %s  reads %x again
+    %s = reduce %e {add}                               - everything of %e is needed before %y -
+    %y = %e / %s                            phase 2    %x, %e, %y  reads %x again
+    tiled_store %y
+
+The dimension that reductions combine is cut like any other, if each phase is a loop of its own.
+What a phase needs of an earlier one is computed again from what is loaded: rows that are too long
+for registers are still in L2.  Between phases only reduced values live.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import arith, func, scf, tensor
+from xdsl.dialects.builtin import FixedBitwidthType
+from xdsl.ir import Block, Operation, SSAValue
+
+from tileas_xdsl.dialects.ir_queries import is_side_effect_free
+from tileas_xdsl.dialects.nv_tileas.compute.combiners import identity_of
+from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
+from tileas_xdsl.dialects.nv_tileas.control import YieldOp
+from tileas_xdsl.dialects.nv_tileas.memory.atomics import AtomicRmwOp
+from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.queries import KernelFacts
+from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, GenerateOp, ViewOp
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of
+from tileas_xdsl.target.arch import Target
+from tileas_xdsl.transforms.chunk_tiles.plan import (
+    ACCESSES,
+    MAX_CHUNKS,
+    WRITES,
+    capacity,
+    common_block,
+    has_too_many_registers,
+    may_be_cut,
+    tile_words,
+    touching,
+)
+from tileas_xdsl.transforms.fuse_elementwise.profitability import is_elementwise
+from tileas_xdsl.transforms.tile_parts.dimension_classes import DimensionClasses
+from tileas_xdsl.transforms.tile_parts.parts import Tiles
+
+LOADS = (LoadOp, TiledLoadOp)
+
+_PURE = (arith.ConstantOp, ExpandDimsOp, GenerateOp, tensor.SplatOp, ViewOp)
+"""Operations on tiles beside elementwise ones that may be computed again in a later phase."""
+
+
+_CONTROL = (CreateNoneOp, ReduceOp, YieldOp, scf.ForOp, scf.IfOp, scf.YieldOp)
+
+_NUMBERS = ("nv_tileaa.addptr", "nv_tileaa.assume", "nv_tileaa.make_memref")
+"""Names of operations on pointers and numbers that declare nothing about effects."""
+
+
+@dataclass(frozen=True)
+class Phase:
+    """What becomes one loop over chunks."""
+
+    operations: Sequence[Operation]
+    """What is computed of each chunk, in order; some of it in earlier phases, too."""
+    reductions: Sequence[ReduceOp]
+    """Reductions across chunks: elements are combined chunk by chunk, then as one chunk."""
+
+    def live_registers(self, tiles: Tiles) -> int:
+        """Return the most registers that tiles of the class, and partial results, take at once.
+
+        What is reduced is combined with the partial results as it is made.
+        """
+        reduced = [op.source for op in self.reductions]
+        carried = sum(map(tile_words, reduced))
+        live: set[SSAValue] = set(reduced)
+        most = 0
+        for op in reversed(self.operations):
+            live.difference_update(op.results)
+            live.update(value for value in _read(op) if value in tiles)
+            most = max(most, sum(map(tile_words, live)))
+        return carried + most
+
+
+@dataclass(frozen=True)
+class PhasePlan:
+    """A block whose operations on the tiles of a class run in phases of `count` chunks."""
+
+    tiles: Tiles
+    count: int
+    phases: Sequence[Phase]
+    others: Sequence[Sequence[Operation]]
+    """By phase, the operations of the block on no tile of the class that run before its loop.
+
+    Behind the last loop run those of one phase more.
+    """
+
+
+def identity_of_reduction(op: ReduceOp) -> tuple[Operation, float | int] | None:
+    """Return the operation that combines elements, and its identity; None if it has none."""
+    inner = op.body.block.first_op
+    element = element_of(op.source.type)
+    if len(op.sources) != 1 or len(list(op.body.block.ops)) != 2 or inner is None:
+        return None
+    if set(inner.operands) != set(op.body.block.args):
+        return None
+    if not isinstance(element, FixedBitwidthType):
+        return None
+    identity = identity_of(inner.name, element.bitwidth)
+    return None if identity is None else (inner, identity)
+
+
+def plan_phases(kernel: func.FuncOp, target: Target) -> PhasePlan | None:
+    """Return the phases of the fewest chunks whose live tiles fit registers; None where none do.
+
+    The whole kernel is asked first: where its tiles fit, nothing is cut.
+    """
+    if not has_too_many_registers(kernel, target):
+        return None
+    room = capacity(kernel, target, KernelFacts(kernel).spec.num_warps)
+    classes = DimensionClasses(kernel, lambda op: identity_of_reduction(op) is not None)
+    found = [
+        (tiles, phases)
+        for tiles in classes.members(kernel).values()
+        if (phases := _phases(tiles)) is not None
+    ]
+    count = 2
+    while count <= MAX_CHUNKS:
+        for tiles, (phases, others) in found:
+            live = max(phase.live_registers(tiles) for phase in phases)
+            if may_be_cut(tiles, count) and live <= room * count:
+                return PhasePlan(tiles, count, phases, others)
+        count *= 2
+    return None
+
+
+def _phases(tiles: Tiles) -> tuple[Sequence[Phase], Sequence[Sequence[Operation]]] | None:
+    """The loops over chunks of a class, and what runs before each; None where it is not allowed."""
+    block = common_block(tiles)
+    if block is None:
+        return None
+    inside = {
+        above
+        for tile in tiles
+        for op in touching(tile)
+        if (above := block.find_ancestor_op_in_block(op)) is not None
+    }
+    if not all(_is_phase_operation(op, tiles, block, inside) for op in inside):
+        return None
+    others = [op for op in block.ops if op not in inside and op is not block.last_op]
+    if not all(map(_may_be_reordered, others)):
+        return None
+    levels = _levels(block, inside, tiles)
+    last = max(levels[op] for op in inside)
+    phases = [
+        _phase(n, [op for op in block.ops if op in inside], levels, tiles) for n in range(last + 1)
+    ]
+    if not _may_load_again(phases) or not any(phase.reductions for phase in phases):
+        return None
+    before = [[op for op in others if levels[op] == n] for n in range(max(levels.values()) + 1)]
+    return phases, before
+
+
+def crosses(op: Operation, tiles: Tiles) -> bool:
+    """Whether an operation combines elements along the dimension of a class."""
+    return isinstance(op, ReduceOp) and tiles.get(op.source) == op.axis.value.data
+
+
+def _is_phase_operation(op: Operation, tiles: Tiles, block: Block, inside: set[Operation]) -> bool:
+    """Whether an operation on tiles of the class may stand in a loop over its chunks."""
+    if isinstance(op, WRITES):
+        results = [value for value in op.results if value in tiles]
+        is_ordered = isinstance(op, AtomicRmwOp) and results
+        return not is_ordered and _is_unordered(op, inside)
+    if isinstance(op, LOADS):
+        return _is_unordered(op, inside)
+    return isinstance(op, (ReduceOp, *_PURE)) or is_elementwise(op) or op.name == "nv_tileaa.addptr"
+
+
+def _is_unordered(op: Operation, inside: set[Operation]) -> bool:
+    """Whether tokens alone order an access, and with none of the same phases."""
+    assert isinstance(op, ACCESSES)
+    if op.token is None or op.token.owner in inside:
+        return False
+    users = () if op.out_token is None else [use.operation for use in op.out_token.uses]
+    return not any(user in inside for user in users)
+
+
+def _may_be_reordered(op: Operation) -> bool:
+    """Whether an operation beside the class may run later than operations behind it."""
+    return all(
+        is_side_effect_free(inner)
+        or isinstance(inner, (*_PURE, *_CONTROL))
+        or inner.name in _NUMBERS
+        or (isinstance(inner, ACCESSES) and inner.token is not None)
+        for inner in op.walk()
+    )
+
+
+def _levels(block: Block, inside: set[Operation], tiles: Tiles) -> Mapping[Operation, int]:
+    """By operation of a block, how many loops over chunks have to run before it.
+
+    What leaves a loop (reduced values, tokens) is there when it has ended.
+    """
+    levels: dict[Operation, int] = {}
+    for op in block.ops:
+        level = 0
+        for value in _read(op):
+            made = value.owner
+            above = None if isinstance(made, Block) else block.find_ancestor_op_in_block(made)
+            if above is None or above is op:
+                continue
+            leaves = above in inside and (op not in inside or value not in tiles)
+            level = max(level, levels[above] + leaves)
+        levels[op] = level
+    return levels
+
+
+def _read(op: Operation) -> Iterator[SSAValue]:
+    for inner in op.walk():
+        yield from inner.operands
+
+
+def _phase(
+    number: int, inside: Sequence[Operation], levels: Mapping[Operation, int], tiles: Tiles
+) -> Phase:
+    """What the reductions and stores of a phase need of a chunk."""
+    mine = [op for op in inside if levels[op] == number]
+    reductions = [op for op in mine if isinstance(op, ReduceOp) and crosses(op, tiles)]
+    needed: set[Operation] = {op for op in mine if isinstance(op, WRITES)}
+    for op in reversed(inside):
+        is_needed = op in needed or op in reductions
+        if is_needed:
+            needed.update(
+                made
+                for value in _read(op)
+                if value in tiles and not isinstance(made := value.owner, Block)
+            )
+    ordered = [op for op in inside if op in needed]
+    return Phase(ordered, reductions)
+
+
+def _may_load_again(phases: Sequence[Phase]) -> bool:
+    """Whether nothing is ordered after what more than one phase loads."""
+    loads = [op for phase in phases for op in phase.operations if isinstance(op, LOADS)]
+    return not any(
+        loads.count(op) > 1 and op.out_token is not None and op.out_token.uses for op in loads
+    )
