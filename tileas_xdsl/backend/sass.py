@@ -1,4 +1,19 @@
-"""Machine code as `nvdisasm` shows it: what a kernel executes, and how often in each loop."""
+"""Machine code as `nvdisasm` shows it: what a kernel executes, and how often in each loop.
+
+Loops are found as natural loops of the control flow graph: a branch to a block that dominates it
+(Aho et al., "Compilers", 9.6). Sets of dominators are bit masks.
+
+>>> kernel = parse_sass('''
+... 	.section	.text.k,"ax",@progbits
+...         /*0000*/                   MOV R1, c[0x0][0x28] ;
+... .L_x_0:
+...         /*0010*/                   HGMMA.64x256x16.F32.BF16 R24, gdesc[UR4], R24 ;
+...         /*0020*/               @P0 BRA `(.L_x_0) ;
+...         /*0030*/                   EXIT ;
+... ''')["k"]
+>>> kernel.loops[0].start, kernel.loops[0].count("HGMMA.64x256x16")
+(16, 1)
+"""
 
 from __future__ import annotations
 
@@ -53,11 +68,11 @@ class Loop:
 
     @cached_property
     def counts(self) -> Counter[str]:
-        """How many instructions of each mnemonic, `HGMMA`, there are."""
+        """The number of instructions by mnemonic."""
         return Counter(instruction.mnemonic for instruction in self.instructions)
 
     def count(self, opcode: str) -> int:
-        """How many instructions start with `opcode`: a mnemonic, perhaps with modifiers."""
+        """Return how many instructions have `opcode`: a mnemonic, perhaps with modifiers."""
         return sum(
             f"{instruction.opcode}.".startswith(f"{opcode}.") for instruction in self.instructions
         )
@@ -74,7 +89,7 @@ class Kernel:
 
     @cached_property
     def counts(self) -> Counter[str]:
-        """How many instructions of each mnemonic there are."""
+        """The number of instructions by mnemonic."""
         return Counter(instruction.mnemonic for instruction in self.instructions)
 
     @cached_property
@@ -83,7 +98,7 @@ class Kernel:
         return _loops(self)
 
     def loops_with(self, opcode: str) -> tuple[Loop, ...]:
-        """The smallest loops that have such an instruction: loops around them do not count."""
+        """Return the innermost loops that have such an instruction."""
         found = [loop for loop in self.loops if loop.count(opcode)]
         return tuple(
             loop
@@ -97,12 +112,12 @@ def _contains(loop: Loop, other: Loop) -> bool:
 
 
 def disassemble(cubin: bytes) -> Mapping[str, Kernel]:
-    """The kernels of a cubin by name; `MissingToolError` without `nvdisasm`."""
+    """Return the kernels of a cubin by name; raise `MissingToolError` without `nvdisasm`."""
     return parse_sass(listing(cubin))
 
 
 def listing(cubin: bytes, *, source_lines: bool = False) -> str:
-    """What `nvdisasm -c` prints, with the source lines of instructions if asked for.
+    """Return what `nvdisasm -c` prints, with the source lines of instructions if asked for.
 
     Raises `MissingToolError` without `nvdisasm`.
     """
@@ -131,7 +146,7 @@ def located_lines(text: str) -> Iterator[tuple[str, tuple[str, int] | None]]:
 
 
 def parse_sass(text: str) -> Mapping[str, Kernel]:
-    """The kernels in a listing of `nvdisasm -c`."""
+    """Parse the kernels in a listing of `nvdisasm -c`."""
     kernels: dict[str, tuple[list[Instruction], dict[str, int]]] = {}
     name: str | None = None
     instructions: list[Instruction] = []
@@ -187,7 +202,7 @@ def _loops(kernel: Kernel) -> tuple[Loop, ...]:
 
 
 def _graph(kernel: Kernel) -> tuple[list[list[Instruction]], list[list[int]]]:
-    """Blocks of instructions, and for each the indices of those that may follow."""
+    """Return the basic blocks, and for each the indices of its successors."""
     starts = set(kernel.labels.values())
     blocks: list[list[Instruction]] = []
     ended = True
@@ -217,7 +232,7 @@ def _falls_through(last: Instruction) -> bool:
 
 
 def _dominators(successors: Sequence[Sequence[int]]) -> list[int]:
-    """By block: the set of blocks on every way to it, as bits."""
+    """Return for each block its dominators, as a bit mask (iterative data-flow analysis)."""
     count = len(successors)
     predecessors: list[list[int]] = [[] for _ in range(count)]
     for index, targets in enumerate(successors):
@@ -239,7 +254,7 @@ def _dominators(successors: Sequence[Sequence[int]]) -> list[int]:
 
 
 def _body(tail: int, head: int, successors: Sequence[Sequence[int]]) -> set[int]:
-    """The blocks that reach `tail` without passing `head`."""
+    """Return the body of the natural loop of a back edge: what reaches `tail` without `head`."""
     body, pending = {head}, [tail]
     while pending:
         index = pending.pop()

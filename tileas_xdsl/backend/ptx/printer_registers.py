@@ -1,8 +1,16 @@
 """Register coalescing: values that flow into one another share registers where they can.
 
-An accumulator and the MMA that updates it, and a block argument and the values passed to it, want
-the same registers.  They get them unless their live ranges interfere; then the printer writes
-moves.  Every other value has virtual registers of its own: ptxas allocates.
+PTX has no block arguments and no tied operands, so the printer must write moves for both, unless
+both sides have one register. Two values are coalesced if their live ranges do not interfere
+(Chaitin et al., "Register allocation via coloring", 1981), in order of benefit: in-place operands
+(accumulators of wgmma) first, then loop-carried values, then other block arguments.
+
+    ^loop(%a):                          %r2 is %n at entry, %a and %b:
+      %b = mul.lo.s32 %a, %a            $L1: mul.lo.s32 %r2, %r2, %r2;
+      bra ^loop(%b)                          @%p0 bra $L1;
+
+Were %a used behind %b, both would be live at once: `mov.b32` then carries %b to %a. All other
+values have virtual registers of their own, which ptxas allocates.
 """
 
 from __future__ import annotations
@@ -21,7 +29,7 @@ Pair = tuple[SSAValue, SSAValue]
 
 
 def edges(op: object) -> Iterator[tuple[Block, Sequence[SSAValue]]]:
-    """The blocks that a terminator leads to, with what it passes to their arguments."""
+    """Yield the successors of a terminator, with the values passed to their arguments."""
     if isinstance(op, BraOp):
         yield op.target, op.arguments
     elif isinstance(op, CondBraOp):
@@ -30,19 +38,19 @@ def edges(op: object) -> Iterator[tuple[Block, Sequence[SSAValue]]]:
 
 
 def shared_registers(blocks: Sequence[Block]) -> Mapping[SSAValue, SSAValue]:
-    """By value: the value whose registers it has, where that is another one."""
-    wishes = [*_in_place(blocks), *_passed(blocks)]
-    if not wishes:
+    """Map each value to the value whose registers it shares, where that is another one."""
+    candidates = [*_in_place(blocks), *_passed(blocks)]
+    if not candidates:
         return {}
-    liveness = Liveness(blocks, dict.fromkeys(value for pair in wishes for value in pair))
+    liveness = Liveness(blocks, dict.fromkeys(value for pair in candidates for value in pair))
     classes = _Classes(liveness)
-    for one, other in wishes:
+    for one, other in candidates:
         classes.join(one, other)
     return classes.leaders()
 
 
 def _in_place(blocks: Sequence[Block]) -> Iterator[Pair]:
-    """Operands and results that are the same registers of an instruction."""
+    """Yield operands and results that are the same registers of an instruction."""
     for block in blocks:
         for op in block.ops:
             if getattr(op, "IN_PLACE", False):
@@ -54,7 +62,7 @@ def _in_place(blocks: Sequence[Block]) -> Iterator[Pair]:
 
 
 def _passed(blocks: Sequence[Block]) -> Iterator[Pair]:
-    """Arguments of blocks and what is passed to them; what comes from later blocks first."""
+    """Yield block arguments and the values passed to them, back edges (of loops) first."""
     order = {block: index for index, block in enumerate(blocks)}
     forward: list[Pair] = []
     for index, block in enumerate(blocks):
@@ -132,7 +140,7 @@ class _Classes:
         return all(large.takes(member, self._liveness) for member in small.members)
 
     def leaders(self) -> Mapping[SSAValue, SSAValue]:
-        """By value: the first of its class, where that is another value."""
+        """Map each value to the leader of its class, where that is another value."""
         return {
             value: found.leader.value
             for value, found in self._classes.items()

@@ -1,8 +1,13 @@
-"""Iterative modulo scheduling at one initiation interval (Rau, MICRO 1994), for loops of any size.
+"""Iterative modulo scheduling at one initiation interval, for loops of any size.
 
-The task with the longest way to the end goes first, to the first free start of its window.  Where
-none is free, it takes its earliest start that it has not had, and what is in its way is placed
-again; a budget ends that.
+Source: Rau, "Iterative modulo scheduling", MICRO-27, 1994. Tasks are placed in order of height, the
+longest path to the end. A task goes to the first start of its window [earliest, earliest + II) at
+which its units are free modulo II. Where none is free it is placed anyway, at its earliest start or
+one after the last try, and the tasks in conflict are evicted and placed again; a budget of
+placements ends that.
+
+    II = 4, unit T: load reserves 3 cycles, load' 3 cycles: 6 > 4, no schedule at 4
+    II = 6:         load at 0, load' at 3, mma at the earliest start behind both
 """
 
 from __future__ import annotations
@@ -39,7 +44,7 @@ class _ListScheduler:
         self.heights = heights
 
     def run(self) -> tuple[int, ...] | None:
-        """Place all tasks, or give up behind the budget."""
+        """Place all tasks; return None when the budget is exhausted."""
         for _ in range(PLACEMENTS_PER_TASK * len(self.problem.tasks)):
             if not self.waiting:
                 break
@@ -52,7 +57,7 @@ class _ListScheduler:
         return tuple(self.placed[task] - first for task in range(len(self.problem.tasks)))
 
     def _is_apart(self) -> bool:
-        """Whether a group that has to be in one stage is not."""
+        """Whether a group of tasks that must share a stage does not."""
         groups = self.problem.same_stage
         return any(len({self.placed[task] // self.ii for task in group}) > 1 for group in groups)
 
@@ -82,7 +87,7 @@ class _ListScheduler:
         return self.table.fits(task, start) is not None
 
     def _evict_holders(self, task: int, start: int) -> None:
-        """Take away placed tasks, the last first, until the units of a task are free."""
+        """Evict placed tasks, those with the least height first, until a task's units are free."""
         for other in sorted(self.placed, key=lambda one: self.heights[one]):
             if self._is_free(task, start):
                 return

@@ -1,8 +1,15 @@
 """MMA operands A and B as register fragments, loaded a few k-steps at a time.
 
-Tiles in shared memory are read directly.  Tiles in registers are exchanged through shared memory,
-all at once, unless the same warps already own the elements that are needed; where memory is scarce
-they are converted in chunks, and kept in registers for all steps.
+An operand as a whole may need more registers than a thread has: B of 64x256 f16, 32 KiB, is 256
+registers per thread of a warp that reads all of it. So each step along K loads its own fragment:
+
+    in shared memory      ldmatrix or ld.shared of the step's rows, straight from the tile
+    in registers          exchanged through scratch once, then loaded by step (or at once if small)
+    a splat, or owned     no memory: registers are renamed
+    where memory is scarce: converted in chunks, kept in registers for all steps
+
+The loads of a step are planned by the layout library on the actual addresses of its elements, so
+swizzles and transposes need no case of their own.
 """
 
 from __future__ import annotations
@@ -74,14 +81,14 @@ class Side:
 
     @property
     def step(self) -> RegisterLayout:
-        """What is multiplied at once."""
+        """The register layout of one step along K."""
         return self.layout(self.tiling.step)
 
     def part(self, bits: Ints, k: int) -> Ints:
         """Return the part of a table of the whole tile that step `k` multiplies."""
         depth = self.tiling.step
-        mine = slice(k * depth, (k + 1) * depth)
-        return bits[..., mine, :] if self.of_b else bits[..., mine]
+        of_step = slice(k * depth, (k + 1) * depth)
+        return bits[..., of_step, :] if self.of_b else bits[..., of_step]
 
 
 @dataclass(frozen=True)
@@ -142,7 +149,7 @@ def _operand(e: ThreadBuilder, op: DotOp | AsyncDotOp, side: Side) -> Operand | 
 
 
 def _in_registers(tile: RegisterTile, e: ThreadBuilder, steps: int) -> Operand:
-    """A tile that threads have already, step after step."""
+    """Return a tile in the operand's own layout: a step is a range of its registers."""
     file, count = RegisterFile.of(e, tile), tile.layout.values // steps
     return Operand(
         tile.element,
@@ -217,5 +224,5 @@ def _moves_of_exchange(
 
 def _moves(bits: Ints, elem_bits: int, side: Side, agent: Agent, k: int) -> Moves:
     """Return the loads of step `k` of a tile whose elements are at bit addresses `bits`."""
-    mine = side.part(bits, k).ravel(order="F")
-    return moves_of_buffer("load", side.step, Buffer("a step of K", mine, elem_bits))
+    addresses = side.part(bits, k).ravel(order="F")
+    return moves_of_buffer("load", side.step, Buffer("a step of K", addresses, elem_bits))

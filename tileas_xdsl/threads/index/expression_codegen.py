@@ -1,6 +1,13 @@
-"""Code generation for expressions of `layout.expr.expression` that are evaluated at run time.
+"""Emit code for `layout.expr.expression`, in `arith` or in `llvm` (a `Language` has the
+operations).
 
-The same code is emitted in `arith` and in `llvm`: a `Language` maps operations to either.
+Expressions floor, machine division truncates. Where an operand may be negative, flooring is made of
+truncation and a correction; equal subexpressions are emitted once:
+
+    d0 // 4, d0 >= 0           arith.divsi %d0, %c4
+    x // 4                     %q = arith.divsi %x, %c4;  %r = arith.remsi %x, %c4
+                               %fix = (%r != 0) and ((%r xor %c4) < 0)
+                               select %fix, %q - 1, %q
 """
 
 from __future__ import annotations
@@ -150,7 +157,7 @@ class NumberEmitter:
         return self.emit(0, integer_bits(like.type))
 
     def _corrects(self, lhs: SSAValue, rhs: SSAValue) -> tuple[SSAValue, SSAValue]:
-        """Return the remainder of truncating division, and whether flooring differs from it."""
+        """Return the truncating remainder, and whether flooring differs: it has the other sign."""
         remainder = self._binary("remainder", lhs, rhs)
         zero = self._zero(lhs)
         some = self._put(self.language.compare(remainder, zero, "ne"))

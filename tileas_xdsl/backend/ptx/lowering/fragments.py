@@ -1,4 +1,15 @@
-"""Fragments: elements and runs of elements taken out, put in and put together."""
+"""Lower operations on `vector` values: extract, insert, slice, join, shuffle, map.
+
+A vector is a tuple of registers (`forms.py`): 32-bit elements one each, 16- and 8-bit elements
+packed by two and four. Whole registers are renamed, which costs nothing; single packed elements
+are taken out by `mov.b32` or shifts:
+
+    %x = vector.extract %u[1] : f16 from vector<2xf16>     mov.b32 {%h6, %h7}, %r5;     %h7
+    cute.fragment.slice %v[4 to 8] : vector<16xf16>        registers 2 and 3 of %v
+
+`cute.fragment.map` is a body for each element. It is lowered once: `ptx` operations take tuples of
+registers, and the printer writes the instruction for each of them.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +27,7 @@ from tileas_xdsl.dialects import cute, ptx
 
 
 def registers_of(low: Lowering, value: SSAValue, start: int, count: int) -> SSAValue:
-    """Some registers of a tuple, the tuple itself if they are all."""
+    """Return a range of a tuple of registers, the tuple itself if the range is all of it."""
     total = value.type.count.data if isinstance(value.type, ptx.RegType) else 1
     if start == 0 and count == total:
         return value
@@ -24,7 +35,7 @@ def registers_of(low: Lowering, value: SSAValue, start: int, count: int) -> SSAV
 
 
 def element(low: Lowering, value: SSAValue, form: Form, index: int) -> SSAValue:
-    """One element, in the register that a scalar has."""
+    """Return one element, in the register form of a scalar."""
     register = registers_of(low, value, index // form.per_register, 1)
     if not form.packed:
         return register
@@ -44,7 +55,7 @@ def _byte(low: Lowering, register: SSAValue, form: Form, index: int) -> SSAValue
 
 
 def assemble(low: Lowering, elements: Sequence[SSAValue], form: Form) -> SSAValue:
-    """A fragment of single elements."""
+    """Assemble a fragment of single elements."""
     if not form.packed:
         return elements[0] if len(elements) == 1 else low.emit(ptx.PackOp(elements))
     return gather(low, low.emit(ptx.PackOp(elements)), form)
@@ -82,7 +93,7 @@ def _insert(op: vector.InsertOp, low: Lowering) -> None:
 def _replaced(
     low: Lowering, register: SSAValue, form: Form, index: int, source: SSAValue
 ) -> SSAValue:
-    """A register with another element."""
+    """Return a packed register with one element replaced."""
     single = replace(form, count=1)
     found = spread(low, register, single)
     elements = [low.emit(ptx.ExtractOp(found, k)) for k in range(form.per_register)]
@@ -170,7 +181,7 @@ def _select(op: cute.SelectFragmentOp, low: Lowering) -> None:
 
 
 def _map(op: cute.MapFragmentOp, low: Lowering) -> None:
-    """The body once, on tuples of registers: an instruction goes through all of a tuple."""
+    """Lower the body once, on tuples of registers."""
     block = op.body.block
     for argument, value in zip(block.args, op.inputs, strict=True):
         low.define(argument, spread(low, low.value(value), low.form(value)))

@@ -1,4 +1,20 @@
-"""Conversions of `arith`: widths, floats and integers, bits read as another type."""
+"""Lower conversions of `arith`: integer widths, floats, integers to floats and back, bitcasts.
+
+`cvt` of PTX has no path for some pairs, and two roundings in a row are not one: f64 to f16 by way
+of f32 would round ties twice. The first step therefore rounds to odd (Boldo and Melquiond,
+"Emulation of FMA and correctly rounded sums: proved algorithms using rounding to odd"): truncate,
+and set the last bit if that was inexact, so that no tie of the second rounding is made by the
+first.
+
+    %h = arith.truncf %d : f64 to f16        cvt.rz.f32.f64 %f0, %fd0;
+                                             cvt.f64.f32 %fd1, %f0;
+                                             setp.ne.f64 %p0, %fd1, %fd0;      inexact
+                                             mov.b32 %r0, %f0;
+                                             or.b32 %r1, %r0, 1;
+                                             selp.b32 %r2, %r1, %r0, %p0;
+                                             mov.b32 %f1, %r2;
+                                             cvt.rn.f16.f32 %h2, %f1;
+"""
 
 from __future__ import annotations
 
@@ -46,11 +62,7 @@ def _truncate_float(op: arith.TruncFOp, low: Lowering) -> None:
 
 
 def _to_odd(low: Lowering, value: SSAValue, type_: str, back: str) -> SSAValue:
-    """Round a wide number to f32 to odd, so that rounding the result again rounds once.
-
-    Source: Boldo and Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms
-    using rounding to odd".
-    """
+    """Round a wider number to f32 to odd, so that rounding the result again rounds once."""
     cut = low.emit(ptx.CvtOp(value, "f32", type_, rounding="rz"))
     whole = "rzi" if back[0] in "su" else None
     again = low.emit(ptx.CvtOp(cut, back, "f32", rounding=whole))
@@ -78,7 +90,7 @@ def _index_cast(op: arith.IndexCastOp, low: Lowering) -> None:
 
 
 def _resize(low: Lowering, value: SSAValue, source: Form, result: Form, sign: str) -> SSAValue:
-    """An integer in more or fewer bits."""
+    """Extend or truncate an integer; a predicate becomes 1 or, signed, -1."""
     if source.kind == "pred":
         kind = f"b{register_bits(result)}"
         true = low.constant(-1 if sign == "s" else 1, kind)
@@ -136,13 +148,13 @@ def _to_integer(op: ToInteger, low: Lowering) -> None:
 
 
 def _nan_is_zero(low: Lowering, real: SSAValue, found: SSAValue, kind: str) -> SSAValue:
-    """As it is of f32; `cvt` makes the smallest number of a NaN of f64."""
+    """Replace the result of a NaN by 0, as for f32: `cvt` of f64 gives the smallest integer."""
     is_nan = low.emit(ptx.SetpOp(real, real, "nan", "f64"))
     return low.emit(ptx.SelpOp(low.constant(0, kind), found, is_nan, kind))
 
 
 def _to_bit(low: Lowering, real: SSAValue, sign: str, type_: str) -> SSAValue:
-    """A set bit is 1, or -1 where it is signed; what is past it saturates."""
+    """Convert to one bit, saturating: true from 1 on, or up to -1 where it is signed."""
     if sign == "s":
         return low.emit(ptx.SetpOp(real, low.constant(-1.0, type_), "le", type_))
     return low.emit(ptx.SetpOp(real, low.constant(1.0, type_), "ge", type_))
@@ -156,7 +168,7 @@ def _bitcast(op: arith.BitcastOp | vector.BitcastOp, low: Lowering) -> None:
 
 
 def reinterpret(low: Lowering, value: SSAValue, source: Form, result: Form) -> SSAValue:
-    """The same bits in the registers of another form."""
+    """Return the same bits in the registers of another form."""
     if "pred" in (source.kind, result.kind):
         if source.kind == result.kind and source.count == result.count:
             return value

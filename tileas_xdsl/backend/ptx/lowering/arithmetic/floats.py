@@ -1,4 +1,14 @@
-"""Float arithmetic and comparisons of `arith` and `vector.fma`, on scalars and fragments."""
+"""Lower float arithmetic and comparisons of `arith` and `vector.fma`, on scalars and fragments.
+
+f32, f64, f16 and bf16 have instructions, the latter two also on pairs; 8-bit floats and tf32 are
+widened to f32 and rounded once afterwards:
+
+    %u = arith.addf %w, %w : vector<2xf16>        add.rn.f16x2 %r5, %r4, %r4;
+
+The rounding is always written (`.rn`) unless `fastmath` allows contraction: without it, ptxas may
+fuse a multiplication and an addition, and results would depend on its version (PTX ISA, `mul`,
+`add`). NaN semantics follow `arith`: `maximumf` propagates NaN (`max.NaN`), `maxnumf` does not.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +28,7 @@ from tileas_xdsl.dialects.ptx.elementwise.arith import BinaryOp
 Binary = arith.AddfOp | arith.SubfOp | arith.MulfOp
 
 HALVES = ("f16", "bf16")
-"""Floats of 16 bits, which PTX computes with one by one and in pairs."""
+"""16-bit floats: PTX has instructions for single ones and for pairs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +59,7 @@ COMPARISONS = (
 
 
 def computes(low: Lowering, form: Form) -> str:
-    """The type of an instruction that computes with such floats; bytes and tf32 are widened."""
+    """Return the instruction type to compute in; 8-bit floats and tf32 are widened to f32."""
     if form.element in ("f32", "f64"):
         return form.element
     if form.element in HALVES:
@@ -60,7 +70,7 @@ def computes(low: Lowering, form: Form) -> str:
 
 
 def operands(low: Lowering, values: Sequence[SSAValue], form: Form, type_: str) -> list[SSAValue]:
-    """The registers of values as an instruction of `type_` takes them."""
+    """Return the registers of values, widened if the instruction's type is wider."""
     found = [low.value(value) for value in values]
     if type_ != "f32" or form.element == "f32":
         return found
@@ -68,7 +78,7 @@ def operands(low: Lowering, values: Sequence[SSAValue], form: Form, type_: str) 
 
 
 def result_of(low: Lowering, value: SSAValue, form: Form, type_: str) -> SSAValue:
-    """What an instruction of `type_` gives, in the form of the result."""
+    """Return the result of an instruction of `type_`, narrowed to the form of the operation."""
     return narrow(low, value, form) if type_ == "f32" else value
 
 
@@ -92,7 +102,7 @@ def _binary(op: Binary, low: Lowering) -> None:
 
 
 def _rounding(rule: FloatRule, mode: FloatMode) -> str | None:
-    """Without a rounding ptxas may fuse what is multiplied and added."""
+    """Return the rounding to write; None lets ptxas contract a multiplication and an addition."""
     if not rule.rounds:
         return None
     return mode.rounding or (None if mode.fuses else NEAREST)
@@ -104,7 +114,7 @@ def _flushes(op: Operation, mode: FloatMode) -> bool:
 
 
 def _extreme_of_doubles(low: Lowering, rule: FloatRule, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-    """A minimum or maximum of f64 that a NaN goes through, which PTX has not: a sum is NaN too."""
+    """Emit min or max of f64 that propagates NaN, which PTX lacks: a sum of both is NaN too."""
     found = low.emit(rule.instruction(lhs, rhs, "f64"))
     total = low.emit(ptx.AddOp(lhs, rhs, "f64", rounding=NEAREST))
     unordered = low.emit(ptx.SetpOp(lhs, rhs, "nan", "f64"))
@@ -138,7 +148,7 @@ def _negate(op: arith.NegfOp, low: Lowering) -> None:
 
 
 def signs(low: Lowering, form: Form, *, others: bool = False) -> SSAValue:
-    """The bits of a register of bytes that are signs, or all others."""
+    """Return the mask of the sign bits of packed bytes, or of all other bits."""
     mask = 0x80808080 if form.kind == "b32" else 0x8080
     every = (1 << int(form.kind[1:])) - 1
     return low.constant(every ^ mask if others else mask, form.kind)

@@ -1,4 +1,17 @@
-"""Integer arithmetic, comparisons and selections of `arith`, on scalars and fragments."""
+"""Lower integer arithmetic, comparisons and selections of `arith`, on scalars and fragments.
+
+PTX computes in 16, 32 and 64 bits. Bytes are extended first, by zeros or the sign as the operation
+reads them, and only their low 8 bits are used afterwards; `i1` is a predicate register:
+
+    %q = arith.shrui %i, %j : i8                  cvt.u16.u8 %h3, %h0;
+                                                  cvt.u16.u8 %h4, %h1;
+                                                  cvt.u32.u16 %r3, %h4;
+                                                  shr.u16 %h5, %h3, %r3;
+    %s = arith.addi %p, %q : i1                   xor.pred %p2, %p0, %p1;
+
+A signed `i1` that is true is -1, so that its order is the reverse of the unsigned one. Shifts clamp
+at the width, as PTX does (`shl`, `shr`: amounts above the register width are clamped to it).
+"""
 
 from __future__ import annotations
 
@@ -28,7 +41,7 @@ class IntegerRule:
     """The letter of the instruction's type."""
     mode: str | None = None
     predicate: type[ptx.AndOp | ptx.OrOp | ptx.XorOp] | None = None
-    """What it is on single bits."""
+    """The instruction on predicates."""
 
 
 RULES: Mapping[type[Operation], IntegerRule] = {
@@ -70,12 +83,12 @@ COMPARISONS: tuple[tuple[str, str], ...] = (
 
 
 def register_bits(form: Form) -> int:
-    """The bits of a register that one element is computed in."""
+    """Return the bits of the register in which an element is computed."""
     return max(form.bits, 16)
 
 
 def whole_integers(low: Lowering, form: Form) -> None:
-    """Refuse what is no integer of at least 8 bits."""
+    """Raise for elements that are not integers of at least 8 bits."""
     if form.is_float or form.kind == "pred":
         raise low.error(f"PTX does not compute with {form.element} like this: extend it")
 
@@ -98,7 +111,7 @@ def _binary(op: arith.AddiOp, low: Lowering) -> None:
 
 
 def power_of_two(value: SSAValue) -> int | None:
-    """k if the value is the constant 2**k (of all elements)."""
+    """Return k if the value is the constant 2**k (in all elements), else None."""
     number = constant_integer(value)
     if number is None or not is_power_of_two(number):
         return None
@@ -106,7 +119,7 @@ def power_of_two(value: SSAValue) -> int | None:
 
 
 def constant_integer(value: SSAValue) -> int | None:
-    """The integer, read as signed, that a constant gives (to all elements); else None."""
+    """Return the value, read as signed, of an integer constant or splat; else None."""
     op = value.owner
     if not isinstance(op, arith.ConstantOp):
         return None
@@ -120,7 +133,7 @@ def constant_integer(value: SSAValue) -> int | None:
 
 
 def as_signed(attribute: IntegerAttr) -> int:
-    """The number; i1 and index as they are, others wrapped to their width."""
+    """Return the value of an attribute, wrapped to its signed width; i1 and index unchanged."""
     number, type_ = attribute.value.data, attribute.type
     if not isinstance(type_, IntegerType) or type_.width.data == 1:
         return number
@@ -153,7 +166,7 @@ def _shift(op: arith.ShLIOp, low: Lowering) -> None:
 
 
 def _amount(op: arith.ShLIOp, low: Lowering, form: Form) -> SSAValue:
-    """How far to shift, in 32 bits; what is past the width stays past it."""
+    """Return the shift amount in 32 bits; amounts past the width stay past it."""
     if (number := constant_integer(op.rhs)) is not None:
         return low.constant(number if 0 <= number < form.bits else form.bits)
     amount = spread(low, low.value(op.rhs), form)
@@ -180,7 +193,7 @@ def _compare(op: arith.CmpiOp, low: Lowering) -> None:
 def _compare_bits(
     low: Lowering, comparison: str, sign: str, lhs: SSAValue, rhs: SSAValue
 ) -> SSAValue:
-    """Single bits: a set one is -1 where it is signed, so that the order is the other way."""
+    """Compare predicates; signed, true is -1, so that the order is reversed."""
     if comparison in ("eq", "ne"):
         different = low.emit(ptx.XorOp(lhs, rhs, "pred"))
         return different if comparison == "ne" else low.emit(ptx.NotOp(different, "pred"))
@@ -206,7 +219,7 @@ def select(low: Lowering, condition: SSAValue, lhs: SSAValue, rhs: SSAValue, kin
 
 
 def select_predicate(low: Lowering, condition: SSAValue, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-    """The same between predicates, which `selp` does not take."""
+    """Select between predicates, which `selp` does not take."""
     taken = low.emit(ptx.AndOp(condition, lhs, "pred"))
     other = low.emit(ptx.NotOp(condition, "pred"))
     return low.emit(ptx.OrOp(taken, low.emit(ptx.AndOp(other, rhs, "pred")), "pred"))

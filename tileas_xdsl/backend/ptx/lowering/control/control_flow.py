@@ -1,4 +1,17 @@
-"""Loops and branches of `scf` as blocks; what a loop carries is arguments of its blocks."""
+"""Lower loops and branches of `scf` to blocks; values that a loop carries are block arguments.
+
+A loop that is known to run is tested at its bottom, one branch per iteration; any other at its top:
+
+    scf.for %i = 0 to 8 iter_args(%a = %n)        mov.b32 %r1, 0;
+                                                  mov.b32 %r2, %r0;
+      %b = arith.muli %a, %a                  $L1: mul.lo.s32 %r2, %r2, %r2;
+      scf.yield %b                                add.s32 %r1, %r1, 1;
+                                                  setp.lt.s32 %p0, %r1, 8;
+                                                  @%p0 bra $L1;
+
+A branch of a few cheap operations without effects computes both arms and selects (`selp`), because
+a divergent branch costs more: two passes, and the reconvergence.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +40,7 @@ CHEAP = (
     arith.AddfOp,
     arith.MulfOp,
 )
-"""What has no effect, never traps and costs an instruction or two."""
+"""Operations without effects or traps that cost an instruction or two."""
 
 
 def _types(low: Lowering, values: Sequence[SSAValue]) -> list[RegType]:
@@ -35,7 +48,7 @@ def _types(low: Lowering, values: Sequence[SSAValue]) -> list[RegType]:
 
 
 def _region(low: Lowering, region: Region) -> list[SSAValue]:
-    """Lower the only block of a region; what it yields."""
+    """Lower the only block of a region and return the registers that it yields."""
     block = region.block
     last = block.last_op
     low.lower(op for op in block.ops if op is not last)
@@ -80,7 +93,7 @@ def _once(op: scf.ForOp, low: Lowering) -> None:
 
 
 def _loop(op: scf.ForOp, low: Lowering, bits: int) -> None:
-    """Tested at its top: what it carries is in the registers of the header before and behind it."""
+    """Lower a loop tested at its top; the header's arguments are the results behind the loop."""
     header, body, after = block_of(_types(low, (op.lb, *op.iter_args))), block_of(), block_of()
     low.act(ptx.BraOp(header, *[low.value(value) for value in (op.lb, *op.iter_args)]))
     with low.looping(op):
@@ -102,7 +115,7 @@ def _next(op: scf.ForOp, low: Lowering, counter: SSAValue, bits: int) -> SSAValu
 
 
 def _counted_loop(op: scf.ForOp, low: Lowering, bits: int) -> None:
-    """Tested at its bottom, since it is known to run."""
+    """Lower a loop that runs at least once, tested at its bottom."""
     body, after = block_of(_types(low, (op.lb, *op.iter_args))), block_of()
     low.act(ptx.BraOp(body, *[low.value(value) for value in (op.lb, *op.iter_args)]))
     with low.looping(op):
@@ -169,13 +182,13 @@ def _while(op: scf.WhileOp, low: Lowering) -> None:
 
 
 def _switch(op: scf.IndexSwitchOp, low: Lowering) -> None:
-    """One comparison after the other."""
+    """Lower a switch to a chain of comparisons."""
     merge = block_of(_types(low, op.output))
     index = low.value(op.arg)
     for case, region in zip(op.cases.get_values(), op.case_regions, strict=True):
         taken, others = block_of(), block_of()
-        number = low.constant(int(case))
-        matches = low.emit(ptx.SetpOp(index, number, "eq", "s32"))
+        label = low.constant(int(case))
+        matches = low.emit(ptx.SetpOp(index, label, "eq", "s32"))
         low.act(ptx.CondBraOp(matches, taken, (), others, ()))
         _arm(low, taken, region, merge)
         low.enter(others)

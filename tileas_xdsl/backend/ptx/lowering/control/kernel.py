@@ -1,7 +1,15 @@
-"""Functions marked `cute.kernel` as entries: parameters, launch bounds, shared memory.
+"""Lower functions marked `cute.kernel` to entries: parameters, launch bounds, shared memory.
+
+    func.func @k(%n: i32, %out: !cute.ptr<i32, gmem>)      .visible .entry k(
+        attributes {cute.kernel,                               .param .u32 k_param_0,
+                    nvvm.reqntid = array<i32: 128, 1, 1>}      .param .u64 k_param_1)
+                                                           .reqntid 128, 1, 1
+                                                           ld.param.u64 %rd0, [k_param_1];
+                                                           cvta.to.global.u64 %rd1, %rd0;
 
 Pointers to global memory are parameters of 64 bits, `index` and `i32` of 32; a tensor map is 128
-bytes, aligned to 64.
+bytes, aligned to 64 (CUDA driver API, `CUtensorMap`). What a launch must know (attributes
+`tileas.*`) stays on the entry.
 """
 
 from __future__ import annotations
@@ -41,7 +49,7 @@ CLUSTER = "nvvm.cluster_dim"
 BLOCKS = "nvvm.minctasm"
 REGISTERS = "nvvm.maxnreg"
 KEPT = "tileas."
-"""How attributes begin that stay on the entry: what a launch has to know."""
+"""Prefix of the attributes that stay on the entry, for the launch."""
 
 SHARED_BYTES = f"{KEPT}smem_bytes"
 
@@ -60,7 +68,7 @@ PARAMETERS: Mapping[str, str] = {
     "f32": "f32",
     "f64": "f64",
 }
-"""The type of the parameter that an element is passed as."""
+"""The PTX type of a parameter by element type."""
 
 
 def is_kernel(op: Operation) -> bool:
@@ -70,7 +78,7 @@ def is_kernel(op: Operation) -> bool:
 
 @dataclass(frozen=True)
 class LoweredKernel:
-    """What a kernel becomes."""
+    """The entry of a kernel, and what the module must declare for it."""
 
     entry: ptx.EntryOp
     uses_shared: bool
@@ -111,7 +119,7 @@ def _lower_body(op: func.FuncOp, entry: ptx.EntryOp, target: Target) -> Lowering
 
 
 def shared_memory() -> ptx.SharedOp:
-    """The declaration of dynamic shared memory."""
+    """Return the declaration of dynamic shared memory."""
     return ptx.SharedOp(SHARED, align=SHARED_ALIGNMENT, extern=True)
 
 
@@ -229,7 +237,7 @@ def _number(op: Operation, name: str) -> int | None:
 
 
 def _blocks(op: func.FuncOp) -> int | None:
-    """Blocks of an SM; one where budgets change, or ptxas would not know what to start from."""
+    """Return the minimum of blocks per SM; 1 with `setmaxnreg`, which needs a register count."""
     blocks = _number(op, BLOCKS)
     known = blocks is not None or REGISTERS in op.attributes
     if known or not any(isinstance(inner, SetMaxRegisterOp) for inner in op.walk()):
@@ -238,7 +246,7 @@ def _blocks(op: func.FuncOp) -> int | None:
 
 
 def remove_dead(entry: ptx.EntryOp) -> None:
-    """Remove what has no effect and is not used, last operations first."""
+    """Remove unused operations without effects, uses before definitions."""
     candidates = [op for block in reversed(entry.body.blocks) for op in reversed(block.ops)]
     while candidates:
         again: list[Operation] = []
