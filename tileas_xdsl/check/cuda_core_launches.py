@@ -6,32 +6,27 @@ inside of `check.cupy()`.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Unpack
 
 from tileas_xdsl.check.cuda_modules import CheckedModule
 from tileas_xdsl.check.launch_capture import (
     CaptureSettings,
+    CheckOptions,
     extents,
     needed,
     replaced,
     settings_of,
 )
-from tileas_xdsl.check.reports import INSTRUCTION_BUDGET, CheckReport
+from tileas_xdsl.check.reports import CheckReport
 
 
 @contextmanager
 def cuda_core(
-    target: str = "sm_90a",
-    *,
-    allow: Iterable[str] = (),
-    schedules: int = 3,
-    seed: int = 0,
-    limit: float = INSTRUCTION_BUDGET,
-    save: str | Path | None = None,
+    target: str = "sm_90a", **options: Unpack[CheckOptions]
 ) -> Generator[list[CheckReport]]:
     """Check every launch by `cuda.core.launch`.
 
@@ -40,7 +35,7 @@ def cuda_core(
     Raises `CaptureUnavailableError` if `cuda.core`, or NVRTC for CUDA C++, is not installed.
     """
     package = needed("cuda.core", "cuda_core", "cuda-core cuda-bindings nvidia-cuda-nvrtc")
-    settings = settings_of(target, allow, schedules, seed, limit, save)
+    settings = settings_of(target, options)
 
     class Device(_Device):
         of = settings

@@ -5,16 +5,17 @@ Inside of the `with`, CuPy's functions make arrays of the host, by numpy, which 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Unpack, cast
 
 import numpy as np
 
 from tileas_xdsl.check.cuda_modules import CheckedModule
 from tileas_xdsl.check.launch_capture import (
     CaptureSettings,
+    CheckOptions,
     HostArray,
     extents,
     needed,
@@ -22,26 +23,18 @@ from tileas_xdsl.check.launch_capture import (
     replaced,
     settings_of,
 )
-from tileas_xdsl.check.reports import INSTRUCTION_BUDGET, CheckReport
+from tileas_xdsl.check.reports import CheckReport
 
 
 @contextmanager
-def cupy(
-    target: str = "sm_90a",
-    *,
-    allow: Iterable[str] = (),
-    schedules: int = 3,
-    seed: int = 0,
-    limit: float = INSTRUCTION_BUDGET,
-    save: str | Path | None = None,
-) -> Generator[list[CheckReport]]:
+def cupy(target: str = "sm_90a", **options: Unpack[CheckOptions]) -> Generator[list[CheckReport]]:
     """Check every launch of a `cupy.RawKernel` or of a kernel of a `cupy.RawModule`.
 
     No GPU is needed.  Raises `CaptureUnavailableError` if CuPy, or NVRTC for CUDA C++, is not
     installed.
     """
     module = needed("cupy", "cupy", "cupy-cuda13x")
-    settings = settings_of(target, allow, schedules, seed, limit, save)
+    settings = settings_of(target, options)
 
     class RawModule(_RawModule):
         of = settings

@@ -1,4 +1,13 @@
-"""What captures of launches share: how launches are checked, saved, and their results kept."""
+"""What captures of launches share: how launches are checked, saved, and their results kept.
+
+Each capture replaces what a library calls to launch a kernel, so that an unmodified program runs
+without a GPU. All take the same keywords (`CheckOptions`):
+
+    with check.cupy("sm_90a", schedules=1, save="folder") as reports:
+        kernel((4,), (128,), (x, y))              CuPy's RawKernel: compiled to PTX
+                                                  -> CaptureSettings.check(text, module, ...)
+                                                  -> saved, checked, results copied into x and y
+"""
 
 from __future__ import annotations
 
@@ -9,7 +18,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,17 +93,30 @@ class CaptureSettings:
         self.reports.append(report)
 
 
-def settings_of(
-    target: str,
-    allow: Iterable[str],
-    schedules: int,
-    seed: int,
-    limit: float,
-    save: str | Path | None,
-) -> CaptureSettings:
-    """Return settings as captures take them."""
-    folder = None if save is None else Path(save)
-    return CaptureSettings(get_target(target), tuple(allow), schedules, seed, limit, folder)
+class CheckOptions(TypedDict, total=False):
+    """The keywords of every capture."""
+
+    allow: Iterable[str]
+    """Rules whose findings are not reported."""
+    schedules: int
+    """How many orders of blocks and warps are tried."""
+    seed: int
+    """Of the random orders."""
+    limit: float
+    """Instructions of a launch before it is given up."""
+    save: str | Path | None
+    """Folder for files of each launch, which `tileas check NAME.ptx --launch NAME.json` repeats."""
+
+
+def settings_of(target: str, options: CheckOptions) -> CaptureSettings:
+    """Return the settings of a capture."""
+    found = CaptureSettings(get_target(target), tuple(options.get("allow", ())))
+    found.schedules = options.get("schedules", found.schedules)
+    found.seed = options.get("seed", found.seed)
+    found.limit = options.get("limit", found.limit)
+    save = options.get("save")
+    found.folder = None if save is None else Path(save)
+    return found
 
 
 def needed(module: str, capture: str, install: str) -> Any:

@@ -6,15 +6,15 @@ Arrays of the host are passed as they are, and hold the results afterwards, as N
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from tileas_xdsl.check.launch_capture import (
     CaptureSettings,
+    CheckOptions,
     argument,
     extents,
     needed,
@@ -22,7 +22,7 @@ from tileas_xdsl.check.launch_capture import (
     replaced,
     settings_of,
 )
-from tileas_xdsl.check.reports import INSTRUCTION_BUDGET, CheckReport
+from tileas_xdsl.check.reports import CheckReport
 from tileas_xdsl.interpreters.ptx import LaunchError, PtxModule, load
 
 TASKS_PER_BLOCK = 128
@@ -30,15 +30,7 @@ TASKS_PER_BLOCK = 128
 
 
 @contextmanager
-def numba(
-    target: str = "sm_90a",
-    *,
-    allow: Iterable[str] = (),
-    schedules: int = 3,
-    seed: int = 0,
-    limit: float = INSTRUCTION_BUDGET,
-    save: str | Path | None = None,
-) -> Generator[list[CheckReport]]:
+def numba(target: str = "sm_90a", **options: Unpack[CheckOptions]) -> Generator[list[CheckReport]]:
     """Check every launch of a kernel of numba-cuda (`@cuda.jit`, without a signature).
 
     No GPU is needed.  Raises `CaptureUnavailableError` if numba-cuda is not installed.
@@ -46,7 +38,7 @@ def numba(
     install = "numba-cuda[cu13]"
     cuda = needed("numba.cuda", "numba", install)
     dispatcher = needed("numba.cuda.dispatcher", "numba", install).CUDADispatcher
-    settings = settings_of(target, allow, schedules, seed, limit, save)
+    settings = settings_of(target, options)
     kernels: dict[tuple[Any, ...], tuple[str, PtxModule]] = {}
 
     def configured(kernel: Any, sizes: Sequence[Any]) -> Callable[..., None]:

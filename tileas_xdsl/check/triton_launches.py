@@ -8,21 +8,22 @@ launch.  Tensors stay on the CPU, and hold the results afterwards as on a GPU.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
 from math import prod
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Unpack
 
 from tileas_xdsl.check.launch_capture import (
     CaptureSettings,
     CaptureUnavailableError,
+    CheckOptions,
     settings_of,
 )
-from tileas_xdsl.check.reports import INSTRUCTION_BUDGET, CheckReport
+from tileas_xdsl.check.reports import CheckReport
 from tileas_xdsl.check.triton_arguments import TritonArguments
 from tileas_xdsl.interpreters.ptx import load
 from tileas_xdsl.interpreters.ptx.launch import pick_kernel
@@ -31,24 +32,15 @@ WARP = 32
 
 
 @contextmanager
-def triton(
-    target: str = "sm_90a",
-    *,
-    allow: Iterable[str] = (),
-    schedules: int = 3,
-    seed: int = 0,
-    limit: float = INSTRUCTION_BUDGET,
-    save: str | Path | None = None,
-) -> Generator[list[CheckReport]]:
+def triton(target: str = "sm_90a", **options: Unpack[CheckOptions]) -> Generator[list[CheckReport]]:
     """Check every launch of Triton inside of the `with`, which yields the list of their reports.
 
     The kernels get tensors of the CPU and no GPU is needed; results are those of the first order
-    of completion.  Autotuning checks each configuration once and keeps the first.  `save` names a
-    folder for files of each launch, which `tileas check NAME.ptx --launch NAME.json` repeats.
-    Raises `CaptureUnavailableError` if Triton or PyTorch is not installed.
+    of completion.  Autotuning checks each configuration once and keeps the first.  Raises
+    `CaptureUnavailableError` if Triton or PyTorch is not installed.
     """
     driver = _driver_config()
-    settings = settings_of(target, allow, schedules, seed, limit, save)
+    settings = settings_of(target, options)
     before = driver._active
     driver.set_active(CheckingDriver(settings))
     try:

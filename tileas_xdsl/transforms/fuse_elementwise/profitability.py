@@ -94,7 +94,7 @@ def dropped(op: ExpandDimsOp | ViewOp) -> Sequence[int | None] | None:
     there, here = shape_of(op.source.type), shape_of(op.result.type)
     if there is None or here is None or (isinstance(op, ViewOp) and not op.is_whole):
         return None
-    if op.source.type.get_element_type() != op.result.type.get_element_type():  # pyright: ignore
+    if element_of(op.source.type) != element_of(op.result.type):
         return None
     kept = [axis for axis, extent in enumerate(here) if extent != 1]
     if [here[axis] for axis in kept] != [extent for extent in there if extent != 1]:

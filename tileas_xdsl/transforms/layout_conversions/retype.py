@@ -130,7 +130,9 @@ class Retyping:
     def _set_constant(self, op: arith.ConstantOp, type_: Tile) -> None:
         old = op.value
         if isinstance(old, DenseIntOrFPElementsAttr):
-            op.properties["value"] = DenseIntOrFPElementsAttr(type_, old.data)  # pyright: ignore
+            # Of the old element type, which the attribute's own type is bound to.
+            dense = TensorType(old.get_element_type(), type_.get_shape(), type_.encoding)
+            op.properties["value"] = DenseIntOrFPElementsAttr(dense, old.data)
             self._undo.append(lambda: op.properties.__setitem__("value", old))
 
     def _touch(self, op: Operation | None) -> None:

@@ -8,9 +8,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType, IntegerAttr, VectorType
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, VectorType
 from xdsl.dialects.vector import BitcastOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.utils.hints import isa
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.locations import name_of
@@ -120,7 +121,7 @@ class State:
         found = self.values[value]
         if not isinstance(found, AffineForm):
             return found
-        if found.is_constant and not isinstance(value.type, IndexType):
-            constant: Any = IntegerAttr(int(found.constant[0, 0]), value.type)  # pyright: ignore
+        if found.is_constant and isa(value.type, IntegerType):
+            constant = IntegerAttr(int(found.constant[0, 0]), value.type)
             return self.e.insert(arith.ConstantOp(constant)).result
         return self.writer.number(found, np.ones(self.threads, dtype=bool), value.type)

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType
+from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.hints import isa
 
 from tileas_xdsl.dialects.nv_tileaa.base import as_array, shape_of
 from tileas_xdsl.dialects.nv_tileaa.memory import tiled_memory, views
@@ -19,16 +20,22 @@ from tileas_xdsl.transforms.tl_to_tiles.index_forms import IndexForm
 from tileas_xdsl.transforms.tl_to_tiles.raising import INDEX, Raising, check_extents
 
 
+def _zero(array: SSAValue) -> Attribute:
+    element = as_array(array).element_type
+    if isinstance(element, AnyFloat):
+        return FloatAttr(0.0, element)
+    assert isa(element, IntegerType | IndexType)
+    return IntegerAttr(0, element)
+
+
 def load(
     state: Raising, array: SSAValue, starts: Sequence[IndexForm], shape: Sequence[int]
 ) -> SSAValue:
     """Load the tile that begins at `starts`; what is out of bounds is zero."""
     view, coords, offsets = _placed(state, array, starts, shape)
-    element = as_array(array).element_type
-    zero = FloatAttr(0.0, element) if isinstance(element, AnyFloat) else IntegerAttr(0, element)  # pyright: ignore
     made = state.insert(
         tiled_memory.TiledLoadOp(
-            view, coords, offsets=offsets, token=state.held.get(array), padding=zero
+            view, coords, offsets=offsets, token=state.held.get(array), padding=_zero(array)
         )
     )
     if made.out_token is not None:

@@ -122,8 +122,7 @@ def _written(op: Operation) -> list[SSAValue]:
 
 def _carried(op: Operation) -> Iterator[SSAValue]:
     """The variables that a loop has to carry."""
-    block = op.body.block  # pyright: ignore
-    assert isinstance(block, Block)
+    block = op.regions[0].block
     for storage in _written(op):
         is_array = scope_of(storage.type) is Scope.GLOBAL
         if is_array or _is_read_first(block, storage) or _is_read_outside(op, storage):

@@ -103,10 +103,9 @@ class Raising:
         """Return the error for the operation that is converted."""
         return NotTilesError(self.source, reason)
 
-    def constant(self, value: int, type_: Attribute = INDEX) -> SSAValue:
+    def constant(self, value: int, type_: IntegerType | IndexType = INDEX) -> SSAValue:
         """Return a constant integer."""
-        attribute: Any = IntegerAttr(value, type_)  # pyright: ignore
-        return self.insert(arith.ConstantOp(attribute)).result
+        return self.insert(arith.ConstantOp(IntegerAttr(value, type_))).result
 
     def scalar(self, value: SSAValue) -> SSAValue:
         """Return what a scalar became."""

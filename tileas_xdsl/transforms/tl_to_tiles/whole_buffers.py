@@ -15,8 +15,8 @@ through `tl-lower`. Floats are reduced in f32, as `tl-lower` does.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
 
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, TensorType, f16, f32, f64, i32
@@ -138,7 +138,10 @@ def gemm(state: Raising, op: GemmOp) -> None:
     write(state, op.c, state.insert(reductions.DotOp(a, b, c, signedness=signs)).result)
 
 
-_FLOATS: Mapping[Reduction, tuple[type[Operation], float]] = {
+Combine: TypeAlias = Callable[[SSAValue, SSAValue], Operation]
+"""Makes the operation that combines two values."""
+
+_FLOATS: Mapping[Reduction, tuple[Combine, float]] = {
     Reduction.SUM: (arith.AddfOp, 0.0),
     Reduction.ABSSUM: (arith.AddfOp, 0.0),
     Reduction.PROD: (arith.MulfOp, 1.0),
@@ -148,7 +151,7 @@ _FLOATS: Mapping[Reduction, tuple[type[Operation], float]] = {
 }
 """The combiner of floats and its identity."""
 
-_INTEGERS: Mapping[Reduction, tuple[type[Operation], int]] = {
+_INTEGERS: Mapping[Reduction, tuple[Combine, int]] = {
     Reduction.SUM: (arith.AddiOp, 0),
     Reduction.ABSSUM: (arith.AddiOp, 0),
     Reduction.PROD: (arith.MuliOp, 1),
@@ -164,12 +167,12 @@ _INTEGERS: Mapping[Reduction, tuple[type[Operation], int]] = {
 
 def reduce(state: Raising, op: ReduceOp) -> None:
     """Convert a reduction along an axis."""
-    kind, wide, identity = _combiner(state, op.reduction, buffer_element(op.source.type))
+    combine, wide, identity = _combiner(state, op.reduction, buffer_element(op.source.type))
     tile = converted(state, read(state, op.source), wide)
     if op.reduction in (Reduction.ABSSUM, Reduction.ABSMAX):
         absolute = math.AbsFOp if wide == f32 else math.AbsIOp
         tile = state.insert(absolute(tile)).result
-    body = _combining(kind, wide)
+    body = _combining(combine, wide)
     made = reductions.ReduceOp([tile], op.axis.value.data, [identity], body)
     found = state.insert(made).values[0]
     if not isinstance(found.type, TensorType):
@@ -177,14 +180,13 @@ def reduce(state: Raising, op: ReduceOp) -> None:
     found = state.reshaped(found, buffer_shape(op.target.type))
     if not op.is_cleared:
         before = converted(state, read(state, op.target), wide)
-        joined: Any = kind(before, found)  # pyright: ignore
-        found = state.insert(joined).results[0]
+        found = state.insert(combine(before, found)).results[0]
     write(state, op.target, converted(state, found, buffer_element(op.target.type)))
 
 
 def _combiner(
     state: Raising, kind: Reduction, element: Attribute
-) -> tuple[type[Operation], Attribute, Attribute]:
+) -> tuple[Combine, Attribute, Attribute]:
     """Return the operation that combines elements, the type it does so in, and its identity."""
     if _is_float(element) and kind in _FLOATS:
         combiner, identity = _FLOATS[kind]
@@ -222,9 +224,9 @@ def _is_reverse(op: CumSumOp) -> bool:
     return op.properties.get("reverse") is not None
 
 
-def _combining(kind: type[Operation], element: Attribute) -> Block:
+def _combining(combine: Combine, element: Attribute) -> Block:
     block = Block(arg_types=[element, element])
-    made: Any = kind(*block.args)
+    made = combine(block.args[0], block.args[1])
     block.add_ops([made, YieldOp(made.results[0])])
     return block
 

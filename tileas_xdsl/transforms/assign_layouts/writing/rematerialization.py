@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -58,8 +58,9 @@ def _made_anew(op: Operation, encoding: Attribute) -> SSAValue:
     result.name_hint = op.results[0].name_hint
     retype(result, encoding)
     if isinstance(new, arith.ConstantOp) and isinstance(new.value, DenseIntOrFPElementsAttr):
-        dense = DenseIntOrFPElementsAttr(result.type, new.value.data)  # pyright: ignore
-        new.properties["value"] = dense
+        old = new.value
+        type_ = TensorType(old.get_element_type(), old.get_shape(), encoding)
+        new.properties["value"] = DenseIntOrFPElementsAttr(type_, old.data)
     Rewriter.insert_op(new, InsertPoint.after(op))
     return result
 

@@ -114,7 +114,12 @@ def _window(first: Value) -> tuple[Value, Value, Value]:
     left = first & 63
     right = 63 - left
     a, b, c, d = words
-    return tuple((one << left) | ((two >> 1) >> right) for one, two in ((a, b), (b, c), (c, d)))  # pyright: ignore[reportReturnType]
+
+    def shifted(high: Value, low: Value) -> Value:
+        # Two shifts: one by 64 is not defined.
+        return (high << left) | ((low >> 1) >> right)
+
+    return shifted(a, b), shifted(b, c), shifted(c, d)
 
 
 def _product(a: Value, b: Value) -> tuple[Value, Value]:
