@@ -72,6 +72,52 @@ func.func @pieces(%a: tensor<128x32xf16, #nv_tileas<space smem>>, %b: tensor<32x
 
 // -----
 
+// A body that reads sums at the coordinates of each element is computed in pieces too, and the sums of
+// a loop in a loop are sums.
+
+func.func @generated(%c: !nv_tileaa.ptr<f32, 1>, %m: i32, %n: i32, %s: i32, %row: index, %column: index, %n0: index, %n1: index, %n2: index)
+    attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %pc = nv_tileaa.assume %c, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<f32, 1>
+  %sc = nv_tileaa.assume %s, #nv_tileaa.div_by<4> : i32
+  %nc = nv_tileaa.assume %n, #nv_tileaa.div_by<4> : i32
+  %mc = nv_tileaa.make_memref %pc, sizes[%m : i32, %nc : i32], strides[%sc : i32] : !nv_tileaa.ptr<f32, 1> -> memref<?x?xf32, strided<[?, 1]>>
+  %vc = nv_tileas.view %mc : memref<?x?xf32, strided<[?, 1]>> -> !nv_tileas.tiled_view<128x128xf32, gmem>
+  %a, %b, %scale = "test.op"() : () -> (tensor<128x32xi8>, tensor<32x128xi8>, tensor<128xf32>)
+  %nothing = arith.constant dense<0> : tensor<128x128xi32>
+  %sum = scf.for %i = %n0 to %n1 step %n2 iter_args(%x = %nothing) -> (tensor<128x128xi32>) {
+    %inner = scf.for %j = %n0 to %n1 step %n2 iter_args(%y = %x) -> (tensor<128x128xi32>) {
+      %z = nv_tileas.dot %a, %b, %y {atom = #nv_tileas<atom mma_i8_i8_i32>, signedness_a = #nv_tileas<signedness signed>, signedness_b = #nv_tileas<signedness signed>} : tensor<128x32xi8>, tensor<32x128xi8>, tensor<128x128xi32> -> tensor<128x128xi32>
+      scf.yield %z : tensor<128x128xi32>
+    }
+    scf.yield %inner : tensor<128x128xi32>
+  }
+  %scaled = nv_tileas.generate : tensor<128x128xf32> {
+  ^bb0(%i: index, %j: index):
+    %whole = tensor.extract %sum[%i, %j] : tensor<128x128xi32>
+    %float = arith.sitofp %whole : i32 to f32
+    %factor = tensor.extract %scale[%j] : tensor<128xf32>
+    %product = arith.mulf %float, %factor : f32
+    nv_tileas.yield %product : f32
+  }
+  nv_tileas.tiled_store %scaled, %vc[%row, %column] {atom = #nv_tileas<atom stg>} : tensor<128x128xf32>, !nv_tileas.tiled_view<128x128xf32, gmem>
+  func.return
+}
+
+// CHECK-LABEL: func.func @generated
+// CHECK:         %staging = nv_tileas.alloc_tensor
+// CHECK:         scf.for %[[PIECE:.*]] = %{{.*}} to %{{.*}} step
+// CHECK-NEXT:      %[[AT:.*]] = arith.muli %[[PIECE]]
+// CHECK-NEXT:      %[[SUMS:.*]] = nv_tileas.extract_slice %sum[0, %[[AT]]][128, 64][1, 1] : tensor<128x128xi32> -> tensor<128x64xi32>
+// CHECK-NEXT:      %[[SCALED:.*]] = nv_tileas.generate : tensor<128x64xf32> {
+// CHECK-NEXT:      ^bb0(%[[I:.*]]: index, %[[J:.*]]: index):
+// CHECK-NEXT:        %[[COLUMN:.*]] = arith.addi %[[J]], %[[AT]] : index
+// CHECK-NEXT:        %whole = tensor.extract %[[SUMS]][%[[I]], %[[J]]] : tensor<128x64xi32>
+// CHECK-NEXT:        %float = arith.sitofp %whole : i32 to f32
+// CHECK-NEXT:        %factor = tensor.extract %scale[%[[COLUMN]]] : tensor<128xf32>
+// CHECK:           nv_tileas.copy %[[SCALED]], %staging
+
+// -----
+
 // A view that drops unit dimensions, and so keeps the rows of a tile, shows it where TMA has put it.
 
 func.func @batched(%a: !nv_tileaa.ptr<f16, 1>, %i: index, %b: tensor<64x64xf16, #nv_tileas<space smem>>, %c: tensor<64x64xf32>) -> tensor<64x64xf32> attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {

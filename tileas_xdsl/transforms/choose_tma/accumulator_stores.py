@@ -14,11 +14,15 @@ becomes, where a piece is 128 columns,
       nv_tileas.copy (view %t), %staging
       nv_tileas.tiled_store %staging, %narrow[%b, %i, %j * 2 + %k]
     }
+
+A body that reads sums at the coordinates of each element, `generate { sitofp (extract
+%sum[%i, %j]) }`, is computed of columns in the same way; a broadcast in it is read at the shifted
+column.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 
 from xdsl.builder import Builder
@@ -76,14 +80,24 @@ def stores_accumulator(store: TiledStoreOp) -> bool:
 def _is_operand(root: SSAValue) -> bool:
     """Whether threads have a tile wherever they need it: loaded, or repeated from a smaller one."""
     made = root.owner
-    return isinstance(made, TiledLoadOp) or (isinstance(made, GenerateOp) and _is_broadcast(made))
+    return isinstance(made, TiledLoadOp) or (isinstance(made, GenerateOp) and _keeps_elements(made))
 
 
-def _is_broadcast(op: GenerateOp) -> bool:
-    """Whether a tile is computed from its coordinates and from tiles of fewer elements."""
+def _keeps_elements(op: GenerateOp) -> bool:
+    """Whether tiles as large as the result are read only at the coordinates of each element.
+
+    So `generate { sitofp (extract %sum[%i, %j]) }` is as element-wise as `arith.sitofp`; tiles of
+    fewer elements are broadcasts, read anywhere.
+    """
+    coordinates = tuple(op.body.block.args)
+    return all(tuple(read.indices) == coordinates for read in _large_reads(op))
+
+
+def _large_reads(op: GenerateOp) -> list[tensor.ExtractOp]:
+    """The reads of tiles with as many elements as the result."""
     size = prod(op.result.type.get_shape())
-    reads = [inner for inner in op.walk() if isinstance(inner, tensor.ExtractOp)]
-    return all(prod(shape_of(read.tensor.type)) < size for read in reads)
+    reads = (inner for inner in op.walk() if isinstance(inner, tensor.ExtractOp))
+    return [read for read in reads if prod(shape_of(read.tensor.type)) >= size]
 
 
 def _element_wise_roots(value: SSAValue) -> Iterator[SSAValue]:
@@ -91,11 +105,18 @@ def _element_wise_roots(value: SSAValue) -> Iterator[SSAValue]:
     made = value.owner
     if _is_uniform(made):
         return
-    if not isinstance(made, Operation) or not _is_elementwise(made):
+    sources = _sources(made)
+    if not sources:
         yield value
-        return
-    for operand in made.operands:
-        yield from _element_wise_roots(operand)
+    for source in sources:
+        yield from _element_wise_roots(source)
+
+
+def _sources(made: Operation | Block) -> Sequence[SSAValue]:
+    """The tiles that an operation computes a tile from, element by element; else none."""
+    if isinstance(made, GenerateOp):
+        return [read.tensor for read in _large_reads(made)] if _keeps_elements(made) else ()
+    return made.operands if isinstance(made, Operation) and _is_elementwise(made) else ()
 
 
 def _is_elementwise(op: Operation) -> bool:
@@ -128,11 +149,11 @@ def _is_splat(op: Operation | Block) -> bool:
 
 
 def _is_accumulator(value: SSAValue) -> bool:
-    """Whether a product gives a tile, in the end or in a loop that only adds up."""
+    """Whether a product gives a tile, as the last value of loops around it too."""
     made = value.owner
     if isinstance(made, scf.ForOp) and isinstance(value, OpResult):
         end = made.body.block.last_op
-        return end is not None and isinstance(end.operands[value.index].owner, DotOp)
+        return end is not None and _is_accumulator(end.operands[value.index])
     return isinstance(made, DotOp)
 
 
@@ -206,7 +227,7 @@ def _erase_unused(value: SSAValue, rewriter: PatternRewriter) -> None:
     if not isinstance(made, Operation) or any(made.results[0].uses):
         return
     if _is_elementwise(made) or _is_uniform(made) or isinstance(made, GenerateOp):
-        operands = [*made.operands]
+        operands = [*_sources(made)]
         rewriter.erase(made)
         for operand in operands:
             _erase_unused(operand, rewriter)
@@ -276,8 +297,9 @@ def _columns(
         return _copy(builder, made, piece, value=_splat(made, piece))
     if isinstance(made, tensor.SplatOp):
         return _copy(builder, made, piece, made.operands)
-    if isinstance(made, GenerateOp) and _is_broadcast(made):
-        return _generated(builder, made, piece, first)
+    if isinstance(made, GenerateOp) and _keeps_elements(made):
+        columns = {v: _sliced(builder, v, first, width, known) for v in _sources(made)}
+        return _generated(builder, made, piece, first, columns)
     if isinstance(made, Operation) and _is_elementwise(made):
         operands = [_sliced(builder, v, first, width, known) for v in made.operands]
         return _copy(builder, made, piece, operands)
@@ -287,13 +309,30 @@ def _columns(
     ).result
 
 
-def _generated(builder: Builder, op: GenerateOp, piece: Tile, first: SSAValue) -> SSAValue:
-    """Columns of a tile whose elements are computed from their coordinates."""
+def _generated(
+    builder: Builder,
+    op: GenerateOp,
+    piece: Tile,
+    first: SSAValue,
+    columns: Mapping[SSAValue, SSAValue],
+) -> SSAValue:
+    """Columns of a tile whose elements are computed from their coordinates.
+
+    `columns` has those columns of the tiles that are read at the coordinates of each element.
+    """
     body = op.body.clone()
     *_, column = body.block.args
-    place = arith.AddiOp(column, first)
-    column.replace_uses_with_if(place.result, lambda use: use.operation is not place)
-    body.block.insert_op_before(place, next(iter(body.block.ops)))
+    shifted = arith.AddiOp(column, first)
+    of_columns = [
+        read
+        for read in body.walk()
+        if isinstance(read, tensor.ExtractOp) and read.tensor in columns
+    ]
+    unshifted = (shifted, *of_columns)
+    column.replace_uses_with_if(shifted.result, lambda use: use.operation not in unshifted)
+    for read in of_columns:
+        read.operands[0] = columns[read.tensor]
+    body.block.insert_op_before(shifted, next(iter(body.block.ops)))
     return builder.insert(GenerateOp(piece, body)).result
 
 
