@@ -348,6 +348,11 @@ def without_timing() -> None:
                 module.do_bench = lambda *_, **__: 1.0
 
 
+def without_compilation() -> None:
+    """References are run as they are: torch's own compiler would ask for Triton's kernels."""
+    torch.compile = lambda function=None, *_, **__: function or (lambda inner: inner)
+
+
 def without_tuning() -> None:
     """References in Triton, which its interpreter runs, have their first configuration."""
     try:
@@ -430,6 +435,7 @@ def on_emulator() -> Any:
     )
     without_timing()
     without_tuning()
+    without_compilation()
     with_counts_of_loops()
     with_comparisons()
     sys.meta_path.append(_Finder())
