@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -101,6 +101,8 @@ class CompiledKernel:
     """What the tiles were made of: Tile IR, or `nv_tileaa`."""
     to_tiles: Sequence[ArgSpec] = ()
     """The passes that made tiles of it."""
+    compile_general: Callable[[], CompiledKernel] | None = None
+    """Compiles a kernel that assumes something of its arrays once more without that."""
     _launchers: dict[int, Launcher] = field(default_factory=dict[int, "Launcher"])
     """By the number of the GPU."""
     _texts: list[str] = field(default_factory=list[str])
@@ -259,6 +261,19 @@ class CompiledKernel:
         expect("tolerance", tolerance, (int, float), "a number")
         return list(compare_levels(self, args, grid, tolerance))
 
+    @cached_property
+    def general(self) -> CompiledKernel:
+        """A `tl` kernel by way of tiles once more, buffer by buffer: for arrays of any extents."""
+        return self if self.compile_general is None else self.compile_general()
+
+    def _taking(self, args: Sequence[Any]) -> CompiledKernel:
+        """The kernel for the arrays of a launch: itself, or `general` where rows break promises."""
+        from tileas_xdsl.transforms.tl_to_tiles.choice import breaks_promise
+
+        if self.compile_general is None or not breaks_promise(self.function, args):
+            return self
+        return self.general
+
     def emulate(self, *args: Any, grid: int | Sequence[int] = 1, **options: Any) -> Emulation:
         """Run the PTX on the emulator; the options are those of `runtime.emulation.emulate`.
 
@@ -270,6 +285,8 @@ class CompiledKernel:
         from tileas_xdsl.runtime.view_arguments import check_views
 
         expect_options("emulate", emulate, options, hidden=())
+        if (other := self._taking(args)) is not self:
+            return other.emulate(*args, grid=grid, **options)
         flat = self._held(args)
         maps = self._host_maps(flat)
         if self.is_for_threads:
@@ -290,6 +307,9 @@ class CompiledKernel:
         `ArgumentError` or `LaunchError`, before the launch, for arguments that do not fit.
         """
         expect("device", device, int, "the number of a GPU")
+        if (other := self._taking(args)) is not self:
+            other.launch(*args, grid=grid, stream=stream, device=device)
+            return
         if device not in self._launchers:
             from tileas_xdsl.runtime.gpu.device import gpu
             from tileas_xdsl.runtime.kernel_launcher import Launcher

@@ -16,6 +16,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
@@ -272,6 +273,8 @@ def compile_module(
         specs = PIPELINES[BUFFERS].passes
         stages.clear()
         working, abi = run_all(specs)
+    general = partial(compile_module, source, ctx, arch, passes=PIPELINES[BUFFERS].passes)
+    is_by_tiles = not passes and tuple(specs) == PIPELINES[BUFFERS_BY_TILES].passes
     return CompiledKernel(
         source,
         working,
@@ -284,6 +287,7 @@ def compile_module(
         tile_ir=above if level_of(above.ops) is Level.TILE_IR else None,
         above=None if module is above else above,
         to_tiles=to_tiles,
+        compile_general=general if is_by_tiles else None,
     )
 
 

@@ -89,7 +89,33 @@ def check(kernel: CompiledKernel, rows: int = 128) -> None:
     np.testing.assert_allclose(run.arrays[2].astype(np.float64), wanted, rtol=2e-3, atol=2e-2)
 
 
-@pytest.mark.parametrize("text", [product("?", "?"), product("128", "132"), tl.Softmax().text()])
+EXTENTS = """%one = arith.constant 1 : index
+  %m = memref.dim %A, %zero : memref<?x?xf16>
+  %n = memref.dim %B, %one : memref<?x?xf16>
+  %end = memref.dim %A, %one : memref<?x?xf16>
+  %tile = arith.constant 64 : index
+  %gx = arith.ceildivsi %n, %tile : index
+  %gy = arith.ceildivsi %m, %tile : index"""
+
+
+@pytest.mark.parametrize("sizes", [(704, 136, 72), (130, 65, 33)], ids=str)
+def test_extents_of_run_time_are_loaded_by_tma(sizes: tuple[int, int, int]) -> None:
+    """A last panel of three rows of tiles, tiles that the array ends in; rows TMA cannot load."""
+    text = product("?", "?").replace("%end = arith.constant 128 : index", EXTENTS)
+    kernel = compile(text.replace("in (2, 2)", "in (%gx, %gy)"), "sm_90a")
+    assert kernel.ptx.count("cp.async.bulk.tensor") == 3
+    rows, columns, depth = sizes
+    rng = np.random.default_rng(6)
+    a = rng.standard_normal((rows, depth)).astype(np.float16)
+    b = rng.standard_normal((depth, columns)).astype(np.float16)
+    c = np.full((rows, columns), 7, np.float16)
+    run = kernel.emulate(a, b, c, grid=(-(-columns // 64), -(-rows // 64)))
+    assert not run.findings
+    wanted = np.maximum(a.astype(np.float64) @ b.astype(np.float64), 0)
+    np.testing.assert_allclose(run.arrays[2].astype(np.float64), wanted, rtol=2e-3, atol=2e-2)
+
+
+@pytest.mark.parametrize("text", [product("128", "132"), tl.Softmax().text()])
 def test_other_kernels_stay_programs_over_buffers(text: str) -> None:
     """Rows that TMA cannot load, and kernels without products."""
     assert [*compile(text).passes] == [*PIPELINES[BUFFERS].passes]

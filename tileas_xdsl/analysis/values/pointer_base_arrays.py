@@ -89,12 +89,22 @@ def promised_divisor(value: SSAValue | int) -> int:
     """
     if isinstance(value, int):
         return value & -value if value else 1 << 62
-    return max((fact.divisor.data for fact in _promises(value)), default=1)
+    return _promised(value, None)
+
+
+def promised_row_divisor(array: SSAValue, axis: int) -> int:
+    """The largest power of two known to divide the bytes from one row along `axis` to the next."""
+    return _promised(array, (1, axis))
+
+
+def _promised(value: SSAValue, group: tuple[int, int] | None) -> int:
+    facts = (fact for fact in _promises(value) if fact.group == group)
+    return max((fact.divisor.data for fact in facts), default=1)
 
 
 def _promises(value: SSAValue) -> Iterator[DivByAttr]:
     while isinstance(made := value.owner, AssumeOp):
         always = isinstance(made.parent_op(), func.FuncOp)
-        if always and isinstance(fact := made.fact, DivByAttr) and fact.group is None:
+        if always and isinstance(fact := made.fact, DivByAttr):
             yield fact
         value = made.source

@@ -36,7 +36,8 @@ class DivByAttr(DivisibilityAttr):
     """`#nv_tileaa.div_by<16>`: integers, or addresses in bytes, divided by a power of two.
 
     `div_by<16, every 8 along 0>`: the first of every 8 elements along dimension 0 is; the others
-    of the eight follow it one by one.
+    of the eight follow it one by one.  Of an array, `every 1 along 0` says that each of its rows
+    begins at such an address.
     """
 
     name = "nv_tileaa.div_by"
@@ -108,7 +109,7 @@ class AssumeOp(TileasOp):
             raise op_error(self, f"knows facts of integers, pointers and arrays, not of {type_}")
         if isinstance(fact, BoundedAttr) and not isinstance(element, IntegerType):
             raise op_error(self, f"bounds integers, not {type_}")
-        rank = len(shape_of(type_))
+        rank = type_.get_num_dims() if isinstance(type_, MemRefType) else len(shape_of(type_))
         if isinstance(fact, SameElementsAttr) and len(fact.chunk) != rank:
             raise op_error(self, f"a chunk of a tile of rank {rank} has as many extents")
         group = fact.group if isinstance(fact, DivByAttr) else None

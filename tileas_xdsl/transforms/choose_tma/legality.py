@@ -18,11 +18,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import func, scf
-from xdsl.dialects.builtin import DYNAMIC_INDEX, i64
+from xdsl.dialects.builtin import DYNAMIC_INDEX, NoneAttr, i64
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.analysis.memory.tma_descriptors import window_of
-from tileas_xdsl.analysis.values.pointer_base_arrays import promised_divisor, without_promises
+from tileas_xdsl.analysis.values.pointer_base_arrays import (
+    promised_divisor,
+    promised_row_divisor,
+    without_promises,
+)
 from tileas_xdsl.dialects.nv_tileaa.base import Array, as_array
 from tileas_xdsl.dialects.nv_tileaa.memory.tokens import JoinMemTokenOp
 from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp, strides_of
@@ -151,12 +155,19 @@ def _argument_problem(array: SSAValue, type_: Array) -> str | None:
     """The same for an array that is itself an argument: its type has the strides."""
     if (problem := _alignment_problem(array, 1, "its array begins at")) is not None:
         return problem
-    return _strides_problem(_strides(type_), bits_of(type_.element_type) // 8)
+    return _strides_problem(_strides(array, type_), bits_of(type_.element_type) // 8)
 
 
-def _strides(type_: Array) -> Sequence[int]:
-    """Return strides in elements, with 1, which guarantees nothing, for dynamic ones."""
-    return [1 if stride == DYNAMIC_INDEX else stride for stride in strides_of(type_)]
+def _strides(array: SSAValue, type_: Array) -> Sequence[int]:
+    """Return strides in elements; for a dynamic one, the largest divisor that is guaranteed."""
+    return [
+        _promised_stride(array, type_, axis) if stride == DYNAMIC_INDEX else stride
+        for axis, stride in enumerate(strides_of(type_))
+    ]
+
+
+def _promised_stride(array: SSAValue, type_: Array, axis: int) -> int:
+    return max(promised_row_divisor(array, axis) * 8 // bits_of(type_.element_type), 1)
 
 
 def _end_problem(view: SSAValue) -> str | None:
@@ -171,7 +182,10 @@ def _end_problem(view: SSAValue) -> str | None:
     extent = type_.get_shape()[last]
     if isinstance(made, MakeMemrefOp):
         return _alignment_problem(made.extent(last), size, "its rows have")
-    return _alignment_problem(1 if extent == DYNAMIC_INDEX else extent, size, "its rows have")
+    if extent == DYNAMIC_INDEX:
+        is_dense = last > 0 and isinstance(type_.layout, NoneAttr)
+        extent = _promised_stride(array, type_, last - 1) if is_dense else 1
+    return _alignment_problem(extent, size, "its rows have")
 
 
 def _strides_problem(strides: Sequence[SSAValue | int], size: int) -> str | None:

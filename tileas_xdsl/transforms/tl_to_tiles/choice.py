@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
+import numpy as np
 from xdsl.dialects import func
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import SSAValue
@@ -18,11 +20,8 @@ from tileas_xdsl.dialects.tl.compute import GemmOp
 from tileas_xdsl.dialects.tl.kernel import KernelOp
 from tileas_xdsl.dialects.tl.moves import CopyOp
 from tileas_xdsl.inference.program import Scope
-from tileas_xdsl.transforms.tl_to_tiles.kernels import raised
+from tileas_xdsl.transforms.tl_to_tiles.kernels import ALIGNMENT, raised, rows_of_run_time
 from tileas_xdsl.transforms.tl_to_tiles.raising import NotTilesError
-
-ROW_BYTES = 16
-"""What TMA needs the bytes between rows to be multiples of."""
 
 
 def why_not_by_tiles(function: func.FuncOp) -> str | None:
@@ -35,12 +34,22 @@ def why_not_by_tiles(function: func.FuncOp) -> str | None:
         return "it has no product of tiles that it loads"
     for array in operands:
         if not _is_regular(array):
-            return f"rows of {array.type} are not known to be multiples of {ROW_BYTES} bytes apart"
+            return f"rows of {array.type} are no multiples of {ALIGNMENT} bytes apart"
     try:
         raised(function, kernel)
     except NotTilesError as error:
         return str(error)
     return None
+
+
+def breaks_promise(function: func.FuncOp, args: Sequence[Any]) -> bool:
+    """Whether arrays of a launch have rows that the kernel by way of tiles cannot take."""
+    for argument, value in zip(function.body.block.args, args, strict=False):
+        if rows_of_run_time(argument):
+            bits: int = np.shape(value)[-1] * bits_of(element_of(argument.type))
+            if bits % (8 * ALIGNMENT):
+                return True
+    return False
 
 
 def _arrays_of_operands(kernel: KernelOp) -> Iterator[SSAValue]:
@@ -58,8 +67,9 @@ def _arrays_of_operands(kernel: KernelOp) -> Iterator[SSAValue]:
 
 
 def _is_regular(array: SSAValue) -> bool:
+    """Whether rows may be apart as TMA needs it: by what the type says, or as a launch tells."""
     *outer, inner = strides_of(as_array(array))
     bits = bits_of(element_of(array.type))
     return inner == 1 and all(
-        stride != DYNAMIC_INDEX and stride * bits % (8 * ROW_BYTES) == 0 for stride in outer
+        stride == DYNAMIC_INDEX or stride * bits % (8 * ALIGNMENT) == 0 for stride in outer
     )

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from xdsl.builder import Builder
 from xdsl.dialects import affine, arith, func, memref
-from xdsl.dialects.builtin import IndexType, MemRefType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineBinaryOpKind
 from xdsl.rewriter import InsertPoint
 
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
+from tileas_xdsl.dialects.nv_tileaa.base import as_array
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp, DivByAttr
 from tileas_xdsl.dialects.nv_tileaa.grid import GetProgramIdOp
 from tileas_xdsl.dialects.nv_tileaa.memory.tokens import CreateMemTokenOp
+from tileas_xdsl.dialects.nv_tileaa.memory.views import strides_of
 from tileas_xdsl.dialects.tl.base import scope_of, shape_of
 from tileas_xdsl.dialects.tl.buffers import (
     AllocFragmentOp,
@@ -37,7 +39,7 @@ from tileas_xdsl.transforms.tl_to_tiles.raising import Handler, NotTilesError, R
 from tileas_xdsl.transforms.tl_to_tiles.whole_buffers import WHOLE
 
 ALIGNMENT = 16
-"""Bytes that arrays begin at multiples of: a launch refuses others for TMA."""
+"""Bytes that arrays, and rows of extents that run time knows, begin at multiples of, for TMA."""
 
 WARP = 32
 
@@ -73,9 +75,25 @@ def _take_argument(state: Raising, kernel: KernelOp, argument: SSAValue, made: S
     if not isinstance(argument.type, MemRefType):
         state.scalars[argument] = made
         return
-    state.arrays[argument] = state.insert(AssumeOp(made, DivByAttr(ALIGNMENT))).result
+    state.arrays[argument] = _promised(state, made)
     if _is_written(kernel, argument):
         state.held[argument] = state.insert(CreateMemTokenOp()).results[0]
+
+
+def _promised(state: Raising, array: SSAValue) -> SSAValue:
+    """The array with what a launch promises: where it begins, and its rows that run time knows."""
+    made = state.insert(AssumeOp(array, DivByAttr(ALIGNMENT))).result
+    for axis in rows_of_run_time(array):
+        made = state.insert(AssumeOp(made, DivByAttr(ALIGNMENT, 1, axis))).result
+    return made
+
+
+def rows_of_run_time(array: SSAValue) -> Sequence[int]:
+    """The dimensions of an array along which only run time knows how far apart rows are."""
+    if not isinstance(array.type, MemRefType):
+        return ()
+    strides = strides_of(as_array(array))
+    return [axis for axis, stride in enumerate(strides) if stride == DYNAMIC_INDEX]
 
 
 def _is_written(kernel: KernelOp, array: SSAValue) -> bool:
@@ -94,9 +112,9 @@ def _block_numbers(state: Raising, op: KernelOp) -> None:
         numbers.append(state.insert(arith.IndexCastOp(number, IndexType())).result)
         if isinstance(extent, int):
             state.indices.intervals[argument] = (0, extent - 1)
-    extents = [extent for extent in op.extents if isinstance(extent, int)]
     is_product = len(_products(op)) == 1
-    if is_product and len(extents) == len(numbers) == PANEL_AXES:
+    if is_product and len(numbers) == PANEL_AXES:
+        extents = [n if isinstance(n, int) else state.scalar(n) for n in op.extents]
         numbers = [*in_panels(state, numbers[0], numbers[1], *extents)]
     state.scalars.update(zip(op.body.block.args, numbers, strict=True))
 

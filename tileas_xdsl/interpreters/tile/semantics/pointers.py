@@ -88,15 +88,23 @@ def _check_bounds(op: Operation, value: Any, fact: BoundedAttr) -> None:
 def _check_divisor(op: AssumeOp, value: Any, fact: DivByAttr) -> None:
     type_ = op.source.type
     if isinstance(type_, MemRefType):
-        numbers = np.asarray(value.memory.address + value.offset)
+        numbers = _addresses(value, fact)
     else:
         width = ADDRESS_BITS if isinstance(element_of(type_), PtrType) else width_of(type_)
         assert width is not None
-        numbers = unsigned(np.asarray(value, np.int64), width)
-    numbers = _leaders(op, numbers, fact)
+        numbers = _leaders(op, unsigned(np.asarray(value, np.int64), width), fact)
     wrong = numbers % np.asarray(fact.divisor.data, numbers.dtype) != 0
     if wrong.any():
         raise fault(op, f"assumes {fact}, but the value is {int(numbers[wrong].flat[0])}")
+
+
+def _addresses(array: View, fact: DivByAttr) -> Array:
+    """Where an array begins, and by how many bytes the rows are apart that a promise is about."""
+    first = array.memory.address + array.offset
+    if fact.group is None:
+        return np.asarray([first])
+    every, along = fact.group
+    return np.asarray([first, every * array.strides[along]])
 
 
 def _leaders(op: AssumeOp, numbers: Array, fact: DivByAttr) -> Array:
