@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 
+from kernels.cutile.layer_norm import layer_norm, problem
 from kernels.cutile.rms_norm import rms_norm
 from kernels.cutile.softmax import softmax
 from tests.support.assembling import needs_ptxas
@@ -40,12 +42,36 @@ def test_rows_that_fill_registers_are_alone() -> None:
 
 
 @needs_ptxas
-def test_weights_take_registers_too() -> None:
+def test_weights_on_their_way_to_rows_take_no_registers() -> None:
     matrix = "bf16[?, ?%8]"
     signature = f"x: {matrix}, weight: bf16[?%8], y: {matrix}, rows=1, columns=4096"
     kernel = compile(rms_norm, target="sm_90a", signature=signature)
-    assert 4 <= _blocks(kernel) < 8
+    assert _blocks(kernel) == 8
     assert kernel.assemble().spills == 0
+
+
+@needs_ptxas
+@pytest.mark.parametrize(("columns", "blocks"), [(4096, 8), (16384, 2)])
+def test_squares_for_a_sum_alone_take_no_registers(columns: int, blocks: int) -> None:
+    matrix, line, means = "f16[?, ?%8]", "f16[?%8]", "means: f32[?], scales: f32[?]"
+    signature = f"x: {matrix}, w: {line}, b: {line}, y: {matrix}, {means}"
+    kernel = compile(
+        layer_norm, target="sm_90a", signature=f"{signature}, rows=1, columns={columns}"
+    )
+    assert _blocks(kernel) == blocks
+    assert kernel.assemble().registers <= 64
+
+
+@pytest.mark.parametrize("n", [104, 98])
+def test_one_comparison_decides_for_all_positions_below_a_multiple(n: int) -> None:
+    """A thread has four columns: one test where 4 divides their number, two where only 2 does."""
+    found = problem("f16", 9, n, 4, 128)
+    arguments = found.make(np.random.default_rng(n))
+    kernel = compile(layer_norm, *arguments, target="sm_90a")
+    run = kernel.emulate(*arguments, grid=found.grid)
+    assert not run.findings
+    assert found.check(arguments, run.arrays).is_right
+    assert len(re.findall(r"setp\.lt\.s32 %p\d+, %r\d+, %r", kernel.ptx)) == {104: 1, 98: 2}[n]
 
 
 def test_warpgroups_are_as_many_as_have_rows_of_every_product() -> None:

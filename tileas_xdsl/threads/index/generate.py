@@ -34,7 +34,7 @@ from tileas_xdsl.threads.codegen.integer_ops import (
     multiply,
     xor,
 )
-from tileas_xdsl.threads.codegen.known_integers import constant_value
+from tileas_xdsl.threads.codegen.known_integers import constant_value, divisor_of
 from tileas_xdsl.threads.codegen.lowered_values import (
     RegisterTile,
     Scalar,
@@ -80,6 +80,12 @@ ONE_BY_ONE = (
     arith.UIToFPOp,
 )
 """Operations of `arith` that xDSL defines on scalars only."""
+
+BELOW_RIGHT = (2, 5, 6, 9)
+"""Predicates of `arith.cmpi` that ask whether the left is below the right, or not: slt, sge."""
+
+BELOW_LEFT = (3, 4, 7, 8)
+"""Those that ask whether the right is below the left, or not: sle, sgt."""
 
 WORD = 32
 
@@ -232,6 +238,8 @@ class Generation:
 
     def _computed(self, op: Operation) -> Sequence[SSAValue]:
         """Emit an operation for the current block."""
+        if isinstance(op, arith.CmpiOp) and (flag := self._compared_once(op)) is not None:
+            return [flag]
         used = {value for inner in op.walk() for value in inner.operands if self._is_mine(value)}
         found = {value: self._value(value) for value in used}
         vectors = [value for value in used if _is_vector(found[value])]
@@ -242,6 +250,35 @@ class Generation:
         if _is_lifted(op):
             return [self._on_vectors(op)]
         return self._one_by_one(op, vectors)
+
+    def _compared_once(self, op: arith.CmpiOp) -> SSAValue | None:
+        """Emit one comparison for all positions between two multiples of what divides their bound.
+
+        Of positions `8 t` to `8 t + 7` all or none are below a multiple of 8; `8 t` decides.
+        None where they have to be compared one by one.
+        """
+        is_left = op.lhs in self.body.known
+        position, bound = (op.lhs, op.rhs) if is_left else (op.rhs, op.lhs)
+        allowed = BELOW_RIGHT if is_left else BELOW_LEFT
+        if op.predicate.value.data not in allowed or self._is_mine(bound):
+            return None
+        if position not in self.body.known or not isinstance(self.e.values.get(bound), Scalar):
+            return None
+        limit, table = self.e.scalar(bound), self._slice(self.body.known[position])
+        divisor = divisor_of(self.e, limit)
+        if divisor < 2 or table.min() < 0:
+            return None
+        flags: dict[bytes, SSAValue] = {}
+        found: list[SSAValue] = []
+        for k in range(self.count):
+            bucket = (table[:, k] // divisor).tobytes()
+            if bucket not in flags:
+                first = _number(self.e, position.type, table[:, k])
+                sides = (first, limit) if is_left else (limit, first)
+                made = self.e.insert(arith.CmpiOp(*sides, op.predicate.value.data))
+                flags[bucket] = made.result
+            found.append(flags[bucket])
+        return found[0] if len(flags) == 1 else joined(self.e, found)
 
     def _is_mine(self, value: SSAValue) -> bool:
         """Whether a value is one of the body."""

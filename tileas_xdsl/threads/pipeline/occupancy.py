@@ -12,6 +12,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.analysis.values.live_tiles import peak_registers, tile_registers
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
+from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadBase
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
@@ -80,11 +81,22 @@ def _is_sequence(op: Operation) -> bool:
 
 
 def _registers(value: SSAValue) -> int:
-    """As `tile_registers`; none of a streamed line, or of a broadcast beside its source."""
+    """As `tile_registers`; none of a streamed line, or of a broadcast beside its source.
+
+    Nor of what is computed for a reduction alone, which takes each element as it is made.
+    """
     owner = value.owner
     if isinstance(owner, GenerateOp) and all(isinstance(op, BROADCAST) for op in owner.body.walk()):
         return 0
+    user = value.get_user_of_unique_use()
+    if isinstance(user, ReduceOp) and isinstance(owner, Operation) and _is_by_element(owner):
+        return 0
     return 0 if _is_streamed(value) else tile_registers(value)
+
+
+def _is_by_element(op: Operation) -> bool:
+    """Whether each element of a tile is computed on its own."""
+    return isinstance(op, GenerateOp) or op.name.startswith(("arith.", "math."))
 
 
 def _is_streamed(value: SSAValue) -> bool:
