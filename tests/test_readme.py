@@ -65,6 +65,26 @@ def test_the_first_example_is_right(tmp_path: Path) -> None:
     np.testing.assert_allclose(kernel.simulate(x, y, grid=64).arrays[1], expected, 1e-5)
 
 
+def test_the_walk_shows_what_passes_print(tmp_path: Path) -> None:
+    pytest.importorskip("cuda.tile")
+    page = (ROOT / "docs/ARCHITECTURE.md").read_text(encoding="utf-8")
+    path = tmp_path / "walk.py"
+    path.write_text(re.findall(r"```python\n([^`]*)```", page)[0], encoding="utf-8")
+    kernel = runpy.run_path(str(path))["kernel"]
+    excerpts = re.findall(r"```(?:mlir ([\w-]+)|ptx)\n([^`]*)```", page)
+    assert len(excerpts) == 7
+    for name, shown in excerpts:
+        printed = iter(without_names(kernel.ir(name) if name else kernel.ptx).splitlines())
+        for line in without_names(shown).splitlines():
+            pattern = ".*".join(map(re.escape, line.strip().split("...")))
+            assert any(re.fullmatch(pattern, other.strip()) for other in printed), (name, line)
+
+
+def without_names(text: str) -> str:
+    """The text without the names of values and registers, which any pass may renumber."""
+    return re.sub(r"%\w+", "%", text)
+
+
 def test_every_command_is_in_the_table() -> None:
     for command in app.registered_commands:
         assert command.callback
