@@ -6,12 +6,13 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.conformance.outcomes import Outcome, Result, Run, Writer
+from benchmarks.conformance.parts import Part, Share, results_of_parts
 from benchmarks.conformance.private_tests import as_private
 from benchmarks.conformance.sampling import sampled
 from benchmarks.conformance.scheduler import Scheduler, default_jobs
@@ -19,6 +20,7 @@ from benchmarks.conformance.suites import Suite, SuiteError, find_suite
 from benchmarks.conformance.tables import by_file, comparison, reasons, summary
 from benchmarks.conformance.worker import Task
 from benchmarks.running import machine
+from tileas_xdsl.executors import PARTS, ExecutorError
 
 ENVIRONMENT = "benchmarks.conformance.environment"
 PRELOADED = (ENVIRONMENT, "pytest")
@@ -45,7 +47,10 @@ def parser_of(description: str) -> argparse.ArgumentParser:
     add("--sample", type=int, metavar="N", help="run N tests of each file, always the same")
     add("--only", action="append", default=[], metavar="TEXT", help="tests with TEXT in their ids")
     add("--again", type=Path, metavar="OLD.json", help="tests that failed or were refused there")
-    add("-j", "--jobs", type=int, default=default_jobs(), metavar="N", help="processes")
+    add("-j", "--jobs", type=int, metavar="N", help="processes (as processors; of a part 1)")
+    add("--executor", metavar="NAME", help="what carries parts: processes:4, dask://HOST:PORT")
+    add("--parts", type=int, default=PARTS, metavar="N", help=f"for the executor ({PARTS})")
+    add("--part", type=Share.of, metavar="I/N", help="run this part only, of 0/N to N-1/N")
     add("--test-limit", type=float, metavar="SECONDS", help="of each test (60, emulator 120)")
     add("--time-limit", type=float, metavar="SECONDS", help="of all; what is left is counted")
     add("--reasons", type=int, default=40, metavar="N", help="rows of the tables of reasons (40)")
@@ -68,6 +73,8 @@ class _Progress:
         """Return the tests that run."""
         tests = [name for name in names if not any(text in name for text in self.suite.ignored)]
         chosen = sampled([name for name in tests if _is_wanted(name, options)], options.sample)
+        if options.part is not None:
+            chosen = options.part.of_all(chosen)
         self.total = len(chosen)
         print(f"{len(chosen)} of {len(names)} tests", flush=True)
         return chosen
@@ -99,13 +106,19 @@ def run_suite(
     print(*(f"{name}: {value}" for name, value in facts.items()), sep="\n", flush=True)
     limit = options.test_limit or TEST_LIMITS[options.on]
     device = options.target if options.on == "emulator" else options.on
+    jobs = options.jobs or (default_jobs() if options.executor is None else 1)
     with ExitStack() as stack:
         file = options.json and stack.enter_context(options.json.open("w", encoding="utf-8"))
         progress = _Progress(suite, Writer(file or None))
         progress.writer.begin(facts)
+        if options.executor is not None:
+            part = Part(tuple(_words_of_part(options, jobs)), environment, tuple(preload))
+            for result in results_of_parts(part, options.parts, options.executor):
+                progress.add(result)
+            return Run(facts, progress.writer.results)
         scheduler = Scheduler(
             Task(suite, environment, device, limit),
-            options.jobs,
+            jobs,
             lambda names: progress.choose(names, options),
             lambda result: _is_wanted(result.id, options) and progress.add(result),
             options.time_limit,
@@ -113,6 +126,20 @@ def run_suite(
         )
         _run(scheduler)
     return Run(facts, progress.writer.results)
+
+
+def _words_of_part(options: argparse.Namespace, jobs: int) -> Iterator[str]:
+    """Yield the command line of a part, without its share."""
+    yield str(options.suite.resolve())
+    yield from ("--on", options.on, "--target", options.target, "-j", str(jobs))
+    yield from (word for text in options.only for word in ("--only", text))
+    named = {
+        "--sample": options.sample,
+        "--again": options.again_file,
+        "--test-limit": options.test_limit,
+        "--time-limit": options.time_limit,
+    }
+    yield from (str(w) for name, one in named.items() if one is not None for w in (name, one))
 
 
 def _run(scheduler: Scheduler) -> None:
@@ -149,10 +176,11 @@ def main(
     os.environ.setdefault("PYTHONHASHSEED", "0")  # ids made from sets are the same in each run
     os.environ.setdefault("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     try:
+        options.again_file = options.again and options.again.resolve()
         options.again = None if options.again is None else _not_passed(options.again)
         old = None if options.compare is None else Run.read(options.compare)
         run = run_suite(find_suite(options.suite), options, environment, preload)
-    except (OSError, ValueError, SuiteError) as error:
+    except (OSError, ValueError, SuiteError, ExecutorError) as error:
         print(error, file=sys.stderr)
         return 1
     if options.details:

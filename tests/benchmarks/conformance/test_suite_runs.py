@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -185,3 +186,20 @@ def test_tilegym_is_found_by_its_sources(tmp_path: Path) -> None:
     (tmp_path / "tests" / "ops").mkdir(parents=True)
     suite = find_suite(tmp_path)
     assert (suite.name, suite.tests, suite.import_paths) == ("TileGym", ("tests/ops",), ("src",))
+
+
+@pytest.mark.slow
+def test_an_executor_carries_parts_that_are_all_of_the_suite(suite: Path, tmp_path: Path) -> None:
+    """What no part can import is told once; nothing is lost and nothing runs twice."""
+    words = ("--only", "aunched", "--only", "seeded", "--only", "absent", "-j", "1")
+    _, whole = _run(suite, tmp_path, *words)
+    _, parts = _run(suite, tmp_path, *words, "--executor", "processes:2", "--parts", "2")
+    by_name = {name: (one.outcome, one.kind) for name, one in _by_name(whole).items()}
+    assert {name: (one.outcome, one.kind) for name, one in _by_name(parts).items()} == by_name
+    assert len(by_name) == 5
+
+
+@pytest.mark.parametrize("words", [("--executor", "threads"), ("--part", "2/2")])
+def test_wrong_parts_are_refused(suite: Path, words: tuple[str, str]) -> None:
+    with pytest.raises(SystemExit) if words[0] == "--part" else nullcontext():
+        assert main("", [str(suite), *words], environment=ENVIRONMENT) == 1
