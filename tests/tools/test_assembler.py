@@ -85,7 +85,8 @@ FOR_SM90 = ("FILE", "-o", "OUT", "--arch=sm_90")
         (
             ("FILE", "-o", "OUT"),
             2,
-            "error: unsupported GPU target\nnote: --gpu-name is one of sm_90, sm_100, sm_120, not",
+            "error: unsupported GPU target\n"
+            "note: --gpu-name is one of sm_90, sm_100, sm_120, and is not given",
         ),
         ((*FOR_SM90, "-O4"), 2, "error: invalid optimization level: 4\n"),
         (

@@ -75,7 +75,8 @@ def run(arguments: Sequence[str]) -> int:
 def _wrong_option(options: Namespace) -> str | None:
     """Say which option has a value that nothing can be assembled with; None if all are right."""
     if options.gpu not in GPUS:
-        known = f"--gpu-name is one of {', '.join(GPUS)}, not '{options.gpu}'"
+        given = "and is not given" if options.gpu is None else f"not '{options.gpu}'"
+        known = f"--gpu-name is one of {', '.join(GPUS)}, {given}"
         return f"{message('driver.unsupported_gpu_target')}\nnote: {known}"
     if options.opt_level not in OPT_LEVELS:
         return f"{message('driver.invalid_optimization_level')}: {options.opt_level}"

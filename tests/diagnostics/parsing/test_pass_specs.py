@@ -74,7 +74,7 @@ def test_passes_nested_in_operations_as_mlir_has_them():
     [
         ("slicin", "unknown pass 'slicin'; did you mean slicing?"),
         ("gem", "unknown pass 'gem'; did you mean gemm?"),
-        ("zzz", "unknown pass 'zzz'; --help lists every pass"),
+        ("zzz", "unknown pass 'zzz'; 'tileas passes' lists every pass"),
         ("gemm{stages=2}", "pipeline 'gemm' has no option 'stages'; it takes no options"),
         (
             "slicing{stage=2}",

@@ -81,3 +81,9 @@ def test_a_port_that_is_taken_is_an_error(port: int, page: LivePage) -> None:
     result = CliRunner().invoke(app, ["serve", str(page.source) + ":add", "--port", str(port)])
     assert result.exit_code == 1
     assert f"cannot serve on port {port}" in result.stderr
+
+
+def test_a_file_that_is_missing_is_not_served(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["serve", str(tmp_path / "kernel.py:add")])
+    assert result.exit_code == 1
+    assert "there is no such file" in result.stderr

@@ -95,7 +95,8 @@ def _check_name(kind: str, name: str, known: Iterable[str]) -> None:
     known = list(known)
     if name in known:
         return
-    hint = did_you_mean(name, known) or f"--help lists every {kind}"
+    command = "tileas passes" if kind == "pass" else "tileas-opt --help"
+    hint = did_you_mean(name, known) or f"'{command}' lists every {kind}"
     raise UsageError(f"unknown {kind} '{name}'; {hint}")
 
 

@@ -39,6 +39,8 @@ def serve(
     given = {"--kernel": kernel, "--target": target, "--sig": sig, "--grid": grid}
     options = [word for name, value in given.items() if value for word in (name, str(value))]
     page = LivePage([input_file, *options, *(word for spec in arg for word in ("--arg", spec))])
+    if not page.source.is_file():
+        fail(f"cannot serve '{input_file}': there is no such file")
     try:
         server = server_of(page, port)
     except OSError as error:
