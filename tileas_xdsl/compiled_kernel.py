@@ -24,7 +24,7 @@ from tileas_xdsl.printing import module_text
 
 if TYPE_CHECKING:
     from tileas_xdsl.backend.ptxas import Assembled
-    from tileas_xdsl.interpreters.cuda_tile.launch import Meaning
+    from tileas_xdsl.interpreters.cuda_tile.launch import Evaluation
     from tileas_xdsl.interpreters.tile.launch import Simulation
     from tileas_xdsl.interpreters.tile.launch_descriptors import HostMaps
     from tileas_xdsl.runtime.emulation import Emulation
@@ -236,7 +236,7 @@ class CompiledKernel:
         found = simulate(self.source, flat, kernel=self.name, grid=grid, **options)
         return replace(found, arrays=self._restored(args, found.arrays))
 
-    def evaluate(self, *args: Any, grid: int | Sequence[int] = 1, **options: Any) -> Meaning:
+    def evaluate(self, *args: Any, grid: int | Sequence[int] = 1, **options: Any) -> Evaluation:
         """What Tile IR says that the kernel computes, whatever the passes make of it.
 
         The options are those of `interpreters.cuda_tile`.  Raises `UndefinedError` at what Tile IR

@@ -1,4 +1,14 @@
-"""Execution of operations: dispatch to their semantics, control flow, reductions and scans."""
+"""Execute Tile IR operations: dispatch by type, structured control flow, reductions and scans.
+
+Three tables have the semantics: `PURE` operations compute on numpy arrays, `STATEFUL` ones access
+the block's memory, `CONTROL` ones run regions. A region ends at a terminator, or at one nested
+inside that leaves it: `Exit` carries which terminator it was, and each construct handles its own:
+
+    for %i { if %c { continue %x } ... yield }     the `continue` passes the `if` unhandled
+
+Reduction bodies of elementwise operations run on whole slices at once; others element by element. A
+reduction combines neighbours in a tree, as the specification leaves the order open.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +45,7 @@ ELEMENTWISE: Mapping[type[Any], Elementwise] = {
     **OFFSETS,
     constants.ConstantOp: constant,
 }
-"""Of one element each: they run on any number of elements at once."""
+"""Operations on elements: they run on arrays of any shape at once."""
 
 PURE: Mapping[type[Any], Pure] = {**ELEMENTWISE, **REINTERPRETED, **SHAPES, **VIEWS}
 STATEFUL: Mapping[type[Any], Stateful] = {**MEMORY, **VIEW_ACCESSES, **BLOCK_FACTS}
@@ -50,7 +60,7 @@ def run_region(block: Block, region: Region, arguments: Sequence[Any]) -> Exit:
 
 
 def run_block(block: Block, body: IRBlock, arguments: Sequence[Any]) -> Exit:
-    """Run operations until one hands control away."""
+    """Run operations to a terminator, the block's own or a nested one that leaves it."""
     block.values.update(zip(body.args, arguments, strict=True))
     for op in body.ops:
         if isinstance(op, TerminatorOp):
@@ -63,7 +73,7 @@ def run_block(block: Block, body: IRBlock, arguments: Sequence[Any]) -> Exit:
 
 
 def run_op(block: Block, op: Operation) -> Sequence[Any] | Exit:
-    """The results of an operation, or what ended the region around it.
+    """Return the results of an operation, or the exit of the region around it.
 
     Raises `UndefinedError` at the operation.
     """
@@ -88,16 +98,16 @@ def _branch(block: Block, op: control.IfOp) -> Sequence[Any] | Exit:
 
 
 def _counted(block: Block, op: control.ForOp) -> Sequence[Any] | Exit:
-    """The induction variable does not wrap around: the bound is compared before."""
+    """Run a `for`; the induction variable cannot wrap, since Python's integers do not."""
     width = width_of(op.lower_bound.type)
     signedness = Signedness.SIGNED if op.unsigned_cmp is None else Signedness.UNSIGNED
-    numbers = (op.lower_bound, op.upper_bound, op.step)
-    lower, upper, step = (int(read(block.value(n), width, signedness)) for n in numbers)
+    bounds = (op.lower_bound, op.upper_bound, op.step)
+    lower, upper, step = (int(read(block.value(n), width, signedness)) for n in bounds)
     if step <= 0:
         raise Undefined(f"has a step of {step}, which must be positive")
     carried: Sequence[Any] = [block.value(value) for value in op.init_values]
-    for number in range(lower, upper, step):
-        found = run_region(block, op.body, [wrap(np.asarray(number, object), width), *carried])
+    for index in range(lower, upper, step):
+        found = run_region(block, op.body, [wrap(np.asarray(index, object), width), *carried])
         if not isinstance(found.op, control.ContinueOp):
             return found
         carried = found.values
@@ -122,40 +132,40 @@ def _repeated(block: Block, op: control.LoopOp) -> Sequence[Any] | Exit:
 
 
 def _is_elementwise(body: IRBlock) -> bool:
-    """Whether the operations of a body of scalars do the same to any number of elements."""
+    """Whether a body of scalar operations can run on arrays of elements at once."""
     return all(type(op) in ELEMENTWISE or isinstance(op, TerminatorOp) for op in body.ops)
 
 
 def _combine(
     block: Block, body: IRBlock, elements: Sequence[Array], before: Sequence[Array]
 ) -> Any:
-    """Run a body: its arguments are in pairs, what was combined before and the next element.
+    """Run a combining body; its arguments are pairs (accumulated, next element).
 
-    So have it the equations of `scan`, `result[j] = f(result[j-1], X[j])`, its example and the
-    functions of cuTile; the words beside them name the element first.
+    That order is of the specification's equation of `scan`, `result[j] = f(result[j-1], X[j])`, of
+    its example and of cuTile; its prose names the element first.
     """
     arguments = [one for pair in zip(before, elements, strict=True) for one in pair]
     if _is_elementwise(body):
         found = run_block(block, body, arguments).values
         return [np.broadcast_to(value, elements[0].shape) for value in found]
     results = [np.zeros_like(element) for element in elements]
-    for place in np.ndindex(elements[0].shape):
-        values = run_block(block, body, [np.asarray(one[place]) for one in arguments]).values
+    for position in np.ndindex(elements[0].shape):
+        values = run_block(block, body, [np.asarray(one[position]) for one in arguments]).values
         for result, value in zip(results, values, strict=True):
-            result[place] = value
+            result[position] = value
     return results
 
 
 def _slices(block: Block, op: Any) -> list[Array]:
-    """The operands with the dimension in front."""
+    """Return the operands with the combined dimension first."""
     axis: int = op.dim.value.data
     return [np.moveaxis(block.value(value), axis, 0) for value in op.values]
 
 
 def _reduced(block: Block, op: reductions.ReduceOp) -> Sequence[Any]:
-    """Neighbours are combined, then neighbours of those: the order of elements is kept.
+    """Reduce by a balanced tree of neighbours, which keeps the order of elements.
 
-    The order of combining is not specified; this one has the smallest rounding errors.
+    The order of combining is not specified; a tree has the smallest rounding errors.
     """
     values = _slices(block, op)
     while len(values[0]) > 1:
@@ -165,22 +175,22 @@ def _reduced(block: Block, op: reductions.ReduceOp) -> Sequence[Any]:
 
 
 def _scanned(block: Block, op: reductions.ScanOp) -> Sequence[Any]:
-    """One element after another, from the identity on; `reverse` begins at the end."""
+    """Scan sequentially from the identity; `reverse` begins at the end."""
     values = _slices(block, op)
     reverse = bool(op.reverse.value.data)
     order = range(len(values[0]))
     before = [np.broadcast_to(_identity(op, n), value.shape[1:]) for n, value in enumerate(values)]
     found = [np.zeros_like(value) for value in values]
-    for place in reversed(order) if reverse else order:
-        before = _combine(block, op.body.block, [value[place] for value in values], before)
+    for index in reversed(order) if reverse else order:
+        before = _combine(block, op.body.block, [value[index] for value in values], before)
         for result, value in zip(found, before, strict=True):
-            result[place] = value
+            result[index] = value
     axis = op.dim.value.data
     return [np.ascontiguousarray(np.moveaxis(value, 0, axis)) for value in found]
 
 
 def _identity(op: Any, number: int) -> Array:
-    """The identity of an operand, in its element type."""
+    """Return the identity of an operand, in its element type."""
     literal: Any = op.identities.data[number]
     element = element_of(op.values[number].type)
     value = literal.value.data

@@ -1,4 +1,14 @@
-"""Launches of a Tile IR kernel: bind arguments, run the blocks of the grid one after another."""
+"""Evaluate a Tile IR kernel: bind arguments, run the blocks of the grid one after another.
+
+This is the oracle above all lowering: it executes the Tile IR of a kernel by the specification, on
+numpy, knows no other level, and shares no semantics with the tile interpreter. Blocks run in
+order, x fastest, each to its end, so that a kernel which waits for a later block does not
+terminate (`MAX_ITERATIONS`); what Tile IR leaves undefined is an `UndefinedError` at the operation.
+
+    evaluate(module, [a, b, c], grid=(4, 4)).arrays     the arguments after the run, copies
+
+Addresses are in bits, since Tile IR has elements of 4 bits.
+"""
 
 from __future__ import annotations
 
@@ -45,8 +55,8 @@ class ArrayTable:
 
 
 @dataclass(frozen=True)
-class Meaning:
-    """What a launch computes."""
+class Evaluation:
+    """The results of an evaluation."""
 
     arrays: Sequence[Any]
     """The arguments after the run; of a table, its arrays."""
@@ -62,7 +72,7 @@ def evaluate(
     kernel: str | None = None,
     grid: int | Sequence[int] = 1,
     progress: Progress | None = None,
-) -> Meaning:
+) -> Evaluation:
     """Run a kernel of a Tile IR module on arrays and scalars, which are not modified.
 
     A pointer takes an array or a table of arrays, a number a scalar.  Arrays that share memory keep
@@ -74,12 +84,12 @@ def evaluate(
 
 
 def entries_of(module: ModuleOp) -> Sequence[EntryOp]:
-    """The kernels of a Tile IR module."""
+    """Return the kernels of a Tile IR module."""
     return [op for op in module.walk() if isinstance(op, EntryOp)]
 
 
 def find_entry(module: ModuleOp, name: str | None = None) -> EntryOp:
-    """The kernel of this name, or the only one; the error otherwise lists them."""
+    """Return the kernel of this name, or the only one; the error otherwise lists them."""
     kernels = entries_of(module)
     found = [kernel for kernel in kernels if name in (None, kernel.sym_name.data)]
     if len(found) == 1:
@@ -103,12 +113,12 @@ class _Launch:
     def __init__(self, module: ModuleOp, entry: EntryOp, args: Sequence[Any], grid: Grid) -> None:
         self.entry, self.grid = entry, grid
         self.memory = Memory()
-        self.globals = {op.sym_name.data: _placed(self.memory, op) for op in _globals_of(module)}
+        self.globals = {op.sym_name.data: _allocate(self.memory, op) for op in _globals_of(module)}
         self.bound, self.values = _bound(self.memory, entry, args)
         self.args = args
         self.printed: list[str] = []
 
-    def run(self, progress: Progress | None) -> Meaning:
+    def run(self, progress: Progress | None) -> Evaluation:
         """Run all blocks, x fastest."""
         x, y, z = self.grid
         operations = done = 0
@@ -120,7 +130,7 @@ class _Launch:
                     if progress is not None:
                         progress(done, x * y * z)
         arrays = [self._result(n, value) for n, value in enumerate(self.args)]
-        return Meaning(arrays, operations, done, "".join(self.printed))
+        return Evaluation(arrays, operations, done, "".join(self.printed))
 
     def _result(self, number: int, value: Any) -> Any:
         if isinstance(value, ArrayTable):
@@ -143,8 +153,8 @@ def _globals_of(module: ModuleOp) -> Sequence[GlobalOp]:
     return [op for each in inside for op in each.body.block.ops if isinstance(op, GlobalOp)]
 
 
-def _placed(memory: Memory, op: GlobalOp) -> int:
-    """Place a global in memory; gives its address in bytes."""
+def _allocate(memory: Memory, op: GlobalOp) -> int:
+    """Allocate a global and return its address in bytes."""
     value = cast("Dense", op.value)
     element: Attribute = value.get_element_type()
     (count,) = value.get_shape()
@@ -152,13 +162,13 @@ def _placed(memory: Memory, op: GlobalOp) -> int:
     elements = np.broadcast_to(elements, (count,)) if elements.size == 1 else elements
     alignment = 1 if op.alignment is None else op.alignment.value.data
     data = memory_bytes(elements, element).copy()
-    return memory.place(f"@{op.sym_name.data}", data, alignment).address
+    return memory.allocate(f"@{op.sym_name.data}", data, alignment).address
 
 
 def _bound(
     memory: Memory, entry: EntryOp, args: Sequence[Any]
 ) -> tuple[dict[tuple[int, int], Bound], Sequence[Array]]:
-    """The arrays by position and place in a table, and the values of the parameters."""
+    """Return the arrays by argument and index in its table, and the values of the parameters."""
     parameters = entry.body.block.args
     if len(parameters) != len(args):
         raise undefined(entry, f"takes {len(parameters)} arguments, but got {len(args)}")
@@ -166,9 +176,9 @@ def _bound(
     for n, (parameter, value) in enumerate(zip(parameters, args, strict=True)):
         element, name = element_of(parameter.type), f"%{parameter.name_hint or n}"
         if isinstance(value, ArrayTable):
-            for place, array in enumerate(value.arrays):
+            for index, array in enumerate(value.arrays):
                 held = element_of_dtype(array.dtype)
-                arrays[n, place] = f"{name}[{place}]", _array(entry, n, held, array), held
+                arrays[n, index] = f"{name}[{index}]", _array(entry, n, held, array), held
         elif isinstance(element, PtrType):
             arrays[n, 0] = name, _array(entry, n, element.pointee, value), element.pointee
     bound = dict(zip(arrays, bind(memory, list(arrays.values())), strict=True))
@@ -184,15 +194,15 @@ def _bound(
 
 
 def _table(memory: Memory, table: ArrayTable, arrays: Sequence[Bound]) -> Array:
-    """Place a table with the addresses of its arrays; gives its own in bits."""
+    """Allocate a table with the addresses of its arrays and return its own address in bits."""
     words = table.words.astype(np.int64)
     words[:, 0] = [int(bound.address) // 8 for bound in arrays]
-    region = memory.place("the table of a list", words.reshape(-1).view(np.uint8))
+    region = memory.allocate("the table of a list", words.reshape(-1).view(np.uint8))
     return np.asarray(region.address * 8, np.uint64)
 
 
 def _array(entry: EntryOp, number: int, element: Attribute, value: Any) -> Array:
-    """An array for a pointer; unsigned elements are bits."""
+    """Return an array argument in its pointer's element type; unsigned ones are reinterpreted."""
     if not isinstance(value, np.ndarray):
         raise undefined(entry, f"takes an array as argument {number}, not {value!r}")
     array = cast("Array", value)
@@ -207,7 +217,7 @@ def _array(entry: EntryOp, number: int, element: Attribute, value: Any) -> Array
 
 
 def _scalar(entry: EntryOp, number: int, type_: Attribute, value: Any) -> Array:
-    """A number of the type of a parameter."""
+    """Return a scalar argument in the type of its parameter."""
     element = element_of(type_)
     if np.ndim(value):
         raise undefined(entry, f"takes a {word_of(type_)} as argument {number}, not an array")

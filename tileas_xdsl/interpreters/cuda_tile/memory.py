@@ -51,7 +51,7 @@ class Memory:
         self.regions: list[Region] = []
         self._end = _FIRST
 
-    def place(self, name: str, data: Array, alignment: int = _ALIGNMENT) -> Region:
+    def allocate(self, name: str, data: Array, alignment: int = _ALIGNMENT) -> Region:
         """Give bytes a place of their own."""
         step = max(alignment, _ALIGNMENT)
         address = align_up(self._end + _GAP, step)

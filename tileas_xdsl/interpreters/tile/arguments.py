@@ -1,7 +1,16 @@
-"""Kernel arguments: arrays bound to global memory, and scalars.
+"""Bind kernel arguments: arrays to global memory, scalars to values.
 
-Parameters without an argument are views of block-local memory, tokens, and descriptors that say
-which array they describe.
+A launch gives arrays and scalars; a kernel has more parameters than that. Each parameter is bound
+by its type:
+
+    %a: memref<?x64xf16>        an array of 64 columns, copied to global memory with an address
+    %p: !nv_tileaa.ptr<f16, 1>  an array of f16, or a table of addresses: its address
+    %n: i32                     an integer, wrapped to 32 bits; one of more bits is an error
+    %s: memref<8xf32, smem>     scratch memory of the block: no argument
+    %d: !nv_tileas.tma_desc     no argument: its recipe names the array that it describes
+
+Arrays that overlap keep overlapping (`bind_arrays`). A mismatch is an `ArgumentError` that names
+the argument, the parameter with its type, and what was given.
 """
 
 from __future__ import annotations
@@ -246,8 +255,8 @@ def bind(
         _bound(parameter, name, value, bound, make)
         for parameter, name, value in zip(parameters, names, checked, strict=True)
     ]
-    places = zip(_taking(kernel), given, strict=True)
-    values = {argument.index: value for argument, value in places}
+    indexed = zip(_taking(kernel), given, strict=True)
+    values = {argument.index: value for argument, value in indexed}
     return Arguments(parameters, given, bound_descriptors(kernel, values, host_maps))
 
 

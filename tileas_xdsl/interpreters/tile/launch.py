@@ -1,7 +1,15 @@
-"""Launches of a kernel over a grid: bind arguments, run blocks one by one or concurrently.
+"""Launch a kernel over a grid in the tile interpreter: blocks one by one, or concurrently.
 
-Blocks run as many at once as the multiprocessors can hold; those that may wait for one another
-(atomics, accesses that acquire or release) are all resident.  The same schedule gives the same run.
+A launch is deterministic: `Schedule(policy, seed)` names the order in which agents take steps, and
+the same schedule gives the same run. Virtual time models the GPU: a cluster starts when one of
+`multiprocessors / blocks per cluster` slots is free, so that `cycles` is a makespan:
+
+    9 blocks, 4 multiprocessors: blocks 0 to 3 start at `launch` cycles, block 4 when the first ends
+
+By default one cluster is resident at a time, which needs the least memory and finds races within
+it. Kernels whose blocks may exchange data (atomics, acquire and release, globals) run with as many
+resident as the multiprocessors hold, in this process; all others may be split over processes
+(`parallel_launch.py`), to which the IR is sent as text.
 """
 
 from __future__ import annotations
@@ -217,7 +225,7 @@ class Launch:
         self.resident = resident or (max(at_once, 1) if self.is_shared else 1)
 
     def _take(self, module: ModuleOp, kernel: func.FuncOp) -> None:
-        """Take the IR, and what is made of it."""
+        """Set the IR, and what is derived from it."""
         self.module, self.kernel = module, kernel
         self.program = KernelFacts(kernel)
         self.code = Code(TILE_LANGUAGE)

@@ -21,7 +21,7 @@ from tileas_xdsl.tools.inputs.cutile_parameters import bound, shown
 from tileas_xdsl.tools.running.comparison import Difference, first_difference
 
 if TYPE_CHECKING:
-    from tileas_xdsl.interpreters.cuda_tile.launch import Meaning
+    from tileas_xdsl.interpreters.cuda_tile.launch import Evaluation
     from tileas_xdsl.tools.inputs.programs import Program
 
 Extents: TypeAlias = tuple[int, int, int]
@@ -75,7 +75,7 @@ class Launch:
 
         return replace(found, arrays=restored(self.signature, self.args, found.arrays))
 
-    def evaluate(self, tile_ir: ModuleOp) -> Meaning:
+    def evaluate(self, tile_ir: ModuleOp) -> Evaluation:
         """What the Tile IR of the kernel means; raises `UndefinedError`."""
         from tileas_xdsl.interpreters.cuda_tile.launch import evaluate
         from tileas_xdsl.runtime.cutile_arguments import with_tables

@@ -17,7 +17,7 @@ from tileas_xdsl.dialects.cuda_tile.structure.module import EntryOp
 from tileas_xdsl.dialects.cuda_tile.types.tile_types import PtrType, element_of
 from tileas_xdsl.frontend.signature import leaves
 from tileas_xdsl.interpreters.cuda_tile.faults import UndefinedError
-from tileas_xdsl.interpreters.cuda_tile.launch import Meaning, entries_of, evaluate, find_entry
+from tileas_xdsl.interpreters.cuda_tile.launch import Evaluation, entries_of, evaluate, find_entry
 from tileas_xdsl.interpreters.tile.arguments import Parameter
 from tileas_xdsl.runtime.cutile_arguments import held, restored
 from tileas_xdsl.tools.console import print_facts, print_text
@@ -39,14 +39,14 @@ class _Launch:
     values: Sequence[Any]
     signature: Any
 
-    def run(self, grid: Extents) -> Meaning:
+    def run(self, grid: Extents) -> Evaluation:
         """One run; of a kernel of cuTile with whole arrays."""
         if self.signature is None:
             return evaluate(self.module, self.values, kernel=self.kernel, grid=grid)
         flat = held(self.signature, self.values)
         found = evaluate(self.module, flat, kernel=self.kernel, grid=grid)
         arrays = restored(self.signature, self.values, found.arrays)
-        return Meaning(arrays, found.operations, found.blocks, found.printed)
+        return Evaluation(arrays, found.operations, found.blocks, found.printed)
 
 
 def run_tile_ir(
@@ -115,7 +115,7 @@ def parameters_of(entry: EntryOp) -> Sequence[Parameter]:
     return found
 
 
-def _arrays(launch: _Launch, found: Meaning) -> Sequence[Shown]:
+def _arrays(launch: _Launch, found: Evaluation) -> Sequence[Shown]:
     pairs = zip(launch.parameters, launch.values, found.arrays, strict=True)
     return [
         Shown(n, parameter.name, str(parameter.type), np.asarray(before), np.asarray(after))

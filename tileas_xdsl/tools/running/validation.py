@@ -17,7 +17,7 @@ from tileas_xdsl.diagnostics.emission import DiagnosticError, collecting_diagnos
 from tileas_xdsl.diagnostics.report import Diagnostic
 from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.interpreters.cuda_tile.faults import UndefinedError
-from tileas_xdsl.interpreters.cuda_tile.launch import Meaning
+from tileas_xdsl.interpreters.cuda_tile.launch import Evaluation
 from tileas_xdsl.interpreters.tile.arguments import ArgumentError
 from tileas_xdsl.interpreters.tile.launch import Simulation
 from tileas_xdsl.pass_execution import run_pass
@@ -82,7 +82,7 @@ def validate(
 
     The tiles that Tile IR became are compared with what it means, as far as rounding allows.
     """
-    meaning: Meaning | None = None
+    meaning: Evaluation | None = None
     if program.tile_ir is not None:
         step, meaning = _meaning(program.tile_ir, trial)
         yield step
@@ -99,7 +99,7 @@ def validate(
         reference = reference or found
 
 
-def _meaning(tile_ir: ModuleOp, trial: Trial) -> tuple[Step, Meaning | None]:
+def _meaning(tile_ir: ModuleOp, trial: Trial) -> tuple[Step, Evaluation | None]:
     try:
         found = trial.launch.evaluate(tile_ir)
     except UndefinedError as error:
@@ -108,7 +108,7 @@ def _meaning(tile_ir: ModuleOp, trial: Trial) -> tuple[Step, Meaning | None]:
     return Step(TILE_IR, None, is_meaning=True), found
 
 
-def _as_it_means(step: Step, found: Simulation, meaning: Meaning, trial: Trial) -> Step:
+def _as_it_means(step: Step, found: Simulation, meaning: Evaluation, trial: Trial) -> Step:
     """The step of the input, with a complaint where its tiles do not compute what it means."""
     difference = difference_of(meaning.arrays, found.arrays, trial.tolerance or None)
     if difference is None:

@@ -148,7 +148,7 @@ def _allocated(block: Block, op: pointers.AllocaOp) -> Sequence[Any]:
     """Memory of its own for each time it is executed; what it holds at first is zero."""
     bits = op.num_elem.value.data * stored_bits(pointee_of(op.result.type))
     data = np.zeros(ceil_div(bits, 8), np.uint8)
-    region = block.memory.place("the memory of an alloca", data, op.alignment.value.data)
+    region = block.memory.allocate("the memory of an alloca", data, op.alignment.value.data)
     return (np.asarray(region.address * 8, np.uint64),)
 
 

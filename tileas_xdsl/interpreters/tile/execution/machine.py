@@ -1,4 +1,14 @@
-"""The machine at run time: blocks of a cluster, their memory and engines, and their agents."""
+"""The machine at run time: device, blocks of a cluster with their memory and engines, agents.
+
+    Device            one per launch: target, latencies, scheduler, arrays, blocks not yet started
+      Block           one per block: shared memory, pipelines, named barriers
+        TileAgent     a process that interprets operations (`kernel`, then `agent 0`, `agent 1`)
+        Engine        a process that runs asynchronous tasks: TMA, tensor core, copies
+
+An asynchronous operation issues a `Task` to an engine and goes on; the task's effect takes place
+when the engine lands it, at a virtual time and in an order that the policy chooses. Its vector
+clock begins as the issuer's and is joined by whoever waits for it.
+"""
 
 from __future__ import annotations
 
@@ -144,7 +154,7 @@ class Block:
     def _account(
         self, owner: Operation | SSAValue, shape: Sequence[int], element: Attribute
     ) -> None:
-        """Return shared memory of an operation: the same again in every execution."""
+        """Count the shared memory of an operation once, however often it runs; check the limit."""
         bits = element.bitwidth if isinstance(element, FixedBitwidthType) else 64
         self._shared[owner] = ceil_div(prod(shape) * bits, 8)
         used, most = sum(self._shared.values()), self.device.target.shared_memory_per_block

@@ -1,7 +1,20 @@
-"""Views of a memory, as the tiles, views and memrefs of a program.
+"""Strided views of a memory: the tiles, views and memrefs of a program at run time.
 
-The shape of a view is that of its type; `valid` are the extents that exist beyond it, since the
-type of a view of global memory has its tile and not its extents.
+The type of a view of global memory has the extents of its tile, not those of the array. `valid` has
+the latter: by dimension, the interval of indices that exist, relative to the view's origin. Loads
+fill the rest with padding, stores drop it. Tile 1 of a 100-element array, in tiles of 64:
+
+>>> from tileas_xdsl.dialects.nv_tileas.enums import Space
+>>> from xdsl.dialects.builtin import f32
+>>> array = View.whole(Memory("a", Space.GMEM, np.zeros(100, np.float32)), f32)
+>>> tile = array.part([64], [64])
+>>> tile.offset, tile.valid, tile.is_inside
+(256, ((-64, 36),), False)
+>>> part, position = tile.clipped()
+>>> part.shape, position
+((36,), (slice(0, 36, None),))
+
+Reads and writes check the memory (initialised, no race) and the ownership of pipeline stages.
 """
 
 from __future__ import annotations
@@ -122,8 +135,8 @@ class View:
         if any(high <= low for low, high in zip(lows, highs, strict=True)):
             return None
         shape = [high - low for low, high in zip(lows, highs, strict=True)]
-        place = tuple([slice(low, high) for low, high in zip(lows, highs, strict=True)])
-        return self.part(lows, shape), place
+        position = tuple([slice(low, high) for low, high in zip(lows, highs, strict=True)])
+        return self.part(lows, shape), position
 
     def reshaped(self, shape: Sequence[int], element: Attribute | None = None) -> View:
         """Return the same bytes with another shape or element type; may raise `ViewError`.
@@ -245,12 +258,12 @@ def contiguous(memory: Memory, offset: int, shape: Sequence[int], element: Attri
     return View(memory, offset, extents, strides, element, valid, None, dtype_of(element))
 
 
-def _valid_before(room: int, shape: tuple[int, ...], itemsize: int) -> tuple[Range, ...]:
-    """Return the valid range of a row-major view within the first `room` bytes, in whole rows."""
+def _valid_before(size: int, shape: tuple[int, ...], itemsize: int) -> tuple[Range, ...]:
+    """Return the valid range of a row-major view within the first `size` bytes, in whole rows."""
     if not shape:
         return ()
     row = prod(shape[1:]) * itemsize
-    return ((0, max(room // row, 0)), *[(0, n) for n in shape[1:]])
+    return ((0, max(size // row, 0)), *[(0, n) for n in shape[1:]])
 
 
 def as_tile(value: Any, actor: Actor) -> Any:

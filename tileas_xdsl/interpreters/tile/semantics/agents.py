@@ -1,4 +1,15 @@
-"""Agents, grid queries and barriers."""
+"""Semantics of agents, grid queries and barriers.
+
+`agent_switch` runs its regions as concurrent processes and joins them. Vector clocks order what
+they do: each child begins with the parent's clock, the parent joins theirs at the end.
+
+    agent_switch agent 0 { A } agent 1 { B }       A and B are unordered unless a pipeline or a
+    C                                              barrier orders them; C is behind both
+
+The agents of a block share barrier 0 of the hardware, which counts threads: an agent without its
+own warp count has one warp. `cancel_next_program_id` (clusterlaunchcontrol) takes a block of the
+grid that has not started.
+"""
 
 from __future__ import annotations
 
@@ -99,22 +110,22 @@ def barrier(agent: TileAgent, op: gpu.BarrierOp, inputs: Sequence[Any]) -> Steps
     """
     block = agent.block
     shares = [a.warps or 1 for a in _leaves(block.agents[0])]
-    meet = block.barriers.setdefault(0, NamedBarrier(0, f"{block.prefix}barrier 0"))
-    number = meet.arrive(
+    joint = block.barriers.setdefault(0, NamedBarrier(0, f"{block.prefix}barrier 0"))
+    generation = joint.arrive(
         agent.who,
         WARP * (agent.warps or 1),
-        meet.threads or WARP * sum(shares),
+        joint.threads or WARP * sum(shares),
         agent.now,
         agent.clock.snapshot(),
     )
     agent.clock.tick()
     yield Wait(
-        lambda: meet.passed(number),
-        f"all agents on {meet.name}: {meet.missing()}",
+        lambda: joint.passed(generation),
+        f"all agents on {joint.name}: {joint.missing()}",
         op,
-        ready_time=lambda: meet.completed_at,
+        ready_time=lambda: joint.completed_at,
     )
-    agent.clock.join(meet.released_clock)
+    agent.clock.join(joint.released_clock)
     agent.work(op, agent.latencies.barrier)
     return ()
 

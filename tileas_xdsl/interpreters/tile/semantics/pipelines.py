@@ -1,4 +1,17 @@
-"""The pipeline family: agents pass stages through a full and an empty mbarrier for each stage."""
+"""Semantics of the pipeline operations: a full and an empty mbarrier per stage.
+
+    producer                                    consumer
+    wait empty[s], parity (phase & 1) ^ 1       wait full[s], parity phase & 1
+    own the stage: run the body, issue copies   own the stage: run the body
+    commit: arrive on full[s]                   release: arrive on empty[s]
+    (bulk copies complete its bytes)            (when its asynchronous readers are done)
+
+Source: CUTLASS `PipelineTmaAsync` (include/cutlass/pipeline/sm90_pipeline.hpp). `produce_one` and
+`consume_one` are all of a column; a program may also spell out the steps (`producer_acquire`,
+`producer_write`, ...), inside of such a body too, where the enclosing operation then holds the
+stage (`agent.brackets`) and leaves out what the body has done. Each step checks the protocol: wrong
+phase, use of a token twice, a stage that the agent does not own.
+"""
 
 from __future__ import annotations
 
@@ -202,7 +215,7 @@ def _produce(agent: TileAgent, op: StageOp, token: PipelineToken, slot: Slot, ph
 
 
 def produce_one(agent: TileAgent, op: ProduceOneOp, inputs: Sequence[Any]) -> Steps:
-    """Acquire, run the body, commit; a body that spells a step out has done it."""
+    """Acquire, run the body, commit unless the body did."""
     token: PipelineToken = inputs[0]
     held = yield from _acquire(agent, op, token, inputs[1])
     slot = held.slot
@@ -276,7 +289,7 @@ def _commit(agent: TileAgent, op: Operation, pipeline: Pipeline, slot: Slot) -> 
 
 
 def consume_one(agent: TileAgent, op: ConsumeOneOp, inputs: Sequence[Any]) -> Steps:
-    """Wait, run the body, release; a body that spells a step out has done it."""
+    """Wait, run the body, release unless the body did."""
     token: PipelineToken = inputs[0]
     held = yield from _await_full(agent, op, token, inputs[1])
     agent.brackets.append((token, held))

@@ -1,4 +1,13 @@
-"""Tiles in memory: allocation, views and slices; SSA tile values stay values."""
+"""Semantics of tiles in memory: allocation, views, slices, reinterpretation.
+
+A tile at run time is a value (a numpy array) or a `View` of a memory, by where its type places it.
+Slicing a value makes a value; slicing memory makes a view of the same bytes, so that a later write
+through either is seen by both, as on the machine:
+
+    %b = alloc_tensor : tensor<64x64xf16, smem>         View(offset 0, shape (64, 64))
+    %s = extract_slice %b[32, 0][32, 64]                View(offset 4096, shape (32, 64))
+    %t = insert_slice %x into %b[0, 0]                  a copy: SSA values never change
+"""
 
 from __future__ import annotations
 
@@ -69,16 +78,16 @@ def extract_slice(agent: TileAgent, op: ExtractSliceOp, inputs: Sequence[Any]) -
 
 def insert_slice(agent: TileAgent, op: InsertSliceOp, inputs: Sequence[Any]) -> tuple[Any]:
     """Return a tile with a slice replaced; the source is unchanged."""
-    piece, whole = as_tile(inputs[0], agent.actor(op)), inputs[1]
+    source, whole = as_tile(inputs[0], agent.actor(op)), inputs[1]
     if not isinstance(whole, View):
-        return (reshaping.insert_slice(op, piece, whole, inputs[2:]),)
+        return (reshaping.insert_slice(op, source, whole, inputs[2:]),)
     copy = whole.copied(agent.actor(op))
     part = reshaping.slices_of(op, whole.shape, inputs[2:])
     shape = tuple([len(range(s.start, s.stop, s.step)) for s in part])
-    if piece.shape != shape:
-        raise fault(op, f"the slice is {shape}, but the source {piece.shape}")
+    if source.shape != shape:
+        raise fault(op, f"the slice is {shape}, but the source {source.shape}")
     window = copy.part([s.start for s in part], shape, [s.step for s in part])
-    window.write(piece, agent.actor(op))
+    window.write(source, agent.actor(op))
     return (copy,)
 
 
@@ -99,12 +108,12 @@ def async_insert_slice(
     agent: TileAgent, op: AsyncInsertSliceOp, inputs: Sequence[Any]
 ) -> tuple[AsyncToken]:
     """Return a tile with a slice replaced, where either operand comes with a token."""
-    piece, whole = inputs[0], inputs[1]
-    parts = [value for value in (piece, whole) if isinstance(value, AsyncToken)]
+    source, whole = inputs[0], inputs[1]
+    parts = [value for value in (source, whole) if isinstance(value, AsyncToken)]
 
     def values() -> tuple[Any]:
         actor = agent.actor(op)
-        tiles = [_delivered(value, actor) for value in (piece, whole)]
+        tiles = [_delivered(value, actor) for value in (source, whole)]
         return (reshaping.insert_slice(op, tiles[0], tiles[1], inputs[2:]),)
 
     return (AsyncToken("a slice", parts, values),)
@@ -128,7 +137,7 @@ def view(agent: TileAgent, op: ViewOp, inputs: Sequence[Any]) -> tuple[Any]:
 
 
 def _shown(op: ViewOp, inputs: Sequence[Any]) -> View:
-    """The window; of a tiled view it is a tile, around which there may be more."""
+    """Return the view, whose valid range may exceed it: a tile of an array has neighbours."""
     source: View = inputs[0]
     indices = inputs[1:]
     shape = _extents(op.result.type, source)
@@ -174,7 +183,7 @@ def _extents(type_: Attribute, source: View) -> tuple[int, ...]:
 
 
 def _same_rank(source: View, shape: tuple[int, ...]) -> View:
-    """Global memory is seen by tiles: what is beyond the first is there still."""
+    """Return a view of equal rank; one of global memory keeps the array around its tile valid."""
     if source.memory.space is Space.GMEM or shape == source.shape:
         return source.part((0,) * len(shape), shape)
     return source.reshaped(shape)

@@ -1,4 +1,16 @@
-"""Pipelines at run time: stages as tiles, and the values of their tokens and iterators."""
+"""Pipelines at run time: stages of shared memory, and the values of tokens and iterators.
+
+A pipeline of the program is, in each block, a buffer cut into slots, each with a `full` and an
+`empty` mbarrier. An iterator is a stage and its phase; a token carries the state of its chain, so
+that using one twice is found:
+
+    StageIterator(count=2): (stage 0, phase 0), (1, 0), (0, 1), (1, 1), (0, 2), ...
+    producer waits for empty[stage] with parity (phase & 1) ^ 1: in phase 0 it does not wait
+    consumer waits for full[stage] with parity phase & 1
+
+Waits join vector clocks (`released_clock`), by which races are found: what a producer wrote before
+its arrival happens before what the consumer reads behind its wait.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +52,7 @@ class Pipeline:
     _payloads: dict[Any, Sequence[View]] = field(default_factory=dict[Any, Sequence[View]])
 
     def payload(self, slot: Slot, types: Sequence[Attribute], lease: Guard) -> list[View]:
-        """The tiles of a stage, one after another; `ProtocolError` where they do not fit."""
+        """Return the tiles of a stage, one after another; `ProtocolError` if they do not fit."""
         key = (tuple(types), slot.index)
         if key not in self._payloads:
             self._payloads[key] = self._carve(slot, types)
@@ -48,7 +60,7 @@ class Pipeline:
 
     def _carve(self, slot: Slot, types: Sequence[Attribute]) -> Sequence[View]:
         views: list[View] = []
-        offset, room, taken = slot.low, slot.high - slot.low, 0
+        offset, capacity, taken = slot.low, slot.high - slot.low, 0
         for type_ in types:
             shape, element = shape_of(type_), element_of(type_)
             if shape is None or element is None:
@@ -56,12 +68,12 @@ class Pipeline:
             views.append(contiguous(self.memory, offset, shape, element))
             size = prod(shape) * dtype_of(element).itemsize
             offset, taken = offset + size, taken + size
-        if taken > room:
-            raise slot.error(f"{slot.name} has {room} bytes, but its tiles have {taken}")
+        if taken > capacity:
+            raise slot.error(f"{slot.name} has {capacity} bytes, but its tiles have {taken}")
         return views
 
     def peers(self) -> Sequence[Pipeline]:
-        """The same pipeline in the blocks that share loads."""
+        """Return this pipeline in the blocks that share loads with this one."""
         if self.group == 1:
             return [self]
         return [block.pipelines[self.key] for block in self.block.peers(self.group)]
@@ -70,8 +82,9 @@ class Pipeline:
 def check_consumed(block: Block) -> None:
     """Raise a fault for a stage that was filled and that no consumer has waited for.
 
-    Nobody knows that its copies have landed, so that they may write shared memory which another
-    block has got: the producer fills one stage too many, or a consumer stops early.
+    Its copies may still be in flight when the block ends, and would write shared memory that the
+    next block on the multiprocessor owns: the producer fills one stage too many, or a consumer
+    stops early.
     """
     for pipeline in block.pipelines.values():
         for slot in pipeline.slots:
@@ -108,7 +121,7 @@ class PipelineToken:
         self.users.add((agent, consumer, step))
 
     def at(self, slot: Slot | None, phase: int = 0, consumer: int = 0) -> PipelineToken:
-        """The next token of the chain."""
+        """Return the next token of the chain, which holds a stage."""
         return PipelineToken(self.pipeline, slot, phase, consumer)
 
     def behind(self, held: PipelineToken) -> PipelineToken:
@@ -141,9 +154,9 @@ class Arrival:
 
 
 def arrive_after(agent: TileAgent, tasks: Sequence[Task], then: Callable[[Arrival], None]) -> None:
-    """Arrive as the agent, or as the last of the tasks to land if one is in flight.
+    """Arrive now, or when the last of the tasks in flight lands.
 
-    What the agent and all of the tasks have done comes before the arrival.
+    All that the agent and the tasks did happens before the arrival.
     """
     own = Arrival(agent.name, agent.now, agent.clock.snapshot())
     agent.clock.tick()
@@ -219,7 +232,7 @@ class PublishedToken(AsyncToken):
 
 
 def slot_filled(agent: TileAgent, view: View) -> tuple[Slot, int] | None:
-    """The stage that a window belongs to, if the agent is filling it, and its phase."""
+    """Return the stage that the agent is filling through a view, and its phase, if it is one."""
     if isinstance(view.lease, ProducerLease):
         return view.lease.slot, view.lease.phase
     for guard in view.memory.guards:

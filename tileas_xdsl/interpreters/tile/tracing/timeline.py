@@ -62,7 +62,7 @@ class _Frame:
 
 def draw_timeline(trace: Trace, width: int = 1200) -> str:
     """The trace as a self-contained SVG document of `width` pixels, or as many as labels need."""
-    rows, notes = _what_is_shown(trace)
+    rows, notes = _selected_rows(trace)
     spans = [span for lane in rows.values() for row in lane for span in row]
     labels = [_label(lane, k) for lane in rows for k in range(len(rows[lane]))]
     left = _MARGIN + _pixels(max(labels, key=len, default="")) + 8
@@ -92,8 +92,8 @@ def draw_timeline(trace: Trace, width: int = 1200) -> str:
 # What is shown
 
 
-def _what_is_shown(trace: Trace) -> tuple[_Rows, list[str]]:
-    """The rows that are drawn, block by block, and what is said about those that are not."""
+def _selected_rows(trace: Trace) -> tuple[_Rows, list[str]]:
+    """Return the rows to draw, block by block, and notes about what is left out."""
     rows = trace.rows()
     blocks = list(dict.fromkeys(lane.block for lane in rows))
     notes: list[str] = []
@@ -110,7 +110,7 @@ def _what_is_shown(trace: Trace) -> tuple[_Rows, list[str]]:
 
 
 def _first_blocks(rows: _Rows, blocks: Sequence[str]) -> Sequence[str]:
-    """As many as fit, at least one."""
+    """Return as many blocks as fit `MAX_ROWS`, at least one."""
     count = 0
     for k, block in enumerate(blocks):
         count += sum(len(rows[lane]) for lane in rows if lane.block == block)
