@@ -52,7 +52,7 @@ class Memory:
         self._end = _FIRST
 
     def allocate(self, name: str, data: Array, alignment: int = _ALIGNMENT) -> Region:
-        """Give bytes a place of their own."""
+        """Allocate a region for bytes."""
         step = max(alignment, _ALIGNMENT)
         address = align_up(self._end + _GAP, step)
         self._end = address + len(data)
@@ -175,7 +175,7 @@ def bind(memory: Memory, given: Sequence[tuple[str, Array, Attribute]]) -> Seque
         data = np.zeros(size, np.uint8)
         for n, piece in pieces.items():
             data[spans[n][0] - low :][: piece.size] = piece
-        region = memory.place(given[group[0]][0], data)
+        region = memory.allocate(given[group[0]][0], data)
         for n in group:
             _, array, element = given[n]
             found[n] = Bound(array, region, spans[n][0] - low, element)
