@@ -102,6 +102,24 @@ def test_histograms(element: str, mode: str, instruction: str) -> None:
         np.testing.assert_array_equal(arrays[3], expected)
 
 
+@pytest.mark.parametrize("mode", ["add", "and", "max", "min", "or", "umax", "umin", "xor"])
+def test_a_block_combines_in_shared_memory_what_it_updates_behind_the_base(mode: str) -> None:
+    """A window of 256 elements, as many as the tile has; 300 are updated, many of them twice."""
+    rng = np.random.default_rng(len(mode))
+    numbers, bins = (rng.integers(-(2**31), 2**31, n).astype(np.int32) for n in (256, 300))
+    numbers[::5] = rng.choice([0, -1, 2**31 - 1, -(2**31)], len(numbers[::5]))
+    places = (rng.integers(0, 300, 256) // rng.integers(1, 9, 256)).astype(np.int32)
+    expected, chosen = bins.copy(), places != 3
+    for _ in range(2):
+        AT[mode](expected, places[chosen], numbers[chosen])
+    arguments = (numbers, places, np.zeros_like(numbers), bins)
+    target = TARGETS[len(mode) % 2]
+    made, *found = _run(_histogram("i32", mode, 256, "relaxed gpu"), target, *arguments, grid=2)
+    assert f"red.relaxed.cta.shared.{mode.removeprefix('u')}" in made.ptx
+    for arrays in found:
+        np.testing.assert_array_equal(arrays[3], expected)
+
+
 @pytest.mark.parametrize(
     ("element", "mode", "count", "order"),
     [

@@ -30,6 +30,7 @@ from tileas_xdsl.threads.gmem.bounds_and_vector_width import GlobalTile
 from tileas_xdsl.threads.gmem.coalesced_access import Accesses, in_rows, order
 from tileas_xdsl.threads.gmem.memory_order import MemoryOrder
 from tileas_xdsl.threads.gmem.pointer_elements import ALONE, PointerElements
+from tileas_xdsl.threads.gmem.private_updates import PrivateUpdates
 from tileas_xdsl.threads.registers.coordinates import is_first_replica, thread_chunks
 from tileas_xdsl.threads.registers.element_iterator import (
     is_held_once,
@@ -46,6 +47,12 @@ from tileas_xdsl.transforms.lower_tiles.memory.tokens import token_of
 
 def atomic_rmw(e: ThreadBuilder, op: AtomicRmwOp) -> Sequence[Lowered]:
     """Lower an atomic read-modify-write of pointed-to elements."""
+    private = PrivateUpdates.of(e, op)
+    if private is not None:
+        order(e, op)
+        where = PointerElements.of(e, op, op.base, op.mask, [op.value])
+        private.update(where)
+        return [where.collected([]), *token_of(op)]
     work = Updater(e, op, op.rmw_mode.data, op.element, _order(op))
     return _updated(e, op, [op.value], lambda given, p, x: work.update(given[0], p, x))
 

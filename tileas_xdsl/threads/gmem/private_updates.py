@@ -1,0 +1,181 @@
+"""Atomic updates of data-dependent addresses, privatised: a block first combines its own.
+
+    atomic_rmw add %ones, %counts + %bins      window[0 .. 1023] = 0               shared memory
+    of 1024 elements                           bar.sync
+                                         ->  for each element:  o = bin
+                                               o < 1024:  red.shared.add window[o]
+                                               else:      red.global.add counts[o]
+                                             bar.sync
+                                             for o = thread, thread + 128, ...:
+                                               w = window[o];  w != 0:  red.global.add counts[o], w
+
+Updates of few distinct addresses queue up in L2, one after another; those of a warp at random
+addresses take one sector each. Shared memory combines what comes to the same address, and what is
+left is updated by consecutive lanes, eight to a sector. No extent has to be known: the window is
+as many elements behind the base as the tile has, what lies beyond goes to memory as before, and an
+entry that nothing came to is not updated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.dialects import arith, tensor
+from xdsl.dialects.builtin import i32, i64
+from xdsl.ir import Operation, SSAValue
+
+from tileas_xdsl.dialects.cute import LoadOp, StoreOp
+from tileas_xdsl.dialects.cute_nvgpu import AtomicRmwOp as UpdateOp
+from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp
+from tileas_xdsl.dialects.nv_tileas.compute.combiners import identity_of
+from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic, RmwMode
+from tileas_xdsl.dialects.nv_tileas.memory.atomics import AtomicRmwOp
+from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp as PointerLoadOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadBase
+from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
+from tileas_xdsl.threads.codegen.barriers import synchronize_agent
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import (
+    add,
+    constant_like,
+    i1_constant,
+    i32_constant,
+    i64_constant,
+    logical_and,
+    xor,
+)
+from tileas_xdsl.threads.codegen.pointer_ops import advance
+from tileas_xdsl.threads.codegen.thread_ids import thread_id
+from tileas_xdsl.threads.gmem.memory_order import MemoryOrder
+from tileas_xdsl.threads.gmem.pointer_elements import PointerElement, PointerElements
+from tileas_xdsl.threads.gmem.pointer_tiles import followed
+from tileas_xdsl.threads.registers.register_tile import in_registers
+from tileas_xdsl.threads.registers.vector_values import element
+from tileas_xdsl.threads.smem.scratch_buffer import Scratch, scratch
+
+COMBINERS: Mapping[RmwMode, str] = {
+    RmwMode.ADD: "arith.addi",
+    RmwMode.AND: "arith.andi",
+    RmwMode.MAX: "arith.maxsi",
+    RmwMode.MIN: "arith.minsi",
+    RmwMode.OR: "arith.ori",
+    RmwMode.UMAX: "arith.maxui",
+    RmwMode.UMIN: "arith.minui",
+    RmwMode.XOR: "arith.xori",
+}
+"""What shared memory does to 32-bit integers by one instruction; floats are loops there."""
+
+MIN_ELEMENTS, MAX_ELEMENTS = 256, 8192
+"""Of a window: fewer are no gain beside two barriers, more leave no memory to other blocks."""
+
+
+IN_BLOCK = MemoryOrder(MemSemantic.RELAXED, "cta")
+
+WARP = 32
+
+
+@dataclass(frozen=True)
+class PrivateUpdates:
+    """A block's own partial results of an atomic update, behind the base of its pointers."""
+
+    e: ThreadBuilder
+    op: AtomicRmwOp
+    base: SSAValue
+    """The address that all pointers are counted from."""
+    offsets: SSAValue
+    """The tile of signed distances from it, in elements."""
+    entries: int
+
+    @staticmethod
+    def of(e: ThreadBuilder, op: AtomicRmwOp) -> PrivateUpdates | None:
+        """Return the window of an update; None where it would change what it does, or not pay."""
+        made, semantic = op.base.owner, op.mem_semantic
+        is_relaxed = semantic is None or semantic.data in (MemSemantic.WEAK, MemSemantic.RELAXED)
+        if any(op.result.uses) or not is_relaxed or op.element != i32 or e.by_one_thread:
+            return None
+        if op.rmw_mode.data not in COMBINERS or not isinstance(made, AddPtrOp):
+            return None
+        if not isinstance(made.base.owner, tensor.SplatOp) or not _is_loaded(made.offset):
+            return None
+        entries = min(prod(shape_of(op.base.type) or ()), MAX_ELEMENTS)
+        if entries < MIN_ELEMENTS or entries % e.agent.threads:
+            return None
+        return PrivateUpdates(e, op, e.scalar(made.base.owner.input), made.offset, entries)
+
+    @property
+    def order(self) -> MemoryOrder:
+        """How memory is updated."""
+        return MemoryOrder.of(self.op.mem_semantic, self.op.mem_scope)
+
+    @property
+    def identity(self) -> int:
+        """What an update leaves as it was."""
+        found = identity_of(COMBINERS[self.op.rmw_mode.data], i32.bitwidth)
+        assert isinstance(found, int)
+        return found
+
+    def update(self, where: PointerElements) -> None:
+        """Update all elements."""
+        e = self.e
+        window = scratch(e, self.op, self.entries, i32)
+        thread = add(e, thread_id(e), -WARP * e.agent.first_warp)
+        first = advance(e, window.pointer, thread)
+        nothing = i32_constant(e, self.identity)
+        for k in range(0, self.entries, e.agent.threads):
+            e.insert(StoreOp(nothing, first, offset=k))
+        synchronize_agent(e)
+        offsets = in_registers(e, self.op, self.offsets, where.layout)
+        for each in where.elements(once=True):
+            offset = element(e, offsets.parts[each.cell.block], each.cell.register)
+            self._update_one(window, each, offset)
+        synchronize_agent(e)
+        self._flush(where, thread, first)
+
+    def _update_one(self, window: Scratch, each: PointerElement, offset: SSAValue) -> None:
+        """Combine an element with the window if it lies there, else with memory."""
+        e, (value,) = self.e, each.operands
+        limit = constant_like(e, offset, self.entries)
+        is_private = e.insert(arith.CmpiOp(offset, limit, "ult")).result
+        is_beyond = xor(e, is_private, i1_constant(e, True))
+        index = offset if offset.type == i32 else e.insert(arith.TruncIOp(offset, i32)).result
+        entry = advance(e, window.pointer, index)
+        self._insert(value, entry, logical_and(e, each.exists, is_private), IN_BLOCK)
+        self._insert(value, each.pointer, logical_and(e, each.exists, is_beyond), self.order)
+
+    def _flush(self, where: PointerElements, thread: SSAValue, first: SSAValue) -> None:
+        """Update memory by entries that something came to, neighbours by neighbouring lanes."""
+        e, size = self.e, i32.bitwidth // 8
+        start = e.insert(arith.ExtUIOp(thread, i64)).result
+        start = e.insert(arith.MuliOp(start, i64_constant(e, size))).result
+        address = add(e, self.base, start)
+        for k in range(0, self.entries, e.agent.threads):
+            value = e.insert(LoadOp(first, i32, offset=k)).result
+            nothing = i32_constant(e, self.identity)
+            is_changed = e.insert(arith.CmpiOp(value, nothing, "ne")).result
+            here = followed(e, add(e, address, i64_constant(e, k * size)), where.type)
+            self._insert(value, here, is_changed, self.order)
+
+    def _insert(
+        self, value: SSAValue, pointer: SSAValue, exists: SSAValue | None, order: MemoryOrder
+    ) -> None:
+        kind = self.op.rmw_mode.data.value
+        made = UpdateOp(kind, value, pointer, exists, order=order.word, scope=order.scope)
+        self.e.insert(made)
+
+
+def _is_loaded(value: SSAValue) -> bool:
+    """Whether a tile is computed of what memory holds, so that elements of it may be equal."""
+    seen: set[SSAValue] = set()
+    todo = [value]
+    while todo:
+        owner = todo.pop().owner
+        if isinstance(owner, PointerLoadOp | TiledLoadBase):
+            return True
+        if not isinstance(owner, Operation):
+            continue
+        read = {value for inner in owner.walk() for value in inner.operands} - seen
+        seen |= read
+        todo += read
+    return False
