@@ -1,7 +1,19 @@
 """The pass `tileas-normalize-dot-operands`: keep operands A and B in memory order.
 
-wgmma and tcgen05 read B with its rows or with its columns adjacent, so that a matrix which is
-multiplied transposed need not be transposed in registers.
+A transposed operand needs no transpose in registers: wgmma and tcgen05 read matrices of 16-bit
+elements with either dimension contiguous. Transposes (`generate` with permuted indices) are folded
+and pushed towards the dot, where they become a column-major view of shared memory:
+
+    %t = generate { extract %b[%j, %i] } : tensor<16x8xf16>
+    %s = convert_layout %t : tensor<16x8xf16, smem>
+    %r = dot %a, %s, %c
+
+    %s = convert_layout %b : tensor<8x16xf16> -> tensor<8x16xf16, smem>
+    %v = view %s : -> tensor<16x8xf16, #nv_tileas.shared<(16,8),(1,16)>>
+    %r = dot %a, %v, %c
+
+8-bit operands must be K-major; these are transposed from shared memory to shared memory instead,
+so that the load can still be by TMA.
 """
 
 from __future__ import annotations
@@ -75,14 +87,14 @@ class LoadInMemoryOrder(RewritePattern):
         whole = at_array(ViewOp(permuted_array(array, order, at_array), stored)).result
         loaded, *tokens = insert(_loaded(op, whole, order)).results
 
-        def at(insert: Insert, place: Sequence[SSAValue]) -> SSAValue:
-            return taken(loaded, insert, _permuted(place, order))
+        def at(insert: Insert, coordinates: Sequence[SSAValue]) -> SSAValue:
+            return taken(loaded, insert, _permuted(coordinates, order))
 
         rewriter.replace(op, [], [generated(insert, element, shape, at), *tokens])
 
 
 def _stored_order(array: MakeMemrefOp, shape: Sequence[int]) -> list[int] | None:
-    """The dimensions with the last and the adjacent one exchanged; None if they are the same."""
+    """Return the order with the last and the contiguous dimension exchanged; None if they agree."""
     strides, last = strides_of(array.array), len(shape) - 1
     if last < 1 or strides[last] == 1 or 1 not in strides:
         return None
@@ -99,7 +111,7 @@ def _permuted(items: Sequence[T], order: Sequence[int]) -> list[T]:
 
 
 def _loaded(op: TiledLoadOp, view: SSAValue, order: Sequence[int]) -> Operation:
-    """The same load of a view whose dimensions are in another order."""
+    """Return the load of a view whose dimensions are permuted."""
     properties = dict(op.properties)
     if op.in_bounds is not None:
         flags = [bool(flag) for flag in op.in_bounds.get_values()]
@@ -126,10 +138,10 @@ class TransposedOperand(RewritePattern):
         for index in (0, 1):
             if index == 0 and not _reads_mn_major(op):
                 continue
-            put = op.operands[index].owner
-            if not isinstance(put, ConvertLayoutOp) or put.result.type.encoding != _SHARED:
+            stored = op.operands[index].owner
+            if not isinstance(stored, ConvertLayoutOp) or stored.result.type.encoding != _SHARED:
                 continue
-            source = transposed_source(put.source)
+            source = transposed_source(stored.source)
             if source is not None:
                 insert = Insert(rewriter.insert)
                 op.operands[index] = _transposed_view(source, insert)
@@ -147,7 +159,7 @@ def _reads_mn_major(op: DotOp) -> bool:
 
 
 def _transposed_view(source: SSAValue, insert: Insert) -> SSAValue:
-    """A matrix in shared memory as it is, seen as its transpose."""
+    """Store a matrix to shared memory as it is and return the view of its transpose."""
     element, (rows, columns) = element_of(source.type), shape_of(source.type)
     kept = insert(ConvertLayoutOp(source, TensorType(element, (rows, columns), _SHARED))).result
     encoding = transposed_encoding(columns, rows)
@@ -180,17 +192,17 @@ class OperandAInRegisters(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: DotOp, rewriter: PatternRewriter) -> None:
-        put = op.a.owner
-        if not isinstance(put, ConvertLayoutOp) or put.result.type.encoding != _SHARED:
+        stored = op.a.owner
+        if not isinstance(stored, ConvertLayoutOp) or stored.result.type.encoding != _SHARED:
             return
         element = element_of(op.a.type)
         if (
             mma_instruction(op.atom) != "wgmma"
             or element not in REGISTER_ELEMENTS
-            or not _is_from_accumulator(put.source)
+            or not _is_from_accumulator(stored.source)
         ):
             return
-        op.operands[0] = put.source
+        op.operands[0] = stored.source
         rewriter.notify_op_modified(op)
 
 
@@ -199,7 +211,7 @@ REGISTER_ELEMENTS = (f16, bf16)
 
 
 def _is_from_accumulator(tile: SSAValue) -> bool:
-    """Whether a tile is made, element by element, of what a product by wgmma has summed."""
+    """Whether a tile is computed elementwise from an accumulator of wgmma."""
     pending, seen = [tile], {tile}
     while pending:
         op = pending.pop().owner
@@ -212,7 +224,7 @@ def _is_from_accumulator(tile: SSAValue) -> bool:
 
 
 def _element_wise_sources(op: Operation | Block) -> Sequence[SSAValue]:
-    """The tiles that another one has in the same registers."""
+    """Return the operands whose elements a tile is computed from at equal coordinates."""
     if isinstance(op, GenerateOp):
         return taken_in_place(op)
     if isinstance(op, Operation) and layout_role(op) is LayoutRole.ELEMENTWISE:
@@ -257,12 +269,12 @@ PATTERNS: tuple[RewritePattern, ...] = (
 class TileasNormalizeDotOperands(ModulePass):
     """Load tiles in memory order, and hoist loop-invariant dot operands.
 
-    A load whose columns are adjacent in memory becomes one of rows, permuted by a `generate`.
-    Permutations in a row are folded.  An operand that is permuted so is put into shared memory as
-    it was loaded and seen by a column-major `view`: B always, A where the unit takes it MN-major.
-    A that is computed from sums of wgmma element by element, of 16 bits each, stays in registers.
-    What goes to shared memory for a loop, and is the same all along, goes there before it.
-    Loads through other operations than `view` of `make_memref` stay as they are.
+    A load whose columns are contiguous in memory becomes one of rows, permuted by a `generate`.
+    Consecutive permutations are folded.  A permuted operand is stored to shared memory as it was
+    loaded and viewed column-major: B always, A where the unit reads it MN-major.  A that is
+    computed elementwise from accumulators of wgmma, in 16 bits, stays in registers.
+    Loop-invariant copies to shared memory are hoisted.  Loads through other operations than `view`
+    of `make_memref` stay as they are.
     """
 
     name = "tileas-normalize-dot-operands"

@@ -1,4 +1,15 @@
-"""Convert function signatures: views become pointers and their dynamic extents and strides."""
+"""Convert a function of `convert-cute-to-nvgpu`: its signature, its body, its launch attributes.
+
+A view of global memory as a parameter becomes its pointer and the dynamic leaves of its layout,
+each a parameter of its own, described for the launch; what its type states needs no parameter:
+
+    func.func @open(%a: !cute.memref<f32, gmem, "(?,?):(?,1)">, %x: f32)
+    func.func @open(%a: !cute.ptr<f32, gmem>, %a_1: i32, %a_2: i32, %a_3: i32, %x: f32)
+        attributes {tileas.parameters = ["ptr 0", "size 0 0", "size 0 1", "stride 0 0", "scalar 1"]}
+
+The body is converted by the handler table; an operation of another dialect must not use a value of
+`cute` that is taken apart.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +71,7 @@ def _concerns(op: Operation) -> bool:
 
 
 def _is_view(type_: Attribute) -> bool:
-    """Whether a type is one of values that the algebra takes apart."""
+    """Whether values of a type are expanded: all of `cute` but pointers."""
     return type_.name.startswith("cute.") and not isinstance(type_, PtrType)
 
 
@@ -78,7 +89,7 @@ _REGIONS: dict[type[Operation], Handler] = {scf.ForOp: convert_for, scf.IfOp: co
 
 
 def _check_outside(op: Operation) -> None:
-    """What is no operation of `cute` hands on no values of it."""
+    """Raise where an operation of another dialect uses a value of `cute` that is expanded."""
     arguments = [argument for r in op.regions for b in r.blocks for argument in b.args]
     for value in (*op.operands, *op.results, *arguments):
         if _is_view(value.type):
@@ -91,7 +102,7 @@ def _check_outside(op: Operation) -> None:
 def _convert_arguments(
     function: func.FuncOp, block: Block, conv: Converter
 ) -> Sequence[str] | None:
-    """Put the parts of views in front of them; what the parameters are, None if it is unsaid."""
+    """Expand view parameters; return the descriptions of all, None where one has no name."""
     parameters: list[str] | None = []
     for number, argument in enumerate(tuple(block.args)):
         found = _parameter(function, number, argument, conv)
@@ -123,14 +134,14 @@ def _parameter(
 
 
 def _inserted(argument: BlockArgument, type_: Attribute) -> SSAValue:
-    """An argument in front of one."""
+    """Insert a block argument in front of another, with its name."""
     made = argument.block.insert_arg(type_, argument.index)
     made.name_hint = argument.name_hint
     return made
 
 
 def _open(number: int, type_: MemRefType) -> Iterator[str]:
-    """The extents and strides that a flat layout leaves open, as a launch names them."""
+    """Yield the names, for a launch, of the dynamic extents and strides of a flat layout."""
     layout = type_.layout
     if not isinstance(layout, Layout) or layout.depth > 1:
         return
@@ -141,7 +152,7 @@ def _open(number: int, type_: MemRefType) -> Iterator[str]:
 
 
 def _describe(function: func.FuncOp, parameters: Sequence[str] | None, conv: Converter) -> None:
-    """What a launch has to know of a kernel, where it does not say so itself."""
+    """Write the launch attributes of a kernel that it does not have itself."""
     if conv.maps.recipes and (KERNEL not in function.attributes or _says_parameters(function)):
         raise op_error(
             function, f"asks for tensor maps: it is a {KERNEL} that does not list its parameters"
@@ -152,8 +163,8 @@ def _describe(function: func.FuncOp, parameters: Sequence[str] | None, conv: Con
     if PARAMETERS not in function.attributes:
         if parameters is None:
             raise op_error(function, f"says by {PARAMETERS} what its parameters are")
-        words = [StringAttr(word) for word in (*parameters, *conv.maps.parameters)]
-        function.attributes[PARAMETERS] = ArrayAttr(words)
+        names = [StringAttr(name) for name in (*parameters, *conv.maps.parameters)]
+        function.attributes[PARAMETERS] = ArrayAttr(names)
     function.attributes.setdefault(TENSOR_MAPS, ArrayAttr([*conv.maps.recipes]))
     function.attributes.setdefault(SHARED_MAP, StringAttr(""))
 

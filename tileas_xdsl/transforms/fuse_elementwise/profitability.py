@@ -1,4 +1,15 @@
-"""Which tiles are computed anew where elements of them are taken, and not kept in registers."""
+"""Decide which tiles are recomputed where their elements are read, instead of kept in registers.
+
+Index arithmetic is cheap, registers and exchanges between threads are not: a tile of positions is
+recomputed by every consumer, up to `CHEAP` integer operations per element. A tile of loaded or
+computed data is fused only if that duplicates no work (one use, at the same loop depth) and reads
+each element where its owner has it:
+
+    %i = generate { ^(%r, %c): yield %c }             positional: always fused
+    %m = generate { cmpi slt (extract %i), %n }       cost 1, integers: fused into each `select`
+    %y = generate { mulf (extract %x[%r, %c]), ... }  fused if its only reader reads %y[%r, %c]
+    %z = generate { extract %y[%c, %r] }              a transpose: %y is kept, or computed once
+"""
 
 from __future__ import annotations
 
@@ -14,13 +25,13 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, GenerateO
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 
 CHEAP = 8
-"""Operations on integers that are cheaper than a register that is kept, or an exchange."""
+"""Integer operations per element up to which recomputing beats a register or an exchange."""
 
 DIALECTS = ("arith.", "math.")
 
 
 def is_elementwise(op: Operation) -> bool:
-    """Whether an operation does the same for each element of tiles in registers."""
+    """Whether an operation is elementwise on tiles of one shape."""
     return (
         op.name.startswith(DIALECTS)
         and not op.regions
@@ -32,10 +43,10 @@ def is_elementwise(op: Operation) -> bool:
 
 
 def is_profitable(op: GenerateOp, taken: tensor.ExtractOp) -> bool:
-    """Whether the body of a generated tile is better where one element of it is taken.
+    """Whether to inline a generated tile at an `extract` of one of its elements.
 
-    Always for positions; else where nothing is computed twice, and elements come from where they
-    came from before.
+    Always for cheap functions of the position; else only where no work is duplicated and elements
+    are read at the coordinates at which they were computed.
     """
     if not _is_plain(op):
         return False
@@ -55,12 +66,12 @@ def is_profitable(op: GenerateOp, taken: tensor.ExtractOp) -> bool:
 
 
 def is_positional(tile: SSAValue, budget: int = CHEAP) -> bool:
-    """Whether the integers of a tile are few operations on positions and numbers of the kernel."""
+    """Whether an integer tile is a cheap function of positions and scalars of the kernel."""
     return _is_integer(tile) and space_of(tile.type) is None and _cost(tile) <= budget
 
 
 def _cost(tile: SSAValue) -> int:
-    """Operations on integers for each element; more than `CHEAP` if there are others."""
+    """Return the integer operations per element; more than `CHEAP` if there are others."""
     owner = tile.owner
     if not _is_integer(tile):
         return CHEAP + 1
@@ -74,8 +85,8 @@ def _cost(tile: SSAValue) -> int:
         case GenerateOp():
             if not _is_plain(owner):
                 return CHEAP + 1
-            mine = len([op for op in owner.body.block.ops if not isinstance(op, _FREE)])
-            return mine + sum(_cost(inner.tensor) for inner in _extracts(owner))
+            own = len([op for op in owner.body.block.ops if not isinstance(op, _FREE)])
+            return own + sum(_cost(inner.tensor) for inner in _extracts(owner))
         case Operation() if is_elementwise(owner):
             return 1 + sum(map(_cost, owner.operands))
         case _:
@@ -83,13 +94,13 @@ def _cost(tile: SSAValue) -> int:
 
 
 _FREE = (arith.ConstantOp, arith.IndexCastOp, tensor.ExtractOp, YieldOp)
-"""What costs a position nothing."""
+"""Operations that count nothing."""
 
 
 def dropped(op: ExpandDimsOp | ViewOp) -> Sequence[int | None] | None:
-    """For each dimension of the source the one of the result that it is; None for one of extent 1.
+    """Map each dimension of the source to one of the result, or to None if its extent is 1.
 
-    None for a view whose elements lie at other coordinates.
+    None for a view that changes the coordinates of elements otherwise.
     """
     there, here = shape_of(op.source.type), shape_of(op.result.type)
     if there is None or here is None or (isinstance(op, ViewOp) and not op.is_whole):
@@ -108,7 +119,7 @@ def _is_integer(value: SSAValue) -> bool:
 
 
 def _is_plain(op: GenerateOp) -> bool:
-    """Whether a body is a line of operations on scalars, and its tile is not laid out."""
+    """Whether a body has scalar operations without regions, and its tile no memory space."""
     return space_of(op.result.type) is None and all(
         not inner.regions
         and (inner.name.startswith(DIALECTS) or isinstance(inner, tensor.ExtractOp | YieldOp))
@@ -121,7 +132,7 @@ def _extracts(op: GenerateOp) -> list[tensor.ExtractOp]:
 
 
 def _work(op: GenerateOp) -> list[Operation]:
-    """What is done with elements, not only with positions."""
+    """Return the operations of a body that depend on extracted elements."""
     moved = set[SSAValue]()
     found = list[Operation]()
     for inner in op.body.block.ops:
@@ -134,7 +145,7 @@ def _work(op: GenerateOp) -> list[Operation]:
 
 
 def _live_uses(value: SSAValue) -> int:
-    """Uses, without those by reshaped tiles that nobody uses."""
+    """Count the uses of a value, without reshapes that are unused themselves."""
     dead = (ExpandDimsOp, ViewOp)
     return sum(
         not (isinstance(use.operation, dead) and not any(use.operation.results[0].uses))

@@ -1,4 +1,14 @@
-"""The greedy clean-up: conversions that do nothing, or that can be saved where they are."""
+"""Greedy patterns that remove `convert_layout` locally; whole webs of tiles are `web.py`'s.
+
+    convert_layout %x : L -> L                      %x
+    convert_layout (convert_layout %x : A -> B) : B -> C      convert_layout %x : A -> C
+    convert_layout (splat %c) : A -> B              splat %c in layout B
+    two equal conversions of one tile               the first
+    addf (convert_layout %x), (convert_layout %y)   convert_layout (addf %x, %y), if that saves one
+
+Each is legal only if no operation in between orders memory: a tile may be the name of a buffer that
+is overwritten before the use (`is_pinned_between`).
+"""
 
 from __future__ import annotations
 
@@ -51,7 +61,7 @@ def clean_up(root: Operation, failures: Failures, max_rewrites: int | None) -> b
 
 
 class DropUnused(RewritePattern):
-    """A conversion that nothing uses goes."""
+    """Erase unused conversions."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ConvertLayoutOp, rewriter: PatternRewriter) -> None:
@@ -60,7 +70,7 @@ class DropUnused(RewritePattern):
 
 
 class FoldIdentity(RewritePattern):
-    """A conversion to the layout that the tile has is the tile, unless that is overwritten."""
+    """Replace a conversion to the tile's own layout by the tile, unless it may be overwritten."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ConvertLayoutOp, rewriter: PatternRewriter) -> None:
@@ -71,9 +81,9 @@ class FoldIdentity(RewritePattern):
 
 
 class FoldChain(RewritePattern):
-    """Conversions of what a conversion gives convert its source, and the one between goes.
+    """Fold a chain of two conversions into one.
 
-    One from memory to memory stays one: a tile is not taken around a memory it was moved through.
+    Not where the tile goes through another memory space on the way: that transfer is wanted.
     """
 
     @op_type_rewrite_pattern
@@ -93,7 +103,7 @@ class FoldChain(RewritePattern):
 
 
 def _stands_for(value: SSAValue, conversion: ConvertLayoutOp) -> bool:
-    """Whether `value` can be used instead of what the conversion gives: it is the same still."""
+    """Whether a value can replace the result of a conversion: it is not overwritten before uses."""
     if not may_be_storage(value):
         return True
     uses = conversion.result.uses
@@ -109,7 +119,7 @@ def _joins(first: ConvertLayoutOp, second: ConvertLayoutOp) -> bool:
 
 
 class RemakeProducer(RewritePattern):
-    """A constant, or another tile made of nothing, is made in the layout that is asked for."""
+    """Recreate a constant, splat or other producer in the layout of its conversion."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ConvertLayoutOp, rewriter: PatternRewriter) -> None:
@@ -126,7 +136,7 @@ class RemakeProducer(RewritePattern):
 
 
 class MergeEqual(RewritePattern):
-    """A conversion that was made before, and is there still, is not made again."""
+    """Replace a conversion by an equal one before it."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ConvertLayoutOp, rewriter: PatternRewriter) -> None:
@@ -145,7 +155,7 @@ class MergeEqual(RewritePattern):
 
 @dataclass
 class Commute(RewritePattern):
-    """Conversions trade places with element-wise and shape operations where that saves one."""
+    """Commute conversions with elementwise and shape operations where that saves one."""
 
     failures: Failures
 

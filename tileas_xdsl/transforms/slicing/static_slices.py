@@ -1,4 +1,12 @@
-"""Make the offsets of slices in a loop with one iteration static."""
+"""Make the offsets of slices static in a loop that runs once.
+
+    scf.for %i = 3 to 4 step 1 {                      %o = affine.apply (d0) -> (d0 * 16) (%i)
+      extract_slice %t[%o, 0][16, 64]        ->       extract_slice %t[48, 0][16, 64]
+    }
+
+The index expression is evaluated with the counter's only value. A slice that would then exceed its
+tile is left alone: it may be in code that is never reached, where an error would be wrong.
+"""
 
 from __future__ import annotations
 
@@ -24,17 +32,14 @@ from tileas_xdsl.transforms.canonicalization.nv_tileas.slice_geometry import is_
 from tileas_xdsl.transforms.slicing.counted_loop import bits_of_counter
 
 DEPTH = 32
-"""How many operations are looked through for an offset."""
+"""Maximum depth of the expressions that are evaluated."""
 
 _INSERTS = (InsertSliceOp, AsyncInsertSliceOp)
 _SLICES = (*_INSERTS, ExtractSliceOp, AsyncExtractSliceOp)
 
 
 def settle_windows(loop: scf.ForOp, only: int) -> None:
-    """Give slices whose offsets depend on the counter the offsets of its only value.
-
-    A window that would not lie in its tile stays as it is: it may be one that is never reached.
-    """
+    """Make slice offsets static that depend on the counter, by its only value."""
     counter = loop.body.block.args[0]
     for op in list(loop.body.walk()):
         if isinstance(op, _SLICES) and (part := _settled(op, counter, only)) is not None:
@@ -42,7 +47,7 @@ def settle_windows(loop: scf.ForOp, only: int) -> None:
 
 
 def _settled(op: SlicingOp, counter: SSAValue, only: int) -> Slice | None:
-    """The part with its offsets known as far as possible, None if nothing is gained."""
+    """Return the slice with offsets evaluated as far as possible; None if nothing is gained."""
     part = part_of(op)
     offsets = tuple(_known_extent(offset, counter, only) for offset in part.offsets)
     settled = Slice(offsets, part.sizes, part.strides)
@@ -55,12 +60,12 @@ def _settled(op: SlicingOp, counter: SSAValue, only: int) -> Slice | None:
 def _known_extent(extent: Extent, counter: SSAValue, only: int) -> Extent:
     if isinstance(extent, int):
         return extent
-    number = _evaluated(extent, counter, only, DEPTH)
-    return extent if number is None else number
+    offset = _evaluated(extent, counter, only, DEPTH)
+    return extent if offset is None else offset
 
 
 def _evaluated(value: SSAValue, counter: SSAValue, only: int, depth: int) -> int | None:
-    """What `value` is when the counter is `only`; None if it is not known or leaves its type."""
+    """Evaluate a value for the counter value `only`; None if unknown or out of its type's range."""
     if value is counter:
         return only
     op = value.owner

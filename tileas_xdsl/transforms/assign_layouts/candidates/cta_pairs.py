@@ -1,8 +1,14 @@
-"""Products of two blocks of a cluster together, where a program shares B between the two.
+"""Recognise MMAs that two CTAs of a cluster can issue together (`cta_group::2`).
 
-A program says so by how it loads: each of two blocks loads its own A, and half of B for both.  As
-one product of two blocks each needs its half of B in shared memory alone.  Source: PTX ISA,
-tcgen05.mma, `cta_group::2`.
+`tcgen05.mma.cta_group::2` computes 256 rows with one instruction: each CTA of a pair has its 128
+rows of A and its half of B in shared memory (PTX ISA, tcgen05.mma). A program asks for that by how
+it loads: in each CTA A is loaded for itself, and one half of B is multicast to both:
+
+    CTA 0: load A0;  load B[0:64] multicast to 0, 1       as a pair: CTA 0 keeps A0, B[0:64]
+    CTA 1: load A1;  load B[64:128] multicast to 0, 1                CTA 1 keeps A1, B[64:128]
+
+The pair then needs no multicast, and half the shared memory for B. Legal only if all MMAs of the
+kernel are of pairs, and nothing but MMAs reads the stages: no CTA has all of B.
 """
 
 from __future__ import annotations
@@ -32,11 +38,11 @@ from tileas_xdsl.threads.pipeline.stage_consumers import users_of
 Product: TypeAlias = AsyncDotOp | DotOp
 
 COLUMN_STEP = 16
-"""Columns of a product of 256 rows are a multiple of as many (PTX ISA, tcgen05.mma shapes)."""
+"""N of an MMA of 256 rows is a multiple of this (PTX ISA, tcgen05.mma shapes)."""
 
 
 def are_of_pairs(plan: KernelPlan, chosen: Sequence[Product]) -> bool:
-    """Whether all products of a kernel can be of two blocks; others than `chosen` must be."""
+    """Whether all MMAs of a kernel can be of CTA pairs; those not in `chosen` must be already."""
     products = [op for op in plan.kernel.walk() if is_tensor_product(op)]
     if prod(plan.facts.cluster) != PAIR or not products:
         return False
@@ -46,7 +52,7 @@ def are_of_pairs(plan: KernelPlan, chosen: Sequence[Product]) -> bool:
 
 
 def _is_of_pair(plan: KernelPlan, op: Product) -> bool:
-    """Whether two blocks have a product with the same B, each in all lanes, at the same time."""
+    """Whether both CTAs of a pair issue an MMA together: 128 rows each, with the same B."""
     c = tile_of(op.c.type)
     if c is None or c.get_shape()[-2] != LANES or c.get_shape()[-1] % COLUMN_STEP:
         return False
@@ -57,9 +63,9 @@ def _is_of_pair(plan: KernelPlan, op: Product) -> bool:
 
 
 def _are_shared(plan: KernelPlan, a: BlockArgument, b: BlockArgument) -> bool:
-    """Whether the stages of B are filled by halves for both blocks, those of A by each for itself.
+    """Whether stages of B are filled by multicast halves, those of A by each CTA for itself.
 
-    Products alone may read such stages, since none of two blocks has all of them.
+    Only MMAs may read such stages, since neither CTA of a pair has all of B.
     """
     stages = {pipeline for tile in (a, b) for pipeline in pipelines_of_tile(tile)}
     readers = [reader for one in stages for reader in plan.readers(one).values()]
@@ -75,7 +81,7 @@ def _are_shared(plan: KernelPlan, a: BlockArgument, b: BlockArgument) -> bool:
 
 
 def _fills(tile: BlockArgument) -> Iterator[tuple[TmaLoadBase, SSAValue]]:
-    """The loads into a tile of the stages, each with the tile where the stage is filled."""
+    """Yield the loads into a tile of the stages, each with the block argument that it fills."""
     for pipeline in pipelines_of_tile(tile):
         for user in users_of(pipeline):
             if "consumer_idx" in user.properties or not user.regions:
@@ -87,7 +93,7 @@ def _fills(tile: BlockArgument) -> Iterator[tuple[TmaLoadBase, SSAValue]]:
 
 
 def _is_half(load: TmaLoadBase, tile: SSAValue) -> bool:
-    """Whether a load fills one half of the rows of a tile, in two blocks at once."""
+    """Whether a load multicasts half of the rows of a tile to both CTAs of a pair."""
     cut = load.operands[1].owner
     if not isinstance(load, AsyncTiledTmaLoadOp) or not isinstance(cut, ExtractSliceOp):
         return False

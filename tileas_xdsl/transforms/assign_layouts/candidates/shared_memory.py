@@ -1,7 +1,16 @@
-"""Memory layouts: how a tile may lie in shared memory, and what each operation pays for it there.
+"""Propose layouts of buffers in shared memory, and cost each for every operation on the buffer.
 
-Candidates are rows in panels as wide as a swizzle spans, for every byte swizzle, and plain rows.
-TMA, products and threads each say whether they can work with one; threads pay for wavefronts.
+Candidates are rows in panels as wide as a swizzle span, for each byte swizzle that divides a row,
+and plain rows. Every access says whether it can use one: TMA by box rules, an MMA by canonical
+matrix layouts, threads by wavefronts counted on the actual addresses. For a 64x64 f16 buffer that
+TMA fills and wgmma reads:
+
+    128B swizzle   one panel of 64 columns     TMA: a box of 64x64     MMA: K-major, 128B
+    64B, 32B       2, 4 panels of 32, 16       TMA: 2, 4 boxes         MMA: K-major, 64B, 32B
+    none           plain rows of 128 bytes     TMA: a box              MMA: refused
+
+All operations must agree, so the group gets the first of the cheapest: the 128-byte swizzle. Slices
+and transposes of the buffer (`SubTile`) are accesses to a part of its addresses.
 """
 
 from __future__ import annotations
@@ -50,14 +59,14 @@ from tileas_xdsl.transforms.assign_layouts.candidates.thread_access import (
 from tileas_xdsl.transforms.assign_layouts.request import Assignment
 
 ROW_BYTES = 16
-"""What rows of a box are multiples of.  Source: cuTensorMapEncodeTiled."""
+"""Box rows are multiples of this many bytes.  Source: cuTensorMapEncodeTiled."""
 
 BULK = "cp.async.bulk.tensor"
 
 
 @dataclass(frozen=True)
 class Use:
-    """What an operation does with a tile in memory, or with a part of it."""
+    """The use of a tile in memory, or of a part of it, by an operation."""
 
     op: Operation
     value: SSAValue
@@ -65,7 +74,7 @@ class Use:
 
 
 def memory_candidates(a: Assignment, group: TileGroup) -> Sequence[Candidate]:
-    """What every operation on a buffer says of every layout it could have."""
+    """Cost every layout of a buffer for every operation on it."""
     uses = list(_uses(a, group))
     return [
         candidate
@@ -76,7 +85,7 @@ def memory_candidates(a: Assignment, group: TileGroup) -> Sequence[Candidate]:
 
 
 def memory_layout(shared: SharedLayout) -> MemoryLayout:
-    """Panels of rows as one layout of the tile."""
+    """Return panels of rows as one layout of the tile."""
     step = shared.rows * shared.panel
     columns = (
         Layout(shared.panel, 1)
@@ -91,7 +100,10 @@ def memory_layout(shared: SharedLayout) -> MemoryLayout:
 
 
 def _layouts(a: Assignment, group: TileGroup) -> Iterator[SharedLayout]:
-    """The widest swizzle first; those that types have already are the only ones, or plain atoms."""
+    """Yield the layouts to try, the widest swizzle first; one that a type states is the only one.
+
+    Scales are read in atoms of plain rows, which no swizzle may permute.
+    """
     found = shared_layouts(group.shape, bits_of(_element(group)))
     if (written := _written(group)) is not None:
         yield from (shared for shared in found if memory_layout(shared) == written)
@@ -112,7 +124,7 @@ def _is_seen_as_scales(value: SSAValue) -> bool:
 
 
 def shared_layouts(shape: tuple[int, ...], bits: int) -> Sequence[SharedLayout]:
-    """The ways to lay out a tile, the widest swizzle first, no swizzle last."""
+    """Return the layouts of a tile in panels, the widest swizzle first, no swizzle last."""
     if not shape or DYNAMIC_INDEX in shape or min(shape) < 1:
         return ()
     row = shape[-1] * bits // 8
@@ -125,7 +137,7 @@ def shared_layouts(shape: tuple[int, ...], bits: int) -> Sequence[SharedLayout]:
 
 
 def _written(group: TileGroup) -> MemoryLayout | None:
-    """A layout that a type or an operation has already."""
+    """Return the layout that a type of the group states, if one does."""
     for value in group.values:
         if (found := written_layout(value.type)) is not None:
             return found
@@ -196,7 +208,7 @@ def _is_moved_by_tma(op: Operation, tile: SSAValue) -> bool:
 
 
 def _span(shared: SharedLayout) -> int:
-    """Bytes of a row that are moved at a time: what the swizzle spans, or 16."""
+    """Return the swizzle span in bytes, or 16 without a swizzle."""
     return dict(SPANS).get(shared.swizzle, ROW_BYTES)
 
 
@@ -212,7 +224,7 @@ def _refused_by_tma(op: Operation, shared: SharedLayout) -> str:
 
 
 def _refused_by_product(a: Assignment, op: MatrixProduct, use: Use, shared: SharedLayout) -> str:
-    """What the tensor core has against an operand that lies so."""
+    """Return why the tensor core cannot read an operand in a layout; empty if it can."""
     major = major_of(use.value.type, of_b=use.axis is SubAxis.B)
     mn, k = (shared.columns, shared.rows) if major == "mn" else (shared.rows, shared.columns)
     if use.axis is SubAxis.A and (unit := a.plan.target.matrix_unit).repeats_rows:
@@ -230,7 +242,7 @@ def _sentence(error: DiagnosticError) -> str:
 
 
 def _fragment(a: Assignment, op: Operation, value: SSAValue) -> RegisterLayout | None:
-    """The registers that a tile is loaded into or stored from, if they are laid out."""
+    """Return the register layout on the other side of an access, if one is chosen."""
     other = _other_side(op, value)
     choice = None if other is None else a.choice(other)
     tile = None if other is None else placed_tile(other.type)
@@ -257,12 +269,12 @@ Bounds: TypeAlias = tuple[int, int, int]
 """Begin, end and stride."""
 
 Cut: TypeAlias = tuple[Bounds, ...] | tuple[int, ...]
-"""Bounds of each dimension, or other extents of the same rows; an empty one turns a tile round."""
+"""Bounds of each dimension, or other extents of the same rows; an empty one transposes."""
 
 
 @dataclass(frozen=True)
 class SubTile:
-    """A tile in memory, or a part of one: it is cut, or turned, step by step."""
+    """A tile in memory, or a part of one that slices, reshapes and transposes lead to."""
 
     layout: MemoryLayout
     shape: tuple[int, ...]
@@ -270,15 +282,15 @@ class SubTile:
     cuts: tuple[Cut, ...]
 
     def addresses(self) -> Ints:
-        """The byte address of each element, by column-major index."""
+        """Return the byte address of each element, by column-major index."""
         found = self.layout.addresses(self.bits).reshape(self.shape, order="F")
         for cut in self.cuts:
-            found = _step(found, cut)
+            found = _apply_cut(found, cut)
         return found.ravel(order="F")
 
 
-def _step(addresses: Ints, cut: Cut) -> Ints:
-    """The addresses of the part that a step leaves."""
+def _apply_cut(addresses: Ints, cut: Cut) -> Ints:
+    """Return the addresses of the elements that a slice, reshape or transpose selects."""
     if not cut:
         return addresses.T
     if isinstance(cut[0], int):
@@ -288,12 +300,12 @@ def _step(addresses: Ints, cut: Cut) -> Ints:
 
 @lru_cache(maxsize=1024)
 def accesses(fragment: RegisterLayout, window: SubTile, stores: bool) -> Sequence[ThreadAccess]:
-    """How threads access a window; agents alike ask the same."""
+    """Return how threads access a part of a buffer (cached: agents of equal size ask the same)."""
     return tuple(thread_accesses(fragment, window.addresses(), window.bits, stores=stores))
 
 
 def _cuts(a: Assignment, value: SSAValue) -> list[Cut]:
-    """The steps from the whole tile to a part; what is not known begins at 0."""
+    """Return the cuts from a buffer to a part of it; dynamic offsets count as 0."""
     cut = a.groups.parts.get(value)
     if cut is None:
         return []

@@ -1,4 +1,14 @@
-"""Insert the conversions that no layout choice can avoid: tiles needed in another memory space."""
+"""Insert the conversions that no layout choice can avoid: tiles needed in two memory spaces.
+
+Layouts are chosen per group of tiles, and a group is in one memory space. Where users of a tile
+require different spaces (`space_requirements.py`), a `convert_layout` without an encoding splits
+the group; its layouts are chosen later. Four cases, in this order:
+
+    an agent uses a register tile from outside      -> converted at the agent's start
+    a pipeline body yields a register tile          -> converted to the stage's shared memory
+    wgmma reads A or B that threads computed        -> converted to shared memory before the dot
+    addf reads a tile that is in shared memory      -> converted to registers before the addf
+"""
 
 from __future__ import annotations
 
@@ -32,7 +42,7 @@ from tileas_xdsl.transforms.assign_layouts.spaces.space_requirements import (
 
 
 def put_into_stages(root: Operation) -> None:
-    """Convert what the bodies of pipelines yield as the tiles of a stage and is none of them."""
+    """Convert tiles that pipeline bodies yield to a stage, unless they are the stage's own."""
     for op in root.walk():
         body = op.regions[0].block if isinstance(op, StageOp) and op.regions else None
         if body is None or body.last_op is None or payload_results(cast("StageOp", op)):
@@ -45,7 +55,7 @@ def put_into_stages(root: Operation) -> None:
 
 
 def separate_agents(root: Operation) -> None:
-    """Convert what an agent uses of tiles that other threads have in their registers."""
+    """Convert register tiles of other threads that an agent uses, at the agent's start."""
     groups = TileGroups(root, apart=reads_registers)
     resident = residents(root, groups)
     for switch in root.walk():
@@ -91,9 +101,10 @@ def _is_inside(value: SSAValue, body: Region) -> bool:
 
 
 def store_computed_operands(root: Operation) -> None:
-    """Convert operands of products that are in registers and that the instruction reads elsewhere.
+    """Convert operands of MMAs that are computed in registers, where the instruction reads memory.
 
-    Each operation that computes is apart: a tile that is loaded for one may stay in memory.
+    Groups are built without joining across computing operations: a tile that is loaded for the MMA
+    alone may stay in memory.
     """
     groups = TileGroups(root, apart=reads_registers)
     computed = in_registers(root, groups)
@@ -136,7 +147,7 @@ def load_into_registers(root: Operation) -> None:
 
 
 def _accumulators(root: Operation, groups: TileGroups) -> set[TileGroup | None]:
-    """The groups of what products keep in tensor memory."""
+    """Return the groups of accumulators in tensor memory."""
     return {
         groups.of(value)
         for op in root.walk()
@@ -149,17 +160,18 @@ def _accumulators(root: Operation, groups: TileGroups) -> set[TileGroup | None]:
 def _convert(op: Operation, index: int, type_: Tile) -> None:
     conversion = ConvertLayoutOp(op.operands[index], type_)
     conversion.location = op.location
-    place = _insertion_point(op, op.operands[index])
-    assert place.parent is not None
-    place.parent.insert_op_before(conversion, place)
+    user = _insertion_point(op, op.operands[index])
+    assert user.parent is not None
+    user.parent.insert_op_before(conversion, user)
     op.operands[index] = conversion.result
 
 
 def _insertion_point(op: Operation, tile: SSAValue) -> Operation:
-    """In front of what a conversion goes: of all of a `generate`, which runs for each element."""
-    place = op
-    while isinstance(parent := place.parent_op(), GenerateOp) and not parent.is_ancestor(
-        tile.owner
-    ):
-        place = parent
-    return place
+    """Return the operation to insert a conversion before: outside of `generate` bodies.
+
+    A body runs once per element, and a conversion is of a whole tile.
+    """
+    user = op
+    while isinstance(parent := user.parent_op(), GenerateOp) and not parent.is_ancestor(tile.owner):
+        user = parent
+    return user

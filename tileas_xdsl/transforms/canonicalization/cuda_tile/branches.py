@@ -1,4 +1,13 @@
-"""Branches of which one side runs, behind which nothing does, or that are one with another."""
+"""Patterns on Tile IR branches: known conditions, unreachable operations, merged branches.
+
+    if %p { return } else { A; return }; B            if %p { return }; A; return
+    if %p { if %q { A } }                             if (andi %p, %q) { A }
+    if (xori %p, true) { A } else { B }               if %p { B } else { A }
+    if %p { use(%p) }                                 if %p { use(true) }
+
+Tile IR branches may end in `return`, `break` or `continue`, so that an arm can leave the code
+behind the branch unreachable; `NothingBehind` and `inline_side` remove it.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +24,7 @@ from tileas_xdsl.dialects.cuda_tile.tiles.integers import AndIOp, XOrIOp
 
 
 class DecidedBranch(RewritePattern):
-    """The condition is a constant: the operations of one side stand where the branch stood."""
+    """Inline one side of a branch whose condition is constant."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: IfOp, rewriter: PatternRewriter) -> None:
@@ -38,7 +47,7 @@ class NegatedBranch(RewritePattern):
 
 
 class KnownCondition(RewritePattern):
-    """On either side of a branch its condition is known."""
+    """Replace the condition of a branch by a constant inside of its sides."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: IfOp, rewriter: PatternRewriter) -> None:
@@ -54,7 +63,7 @@ class KnownCondition(RewritePattern):
 
 
 class EmptyElse(RewritePattern):
-    """The other side does nothing."""
+    """Remove an `else` that does nothing."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: IfOp, rewriter: PatternRewriter) -> None:
@@ -67,7 +76,7 @@ class EmptyElse(RewritePattern):
 
 
 class NothingBehind(RewritePattern):
-    """Both sides leave: what follows is never reached, and the second side follows instead."""
+    """Where both sides leave, replace the unreachable code behind by the second side."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: IfOp, rewriter: PatternRewriter) -> None:
@@ -95,7 +104,7 @@ class NestedBranches(RewritePattern):
 
 
 class SameCondition(RewritePattern):
-    """A branch right behind one with the same condition: each side of both is one block.
+    """Merge a branch with one of the same condition right before it.
 
     %r = if %p -> (tile<i32>) { yield %a } else { return }
     if %p { A(%r) }
@@ -118,7 +127,7 @@ class SameCondition(RewritePattern):
 
 
 def _join(before: IfOp, after: IfOp, index: int, rewriter: PatternRewriter) -> None:
-    """Put one side of a branch behind the same side of the branch before it."""
+    """Append one side of a branch to the same side of the branch before it."""
     first, second = before.regions[index], after.regions[index]
     if not first.blocks:
         first.add_block(Block([YieldOp(operands=[[]])]))
@@ -143,14 +152,14 @@ def _join(before: IfOp, after: IfOp, index: int, rewriter: PatternRewriter) -> N
 
 
 def branch(condition: SSAValue, results: Sequence[SSAValue], then: Region, other: Region) -> IfOp:
-    """A branch with results of the types of others."""
+    """Return a branch with results of the types of other values."""
     return IfOp(
         operands=[condition], result_types=[types_of_values(results)], regions=[then, other]
     )
 
 
 def _leaves(block: Block) -> bool:
-    """Whether control never comes to the operation behind the branch."""
+    """Whether a block ends by leaving, so that control does not reach what follows the branch."""
     return not isinstance(block.last_op, YieldOp)
 
 

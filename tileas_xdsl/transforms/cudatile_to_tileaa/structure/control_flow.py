@@ -1,8 +1,19 @@
-"""Loops and branches that are left early become structured: every path ends at the end of a block.
+"""Convert Tile IR control flow to `scf`: breaks, continues and early returns become structured.
 
-A path through a block gives the values of its frame.  Where a branch may be left for a loop, or for
-good, what comes behind it goes into the arm that falls through; if both arms may, a flag says which
-did.  A loop that breaks carries a flag that says whether it goes on.
+`scf` regions have one exit, Tile IR's may be left in the middle. The conversion is by
+continuations: `finish` converts a list of operations in a `Frame`, which says what each terminator
+yields. Where a branch may be left, the operations behind it are converted inside the arm that
+falls through; where both arms may fall through, a flag says which did. A loop that breaks carries
+a flag:
+
+    %r = loop iter_values(%i = %n) {          %r = scf.while (%1 = true, %2 = %n) {
+      if %c { break %i }                        scf.condition(%1) %2
+      continue %i                             } do { ^bb0(%i):
+    }                                           %3, %4 = scf.if %c { scf.yield false, %i }
+    if %c { return }                                       else  { scf.yield true, %i }
+    store_ptr_tko %p, %r                        scf.yield %3, %4
+    return                                    }
+                                              scf.if %c {} else { nv_tileaa.store %r, %p }
 """
 
 from __future__ import annotations
@@ -26,22 +37,22 @@ from tileas_xdsl.transforms.cudatile_to_tileaa.shapes import zeros
 
 Values: TypeAlias = Sequence[SSAValue]
 End: TypeAlias = Callable[[Values], Values]
-"""The operands of a terminator give the values of the frame."""
+"""Maps the operands of a terminator to the values that the frame yields."""
 
 
 @dataclass(frozen=True)
 class Frame:
-    """What the paths through a block give."""
+    """What every path through a block yields, by the terminator that ends it."""
 
     types: Sequence[Attribute]
     ends: Mapping[type[Operation], End]
-    """By terminator that may end a path."""
+    """The continuation of each terminator that may end a path."""
     idle: Callable[[], Values]
-    """Values where another path has been taken."""
+    """The values to yield on a path that is not taken."""
 
 
 def absent(c: Converter, type_: Attribute) -> SSAValue:
-    """A value that nobody reads."""
+    """Return a placeholder value that no taken path reads."""
     element = element_of(type_)
     if isinstance(type_, AAMemTokenType):
         return c.insert(CreateMemTokenOp()).result
@@ -52,7 +63,7 @@ def absent(c: Converter, type_: Attribute) -> SSAValue:
 
 
 def _jumps_out(op: Operation) -> bool:
-    """Whether a path through a branch or a loop may end somewhere else."""
+    """Whether a path through a branch or loop may leave it for an enclosing construct."""
     inside = isinstance(op, ct.LoopOp | ct.ForOp)
     return any(_leaves(inner, inside) for region in op.regions for inner in _operations(region))
 
@@ -62,7 +73,7 @@ def _operations(region: Region) -> Sequence[Operation]:
 
 
 def _leaves(op: Operation, in_loop: bool) -> bool:
-    """Whether `op` ends a path of what is around it; `in_loop` says that breaks stay inside."""
+    """Whether `op` leaves an enclosing construct; `in_loop`: breaks are of an inner loop."""
     if isinstance(op, ct.ReturnOp):
         return True
     if isinstance(op, ct.BreakOp | ct.ContinueOp):
@@ -73,13 +84,13 @@ def _leaves(op: Operation, in_loop: bool) -> bool:
 
 
 def _falls(region: Region) -> bool:
-    """Whether the end of a branch goes on behind it."""
+    """Whether the last operation of an arm falls through to what follows the branch."""
     operations = _operations(region)
     return not operations or isinstance(operations[-1], ct.YieldOp)
 
 
 def finish(c: Converter, ops: Sequence[Operation], frame: Frame) -> Values:
-    """Convert operations up to a terminator; what the path gives."""
+    """Convert operations up to a terminator and return what the path yields."""
     for k, op in enumerate(ops):
         c.location = op.location
         if (end := frame.ends.get(type(op))) is not None:
@@ -94,7 +105,7 @@ def finish(c: Converter, ops: Sequence[Operation], frame: Frame) -> Values:
 
 
 def _arm(c: Converter, region: Region, frame: Frame) -> Region:
-    """A branch in which every path gives the values of a frame."""
+    """Convert an arm in which every path yields the values of a frame."""
     block = Block()
     with c.at_end(block):
         c.insert(scf.YieldOp(*finish(c, _operations(region), frame)))
@@ -102,7 +113,7 @@ def _arm(c: Converter, region: Region, frame: Frame) -> Region:
 
 
 def _arms(c: Converter, op: ct.IfOp, frame: Frame) -> scf.IfOp:
-    """Both arms of a branch, with the values of a frame."""
+    """Convert both arms of a branch to an `scf.if` that yields the values of a frame."""
     then, otherwise = (_arm(c, region, frame) for region in (op.then_region, op.else_region))
     return c.insert(scf.IfOp(c.get(op.condition), frame.types, then, otherwise))
 
@@ -114,7 +125,7 @@ def _choice(
     yes: Callable[[], Values],
     no: Callable[[], Values],
 ) -> Values:
-    """`scf.if`, whose arms are made by functions that give its values."""
+    """Insert an `scf.if` whose arms are emitted by functions that return its values."""
     blocks = (Block(), Block())
     for block, make in zip(blocks, (yes, no), strict=True):
         with c.at_end(block):
@@ -123,7 +134,7 @@ def _choice(
 
 
 def _leave_branch(c: Converter, op: ct.IfOp, rest: Sequence[Operation], frame: Frame) -> Values:
-    """A branch whose arms may end elsewhere, and what is behind it."""
+    """Convert a branch that may be left, with the operations behind it."""
     both = _falls(op.then_region) and _falls(op.else_region)
     if both:
         return _leave_flagged(c, op, rest, frame)
@@ -137,7 +148,7 @@ def _leave_branch(c: Converter, op: ct.IfOp, rest: Sequence[Operation], frame: F
 
 
 def _leave_flagged(c: Converter, op: ct.IfOp, rest: Sequence[Operation], frame: Frame) -> Values:
-    """Both arms may fall through: a flag says whether one has."""
+    """Convert a branch both of whose arms may fall through: a flag says whether one did."""
     types = [c.type(result) for result in op.results]
 
     def fell(values: Values) -> Values:
@@ -146,32 +157,35 @@ def _leave_flagged(c: Converter, op: ct.IfOp, rest: Sequence[Operation], frame: 
     def elsewhere(values: Values) -> Values:
         return [c.flag(False), *[absent(c, type_) for type_ in types], *values]
 
-    def gone(end: End) -> End:
+    def left_by(end: End) -> End:
         return lambda values: elsewhere(end(values))
 
-    ends: dict[type[Operation], End] = {kind: gone(end) for kind, end in frame.ends.items()}
+    ends: dict[type[Operation], End] = {kind: left_by(end) for kind, end in frame.ends.items()}
     wide = Frame(
         [i1, *types, *frame.types], {**ends, ct.YieldOp: fell}, lambda: elsewhere(frame.idle())
     )
     flag, *values = _arms(c, op, wide).results
-    mine, theirs = values[: len(types)], values[len(types) :]
+    own, of_frame = values[: len(types)], values[len(types) :]
 
-    def go_on() -> Values:
-        c.bind(op.results, mine)
+    def fall_through() -> Values:
+        c.bind(op.results, own)
         return finish(c, rest, frame)
 
-    return _choice(c, flag, frame.types, go_on, lambda: theirs)
+    return _choice(c, flag, frame.types, fall_through, lambda: of_frame)
 
 
 def branch(c: Converter, op: ct.IfOp) -> Values:
-    """A branch that is not left."""
+    """Convert a branch that no path leaves."""
     types = [c.type(result) for result in op.results]
     frame = Frame(types, {ct.YieldOp: lambda values: values}, list)
     return _arms(c, op, frame).results
 
 
 def for_loop(c: Converter, op: ct.ForOp) -> Values:
-    """A counted loop; one that counts without sign counts in 64 bits, others in 32 or more."""
+    """Convert a counted loop; unsigned counters are extended to 64 bits, others to 32 or more.
+
+    `scf.for` compares signed: an unsigned 32-bit counter is non-negative in 64 bits.
+    """
     bounds = c.get_all((op.lower_bound, op.upper_bound, op.step))
     number_type = cast("IntegerType[int]", bounds[0].type)
     if op.unsigned_cmp is not None:
@@ -201,26 +215,29 @@ def _without_sign(c: Converter, op: ct.ForOp, bounds: Values) -> list[SSAValue]:
 
 @dataclass(frozen=True)
 class _Slots:
-    """What a loop that breaks carries: whether it goes on, its values, results, and a return."""
+    """The values that a loop with breaks carries: iteration values, results, a return flag.
+
+    In front of these it carries the flag that says whether it continues.
+    """
 
     carried: Sequence[Attribute]
     results: Sequence[Attribute]
-    """Empty where they are of the types of what is carried, and share its places."""
+    """Empty where they have the types of the iteration values, whose slots they then share."""
     returns: bool
 
     @property
     def types(self) -> Sequence[Attribute]:
-        """Of all that is carried but the first flag."""
+        """The types of all that is carried behind the first flag."""
         return [*self.carried, *self.results, *([i1] if self.returns else ())]
 
     def split(self, values: Values) -> tuple[Values, Values, Values]:
-        """What is carried, the results, and the flag of a return, if there is one."""
+        """Split values into iteration values, results, and the flag of a return if there is one."""
         a, b = len(self.carried), len(self.carried) + len(self.results)
         return values[:a], values[a:b], values[b:]
 
 
 def _run_loop(c: Converter, op: ct.LoopOp, *, returns: bool) -> tuple[Values, Values]:
-    """A loop that goes on until it is left; its results, and whether the kernel has ended."""
+    """Convert a loop to `scf.while`; return its results, and the flag of a return (or nothing)."""
     inits = c.get_all(op.init_values)
     carried, results = [v.type for v in inits], [c.type(r) for r in op.results]
     shares = carried == results
@@ -239,7 +256,7 @@ def _run_loop(c: Converter, op: ct.LoopOp, *, returns: bool) -> tuple[Values, Va
 
 
 def _loop_iteration(c: Converter, op: ct.LoopOp, slots: _Slots, block: Block) -> Values:
-    """The body of a loop once; every path says whether the loop goes on, and with what."""
+    """Convert the body; every path yields whether the loop continues, and its values."""
     now, made, returned = slots.split(block.args)
     c.bind(op.body.block.args, now)
 
@@ -261,7 +278,7 @@ def _loop_iteration(c: Converter, op: ct.LoopOp, slots: _Slots, block: Block) ->
 
 
 def _leave_loop(c: Converter, op: ct.LoopOp, rest: Sequence[Operation], frame: Frame) -> Values:
-    """A loop out of which the kernel may end, and what is behind it."""
+    """Convert a loop in which the kernel may return, with the operations behind it."""
     results, (returned,) = _run_loop(c, op, returns=True)
 
     def go_on() -> Values:
@@ -272,7 +289,7 @@ def _leave_loop(c: Converter, op: ct.LoopOp, rest: Sequence[Operation], frame: F
 
 
 def _repeats(region: Region) -> bool:
-    """Whether a path through the body of a loop goes on with it."""
+    """Whether a path through the body of a loop continues it."""
     operations = _operations(region)
     return any(isinstance(op, ct.ContinueOp) for op in operations) or any(
         _repeats(arm) for op in operations if isinstance(op, ct.IfOp) for arm in op.regions
@@ -280,7 +297,7 @@ def _repeats(region: Region) -> bool:
 
 
 def _run_once(c: Converter, op: ct.LoopOp) -> Values:
-    """A loop that every path leaves, as functions become that return early."""
+    """Convert a loop that every path leaves: cuTile makes these of functions with early returns."""
     c.bind(op.body.block.args, c.get_all(op.init_values))
     types = [c.type(result) for result in op.results]
 
@@ -291,7 +308,7 @@ def _run_once(c: Converter, op: ct.LoopOp) -> Values:
 
 
 def loop(c: Converter, op: ct.LoopOp) -> Values:
-    """A loop that ends by breaks alone."""
+    """Convert a loop that no path leaves but by its breaks."""
     return _run_loop(c, op, returns=False)[0] if _repeats(op.body) else _run_once(c, op)
 
 

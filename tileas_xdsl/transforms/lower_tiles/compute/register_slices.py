@@ -1,7 +1,16 @@
-"""Slices of register tiles, and reshapes.
+"""Lower slices, inserts and reshapes of register tiles.
 
-Where the offset is known at compile time the planner of conversions moves the elements; else the
-tile goes through shared memory, and each thread computes the addresses of its elements.
+With static offsets a slice is a permutation of elements between threads, which the planner of
+layout conversions carries out (renamed registers, shuffles, or shared memory). Registers cannot be
+indexed at run time, so with a dynamic offset the tile is stored to scratch and each thread
+computes the addresses of its elements:
+
+    extract_slice %t[0, 8][64, 8]      element (r, c) from (r, c + 8): known, planned
+    extract_slice %t[0, %c][64, 8]     store %t row-major; barrier; load [scratch + %c + (r * 16 +
+    c)]
+
+where `%t` has 16 columns. An insert with static offsets selects each register from one of two
+tiles; with dynamic ones it writes the slice into the scratch copy and loads that.
 """
 
 from __future__ import annotations
@@ -89,19 +98,18 @@ def _taken(
     strides: Sequence[int],
 ) -> RegisterTile:
     whole, shape = source.layout.shape, layout.shape
-    places = _slice_coordinates(shape, strides)
+    coordinates = _slice_coordinates(shape, strides)
     known = [n for n in offsets if isinstance(n, int)]
     if len(known) == len(offsets):
-        moved = [p + n for p, n in zip(places, known, strict=True)]
-        return rearranged(e, op, source, layout, _numbered(moved, whole))
-    travelling = carried(e, source)
-    room = spilled(e, op, travelling)
-    found = _read(e, room, layout, _line(places, whole), _start(e, offsets, whole))
+        sources = [p + n for p, n in zip(coordinates, known, strict=True)]
+        return rearranged(e, op, source, layout, _colex_indices(sources, whole))
+    scratch = spilled(e, op, carried(e, source))
+    found = _read(e, scratch, layout, _linear(coordinates, whole), _start(e, offsets, whole))
     return _back(e, found, source)
 
 
 def _back(e: ThreadBuilder, tile: RegisterTile, like: RegisterTile) -> RegisterTile:
-    """A tile as the elements that another one has."""
+    """Cast a tile back to the element type of another, from the one that carried it."""
     if tile.element == like.element:
         return tile
     return cast(e, tile, CARRIERS[like.element].back, like.element)
@@ -109,20 +117,20 @@ def _back(e: ThreadBuilder, tile: RegisterTile, like: RegisterTile) -> RegisterT
 
 def _slice_coordinates(shape: Sequence[int], strides: Sequence[int]) -> list[Table]:
     """Return by dimension the coordinate of each element of a slice, relative to its offset."""
-    numbers = np.arange(prod(shape), dtype=np.int64)
-    places = np.unravel_index(numbers, tuple(shape), order="F") if shape else ()
-    return [place * stride for place, stride in zip(places, strides, strict=True)]
+    indices = np.arange(prod(shape), dtype=np.int64)
+    coordinates = np.unravel_index(indices, tuple(shape), order="F") if shape else ()
+    return [axis * stride for axis, stride in zip(coordinates, strides, strict=True)]
 
 
-def _numbered(places: Sequence[Table], whole: Sequence[int]) -> Table:
+def _colex_indices(coordinates: Sequence[Table], whole: Sequence[int]) -> Table:
     """Return the colexicographic indices of the elements of a tile."""
-    return np.ravel_multi_index(tuple(places), tuple(whole), order="F").astype(np.int64)
+    return np.ravel_multi_index(tuple(coordinates), tuple(whole), order="F").astype(np.int64)
 
 
-def _line(places: Sequence[Table], whole: Sequence[int]) -> Table:
+def _linear(coordinates: Sequence[Table], whole: Sequence[int]) -> Table:
     """Return linear indices in a row-major tile."""
     return sum(
-        (place * prod(whole[axis + 1 :]) for axis, place in enumerate(places)),
+        (table * prod(whole[axis + 1 :]) for axis, table in enumerate(coordinates)),
         start=np.zeros(1, np.int64),
     )
 
@@ -140,26 +148,26 @@ def _start(e: ThreadBuilder, offsets: Sequence[Number], whole: Sequence[int]) ->
 
 
 def _read(
-    e: ThreadBuilder, room: Scratch, layout: RegisterLayout, line: Table, start: SSAValue
+    e: ThreadBuilder, scratch: Scratch, layout: RegisterLayout, offsets: Table, start: SSAValue
 ) -> RegisterTile:
-    """Load the elements at `start + line` of a scratch buffer; `line` follows the layout."""
+    """Load the elements at `start + offsets` of a scratch buffer into the registers of a layout."""
     held = held_by(layout)
-    places = np.where(held < 0, -1, line[np.maximum(held, 0)])
+    addresses = np.where(held < 0, -1, offsets[np.maximum(held, 0)])
     parts: list[SSAValue] = []
     vectors = vectors_of(layout)
     for block in range(vectors.count):
         row: dict[int, SSAValue] = {}
         for k in range(vectors.length):
-            column = places[:, block * vectors.length + k]
+            column = addresses[:, block * vectors.length + k]
             if (column < 0).all():
                 continue
             value, constant = tabulated(e, column)
-            pointer = advance(e, room.pointer, add(e, start, value))
+            pointer = advance(e, scratch.pointer, add(e, start, value))
             guard = holds(e, column >= 0)
-            loaded = LoadOp(pointer, room.element, guard, offset=constant)
+            loaded = LoadOp(pointer, scratch.element, guard, offset=constant)
             row[k] = e.insert(loaded).result
-        parts.append(filled(e, row, vectors.length, room.element))
-    return RegisterTile(layout, room.element, tuple(parts))
+        parts.append(filled(e, row, vectors.length, scratch.element))
+    return RegisterTile(layout, scratch.element, tuple(parts))
 
 
 def insert_slice(e: ThreadBuilder, op: InsertSliceOp) -> Sequence[Lowered]:
@@ -172,11 +180,11 @@ def insert_slice(e: ThreadBuilder, op: InsertSliceOp) -> Sequence[Lowered]:
     known = [n for n in offsets if isinstance(n, int)]
     if len(known) == len(offsets):
         return [_replaced(e, op, whole, part, known, strides)]
-    room = spilled(e, op, carried(e, whole))
-    places = _line(_slice_coordinates(part.layout.shape, strides), layout.shape)
-    _write(e, room, carried(e, part), places, _start(e, offsets, layout.shape))
+    scratch = spilled(e, op, carried(e, whole))
+    linear = _linear(_slice_coordinates(part.layout.shape, strides), layout.shape)
+    _write(e, scratch, carried(e, part), linear, _start(e, offsets, layout.shape))
     synchronize_agent(e)
-    return [_back(e, read_back(e, room, layout), whole)]
+    return [_back(e, read_back(e, scratch, layout), whole)]
 
 
 def _replaced(
@@ -190,24 +198,24 @@ def _replaced(
     """Select each register from one of two tiles."""
     layout, count = whole.layout, vectors_of(whole.layout).length
     held = held_by(layout)
-    inside, places = held >= 0, list[Table]()
+    inside, coordinates = held >= 0, list[Table]()
     for axis, index in enumerate(coordinates_of(held, layout.shape)):
-        place, rest = np.divmod(index - offsets[axis], strides[axis])
-        inside = inside & (rest == 0) & (place >= 0) & (place < part.layout.shape[axis])
-        places.append(place)
-    safe = [np.where(inside, place, 0) for place in places]
-    found = gathered(e, op, part, np.where(inside, _numbered(safe, part.layout.shape), -1))
+        in_part, rest = np.divmod(index - offsets[axis], strides[axis])
+        inside = inside & (rest == 0) & (in_part >= 0) & (in_part < part.layout.shape[axis])
+        coordinates.append(in_part)
+    safe = [np.where(inside, table, 0) for table in coordinates]
+    found = gathered(e, op, part, np.where(inside, _colex_indices(safe, part.layout.shape), -1))
     parts: list[SSAValue] = []
     for block, old in enumerate(whole.parts):
         first = block * count
-        flags, mine = inside[:, first : first + count], held[:, first : first + count] >= 0
+        flags, owns = inside[:, first : first + count], held[:, first : first + count] >= 0
         if not flags.any():
             parts.append(old)
             continue
         new = found.vector(first, count)
         row: dict[int, SSAValue] = {}
         for k in range(count):
-            here = flags[mine[:, k], k]
+            here = flags[owns[:, k], k]
             single = element(e, old, k) if not here.all() or not here.size else element(e, new, k)
             if here.any() and not here.all():
                 guard = holds(e, flags[:, k])
@@ -220,48 +228,48 @@ def _replaced(
 
 
 def _write(
-    e: ThreadBuilder, room: Scratch, part: RegisterTile, line: Table, start: SSAValue
+    e: ThreadBuilder, scratch: Scratch, part: RegisterTile, offsets: Table, start: SSAValue
 ) -> None:
-    """Store a slice at `start + line` of a scratch buffer, each element by its first owner."""
+    """Store a slice at `start + offsets` of a scratch buffer, each element by its first owner."""
     layout = part.layout
     held = held_by(layout)
     elements, first = np.unique(held, return_index=True)
     writes = np.zeros(held.size, np.bool_)
     writes[first[elements >= 0]] = True
-    places = np.where(writes.reshape(held.shape), line[np.maximum(held, 0)], -1)
+    addresses = np.where(writes.reshape(held.shape), offsets[np.maximum(held, 0)], -1)
     count = vectors_of(layout).length
     for block, vector in enumerate(part.parts):
         for k in range(count):
-            column = places[:, block * count + k]
+            column = addresses[:, block * count + k]
             if (column < 0).all():
                 continue
             value, constant = tabulated(e, column)
-            pointer = advance(e, room.pointer, add(e, start, value))
+            pointer = advance(e, scratch.pointer, add(e, start, value))
             guard = holds(e, column >= 0)
             e.insert(StoreOp(element(e, vector, k), pointer, guard, offset=constant))
 
 
 def reshaped(e: ThreadBuilder, op: ViewOp, found: RegisterTile | Splat) -> Lowered:
-    """Elements of a tile in row-major order under another shape, from one of them on."""
+    """Lower a view of a register tile: its elements in row-major order under another shape."""
     shape = shape_of(op.result.type) or ()
     if isinstance(found, Splat):
         return Splat(shape, found.element, found.constant)
     layout = encoded_layout(e, op, op.result.type) or layout_of(e, op, shape)
     first = _first(e, op, found.layout.shape)
-    numbers = np.arange(prod(shape), dtype=np.int64)
-    places = np.unravel_index(numbers, shape, order="F") if shape else ()
-    line = _line([np.asarray(p, np.int64) for p in places], shape)
+    indices = np.arange(prod(shape), dtype=np.int64)
+    coordinates = np.unravel_index(indices, shape, order="F") if shape else ()
+    linear = _linear([np.asarray(p, np.int64) for p in coordinates], shape)
     whole = found.layout.shape
     if isinstance(first, int):
-        back = np.unravel_index(line + first, whole) if whole else ()
-        sources = _numbered(back, whole) if whole else np.zeros(1, np.int64)
+        in_source = np.unravel_index(linear + first, whole) if whole else ()
+        sources = _colex_indices(in_source, whole) if whole else np.zeros(1, np.int64)
         return rearranged(e, op, found, layout, np.broadcast_to(sources, (max(prod(shape), 1),)))
-    room = spilled(e, op, carried(e, found))
-    return _back(e, _read(e, room, layout, line, first), found)
+    scratch = spilled(e, op, carried(e, found))
+    return _back(e, _read(e, scratch, layout, linear, first), found)
 
 
 def _first(e: ThreadBuilder, op: ViewOp, whole: Sequence[int]) -> Number:
-    """The position that a view begins at."""
+    """Return the row-major index of the element that a view begins at."""
     if op.offset is not None:
         return op.offset.value.data
     numbers: list[Number] = []
