@@ -8,7 +8,6 @@ from tileas_xdsl.explanation.facts import RegisterHolder
 from tileas_xdsl.explanation.refusals import (
     REGISTERS,
     SHARED_MEMORY,
-    Attempt,
     Refusal,
     SharedTile,
 )
@@ -51,15 +50,15 @@ def _changes(found: Refusal) -> Iterator[str]:
         yield from _smaller_tile(found)
     for one in found.attempts:
         if one.problem:
-            yield f"tried {_constants(one)}: {one.problem}"
+            yield f"tried {one.change}: {one.problem}"
     for one in found.works:
-        yield f"compiles with {_constants(one)}"
+        yield f"compiles with {one.change}"
     if found.attempts and not found.works:
         yield "none of these compiles"
 
 
 def _smaller_tile(found: Refusal) -> Iterator[str]:
-    """Name the tile whose extents to shrink, where there are no constants to try."""
+    """Name the tile whose extents to shrink, where there are no sizes to try."""
     largest: RegisterHolder | SharedTile | None = None
     if SHARED_MEMORY in found.lacks and found.shared:
         largest = found.shared[0]
@@ -68,7 +67,3 @@ def _smaller_tile(found: Refusal) -> Iterator[str]:
     if largest is not None:
         where = place_text(largest.location)
         yield f"the tile to make smaller is {largest.type} at {where}: half of an extent halves it"
-
-
-def _constants(one: Attempt) -> str:
-    return ", ".join(f"{name}={value}" for name, value in one.constants)

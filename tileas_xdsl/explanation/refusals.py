@@ -1,14 +1,14 @@
 """Why a kernel is refused: what costs the memory that it lacks, and what change would compile.
 
 The last tiles before the refusal tell which values registers and shared memory hold.  The change is
-found by trying: constants of the signature are halved, fewest halvings first, and what is named has
-been compiled, by ptxas without spills where it is installed.
+found by trying: constants of the signature, or the extents that a text names, are halved, fewest
+halvings first, and what is named has been compiled, by ptxas without spills where it is installed.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -17,17 +17,17 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tileas_xdsl.analysis.memory.shared_memory import allocated_tiles, tile_bytes
 from tileas_xdsl.backend.nvidia_tools import MissingToolError
-from tileas_xdsl.compiled_kernel import CompiledKernel
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.emission import DiagnosticError, collecting_diagnostics
 from tileas_xdsl.diagnostics.locations import location_of
 from tileas_xdsl.diagnostics.report import Location
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
+from tileas_xdsl.dialects.tl.buffers import AllocFragmentOp, AllocSharedOp
 from tileas_xdsl.explanation.facts import Json, Reason, RegisterHolder, TileLayout, as_json
 from tileas_xdsl.explanation.layouts import tile_layouts
 from tileas_xdsl.explanation.reasons import reasons_in
 from tileas_xdsl.explanation.register_holders import register_holders, type_text
 from tileas_xdsl.explanation.snapshots import UNLAID, Snapshots
-from tileas_xdsl.frontend.signature import ConstantParameter, Parameter
+from tileas_xdsl.explanation.variants import SMALLEST, Variants
 from tileas_xdsl.target.arch import Target
 
 SHARED_MEMORY, REGISTERS = "shared memory", "registers"
@@ -39,10 +39,7 @@ _LACKED: Mapping[str, re.Pattern[str]] = {
 """By resource: what a message says that lacks it.  Verbatim texts say it in a note."""
 
 MAX_HALVINGS = 4
-"""Of all constants together."""
-
-SMALLEST = 16
-"""Constants that are halved stay at least this: products take no fewer rows, columns or depth."""
+"""Of all sizes together."""
 
 
 @dataclass(frozen=True)
@@ -56,12 +53,14 @@ class SharedTile:
 
 @dataclass(frozen=True)
 class Attempt:
-    """A change of constants that was compiled."""
+    """A change of sizes that was compiled."""
 
     constants: tuple[tuple[str, int], ...]
     """Those that differ from the refused ones, with their new values."""
     problem: str
     """Why it is refused too; empty if it compiles without spills."""
+    change: str = ""
+    """In words."""
 
 
 @dataclass(frozen=True)
@@ -91,29 +90,30 @@ class Refusal:
         return as_json(self)
 
 
-Compile = Callable[[Sequence[Parameter]], CompiledKernel]
-"""Compile the kernel with other constants; raises `DiagnosticError`."""
-
-
 def refusal(
     error: DiagnosticError,
+    source: ModuleOp,
     snapshots: Snapshots,
     target: Target,
-    parameters: Sequence[Parameter] | None,
-    compile_with: Compile | None,
+    variants: Variants | None,
 ) -> Refusal:
-    """Return why a kernel was refused; `compile_with` tries constants where it has some."""
+    """Return why the kernel of `source` was refused; if it lacks memory, `variants` are tried."""
     modules, lacks = snapshots.modules, lacked(error)
     last = list(modules.values())[-1] if modules else None
+    registers = () if last is None else register_holders(last, _warps(last), target)
+    shared = tuple(_buffers(source, AllocSharedOp) or ([] if last is None else _shared_tiles(last)))
     attempts: Sequence[Attempt] = ()
-    if lacks and parameters is not None and compile_with is not None:
-        attempts = smaller_constants(parameters, compile_with)
+    if lacks and variants is not None:
+        holders: list[SharedTile | RegisterHolder] = [*shared]
+        if REGISTERS in lacks:
+            holders += [*registers, *_buffers(source, AllocFragmentOp)]
+        attempts = smaller_sizes(variants, extents_of([one.type for one in holders]))
     return Refusal(
         target.name,
         tuple(str(one) for one in error.diagnostics),
         lacks,
-        () if last is None else register_holders(last, _warps(last), target),
-        () if last is None else tuple(_shared_tiles(last)),
+        registers,
+        shared,
         tuple(reasons_in(modules.values())),
         _layouts(modules.get(UNLAID), target),
         tuple(attempts),
@@ -144,6 +144,16 @@ def _shared_tiles(module: ModuleOp) -> Sequence[SharedTile]:
     return sorted(found, key=lambda one: -one.bytes)
 
 
+def _buffers(source: ModuleOp, kind: type[AllocSharedOp | AllocFragmentOp]) -> Sequence[SharedTile]:
+    """The buffers that a `tl` program allocates, the largest first."""
+    found = [
+        SharedTile(type_text(op.buffer.type), tile_bytes(op.buffer.type), location_of(op))
+        for op in source.walk()
+        if isinstance(op, kind)
+    ]
+    return sorted(found, key=lambda one: -one.bytes)
+
+
 def _layouts(unlaid: ModuleOp | None, target: Target) -> tuple[TileLayout, ...]:
     """The layouts that are possible, where their choice is not what is refused."""
     try:
@@ -152,36 +162,34 @@ def _layouts(unlaid: ModuleOp | None, target: Target) -> tuple[TileLayout, ...]:
         return ()
 
 
-# Smaller constants
+# Smaller sizes
 
 
-def smaller_constants(parameters: Sequence[Parameter], compile_with: Compile) -> Sequence[Attempt]:
-    """Halve constants until some compile: all ways with the fewest halvings are tried."""
-    constants = {
-        one.name: one.value
-        for one in parameters
-        if isinstance(one, ConstantParameter) and _can_shrink(one.value)
-    }
+def extents_of(types: Iterable[str]) -> Sequence[int]:
+    """Return the extents of tiles, `128x64xf16`, each once."""
+    words = (word for text in types for word in text.split("x"))
+    return list(dict.fromkeys(int(word) for word in words if word.isdigit()))
+
+
+def smaller_sizes(variants: Variants, extents: Sequence[int]) -> Sequence[Attempt]:
+    """Halve sizes until some compile: all ways with the fewest halvings are tried."""
+    sizes = variants.sizes(extents)
     attempts: list[Attempt] = []
     for halvings in range(1, MAX_HALVINGS + 1):
-        found = [_attempt(parameters, made, compile_with) for made in _made(constants, halvings)]
+        found = [_attempt(variants, made) for made in _made(sizes, halvings)]
         attempts += found
         if any(not one.problem for one in found):
             break
     return attempts
 
 
-def _can_shrink(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 2 * SMALLEST
-
-
-def _made(constants: Mapping[str, int], halvings: int) -> Iterator[Mapping[str, int]]:
-    """Yield what constants become by so many halvings in all."""
-    names = list(constants)
+def _made(sizes: Mapping[str, int], halvings: int) -> Iterator[Mapping[str, int]]:
+    """Yield what sizes become by so many halvings in all."""
+    names = list(sizes)
     for shifts in product(range(halvings + 1), repeat=len(names)):
-        made = {name: constants[name] >> by for name, by in zip(names, shifts, strict=True) if by}
+        made = {name: sizes[name] >> by for name, by in zip(names, shifts, strict=True) if by}
         is_whole = all(
-            constants[name] % (1 << by) == 0 and constants[name] >> by >= SMALLEST
+            sizes[name] % (1 << by) == 0 and sizes[name] >> by >= SMALLEST
             for name, by in zip(names, shifts, strict=True)
             if by
         )
@@ -189,31 +197,16 @@ def _made(constants: Mapping[str, int], halvings: int) -> Iterator[Mapping[str, 
             yield made
 
 
-def with_constants(
-    parameters: Sequence[Parameter], values: Mapping[str, object]
-) -> Sequence[Parameter]:
-    """Return parameters with other values of constants."""
-    return [
-        ConstantParameter(one.name, values[one.name])
-        if isinstance(one, ConstantParameter) and one.name in values
-        else one
-        for one in parameters
-    ]
+def _attempt(variants: Variants, values: Mapping[str, int]) -> Attempt:
+    change = ", ".join(variants.change(name, size) for name, size in values.items())
+    return Attempt(tuple(values.items()), problem_of(variants, values), change)
 
 
-def _attempt(
-    parameters: Sequence[Parameter], values: Mapping[str, int], compile_with: Compile
-) -> Attempt:
-    return Attempt(
-        tuple(values.items()), problem_of(compile_with, with_constants(parameters, values))
-    )
-
-
-def problem_of(compile_with: Compile, parameters: Sequence[Parameter]) -> str:
-    """Return why a kernel does not compile with these parameters, or spills; empty if neither."""
+def problem_of(variants: Variants, sizes: Mapping[str, int]) -> str:
+    """Return why a kernel does not compile with these sizes, or spills; empty if neither."""
     try:
-        made = compile_with(parameters)
-        spilled = made.assemble().spills
+        with collecting_diagnostics():
+            spilled = variants.compiled(sizes).assemble().spills
     except MissingToolError:
         return ""
     except DiagnosticError as error:

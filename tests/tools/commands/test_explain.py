@@ -134,3 +134,33 @@ def test_a_kernel_of_tiles_is_explained_with_the_arguments_of_a_launch(tmp_path:
     assert facts["waves"]["blocks"] == 133
     shown = run(str(path), "--show", "accesses").stdout
     assert "512 sectors for 16384 bytes" in shown  # of an array that was made
+
+
+LARGE = """\
+!matrix = memref<?x?xf32>
+!tile = memref<512x256xf32, #tl<space shared>>
+func.func @reversed(%A: !matrix, %B: !matrix) {
+  %one = arith.constant 1 : index
+  %n = arith.constant 512 : index
+  tl.kernel (%x) in (%one) threads(128) {
+    %t = tl.alloc_shared : !tile
+    %y = arith.muli %x, %n : index
+    tl.copy %A[%y, %x] to %t : !matrix to !tile
+    tl.copy %t to %B[%y, %x] : !tile to !matrix
+  }
+  func.return
+}
+"""
+
+
+def test_a_text_that_needs_too_much_is_shown_the_numbers_that_compile(tmp_path: Path) -> None:
+    path = tmp_path / "large.mlir"
+    path.write_text(LARGE)
+    result = run(str(path), "--json")
+    assert result.exit_code == 1
+    assert "large.mlir:7:10: error" in result.stderr
+    told = json.loads(result.stdout)
+    assert told["shared"][0]["bytes"] == 512 * 256 * 4
+    works = [one["change"] for one in told["attempts"] if not one["problem"]]
+    assert "128 for 512 in lines 2, 5" in works
+    assert {"64 for 256 in line 2", "256 for 512 in lines 2, 5, 128 for 256 in line 2"} & {*works}

@@ -97,7 +97,7 @@ def explain(
     Of a .ptx file: instructions by unit, loops, shared memory, and with --grid and --arg accesses.
 
     A kernel that is refused is explained too: what holds registers and shared memory, and the
-    smallest change of constants that compiles.
+    smallest change of constants, or of numbers in its text, that compiles.
     """
     from tileas_xdsl.tools.deep_stack import with_deep_stack
     from tileas_xdsl.tools.inputs.programs import load_input, reported_errors

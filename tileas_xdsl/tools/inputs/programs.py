@@ -47,6 +47,8 @@ class Program:
     """Those of a kernel of cuTile, which takes whole arrays."""
     tile_ir: ModuleOp | None = None
     """The Tile IR that the tiles were made of, if they were."""
+    factory_arguments: Sequence[ConstantParameter] | None = None
+    """Those that `--sig` gives the factory of a kernel of TileLang."""
 
     def text(self) -> str:
         """The module as MLIR."""
@@ -129,8 +131,9 @@ def _of_tilelang(path: str, signature: str | None, target: str | None) -> Progra
     )
 
     given = () if signature is None else parse_signature(signature)
-    keywords = {p.name: p.value for p in given if isinstance(p, ConstantParameter)}
-    if len(keywords) != len(given):
+    constants = [p for p in given if isinstance(p, ConstantParameter)]
+    keywords = {p.name: p.value for p in constants}
+    if len(constants) != len(given):
         raise UsageError("--sig of a kernel of TileLang has values alone: 'M=1024, N=1024'")
     try:
         module = tilelang_module(
@@ -139,7 +142,7 @@ def _of_tilelang(path: str, signature: str | None, target: str | None) -> Progra
     except MissingTileLangError as error:
         fail(str(error))
     verify_module(module)
-    return Program(module, registered_context(), {})
+    return Program(module, registered_context(), {}, factory_arguments=constants)
 
 
 def program_of(content: bytes, name: str) -> Program:

@@ -11,17 +11,14 @@ from tileas_xdsl.compiler import compile_module, kernel_names
 from tileas_xdsl.diagnostics.emission import DiagnosticError
 from tileas_xdsl.diagnostics.parsing.pass_specs import UsageError
 from tileas_xdsl.diagnostics.report import Location
-from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.explanation.accesses import INSTRUCTIONS, merged
 from tileas_xdsl.explanation.facts import KernelFacts
 from tileas_xdsl.explanation.kernel import kernel_facts
 from tileas_xdsl.explanation.line_history import LineChange, line_changes, lines_of
 from tileas_xdsl.explanation.ptx_kernels import PtxKernelFacts, ptx_kernel_facts
-from tileas_xdsl.explanation.refusals import Compile, Refusal, refusal
+from tileas_xdsl.explanation.refusals import Refusal, refusal
 from tileas_xdsl.explanation.snapshots import Snapshots
-from tileas_xdsl.frontend.kernel_files import split_reference
-from tileas_xdsl.frontend.signature import Parameter
 from tileas_xdsl.interpreters.ptx import LaunchError, PtxError, run
 from tileas_xdsl.interpreters.ptx.launch import pick_kernel
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Kernel, PtxModule
@@ -32,6 +29,7 @@ from tileas_xdsl.tools.inputs.arguments import BindingError, bind_arguments
 from tileas_xdsl.tools.inputs.cutile_parameters import bound
 from tileas_xdsl.tools.inputs.kernel_options import Grid, parse_specs
 from tileas_xdsl.tools.inputs.programs import Program
+from tileas_xdsl.tools.inputs.smaller_programs import variants_of
 from tileas_xdsl.tools.running.ptx_runs import PtxLaunch, TextProgram, located, text_program
 
 
@@ -73,8 +71,8 @@ def _explained(program: Program, request: Request, name: str) -> KernelFacts:
         )
     except DiagnosticError as error:
         target = module_target(program.module, request.target)
-        again = recompiling(request.path, program, target.name)
-        found = refusal(error, snapshots, target, program.parameters, again)
+        variants = variants_of(program, request.path, name, target.name)
+        found = refusal(error, program.module, snapshots, target, variants)
         raise RefusedError(error, found) from error
     compiled = replace(made, parameters=program.parameters)
     arguments = _arguments(compiled, request.specs) if request.specs else None
@@ -152,19 +150,3 @@ def _dynamic_shared(module: PtxModule, entry: Kernel) -> int:
     is_open = any(variable.extern or not variable.size for variable in shared)
     left = shared_memory_of(module.target) - sum(variable.size for variable in shared)
     return max(left - SHARED_MARGIN, 0) if is_open else 0
-
-
-def recompiling(path: str, program: Program, target: str) -> Compile | None:
-    """Return what compiles a kernel of cuTile with other constants; None for other kernels."""
-    if program.parameters is None or split_reference(path) is None:
-        return None
-    from tileas_xdsl.frontend.cutile import kernel_module, load_kernel
-
-    kernel = load_kernel(path)
-
-    def compile_with(parameters: Sequence[Parameter]) -> CompiledKernel:
-        module = kernel_module(kernel, parameters)
-        verify_module(module)
-        return replace(compile_module(module, program.ctx, target), parameters=parameters)
-
-    return compile_with
