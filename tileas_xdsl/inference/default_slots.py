@@ -27,8 +27,8 @@ def inferred_slot(thread: Number, shape: Sequence[int], replicas: int = 1) -> Nu
     digits = digits_or_wrapped(with_replica_last(thread, len(shape)), extents)
     if digits is None:
         return None
-    pieces = [*digits.unused, *digits.wrapped]
-    free = [digit for digit in pieces if digit.variable < len(shape)]
+    free_digits = [*digits.unused, *digits.wrapped]
+    free = [digit for digit in free_digits if digit.variable < len(shape)]
     return simplified(flattened(free), extents[:-1])
 
 

@@ -30,8 +30,8 @@ def explanation(program: Program, decisions: Decisions) -> str:
 def _buffers(program: Program, decisions: Decisions) -> Iterator[str]:
     for name, fragment in decisions.fragments.items():
         buffer = program.buffers[name]
-        places = f"{fragment.slots} slot{'s' if fragment.slots > 1 else ''} in each thread"
-        lines = [f"{_title(buffer)}: {places}", f"  {fragment}"]
+        slots = f"{fragment.slots} slot{'s' if fragment.slots > 1 else ''} in each thread"
+        lines = [f"{_title(buffer)}: {slots}", f"  {fragment}"]
         yield "\n".join([*lines, *_because(name, program, decisions)])
     for name, layout in decisions.shared.items():
         lines = [f"{_title(program.buffers[name])}: bytes in shared memory", f"  {layout}"]

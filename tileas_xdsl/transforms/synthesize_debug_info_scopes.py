@@ -39,15 +39,15 @@ NOWHERE = Location("<unknown>", 1, 1)
 """Where a function without a location is."""
 
 
-def _file(place: Location) -> DIFileAttr:
-    path = PurePosixPath(place.file)
+def _file(location: Location) -> DIFileAttr:
+    path = PurePosixPath(location.file)
     directory = "" if str(path.parent) == "." else str(path.parent)
     return DIFileAttr(StringAttr(path.name), StringAttr(directory))
 
 
-def _in_scope(place: Location, scope: DISubprogramAttr) -> LocationAttr:
-    line, column = IntAttr(place.line), IntAttr(place.column)
-    return FusedLoc((FileLineColLoc(StringAttr(place.file), line, column),), scope)
+def _in_scope(location: Location, scope: DISubprogramAttr) -> LocationAttr:
+    line, column = IntAttr(location.line), IntAttr(location.column)
+    return FusedLoc((FileLineColLoc(StringAttr(location.file), line, column),), scope)
 
 
 def _scope(function: Operation, unit: DICompileUnitAttr) -> None:
@@ -55,11 +55,11 @@ def _scope(function: Operation, unit: DICompileUnitAttr) -> None:
     name = function.properties.get("sym_name")
     if not isinstance(name, StringAttr) or scope_of(function.location) is not None:
         return
-    place = file_location(function.location) or NOWHERE
-    line = IntAttr(place.line)
-    scope = DISubprogramAttr(_file(place), line, name, name, unit, line)
+    location = file_location(function.location) or NOWHERE
+    line = IntAttr(location.line)
+    scope = DISubprogramAttr(_file(location), line, name, name, unit, line)
     for op in function.walk():
-        op.location = _in_scope(file_location(op.location) or place, scope)
+        op.location = _in_scope(file_location(op.location) or location, scope)
 
 
 @dataclass(frozen=True)

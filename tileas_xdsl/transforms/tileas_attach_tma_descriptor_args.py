@@ -120,23 +120,23 @@ def _check_not_called(module: ModuleOp, function: func.FuncOp) -> None:
 
 def _indices(function: func.FuncOp, tables: DescriptorTables) -> Mapping[TmaTransferOp, int]:
     """For each transfer the place of its descriptor in its table."""
-    place: dict[SSAValue, int] = {}
+    index_of: dict[SSAValue, int] = {}
     for table in (tables.device, tables.host):
-        place |= {op.result: index for index, op in enumerate(table)}
+        index_of |= {op.result: index for index, op in enumerate(table)}
     transfers = [op for op in function.walk() if isinstance(op, TmaTransferOp)]
-    return {op: _index(op, place) for op in transfers}
+    return {op: _index(op, index_of) for op in transfers}
 
 
-def _index(op: TmaTransferOp, place: Mapping[SSAValue, int]) -> int:
+def _index(op: TmaTransferOp, index_of: Mapping[SSAValue, int]) -> int:
     descriptors = [*origins(op.operands[0])]
-    if len(descriptors) != 1 or descriptors[0] not in place:
+    if len(descriptors) != 1 or descriptors[0] not in index_of:
         raise op_error(
             op,
             f"moves through one of {len(descriptors)} descriptors; each transfer has its own"
             if len(descriptors) > 1
             else "moves through a descriptor that its function does not make",
         )
-    return place[descriptors[0]]
+    return index_of[descriptors[0]]
 
 
 @dataclass(frozen=True)

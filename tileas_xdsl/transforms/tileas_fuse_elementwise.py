@@ -55,17 +55,17 @@ def _fuse_unit_dims(
     axes = dropped(maker)
     if axes is None or space_of(maker.source.type) is not None:
         return
-    place = list[SSAValue]()
+    coordinates = list[SSAValue]()
     for axis in axes:
         if axis is None:
             zero = arith.ConstantOp(IntegerAttr(0, IndexType()))
             rewriter.insert(zero)
-            place.append(zero.result)
+            coordinates.append(zero.result)
         else:
-            place.append(op.indices[axis])
+            coordinates.append(op.indices[axis])
     element = element_of(maker.source.type)
     assert element is not None
-    rewriter.replace(op, tensor.ExtractOp(maker.source, place, element))
+    rewriter.replace(op, tensor.ExtractOp(maker.source, coordinates, element))
 
 
 def _fuse_body(op: tensor.ExtractOp, maker: GenerateOp, rewriter: PatternRewriter) -> None:

@@ -115,10 +115,12 @@ def _by_position(insert: Insert, value: Dense, element: Attribute, at: Element) 
     return insert(GenerateOp(_like(value, element), block)).result
 
 
-def _linear_index(insert: Insert, shape: Sequence[int], place: Sequence[SSAValue]) -> SSAValue:
+def _linear_index(
+    insert: Insert, shape: Sequence[int], coordinates: Sequence[SSAValue]
+) -> SSAValue:
     """The number of an element, the last dimension running fastest."""
-    total = place[0]
-    for extent, index in zip(shape[1:], place[1:], strict=True):
+    total = coordinates[0]
+    for extent, index in zip(shape[1:], coordinates[1:], strict=True):
         row = insert(arith.MuliOp(total, insert.index(extent))).result
         total = insert(arith.AddiOp(row, index)).result
     return total
@@ -128,8 +130,8 @@ def _selected(insert: Insert, value: Dense) -> SSAValue:
     """Each element by comparing its position."""
     numbers: Sequence[Any] = list(value.iter_attrs())
 
-    def element(inside: Insert, place: Sequence[SSAValue]) -> SSAValue:
-        position = _linear_index(inside, value.get_shape(), place)
+    def element(inside: Insert, coordinates: Sequence[SSAValue]) -> SSAValue:
+        position = _linear_index(inside, value.get_shape(), coordinates)
         found = inside(arith.ConstantOp(numbers[0])).result
         for k, number in enumerate(numbers[1:], 1):
             here = inside(arith.CmpiOp(position, inside.index(k), "eq")).result
@@ -145,8 +147,8 @@ def _loaded(insert: Insert, memory: Globals, value: Dense) -> SSAValue:
     pointer = PtrType(value.get_element_type())
     base = insert(GetGlobalOp(memory.name_of(value), pointer)).result
 
-    def number(inside: Insert, place: Sequence[SSAValue]) -> SSAValue:
-        return inside.cast(_linear_index(inside, value.get_shape(), place), i32)
+    def number(inside: Insert, coordinates: Sequence[SSAValue]) -> SSAValue:
+        return inside.cast(_linear_index(inside, value.get_shape(), coordinates), i32)
 
     first = insert(tensor.SplatOp(base, [], _like(value, pointer))).result
     here = insert(AddPtrOp(first, _by_position(insert, value, i32, number))).result
@@ -160,8 +162,8 @@ def _booleans(insert: Insert, memory: Globals, value: Dense) -> SSAValue:
     bytes_ = DenseIntOrFPElementsAttr.from_list(_like(value, i8), numbers)
     tile = _loaded(insert, memory, bytes_)
 
-    def is_set(inside: Insert, place: Sequence[SSAValue]) -> SSAValue:
-        byte = inside(tensor.ExtractOp(tile, place, i8)).result
+    def is_set(inside: Insert, coordinates: Sequence[SSAValue]) -> SSAValue:
+        byte = inside(tensor.ExtractOp(tile, coordinates, i8)).result
         zero = inside(arith.ConstantOp(IntegerAttr(0, i8))).result
         return inside(arith.CmpiOp(byte, zero, "ne")).result
 

@@ -187,8 +187,8 @@ def _divide(one: _Shared, descriptor: MakeTiledTmaDescOp, part: SSAValue, count:
     rows = ExtractSliceOp(load.destination, offsets, sizes, result_type=one.part)
     coordinates = [*load.coords]
     before = arith.MuliOp(coordinates[-2], parts.result)
-    mine = arith.AddiOp(before.result, part)
-    coordinates[-2] = mine.result
+    own_offset = arith.AddiOp(before.result, part)
+    coordinates[-2] = own_offset.result
     count_bytes = number_of(load.tx_count)
     made = AsyncTiledTmaLoadOp(
         descriptor,
@@ -203,5 +203,5 @@ def _divide(one: _Shared, descriptor: MakeTiledTmaDescOp, part: SSAValue, count:
         tma_index=number_of(descriptor.tma_index),
     )
     made.result.name_hint = load.result.name_hint
-    Rewriter.insert_op([number, parts, first, rows, before, mine], InsertPoint.before(load))
+    Rewriter.insert_op([number, parts, first, rows, before, own_offset], InsertPoint.before(load))
     Rewriter.replace_op(load, made)

@@ -34,16 +34,16 @@ def layout_of_parts(
 
     Of `threads` the first `used` are counted, a power of two; extents are powers of two.
     """
-    kept = [list(_kept(extent, mine)) for extent, mine in zip(shape, parts, strict=True)]
-    steps = _register_steps([part for mine in kept for part in mine if not part.step])
+    kept = [list(_kept(extent, digits)) for extent, digits in zip(shape, parts, strict=True)]
+    steps = _register_steps([part for digits in kept for part in digits if not part.step])
     modes: list[list[Digit]] = [
         [
             (part.count, E(THREAD, part.step) if part.step else E(VALUE, steps[part.order]))
-            for part in mine
+            for part in digits
         ]
-        for mine in kept
+        for digits in kept
     ]
-    counted = [part for mine in kept for part in mine if part.step]
+    counted = [part for digits in kept for part in digits if part.step]
     replicas: list[Digit] = [(count, E(THREAD, step)) for step, count in _gaps(counted, used)]
     layout = with_replicas(layout_of_modes(*modes), replicas)
     return RegisterLayout(layout, shape, threads)

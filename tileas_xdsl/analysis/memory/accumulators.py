@@ -169,9 +169,9 @@ def _tmem_accumulator(
     values: Sequence[SSAValue], products: Sequence[MatrixProduct]
 ) -> TmemAccumulator:
     """Return the tensor memory accumulator of a web of values, with its first and last access."""
-    mine = set(values)
+    own = set(values)
     first = products[0]
-    opens = _opening(first, mine)
+    opens = _opening(first, own)
     reads = [use for value in values for use in _reads(value)]
     if not reads:
         raise op_error(first, "multiplies into tensor memory, and nobody reads what it gives")
@@ -194,14 +194,14 @@ def _tmem_accumulator(
     return TmemAccumulator(tile, opens, at[readers[0]], at[readers[-1]], finals.pop(), products)
 
 
-def _opening(first: Operation, mine: set[SSAValue]) -> Operation:
+def _opening(first: Operation, own: set[SSAValue]) -> Operation:
     """Return the single operation where a constant becomes the accumulator; else raise."""
     found: dict[Operation, None] = {}
-    for value in mine:
+    for value in own:
         if isinstance(value.owner, AllocTensorOp):
             raise op_error(first, "begins sums in tensor memory with a tile from elsewhere")
         for op, operand in _inputs(value):
-            if operand not in mine:
+            if operand not in own:
                 if not is_constant(operand):
                     raise op_error(op, "begins sums in tensor memory with a tile from elsewhere")
                 found[op] = None

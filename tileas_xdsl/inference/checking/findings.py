@@ -40,8 +40,8 @@ class Finding:
     location: str = ""
 
     def __str__(self) -> str:
-        place = f"{self.location}: " if self.location else ""
-        return f"{place}{self.rule}: {self.text}"
+        location = f"{self.location}: " if self.location else ""
+        return f"{location}{self.rule}: {self.text}"
 
 
 def first(findings: Iterable[Finding]) -> Iterator[Finding]:

@@ -95,14 +95,14 @@ def _beyond(threads: Table, layout: FragmentMap) -> Mask:
 
 def _collision(name: str, layout: FragmentMap) -> Iterator[str]:
     # The last element written to a place stays there, which tells on the others.
-    places = layout.thread_table * layout.slots + layout.slot_table
+    registers = layout.thread_table * layout.slots + layout.slot_table
     elements = np.arange(layout.slot_table.size).reshape(layout.shape)
     holder = np.zeros(layout.threads * layout.slots, dtype=np.int64)
-    holder[places] = elements
-    found = holder[places]
+    holder[registers] = elements
+    found = holder[registers]
     for at in np.argwhere(found != elements)[:1]:
         copy, *index = at.tolist()
         pair = int(elements[tuple(index)]), int(found[copy, *index])
         a, b = (element(name, layout.shape, e) for e in sorted(pair))
-        thread, slot = divmod(int(places[copy, *index]), layout.slots)
+        thread, slot = divmod(int(registers[copy, *index]), layout.slots)
         yield f"{a} and {b} both lie in slot {slot} of thread {thread}"

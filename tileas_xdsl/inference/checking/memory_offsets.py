@@ -63,13 +63,13 @@ def _split_views(question: CheckedProgram) -> Iterator[Finding]:
         for a, b in pairwise(views):
             wide, narrow = (a, b) if a.bits >= b.bits else (b, a)
             parts = np.arange(int(np.prod(narrow.shape)))
-            pieces = wide.bits // narrow.bits
-            if parts.size != pieces * int(np.prod(wide.shape)):
+            ratio = wide.bits // narrow.bits
+            if parts.size != ratio * int(np.prod(wide.shape)):
                 continue
-            ours = shared_offsets(question, wide)[parts // pieces]
-            ours = ours + parts % pieces * (narrow.bits // 8)
+            ours = shared_offsets(question, wide)[parts // ratio]
+            ours = ours + parts % ratio * (narrow.bits // 8)
             for index in np.flatnonzero(ours != shared_offsets(question, narrow))[:1]:
-                one = element(wide.name, wide.shape, int(index) // pieces)
+                one = element(wide.name, wide.shape, int(index) // ratio)
                 other = element(narrow.name, narrow.shape, int(index))
                 text = f"{one} and {other} are views of one value, at different bytes"
                 yield Finding(Rule.ALIAS, text, b.location)

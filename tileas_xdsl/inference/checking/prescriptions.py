@@ -73,23 +73,23 @@ def _split(question: CheckedProgram, a: Buffer, b: Buffer) -> str:
     if a.bits < b.bits:
         a, b = b, a
     wide, narrow = question.decisions.fragments[a.name], question.decisions.fragments[b.name]
-    pieces = a.bits // b.bits
-    if wide.slot_table.size * pieces != narrow.slot_table.size:
+    ratio = a.bits // b.bits
+    if wide.slot_table.size * ratio != narrow.slot_table.size:
         return f"{a.name} and {b.name} are views of one storage, of different sizes"
     parts = np.arange(narrow.slot_table.size)
-    owners, others = holders(wide)[parts // pieces], holders(narrow)
+    owners, others = holders(wide)[parts // ratio], holders(narrow)
     for index in np.flatnonzero((owners != others).any(axis=1))[:1]:
-        first_name = element(a.name, a.shape, int(index) // pieces)
+        first_name = element(a.name, a.shape, int(index) // ratio)
         second_name = element(b.name, b.shape, int(index))
         return (
             f"{first_name} and {second_name} are one value, in "
             f"{threads_text(np.flatnonzero(owners[index]))} and in "
             f"{threads_text(np.flatnonzero(others[index]))}"
         )
-    slots = wide.slot_table.ravel()[parts // pieces] * pieces + parts % pieces
+    slots = wide.slot_table.ravel()[parts // ratio] * ratio + parts % ratio
     for index in np.flatnonzero(slots != narrow.slot_table.ravel())[:1]:
         return (
-            f"{element(a.name, a.shape, int(index) // pieces)} and "
+            f"{element(a.name, a.shape, int(index) // ratio)} and "
             f"{element(b.name, b.shape, int(index))} are one value in different slots"
         )
     return ""

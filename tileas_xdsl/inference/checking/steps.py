@@ -93,10 +93,10 @@ def _apart(
     same = (offsets == begin).all(axis=1) & (begin[:, 0] >= 0)
     allowed = adjacent | outside | (same & (access.kind is AccessKind.READ))
     for row, column in np.argwhere(~allowed)[:1]:
-        places = ", ".join("outside" if o < 0 else str(int(o)) for o in offsets[row, :4, column])
+        listed = ", ".join("outside" if o < 0 else str(int(o)) for o in offsets[row, :4, column])
         text = (
             f"loop {number} accesses {access.buffer} {decision.vector} at once at "
-            f"{iteration(loop.extents, int(groups[row, 0]))}: the bytes {places} are not "
+            f"{iteration(loop.extents, int(groups[row, 0]))}: the bytes {listed} are not "
             f"neighbours at a multiple of {size * steps.size}"
         )
         yield Finding(Rule.VECTOR, text, access.location)

@@ -133,8 +133,8 @@ def _partless(
     slots = layout.slot_table.ravel()[elements]
     hits = layout.held[threads[:, :, None], slots[None]] == elements[None]
     served = np.zeros(layout.held.shape, dtype=np.bool_)
-    places = np.broadcast_to(threads[:, :, None], hits.shape)[hits]
-    served[places, np.broadcast_to(slots[None], hits.shape)[hits]] = True
+    owners = np.broadcast_to(threads[:, :, None], hits.shape)[hits]
+    served[owners, np.broadcast_to(slots[None], hits.shape)[hits]] = True
     missing = (layout.held >= 0) & ~served
     if not missing.any():
         return None

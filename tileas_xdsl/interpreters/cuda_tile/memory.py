@@ -62,14 +62,14 @@ class Memory:
     def load(self, addresses: Array, element: Attribute) -> Array:
         """The elements at addresses; raises where there are none."""
         found = np.zeros(addresses.shape, dtype_of(element))
-        for places, words, indices in self._accessed(addresses, element):
-            found[places] = _read(words, indices, element)
+        for positions, words, indices in self._accessed(addresses, element):
+            found[positions] = _read(words, indices, element)
         return found
 
     def store(self, addresses: Array, values: Array, element: Attribute) -> None:
         """Set the elements at addresses, in row-major order; raises where there are none."""
-        for places, words, indices in self._accessed(addresses, element):
-            _write(words, indices, values[places], element)
+        for positions, words, indices in self._accessed(addresses, element):
+            _write(words, indices, values[positions], element)
 
     def update(
         self, addresses: Array, change: Callable[[Array, slice], Array], element: Attribute
@@ -170,11 +170,11 @@ def bind(memory: Memory, given: Sequence[tuple[str, Array, Attribute]]) -> Seque
     found: dict[int, Bound] = {}
     for group in connected(spans):
         low = min(spans[n][0] for n in group)
-        pieces = {n: memory_bytes(given[n][1], given[n][2]) for n in group}
-        size = max(spans[n][0] - low + pieces[n].size for n in group)
+        parts = {n: memory_bytes(given[n][1], given[n][2]) for n in group}
+        size = max(spans[n][0] - low + parts[n].size for n in group)
         data = np.zeros(size, np.uint8)
-        for n, piece in pieces.items():
-            data[spans[n][0] - low :][: piece.size] = piece
+        for n, part in parts.items():
+            data[spans[n][0] - low :][: part.size] = part
         region = memory.allocate(given[group[0]][0], data)
         for n in group:
             _, array, element = given[n]

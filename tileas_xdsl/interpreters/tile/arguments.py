@@ -325,9 +325,9 @@ def _check_row_major(number: int, parameter: Parameter, shape: tuple[int, ...]) 
     layout = type_.layout if isa(type_, MemRefType[Attribute]) else None
     if not isinstance(layout, StridedLayoutAttr):
         return
-    said, strides = layout.get_strides(), row_major(shape, 1)
+    stated, strides = layout.get_strides(), row_major(shape, 1)
     if layout.get_offset() not in (0, None) or any(
-        one not in (None, other) for one, other in zip(said, strides, strict=True)
+        one not in (None, other) for one, other in zip(stated, strides, strict=True)
     ):
         raise _misfit(number, parameter, f"a row-major array of shape {shape}")
 

@@ -108,9 +108,9 @@ def _run_share(content: bytes, clusters: Sequence[tuple[int, Grid]]) -> _Share |
     try:
         run = launch.run(clusters, None)
     except SimulationError as error:
-        told = SimulationError(*error.diagnostics)
-        told.printed = error.printed
-        return told
+        reported = SimulationError(*error.diagnostics)
+        reported.printed = error.printed
+        return reported
     numbers = {op: number for number, op in enumerate(launch.kernel.walk())}
     records = [_records_of(memory, numbers) for memory in memories]
     pairs = zip(before, memories, strict=True)
@@ -134,10 +134,10 @@ def _check_races(
     operations = list(launch.kernel.walk())
     for number, memory in enumerate(launch.arguments.memories):
         shares = [share[number] for share in records]
-        for mine, share in enumerate(shares):
+        for index, share in enumerate(shares):
             writes = [pair for pair in share if pair[0].is_write]
             for other, there in enumerate(shares):
-                if writes and other != mine:
+                if writes and other != index:
                     _check_pair(memory, operations, writes, there)
 
 
@@ -151,12 +151,12 @@ def _check_pair(
         for other, there in others:
             if not write.region.overlaps(other.region) or (write.is_strong and other.is_strong):
                 continue
-            place = memory.place(write.region.first_common(other.region))
+            byte = memory.place(write.region.first_common(other.region))
             did = "wrote" if other.is_write else "read"
             here = None if there is None else operations[there]
             raise fault(
                 None if at is None else operations[at],
-                f"race on {memory.name}{place}: {write.owner} overwrites what {other.owner} {did}, "
+                f"race on {memory.name}{byte}: {write.owner} overwrites what {other.owner} {did}, "
                 f"and nothing orders the two",
                 notes=[note(here, f"{other.owner} {did} it here")],
             )

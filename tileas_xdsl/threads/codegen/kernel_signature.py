@@ -186,11 +186,11 @@ def _has_wide_extents(op: Operation) -> bool:
 def attributes_of(plan: KernelPlan, parameters: Sequence[str]) -> dict[str, Attribute]:
     """Return the launch attributes of a kernel."""
     block, cluster = plan.block, plan.facts.cluster
-    room = blocks_that_fit(plan.kernel, block.warps, plan.shared.bytes, plan.target)
+    resident = blocks_that_fit(plan.kernel, block.warps, plan.shared.bytes, plan.target)
     found: dict[str, Attribute] = {
         "cute.kernel": UnitAttr(),
         "nvvm.reqntid": DenseArrayBase.from_list(i32, [block.threads, 1, 1]),
-        "nvvm.minctasm": IntegerAttr(max(plan.blocks_together, room), 32),
+        "nvvm.minctasm": IntegerAttr(max(plan.blocks_together, resident), 32),
         "tileas.smem_bytes": IntegerAttr(plan.shared.bytes, 32),
         PARAMETERS: ArrayAttr([StringAttr(name) for name in parameters]),
         TENSOR_MAPS: ArrayAttr([attribute_of(recipe) for recipe in plan.recipes]),

@@ -99,8 +99,8 @@ class Text:
         e = self.e
         body = Block(arg_types=[IndexType()])
         with e.within(body):
-            place = add(e, multiply(e, body.args[0], prod(shape[1:])), offset)
-            self._row(conversion, shown, shape[1:], place)
+            index = add(e, multiply(e, body.args[0], prod(shape[1:])), offset)
+            self._row(conversion, shown, shape[1:], index)
             self.say(", ")
             self.flush()
             e.insert(scf.YieldOp())

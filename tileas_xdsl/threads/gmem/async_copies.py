@@ -3,7 +3,7 @@
     %x = nv_tileas.load %p mask %m           each thread, for its pieces of 16 bytes:
     nv_tileas.copy %x, %tile          ->     cp.async [%tile + at], [%p], 16, %m ? 16 : 0
 
-A masked piece is filled with zeros by the copy itself.  Source: PTX ISA, cp.async.
+A masked chunk is filled with zeros by the copy itself.  Source: PTX ISA, cp.async.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ def start_copies(e: ThreadBuilder, load: LoadOp, tile: SharedTile) -> None:
     runs = Runs.of(PointerElements.of(e, load, load.base, load.mask), stored=True)
     assert runs is not None
     assert runs.are_known
-    for piece in runs.pieces:
-        size = piece.count * runs.type.element_bytes
-        there = logical_and(e, runs.mine, piece.exists)
-        flag = runs.flag(piece)
+    for chunk in runs.chunks:
+        size = chunk.count * runs.type.element_bytes
+        there = logical_and(e, runs.mine, chunk.exists)
+        flag = runs.flag(chunk)
         copied = None
         if flag is not None:
             both = (i32_constant(e, size), i32_constant(e, 0))
             copied = e.insert(arith.SelectOp(flag, *both)).result
         cache = "global" if size == PAST_THE_FIRST_CACHE else "always"
-        address = chunk_address(e, tile, piece)
+        address = chunk_address(e, tile, chunk)
         e.insert(
-            CpAsyncOp(address, runs.address(piece), size, cache, pred=there, source_bytes=copied)
+            CpAsyncOp(address, runs.address(chunk), size, cache, pred=there, source_bytes=copied)
         )

@@ -54,9 +54,9 @@ class ArrayAccess:
 def touches(operations: Sequence[Operation]) -> Iterator[ArrayAccess]:
     """The accesses of operations to global memory."""
     for op in operations:
-        place = accessed_base(op)
-        if place is not None and space_of(place.type) is not Space.SMEM:
-            yield ArrayAccess(op, place, origins(place))
+        base = accessed_base(op)
+        if base is not None and space_of(base.type) is not Space.SMEM:
+            yield ArrayAccess(op, base, origins(base))
 
 
 def accessed_base(op: Operation) -> SSAValue | None:
@@ -71,10 +71,10 @@ def origins(value: SSAValue) -> frozenset[SSAValue]:
     found: set[SSAValue] = set()
     pending, seen = [value], {value}
     while pending:
-        place = pending.pop()
-        before = [v for v in _sources(place) if _leads_to_memory(v.type)]
+        value = pending.pop()
+        before = [v for v in _sources(value) if _leads_to_memory(v.type)]
         if not before:
-            found.add(place)
+            found.add(value)
         pending += [v for v in before if v not in seen]
         seen.update(before)
     return frozenset(found)

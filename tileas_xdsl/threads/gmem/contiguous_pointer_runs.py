@@ -53,7 +53,7 @@ class Runs:
     base: RegisterTile
     mask: RegisterTile | None
     type: MemoryPointer
-    pieces: Sequence[AccessChunk]
+    chunks: Sequence[AccessChunk]
     mine: SSAValue | None
     """Whether the thread takes part; None if always."""
     are_known: bool
@@ -70,8 +70,8 @@ class Runs:
             return None
         e = where.e
         found = list(thread_chunks(e, layout, bits, stored=stored))
-        sizes = {piece.count * bits for piece in found}
-        if max(sizes) > MAX_ACCESS_BITS or min(piece.count for piece in found) == 1:
+        sizes = {chunk.count * bits for chunk in found}
+        if max(sizes) > MAX_ACCESS_BITS or min(chunk.count for chunk in found) == 1:
             return None
         mine = is_first_replica(e, layout) if stored else form and is_holding_warp(e, form)
         base, mask = where.base, where.mask
@@ -82,52 +82,52 @@ class Runs:
     def are_whole(self) -> SSAValue:
         """Return an `i1`: every chunk has contiguous, aligned addresses and one mask value."""
         whole: SSAValue | None = None
-        for piece in self.pieces:
-            whole = logical_and(self.e, whole, self._is_whole(piece))
+        for chunk in self.chunks:
+            whole = logical_and(self.e, whole, self._is_whole(chunk))
         assert whole is not None
         return whole
 
-    def _is_whole(self, piece: AccessChunk) -> SSAValue | None:
+    def _is_whole(self, chunk: AccessChunk) -> SSAValue | None:
         e, size = self.e, self.type.element_bytes
-        first, last = (self._pointer(piece, k) for k in (0, piece.count - 1))
-        distance = i64_constant(e, (piece.count - 1) * size)
+        first, last = (self._pointer(chunk, k) for k in (0, chunk.count - 1))
+        distance = i64_constant(e, (chunk.count - 1) * size)
         is_run = e.insert(arith.CmpiOp(subtract(e, last, first), distance, "eq")).result
-        rest = e.insert(arith.AndIOp(first, i64_constant(e, piece.count * size - 1))).result
+        rest = e.insert(arith.AndIOp(first, i64_constant(e, chunk.count * size - 1))).result
         is_aligned = e.insert(arith.CmpiOp(rest, i64_constant(e, 0), "eq")).result
         found = logical_and(e, is_run, is_aligned)
         if self.mask is None:
             return found
-        flags = [element(e, self.mask.parts[piece.block], k) for k in _registers(piece)]
+        flags = [element(e, self.mask.parts[chunk.block], k) for k in _registers(chunk)]
         for flag in flags[1:]:
             found = logical_and(e, found, e.insert(arith.CmpiOp(flag, flags[0], "eq")).result)
         return found
 
-    def _pointer(self, piece: AccessChunk, k: int) -> SSAValue:
-        return element(self.e, self.base.parts[piece.block], piece.register + k)
+    def _pointer(self, chunk: AccessChunk, k: int) -> SSAValue:
+        return element(self.e, self.base.parts[chunk.block], chunk.register + k)
 
-    def address(self, piece: AccessChunk) -> SSAValue:
+    def address(self, chunk: AccessChunk) -> SSAValue:
         """Return the pointer of a whole chunk."""
-        align = piece.count * self.type.element_bytes
+        align = chunk.count * self.type.element_bytes
         wide = MemoryPointer(self.type.element_type, "gmem", align)
-        return followed(self.e, self._pointer(piece, 0), wide)
+        return followed(self.e, self._pointer(chunk, 0), wide)
 
-    def flag(self, piece: AccessChunk) -> SSAValue | None:
+    def flag(self, chunk: AccessChunk) -> SSAValue | None:
         """Return the mask bit of a whole chunk."""
         if self.mask is None:
             return None
-        return element(self.e, self.mask.parts[piece.block], piece.register)
+        return element(self.e, self.mask.parts[chunk.block], chunk.register)
 
-    def _pointer_and_predicate(self, piece: AccessChunk) -> tuple[SSAValue, SSAValue | None]:
+    def _pointer_and_predicate(self, chunk: AccessChunk) -> tuple[SSAValue, SSAValue | None]:
         """Return the pointer of a whole chunk, and its predicate."""
-        exists = logical_and(self.e, self.mine, piece.exists)
-        return self.address(piece), logical_and(self.e, exists, self.flag(piece))
+        exists = logical_and(self.e, self.mine, chunk.exists)
+        return self.address(chunk), logical_and(self.e, exists, self.flag(chunk))
 
     def load(self, padding: FloatAttr | IntegerAttr | None) -> RegisterTile:
         """Load all chunks by vector accesses."""
 
-        def loaded(piece: AccessChunk) -> SSAValue:
-            pointer, exists = self._pointer_and_predicate(piece)
-            type_: VectorType[Attribute] = VectorType(self.type.element_type, [piece.count])
+        def loaded(chunk: AccessChunk) -> SSAValue:
+            pointer, exists = self._pointer_and_predicate(chunk)
+            type_: VectorType[Attribute] = VectorType(self.type.element_type, [chunk.count])
             value = self.e.insert(LoadOp(pointer, type_, exists)).result
             return padded(self.e, value, exists, padding)
 
@@ -135,14 +135,14 @@ class Runs:
 
     def store(self, value: RegisterTile | Scalar) -> None:
         """Store all chunks by vector accesses."""
-        for piece in self.pieces:
-            pointer, exists = self._pointer_and_predicate(piece)
-            part = strip(self.e, value.parts[piece.block], piece.register, piece.count)
+        for chunk in self.chunks:
+            pointer, exists = self._pointer_and_predicate(chunk)
+            part = strip(self.e, value.parts[chunk.block], chunk.register, chunk.count)
             self.e.insert(StoreOp(part, pointer, exists))
 
 
-def _are_known(where: PointerElements, pieces: Sequence[AccessChunk]) -> bool:
-    length, *others = {piece.count for piece in pieces}
+def _are_known(where: PointerElements, chunks: Sequence[AccessChunk]) -> bool:
+    length, *others = {chunk.count for chunk in chunks}
     if others or length & (length - 1):
         return False
     runs = ColumnRuns(length)
@@ -151,8 +151,8 @@ def _are_known(where: PointerElements, pieces: Sequence[AccessChunk]) -> bool:
     return where.flags is None or runs.is_uniform(where.flags)
 
 
-def _registers(piece: AccessChunk) -> range:
-    return range(piece.register, piece.register + piece.count)
+def _registers(chunk: AccessChunk) -> range:
+    return range(chunk.register, chunk.register + chunk.count)
 
 
 def either_loaded(

@@ -314,8 +314,10 @@ class Generation:
             return self._value(step.taken)
         if not (flags & held).any():
             return self._value(step.other)
-        mine = [flags[held[:, k], k] for k in range(self.count)]
-        sides = [None if some.any() and not some.all() else bool(some.all()) for some in mine]
+        by_register = [flags[held[:, k], k] for k in range(self.count)]
+        sides = [
+            None if some.any() and not some.all() else bool(some.all()) for some in by_register
+        ]
         return self._mixed(step, sides)
 
     def _mixed(self, step: Choice, sides: Sequence[bool | None]) -> SSAValue:
@@ -399,9 +401,9 @@ def _flags(e: ThreadBuilder, flags: Flags, held: Flags) -> SSAValue | None:
         return i1_constant(e, bool((flags & held).any()))
     bits: list[SSAValue] = []
     for k in range(flags.shape[1]):
-        mine = flags[held[:, k], k]
-        if mine.all() or not mine.any():
-            bits.append(i1_constant(e, bool(mine.any())))
+        wanted = flags[held[:, k], k]
+        if wanted.all() or not wanted.any():
+            bits.append(i1_constant(e, bool(wanted.any())))
             continue
         return None
     return joined(e, bits)

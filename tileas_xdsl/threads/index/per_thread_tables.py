@@ -159,7 +159,7 @@ def _flips(coefficients: Coefficients) -> Number:
     top = max(coefficients).bit_length()
     for distance in range(-len(coefficients), top):
         moved = tuple(
-            coefficient & (1 << place) if (place := bit + distance) >= 0 else 0
+            coefficient & (1 << target_bit) if (target_bit := bit + distance) >= 0 else 0
             for bit, coefficient in enumerate(coefficients)
         )
         total = _of_bits("xor", moved, total)
@@ -221,9 +221,9 @@ def _flipped(e: ThreadBuilder, base: int, coefficients: Coefficients) -> tuple[S
 def _looked_up(e: ThreadBuilder, table: Table) -> SSAValue:
     """Emit a table lookup: each bit of the entry from a mask with one bit per lane."""
     total = i32_constant(e, 0)
-    for place in range(int(table.max()).bit_length()):
-        bit = _flag(e, (table >> place & 1).astype(np.bool_))
-        total = e.insert(arith.OrIOp(total, multiply(e, bit, 1 << place))).result
+    for position in range(int(table.max()).bit_length()):
+        bit = _flag(e, (table >> position & 1).astype(np.bool_))
+        total = e.insert(arith.OrIOp(total, multiply(e, bit, 1 << position))).result
     return total
 
 
@@ -250,16 +250,16 @@ def _condition(e: ThreadBuilder, flags: Flags, digits: Sequence[ThreadDigit]) ->
     if not flags.any():
         return i1_constant(e, False)
     numbers = np.arange(len(flags), dtype=np.int64)
-    mine, end = numbers[flags], int(flags.sum())
+    selected, end = numbers[flags], int(flags.sum())
     if flags[:end].all():
         return _is_below(e, end)
-    mask, value = _fixed_bits(mine, len(flags))
-    zero = [digit for digit in digits if not (mine // digit[0] % digit[1]).any()]
+    mask, value = _fixed_bits(selected, len(flags))
+    zero = [digit for digit in digits if not (selected // digit[0] % digit[1]).any()]
     tests = (
         ((numbers & mask) == value, lambda: _bit_tests(e, mask, value)),
         ((digit_rows(len(flags), zero) == 0).all(axis=0), lambda: _zero_tests(e, zero)),
     )
-    for limit in (len(flags), int(mine[-1]) + 1):
+    for limit in (len(flags), int(selected[-1]) + 1):
         for passed, write in tests:
             if np.array_equal(flags, passed & (numbers < limit)):
                 bound = [] if limit == len(flags) else [_is_below(e, limit)]

@@ -172,8 +172,8 @@ class KernelPlan:
         for user in users_of(pipeline):
             if "consumer_idx" not in user.properties or not user.regions:
                 continue
-            number, mine = self.agent_around(user).number, reader_of(user.regions[0].block.args)
-            found[number] = mine.beside(found.get(number, mine))
+            number, reader = self.agent_around(user).number, reader_of(user.regions[0].block.args)
+            found[number] = reader.beside(found.get(number, reader))
         return found
 
     def accumulator(self, value: SSAValue) -> RegisterLayout | None:

@@ -48,9 +48,9 @@ def reduce_in_place(e: ThreadBuilder, op: ReduceOp, spread: SpreadLines) -> Sequ
 def _in_warp(work: OrderedCombiner, spread: SpreadLines, registers: Sequence[int]) -> Row:
     """Combine the registers of a line, and the lanes that share it; all of them get the result."""
     size = vectors_of(spread.source).length
-    places = [divmod(register, size) for register in registers]
+    positions = [divmod(register, size) for register in registers]
     row = work.all_of(
-        [[element(work.e, tile.parts[part], k) for tile in work.tiles] for part, k in places]
+        [[element(work.e, tile.parts[part], k) for tile in work.tiles] for part, k in positions]
     )
     for distance in reversed(spread.lanes):
         row = work.combine(row, work.exchanged(row, distance))

@@ -59,10 +59,10 @@ class OrderedCombiner:
     def run(self, line: int) -> list[Row]:
         """Combine the adjacent elements that a thread has of one of its lines."""
         run, size = self.split.run, vectors_of(self.split.layout).length
-        places = [divmod(line * run + k, size) for k in range(run)]
+        positions = [divmod(line * run + k, size) for k in range(run)]
         return [
             [element(self.e, tile.parts[part], position) for tile in self.tiles]
-            for part, position in places
+            for part, position in positions
         ]
 
     def combine(self, first: Row, second: Row) -> Row:
@@ -124,19 +124,19 @@ class OrderedCombiner:
         """Store a row where all warps can read it, in the lane with `last`."""
         e = self.e
         guard = logical_and(e, last, self._holds_first())
-        place = add(e, multiply(e, self.warp_along(), self.split.all_lines), self._line(line))
+        slot = add(e, multiply(e, self.warp_along(), self.split.all_lines), self._line(line))
         for buffer, value, tile in zip(scratch_buffers, row, self.tiles, strict=True):
             carrier = CARRIERS.get(tile.element)
             if carrier is not None:
                 value = e.insert(carrier.there(value, carrier.type)).result
-            e.insert(StoreOp(value, advance(e, buffer.pointer, place), guard))
+            e.insert(StoreOp(value, advance(e, buffer.pointer, slot), guard))
 
     def left_by(self, scratch_buffers: Sequence[Scratch], line: int, warp: int) -> Row:
         """Load the row that a warp along the line has stored."""
         e, found = self.e, list[SSAValue]()
-        place = add(e, self._line(line), warp * self.split.all_lines)
+        slot = add(e, self._line(line), warp * self.split.all_lines)
         for buffer, tile in zip(scratch_buffers, self.tiles, strict=True):
-            value = e.insert(LoadOp(advance(e, buffer.pointer, place), buffer.element)).result
+            value = e.insert(LoadOp(advance(e, buffer.pointer, slot), buffer.element)).result
             carrier = CARRIERS.get(tile.element)
             if carrier is not None:
                 value = e.insert(carrier.back(value, tile.element)).result

@@ -88,9 +88,9 @@ class ExclusivePrefix:
         if self.backward:
             order.reverse()
         running = found = work.left_by(scratch_buffers, line, order[0])
-        for place, warp in enumerate(order[1:-1], 2):
+        for position, warp in enumerate(order[1:-1], 2):
             running = work.combine(running, work.left_by(scratch_buffers, line, warp))
-            found = work.chosen(is_equal(e, self.warp, place), running, found)
+            found = work.chosen(is_equal(e, self.warp, position), running, found)
         return found
 
     def behind(self, run: Sequence[Row], lane: Row | None, warp: Row | None) -> list[Row]:

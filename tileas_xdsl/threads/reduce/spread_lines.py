@@ -129,9 +129,9 @@ def between_warps(
     lines = [spread.line(e, value) for value in range(len(rows))]
     first = holds(e, _first_of_groups(spread), spread.values.thread_digits)
     for line, row in zip(lines, rows, strict=True):
-        place = add(e, multiply(e, group, height), line)
+        slot = add(e, multiply(e, group, height), line)
         for buffer, value in zip(scratch_buffers, row, strict=True):
-            e.insert(StoreOp(value, advance(e, buffer.pointer, place), first))
+            e.insert(StoreOp(value, advance(e, buffer.pointer, slot), first))
     synchronize_agent(e)
 
     def left(line: SSAValue, warp: int) -> Row:

@@ -88,8 +88,8 @@ def _between_warps_of_groups(
     buffer = scratch(e, op, rows.used_warps * count, c.wide)
     alignment = min(ACCESS_BYTES, count * buffer.size)
     first = logical_and(e, is_equal(e, lane_id(e), 0), is_counted_warp(e, rows))
-    mine = advance(e, buffer.pointer, multiply(e, warp_id(e), count), alignment)
-    e.insert(StoreOp(joined(e, values), mine, first))
+    own_slot = advance(e, buffer.pointer, multiply(e, warp_id(e), count), alignment)
+    e.insert(StoreOp(joined(e, values), own_slot, first))
     synchronize_agent(e)
     begin = multiply(e, row_group(e, rows), rows.warps * count)
     lines = advance(e, buffer.pointer, begin, alignment)
@@ -140,8 +140,8 @@ def reduce_columns(
     def load(chunk: AccessChunk) -> SSAValue:
         type_ = VectorType(c.wide, [chunk.count])
         pointer = advance(e, buffer.pointer, chunk.column, chunk.count * buffer.size)
-        places = [chunk.shift + group * rows.columns for group in range(rows.row_warps)]
-        found = [e.insert(LoadOp(pointer, type_, offset=at)).result for at in places]
+        columns = [chunk.shift + group * rows.columns for group in range(rows.row_warps)]
+        found = [e.insert(LoadOp(pointer, type_, offset=at)).result for at in columns]
         return c.narrowed(c.all_of(found))
 
     return assembled(e, layout, c.element, load)

@@ -57,8 +57,8 @@ def spilled(e: ThreadBuilder, op: Operation, tile: RegisterTile) -> Scratch:
     for chunk in thread_chunks(e, tile.layout, 8 * buffer.size, stored=True):
         value = strip(e, tile.parts[chunk.block], chunk.register, chunk.count)
         pointer = place(e, buffer, chunk, columns_of(tile.layout))
-        mine = logical_and(e, holds, chunk.exists)
-        e.insert(StoreOp(value, pointer, mine, offset=chunk.shift))
+        predicate = logical_and(e, holds, chunk.exists)
+        e.insert(StoreOp(value, pointer, predicate, offset=chunk.shift))
     synchronize_agent(e)
     return buffer
 

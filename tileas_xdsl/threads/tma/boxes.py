@@ -81,14 +81,14 @@ def load_for_pair(
         if PAIR * tile.height != whole.height:
             raise op_error(op, f"loads {tile.height} rows of B, of which there are {whole.height}")
         tile = replace(whole, rows=tile.height)
-        mine = multiply(e, e.insert(ClusterRankOp()).result, tile.height)
+        first_row = multiply(e, e.insert(ClusterRankOp()).result, tile.height)
         offsets = cut.static_offsets.get_values()
         first = (
             cast_index(e, e.scalar(cut.offsets[0]), i32)
             if offsets[0] == DYNAMIC_INDEX
             else i32_constant(e, offsets[0])
         )
-        shift = subtract(e, mine, first)
+        shift = subtract(e, first_row, first)
     for pointer, coordinates in panels(e, tile, op.coords):
         moved = coordinates
         if shift is not None:

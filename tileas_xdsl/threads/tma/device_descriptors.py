@@ -50,8 +50,8 @@ def made_on_device(e: ThreadBuilder, op: MakeTiledTmaDescOp, template: Descripto
         raise op_error(op, f"describes {op.view.type}, not a window of an array argument")
     check_whole_bytes(op, view)
     name = f"%{op.result.name_hint or 'descriptor'}"
-    place = e.plan.shared.allocate(op, name, SIZE, "a tensor map", SIZE)
-    smem = e.insert(GetDynSmemOp(place, i8, SIZE)).result
+    offset = e.plan.shared.allocate(op, name, SIZE, "a tensor map", SIZE)
+    smem = e.insert(GetDynSmemOp(offset, i8, SIZE)).result
     gmem = allocate_slots(e)
     address, extents, strides = _window(e, view)
     by_first_warp, block = is_equal(e, warp_id(e), 0), Block()

@@ -63,7 +63,7 @@ from tileas_xdsl.threads.tmem.tmem_layout import AccumulatorRing
 
 
 def column_groups(
-    e: ThreadBuilder, accumulators: TmemAccumulators, room: int
+    e: ThreadBuilder, accumulators: TmemAccumulators, capacity: int
 ) -> Sequence[tuple[Sequence[TmemAccumulator], int]]:
     """Return the accumulators of each ring, and its copies: two for overlapped reads if they fit.
 
@@ -71,9 +71,9 @@ def column_groups(
     """
     beside = {number for op in e.plan.kernel.walk() for number in _split_agents(e, op)}
     wanted = [([one], _wanted_copies(e, one, beside)) for one in accumulators.accumulators]
-    if sum(copies * one.shape[1] for (one,), copies in wanted) <= room:
+    if sum(copies * one.shape[1] for (one,), copies in wanted) <= capacity:
         return wanted
-    if sum(one.shape[1] for one in accumulators.accumulators) <= room:
+    if sum(one.shape[1] for one in accumulators.accumulators) <= capacity:
         return [([one], 1) for one in accumulators.accumulators]
     return [(group, 1) for group in _by_lifetimes(e, accumulators)]
 
@@ -190,8 +190,8 @@ def is_awaited_in(e: ThreadBuilder, product: Operation, op: Operation) -> bool:
     ring = e.tensor.of_value[product.results[0]].ring
     if ring is None:
         return False
-    mine = next(one for one in ring.accumulators if product in one.products)
-    return op.is_ancestor(mine.ready_at)
+    accumulator = next(one for one in ring.accumulators if product in one.products)
+    return op.is_ancestor(accumulator.ready_at)
 
 
 def reset_rings(e: ThreadBuilder) -> None:
@@ -200,9 +200,11 @@ def reset_rings(e: ThreadBuilder) -> None:
         return
     is_leader_cta(e)
     rings = [columns.ring for columns in e.tensor.accumulators if columns.ring is not None]
-    mine = [one for one in rings if one.agent == e.agent.number]
-    e.accumulator_stages = {one: StageIndex(i32_constant(e, 0), i32_constant(e, 0)) for one in mine}
-    if mine:
+    own_rings = [one for one in rings if one.agent == e.agent.number]
+    e.accumulator_stages = {
+        one: StageIndex(i32_constant(e, 0), i32_constant(e, 0)) for one in own_rings
+    }
+    if own_rings:
         is_mma_lane(e)
 
 
@@ -233,20 +235,20 @@ def begin_accumulation(e: ThreadBuilder, op: Operation, value: SSAValue, tile: S
     assert e.tensor is not None
     if not _is_zero(tile.constant):
         raise op_error(op, "begins sums in tensor memory with something else than zeros")
-    place = e.tensor.of_value[value]
-    assert place.ring is not None
-    index = e.accumulator_stages[place.ring]
+    columns = e.tensor.of_value[value]
+    assert columns.ring is not None
+    index = e.accumulator_stages[columns.ring]
     if e.issues:
         with predicated(e, is_mma_warp(e)):
             parity = e.insert(arith.XOrIOp(index.phase, i32_constant(e, 1))).result
             e.insert(
                 MbarrierWaitOp(
-                    _barrier(e, place.ring.empty, index, place.ring),
+                    _barrier(e, columns.ring.empty, index, columns.ring),
                     parity,
                 )
             )
             e.insert(TmemFenceOp("after"))
-    return TmemTile(place, tile.element, i1_constant(e, False), tile.shape)
+    return TmemTile(columns, tile.element, i1_constant(e, False), tile.shape)
 
 
 def _is_zero(number: Attribute | SSAValue) -> bool:

@@ -114,7 +114,7 @@ def _check_size(op: Operation, used: int, allocated: Sequence[TmemColumns] = ())
     """Raise where columns run out; notes name the accumulators that are alive together."""
     if used <= COLUMNS:
         return
-    rings = [place.ring for place in allocated if place.ring is not None]
+    rings = [columns.ring for columns in allocated if columns.ring is not None]
     notes = [note(ring.accumulators[0].opens, _described(ring.accumulators[0])) for ring in rings]
     raise op_error(op, message("tmem.out_of_columns", used=used, capacity=COLUMNS), notes)
 
@@ -172,5 +172,5 @@ def release_all(e: ThreadBuilder) -> None:
 def tensor_tile(e: ThreadBuilder, op: AllocTensorOp) -> TmemTile:
     """Return the lowered tile of an allocation in tensor memory, which threads write and read."""
     assert e.tensor is not None
-    type_, place = op.result.type, e.tensor.of_value[op.result]
-    return TmemTile(place, type_.element_type, i1_constant(e, True), tuple(type_.get_shape()))
+    type_, columns = op.result.type, e.tensor.of_value[op.result]
+    return TmemTile(columns, type_.element_type, i1_constant(e, True), tuple(type_.get_shape()))

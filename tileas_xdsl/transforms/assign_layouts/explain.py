@@ -58,9 +58,9 @@ def _row(candidate: Candidate, decision: Decision, weights: Weights) -> Sequence
 
 
 def _operation(candidate: Candidate) -> str:
-    place = file_location(candidate.op.location)
+    location = file_location(candidate.op.location)
     name = candidate.op.name.removeprefix("nv_tileas.")
-    return name if place is None else f"{name}:{place.line}"
+    return name if location is None else f"{name}:{location.line}"
 
 
 def _verdict(candidate: Candidate, decision: Decision) -> str:

@@ -82,8 +82,8 @@ def _has_room_for_stages(loop: scf.ForOp) -> bool:
     ]
     module = enclosing(loop, ModuleOp)
     assert module is not None
-    room = module_target(module).shared_memory_per_block // OTHERS * (OTHERS - 1)
-    return STAGES * stage + sum(map(tile_bytes, computed)) + max(exchanged, default=0) <= room
+    capacity = module_target(module).shared_memory_per_block // OTHERS * (OTHERS - 1)
+    return STAGES * stage + sum(map(tile_bytes, computed)) + max(exchanged, default=0) <= capacity
 
 
 def _reads_shared_memory(op: DotOp) -> bool:

@@ -120,7 +120,7 @@ def plan_phases(kernel: func.FuncOp, target: Target) -> PhasePlan | None:
     """
     if not has_too_many_registers(kernel, target):
         return None
-    room = capacity(kernel, target, KernelFacts(kernel).spec.num_warps)
+    available = capacity(kernel, target, KernelFacts(kernel).spec.num_warps)
     classes = DimensionClasses(kernel, lambda op: identity_of_reduction(op) is not None)
     found = [
         (tiles, phases)
@@ -131,7 +131,7 @@ def plan_phases(kernel: func.FuncOp, target: Target) -> PhasePlan | None:
     while count <= MAX_CHUNKS:
         for tiles, (phases, others) in found:
             live = max(phase.live_registers(tiles) for phase in phases)
-            if may_be_cut(tiles, count) and live <= room * count:
+            if may_be_cut(tiles, count) and live <= available * count:
                 return PhasePlan(tiles, count, phases, others)
         count *= 2
     return None
@@ -228,9 +228,9 @@ def _phase(
     number: int, inside: Sequence[Operation], levels: Mapping[Operation, int], tiles: Tiles
 ) -> Phase:
     """What the reductions and stores of a phase need of a chunk."""
-    mine = [op for op in inside if levels[op] == number]
-    reductions = [op for op in mine if isinstance(op, ReduceOp) and crosses(op, tiles)]
-    needed: set[Operation] = {op for op in mine if isinstance(op, WRITES)}
+    of_level = [op for op in inside if levels[op] == number]
+    reductions = [op for op in of_level if isinstance(op, ReduceOp) and crosses(op, tiles)]
+    needed: set[Operation] = {op for op in of_level if isinstance(op, WRITES)}
     for op in reversed(inside):
         is_needed = op in needed or op in reductions
         if is_needed:

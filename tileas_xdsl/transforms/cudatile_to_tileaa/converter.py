@@ -114,10 +114,10 @@ class Converter:
             self.insert(YieldOp(body(*scalars)))
         return self.insert(shapes.GenerateOp(tile_of(element, shape), block)).result
 
-    def taken(self, tile: SSAValue, place: Sequence[SSAValue]) -> SSAValue:
+    def taken(self, tile: SSAValue, coordinates: Sequence[SSAValue]) -> SSAValue:
         """The element of a tile at a place."""
         type_: Any = tile.type
-        return self.insert(tensor.ExtractOp(tile, place, type_.element_type)).result
+        return self.insert(tensor.ExtractOp(tile, coordinates, type_.element_type)).result
 
     def splat(self, scalar: SSAValue, shape: Sequence[int]) -> SSAValue:
         """A scalar in a whole tile, or the scalar itself."""

@@ -78,8 +78,8 @@ def reshape(c: Converter, op: ct.ReshapeOp) -> Sequence[SSAValue]:
 
 def _new_axis(there: Sequence[int], here: Sequence[int]) -> int | None:
     """The last place where `here` has one more dimension of extent one, None if that is not all."""
-    places = [k for k, extent in enumerate(here) if extent == 1]
-    return next((k for k in reversed(places) if [*here[:k], *here[k + 1 :]] == [*there]), None)
+    unit_axes = [k for k, extent in enumerate(here) if extent == 1]
+    return next((k for k in reversed(unit_axes) if [*here[:k], *here[k + 1 :]] == [*there]), None)
 
 
 def permute(c: Converter, op: ct.PermuteOp) -> Sequence[SSAValue]:

@@ -146,9 +146,9 @@ def apply_swizzle(op: ApplySwizzleOp, low: Lowering) -> None:
 
 def _plain(op: pointers.LoadOp | pointers.StoreOp) -> None:
     """Raise for accesses with an order or predicate, which a target-specific dialect lowers."""
-    said = [name for name in ("cache", "order", "scope", "pred") if getattr(op, name) is not None]
-    if said:
-        raise op_error(op, f"is lowered by an architecture if it has {' and '.join(said)}")
+    stated = [name for name in ("cache", "order", "scope", "pred") if getattr(op, name) is not None]
+    if stated:
+        raise op_error(op, f"is lowered by an architecture if it has {' and '.join(stated)}")
 
 
 def ptr_load(op: pointers.LoadOp, low: Lowering) -> None:

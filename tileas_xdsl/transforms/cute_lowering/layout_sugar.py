@@ -63,12 +63,12 @@ def _tuple(builder: Builder, tree: Any) -> SSAValue:
     carried: dict[SSAValue, Sequence[SSAValue]] = {}
 
     def leaf(number: Variable) -> SSAValue:
-        owner, place = leaf_of(number)
+        owner, index = leaf_of(number)
         if is_integer(owner.type):
             return owner
         if owner not in carried:
             carried[owner] = scalars(builder, _as_tuple(builder, owner))
-        return carried[owner][place]
+        return carried[owner][index]
 
     emitter = NumberEmitter(ARITH, builder.insert, leaf)
     value = Tree(IntTupleType, tree)

@@ -129,7 +129,7 @@ def _layout(layout: Layout) -> Carrier | None:
     parts = [_unknown(layout.shape), _tree_unknown(layout.stride)]
     if not any(parts):
         return None
-    paths = [(place, n) for place, part in enumerate(parts) for n in range(len(part))]
+    paths = [(index, n) for index, part in enumerate(parts) for n in range(len(part))]
     return Carrier(struct([struct(_types(part)) for part in parts]), paths)
 
 
@@ -152,12 +152,12 @@ def _descriptor(value: Descriptor, memory: Memory) -> Carrier:
     parts = [flat(layout.shape), flat(layout.stride)]
     paths: list[Path] = []
     constants: list[tuple[Path, int]] = []
-    for place, part in enumerate(parts, start=1):
+    for index, part in enumerate(parts, start=1):
         for n, number in enumerate(part):
             if isinstance(number, Expression):
-                paths.append((place, n))
+                paths.append((index, n))
             else:
-                constants.append(((place, n), number))
+                constants.append(((index, n), number))
     swizzle = value.iterator.swizzle
     triple = (swizzle.bits, swizzle.base, swizzle.shift)
     constants += [((3, n), number) for n, number in enumerate(triple)]

@@ -104,10 +104,10 @@ class Lowering:
 
     def leaf(self, number: Variable) -> SSAValue:
         """The value of an unknown leaf: the part of the struct that its owner is."""
-        owner, place = leaf_of(number)
+        owner, index = leaf_of(number)
         carrier = self.carrier(owner)
         assert carrier is not None
-        return self.extract(self.of(owner), carrier.leaves[place])
+        return self.extract(self.of(owner), carrier.leaves[index])
 
     def number(self, number: Any, width: int = 64) -> SSAValue:
         """A number of the algebra as an integer of `width` bits."""
@@ -149,12 +149,12 @@ class Lowering:
         """An address with the bits of a swizzle exchanged."""
         if not swizzle.bits:
             return address
-        place = self.insert(llvm.PtrToIntOp(address, i64))
-        masked = self.insert(llvm.AndOp(place, self.number(swizzle.source_mask)))
+        raw = self.insert(llvm.PtrToIntOp(address, i64))
+        masked = self.insert(llvm.AndOp(raw, self.number(swizzle.source_mask)))
         shift = self.number(abs(swizzle.shift))
         move = llvm.LShrOp if swizzle.shift >= 0 else llvm.ShlOp
         other = self.insert(move(masked, shift))
-        result = self.insert(llvm.XOrOp(place, other))
+        result = self.insert(llvm.XOrOp(raw, other))
         return self.insert(llvm.IntToPtrOp.create(operands=[result], result_types=[address.type]))
 
     def define(self, op: Operation, result: SSAValue, value: Any) -> None:
@@ -198,9 +198,9 @@ def pointer_of(value: Any) -> Pointer | None:
 
 def part_type(type_: Attribute, path: Path) -> Attribute:
     """The type of a part of a struct."""
-    for place in path:
+    for index in path:
         assert isinstance(type_, llvm.LLVMStructType)
-        type_ = type_.types.data[place]
+        type_ = type_.types.data[index]
     return type_
 
 

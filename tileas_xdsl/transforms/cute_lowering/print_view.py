@@ -36,11 +36,11 @@ def print_view(
     index = inside.insert(MakeIntTupleOp([body.args[0]], IntTupleType(Variable()))).result
     coord = inside.insert(built(Idx2CrdOp, [index, shape])).result
     element = inside.insert(built(MemRefLoadOp, [view, coord])).result
-    place: list[SSAValue] = []
+    coordinates: list[SSAValue] = []
     if places:
-        place += inside.insert(built(GetScalarsOp, [coord])).scalars
+        coordinates += inside.insert(built(GetScalarsOp, [coord])).scalars
     properties: dict[str, Any] = {} if fmt is None else {"fmt": fmt}
-    inside.insert(PrintOp.create(operands=[*place, element], properties=properties))
+    inside.insert(PrintOp.create(operands=[*coordinates, element], properties=properties))
     inside.insert(scf.YieldOp())
     builder.insert(scf.ForOp(zero, size_i32, one, [], Region(body)))
 

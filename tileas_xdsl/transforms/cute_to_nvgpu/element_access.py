@@ -75,9 +75,9 @@ def read(conv: Converter, value: SSAValue, indices: Indices) -> SSAValue:
     pointer, layout = view_of(conv, value)
     _check_memory(conv, pointer)
     parts: list[SSAValue] = []
-    for place, count in _contiguous_runs(pointer, layout, indices):
+    for run_pointer, count in _contiguous_runs(pointer, layout, indices):
         type_ = VectorType(pointer.element, [count])
-        parts.append(conv.insert(LoadOp(conv.access(place), type_)))
+        parts.append(conv.insert(LoadOp(conv.access(run_pointer), type_)))
     return parts[0] if len(parts) == 1 else conv.insert(MakeFragmentOp(parts))
 
 
@@ -92,11 +92,11 @@ def write(conv: Converter, value: SSAValue, indices: Indices, fragment: SSAValue
     pointer, layout = view_of(conv, value)
     _check_memory(conv, pointer)
     first = 0
-    for place, count in _contiguous_runs(pointer, layout, indices):
+    for run_pointer, count in _contiguous_runs(pointer, layout, indices):
         part = fragment
         if count != len(indices):
             part = conv.insert(SliceFragmentOp(fragment, first, count))
-        conv.effect(StoreOp(part, conv.access(place)))
+        conv.effect(StoreOp(part, conv.access(run_pointer)))
         first += count
 
 

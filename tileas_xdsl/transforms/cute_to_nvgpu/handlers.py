@@ -177,11 +177,11 @@ def _allocated_smem(op: Operation, type_: PtrType, count: int, conv: Converter) 
     if bits is None:
         raise op_error(op, f"{type_.element_type} has no address of its own in memory")
     start = align_up(conv.smem_bytes, type_.align)
-    place = nvgpu.GetDynSmemOp.create(
+    pointer = nvgpu.GetDynSmemOp.create(
         properties=dict(nvgpu.GetDynSmemOp(start).properties), result_types=[type_]
     )
     conv.smem_bytes = start + count * bits // 8
-    return conv.insert(place)
+    return conv.insert(pointer)
 
 
 # Elements

@@ -67,5 +67,5 @@ def _part(conv: Converter, whole: SSAValue, kept: Layout | None, start: int) -> 
     """The elements of one step."""
     if kept is None:
         return conv.insert(vector.ExtractOp(whole, [start], element_of(whole.type)))
-    places: Places = [start + kept(index) for index in range(kept.size())]
-    return conv.registers.picked(whole, places)
+    offsets: Places = [start + kept(index) for index in range(kept.size())]
+    return conv.registers.picked(whole, offsets)

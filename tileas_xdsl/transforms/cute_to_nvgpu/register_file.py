@@ -37,20 +37,20 @@ class RegisterFile:
     insert: Insert
     held: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
 
-    def read(self, base: SSAValue, places: Places) -> SSAValue:
+    def read(self, base: SSAValue, offsets: Places) -> SSAValue:
         """The fragment of some elements, in the order of `places`."""
-        return self.picked(self.held[base], places)
+        return self.picked(self.held[base], offsets)
 
-    def picked(self, whole: SSAValue, places: Places) -> SSAValue:
+    def picked(self, whole: SSAValue, offsets: Places) -> SSAValue:
         """Some elements of a fragment, in the order of `places`."""
-        if list(places) == list(range(length_of(whole))):
+        if list(offsets) == list(range(length_of(whole))):
             return whole
-        return self._joined([self._cut(whole, run) for run in runs(places)])
+        return self._joined([self._cut(whole, run) for run in runs(offsets)])
 
-    def write(self, base: SSAValue, places: Places, value: SSAValue) -> None:
+    def write(self, base: SSAValue, offsets: Places, value: SSAValue) -> None:
         """Let elements hold those of a fragment; no place is named twice."""
         whole = self.held[base]
-        source = {place: n for n, place in enumerate(places)}
+        source = {offset: n for n, offset in enumerate(offsets)}
         parts: list[SSAValue] = []
         for start, stop in _segments(source, length_of(whole)):
             if start in source:
@@ -71,25 +71,25 @@ class RegisterFile:
         return self.insert(MakeFragmentOp(parts))
 
 
-def runs(places: Places) -> Iterator[range]:
+def runs(offsets: Places) -> Iterator[range]:
     """Consecutive places, as long as they are."""
     start = 0
-    for n in range(1, len(places) + 1):
-        if n == len(places) or places[n] != places[n - 1] + 1:
-            yield range(places[start], places[n - 1] + 1)
+    for n in range(1, len(offsets) + 1):
+        if n == len(offsets) or offsets[n] != offsets[n - 1] + 1:
+            yield range(offsets[start], offsets[n - 1] + 1)
             start = n
 
 
 def _segments(source: dict[int, int], size: int) -> Iterator[tuple[int, int]]:
     """Runs of places that stay, and of such that are written by consecutive elements."""
     start = 0
-    for place in range(1, size + 1):
-        before = source.get(place - 1)
+    for boundary in range(1, size + 1):
+        before = source.get(boundary - 1)
         after = None if before is None else before + 1
-        if place < size and source.get(place) == after:
+        if boundary < size and source.get(boundary) == after:
             continue
-        yield start, place
-        start = place
+        yield start, boundary
+        start = boundary
 
 
 def fragment_type(type_: MemRefType) -> VectorType[Attribute]:

@@ -128,11 +128,11 @@ def initialisation(tables: Sequence[KernelTable]) -> llvm.FuncOp:
     made.body.add_block(then)
     made.body.add_block(end)
     code.effect(llvm.CondBrOp(code.compare("ne", hook, 0), then, [], end, []))
-    told = Words(then)
+    message = Words(then)
     for table in tables:
-        description = told.address(f"__tileas_description{table.suffix}")
-        told.call(_CALL_HOOK, [told.pointer(hook), description, sm, arena])
-    told.effect(llvm.BrOp(end))
+        description = message.address(f"__tileas_description{table.suffix}")
+        message.call(_CALL_HOOK, [message.pointer(hook), description, sm, arena])
+    message.effect(llvm.BrOp(end))
     Words(end).ret()
     return made
 

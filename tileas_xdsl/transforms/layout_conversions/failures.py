@@ -34,8 +34,8 @@ class Failures:
     def add_unsettled(self, root: Operation, message: str, reasons: Sequence[Diagnostic]) -> None:
         """Record that rewriting `root` did not settle, at the place that the reasons name."""
         self._tried.add(root)
-        place = reasons[0].location or location_of(root)
-        error = op_error(place, message, _as_notes(reasons))
+        location = reasons[0].location or location_of(root)
+        error = op_error(location, message, _as_notes(reasons))
         self.diagnostics += error.diagnostics
 
 

@@ -76,11 +76,11 @@ def matches(type_: Attribute, registers: Sequence[Tile], threads: int) -> bool:
     if tile is None or not isinstance(tile.encoding, RegisterEncoding):
         return True
     try:
-        mine = fragment_of(tile, threads)
+        fragment = fragment_of(tile, threads)
     except LayoutError:
         return False
-    return mine is not None and any(
-        other is not None and other.held.tobytes() == mine.held.tobytes()
+    return fragment is not None and any(
+        other is not None and other.held.tobytes() == fragment.held.tobytes()
         for other in (fragment_of(one, threads) for one in registers)
     )
 

@@ -164,9 +164,10 @@ class _Agents:
 
     def _order_of_ring(self, k: int) -> int:
         """The first place of a ring's loads in the order of the producer."""
-        places = self.schedule.placements
+        placements = self.schedule.placements
         return min(
-            (places[load].order for load in self.rings[k].loads if load in places), default=k
+            (placements[load].order for load in self.rings[k].loads if load in placements),
+            default=k,
         )
 
     # the agent that computes

@@ -27,13 +27,13 @@ def take_turns(loop: scf.ForOp, barriers: Sequence[int]) -> None:
     products = [op for op in loop.body.block.ops if _multiplies(op)]
     if len(barriers) < 2 or not products:
         return
-    for action, place in (
+    for action, point in (
         (TurnAction.OPEN, InsertPoint.before(loop)),
         (TurnAction.TAKE, InsertPoint.before(products[0])),
         (TurnAction.PASS, InsertPoint.after(products[-1])),
         (TurnAction.CLOSE, InsertPoint.after(loop)),
     ):
-        Rewriter.insert_op(TurnOp(action, barriers), place)
+        Rewriter.insert_op(TurnOp(action, barriers), point)
 
 
 def _multiplies(op: Operation) -> bool:

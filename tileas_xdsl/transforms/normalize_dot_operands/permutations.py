@@ -50,9 +50,9 @@ def permuted(tile: SSAValue) -> Permuted | None:
         return None
     match list(op.body.block.ops):
         case [tensor.ExtractOp() as element, YieldOp() as end]:
-            places: dict[SSAValue, int] = {v: n for n, v in enumerate(op.body.block.args)}
-            order = tuple(places.get(index, -1) for index in element.indices)
-            is_whole = sorted(order) == list(range(len(places)))
+            dimension_of: dict[SSAValue, int] = {v: n for n, v in enumerate(op.body.block.args)}
+            order = tuple(dimension_of.get(index, -1) for index in element.indices)
+            is_whole = sorted(order) == list(range(len(dimension_of)))
             if not is_whole or tuple(end.operands) != tuple(element.results):
                 return None
             found = Permuted(element.tensor, order)
@@ -123,10 +123,10 @@ class ViewBeforePermutation(RewritePattern):
         zeros = {zero.results[0] for zero in constants if _is_zero(zero)}
         extents = shape_of(element.tensor.type)
         dropped = [v in zeros and n == 1 for v, n in zip(element.indices, extents, strict=True)]
-        places: dict[SSAValue, int] = {v: n for n, v in enumerate(op.body.block.args)}
+        dimension_of: dict[SSAValue, int] = {v: n for n, v in enumerate(op.body.block.args)}
         kept = [k for k, is_dropped in enumerate(dropped) if not is_dropped]
-        order = tuple(places.get(element.indices[k], -1) for k in kept)
-        is_permuted = len(order) > 1 and sorted(order) == list(range(len(places)))
+        order = tuple(dimension_of.get(element.indices[k], -1) for k in kept)
+        is_permuted = len(order) > 1 and sorted(order) == list(range(len(dimension_of)))
         is_all = len(zeros) == len(constants) and tuple(end.operands) == tuple(element.results)
         if len(kept) == len(extents) or not is_permuted or not is_all:
             return
@@ -221,7 +221,7 @@ def permutation(of: Permuted, insert: Insert) -> SSAValue:
         case _:
             pass
 
-    def at(insert: Insert, place: Sequence[SSAValue]) -> SSAValue:
-        return taken(of.source, insert, [place[k] for k in of.order])
+    def at(insert: Insert, coordinates: Sequence[SSAValue]) -> SSAValue:
+        return taken(of.source, insert, [coordinates[k] for k in of.order])
 
     return generated(insert, element_of(of.source.type), of.shape(), at)

@@ -66,8 +66,8 @@ class Plan:
 
         Where one of them does more, all of them see the buffer as they did before.
         """
-        place = self.offset_of(merge, head)
-        if shows_in_place(place.base.type, head.type, place.offset.known):
+        offset = self.offset_of(merge, head)
+        if shows_in_place(offset.base.type, head.type, offset.offset.known):
             return False
         return all(_reads_at_once(use, head.type) for use in self.outer_uses(head))
 

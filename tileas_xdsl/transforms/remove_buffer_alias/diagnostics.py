@@ -31,12 +31,12 @@ class Complaint:
 
 def report_remaining_aliases(plan: Plan) -> None:
     """Report every alias that a plan leaves, each operation and reason once."""
-    said: set[tuple[object, str]] = set()
+    reported: set[tuple[object, str]] = set()
     for merge in plan.aliases.merges:
         complaint = None if merge in plan.removable else _complaint(merge, plan)
-        if complaint is None or (merge.op, complaint.text) in said:
+        if complaint is None or (merge.op, complaint.text) in reported:
             continue
-        said.add((merge.op, complaint.text))
+        reported.add((merge.op, complaint.text))
         emit_error(merge.op, complaint.text, complaint.notes)
 
 

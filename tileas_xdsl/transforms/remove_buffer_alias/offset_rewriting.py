@@ -94,13 +94,13 @@ class _Numbers:
         """Give the users of an alias a view of its allocation, or a copy in the layout they see."""
         if not (uses := self.uses[head]):
             return
-        place = self.plan.offset_of(merge, head)
+        offset = self.plan.offset_of(merge, head)
         if head in self.copied:
-            self._copy(place, head, uses, merge.op)
+            self._copy(offset, head, uses, merge.op)
             return
         at = _Point(self._behind(merge, head), merge.op)
-        shown = self._view(place, head.type, at)
-        if shown is not place.base:
+        shown = self._view(offset, head.type, at)
+        if shown is not offset.base:
             shown.name_hint = head.name_hint
         for use in uses:
             use.operation.operands[use.index] = shown
@@ -116,12 +116,12 @@ class _Numbers:
         return InsertPoint.after(value.op)
 
     def _copy(
-        self, place: BufferOffset, head: SSAValue, uses: Sequence[Use], origin: Operation
+        self, offset: BufferOffset, head: SSAValue, uses: Sequence[Use], origin: Operation
     ) -> None:
         """Before each user a copy through registers, which is what threads can do."""
         for user in dict.fromkeys(use.operation for use in uses):
             at = _Point(InsertPoint.before(user), origin)
-            window = self._view(place, _unnamed(place.base.type, head.type), at)
+            window = self._view(offset, _unnamed(offset.base.type, head.type), at)
             registers = at.insert(AllocTensorOp(_tile(head.type, Space.RMEM))).results[0]
             at.insert(CopyOp(window, registers, atom=_COPY))
             tile = at.insert(AllocTensorOp(head.type)).results[0]
@@ -131,13 +131,13 @@ class _Numbers:
                 if use.operation is user:
                     user.operands[use.index] = tile
 
-    def _view(self, place: BufferOffset, type_: Attribute, at: _Point) -> SSAValue:
-        known = place.offset.known
-        if known == 0 and type_ == place.base.type:
-            return place.base
+    def _view(self, offset: BufferOffset, type_: Attribute, at: _Point) -> SSAValue:
+        known = offset.offset.known
+        if known == 0 and type_ == offset.base.type:
+            return offset.base
         if known is not None:
-            return at.insert(ViewOp(place.base, type_, offset=known or None)).results[0]
-        return at.insert(ViewOp(place.base, type_, [self._number(place.offset, at)])).results[0]
+            return at.insert(ViewOp(offset.base, type_, offset=known or None)).results[0]
+        return at.insert(ViewOp(offset.base, type_, [self._number(offset.offset, at)])).results[0]
 
     def _number(self, offset: Offset, at: _Point) -> SSAValue:
         """An offset as one value."""

@@ -43,8 +43,8 @@ def _check(crossing: Crossing) -> None:
 def _move_waits(crossing: Crossing, waits: list[WaitOp | FutureWaitOp]) -> None:
     wait = _wait_there(crossing)
     for other in waits:
-        for mine, theirs in zip(other.values, wait.values, strict=False):
-            mine.replace_all_uses_with(theirs)
+        for delivered, waited in zip(other.values, wait.values, strict=False):
+            delivered.replace_all_uses_with(waited)
         other.detach()
         other.erase()
 

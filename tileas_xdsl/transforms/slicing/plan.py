@@ -171,10 +171,10 @@ def _check_size(plans: Sequence[SlicePlan]) -> None:
         around = plan.loop.op.parent_op()
         while around is not None and around not in copies:
             around = around.parent_op()
-        mine = len(plan.ranges) * (copies[around] if around is not None else 1)
-        if mine > MAX_COPIES:
-            raise _too_many(plan.loop, mine)
-        copies[plan.loop.op] = mine
+        copies_of_plan = len(plan.ranges) * (copies[around] if around is not None else 1)
+        if copies_of_plan > MAX_COPIES:
+            raise _too_many(plan.loop, copies_of_plan)
+        copies[plan.loop.op] = copies_of_plan
 
 
 def _too_many(loop: CountedLoop, copies: int) -> OpError:

@@ -105,10 +105,10 @@ class DimensionClasses:
                 representative = self.find((value, k))
                 if extent == 1 or representative in self._whole:
                     continue
-                mine = found.setdefault(representative, {})
-                if value in mine:
+                of_class = found.setdefault(representative, {})
+                if value in of_class:
                     self._whole.add(representative)
-                mine[value] = k
+                of_class[value] = k
         return {one: tiles for one, tiles in found.items() if one not in self._whole}
 
 

@@ -103,11 +103,11 @@ def _move_access(
     view = ViewOp(whole.source, TiledViewType(shape, type_.element_type, type_.residency))
     parts = arith.ConstantOp(IntegerAttr(count, IndexType()))
     first = arith.MuliOp(op.coords[k], parts)
-    place = arith.AddiOp(first, part)
+    start = arith.AddiOp(first, part)
     Rewriter.insert_op(view, InsertPoint.after(whole))
-    Rewriter.insert_op([parts, first, place], InsertPoint.before(op))
+    Rewriter.insert_op([parts, first, start], InsertPoint.before(op))
     first_coordinate = len(op.operands) - len(op.coords) - (op.token is not None)
-    op.operands[first_coordinate + k] = place.result
+    op.operands[first_coordinate + k] = start.result
     set_operand(op, op.view, view.result)
 
 
@@ -125,7 +125,7 @@ def _move_coordinate(op: GenerateOp, tiles: Tiles, count: int, part: SSAValue) -
         return
     size = arith.ConstantOp(IntegerAttr(tile_shape(op.result)[k] // count, IndexType()))
     first = arith.MuliOp(part, size)
-    place = arith.AddiOp(coordinate, first)
-    Rewriter.insert_op([size, first, place], InsertPoint.at_start(op.body.block))
+    start = arith.AddiOp(coordinate, first)
+    Rewriter.insert_op([size, first, start], InsertPoint.at_start(op.body.block))
     for use in uses:
-        use.operation.operands[use.index] = place.result
+        use.operation.operands[use.index] = start.result

@@ -71,8 +71,8 @@ def scales_in_atoms(insert: Insert, scales: SSAValue, *, is_of_b: bool) -> SSAVa
     rows, count = shape[::-1] if is_of_b else shape
     along = count // ATOM_SCALES
 
-    def at(insert: Insert, place: Sequence[SSAValue]) -> SSAValue:
-        atom, byte = place
+    def at(insert: Insert, coordinates: Sequence[SSAValue]) -> SSAValue:
+        atom, byte = coordinates
         row_atom, k_atom = _divided(insert, atom, along)
         line, inside = _divided(insert, byte, CORE_ROW_BYTES)
         quarter, scale = _divided(insert, inside, ATOM_SCALES)
@@ -116,9 +116,9 @@ def dequantized(insert: Insert, operand: SSAValue, scales: SSAValue, axis: int) 
     block = shape[axis] // shape_of(scales.type)[axis]
     wide, factors = _of_bf16(insert, operand), _of_bf16(insert, scales)
 
-    def at(insert: Insert, place: Sequence[SSAValue]) -> SSAValue:
-        where = list(place)
-        where[axis] = insert(arith.DivUIOp(place[axis], insert.index(block))).result
+    def at(insert: Insert, coordinates: Sequence[SSAValue]) -> SSAValue:
+        where = list(coordinates)
+        where[axis] = insert(arith.DivUIOp(coordinates[axis], insert.index(block))).result
         return insert(tensor.ExtractOp(factors, where, bf16)).result
 
     spread = generated(insert, bf16, shape, at)

@@ -15,9 +15,9 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, GenerateO
 from tileas_xdsl.transforms.tileaa_to_tileas.rules import INDEX, Element, Insert, Rule, generated
 
 
-def taken(source: SSAValue, insert: Insert, place: Sequence[SSAValue]) -> SSAValue:
+def taken(source: SSAValue, insert: Insert, coordinates: Sequence[SSAValue]) -> SSAValue:
     """The element of a tile at a place."""
-    return insert(tensor.ExtractOp(source, place, element_of(source.type))).result
+    return insert(tensor.ExtractOp(source, coordinates, element_of(source.type))).result
 
 
 def filled(insert: Insert, scalar: SSAValue, type_: Any) -> SSAValue:
@@ -31,8 +31,8 @@ def selected(insert: Insert, mask: SSAValue, one: SSAValue, other: SSAValue) -> 
     if not shape:
         return insert(arith.SelectOp(mask, one, other)).result
 
-    def at(insert: Insert, place: Sequence[SSAValue]) -> SSAValue:
-        condition, *both = (taken(tile, insert, place) for tile in (mask, one, other))
+    def at(insert: Insert, coordinates: Sequence[SSAValue]) -> SSAValue:
+        condition, *both = (taken(tile, insert, coordinates) for tile in (mask, one, other))
         return insert(arith.SelectOp(condition, *both)).result
 
     return generated(insert, element_of(one.type), shape, at)
@@ -69,8 +69,8 @@ def broadcast(op: shapes.BroadcastOp, insert: Insert) -> Sequence[SSAValue]:
     if isinstance(maker := source.owner, tensor.SplatOp):
         return [filled(insert, maker.input, op.result.type)]
 
-    def at(insert: Insert, place: Sequence[SSAValue]) -> SSAValue:
-        wanted = zip(shape, place, strict=True)
+    def at(insert: Insert, coordinates: Sequence[SSAValue]) -> SSAValue:
+        wanted = zip(shape, coordinates, strict=True)
         return taken(source, insert, [insert.index(0) if n == 1 else i for n, i in wanted])
 
     return _made(op, insert, at)
@@ -80,8 +80,8 @@ def permute(op: shapes.PermuteOp, insert: Insert) -> Sequence[SSAValue]:
     """Coordinate `i` of the result is coordinate `permutation[i]` of the source."""
     order: Sequence[int] = op.permutation.get_values()
 
-    def at(insert: Insert, place: Sequence[SSAValue]) -> SSAValue:
-        return taken(op.source, insert, [place[order.index(k)] for k in range(len(order))])
+    def at(insert: Insert, coordinates: Sequence[SSAValue]) -> SSAValue:
+        return taken(op.source, insert, [coordinates[order.index(k)] for k in range(len(order))])
 
     return _made(op, insert, at)
 
@@ -91,15 +91,15 @@ def cat(op: shapes.CatOp, insert: Insert) -> Sequence[SSAValue]:
     axis = op.axis.value.data
     extent = shape_of(op.lhs.type)[axis]
 
-    def at(insert: Insert, place: Sequence[SSAValue]) -> SSAValue:
-        here = place[axis]
+    def at(insert: Insert, coordinates: Sequence[SSAValue]) -> SSAValue:
+        here = coordinates[axis]
         border, last = insert.index(extent), insert.index(extent - 1)
         is_left = insert(arith.CmpiOp(here, border, "slt")).result
         left = insert(arith.MinSIOp(here, last)).result
         behind = insert(arith.SubiOp(here, border)).result
         right = insert(arith.MaxSIOp(behind, insert.index(0))).result
         one, other = (
-            taken(tile, insert, [*place[:axis], index, *place[axis + 1 :]])
+            taken(tile, insert, [*coordinates[:axis], index, *coordinates[axis + 1 :]])
             for tile, index in ((op.lhs, left), (op.rhs, right))
         )
         return insert(arith.SelectOp(is_left, one, other)).result
@@ -119,8 +119,8 @@ def extract(op: shapes.ExtractOp, insert: Insert) -> Sequence[SSAValue]:
     """Elements from the first one of the part on."""
     firsts = _firsts(insert, op.indices, shape_of(op.result.type))
 
-    def at(insert: Insert, place: Sequence[SSAValue]) -> SSAValue:
-        pairs = zip(place, firsts, strict=True)
+    def at(insert: Insert, coordinates: Sequence[SSAValue]) -> SSAValue:
+        pairs = zip(coordinates, firsts, strict=True)
         return taken(op.source, insert, [insert(arith.AddiOp(i, n)).result for i, n in pairs])
 
     return _made(op, insert, at)
@@ -131,18 +131,18 @@ def insert_part(op: shapes.InsertOp, insert: Insert) -> Sequence[SSAValue]:
     part = shape_of(op.source.type)
     firsts = _firsts(insert, op.indices, part)
 
-    def at(insert: Insert, place: Sequence[SSAValue]) -> SSAValue:
-        zero, inside, places = insert.index(0), list[SSAValue](), list[SSAValue]()
-        for index, first, extent in zip(place, firsts, part, strict=True):
+    def at(insert: Insert, coordinates: Sequence[SSAValue]) -> SSAValue:
+        zero, inside, in_part = insert.index(0), list[SSAValue](), list[SSAValue]()
+        for index, first, extent in zip(coordinates, firsts, part, strict=True):
             offset = insert(arith.SubiOp(index, first)).result
             # Read as unsigned, what lies before the part is far behind it.
             inside.append(insert(arith.CmpiOp(offset, insert.index(extent), "ult")).result)
             low = insert(arith.MaxSIOp(offset, zero)).result
-            places.append(insert(arith.MinSIOp(low, insert.index(extent - 1))).result)
+            in_part.append(insert(arith.MinSIOp(low, insert.index(extent - 1))).result)
         chosen = inside[0]
         for one in inside[1:]:
             chosen = insert(arith.AndIOp(chosen, one)).result
-        new, old = taken(op.source, insert, places), taken(op.destination, insert, place)
+        new, old = taken(op.source, insert, in_part), taken(op.destination, insert, coordinates)
         return insert(arith.SelectOp(chosen, new, old)).result
 
     return _made(op, insert, at)
@@ -152,8 +152,8 @@ def make_range(op: shapes.MakeRangeOp, insert: Insert) -> Sequence[SSAValue]:
     """The coordinate, counted from the start."""
     start, element = op.start.value.data, element_of(op.result.type)
 
-    def at(insert: Insert, place: Sequence[SSAValue]) -> SSAValue:
-        number = place[0]
+    def at(insert: Insert, coordinates: Sequence[SSAValue]) -> SSAValue:
+        number = coordinates[0]
         if start:
             number = insert(arith.AddiOp(number, insert.index(start))).result
         assert number.type == INDEX

@@ -69,5 +69,5 @@ class BufferNames:
 
 def source_location(owner: object) -> str:
     """Return the location of an operation as `file:line:column`; empty if it is unknown."""
-    place = location_of(owner) if isinstance(owner, Operation) else None
-    return "" if place is None else str(place)
+    location = location_of(owner) if isinstance(owner, Operation) else None
+    return "" if location is None else str(location)

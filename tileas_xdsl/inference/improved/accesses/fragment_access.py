@@ -130,8 +130,8 @@ class FragmentUse:
         axes = np.ix_(*(np.arange(n, dtype=np.int64) for n in box)) if box else ()
         rank = len(self.extents) + len(self.inner)
         values: list[Table] = [np.zeros((), dtype=np.int64)] * (max(self.symbols, default=-1) + 1)
-        for place, symbol in enumerate(self.symbols, rank):
-            values[symbol] = axes[place]
+        for position, symbol in enumerate(self.symbols, rank):
+            values[symbol] = axes[position]
         unknown = iter(axes[rank + len(self.symbols) :])
         return [
             next(unknown) if index is None else evaluated(index, axes[:rank], values)

@@ -161,10 +161,10 @@ def _is_straight(line: Table) -> bool:
 def _solve_bent(solution: Solution, use: FragmentUse, k: int, variable: int, line: Table) -> bool:
     """Indices `(v + b) mod n` and `v floordiv n + b`."""
     extent, size = use.extents[variable], use.buffer.shape[k]
-    places = np.arange(extent, dtype=np.int64)
+    positions = np.arange(extent, dtype=np.int64)
     e, begin = dimension(k), int(line[0])
     for n in dict.fromkeys((size, int(line.max()) + 1)):
-        if np.array_equal(line, (places + begin) % n):
+        if np.array_equal(line, (positions + begin) % n):
             back = (e + (n - begin % n)) % n
             solution.extras += [(e // n, ceil_div(size, n))] if size > n else []
             turns = ceil_div(extent, n)
@@ -175,7 +175,7 @@ def _solve_bent(solution: Solution, use: FragmentUse, k: int, variable: int, lin
             solution.variables[variable] = value
             return True
     group = int(np.argmax(line != begin))
-    if not np.array_equal(line, places // group + begin):
+    if not np.array_equal(line, positions // group + begin):
         return False
     back = e - begin + size * (begin > 0)
     value = back % size * group + solution.copy(group)

@@ -119,9 +119,9 @@ def _is_divisible(op: misc.AssumeOp, value: Any, predicate: DivByAttr) -> bool:
     if numbers.ndim == 0 or every <= 1:
         return bool(np.all(numbers % divisor == 0))
     numbers = np.moveaxis(numbers, along, 0).astype(object)
-    places = np.arange(len(numbers))
-    firsts = numbers[places // every * every]
-    counted = (places % every).reshape(-1, *(1,) * (numbers.ndim - 1)) * step
+    positions = np.arange(len(numbers))
+    firsts = numbers[positions // every * every]
+    counted = (positions % every).reshape(-1, *(1,) * (numbers.ndim - 1)) * step
     return bool(np.all(firsts % divisor == 0) and np.all(numbers == firsts + counted))
 
 

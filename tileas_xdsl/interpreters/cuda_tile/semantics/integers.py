@@ -78,8 +78,8 @@ def _shifted_right(op: integers.ShRIOp, lhs: Array, rhs: Array) -> Array:
     width = width_of(op.result.type)
     (values,) = _read(op, lhs)
     count = read(rhs, width, Signedness.UNSIGNED)
-    gone = np.minimum(count, width - 1).astype(values.dtype)
-    found = wrap((values >> gone).view(np.int64), width)
+    shifted_out = np.minimum(count, width - 1).astype(values.dtype)
+    found = wrap((values >> shifted_out).view(np.int64), width)
     if op.signedness.data is Signedness.SIGNED:
         return found
     return np.where(count < width, found, np.zeros_like(found))

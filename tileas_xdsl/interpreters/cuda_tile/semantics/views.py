@@ -133,12 +133,12 @@ def _selected(block: Block, view: View, op: Any) -> _Selected:
         own = (
             np.zeros(tile[axis], object) if axis == sparse else np.arange(tile[axis]).astype(object)
         )
-        places = begin * step + own
-        fits = ((places >= 0) & (places < tensor.shape[dim])).astype(bool)
+        indices = begin * step + own
+        fits = ((indices >= 0) & (indices < tensor.shape[dim])).astype(bool)
         _check_promise(op, axis, fits)
         shape = tuple(-1 if n == axis else 1 for n in range(len(tile)))
         inside = inside & fits.reshape(shape)
-        distances = np.where(fits, places * tensor.strides[dim], 0).astype(np.int64)
+        distances = np.where(fits, indices * tensor.strides[dim], 0).astype(np.int64)
         offsets = offsets + distances.reshape(shape)
     steps = (offsets * stored_bits(tensor.element)).astype(np.uint64)
     return _Selected(np.uint64(tensor.address) + steps, inside)

@@ -117,8 +117,8 @@ class Engine:
             task.land(actor)
             task.landed, task.released_clock = True, clock.snapshot()
             self.last_end = max(self.last_end, task.ended)
-            for tell in task.on_landing:
-                tell(actor)
+            for callback in task.on_landing:
+                callback(actor)
         except RuleBroken as error:
             raise located(task.op, error) from error
         if self.on_landed is not None:

@@ -168,8 +168,8 @@ class Scheduler:
 
     def remove(self, leaving: Sequence[Process]) -> None:
         """Remove processes that have ended or whose block has."""
-        gone = {id(process) for process in leaving}
-        self.processes = [process for process in self.processes if id(process) not in gone]
+        removed = {id(process) for process in leaving}
+        self.processes = [process for process in self.processes if id(process) not in removed]
 
     def run(self) -> None:
         """Run until every process that is no daemon has ended; raises a fault on deadlock."""

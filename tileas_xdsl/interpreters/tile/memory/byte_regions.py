@@ -110,8 +110,8 @@ class Region:
 
     def first_common(self, other: Region) -> int:
         """Return the first common byte of overlapping regions."""
-        mine, theirs = self.byte_offsets, other.byte_offsets
-        return int(np.intersect1d(mine, theirs)[0])
+        own, others = self.byte_offsets, other.byte_offsets
+        return int(np.intersect1d(own, others)[0])
 
 
 def ascends(offsets: Offsets) -> bool:
@@ -125,12 +125,12 @@ def _strides(outer: tuple[tuple[int, int], ...]) -> tuple[int, ...]:
 
 def _windows_overlap(a: Region, b: Region) -> bool | None:
     """Return whether views with equal strides overlap; None where one wraps around a stride."""
-    mine, theirs = _digits(a), _digits(b)
-    if mine is None or theirs is None:
+    digits_a, digits_b = _digits(a), _digits(b)
+    if digits_a is None or digits_b is None:
         return None
     return all(
         low < other_high and other_low < high
-        for (low, high), (other_low, other_high) in zip(mine, theirs, strict=True)
+        for (low, high), (other_low, other_high) in zip(digits_a, digits_b, strict=True)
     )
 
 

@@ -178,9 +178,9 @@ class Memory:
                 continue
             if (record.is_strong and access.is_strong) or not region.overlaps(record.region):
                 continue
-            place = self.place(region.first_common(record.region))
+            position = self.place(region.first_common(record.region))
             raise AccessError(
-                f"race on {self.name}{place}: {actor.name} {verb} {record.owner} {did}, and "
+                f"race on {self.name}{position}: {actor.name} {verb} {record.owner} {did}, and "
                 f"nothing orders the two",
                 notes=[note(record.op, f"{record.owner} {did} it here")],
             )
@@ -231,8 +231,8 @@ class Memory:
         written = self._window(self._written, region)
         if not written.all():
             bytes_of = self._window(np.arange(self.size), region)
-            place = self.place(int(bytes_of[~written].flat[0]))
-            raise AccessError(f"{self.name}{place} is read, and nobody wrote it")
+            position = self.place(int(bytes_of[~written].flat[0]))
+            raise AccessError(f"{self.name}{position} is read, and nobody wrote it")
 
     def _mark_written(self, region: Region) -> None:
         if self._written is None:

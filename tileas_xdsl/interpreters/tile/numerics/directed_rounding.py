@@ -47,8 +47,8 @@ def each_exactly(exact: Exact, plain: Array, where: Array, *operands: Array) -> 
     """Return `plain` with the correctly rounded exact result where the mask holds."""
     result = np.array(plain)
     spread = np.broadcast_arrays(plain, where, *operands)
-    for place in zip(*np.nonzero(np.atleast_1d(spread[1])), strict=True):
-        at = place if result.ndim else ()
+    for index in zip(*np.nonzero(np.atleast_1d(spread[1])), strict=True):
+        at = index if result.ndim else ()
         result[at] = _nearest(exact(*(Fraction(float(v[at])) for v in spread[2:])), result[at])
     return result
 
@@ -125,10 +125,10 @@ def _directed(kind: type[Operation], rounding: str, nearest: Array, operands: li
     arrays = np.broadcast_arrays(result, *operands)
     flat = [array.reshape(-1) for array in arrays[1:]]
     out = result.reshape(-1)
-    for place in range(out.size):
-        values = [float(array[place]) for array in flat]
+    for index in range(out.size):
+        values = [float(array[index]) for array in flat]
         if all(map(np.isfinite, values)):
-            out[place] = _moved(kind, rounding, out[place], values)
+            out[index] = _moved(kind, rounding, out[index], values)
     return result
 
 

@@ -118,9 +118,9 @@ def _leaders(op: AssumeOp, numbers: Array, fact: DivByAttr) -> Array:
     if isinstance(pointer := element_of(op.source.type), PtrType):
         step = dtype_of(pointer.pointee).itemsize
     extent: int = lines.shape[-1]
-    places: Array = np.arange(extent, dtype=np.int64)
-    firsts: Array = lines[..., places - places % every]
-    if not np.array_equal(firsts + places % every * step, lines):
+    positions: Array = np.arange(extent, dtype=np.int64)
+    firsts: Array = lines[..., positions - positions % every]
+    if not np.array_equal(firsts + positions % every * step, lines):
         raise fault(op, f"assumes {fact}, but neighbours do not count up")
     return firsts.astype(numbers.dtype)
 

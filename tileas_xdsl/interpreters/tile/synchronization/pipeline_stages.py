@@ -167,9 +167,9 @@ class Slot:
 
     def leave(self, phase: int) -> None:
         """Free the stage once all consumers have released it and their engines have read it."""
-        gone = [self.readers.get(consumer) for consumer in self.consumers]
+        readers = [self.readers.get(consumer) for consumer in self.consumers]
         if self.phase == phase and all(
-            reader is not None and reader.released and not reader.unfinished for reader in gone
+            reader is not None and reader.released and not reader.unfinished for reader in readers
         ):
             self.state, self.producer, self.readers = State.FREE, "", {}
             self.phase = phase + 1

@@ -135,9 +135,9 @@ def _check_signs(op: BlockScaledMmaOp, name: str, scales: Array) -> None:
     wide = widened(scales)
     negative = np.signbit(wide) & ~np.isnan(wide)
     if negative.any():
-        place = tuple(int(i) for i in np.argwhere(negative)[0])
-        value = float(wide[place])
-        raise fault(op, f"scales have no sign, but {name}{list(place)} is {value:g}")
+        position = tuple(int(i) for i in np.argwhere(negative)[0])
+        value = float(wide[position])
+        raise fault(op, f"scales have no sign, but {name}{list(position)} is {value:g}")
 
 
 PRODUCTS: Mapping[type[Operation], Semantics] = {

@@ -81,13 +81,13 @@ def select(op: arith.SelectOp, operands: Sequence[Value]) -> Value:
 
 def extract_element(op: tensor.ExtractOp, operands: Sequence[Value]) -> Value:
     """`tensor.extract`: an element of a tile, or one for each of an array of places."""
-    tile, *place = operands
-    for axis, index in enumerate(place):
+    tile, *indices = operands
+    for axis, index in enumerate(indices):
         wrong = (np.asarray(index) < 0) | (np.asarray(index) >= tile.shape[axis])
         if np.any(wrong):
             bad = int(np.asarray(index)[wrong].flat[0])
             raise fault(op, f"a tile of {tile.shape} has no element {bad} along dimension {axis}")
-    found: Any = tile[tuple(place)]
+    found: Any = tile[tuple(indices)]
     if np.ndim(found):
         return found
     return found.item() if width_of(op.result.type) is not None else np.asarray(found)

@@ -230,10 +230,10 @@ def _each(op: ReduceOp | ScanOp, run_body: RunBody) -> Callable[..., Sequence[Ar
 
     def step(*tiles: Array) -> Sequence[Array]:
         results = [np.empty(tile.shape, tile.dtype) for tile in tiles[: len(tiles) // 2]]
-        for place in np.ndindex(tiles[0].shape):
-            found = run_body(op.body, [scalar_at(tile, place) for tile in tiles])
+        for position in np.ndindex(tiles[0].shape):
+            found = run_body(op.body, [scalar_at(tile, position) for tile in tiles])
             for result, value in zip(results, found, strict=True):
-                result[place] = value
+                result[position] = value
         return results
 
     return step
@@ -254,6 +254,6 @@ def generate_tile(op: GenerateOp, value_of: ValueOf, run_body: RunBody) -> Array
         grid = np.indices(shape, sparse=True)
         return _filled(VectorizedBody(block, value_of)(*grid), shape)
     result = np.empty(shape, dtype)
-    for place in np.ndindex(shape):
-        (result[place],) = run_body(op.body, place)
+    for position in np.ndindex(shape):
+        (result[position],) = run_body(op.body, position)
     return result

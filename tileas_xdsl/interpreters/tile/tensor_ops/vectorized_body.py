@@ -45,9 +45,9 @@ def _is_shaped(type_: Attribute) -> bool:
     return isinstance(type_, ShapedType)
 
 
-def scalar_at(values: Array, place: tuple[int, ...]) -> Value:
+def scalar_at(values: Array, position: tuple[int, ...]) -> Value:
     """Return an element as a scalar of the interpreter: an int, a bool, or an array of rank 0."""
-    return values[place].item() if values.dtype.kind in "ib" else values[(*place, ...)]
+    return values[position].item() if values.dtype.kind in "ib" else values[(*position, ...)]
 
 
 class VectorizedBody:

@@ -32,16 +32,16 @@ def places_of(index: Sequence[Value], shape: tuple[int, ...] = ()) -> ScatteredE
     return [np.broadcast_to(a, wanted) for a in arrays]
 
 
-def inside_of(view: View, places: ScatteredElements) -> NDArray[np.bool_] | None:
+def inside_of(view: View, indices: ScatteredElements) -> NDArray[np.bool_] | None:
     """Which places exist; None where all do.  Outside of global memory they have to."""
-    inside = np.ones(places[0].shape if places else (), np.bool_)
-    for positions, extent in zip(places, view.shape, strict=True):
+    inside = np.ones(indices[0].shape if indices else (), np.bool_)
+    for positions, extent in zip(indices, view.shape, strict=True):
         inside &= (positions >= 0) & (positions < extent)
     if inside.all():
         return None
     if view.memory.space is not Space.GMEM:
         bad = np.argwhere(~inside)[0]
-        at = [int(positions[tuple(bad)]) for positions in places]
+        at = [int(positions[tuple(bad)]) for positions in indices]
         raise RuleBroken(f"{view.memory.name} has no element {at}: it is {extents_of(view)}")
     return inside
 
@@ -51,50 +51,50 @@ def extents_of(view: View) -> str:
     return "x".join(map(str, view.shape))
 
 
-def offsets_of(view: View, places: ScatteredElements) -> NDArray[np.int64]:
+def offsets_of(view: View, indices: ScatteredElements) -> NDArray[np.int64]:
     """Where in their memory elements begin, in bytes."""
-    result = np.zeros(places[0].shape if places else (), np.int64) + view.offset
-    for positions, stride in zip(places, view.strides, strict=True):
+    result = np.zeros(indices[0].shape if indices else (), np.int64) + view.offset
+    for positions, stride in zip(indices, view.strides, strict=True):
         result = result + positions * stride
     return result
 
 
-def read(view: View, places: ScatteredElements, actor: Actor) -> Value:
+def read(view: View, indices: ScatteredElements, actor: Actor) -> Value:
     """The elements at some places; one of them as the interpreter holds scalars."""
-    inside = inside_of(view, places)
-    if not places:
+    inside = inside_of(view, indices)
+    if not indices:
         return scalar_at(view.read(actor), ())
     if inside is None:
-        values = view.read_at(places, actor)
+        values = view.read_at(indices, actor)
     else:
-        values = np.zeros(places[0].shape, view.dtype)
-        values[inside] = view.read_at([p[inside] for p in places], actor)
+        values = np.zeros(indices[0].shape, view.dtype)
+        values[inside] = view.read_at([p[inside] for p in indices], actor)
     return values if values.ndim else scalar_at(values, ())
 
 
 def write(
-    view: View, places: ScatteredElements, values: Array, actor: Actor, access: Access = WEAK
+    view: View, indices: ScatteredElements, values: Array, actor: Actor, access: Access = WEAK
 ) -> None:
     """Put values, one for each place, where there are elements; of one place the last stays."""
-    inside = inside_of(view, places)
+    inside = inside_of(view, indices)
     if inside is not None:
-        places, values = [p[inside] for p in places], values[inside]
+        indices, values = [p[inside] for p in indices], values[inside]
     if not values.size:
         return
-    if places:
-        view.write_at(places, values, actor, access)
+    if indices:
+        view.write_at(indices, values, actor, access)
     else:
         view.write(values.reshape(-1)[-1], actor, access)
 
 
-def add(view: View, places: ScatteredElements, values: Array, actor: Actor) -> None:
+def add(view: View, indices: ScatteredElements, values: Array, actor: Actor) -> None:
     """Add each value to the element at its place, one after another; sums are rounded."""
-    inside = inside_of(view, places)
+    inside = inside_of(view, indices)
     if inside is not None:
-        places, values = [p[inside] for p in places], values[inside]
+        indices, values = [p[inside] for p in indices], values[inside]
     if not values.size:
         return
-    offsets = np.broadcast_to(offsets_of(view, places), values.shape)
+    offsets = np.broadcast_to(offsets_of(view, indices), values.shape)
     region = Region.of_elements(offsets, view.dtype.itemsize)
     view.memory.check_read(region, actor, ATOMIC)
     view.memory.check_write(region, actor, ATOMIC)

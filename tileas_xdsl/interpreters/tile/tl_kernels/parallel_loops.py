@@ -90,13 +90,13 @@ class LoopRun:
         does: AccessKind,
         lanes: Lanes,
         view: View,
-        places: ScatteredElements,
+        indices: ScatteredElements,
         values: Array | None = None,
     ) -> None:
         """Note an access of these iterations to a memory that any of them writes."""
         numbers = lanes.numbers
-        offsets = np.broadcast_to(offsets_of(view, places), numbers.shape)
-        inside = inside_of(view, places)
+        offsets = np.broadcast_to(offsets_of(view, indices), numbers.shape)
+        inside = inside_of(view, indices)
         if inside is not None:
             numbers, offsets = numbers[inside], offsets[inside]
             values = None if values is None else values[inside]
@@ -151,35 +151,41 @@ def _compute(_: LoopRun, lanes: Lanes, op: Operation) -> Results:
 def _load(run: LoopRun, lanes: Lanes, op: memref.LoadOp) -> Results:
     view, index = cast("View", lanes.get(op.memref)), lanes.all_of(op.indices)
     if is_local(op.memref):
-        places = _flat_places(lanes, index)
-        return (lanes.folded(run.private(op, view).read(view, places, lanes.numbers)),)
+        indices = _flat_places(lanes, index)
+        return (lanes.folded(run.private(op, view).read(view, indices, lanes.numbers)),)
     if run.is_written(view):
         run.note(op, AccessKind.READ, lanes, view, _flat_places(lanes, index))
     return (read(view, places_of(index), run.agent.actor(op)),)
 
 
 def _store(run: LoopRun, lanes: Lanes, op: memref.StoreOp) -> Results:
-    view, places = cast("View", lanes.get(op.memref)), _flat_places(lanes, lanes.all_of(op.indices))
+    view, indices = (
+        cast("View", lanes.get(op.memref)),
+        _flat_places(lanes, lanes.all_of(op.indices)),
+    )
     values = lanes.flat(lanes.get(op.value), op.value.type)
     if is_local(op.memref):
-        run.private(op, view).write(view, places, values, lanes.numbers)
+        run.private(op, view).write(view, indices, values, lanes.numbers)
         return ()
-    write(view, places, values, run.agent.actor(op))
-    run.note(op, AccessKind.WRITE, lanes, view, places, values)
+    write(view, indices, values, run.agent.actor(op))
+    run.note(op, AccessKind.WRITE, lanes, view, indices, values)
     return ()
 
 
 def _atomic_add(run: LoopRun, lanes: Lanes, op: AtomicAddOp) -> Results:
     """The sum is rounded at each step; iterations come in order."""
-    view, places = cast("View", lanes.get(op.buffer)), _flat_places(lanes, lanes.all_of(op.indices))
+    view, indices = (
+        cast("View", lanes.get(op.buffer)),
+        _flat_places(lanes, lanes.all_of(op.indices)),
+    )
     values = lanes.flat(lanes.get(op.value), op.value.type)
-    add(view, places, values, run.agent.actor(op))
-    run.note(op, AccessKind.UPDATE, lanes, view, places)
+    add(view, indices, values, run.agent.actor(op))
+    run.note(op, AccessKind.UPDATE, lanes, view, indices)
     return ()
 
 
 def _flat_places(lanes: Lanes, index: Sequence[Value]) -> ScatteredElements:
-    return [places.reshape(-1) for places in places_of(index, lanes.shape)]
+    return [indices.reshape(-1) for indices in places_of(index, lanes.shape)]
 
 
 def _allocate(run: LoopRun, lanes: Lanes, op: AllocLocalOp) -> Results:

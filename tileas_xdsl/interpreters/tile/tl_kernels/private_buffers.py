@@ -31,17 +31,19 @@ class Private:
         self._before = written
         self._changed = np.zeros(memory.size, np.bool_)
 
-    def read(self, view: View, places: ScatteredElements, numbers: Numbers) -> Array:
+    def read(self, view: View, indices: ScatteredElements, numbers: Numbers) -> Array:
         """`(count,)`: an element of each iteration; `places` have one for each."""
-        rows, columns = self._at(view, places, numbers)
+        rows, columns = self._at(view, indices, numbers)
         unset = ~self._written[rows, columns].all(axis=1)
         if unset.any():
             raise RuleBroken(f"{self.memory.name} is read by an iteration that did not write it")
         return self._data[rows, columns].reshape(-1).view(view.dtype)
 
-    def write(self, view: View, places: ScatteredElements, values: Array, numbers: Numbers) -> None:
+    def write(
+        self, view: View, indices: ScatteredElements, values: Array, numbers: Numbers
+    ) -> None:
         """Put an element into the copy of each iteration."""
-        rows, columns = self._at(view, places, numbers)
+        rows, columns = self._at(view, indices, numbers)
         stored = np.ascontiguousarray(values, view.dtype)
         self._data[rows, columns] = stored.view(np.uint8).reshape(len(numbers), -1)
         self._written[rows, columns] = True
@@ -52,9 +54,9 @@ class Private:
         self.memory.mark(self._before & ~self._changed)
 
     def _at(
-        self, view: View, places: ScatteredElements, numbers: Numbers
+        self, view: View, indices: ScatteredElements, numbers: Numbers
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Rows and columns of the bytes of the elements."""
-        inside_of(view, places)
-        offsets = np.broadcast_to(offsets_of(view, places), numbers.shape)
+        inside_of(view, indices)
+        offsets = np.broadcast_to(offsets_of(view, indices), numbers.shape)
         return numbers[:, None], offsets[:, None] + np.arange(view.dtype.itemsize)

@@ -98,7 +98,7 @@ class Log:
     ) -> SimulationError:
         ops = [events[int(rows.events[row])] for row in pair]
         who = [self._iteration(int(rows.iterations[row])) for row in pair]
-        place = f"{memory.name}{memory.place(int(rows.offsets[pair[0]]))}"
+        position = f"{memory.name}{memory.place(int(rows.offsets[pair[0]]))}"
         if ops[0].does is ops[1].does:
             text = f"iterations {who[0]} and {who[1]} of one loop write different values"
         else:
@@ -106,7 +106,7 @@ class Log:
             text = f"iteration {who[1]} {verbs[1]} what iteration {who[0]} of its loop {verbs[0]}"
         verb = _VERBS[ops[0].does]
         other = note(ops[0].op, f"iteration {who[0]} {verb} it here")
-        return fault(ops[1].op, f"race on {place}: {text}", notes=[other])
+        return fault(ops[1].op, f"race on {position}: {text}", notes=[other])
 
     def _iteration(self, number: int) -> list[int]:
         return [int(i) for i in np.unravel_index(number, self._extents)]

@@ -71,8 +71,8 @@ _Claims = list[_Claim]
 def _described(claim: _Claim) -> Diagnostic:
     hint = claim.value.name_hint
     name = f"the tile {claim.value.type}" if hint is None else f"%{hint}"
-    places = " or ".join(sorted(space.value for space in claim.spaces))
-    return note(claim.op, f"'{claim.op.name}' has {name} in {places}")
+    spaces = " or ".join(sorted(space.value for space in claim.spaces))
+    return note(claim.op, f"'{claim.op.name}' has {name} in {spaces}")
 
 
 def _common(claims: _Claims) -> frozenset[Space]:

@@ -163,8 +163,8 @@ def _copy_spaces(op: CopyBase) -> Iterator[SpaceRequirement]:
 
 def _stage_spaces(op: StageOp) -> Iterator[SpaceRequirement]:
     """Return the space of the tiles of a stage: that of its iterator, else shared memory."""
-    said = {t.space for v in op.operands if isinstance(t := v.type, IteratorType)}
-    spaces = frozenset(space.data for space in said if isinstance(space, SpaceAttr))
+    stated = {t.space for v in op.operands if isinstance(t := v.type, IteratorType)}
+    spaces = frozenset(space.data for space in stated if isinstance(space, SpaceAttr))
     tiles = op.regions[0].block.args if op.regions else payload_results(op)
     yield from ((v, spaces or _SHARED) for v in tiles if placed_tile(v.type) is not None)
 
@@ -172,8 +172,8 @@ def _stage_spaces(op: StageOp) -> Iterator[SpaceRequirement]:
 def _slice_spaces(op: InsertSliceOp) -> Iterator[SpaceRequirement]:
     """A slice and its destination share a space, registers by default."""
     known = (space_of(tile.type) for tile in (op.source, op.destination))
-    place = next((space for space in known if space is not None), Space.RMEM)
-    yield from ((tile, frozenset({place})) for tile in (op.source, op.destination))
+    space_of_slice = next((space for space in known if space is not None), Space.RMEM)
+    yield from ((tile, frozenset({space_of_slice})) for tile in (op.source, op.destination))
 
 
 def _tma_spaces(op: TmaTransferOp) -> Iterator[SpaceRequirement]:

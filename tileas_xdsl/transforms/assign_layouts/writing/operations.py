@@ -109,10 +109,10 @@ def _retype_parts(a: Assignment, value: SSAValue, layout: MemoryLayout) -> None:
         part = next((r for r in use.operation.results if r in a.groups.parts), None)
         if part is None or scale_tile(part.type) is not None:
             continue
-        mine = _layout_of_part(layout, a.groups.parts[part])
-        if mine is not None:
-            retype(part, SharedEncoding(mine))
-            _retype_parts(a, part, mine)
+        layout_of_part = _layout_of_part(layout, a.groups.parts[part])
+        if layout_of_part is not None:
+            retype(part, SharedEncoding(layout_of_part))
+            _retype_parts(a, part, layout_of_part)
 
 
 def _layout_of_part(layout: MemoryLayout, cut: ExtractSliceOp | ViewOp) -> MemoryLayout | None:

@@ -51,17 +51,17 @@ class SwapViewAndExtractSlice(RewritePattern):
         if not isinstance(source, TensorType) or not _is_without_layout(result.encoding):
             return
         part = part_of(op)
-        piece = ExtractSliceOp(
+        slice_op = ExtractSliceOp(
             view.source,
             part.offsets,
             part.sizes,
             part.strides,
             TensorType(result.element_type, result.get_shape(), source.encoding),
         )
-        piece.attributes = op.attributes.copy()
-        new_view = ViewOp(piece, result)
+        slice_op.attributes = op.attributes.copy()
+        new_view = ViewOp(slice_op, result)
         new_view.attributes = view.attributes.copy()
-        rewriter.replace(op, (piece, new_view))
+        rewriter.replace(op, (slice_op, new_view))
 
 
 def _commutes(view: ViewOp) -> bool:

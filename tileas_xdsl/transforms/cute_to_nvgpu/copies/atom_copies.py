@@ -103,8 +103,8 @@ def _sides(op: CopyCallOp, view: SSAValue, atom: CopyAtomType, side: Layout | No
 
 
 def _universal(conv: Converter, atom: UniversalCopyType, source: Side, to: Side) -> None:
-    said = [name for name in (text(atom.order), text(atom.scope)) if name not in ("", "weak")]
-    if said or integer(atom.dsmem):
+    stated = [name for name in (text(atom.order), text(atom.scope)) if name not in ("", "weak")]
+    if stated or integer(atom.dsmem):
         raise op_error(conv.at, f"is lowered for weak copies of a block only, not {atom}")
     fragment = read(conv, source.view, source.indices)
     write(conv, to.view, to.indices, _as_elements(conv, fragment, to.element))
@@ -127,20 +127,20 @@ def _async(conv: Converter, atom: SimtAsyncCopyType, source: Side, to: Side) -> 
 
 def _row(conv: Converter, side: Side, size: int) -> Pointer:
     """Where the elements begin, which lie beside one another and aligned to what they take."""
-    place = contiguous(conv, side.view, side.indices)
-    if place is None:
+    pointer = contiguous(conv, side.view, side.indices)
+    if pointer is None:
         raise op_error(
             conv.at,
             f"takes {size} bytes that lie together in memory, which those of {side.view.type} "
             "do not",
         )
-    if place.align % size:
+    if pointer.align % size:
         raise op_error(
             conv.at,
             f"takes places aligned to {size} bytes, but those of {side.view.type} are to "
-            f"{place.align}",
+            f"{pointer.align}",
         )
-    return place
+    return pointer
 
 
 def _check_matrices(conv: Converter, atom: MatrixCopyType) -> None:
@@ -150,10 +150,10 @@ def _check_matrices(conv: Converter, atom: MatrixCopyType) -> None:
 
 def _ldsm(conv: Converter, atom: LdsmType, source: Side, to: Side) -> None:
     _check_matrices(conv, atom)
-    place = conv.access(_row(conv, source, ROW_BYTES))
+    address = conv.access(_row(conv, source, ROW_BYTES))
     type_ = VectorType(to.element, [len(to.indices)])
     transposed = text(atom.direction) == "t"
-    loaded = conv.insert(LdsmOp(place, type_, integer(atom.count), transposed))
+    loaded = conv.insert(LdsmOp(address, type_, integer(atom.count), transposed))
     write(conv, to.view, to.indices, loaded)
 
 
@@ -162,8 +162,8 @@ def _stsm(conv: Converter, atom: StsmType, source: Side, to: Side) -> None:
     if not is_registers(source.view):
         raise op_error(conv.at, f"stores registers, not {source.view.type}")
     fragment = read(conv, source.view, source.indices)
-    place = conv.access(_row(conv, to, ROW_BYTES))
-    conv.effect(StsmOp(place, fragment, integer(atom.count), text(atom.direction) == "t"))
+    address = conv.access(_row(conv, to, ROW_BYTES))
+    conv.effect(StsmOp(address, fragment, integer(atom.count), text(atom.direction) == "t"))
 
 
 _COPIES: Mapping[type[ClausedType], Copy] = {

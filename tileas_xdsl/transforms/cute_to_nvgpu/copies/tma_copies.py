@@ -107,10 +107,10 @@ def _boxes(
     _check_order(op, smem, memory.layout, Layout(once))
     found: list[tuple[Sequence[SSAValue], SSAValue]] = []
     for first in range(0, memory.layout.size(), once):
-        place: Any = where.layout.index(first)
+        coordinates: Any = where.layout.index(first)
         starts = flat(where.iterator.tree)
         coords = [
-            conv.number(start + coefficient_of(place, str(axis)), 32)
+            conv.number(start + coefficient_of(coordinates, str(axis)), 32)
             for axis, start in enumerate(starts)
         ]
         pointer: Pointer = memory.iterator.moved(memory.layout.index(first))

@@ -76,8 +76,8 @@ def extract(e: ThreadBuilder, op: tensor.ExtractOp) -> Sequence[Lowered]:
     if not tile.layout.shape:
         return [Scalar(element(e, tile.parts[0], 0))]
     indices = [e.scalar(value) for value in op.indices]
-    room = spilled(e, op, carried(e, tile))
-    value = scratch_element(e, room, tile.layout.shape, indices)
+    scratch = spilled(e, op, carried(e, tile))
+    value = scratch_element(e, scratch, tile.layout.shape, indices)
     return [Scalar(from_carrier(e, value, tile.element))]
 
 

@@ -73,8 +73,8 @@ def _write_products(e: ThreadBuilder, issuer: Issuer, body: Region) -> None:
     compute_thread_ids(inner)
     reset_rings(inner)
     inner.run(body.block)
-    mine = is_equal(e, warp_id(e), issuer.agent.first_warp - e.agent.first_warp)
-    condition = logical_and(e, is_leader_cta(e), mine)
+    is_issuer = is_equal(e, warp_id(e), issuer.agent.first_warp - e.agent.first_warp)
+    condition = logical_and(e, is_leader_cta(e), is_issuer)
     assert condition is not None
     run_if(e, condition, block)
 

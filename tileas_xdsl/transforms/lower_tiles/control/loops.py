@@ -49,8 +49,8 @@ def loop(e: ThreadBuilder, op: scf.ForOp) -> Sequence[Lowered]:
 
 def _loop(e: ThreadBuilder, op: scf.ForOp, begin: Sequence[Lowered]) -> Sequence[Lowered]:
     """The loop with what its values begin with, and the parities that change in it."""
-    loads, mine, count = carried_loads(e, op), rings_closed_in(e, op), len(begin)
-    begin = [*begin, *barrier_state(e, loads, mine)]
+    loads, rings, count = carried_loads(e, op), rings_closed_in(e, op), len(begin)
+    begin = [*begin, *barrier_state(e, loads, rings)]
     flat = flatten(begin)
     bounds = [e.scalar(v) for v in (op.lb, op.ub, op.step)]
     body = Block(arg_types=[bounds[0].type, *(v.type for v in flat)])
@@ -58,13 +58,13 @@ def _loop(e: ThreadBuilder, op: scf.ForOp, begin: Sequence[Lowered]) -> Sequence
     e.values[op.body.block.args[0]] = Scalar(body.args[0])
     carried = [_from_before(e, one) for one in unflatten(begin, body.args[1:])]
     e.values.update(zip(op.body.block.args[1:], carried[:count], strict=True))
-    set_barrier_state(e, loads, mine, carried[count:])
+    set_barrier_state(e, loads, rings, carried[count:])
     with e.within(body):
         ended = like_models(e, op, e.run(op.body.block), begin[:count])
-        e.insert(scf.YieldOp(*flatten([*ended, *barrier_state(e, loads, mine)])))
+        e.insert(scf.YieldOp(*flatten([*ended, *barrier_state(e, loads, rings)])))
     e.insert(made)
     left = unflatten(begin, made.results)
-    set_barrier_state(e, loads, mine, left[count:])
+    set_barrier_state(e, loads, rings, left[count:])
     return left[:count]
 
 

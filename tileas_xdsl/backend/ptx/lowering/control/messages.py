@@ -41,11 +41,11 @@ def _values(op: cute.PrintTextOp, low: Lowering) -> SSAValue:
         end = starts[-1] + size
     if not values:
         return low.constant(0, "b64")
-    room = low.once(("local", end), lambda: ptx.LocalOp(end))
+    buffer = low.once(("local", end), lambda: ptx.LocalOp(end))
     for value, start in zip(values, starts, strict=True):
         kind = kind_of(value)
-        low.act(ptx.StOp(room, value, kind, "local", offset=start))
-    return low.emit(ptx.CvtaOp(room, "local"))
+        low.act(ptx.StOp(buffer, value, kind, "local", offset=start))
+    return low.emit(ptx.CvtaOp(buffer, "local"))
 
 
 def _assert(op: cf.AssertOp, low: Lowering) -> None:

@@ -130,9 +130,9 @@ def _accessed_elements(
     return _alone(_checked(op, MaskedElements(op, shape, wanted, view, index)))
 
 
-def _alone(place: MaskedElements) -> ScatteredElements:
-    view = place.view
-    return ScatteredElements(place.shape, view.element, view.memory.space, [place])
+def _alone(accessed: MaskedElements) -> ScatteredElements:
+    view = accessed.view
+    return ScatteredElements(accessed.shape, view.element, view.memory.space, [accessed])
 
 
 def _element(op: LoadBase | StoreBase) -> Attribute:
@@ -154,9 +154,9 @@ def pointed(
             raise fault(op, f"accesses address {first:#x}, where there is no array")
         others = [other.address for other in agent.block.device.memories]
         end = min([a for a in others if a > memory.address], default=1 << 63)
-        mine = left & (addresses >= memory.address) & (addresses < end)
-        parts.append(_in_memory(op, memory, element, addresses - memory.address, mine))
-        left = left & ~mine
+        in_memory = left & (addresses >= memory.address) & (addresses < end)
+        parts.append(_in_memory(op, memory, element, addresses - memory.address, in_memory))
+        left = left & ~in_memory
     return ScatteredElements(wanted.shape, element, Space.GMEM, parts)
 
 
@@ -166,10 +166,10 @@ def _in_memory(
     """Convert pointers to element indices of a memory."""
     count = memory.size // dtype_of(element).itemsize
     whole = View.whole(memory, element, (count,))
-    places, rest = np.divmod(offsets, whole.dtype.itemsize)
+    indices, rest = np.divmod(offsets, whole.dtype.itemsize)
     if np.any(rest[wanted]):
         raise fault(op, f"a pointer to {element} lies between two elements")
-    return _checked(op, MaskedElements(op, wanted.shape, wanted, whole, [places]))
+    return _checked(op, MaskedElements(op, wanted.shape, wanted, whole, [indices]))
 
 
 def _box(starts: Sequence[int], shape: tuple[int, ...]) -> list[Array]:
@@ -177,18 +177,18 @@ def _box(starts: Sequence[int], shape: tuple[int, ...]) -> list[Array]:
     return [start + grid for start, grid in zip(starts, grids, strict=True)]
 
 
-def _checked(op: Operation, place: MaskedElements) -> MaskedElements:
+def _checked(op: Operation, accessed: MaskedElements) -> MaskedElements:
     """Raise a fault if an unmasked element of a plain access is out of bounds."""
-    outside = place.chosen & ~_inside(place)
+    outside = accessed.chosen & ~_inside(accessed)
     if outside.any():
-        where = [int(np.broadcast_to(i, place.shape)[outside].flat[0]) for i in place.index]
-        raise fault(op, f"accesses element {where} of {place.view.memory.name}, out of bounds")
-    return place
+        where = [int(np.broadcast_to(i, accessed.shape)[outside].flat[0]) for i in accessed.index]
+        raise fault(op, f"accesses element {where} of {accessed.view.memory.name}, out of bounds")
+    return accessed
 
 
-def _inside(place: MaskedElements) -> Array:
-    found = np.ones(place.shape, np.bool_)
-    for positions, (low, high) in zip(place.index, place.view.valid, strict=True):
+def _inside(accessed: MaskedElements) -> Array:
+    found = np.ones(accessed.shape, np.bool_)
+    for positions, (low, high) in zip(accessed.index, accessed.view.valid, strict=True):
         found = found & (np.asarray(positions) >= low) & (np.asarray(positions) < high)
     return found
 
@@ -205,10 +205,10 @@ def _joined(
     index = [_coordinate(agent.value_of(c), c.type) for c in op.coords]
     mask = value_of(agent, op.mask)
     wanted = np.broadcast_to(np.asarray(True if mask is None else mask), shape)
-    place = MaskedElements(op, shape, wanted, view, index)
+    accessed = MaskedElements(op, shape, wanted, view, index)
     if op.in_bounds is not None:
-        _check_flags(op, place, op.in_bounds.get_values())
-    return _alone(MaskedElements(op, shape, wanted & _inside(place), view, index))
+        _check_flags(op, accessed, op.in_bounds.get_values())
+    return _alone(MaskedElements(op, shape, wanted & _inside(accessed), view, index))
 
 
 def _coordinate(value: Any, type_: Attribute) -> Any:
@@ -217,10 +217,12 @@ def _coordinate(value: Any, type_: Attribute) -> Any:
     return value
 
 
-def _check_flags(op: Operation, place: MaskedElements, flags: Sequence[int]) -> None:
+def _check_flags(op: Operation, accessed: MaskedElements, flags: Sequence[int]) -> None:
     for axis, flag in enumerate(flags):
-        low, high = place.view.valid[axis]
-        positions = np.broadcast_to(np.asarray(place.index[axis]), place.shape)[place.chosen]
+        low, high = accessed.view.valid[axis]
+        positions = np.broadcast_to(np.asarray(accessed.index[axis]), accessed.shape)[
+            accessed.chosen
+        ]
         wrong = positions[(positions < low) | (positions >= high)]
         if flag and wrong.size:
             raise fault(
@@ -230,8 +232,8 @@ def _check_flags(op: Operation, place: MaskedElements, flags: Sequence[int]) -> 
             )
 
 
-def _rest(op: LoadBase | GatherLoadOp, place: ScatteredElements) -> Array:
-    return padding_tile(place.shape, place.element, op.padding_value, op.atom)
+def _rest(op: LoadBase | GatherLoadOp, accessed: ScatteredElements) -> Array:
+    return padding_tile(accessed.shape, accessed.element, op.padding_value, op.atom)
 
 
 def single_result(values: Array, type_: Attribute) -> Any:
@@ -241,9 +243,9 @@ def single_result(values: Array, type_: Attribute) -> Any:
     return values.item()
 
 
-def _cost(agent: TileAgent, place: ScatteredElements) -> int:
-    size = bytes_of_tile(place.shape, place.element)
-    if place.space is Space.GMEM:
+def _cost(agent: TileAgent, accessed: ScatteredElements) -> int:
+    size = bytes_of_tile(accessed.shape, accessed.element)
+    if accessed.space is Space.GMEM:
         return agent.latencies.load(size)
     return agent.latencies.shared(size)
 
@@ -251,26 +253,26 @@ def _cost(agent: TileAgent, place: ScatteredElements) -> int:
 def load(agent: TileAgent, op: LoadOp, inputs: Sequence[Any]) -> Steps:
     """Read through pointers or at coordinates; may acquire."""
     yield from after(agent, op, op.token)
-    place, access = _accessed_elements(agent, op, op.loaded_type()), access_of(op.mem_semantic)
-    yield from before_polling(op, access, place.name, place.seen)
-    values = place.read(agent.actor(op), access, _rest(op, place))
-    agent.work(op, _cost(agent, place))
+    accessed, access = _accessed_elements(agent, op, op.loaded_type()), access_of(op.mem_semantic)
+    yield from before_polling(op, access, accessed.name, accessed.seen)
+    values = accessed.read(agent.actor(op), access, _rest(op, accessed))
+    agent.work(op, _cost(agent, accessed))
     return single_result(values, op.loaded_type()), *token_of(agent, op.out_token)
 
 
 def async_load(agent: TileAgent, op: AsyncLoadOp, inputs: Sequence[Any]) -> tuple[Any, ...]:
     """Issue a load; the token delivers the value."""
-    place, access = _accessed_elements(agent, op, op.loaded_type()), access_of(op.mem_semantic)
+    accessed, access = _accessed_elements(agent, op, op.loaded_type()), access_of(op.mem_semantic)
 
     def land(actor: Actor) -> tuple[Any]:
-        return (single_result(place.read(actor, access, _rest(op, place)), op.loaded_type()),)
+        return (single_result(accessed.read(actor, access, _rest(op, accessed)), op.loaded_type()),)
 
     token, _ = agent.issue(
         agent.block.engine(COPIES),
         op,
         "a load",
         land,
-        latency=_cost(agent, place),
+        latency=_cost(agent, accessed),
         after=tokens_of(agent, op.token),
     )
     return token, *(() if op.out_token is None else (token,))
@@ -279,20 +281,20 @@ def async_load(agent: TileAgent, op: AsyncLoadOp, inputs: Sequence[Any]) -> tupl
 def store(agent: TileAgent, op: StoreOp, inputs: Sequence[Any]) -> Steps:
     """Write through pointers or at coordinates; may release."""
     yield from after(agent, op, op.token)
-    place = _accessed_elements(agent, op, op.value.type)
+    accessed = _accessed_elements(agent, op, op.value.type)
     values = as_tile(agent.value_of(op.value), agent.actor(op))
-    place.write(values, agent.actor(op), access_of(op.mem_semantic))
+    accessed.write(values, agent.actor(op), access_of(op.mem_semantic))
     agent.work(op, agent.latencies.scalar)
     return token_of(agent, op.out_token)
 
 
 def async_store(agent: TileAgent, op: AsyncStoreOp, inputs: Sequence[Any]) -> tuple[Any, ...]:
     """Issue a store; the token is done when it is."""
-    place, access = _accessed_elements(agent, op, op.value.type), access_of(op.mem_semantic)
+    accessed, access = _accessed_elements(agent, op, op.value.type), access_of(op.mem_semantic)
     values = as_tile(agent.value_of(op.value), agent.actor(op))
 
     def land(actor: Actor) -> tuple[()]:
-        place.write(values, actor, access)
+        accessed.write(values, actor, access)
         return ()
 
     token, _ = agent.issue(
@@ -300,7 +302,7 @@ def async_store(agent: TileAgent, op: AsyncStoreOp, inputs: Sequence[Any]) -> tu
         op,
         "a store",
         land,
-        latency=_cost(agent, place),
+        latency=_cost(agent, accessed),
         after=tokens_of(agent, op.token),
     )
     return token, *(() if op.out_token is None else (token,))
@@ -309,18 +311,18 @@ def async_store(agent: TileAgent, op: AsyncStoreOp, inputs: Sequence[Any]) -> tu
 def gather_load(agent: TileAgent, op: GatherLoadOp, inputs: Sequence[Any]) -> Steps:
     """Read scattered elements."""
     yield from after(agent, op, op.token)
-    place, access = _joined(agent, op, op.result.type), access_of(op.mem_semantic)
-    yield from before_polling(op, access, place.name, place.seen)
-    values = place.read(agent.actor(op), access, _rest(op, place))
-    agent.work(op, _cost(agent, place))
+    accessed, access = _joined(agent, op, op.result.type), access_of(op.mem_semantic)
+    yield from before_polling(op, access, accessed.name, accessed.seen)
+    values = accessed.read(agent.actor(op), access, _rest(op, accessed))
+    agent.work(op, _cost(agent, accessed))
     return values, *token_of(agent, op.out_token)
 
 
 def load_element(agent: TileAgent, op: memref.LoadOp, inputs: Sequence[Any]) -> tuple[Any]:
     """Read one element of an array."""
     type_ = op.results[0].type
-    place = _element_of(agent, op, type_, inputs)
-    values = place.read(agent.actor(op), access_of(None), np.zeros((), place.view.dtype))
+    accessed = _element_of(agent, op, type_, inputs)
+    values = accessed.read(agent.actor(op), access_of(None), np.zeros((), accessed.view.dtype))
     agent.work(op, agent.latencies.load(bytes_of_tile((), type_)))
     return (single_result(values, type_),)
 
@@ -328,8 +330,8 @@ def load_element(agent: TileAgent, op: memref.LoadOp, inputs: Sequence[Any]) -> 
 def store_element(agent: TileAgent, op: memref.StoreOp, inputs: Sequence[Any]) -> tuple[()]:
     """Write one element of an array."""
     value, *rest = inputs
-    place = _element_of(agent, op, op.value.type, rest)
-    place.write(value, agent.actor(op), access_of(None))
+    accessed = _element_of(agent, op, op.value.type, rest)
+    accessed.write(value, agent.actor(op), access_of(None))
     agent.work(op, agent.latencies.scalar)
     return ()
 
@@ -345,9 +347,9 @@ def _element_of(
 def scatter_store(agent: TileAgent, op: ScatterStoreOp, inputs: Sequence[Any]) -> Steps:
     """Write scattered elements; of duplicates the last one wins."""
     yield from after(agent, op, op.token)
-    place = _joined(agent, op, op.value.type)
+    accessed = _joined(agent, op, op.value.type)
     values = as_tile(agent.value_of(op.value), agent.actor(op))
-    place.write(values, agent.actor(op), access_of(op.mem_semantic))
+    accessed.write(values, agent.actor(op), access_of(op.mem_semantic))
     agent.work(op, agent.latencies.scalar)
     return token_of(agent, op.out_token)
 

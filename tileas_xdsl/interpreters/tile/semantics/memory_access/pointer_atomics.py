@@ -75,26 +75,26 @@ def _update(agent: TileAgent, op: PointedAtomicOp, update: Update, masked: Array
     shape = shape_of(op.value.type) or ()
     mask = value_of(agent, op.mask)
     wanted = np.broadcast_to(np.asarray(True if mask is None else mask), shape)
-    places = pointed(agent, op, agent.value_of(op.base), op.element, wanted)
+    pointed_elements = pointed(agent, op, agent.value_of(op.base), op.element, wanted)
     access = atomic_access(op.mem_semantic)
-    yield from before_polling(op, access, places.name, places.seen)
+    yield from before_polling(op, access, pointed_elements.name, pointed_elements.seen)
     old, actor = np.array(masked), agent.actor(op)
-    for place in places.parts:
-        for chosen, positions in _rounds(place):
-            before = place.view.read_at(positions, actor, access)
+    for part in pointed_elements.parts:
+        for chosen, positions in _rounds(part):
+            before = part.view.read_at(positions, actor, access)
             old[chosen] = before
-            place.view.write_at(positions, update(before, chosen), actor, access)
+            part.view.write_at(positions, update(before, chosen), actor, access)
     agent.work(op, agent.latencies.load(bytes_of_tile(shape, op.element)))
     return single_result(old.reshape(shape), op.result.type), *token_of(agent, op.out_token)
 
 
-def _rounds(place: MaskedElements) -> Iterator[tuple[Array, tuple[Array, ...]]]:
+def _rounds(part: MaskedElements) -> Iterator[tuple[Array, tuple[Array, ...]]]:
     """Return the chosen elements in groups without duplicate addresses."""
-    left, (places,) = np.flatnonzero(place.chosen), place.positions()
+    left, (positions,) = np.flatnonzero(part.chosen), part.positions()
     while left.size:
-        _, first = np.unique(places, return_index=True)
-        yield left[first], (places[first],)
-        left, places = np.delete(left, first), np.delete(places, first)
+        _, first = np.unique(positions, return_index=True)
+        yield left[first], (positions[first],)
+        left, positions = np.delete(left, first), np.delete(positions, first)
 
 
 POINTER_ATOMICS = Language(behaviours={AtomicCasOp: atomic_cas, AtomicRmwOp: atomic_rmw})

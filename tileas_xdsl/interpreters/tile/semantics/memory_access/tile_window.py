@@ -130,8 +130,8 @@ def read_window(
         return window.read(actor, access)
     values = rest.copy()
     if (found := window.clipped()) is not None:
-        inside, place = found
-        values[place] = inside.read(actor, access)
+        inside, position = found
+        values[position] = inside.read(actor, access)
     return values
 
 
@@ -156,5 +156,5 @@ def write_window(window: View, values: Array, actor: Actor, access: Access) -> N
     if window.is_inside:
         window.write(values, actor, access)
     elif (found := window.clipped()) is not None:
-        inside, place = found
-        inside.write(values[place], actor, access)
+        inside, position = found
+        inside.write(values[position], actor, access)

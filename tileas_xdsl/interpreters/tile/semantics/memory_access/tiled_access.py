@@ -172,11 +172,11 @@ def tiled_atomic_rmw(agent: TileAgent, op: TiledAtomicRmwOp, inputs: Sequence[An
     yield from before_polling(op, access, window.memory.name, lambda: seen_through(window))
     old = unspecified(window.shape, window.element)
     if (found := window.clipped()) is not None:
-        inside, place = found
+        inside, position = found
         before = inside.read(agent.actor(op), access)
-        after_update = updated(op.rmw_mode.data, before, values[place], window.element)
+        after_update = updated(op.rmw_mode.data, before, values[position], window.element)
         inside.write(after_update, agent.actor(op), access)
-        old[place] = before
+        old[position] = before
     agent.work(op, cost_of(agent, window, window.shape))
     return old, *token_of(agent, op.out_token)
 

@@ -58,9 +58,9 @@ def _pixels(op: Operation, descriptor: Descriptor, starts: Sequence[int], count:
     inside = [start - low for start, low in zip(starts[1:], lower, strict=True)]
     first = int(np.ravel_multi_index(inside, extents))
     number = first + np.arange(count)
-    places = np.unravel_index(number % prod(extents), extents)
+    coordinates = np.unravel_index(number % prod(extents), extents)
     rows = [starts[0] + number // prod(extents)]
-    rows += [place + low for place, low in zip(places, lower, strict=True)]
+    rows += [axis_index + low for axis_index, low in zip(coordinates, lower, strict=True)]
     return np.stack(rows, axis=1)
 
 

@@ -310,9 +310,9 @@ def tiled_reduce(
     def put(values: Array, actor: Actor) -> None:
         if (found := window.clipped()) is None:
             return
-        inside, place = found
+        inside, position = found
         before = inside.read(actor, _RELAXED)
-        inside.write(updated(mode, before, values[place], window.element), actor, _RELAXED)
+        inside.write(updated(mode, before, values[position], window.element), actor, _RELAXED)
 
     return _store(agent, op, "a TMA reduction", put)
 
