@@ -21,7 +21,7 @@ from tileas_xdsl.transforms.pipeline_loads.candidate_loop import (
 from tileas_xdsl.transforms.pipeline_loads.resources import Resources, resources_of
 
 NOT_PIPELINED = "nv_tileas.not_pipelined"
-"""On a kernel, and on each of its loops that load tiles: why its loads are not pipelined."""
+"""On a kernel, and on each of its loops: why its loads are not pipelined."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,8 @@ class TileasPipelineLoads(ModulePass):
     and shared memory has; an agent of one warpgroup, which repeats the control flow around the
     loads and fills the stages; an agent whose loops read them, with all else that the kernel does.
     Numbers in front of all loops are computed there, by all threads.  Where that cannot be, the
-    kernel stays, with the reason as an attribute; so has every loop that loads tiles and is not
-    divided.
+    kernel stays, with the reason as an attribute; so has every loop that is not divided, and is
+    around none that is.
 
     Idempotent; it has no diagnostics and never stops a pipeline.
     """

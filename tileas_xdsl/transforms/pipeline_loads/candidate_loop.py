@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from typing_extensions import TypeIs
 from xdsl.dialects import func, scf
-from xdsl.dialects.builtin import NoneAttr
+from xdsl.dialects.builtin import NoneAttr, StringAttr
 from xdsl.ir import Attribute, Operation
 from xdsl.traits import MemoryWriteEffect
 
@@ -26,6 +27,7 @@ from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.control import GridDependencyOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
+from tileas_xdsl.dialects.nv_tileas.memory.element_access import GatherLoadOp, LoadOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
@@ -40,6 +42,9 @@ from tileas_xdsl.transforms.pipeline_loads.producer_slice import (
     gathered_by,
     producer_slice,
 )
+from tileas_xdsl.transforms.tileas_choose_tma import NOT_BY_TMA
+
+_LOADS = (GatherLoadOp, LoadOp, TiledLoadOp)
 
 
 @dataclass(frozen=True)
@@ -144,23 +149,33 @@ def is_divided(function: func.FuncOp) -> bool:
     return any(isinstance(op, AgentSwitchOp | CreatePipelineOp) for op in function.walk())
 
 
-def loop_problems(function: func.FuncOp, divided: Collection[scf.ForOp]) -> Mapping[scf.ForOp, str]:
-    """Return why each other loop that loads tiles is not divided into agents."""
-    loops = [op for op in function.walk() if isinstance(op, scf.ForOp) and op not in divided]
-    return {
-        loop: _loop_problem(function, loop, is_another=bool(divided))
-        for loop in loops
-        if any(isinstance(op, TiledLoadOp) for op in loop.body.block.ops)
-    }
+Loop: TypeAlias = scf.ForOp | scf.WhileOp
 
 
-def _loop_problem(function: func.FuncOp, loop: scf.ForOp, *, is_another: bool) -> str:
-    inside = loop.body.block
-    if any(isinstance(op, TiledLoadOp) and not _is_loaded(op) for op in inside.ops):
-        return "some of its loads are not done by TMA"
-    if not any(isinstance(op, DotOp) for op in inside.walk()):
-        return "it multiplies nothing"
+def loop_problems(function: func.FuncOp, divided: Collection[scf.ForOp]) -> Mapping[Loop, str]:
+    """Return why each loop is not divided into agents, but for those around one that is."""
+    copied = {above for loop in divided for above in (loop, *enclosing_control(loop))}
+    loops = [op for op in function.walk() if isinstance(op, Loop) and op not in copied]
+    return {loop: _loop_problem(function, loop, is_another=bool(divided)) for loop in loops}
+
+
+def _loop_problem(function: func.FuncOp, loop: Loop, *, is_another: bool) -> str:
+    inside = [op for region in loop.regions for block in region.blocks for op in block.ops]
+    if not any(isinstance(op, _LOADS) for op in inside):
+        loads = any(isinstance(op, _LOADS) for op in loop.walk())
+        return "a loop or branch inside of it loads" if loads else "it loads nothing"
+    if not any(isinstance(op, DotOp) for op in loop.walk()):
+        return "it multiplies nothing: what it loads is read in registers"
+    if isinstance(loop, scf.WhileOp):
+        return "it is a while loop, and only for loops are divided"
+    for op in inside:
+        why = op.attributes.get(NOT_BY_TMA)
+        if isinstance(op, TiledLoadOp) and not _is_loaded(op):
+            because = f": {why.data}" if isinstance(why, StringAttr) else ""
+            return f"a load is not done by TMA{because}"
     found = divided_loop(function, loop)
+    if found is None:
+        return "no product in it reads what it loads from shared memory"
     if is_another and isinstance(found, LoadLoop):
         return "another loop of the kernel is divided into agents, and loads other tiles"
     return found if isinstance(found, str) else "the resources of a block do not suffice"
