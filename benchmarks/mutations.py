@@ -3,8 +3,8 @@
     python benchmarks/mutations.py [--only FORMAT]... [--count N] [--seed S] [--keep FOLDER] [--list]
 
 A worker runs the command-line tools in its own process, one mutated input after another.  Seconds
-are those of the CPU, so that other processes of the machine don't count; what runs for a minute is
-killed.  A launch of more than a thousand blocks that was asked for is long, not slow.  Inputs are those of the tests: texts of each dialect, passes on
+are those of the CPU, so that other processes of the machine don't count; what takes fifteen, or
+waits for ten minutes, is killed.  A launch of more than a thousand blocks that was asked for is long, not slow.  Inputs are those of the tests: texts of each dialect, passes on
 them as their RUN lines say, bytecode, PTX, layouts, options, `.npy` files and kernels in Python.
 Each mutation is that of its number, so `--seed S --count 1` repeats one.
 """
@@ -21,6 +21,7 @@ import resource
 import shlex
 import sys
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
@@ -37,7 +38,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from kernels import make
 
 ROOT = Path(__file__).parents[1]
-SLOW_SECONDS, KILL_SECONDS = 5.0, 60.0
+SLOW_SECONDS, KILL_SECONDS, WAIT_SECONDS = 5.0, 15.0, 600.0
 MOST_BLOCKS = 1000
 """Of a launch; a mutation that asks for more is run as long as it takes, up to the kill."""
 
@@ -424,7 +425,7 @@ class Worker:
         """Run a command."""
         self._channel.send(words)
         try:
-            if self._channel.poll(KILL_SECONDS):
+            if self._answers():
                 return self._channel.recv()
             errors = f"still running after {KILL_SECONDS:.0f} seconds"
             trial = Trial(1, errors, KILL_SECONDS, 0, asks_for_many(words))
@@ -433,6 +434,22 @@ class Worker:
         self._process.kill()
         self._start()
         return trial
+
+    def _answers(self) -> bool:
+        """Wait for an answer; False if it takes too long."""
+        begin, end = _cpu_seconds_of(self._process.pid), time.monotonic() + WAIT_SECONDS
+        while not self._channel.poll(1.0):
+            if _cpu_seconds_of(self._process.pid) - begin > KILL_SECONDS or time.monotonic() > end:
+                return False
+        return True
+
+
+def _cpu_seconds_of(process: int | None) -> float:
+    """Return the CPU time of another process, by `proc(5)`; 0 where there is no such file."""
+    with suppress(OSError):
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(") ")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return 0.0
 
 
 def trials(
