@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from support.assembling import needs_ptxas
 from typer.testing import CliRunner, Result
 
 from tileas_xdsl.explanation.ptx_instructions import by_unit
@@ -75,8 +76,41 @@ def test_accesses_are_counted_with_arguments(path: Path) -> None:
     assert "accesses are not counted: say --grid" in told
     told = explain(path, "--grid", "1", "--arg", "i32:1:zeros").stdout
     assert "st.shared.b32: 64 wavefronts for 256 bytes, 32.00 times the 2 needed: 62 bank" in told
+    assert "at least 32 cycles an iteration, bound by shared_memory: what units do in 2" in told
     (found,) = json.loads(explain(path, "--json").stdout)
     assert found["name"] == "column"
+
+
+TOO_OLD = """\
+.version 7.8
+.target sm_90
+.address_size 64
+.visible .entry worker() .reqntid 128
+{
+  setmaxnreg.inc.sync.aligned.u32 96;
+  ret;
+}
+"""
+
+
+@needs_ptxas
+def test_occupancy_is_that_of_the_machine_code(path: Path) -> None:
+    """A block of one warp: 32 of them are the most of a multiprocessor."""
+    told = explain(path).stdout
+    assert "occupancy: 32 blocks of 32 threads on a multiprocessor, 50 % of its warps" in told
+    (found,) = json.loads(explain(path, "--json").stdout)
+    assert found["assembly"]["spills"] == 0
+
+
+@needs_ptxas
+def test_directives_that_are_refused_are_changed_until_the_text_assembles(tmp_path: Path) -> None:
+    found = tmp_path / "old.ptx"
+    found.write_text(TOO_OLD, encoding="utf-8")
+    result = explain(found)
+    told = result.stdout
+    assert result.exit_code == 1
+    assert "old.ptx:6:1: error: ptxas: Feature 'setmaxnreg.inc' requires PTX ISA" in told
+    assert "assembles with .version 8.0 and .target sm_90a" in told
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,12 @@ of a launch a block runs on the emulator, and its accesses are counted.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
-from tileas_xdsl.explanation.facts import AccessFacts
+from tileas_xdsl.explanation.facts import AccessFacts, Json, LoopFacts, as_json
+from tileas_xdsl.explanation.ptx_assembly import PtxAssembly
 from tileas_xdsl.explanation.ptx_instructions import by_unit, loops_of
-from tileas_xdsl.explanation.text import access_lines
+from tileas_xdsl.explanation.text import access_lines, loop_lines, occupancy_lines
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Kernel, PtxModule
 
 
@@ -41,10 +41,13 @@ class PtxKernelFacts:
     accesses: tuple[AccessFacts, ...] = ()
     accesses_unknown: str = ""
     """Why accesses are not counted."""
+    assembly: PtxAssembly | None = None
+    executed: tuple[LoopFacts, ...] = ()
+    """What bounds the loops, where the accesses are counted."""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Return the facts as plain data."""
-        return asdict(self)
+        return as_json(self)
 
 
 def ptx_kernel_facts(
@@ -52,6 +55,8 @@ def ptx_kernel_facts(
     kernel: Kernel,
     accesses: tuple[AccessFacts, ...] = (),
     accesses_unknown: str = "",
+    assembly: PtxAssembly | None = None,
+    executed: tuple[LoopFacts, ...] = (),
 ) -> PtxKernelFacts:
     """Return what the text of a kernel says."""
     variables = [v for v in (*module.variables, *kernel.variables) if v.space == "shared"]
@@ -63,6 +68,8 @@ def ptx_kernel_facts(
         tuple((variable.name, variable.size) for variable in variables),
         accesses,
         accesses_unknown,
+        assembly,
+        executed,
     )
 
 
@@ -86,12 +93,26 @@ def _lines(facts: PtxKernelFacts) -> Iterator[str]:
         yield f"  {sum(loop.instructions.values())} instructions: {_counts(loop.instructions)}"
     if not facts.loops:
         yield "no loops"
+    for one in facts.executed:
+        yield from loop_lines(one)
+    if facts.assembly is not None:
+        yield from _assembly(facts.assembly)
     for name, size in facts.shared:
         yield f"shared memory {name}: {f'{size} bytes' if size else 'as the launch gives'}"
     if facts.accesses:
         yield from access_lines(facts.accesses, "accesses of the threads of the first block")
     else:
         yield f"accesses are not counted: {facts.accesses_unknown}"
+
+
+def _assembly(found: PtxAssembly) -> Iterator[str]:
+    yield from found.problems
+    yield from (f"assembles with {one}" for one in found.works)
+    if found.occupancy is not None:
+        yield from occupancy_lines(found.occupancy)
+    elif found.registers is not None:
+        yield f"registers of a thread: {found.registers}, {found.spills} bytes spilled"
+        yield "occupancy is not known: no .reqntid and no .maxntid says the threads of a block"
 
 
 def _counts(found: dict[str, int]) -> str:

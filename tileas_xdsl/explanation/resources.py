@@ -41,17 +41,30 @@ _BARRIERS = re.compile(r"(?:full|empty) of (.*)")
 def occupancy(
     abi: KernelAbi, used: EntryFacts | None, tiles: ModuleOp | None, target: Target
 ) -> Occupancy:
-    """Return what a block uses; `used` is what ptxas says, `tiles` the kernel with its agents.
+    """Return what a block uses; `used` is what ptxas says, `tiles` the kernel with its agents."""
+    roles = () if tiles is None else tuple(_roles(tiles, ceil_div(abi.threads, WARP), target))
+    return block_occupancy(abi.threads, abi.shared_bytes, used, target, roles)
 
-    Registers are given to warps in steps of 8 for a thread (CUDA C++ Programming Guide).
+
+def block_occupancy(
+    threads: int,
+    launch_bytes: int,
+    used: EntryFacts | None,
+    target: Target,
+    roles: tuple[RoleFacts, ...] = (),
+) -> Occupancy:
+    """Return how blocks of so many threads share a multiprocessor, and what limits that.
+
+    A launch gives a block `launch_bytes` of shared memory beside its own.  Registers are given to
+    warps in steps of 8 for a thread (CUDA C++ Programming Guide).
     """
-    warps = ceil_div(abi.threads, WARP)
-    shared = abi.shared_bytes + (0 if used is None else used.shared)
+    warps = ceil_div(threads, WARP)
+    shared = launch_bytes + (0 if used is None else used.shared)
     registers = None if used is None else used.registers
     limits = sorted(_limits(warps, registers, shared, target), key=lambda one: one.blocks)
     blocks = limits[0].blocks
     return Occupancy(
-        abi.threads,
+        threads,
         warps,
         registers,
         None if used is None else used.spills,
@@ -60,7 +73,7 @@ def occupancy(
         blocks * warps / target.warps_per_multiprocessor,
         limits[0].what,
         tuple(limits),
-        () if tiles is None else tuple(_roles(tiles, warps, target)),
+        roles,
     )
 
 

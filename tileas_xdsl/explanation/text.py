@@ -48,7 +48,7 @@ def place_text(place: Location | None, *, source: bool = False) -> str:
 def _summary(facts: KernelFacts) -> Iterator[str]:
     """What bounds, what limits, what is lost; other sections have the rest."""
     for loop in facts.loops:
-        yield from _loop(loop, operations=False)
+        yield from loop_lines(loop)
     yield from _reasons(facts)
     yield from _occupancy(facts)
     yield from _waves(facts)
@@ -61,14 +61,14 @@ def _summary(facts: KernelFacts) -> Iterator[str]:
 
 def _loops(facts: KernelFacts) -> Iterator[str]:
     for loop in facts.loops:
-        yield from _loop(loop, operations=True)
+        yield from loop_lines(loop, operations=True)
     if facts.outside is not None:
         yield f"outside of loops, once a block: {_roofline(facts.outside)}"
     elif not facts.loops:
         yield f"no loop is known: {facts.accesses_unknown or 'the block that ran repeats nothing'}"
 
 
-def _loop(loop: LoopFacts, *, operations: bool) -> Iterator[str]:
+def loop_lines(loop: LoopFacts, *, operations: bool = False) -> Iterator[str]:
     yield f"loop at {place_text(loop.location, source=True)}"
     if loop.cycles is None:
         yield f"  not predicted: {loop.not_predicted}"
@@ -152,10 +152,13 @@ def _reason(one: Reason) -> str:
 
 
 def _occupancy(facts: KernelFacts) -> Iterator[str]:
-    used = facts.occupancy
-    if used is None:
+    if facts.occupancy is None:
         yield "occupancy: not known, the passes do not lower the kernel to PTX"
-        return
+    else:
+        yield from occupancy_lines(facts.occupancy)
+
+
+def occupancy_lines(used: Occupancy) -> Iterator[str]:
     many = "block" if used.blocks == 1 else "blocks"
     yield (
         f"occupancy: {used.blocks} {many} of {used.threads} threads on a multiprocessor, "

@@ -94,7 +94,8 @@ def explain(
     that has no tiles.  Of a tl kernel it tells, without --show, for each buffer and loop what fixed
     its layout, and the alternatives.
 
-    Of a .ptx file: instructions by unit, loops, shared memory, and with --grid and --arg accesses.
+    Of a .ptx file: instructions by unit, loops, shared memory, what ptxas makes of it, with --grid
+    and --arg accesses and what bounds loops; of a refused one directives with which it assembles.
 
     A kernel that is refused is explained too: what holds registers and shared memory, and the
     smallest change of constants, or of numbers in its text, that compiles.
@@ -143,6 +144,8 @@ def _explain_ptx(request: Request, *, json: bool) -> None:
         typer.echo(json_text.dumps([one.to_json() for one in found], indent=2))
     else:
         typer.echo("\n\n".join(map(ptx_explanation, found)))
+    if any(one.assembly is not None and one.assembly.is_refused for one in found):
+        raise typer.Exit(1)
 
 
 def _explain(program: Program, request: Request, show: Sequence[str], *, json: bool) -> None:

@@ -13,9 +13,11 @@ from tileas_xdsl.diagnostics.parsing.pass_specs import UsageError
 from tileas_xdsl.diagnostics.report import Location
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.explanation.accesses import INSTRUCTIONS, merged
+from tileas_xdsl.explanation.executed_loops import executed_code
 from tileas_xdsl.explanation.facts import KernelFacts
 from tileas_xdsl.explanation.kernel import kernel_facts
 from tileas_xdsl.explanation.line_history import LineChange, line_changes, lines_of
+from tileas_xdsl.explanation.ptx_assembly import ptx_assembly, target_of
 from tileas_xdsl.explanation.ptx_kernels import PtxKernelFacts, ptx_kernel_facts
 from tileas_xdsl.explanation.refusals import Refusal, refusal
 from tileas_xdsl.explanation.snapshots import Snapshots
@@ -127,7 +129,9 @@ def _explained_ptx(program: TextProgram, request: Request) -> Iterator[PtxKernel
         names = [request.kernel] if request.kernel else list(module.kernels)
         unknown = "say --grid, and --arg for each parameter"
         for name in names:
-            yield ptx_kernel_facts(module, pick_kernel(module, name), (), unknown)
+            entry = pick_kernel(module, name)
+            found = ptx_assembly(program.text, entry, request.path)
+            yield ptx_kernel_facts(module, entry, (), unknown, found)
         return
     entry = pick_kernel(module, request.kernel)
     ran = run(
@@ -141,7 +145,10 @@ def _explained_ptx(program: TextProgram, request: Request) -> Iterator[PtxKernel
         limit=INSTRUCTIONS,
         count_accesses=1,
     )
-    yield ptx_kernel_facts(module, entry, merged(ran.accesses), "there are none")
+    found = ptx_assembly(program.text, entry, request.path)
+    assert ran.counter is not None
+    loops = executed_code(ran.counter, target_of(program.text)).loops
+    yield ptx_kernel_facts(module, entry, merged(ran.accesses), "there are none", found, loops)
 
 
 def _dynamic_shared(module: PtxModule, entry: Kernel) -> int:

@@ -198,6 +198,7 @@ class TextProgram:
     target: str | None
     shared: int
     arguments: Sequence[Argument]
+    text: str
 
     def run(
         self, order: OrderOfEvents, jobs: Workers, progress: Progress | None, limit: float = inf
@@ -242,8 +243,8 @@ def text_program(path: str, specs: Sequence[str], launch: PtxLaunch) -> TextProg
         place = Location(path, 1, 1)
         raise DiagnosticError(diagnostic(Severity.ERROR, "the file is no text", place)) from error
     values: list[Any] = []
-    for position, text in enumerate(specs):
-        values.append(_value(position, text, values))
+    for position, spec in enumerate(specs):
+        values.append(_value(position, spec, values))
     names = _names(module, launch.kernel, len(values))
     arguments = [
         Argument(name, _type_name(value), value) for name, value in zip(names, values, strict=True)
@@ -257,6 +258,7 @@ def text_program(path: str, specs: Sequence[str], launch: PtxLaunch) -> TextProg
         launch.target,
         launch.shared,
         arguments,
+        text,
     )
 
 
