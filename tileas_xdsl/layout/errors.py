@@ -20,6 +20,10 @@ class CompositionError(LayoutError):
         self.numbers = numbers
 
 
+class CongruenceError(LayoutError):
+    """A stride that is nested otherwise than its shape."""
+
+
 class LayoutSyntaxError(LayoutError):
     """Text that is no layout; `position` is the offset of the character at fault in `text`."""
 

@@ -13,7 +13,7 @@ from typing import Any, final
 
 from tileas_xdsl.layout import int_tuple
 from tileas_xdsl.layout.axes import ANONYMOUS, AxisSum, E, Offset, coefficient_of, terms_of
-from tileas_xdsl.layout.errors import LayoutError
+from tileas_xdsl.layout.errors import CongruenceError, LayoutError
 from tileas_xdsl.layout.int_tuple import Coord, IntTuple, Stride, is_tuple, product, show
 from tileas_xdsl.layout.integers import Symbolic, whole
 
@@ -191,7 +191,7 @@ def _checked_stride(stride: Any, shape: IntTuple) -> Stride:
     if not is_tuple(shape):
         return stride if isinstance(stride, AxisSum) else whole(stride, "a stride of a layout")
     if not is_tuple(stride) or len(stride) != len(shape):
-        raise LayoutError(f"stride {show(stride)} is not congruent to shape {show(shape)}")
+        raise CongruenceError(f"stride {show(stride)} is not congruent to shape {show(shape)}")
     return tuple([_checked_stride(d, s) for d, s in zip(stride, shape, strict=True)])
 
 

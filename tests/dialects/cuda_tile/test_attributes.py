@@ -115,7 +115,9 @@ def test_hints_are_looked_up_by_architecture_then_by_default() -> None:
 
 
 def test_every_and_along_come_together() -> None:
-    with pytest.raises(VerifyException, match="every and along are given together"):
+    with pytest.raises(
+        VerifyException, match=r"'cuda_tile.div_by' 'every'/'along' must be used in combination"
+    ):
         DivByAttr(16, every=4)
     DivByAttr(16).check(scalar(i32))
 

@@ -257,7 +257,7 @@ def function(body: bytes, *, hints: bytes = b"", flags: int = 2) -> Output:
         (function(b"", hints=b"\x03\x01", flags=6), "the hints of a function are"),
         (function(b"", hints=b"\x08\x10\x01\x04", flags=6), "come together"),
         (function(b"", hints=b"\x08\x10\x05\x04", flags=6), "an attribute has no flags 0x4"),
-        (function(b"", hints=b"\x0d", flags=6), "there is no attribute with the tag 13"),
+        (function(b"", hints=b"\x0d", flags=6), "unknown attribute tag 13"),
         (function(b"", hints=b"\x0b\x01\x00\x03\x01", flags=6), "hints are wrong"),
     ],
 )

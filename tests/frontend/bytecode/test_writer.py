@@ -12,12 +12,14 @@ from xdsl.dialects.builtin import FileLineColLoc, FusedLoc, ModuleOp, StringAttr
 from tileas_xdsl.diagnostics.emission import OpError
 from tileas_xdsl.diagnostics.locations import file_location
 from tileas_xdsl.diagnostics.parsing.chunks import split_chunks
+from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.diagnostics.report import Location
 from tileas_xdsl.dialects.cuda_tile.structure.debug_info import DISubprogramAttr
 from tileas_xdsl.frontend.bytecode.layout import VERSIONS, Section, Version, version_named
 from tileas_xdsl.frontend.bytecode.reading.reader import read_bytecode
 from tileas_xdsl.frontend.bytecode.reading.sections import split_sections
 from tileas_xdsl.frontend.bytecode.writing.writer import write_bytecode
+from tileas_xdsl.installed import registered_context
 
 
 @pytest.mark.parametrize("version", VERSIONS[1:], ids=str)
@@ -219,3 +221,32 @@ def test_unknown_places_stay_unknown() -> None:
     again = read_bytecode(write_bytecode(module))
     negation = next(op for op in again.walk() if op.name == "cuda_tile.negf")
     assert not isinstance(negation.location, FileLineColLoc | FusedLoc)
+
+
+SUM = (
+    "%v = constant <f32: 1.0> : tile<8xf32>",
+    """%r = reduce %v dim=0 identities=[0.0 : f32] : tile<8xf32> -> tile<f32>
+    (%a: tile<f32>, %b: tile<f32>) {
+      yield %a : tile<f32>
+    }""",
+)
+
+
+@pytest.mark.parametrize(
+    ("before", "inserted", "message"),
+    [
+        ("entry @f", '"test.op"() : () -> ()', "only function and global ops are allowed"),
+        ("return", '"test.op"() : () -> ()', "only ops from the 'cuda_tile' dialect are allowed"),
+        ("yield", '%t = print_tko "" -> token', "only pure operations allowed"),
+    ],
+    ids=["module", "dialect", "effect"],
+)
+def test_only_self_contained_modules_are_written(before: str, inserted: str, message: str) -> None:
+    program = entry(*SUM)
+    assert write_bytecode(parsed(program))
+    wrong = program.replace(before, f"{inserted}\n{before}", 1)
+    module = parse_module(registered_context(), wrong, "wrong.mlir")
+    with pytest.raises(OpError, match=message) as refused:
+        write_bytecode(module)
+    op = "cuda_tile.print_tko" if "print_tko" in inserted else "test.op"
+    assert [note.message for note in refused.value.diagnostics[0].notes] == [f"invalid op: {op}"]

@@ -11,7 +11,7 @@ and `\\n`, `\\t`, `\\\\` and `\\x20` (an outer blank) are escapes.  The example 
 the published wording, where there is one: `begin={0}; rank={1}`, `shape=16,8,17`; otherwise `-`.
 
 Literal rows that nothing emits stand in `unemitted.tsv` (id, stage, reason): those of a stage that
-this compiler does not have, and with the stage `open` what it should emit and does not.
+this compiler does not have.  What is ours and missing has the stage `open`; a test finds none.
 
 Kinds: `literal` (published word for word), `paraphrase` (known only re-worded, so not a contract),
 and each with `-fragment` where only a part of the sentence is published: what surrounds the

@@ -12,11 +12,10 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from tileas_xdsl.dialects.cute.atom.interfaces import TensorMapType
-from tileas_xdsl.dialects.cute.types.layouts import LayoutAttr
+from tileas_xdsl.dialects.cute.types.layouts import LayoutAttr, read_layout
 from tileas_xdsl.dialects.cute.types.views import HandleViewType
 from tileas_xdsl.dialects.shared_parsing import parse_layout_string
 from tileas_xdsl.layout import Layout
-from tileas_xdsl.layout.output.text import parse_layout_type
 
 __all__ = [
     "SmemDescType",
@@ -87,7 +86,7 @@ class SmemDescViewType(ParametrizedAttribute, HandleViewType, TypeAttribute):
         with parser.in_angle_brackets():
             source = parser.parse_type()
             parser.parse_punctuation(",", ": a view has a layout")
-            layout: Any = parse_layout_string(parser, parse_layout_type)
+            layout: Any = parse_layout_string(parser, read_layout)
         if not isinstance(layout, Layout):
             parser.raise_error("the layout of a view of descriptors is a plain one")
         return source, LayoutAttr(layout)

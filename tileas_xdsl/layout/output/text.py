@@ -294,7 +294,7 @@ class _Scanner:
         try:
             return build()
         except LayoutError as error:
-            raise self.fail(str(error), position) from None
+            raise self.fail(str(error), position) from error
 
 
 class _TypeScanner(_Scanner):

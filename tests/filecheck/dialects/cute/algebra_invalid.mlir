@@ -4,7 +4,7 @@
 
 // A layout has a stride for each extent,
 
-// expected-error@+1 {{stride 1 is not congruent to shape (4,2)}}
+// expected-error@+1 {{expects no error(`stride 1 is not congruent to shape (4,2)`) in layout, but got "(4,2):1"}}
 func.func @f(%v: !cute.layout<"(4,2):1">) {
   func.return
 }

@@ -51,7 +51,7 @@ class DivByAttr(DivisibilityAttr, AssumePredicate):
 
     def verify(self) -> None:
         if isinstance(self.every, IntAttr) != isinstance(self.along, IntAttr):
-            raise VerifyException("every and along are given together or not at all")
+            raise _refused("nv_tileaa.assume.every_along_used_combination", self)
 
     def check(self, type_: Attribute) -> None:
         self._check_numbers()

@@ -168,8 +168,11 @@ class TileType(ParametrizedAttribute, TypeAttribute):
         if not (isinstance(self.element_type, PtrType) or self.element_type in ELEMENT_TYPES):
             elements = " or ".join(ELEMENTS)
             raise VerifyException(
-                f"failed to verify 'elementType': {elements} or Pointer type values, "
-                f"but got {self.element_type}"
+                message(
+                    "cuda_tile.tile.failed_verify_element_type",
+                    elements=elements,
+                    given=self.element_type,
+                )
             )
         check_tile(self.get_shape(), self.element_type)
 

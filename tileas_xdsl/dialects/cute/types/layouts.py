@@ -13,22 +13,36 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
+from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.dialects.cute.types.tuples import print_quoted
 from tileas_xdsl.dialects.shared_parsing import parse_quoted_layout
 from tileas_xdsl.layout import ComposedLayout, Layout
-from tileas_xdsl.layout.errors import LayoutError
+from tileas_xdsl.layout.errors import CongruenceError, LayoutError, LayoutSyntaxError
 from tileas_xdsl.layout.output.text import parse_layout_type
 
 
+def read_layout(text: str) -> Layout | ComposedLayout:
+    """Return the layout that a type of CuTe IR writes."""
+    try:
+        return parse_layout_type(text)
+    except LayoutSyntaxError as error:
+        if not isinstance(error.__cause__, CongruenceError):
+            raise
+        reason = message(
+            "cute.layout_syntax.expects_no_error_x", error=error.reason, text=error.text
+        )
+        raise LayoutSyntaxError(reason, error.text, error.position) from error
+
+
 def _plain(text: str) -> Layout:
-    layout = parse_layout_type(text)
+    layout = read_layout(text)
     if not isinstance(layout, Layout):
         raise LayoutError(f"{layout} is composed: its type is !cute.composed_layout")
     return layout
 
 
 def _composed(text: str) -> ComposedLayout:
-    layout = parse_layout_type(text)
+    layout = read_layout(text)
     if not isinstance(layout, ComposedLayout):
         raise LayoutError(f"{layout} is not composed: its type is !cute.layout")
     return layout

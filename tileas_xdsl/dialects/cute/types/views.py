@@ -22,7 +22,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace, AddressSpaceAttr
-from tileas_xdsl.dialects.cute.types.layouts import AnyLayoutType, layout_type
+from tileas_xdsl.dialects.cute.types.layouts import AnyLayoutType, layout_type, read_layout
 from tileas_xdsl.dialects.cute.types.pointers import (
     UNSWIZZLED,
     PtrType,
@@ -40,7 +40,7 @@ from tileas_xdsl.layout.composed import innermost
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.int_tuple import is_tuple, show
 from tileas_xdsl.layout.layout import coprofile
-from tileas_xdsl.layout.output.text import parse_layout_type, parse_tuple_type
+from tileas_xdsl.layout.output.text import parse_tuple_type
 
 
 @dataclass(frozen=True, init=False)
@@ -113,7 +113,7 @@ class PointedType(ParametrizedAttribute):
         with parser.in_angle_brackets():
             element, space = parse_element_and_space(parser)
             alignment, swizzle = parse_clauses(parser)
-            layout: Any = parse_layout_string(parser, parse_layout_type)
+            layout: Any = parse_layout_string(parser, read_layout)
         if alignment is None:
             alignment = natural_alignment(element)
         return element, space, IntAttr(alignment), swizzle, layout_type(layout)
@@ -198,7 +198,7 @@ class CoordTensorType(ParametrizedAttribute, TypeAttribute):
         with parser.in_angle_brackets():
             start: Any = parse_layout_string(parser, parse_tuple_type)
             parser.parse_punctuation(",", ": a view of coordinates has a layout")
-            layout: Any = parse_layout_string(parser, parse_layout_type)
+            layout: Any = parse_layout_string(parser, read_layout)
         return IntTupleType(start), layout_type(layout)
 
     def print_parameters(self, printer: Printer) -> None:

@@ -122,13 +122,19 @@ def _check_elements(op: Operation, atom: MmaAtom, types: DotTypes) -> None:
         check_element_of_atom(op, atom, name, given, wanted)
 
 
+_INPUT_PRECISION = "nv_tileas.dot.atom_input_precision_incompatible"
+_ACCUMULATOR_TYPE = "nv_tileas.dot.atom_output_type_mismatch"
+
+
 def check_element_of_atom(
     op: Operation, atom: MmaAtom, operand: str, given: str, wanted: str
 ) -> None:
     """The elements of an operand are those that its atom multiplies."""
     wanted = canonical_name(wanted)
     if given not in _STORED_AS.get(wanted, (wanted,)):
-        raise op_error(op, f"{operand} has elements {given}, but '{atom.word}' takes {wanted}")
+        key = _ACCUMULATOR_TYPE if operand == "C" else _INPUT_PRECISION
+        values = {"operand": operand, "given": given, "atom": atom.word, "wanted": wanted}
+        raise op_error(op, message(key, **values))
 
 
 def check_elements_of_instruction(op: Operation, atom: MmaAtom) -> None:

@@ -21,6 +21,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
+from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.dialects.cuda_tile.hints import OptimizationHintsAttr
 from tileas_xdsl.dialects.cuda_tile.types.predicates import BoundedAttr, DivByAttr, SameElementsAttr
 from tileas_xdsl.dialects.cuda_tile.types.scalars import FLOAT_CLASSES, bit_width
@@ -67,7 +68,7 @@ class Attributes:
         start = cursor.position
         tag = cursor.byte("the tag of an attribute")
         if tag not in _TAGGED:
-            raise cursor.error(f"there is no attribute with the tag {tag}", start)
+            raise cursor.error(message("bytecode.unknown_attribute_tag", tag=tag), start)
         if self._depth >= MAX_NESTING:
             raise cursor.error(f"more than {MAX_NESTING} attributes inside one another", start)
         self._depth += 1

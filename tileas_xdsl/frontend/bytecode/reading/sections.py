@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.frontend.bytecode.layout import (
     ALIGNED,
     ALIGNMENT,
@@ -61,20 +62,34 @@ def split_sections(data: bytes, file: str) -> Sections:
 
 
 def _read_version(cursor: Cursor) -> Version:
-    if not cursor.data.startswith(MAGIC):
-        raise cursor.error("this is no Tile IR bytecode: it does not begin with 7F 'TileIR' 00")
-    cursor.position = len(MAGIC)
+    _check_magic(cursor)
     header = cursor.take(HEADER_BYTES - len(MAGIC), "the version")
     version = Version(header[0], header[1])
     tag = int.from_bytes(header[2:], "little")
-    if version not in READABLE:
-        known = f"{READABLE[0]} to {READABLE[-1]}"
-        message = f"version {version} of the bytecode is not supported, only {known}"
-        raise cursor.error(message, len(MAGIC))
-    if tag:
-        message = f"version {version} with the tag {tag} is a preview, which is not supported"
-        raise cursor.error(message, len(MAGIC) + 2)
+    if version not in READABLE or tag:
+        unsupported = message(
+            "bytecode.unsupported_tile_version",
+            version=version,
+            tag=tag,
+            first=READABLE[0],
+            last=READABLE[-1],
+        )
+        raise cursor.error(unsupported, len(MAGIC))
     return version
+
+
+def _check_magic(cursor: Cursor) -> None:
+    """Pass the magic number byte by byte, as the public reader does."""
+    for position, expected in enumerate(MAGIC):
+        given = cursor.byte("the magic number 7F 'TileIR' 00")
+        if given != expected:
+            wrong = message(
+                "bytecode.invalid_magic_number_position",
+                position=position,
+                given=given,
+                expected=expected,
+            )
+            raise cursor.error(wrong, position)
 
 
 def _next_section(cursor: Cursor, version: Version) -> tuple[Section, Cursor] | None:
@@ -87,8 +102,9 @@ def _next_section(cursor: Cursor, version: Version) -> tuple[Section, Cursor] | 
         raise cursor.error(f"there is no section with the id {number & ~ALIGNED}", start) from None
     since = SECTION_SINCE.get(section, version)
     if version < since:
-        message = f"section {section.title} exists from version {since} on, this is {version}"
-        raise cursor.error(message, start)
+        raise cursor.error(
+            f"section {section.title} exists from version {since} on, this is {version}", start
+        )
     if section is Section.END:
         if number & ALIGNED:
             raise cursor.error("the end section has an alignment", start)
@@ -116,6 +132,7 @@ def _align(cursor: Cursor, section: Section, *, aligned: bool) -> None:
         raise cursor.error(f"the alignment {alignment} is no power of two", start)
     required = ALIGNMENT.get(section, 1)
     if alignment % required:
-        message = f"section {section.title} is aligned to {alignment} bytes instead of {required}"
-        raise cursor.error(message, start)
+        raise cursor.error(
+            f"section {section.title} is aligned to {alignment} bytes instead of {required}", start
+        )
     cursor.pad(alignment, origin=0)

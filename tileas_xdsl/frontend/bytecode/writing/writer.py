@@ -34,6 +34,7 @@ from tileas_xdsl.frontend.bytecode.writing.attribute_writer import AttributeWrit
 from tileas_xdsl.frontend.bytecode.writing.body_writer import BodyWriter
 from tileas_xdsl.frontend.bytecode.writing.debug_table import DebugTable, scope_of
 from tileas_xdsl.frontend.bytecode.writing.output import Numbering, Output
+from tileas_xdsl.frontend.bytecode.writing.self_contained import check_self_contained
 from tileas_xdsl.frontend.bytecode.writing.type_table import TypeTable
 from tileas_xdsl.frontend.bytecode.writing.unwritable import UnwritableError
 
@@ -44,7 +45,9 @@ def write_bytecode(module: ModuleOp, version: Version = LATEST) -> bytes:
     The module must be valid.  The name of the `cuda_tile.module` is not written, and globals come
     before functions.  Raises `OpError` at an operation that this version cannot represent.
     """
-    return _Writer(version).file(_kernels(module))
+    kernels = _kernels(module)
+    check_self_contained(kernels)
+    return _Writer(version).file(kernels)
 
 
 def _kernels(module: ModuleOp) -> Operation:
@@ -72,7 +75,6 @@ class _Writer:
         ops = list(kernels.regions[0].block.ops)
         globals_ = self._globals([op for op in ops if op.name == "cuda_tile.global"])
         functions = self._functions([op for op in ops if op.name == "cuda_tile.entry"])
-        _refuse_others(ops)
         try:
             producer = self._producer(kernels)
         except UnwritableError as error:
@@ -186,9 +188,3 @@ def _says_nothing(value: Attribute | None) -> bool:
 def _refuse_attributes(attributes: Mapping[str, Attribute]) -> None:
     for name in attributes:
         raise UnwritableError(f"there is no place for its attribute '{name}'")
-
-
-def _refuse_others(ops: Sequence[Operation]) -> None:
-    for op in ops:
-        if op.name not in ("cuda_tile.entry", "cuda_tile.global"):
-            raise op_error(op, "cannot be written as bytecode: it is no entry and no global")

@@ -99,7 +99,7 @@
 %2 = nv_tileas.block_scaled_mma %a, %b, %c scales(%s : tensor<128x2xf8E8M0FNU>, %v : tensor<2x32xf8E8M0FNU>) {atom = #nv_tileas<atom tcgen05_e4m3_e4m3_f32>} : tensor<128x64xf8E4M3FN>, tensor<64x64xf8E4M3FN>, tensor<128x64xf32> -> tensor<128x64xf32>
 // expected-error@+1 {{'nv_tileas.block_scaled_mma' op the atom of a product multiplies matrices; 'ldg' does not}}
 %3 = nv_tileas.block_scaled_mma %a, %b, %c scales(%s : tensor<128x2xf8E8M0FNU>, %w : tensor<2x64xf8E8M0FNU>) {atom = #nv_tileas<atom ldg>} : tensor<128x64xf8E4M3FN>, tensor<64x64xf8E4M3FN>, tensor<128x64xf32> -> tensor<128x64xf32>
-// expected-error@+1 {{'nv_tileas.block_scaled_mma' op B has elements f8e4m3, but 'tcgen05_e4m3_e5m2_f32' takes f8e5m2}}
+// expected-error@+1 {{'nv_tileas.block_scaled_mma' op atom input precision incompatible with operand type: B has elements f8e4m3, but 'tcgen05_e4m3_e5m2_f32' takes f8e5m2}}
 %4 = nv_tileas.block_scaled_mma %a, %b, %c scales(%s : tensor<128x2xf8E8M0FNU>, %w : tensor<2x64xf8E8M0FNU>) {atom = #nv_tileas<atom tcgen05_e4m3_e5m2_f32>} : tensor<128x64xf8E4M3FN>, tensor<64x64xf8E4M3FN>, tensor<128x64xf32> -> tensor<128x64xf32>
 // expected-error@+1 {{'nv_tileas.block_scaled_mma' op the atom scales 16 elements, the operands 32}}
 %5 = nv_tileas.block_scaled_mma %a, %b, %c scales(%s : tensor<128x2xf8E8M0FNU>, %w : tensor<2x64xf8E8M0FNU>) {atom = #nv_tileas<atom tcgen05_e4m3_e4m3_f32<scale_vector = 16>>} : tensor<128x64xf8E4M3FN>, tensor<64x64xf8E4M3FN>, tensor<128x64xf32> -> tensor<128x64xf32>

@@ -36,9 +36,9 @@
 %d, %e = "test.op"() : () -> (tensor<64x32xf8E4M3FN>, tensor<32x64xf8E5M2>)
 // expected-error@+1 {{'nv_tileas.dot' op multiplies elements of one type, not f16 by bf16}}
 %0 = nv_tileas.dot %a, %b, %c {atom = #nv_tileas<atom mma_f16_bf16_f32>} : tensor<64x32xf16>, tensor<32x64xbf16>, tensor<64x64xf32> -> tensor<64x64xf32>
-// expected-error@+1 {{'nv_tileas.dot' op A has elements f8e4m3, but 'wgmma_f16_f16_f32' takes f16}}
+// expected-error@+1 {{'nv_tileas.dot' op atom input precision incompatible with operand type: A has elements f8e4m3, but 'wgmma_f16_f16_f32' takes f16}}
 %1 = nv_tileas.dot %d, %e, %c {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x32xf8E4M3FN>, tensor<32x64xf8E5M2>, tensor<64x64xf32> -> tensor<64x64xf32>
-// expected-error@+1 {{'nv_tileas.dot' op B has elements f8e5m2, but 'wgmma_e4m3_e4m3_f32' takes f8e4m3}}
+// expected-error@+1 {{'nv_tileas.dot' op atom input precision incompatible with operand type: B has elements f8e5m2, but 'wgmma_e4m3_e4m3_f32' takes f8e4m3}}
 %2 = nv_tileas.dot %d, %e, %c {atom = #nv_tileas<atom wgmma_e4m3_e4m3_f32>} : tensor<64x32xf8E4M3FN>, tensor<32x64xf8E5M2>, tensor<64x64xf32> -> tensor<64x64xf32>
 
 %3 = nv_tileas.dot %d, %e, %c {atom = #nv_tileas<atom wgmma_e4m3_e5m2_f32>} : tensor<64x32xf8E4M3FN>, tensor<32x64xf8E5M2>, tensor<64x64xf32> -> tensor<64x64xf32>
@@ -53,7 +53,7 @@
 %h = "test.op"() : () -> tensor<8x8xf32>
 // expected-error@+1 {{'nv_tileas.dot' op expects #C element type to be f32, but got f16}}
 %0 = nv_tileas.dot %a, %b, %c {atom = #nv_tileas<atom mma_bf16_bf16_f16>} : tensor<64x32xbf16>, tensor<32x64xbf16>, tensor<64x64xf16> -> tensor<64x64xf16>
-// expected-error@+1 {{'nv_tileas.dot' op C has elements f16, but 'mma_f16_f16_f32' takes f32}}
+// expected-error@+1 {{'nv_tileas.dot' op atom output type does not match accumulator: C has elements f16, but 'mma_f16_f16_f32' takes f32}}
 %1 = nv_tileas.dot %d, %e, %c {atom = #nv_tileas<atom mma_f16_f16_f32>} : tensor<64x32xf16>, tensor<32x64xf16>, tensor<64x64xf16> -> tensor<64x64xf16>
 // expected-error@+1 {{'nv_tileas.dot' op accumulates f64 in f64, not in f32}}
 %2 = nv_tileas.dot %g, %g, %h {atom = #nv_tileas<atom mma_f64_f64_f32>} : tensor<8x8xf64>, tensor<8x8xf64>, tensor<8x8xf32> -> tensor<8x8xf32>
@@ -109,9 +109,9 @@
 %a, %c = "test.op"() : () -> (tensor<64x32xf16>, tensor<64x32xf16>)
 // expected-error@+1 {{'nv_tileas.dot' op the atom of a product multiplies matrices; 'stg' does not}}
 %0 = nv_tileas.dot %a, %a, %c {atom = #nv_tileas<atom stg>, signedness_a = #nv_tileas<signedness signed>} : tensor<64x32xf16>, tensor<64x32xf16>, tensor<64x32xf16> -> tensor<64x32xf16>
-// expected-error@+1 {{'nv_tileas.dot' op A has elements f16, but 'mma_bf16_bf16_f32' takes bf16}}
+// expected-error@+1 {{'nv_tileas.dot' op atom input precision incompatible with operand type: A has elements f16, but 'mma_bf16_bf16_f32' takes bf16}}
 %1 = nv_tileas.dot %a, %a, %c {atom = #nv_tileas<atom mma_bf16_bf16_f32>, signedness_a = #nv_tileas<signedness signed>} : tensor<64x32xf16>, tensor<64x32xf16>, tensor<64x32xf16> -> tensor<64x32xf16>
-// expected-error@+1 {{'nv_tileas.dot' op C has elements f16, but 'mma_f16_f16_f32' takes f32}}
+// expected-error@+1 {{'nv_tileas.dot' op atom output type does not match accumulator: C has elements f16, but 'mma_f16_f16_f32' takes f32}}
 %2 = nv_tileas.dot %a, %a, %c {atom = #nv_tileas<atom mma_f16_f16_f32>, signedness_a = #nv_tileas<signedness signed>} : tensor<64x32xf16>, tensor<64x32xf16>, tensor<64x32xf16> -> tensor<64x32xf16>
 // expected-error@+1 {{'nv_tileas.dot' op signedness_a is for integers; the operand has f16}}
 %3 = nv_tileas.dot %a, %a, %c {atom = #nv_tileas<atom mma_f16_f16_f16>, signedness_a = #nv_tileas<signedness signed>} : tensor<64x32xf16>, tensor<64x32xf16>, tensor<64x32xf16> -> tensor<64x32xf16>
