@@ -211,9 +211,9 @@ class _PtxSource:
 
     def line_of_entry(self, entry: str) -> int | None:
         """The line where an entry begins."""
-        for number, line in enumerate(self._lines, 1):
+        for index, line in enumerate(self._lines, 1):
             if (match := _ENTRY.search(line)) and match[1] == entry:
-                return number
+                return index
         return None
 
 

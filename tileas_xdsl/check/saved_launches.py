@@ -33,8 +33,8 @@ class SavedLaunch:
         folder.mkdir(parents=True, exist_ok=True)
         pairs = zip(self.values, self.kernel.parameters, strict=True)
         args = [
-            _argument(folder, f"{name}.{number}", value, of)
-            for number, (value, of) in enumerate(pairs)
+            _argument(folder, f"{name}.{index}", value, of)
+            for index, (value, of) in enumerate(pairs)
         ]
         (folder / f"{name}.ptx").write_text(self.text, encoding="utf-8")
         launch: dict[str, Any] = {"kernel": self.kernel.name, "grid": list(self.grid)}

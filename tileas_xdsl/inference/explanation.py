@@ -44,13 +44,13 @@ def _title(buffer: Buffer) -> str:
 
 
 def _loops(program: Program, decisions: Decisions) -> Iterator[str]:
-    for number, operation in enumerate(program.operations):
-        converted = [c for c in decisions.conversions if c.operation == number]
-        decision = decisions.loops.get(number)
+    for index, operation in enumerate(program.operations):
+        converted = [c for c in decisions.conversions if c.operation == index]
+        decision = decisions.loops.get(index)
         if decision is None and not converted:
             continue
         lines = [named(operation), *(_execution(decision) if decision else ())]
-        lines += _because(f"loop {number}", program, decisions)
+        lines += _because(f"loop {index}", program, decisions)
         yield "\n".join([*lines, *map(_conversion, converted)])
 
 

@@ -48,18 +48,18 @@ def spelled_out(program: Program, decisions: Decisions) -> tuple[Program, Decisi
     trips: list[int] = []
     loops: dict[int, LoopDecision] = {}
     numbers: dict[int, int] = {}
-    for number, operation in enumerate(program.operations):
-        staged = [one for one in decisions.staged if one.operation == number]
+    for index, operation in enumerate(program.operations):
+        staged = [one for one in decisions.staged if one.operation == index]
         for one in staged:
             buffers[name_of(one)] = _copy_of(one, program)
         rewritten = _staged(operation, staged)
-        for is_center, each, decision in _around(program, decisions, number, rewritten, staged):
+        for is_center, each, decision in _around(program, decisions, index, rewritten, staged):
             if is_center:
-                numbers[number] = len(operations)
+                numbers[index] = len(operations)
             if decision is not None:
                 loops[len(operations)] = decision
             operations.append(each)
-            trips.append(program.trips[number] if program.trips else 1)
+            trips.append(program.trips[index] if program.trips else 1)
     conversions = tuple(
         replace(one, operation=numbers[one.operation]) for one in decisions.conversions
     )

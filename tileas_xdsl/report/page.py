@@ -62,7 +62,7 @@ class _Encoder:
 
     @cached_property
     def _numbers(self) -> Mapping[Location, int]:
-        return {place: number for number, place in enumerate(self.report.places)}
+        return {place: index for index, place in enumerate(self.report.places)}
 
     def _place(self, place: Location) -> Sequence[str | int]:
         return [_relative(place.file), place.line, place.column]

@@ -45,15 +45,15 @@ def draw_roofline(facts: KernelFacts) -> str:
     """An SVG of flops a cycle over flops a byte; empty without arithmetic on data of memory."""
     points = [
         point
-        for number, loop in enumerate(facts.loops)
-        if (point := _point(f"loop {number}", loop.roofline, loop)) is not None
+        for index, loop in enumerate(facts.loops)
+        if (point := _point(f"loop {index}", loop.roofline, loop)) is not None
     ]
     if (outside := _point("outside of loops", facts.outside, None)) is not None:
         points.append(outside)
     if not points:
         return ""
     axes = _axes(points)
-    drawn = [part for number, point in enumerate(points) for part in _drawn(point, number, axes)]
+    drawn = [part for index, point in enumerate(points) for part in _drawn(point, index, axes)]
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{_HEIGHT}" '
         f'viewBox="0 0 {_WIDTH} {_HEIGHT}" font-family="monospace" font-size="11" '

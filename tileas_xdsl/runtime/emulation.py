@@ -165,8 +165,8 @@ class _Arguments:
         """Return the arguments with contiguous arrays."""
         own = [_contiguous(value) for value in args]
         known: dict[int, Any] = {}
-        for number, value in enumerate(own):
-            known.setdefault(id(value), _in_memory(value, f"argument {number}"))
+        for index, value in enumerate(own):
+            known.setdefault(id(value), _in_memory(value, f"argument {index}"))
         return _Arguments(own, [known[id(value)] for value in own])
 
     def in_memory(self, value: Any) -> Any:

@@ -187,8 +187,8 @@ class Launcher:
         handle = stream_handle(stream, items.values)
         staged = self._staged(items, handle)
         arrays = [
-            staged[number].place if number in staged else device_array(value, name)
-            for number, (value, name) in enumerate(zip(items.values, items.names, strict=False))
+            staged[index].place if index in staged else device_array(value, name)
+            for index, (value, name) in enumerate(zip(items.values, items.names, strict=False))
         ]
         prepared = self._parameters_of(items, arrays, extents, handle)
         self._start(extents, handle, prepared)
@@ -224,11 +224,11 @@ class Launcher:
     def _staged(self, items: LaunchItems, stream: int) -> Mapping[int, _Staged]:
         """Copy numpy arrays to the GPU, with a warning; return them by index of the item."""
         found: dict[int, _Staged] = {}
-        for number, (value, name) in enumerate(zip(items.values, items.names, strict=False)):
+        for index, (value, name) in enumerate(zip(items.values, items.names, strict=False)):
             if not isinstance(value, np.ndarray) or not value.ndim:
                 continue
             array = cast("Array", value)
-            found[number] = _Staged(name, array, to_device(array, self.device, name, stream))
+            found[index] = _Staged(name, array, to_device(array, self.device, name, stream))
         if found:
             names = ", ".join(f"'{one.name}'" for one in found.values())
             text = f"{names}: arrays of numpy's are copied to the GPU and back"
@@ -240,9 +240,9 @@ class Launcher:
         places: dict[int, DeviceArray] = {}
         stand_ins: list[Any] = []
         alignments = items.alignments(POINTER_ALIGNMENT)
-        for number, (value, found) in enumerate(zip(items.values, arrays, strict=True)):
+        for index, (value, found) in enumerate(zip(items.values, arrays, strict=True)):
             if found is not None:
-                self._check_array(found, items.names[number], alignments[number])
+                self._check_array(found, items.names[index], alignments[index])
             stand_ins.append(value if found is None else found.shadow)
             if found is not None:
                 places[id(stand_ins[-1])] = found
@@ -308,7 +308,7 @@ class Launcher:
         keep: list[object] = []
         places = (ctypes.c_void_p * len(self.abi.parameters))()
         pairs = zip(self.abi.parameters, self._parameters, strict=True)
-        for number, (name, parameter) in enumerate(pairs):
+        for index, (name, parameter) in enumerate(pairs):
             if maps and name.startswith(TENSOR_MAP):
                 one: Any = TensorMapMemory(maps[int(name.split()[-1])])
             elif name == ARENA:
@@ -320,7 +320,7 @@ class Launcher:
                 one = self._one(name, parameter, given)
             keep.append(one)
             is_map = isinstance(one, TensorMapMemory)
-            places[number] = one.address if is_map else ctypes.addressof(one)
+            places[index] = one.address if is_map else ctypes.addressof(one)
         return _Prepared(places, keep)
 
     def _table(self, table: AddressTable, given: _Given, stream: int) -> Memory:

@@ -97,11 +97,11 @@ def difference_of(
     expected: Sequence[Any], found: Sequence[Any], tolerance: float | None = None
 ) -> Difference | None:
     """The first argument that differs between two levels."""
-    for number, (old, new) in enumerate(zip(expected, found, strict=True)):
+    for index, (old, new) in enumerate(zip(expected, found, strict=True)):
         limit = tolerance_of(old) if tolerance is None else tolerance
         difference = first_difference([old], [new], limit)
         if difference is not None:
-            return replace(difference, argument=number)
+            return replace(difference, argument=index)
     return None
 
 

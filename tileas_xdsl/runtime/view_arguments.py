@@ -62,8 +62,8 @@ def check_views(kernel: func.FuncOp | EntryOp, args: Sequence[Any]) -> None:
         raise ArgumentError(
             f"@{kernel.sym_name.data} takes {len(parameters)} arguments, but got {len(args)}"
         )
-    for number, (parameter, value) in enumerate(zip(parameters, args, strict=True)):
-        name = parameter.name_hint or f"argument {number}"
+    for index, (parameter, value) in enumerate(zip(parameters, args, strict=True)):
+        name = parameter.name_hint or f"argument {index}"
         for fault in _faults(parameter.type, value):
             raise ArgumentError(f"'{name}' {fault}")
 

@@ -24,9 +24,9 @@ class LineLocations:
         files = {m[1]: file_name_from_ptx(m[2]) for m in map(_FILE.match, self.lines) if m}
         self._starts: list[int] = []
         self._locations: list[Location] = []
-        for number, line in enumerate(self.lines, 1):
+        for index, line in enumerate(self.lines, 1):
             if (match := _LOC.match(line)) and match[1] in files:
-                self._starts.append(number)
+                self._starts.append(index)
                 location = Location(files[match[1]], int(match[2]), max(1, int(match[3])))
                 self._locations.append(location)
 

@@ -75,8 +75,8 @@ def module_of(text: str) -> ModuleOp:
     found = launches(function)
     return ModuleOp(
         [
-            _function(function, launch, found.scratch, number)
-            for number, launch in enumerate(found.found)
+            _function(function, launch, found.scratch, index)
+            for index, launch in enumerate(found.found)
         ]
     )
 

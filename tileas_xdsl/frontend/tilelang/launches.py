@@ -48,9 +48,9 @@ def launches(function: Node) -> Launches:
     if not any(_is_launch(part) for part in parts):
         return Launches(scratch, [Launch((), (), body)])
     found: list[Launch] = []
-    for number, part in enumerate(parts):
+    for index, part in enumerate(parts):
         if _is_launch(part):
-            before = [p for p in parts[:number] if not _is_launch(p)]
+            before = [p for p in parts[:index] if not _is_launch(p)]
             found.append(Launch(before, *_unwrapped(part)))
     return Launches(scratch, found)
 

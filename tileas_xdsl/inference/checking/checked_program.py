@@ -49,8 +49,8 @@ class CheckedProgram:
     def loops(self) -> tuple[tuple[int, Loop, LoopDecision], ...]:
         """The loops, each with its index among the operations and its decision."""
         return tuple(
-            (number, operation, self.decisions.loops[number])
-            for number, operation in enumerate(self.program.operations)
+            (index, operation, self.decisions.loops[index])
+            for index, operation in enumerate(self.program.operations)
             if isinstance(operation, Loop)
         )
 

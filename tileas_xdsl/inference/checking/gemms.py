@@ -19,9 +19,9 @@ WARP = 32
 
 def wrong_products(question: CheckedProgram) -> Iterator[Finding]:
     """Products whose operands or accumulators are not the fragments of an instruction."""
-    for number, operation in enumerate(question.program.operations):
+    for index, operation in enumerate(question.program.operations):
         if isinstance(operation, Gemm):
-            yield from _product(question, number, operation)
+            yield from _product(question, index, operation)
 
 
 def _product(question: CheckedProgram, number: int, gemm: Gemm) -> Iterator[Finding]:

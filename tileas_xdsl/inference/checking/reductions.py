@@ -13,13 +13,13 @@ from tileas_xdsl.inference.program import Buffer, CumSum, Reduce, Scope
 
 def wrong_reductions(question: CheckedProgram) -> Iterator[Finding]:
     """Reductions of other shapes, or with owners that have nothing of the row."""
-    for number, operation in enumerate(question.program.operations):
+    for index, operation in enumerate(question.program.operations):
         if isinstance(operation, (Reduce, CumSum)):
             text = _shapes(question, operation)
             if text:
                 yield Finding(Rule.REDUCTION, text, operation.location)
             elif isinstance(operation, Reduce):
-                yield from first(_strangers(question, number, operation))
+                yield from first(_strangers(question, index, operation))
 
 
 def _shapes(question: CheckedProgram, operation: Reduce | CumSum) -> str:

@@ -21,8 +21,8 @@ def check_annotations(program: Program) -> None:
         for name, layout in program.annotations.items()
     ]
     prescribed += [
-        (f"loop {number}", loop.extents, loop.annotation, loop.location)
-        for number, loop in enumerate(program.operations)
+        (f"loop {index}", loop.extents, loop.annotation, loop.location)
+        for index, loop in enumerate(program.operations)
         if isinstance(loop, Loop) and loop.annotation is not None
     ]
     for subject, shape, layout, location in prescribed:

@@ -151,11 +151,11 @@ def _work_items(program: Program, views: Views) -> list[WorkItem]:
     return [
         work_item_of(
             program,
-            number,
+            index,
             views,
             required_fragments(program, operation, views) if isinstance(operation, Gemm) else None,
         )
-        for number, operation in enumerate(program.operations)
+        for index, operation in enumerate(program.operations)
     ]
 
 

@@ -58,8 +58,8 @@ class Engine:
     def loops(self) -> Mapping[int, LoopUses]:
         """The loops of the program and how they use fragments."""
         return {
-            number: uses_of(self.program, operation)
-            for number, operation in enumerate(self.program.operations)
+            index: uses_of(self.program, operation)
+            for index, operation in enumerate(self.program.operations)
             if isinstance(operation, Loop)
         }
 

@@ -97,9 +97,9 @@ class Uses:
     def users(self) -> Mapping[str, tuple[int, ...]]:
         """By fragment, the operations that touch it, in order."""
         result: dict[str, list[int]] = {}
-        for number, names in enumerate(self.fragments):
+        for index, names in enumerate(self.fragments):
             for name in names:
-                result.setdefault(name, []).append(number)
+                result.setdefault(name, []).append(index)
         return {name: tuple(numbers) for name, numbers in result.items()}
 
     @cached_property

@@ -222,10 +222,10 @@ def check(kernel: func.FuncOp, args: Sequence[Any]) -> Sequence[Any]:
             f"but got {len(args)}"
         )
     return [
-        _scalar(number, parameter, value)
+        _scalar(index, parameter, value)
         if parameter.shape is None
-        else _array(number, parameter, value)
-        for number, (parameter, value) in enumerate(zip(parameters, args, strict=True))
+        else _array(index, parameter, value)
+        for index, (parameter, value) in enumerate(zip(parameters, args, strict=True))
     ]
 
 
@@ -242,8 +242,8 @@ def bind(
     parameters = parameters_of(kernel)
     checked = check(kernel, args)
     names = [
-        f"%{parameter.name}" if parameter.name else f"argument {number}"
-        for number, parameter in enumerate(parameters)
+        f"%{parameter.name}" if parameter.name else f"argument {index}"
+        for index, parameter in enumerate(parameters)
     ]
     arrays = [
         (name, array)

@@ -42,7 +42,7 @@ def bound_descriptors(
     if host_maps is not None and any(recipe.is_window for recipe in recipes.values()):
         maps = host_maps()
     found: dict[int, Descriptor] = {}
-    for number, (position, recipe) in enumerate(recipes.items()):
+    for index, (position, recipe) in enumerate(recipes.items()):
         argument = kernel.body.blocks[0].args[position]
         at = _first_use(kernel, argument)
         array = values.get(recipe.argument)
@@ -56,7 +56,7 @@ def bound_descriptors(
         if recipe.is_window:
             if maps is None:
                 raise fault(at, _unknown(argument, array.memory))
-            view = _window(view, maps[number])
+            view = _window(view, maps[index])
         box = tuple(reversed(recipe.box))
         tensor_map = tensor_map_of(at, view, recipe.box, _modes(recipe))
         found[position] = Descriptor(view, box, tensor_map, recipe.pixels)

@@ -111,7 +111,7 @@ def _run_share(content: bytes, clusters: Sequence[tuple[int, Grid]]) -> _Share |
         reported = SimulationError(*error.diagnostics)
         reported.printed = error.printed
         return reported
-    numbers = {op: number for number, op in enumerate(launch.kernel.walk())}
+    numbers = {op: index for index, op in enumerate(launch.kernel.walk())}
     records = [_records_of(memory, numbers) for memory in memories]
     pairs = zip(before, memories, strict=True)
     changed = [(np.flatnonzero(old != memory.bytes), memory.bytes) for old, memory in pairs]
@@ -132,8 +132,8 @@ def _check_races(
 ) -> None:
     """Report a block that writes memory which a block of another process accesses."""
     operations = list(launch.kernel.walk())
-    for number, memory in enumerate(launch.arguments.memories):
-        shares = [share[number] for share in records]
+    for position, memory in enumerate(launch.arguments.memories):
+        shares = [share[position] for share in records]
         for index, share in enumerate(shares):
             writes = [pair for pair in share if pair[0].is_write]
             for other, there in enumerate(shares):

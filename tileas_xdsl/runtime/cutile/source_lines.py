@@ -34,12 +34,12 @@ class SourceLines:
         files = {m[1]: m[2] for line in lines if (m := _FILE.match(line))}
         starts: list[int] = []
         places: list[tuple[str, int, int] | None] = []
-        for number, line in enumerate(lines, 1):
+        for index, line in enumerate(lines, 1):
             if found := _LOC.match(line):
-                starts.append(number)
+                starts.append(index)
                 places.append((files[found[1]], int(found[2]), int(found[3])))
             elif _END.match(line):
-                starts.append(number)
+                starts.append(index)
                 places.append(None)
         return SourceLines(starts, places)
 

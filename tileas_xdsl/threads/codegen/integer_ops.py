@@ -14,19 +14,19 @@ from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 _INDEX = IndexType()
 
 
-def index_constant(e: ThreadBuilder, number: int) -> SSAValue:
+def index_constant(e: ThreadBuilder, value: int) -> SSAValue:
     """Return an `index` constant."""
-    return e.constant(number, _INDEX)
+    return e.constant(value, _INDEX)
 
 
-def i32_constant(e: ThreadBuilder, number: int) -> SSAValue:
+def i32_constant(e: ThreadBuilder, value: int) -> SSAValue:
     """Return an `i32` constant."""
-    return e.constant(number, i32)
+    return e.constant(value, i32)
 
 
-def i64_constant(e: ThreadBuilder, number: int) -> SSAValue:
+def i64_constant(e: ThreadBuilder, value: int) -> SSAValue:
     """Return an `i64` constant."""
-    return e.constant(number, i64)
+    return e.constant(value, i64)
 
 
 def cta_mask(e: ThreadBuilder, bits: int) -> SSAValue:
@@ -39,11 +39,11 @@ def i1_constant(e: ThreadBuilder, value: bool) -> SSAValue:
     return e.constant(int(value), i1)
 
 
-def constant_like(e: ThreadBuilder, value: SSAValue, number: int) -> SSAValue:
+def constant_like(e: ThreadBuilder, value: SSAValue, constant: int) -> SSAValue:
     """Return a constant of the integer type of a value."""
     if isinstance(value.type, IndexType):
-        return index_constant(e, number)
-    return e.constant(number, IntegerType(bit_width(value.type)))
+        return index_constant(e, constant)
+    return e.constant(constant, IntegerType(bit_width(value.type)))
 
 
 def add(e: ThreadBuilder, a: SSAValue, b: SSAValue | int) -> SSAValue:
@@ -65,20 +65,20 @@ def multiply(e: ThreadBuilder, a: SSAValue, b: SSAValue | int) -> SSAValue:
     return e.insert(arith.MuliOp(a, b)).result
 
 
-def divide(e: ThreadBuilder, a: SSAValue, number: int) -> SSAValue:
-    """Return the quotient of an unsigned value by a number: a shift for a power of two."""
-    if number == 1:
+def divide(e: ThreadBuilder, a: SSAValue, divisor: int) -> SSAValue:
+    """Return the quotient of an unsigned value by a constant: a shift for a power of two."""
+    if divisor == 1:
         return a
-    if number & (number - 1):
-        return e.insert(arith.DivUIOp(a, constant_like(e, a, number))).result
-    return e.insert(arith.ShRUIOp(a, constant_like(e, a, number.bit_length() - 1))).result
+    if divisor & (divisor - 1):
+        return e.insert(arith.DivUIOp(a, constant_like(e, a, divisor))).result
+    return e.insert(arith.ShRUIOp(a, constant_like(e, a, divisor.bit_length() - 1))).result
 
 
-def modulo(e: ThreadBuilder, a: SSAValue, number: int) -> SSAValue:
-    """Return the remainder of an unsigned value by a number: a mask for a power of two."""
-    if number & (number - 1):
-        return e.insert(arith.RemUIOp(a, constant_like(e, a, number))).result
-    return e.insert(arith.AndIOp(a, constant_like(e, a, number - 1))).result
+def modulo(e: ThreadBuilder, a: SSAValue, divisor: int) -> SSAValue:
+    """Return the remainder of an unsigned value by a constant: a mask for a power of two."""
+    if divisor & (divisor - 1):
+        return e.insert(arith.RemUIOp(a, constant_like(e, a, divisor))).result
+    return e.insert(arith.AndIOp(a, constant_like(e, a, divisor - 1))).result
 
 
 def xor(e: ThreadBuilder, a: SSAValue, b: SSAValue | None) -> SSAValue:
@@ -91,9 +91,9 @@ def is_less(e: ThreadBuilder, a: SSAValue, b: SSAValue) -> SSAValue:
     return e.insert(arith.CmpiOp(a, b, "slt")).result
 
 
-def is_equal(e: ThreadBuilder, a: SSAValue, number: int) -> SSAValue:
-    """Return whether a value equals a number."""
-    return e.insert(arith.CmpiOp(a, constant_like(e, a, number), "eq")).result
+def is_equal(e: ThreadBuilder, a: SSAValue, constant: int) -> SSAValue:
+    """Return whether a value equals a constant."""
+    return e.insert(arith.CmpiOp(a, constant_like(e, a, constant), "eq")).result
 
 
 def logical_and(e: ThreadBuilder, a: SSAValue | None, b: SSAValue | None) -> SSAValue | None:

@@ -154,14 +154,14 @@ def _shuffled(
     for value in range(plan.source.values, plan.offset):
         file.elements.pop(value, None)
     words: list[SSAValue] = []
-    for number, (reads, offered) in enumerate(zip(plan.source_thread, plan.offered, strict=True)):
-        first = plan.offset + number * per
+    for index, (reads, offered) in enumerate(zip(plan.source_thread, plan.offered, strict=True)):
+        first = plan.offset + index * per
         needed = ((plan.assembly >= first) & (plan.assembly < first + per)).any(axis=1)
         lane = number_of(e, np.where(needed, reads % WARP, -1))
         elements = file.assembled(_offered_to_anybody(offered, reads, needed))
         words.append(_exchanged(e, file.joined(elements), lane))
-    for number, word in enumerate(words):
-        file.add(plan.offset + number * per, word)
+    for index, word in enumerate(words):
+        file.add(plan.offset + index * per, word)
     return file.assembled(plan.assembly)
 
 

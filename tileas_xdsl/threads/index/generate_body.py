@@ -69,8 +69,8 @@ def _branches(op: scf.IfOp, path: Path) -> Iterator[Step | Choice]:
     for arm, holds in zip(arms, (True, False), strict=True):
         yield from steps_of(arm, (*path, (op.cond, holds)))
     ends = [arm.last_op for arm in arms]
-    for number, result in enumerate(op.results):
-        taken, other = (end.operands[number] for end in ends if end is not None)
+    for index, result in enumerate(op.results):
+        taken, other = (end.operands[index] for end in ends if end is not None)
         yield Choice(result, op.cond, taken, other, path)
 
 

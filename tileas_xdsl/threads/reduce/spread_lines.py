@@ -88,7 +88,7 @@ class SpreadLines:
         """By register, the number of the value that it is combined in, by the first thread."""
         held: list[int] = self.values.held[0].tolist()
         lines: list[int] = self._lines_of_registers[0].tolist()
-        numbers = {line: number for number, line in enumerate(held)}
+        numbers = {line: index for index, line in enumerate(held)}
         return np.asarray([numbers.get(line, 0) for line in lines], dtype=np.int64)
 
     @cached_property

@@ -166,9 +166,9 @@ def _check(e: ThreadBuilder, accumulator: TmemAccumulator) -> None:
 
 def reserve_product_barriers(e: ThreadBuilder, products: Sequence[Operation]) -> None:
     """Allocate a barrier for each MMA that is awaited right after its issue."""
-    for number, op in enumerate(products):
+    for index, op in enumerate(products):
         check_place(op, "multiplies a tile that is written again")
-        name = f"product {number}"
+        name = f"product {index}"
         offset = e.plan.shared.allocate(op, name, BARRIER_BYTES, "mbarrier", BARRIER_BYTES)
         e.barriers[op] = offset
         with predicated(e, is_equal(e, thread_id(e), 0)):

@@ -277,10 +277,10 @@ def _loops(name: str, cubin: bytes) -> list[tuple[str, str]]:
 
     rows: list[tuple[str, str]] = []
     loops = [loop for loop in disassemble(cubin)[name].loops if len(loop.instructions) > SPIN]
-    for number, loop in enumerate(loops):
+    for index, loop in enumerate(loops):
         counts = loop.counts
         common = ", ".join(f"{count} {opcode}" for opcode, count in counts.most_common(6))
-        rows.append((f"loop {number}", f"{sum(counts.values())} instructions: {common}"))
+        rows.append((f"loop {index}", f"{sum(counts.values())} instructions: {common}"))
     return rows
 
 

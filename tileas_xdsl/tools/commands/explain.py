@@ -204,8 +204,8 @@ def _explain_buffers(
     assert isinstance(module, ModuleOp)
     name = module_target(module, target).name
     found = [_laid_out(kernel, name, mode) for kernel in kernels]
-    for number, (kernel, (program, decisions)) in enumerate(zip(kernels, found, strict=True)):
-        gap = "\n" if number else ""
+    for index, (kernel, (program, decisions)) in enumerate(zip(kernels, found, strict=True)):
+        gap = "\n" if index else ""
         typer.echo(f"{gap}@{_name(kernel)}: mode {mode}, {explanation(program, decisions)}")
     if svg is not None:
         _draw(svg, [(_name(k), *each) for k, each in zip(kernels, found, strict=True)])

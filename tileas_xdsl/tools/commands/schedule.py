@@ -43,11 +43,11 @@ def schedule(
     from tileas_xdsl.tools.inputs.programs import reported_errors
 
     with reported_errors():
-        for number, found in enumerate(_schedules(input_file, kernel, target, sig, solver)):
+        for index, found in enumerate(_schedules(input_file, kernel, target, sig, solver)):
             text = found if isinstance(found, str) else loop_table(found)
-            typer.echo(f"loop {number}: {text}")
+            typer.echo(f"loop {index}: {text}")
             if svg is not None and not isinstance(found, str):
-                _draw(found, svg, number)
+                _draw(found, svg, index)
 
 
 def _schedules(

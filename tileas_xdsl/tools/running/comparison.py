@@ -40,9 +40,9 @@ def first_difference(before: Values, after: Values, tolerance: float = 0.0) -> D
     With tolerance 0, elements are equal if their bits are, or if both are NaN.  Else floats x and y
     are equal if |x - y| <= tolerance * max(1, |x|); integers must be equal always.
     """
-    for number, pair in enumerate(zip(before, after, strict=True)):
+    for index, pair in enumerate(zip(before, after, strict=True)):
         old, new = (np.asarray(value) for value in pair)
-        if (found := _difference(number, old, new, tolerance)) is not None:
+        if (found := _difference(index, old, new, tolerance)) is not None:
             return found
     return None
 

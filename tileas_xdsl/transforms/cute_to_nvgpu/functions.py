@@ -104,8 +104,8 @@ def _convert_arguments(
 ) -> Sequence[str] | None:
     """Expand view parameters; return the descriptions of all, None where one has no name."""
     parameters: list[str] | None = []
-    for number, argument in enumerate(tuple(block.args)):
-        found = _parameter(function, number, argument, conv)
+    for index, argument in enumerate(tuple(block.args)):
+        found = _parameter(function, index, argument, conv)
         parameters = None if parameters is None or found is None else [*parameters, *found]
     return parameters
 

@@ -77,10 +77,10 @@ def _on_arguments_change(kernel: HostKernel, suffix: str) -> Operation:
     arrays = _Arrays(code)
     status = code.const(0)
     whole = [_whole(recipe) for recipe in kernel.device]
-    for number, recipe in enumerate([*whole, *kernel.host]):
-        failed = arrays.encode(closure, recipe, code.at(buffer, number * (SIZE // 8), i64))
+    for index, recipe in enumerate([*whole, *kernel.host]):
+        failed = arrays.encode(closure, recipe, code.at(buffer, index * (SIZE // 8), i64))
         first = code.compare("eq", status, 0)
-        status = code.select(first, code.select(failed, number + 1, 0), status)
+        status = code.select(first, code.select(failed, index + 1, 0), status)
     code.ret(code.narrow(status))
     return made
 

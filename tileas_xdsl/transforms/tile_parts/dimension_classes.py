@@ -224,8 +224,8 @@ def _relate_combined(classes: DimensionClasses, op: ReduceOp | ScanOp) -> None:
             classes.join_all((source, output))
             continue
         kept = [k for k in range(len(tile_shape(source))) if k != axis]
-        for number, k in enumerate(kept):
-            classes.join((source, k), (output, number))
+        for index, k in enumerate(kept):
+            classes.join((source, k), (output, index))
 
 
 def _relate_view(classes: DimensionClasses, op: ViewOp) -> None:

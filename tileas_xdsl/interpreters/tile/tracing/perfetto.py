@@ -67,7 +67,7 @@ def _threads(trace: Trace, processes: int) -> Sequence[_Thread]:
     blocks = list(dict.fromkeys(lane.block for lane in rows))
     lanes = sorted(rows, key=lambda lane: blocks.index(lane.block))
     named = [(_name(lane, k), row) for lane in lanes for k, row in enumerate(rows[lane], 1)]
-    return [(number, name, row) for number, (name, row) in enumerate(named, processes + 1)]
+    return [(index, name, row) for index, (name, row) in enumerate(named, processes + 1)]
 
 
 def _name(lane: Lane, row: int) -> str:
@@ -131,7 +131,7 @@ def _flows(threads: Sequence[_Thread], processes: Mapping[str, int]) -> Iterator
             if "flow" in span.detail:
                 key = span.lane.block, span.detail["flow"]
                 chains.setdefault(key, []).append((span, thread))
-    for number, chain in enumerate((c for c in chains.values() if len(c) > 1), 1):
+    for index, chain in enumerate((c for c in chains.values() if len(c) > 1), 1):
         chain.sort(key=lambda link: link[0].start)
         phases = ["s", *"t" * (len(chain) - 2), "f"]
         for phase, (span, thread) in zip(phases, chain, strict=True):
@@ -140,7 +140,7 @@ def _flows(threads: Sequence[_Thread], processes: Mapping[str, int]) -> Iterator
                 "ph": phase,
                 "name": "flow",
                 "cat": "flow",
-                "id": number,
+                "id": index,
                 "ts": span.start,
                 "pid": processes[span.lane.block],
                 "tid": thread,

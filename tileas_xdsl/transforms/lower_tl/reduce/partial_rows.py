@@ -97,10 +97,10 @@ class Rows:
         rows, along = self.places
         threads = np.arange(len(rows))
         cover = np.zeros((len(rows), len(self.groups), self.extent), dtype=bool)
-        for number, slots in enumerate(self.groups):
+        for index, slots in enumerate(self.groups):
             for slot in slots:
                 mine = along[:, slot] >= 0
-                cover[threads[mine], number, along[mine, slot]] = True
+                cover[threads[mine], index, along[mine, slot]] = True
         firsts = [slots[0] for slots in self.groups]
         return Partials(rows[:, firsts], cover)
 
