@@ -17,6 +17,7 @@ from tileas_xdsl.interpreters.ptx.checking.checker import Checker
 from tileas_xdsl.interpreters.ptx.checking.findings import Finding, Findings, FindingsError
 from tileas_xdsl.interpreters.ptx.checking.global_conflicts import LaunchShadow
 from tileas_xdsl.interpreters.ptx.checking.global_races import ClusterRaces
+from tileas_xdsl.interpreters.ptx.checking.shadow_tiles import TileOverlaps
 from tileas_xdsl.interpreters.ptx.errors import LaunchError, PtxError, SourceLocation
 from tileas_xdsl.interpreters.ptx.execution.counted_steps import counted_steps
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP
@@ -109,6 +110,7 @@ class Launch:
     def __post_init__(self) -> None:
         self.findings = Findings(self.module, self.kernel.code, self.kernel.location)
         self.shadow = LaunchShadow(self.findings)
+        self._overlaps = TileOverlaps()
 
     def __getstate__(self) -> dict[str, Any]:
         """Return all but the closures of the program, which are made again."""
@@ -165,7 +167,7 @@ class Launch:
         checker = None
         if self.checks:
             granules = SharedMemory(self.program.variables.shared_size).data.size // 16
-            checker = Checker(warps * size, size, granules, self.findings)
+            checker = Checker(warps * size, size, granules, self.findings, self._overlaps)
         cluster = Cluster(self.program, self.memory, self.order, rng, checker)
         cluster.printed, cluster.number = self.printed, number
         cluster.pending = pending

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from tileas_xdsl.interpreters.ptx.checking.shadow_memory import Access, ShadowMemory
-from tileas_xdsl.interpreters.ptx.checking.vector_clocks import TICK, Clocks
+from tileas_xdsl.interpreters.ptx.checking.shadow_tiles import Tile
+from tileas_xdsl.interpreters.ptx.checking.vector_clocks import TICK, AsyncEvent, Clocks
 
 WARPS = 3
 
@@ -56,6 +57,50 @@ def test_conflicts_are_those_of_a_full_history(seed: int) -> None:
         history.append((warp, mine.stamp, bytes_, write))
 
 
+@pytest.mark.parametrize("seed", range(30))
+def test_tiles_conflict_as_their_granules_do(seed: int) -> None:
+    """Copies of tiles, which overlap at random, among accesses of single granules and bytes."""
+    rng = np.random.default_rng(seed)
+    clocks = Clocks(WARPS)
+    by_tiles, by_granules = (ShadowMemory(32, clocks.no_agent) for _ in range(2))
+    stages = [Tile(slice(8 * i, 8 * i + 8)) for i in range(3)]
+    parts = [Tile(slice(8 * i + 2 * j, 8 * i + 2 * j + 2)) for i in range(3) for j in range(4)]
+    odd = [Tile(slice(6, 11)), Tile(np.array([1, 9, 17])), Tile(slice(20, 30))]
+    events: list[AsyncEvent] = []
+    kept = 0
+    for at in range(150):
+        warp = int(rng.integers(WARPS))
+        if events and rng.random() < 0.8:
+            clocks.join_own(warp, events.pop().done())
+            clocks.acquire(int(rng.integers(WARPS)), clocks.release(warp))
+        write = at < 10 or rng.random() < 0.4
+        if rng.random() < 0.01:
+            granules = np.unique(rng.integers(0, 32, 2))
+            mine = access(clocks, warp, at)
+            found, wanted = (
+                (shadow.write if write else shadow.read)(granules, mine)
+                for shadow in (by_tiles, by_granules)
+            )
+        else:
+            usual = stages if write else parts
+            tiles = odd if rng.random() < (0.04 if write else 0.3) else usual
+            tile = tiles[int(rng.integers(len(tiles)))]
+            event = clocks.start_copy(warp, at)
+            events.append(event)
+            mine = Access(event.agent, event.stamp, event.limits, event.visible)
+            known = by_tiles.tiles.write if write else by_tiles.tiles.read
+            found = None
+            kept += 1
+            if not known(tile, mine.agent, mine.stamp, mine.limits):
+                kept -= 1
+                found = (by_tiles.write if write else by_tiles.read)(tile.at, mine)
+            wanted = (by_granules.write if write else by_granules.read)(tile.at, mine)
+        assert (found and found.kind) == (wanted and wanted.kind)
+        if found is not None and found.kind in ("RAW", "WAR", "WAW"):
+            assert found.stamp >= mine.limits[found.other]
+    assert kept
+
+
 def test_neighbours_in_a_granule_do_not_race() -> None:
     clocks = Clocks(WARPS)
     shadow = ShadowMemory(2, clocks.no_agent)
@@ -101,7 +146,7 @@ def test_two_copies_of_one_warp_are_not_ordered() -> None:
         mine = Access(started.agent, started.stamp, started.limits, started.visible)
         found = shadow.write(np.array([0]), mine)
         assert (found is not None) == (number == 1)
-    clocks.join_own(0, second.done)
+    clocks.join_own(0, second.done())
     third = clocks.start_copy(0, 3)
     mine = Access(third.agent, third.stamp, third.limits, third.visible)
     assert shadow.write(np.array([0]), mine) is None

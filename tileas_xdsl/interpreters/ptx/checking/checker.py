@@ -26,6 +26,7 @@ from tileas_xdsl.interpreters.ptx.checking.shadow_memory import (
     ShadowMemory,
     lane_keys,
 )
+from tileas_xdsl.interpreters.ptx.checking.shadow_tiles import Tile, TileOverlaps
 from tileas_xdsl.interpreters.ptx.checking.smem_layout_tags import LayoutTags
 from tileas_xdsl.interpreters.ptx.checking.vector_clocks import (
     FOREVER,
@@ -44,10 +45,13 @@ TENSOR_GRANULES = 8 * TENSOR_COLUMNS
 class Checker:
     """Vector clocks and shadow memories of one cluster."""
 
-    def __init__(self, warps: int, ctas: int, granules: int, findings: Findings) -> None:
+    def __init__(
+        self, warps: int, ctas: int, granules: int, findings: Findings, overlaps: TileOverlaps
+    ) -> None:
         self.clocks = Clocks(warps)
         self.findings = findings
-        self.shared = [ShadowMemory(granules, self.clocks.no_agent) for _ in range(ctas)]
+        no_agent = self.clocks.no_agent
+        self.shared = [ShadowMemory(granules, no_agent, overlaps) for _ in range(ctas)]
         self.tags = [LayoutTags(granules) for _ in range(ctas)]
         self.tensor = [ShadowMemory(TENSOR_GRANULES, self.clocks.no_agent) for _ in range(ctas)]
         self._storing = [np.full(TENSOR_GRANULES, -1, np.int64) for _ in range(ctas)]
@@ -191,6 +195,15 @@ class Checker:
         if found is not None:
             self._report(cta, found, at)
 
+    def copy_tile(
+        self, cta: CheckedCta, tile: Tile, started: AsyncEvent, at: int, *, write: bool
+    ) -> None:
+        """Check a tile that a tensor copy or a matrix instruction reads or writes."""
+        shadow = self.shared[cta.rank]
+        tiles, agent, stamp, limits = shadow.tiles, started.agent, started.stamp, started.limits
+        if not (tiles.write if write else tiles.read)(tile, agent, stamp, limits):
+            self.copy(cta, tile.at, started, at, write=write)
+
     def copy_generic(
         self, cta: CheckedCta, offsets: Array, size: int, started: AsyncEvent, at: int
     ) -> None:
@@ -323,22 +336,9 @@ class Checker:
             self.clocks.acquire(agents[warp], snapshot)
 
     def start_warpgroup(self, warpgroup: CheckedWarps, at: int) -> AsyncEvent:
-        """Start a wgmma of a whole warpgroup; its agent is that of the first warp.
-
-        Each of the four warps reads operands for itself, so that before it is only what happened
-        before all of them.
-        """
-        clocks, agents = self.clocks, warpgroup.agents
-        first, last = agents[0], agents[-1] + 1
-        limits = np.minimum.reduce(clocks.ordered[first:last], 0)
-        started = clocks.start_tensor(first, at)
-        started.visible = np.minimum.reduce(clocks.visible[first:last], 0)
-        own = int(started.done[started.agent])
-        started.limits, started.done = limits, limits.copy()
-        started.done[started.agent] = own
-        for warp in range(first + 1, last):
-            clocks.ordered[warp, warp] += TICK
-        return started
+        """Start a wgmma of a whole warpgroup; its agent is that of the first warp."""
+        agents = warpgroup.agents
+        return self.clocks.start_of_warps(agents[0], agents[-1], at)
 
     def leave(self, cta: CheckedCta) -> None:
         """Check that no access to the shared memory of a CTA may come after it has exited."""
@@ -360,7 +360,10 @@ class Checker:
     def _check_arrived(self, cta: CheckedCta, ordered: Array) -> None:
         """Report copies into the shared memory of an exiting CTA that none of its threads waited
         for."""
-        clocks, shadow_plane = self.clocks, self.shared[cta.rank].granules
+        clocks, shadow = self.clocks, self.shared[cta.rank]
+        if shadow.has_unordered_tile(ordered):
+            shadow.release_tiles()
+        shadow_plane = shadow.granules
         late = (shadow_plane.clock >= ordered[shadow_plane.writer]) & clocks.are_copies(
             shadow_plane.writer
         )

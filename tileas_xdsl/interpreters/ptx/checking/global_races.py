@@ -9,6 +9,7 @@ other clusters (`release_patterns`).  Writes of the value that is there already 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from tileas_xdsl.interpreters.ptx.checking.release_patterns import Message, Rele
 from tileas_xdsl.interpreters.ptx.checking.shared_messages import SharedMessages
 from tileas_xdsl.interpreters.ptx.checking.vector_clocks import TICK, AsyncEvent, Clocks
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Array
+from tileas_xdsl.interpreters.ptx.memory.access_pattern import pattern_of
 from tileas_xdsl.interpreters.ptx.memory.memory_order import DEVICE, MemoryOrder
 
 
@@ -96,7 +98,8 @@ class ClusterRaces:
         if quiet is not None:
             where, who, stamps = quiet
             where.shadow.write(where.units, who, stamps)
-            if isinstance(where.units, slice) or where.shadow.is_last(where.units, who):
+            apart = isinstance(where.units, slice) or pattern_of(addresses, size)[1].apart
+            if apart or where.shadow.is_last(where.units, who):
                 return
         changed = None
         rows = np.arange(len(lanes))
@@ -132,18 +135,20 @@ class ClusterRaces:
         where = self._locate(addresses, size)
         if where is None or not where.shadow.is_quiet(where.units, write=write):
             return None
-        of_unit = _warp_of_unit(where, lanes // WARP, size)
+        units, shadow = where.units, where.shadow
+        count = units.stop - units.start if isinstance(units, slice) else len(units)
+        of_unit = _warp_of_unit(lanes.tobytes(), shadow.unit, count, size)
         if of_unit is None:
             return None
-        agents = np.asarray(warps.agents)
+        agents = _array_of(warps.agents)
         stamps = self._clocks.ordered[agents, agents] - TICK | at
         who = (self._first + agents + 1) << 2
         return where, who[of_unit], stamps[of_unit]
 
     def lanes_agree(self, addresses: Array, values: Array, at: int, order: MemoryOrder) -> None:
         """Check, after a store, that lanes which wrote to one address wrote the same."""
-        width, count = values.shape[1] * values.itemsize, len(addresses)
-        if order.scope or count < 2 or bool((addresses[1:] - addresses[:-1] >= width).all()):
+        width = values.shape[1] * values.itemsize
+        if order.scope or pattern_of(addresses, width)[1].apart:
             return
         lost = self._changed(addresses, values)
         if not lost.any():
@@ -280,13 +285,13 @@ class ClusterRaces:
 
     def _locate(self, addresses: Array, size: int) -> Where | None:
         """Return the units of accesses to one buffer; None for constants and several buffers."""
-        memory = self._cluster.memory
-        low, high = int(addresses.min()), int(addresses.max())
-        buffer = memory.find(low, size)
+        first, pattern = pattern_of(addresses, size)
+        low, high = first + pattern.low, first + pattern.high
+        buffer = self._cluster.memory.find(low, size)
         if buffer.read_only or high + size > buffer.end or low % size:
             return None
         shadow = self._launch.of(buffer)
-        return Where(buffer, shadow, shadow.units(addresses - buffer.base, size))
+        return Where(buffer, shadow, shadow.units(first - buffer.base, pattern))
 
     def _locate_rows(self, starts: Array, size: int) -> Where | None:
         if not starts.size or not size:
@@ -318,14 +323,20 @@ def _by_warp(warps: CheckedWarps, lanes: Array, rows: Array) -> Sequence[tuple[i
     return [(warp, mine) for warp, mine in parts if mine.size]
 
 
-def _warp_of_unit(where: Where, warps: Array, size: int) -> Array | None:
-    """Return the warp of each unit; None where lanes of two warps share units."""
-    unit, units = where.shadow.unit, where.units
+@lru_cache(maxsize=1024)
+def _array_of(agents: range) -> Array:
+    return np.asarray(agents)
+
+
+@lru_cache(maxsize=1024)
+def _warp_of_unit(lane_bytes: bytes, unit: int, count: int, size: int) -> Array | None:
+    """Return the warp of each of `count` units that lanes access; None where lanes of two warps
+    share units."""
+    warps = np.frombuffer(lane_bytes, np.int64) // WARP
     if size >= unit:
         found = np.repeat(warps, size // unit) if size > unit else warps
     elif len(warps) % WARP or unit > size * WARP:
         return None
     else:
         found = warps[:: unit // size]
-    count = units.stop - units.start if isinstance(units, slice) else len(units)
     return found if len(found) == count else None

@@ -15,6 +15,7 @@ from typing import TypeAlias
 import numpy as np
 
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array
+from tileas_xdsl.interpreters.ptx.memory.access_pattern import AccessPattern
 from tileas_xdsl.layout.integers import ceil_div
 
 MAX_UNIT = 16
@@ -62,17 +63,20 @@ class GlobalShadow:
         self.pending: list[tuple[Units, Who, Who]] = []
         """Reads that are not in the arrays yet: units, by whom, stamps."""
 
-    def units(self, offsets: Array, size: int) -> Units:
-        """Return the units of accesses of `size` bytes; smaller units from now on if needed."""
-        first, span = int(offsets[0]), _span(offsets, size)
-        if span is None:
-            self._refine(min(size & -size, MAX_UNIT))
-            index = offsets // self.unit
-            if size == self.unit:
-                return index
-            return (index[:, None] + np.arange(size // self.unit)).ravel()
-        self._refine((first | span | MAX_UNIT) & -(first | span | MAX_UNIT))
-        return slice(first // self.unit, (first + span) // self.unit)
+    def units(self, first: int, pattern: AccessPattern) -> Units:
+        """Return the units of accesses from a first offset on; smaller units from now on if
+        needed."""
+        span, size = pattern.run, pattern.size
+        if span is not None:
+            self._refine((first | span | MAX_UNIT) & -(first | span | MAX_UNIT))
+            return slice(first // self.unit, (first + span) // self.unit)
+        self._refine(min(size & -size, MAX_UNIT))
+        if not (first | pattern.bits) % self.unit:
+            return pattern.units(self.unit) + first // self.unit
+        index = (pattern.relative + first) // self.unit
+        if size == self.unit:
+            return index
+        return (index[:, None] + np.arange(size // self.unit)).ravel()
 
     def rows(self, starts: Array, size: int) -> Units:
         """Return the units of rows of `size` bytes that start at byte offsets."""
@@ -160,16 +164,6 @@ class GlobalShadow:
     def count(self) -> int:
         """The number of units."""
         return ceil_div(self._size, self.unit)
-
-
-def _span(offsets: Array, size: int) -> int | None:
-    """Return the bytes of the run that lanes cover in order, or all of them; else None."""
-    first, last, count = int(offsets[0]), int(offsets[-1]), len(offsets)
-    if count == 1:
-        return size
-    if last - first == size * (count - 1):
-        return size * count if count == 2 or bool((np.diff(offsets) == size).all()) else None
-    return size if first == last and bool((offsets == first).all()) else None
 
 
 def _is_run(starts: Array, size: int) -> bool:

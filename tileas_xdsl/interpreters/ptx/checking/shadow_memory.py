@@ -20,13 +20,18 @@ the warp took part in, is between them:
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
+from tileas_xdsl.interpreters.ptx.checking.shadow_tiles import (
+    Locations,
+    TileOverlaps,
+    TileShadow,
+    TileState,
+    indices_of,
+)
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array
-
-Locations: TypeAlias = "slice | Array"
 
 GRANULE_BYTES = np.arange(16)
 
@@ -153,7 +158,7 @@ class ShadowPlane:
         else:
             found = self._write_conflict(at, writer, clock, access)
         if writes and fresh.any():
-            locations = _indices(at)[fresh]
+            locations = indices_of(at)[fresh]
             self.writer[locations], self.clock[locations] = access.agent, 0
             self.generic[locations] = self._any_generic = True
         self.of_agent(self.strong, access.agent)[at] = access.stamp
@@ -254,25 +259,77 @@ def _of_each_byte(keys: Array) -> Array:
     return np.where(keys[:, None] == UNKNOWN_LANE, UNKNOWN_LANE, found).ravel()
 
 
-def _indices(at: Locations) -> Array:
-    if isinstance(at, slice):
-        return np.arange(int(at.start), int(at.stop))
-    return at
-
-
 class ShadowMemory:
-    """Shadow memory of granules, with bytes where granules are accessed in part."""
+    """Shadow memory of granules, with bytes where granules are accessed in part, and tiles where
+    they are only accessed as a whole."""
 
-    __slots__ = ("_by_bytes", "_by_bytes_count", "_bytes", "granules")
+    __slots__ = (
+        "_by_bytes",
+        "_by_bytes_count",
+        "_bytes",
+        "_overlaps",
+        "_tiles",
+        "_used",
+        "granules",
+    )
 
-    def __init__(self, granules: int, no_agent: int) -> None:
+    def __init__(self, granules: int, no_agent: int, overlaps: TileOverlaps | None = None) -> None:
         self.granules = ShadowPlane(granules, no_agent)
         self._bytes: ShadowPlane | None = None
         self._by_bytes = np.zeros(granules, np.bool_)
         self._by_bytes_count = 0
+        self._overlaps = overlaps or TileOverlaps()
+        self._tiles: TileShadow | None = None
+        self._used = False
+        """Whether granules or bytes have been accessed otherwise than as tiles."""
+
+    @property
+    def tiles(self) -> TileShadow:
+        """The tiles that are kept as a whole."""
+        return self._tiles or self._new_tiles()
+
+    def has_unordered_tile(self, ordered: Array) -> bool:
+        """Return whether the write of a tile did not happen before a clock."""
+        return self._tiles is not None and self._tiles.has_unordered_write(ordered)
+
+    def release_tiles(self) -> None:
+        """Record the accesses of all tiles by granules."""
+        self._used = True
+        if self._tiles is not None:
+            self._tiles.release(slice(0, self.granules.size))
+
+    def forget_tiles(self) -> None:
+        """Drop the tiles, which refer to one another, when nothing is accessed any more."""
+        if self._tiles is not None:
+            self._tiles.forget()
+
+    def _new_tiles(self) -> TileShadow:
+        count = self.granules.size
+        self._tiles = TileShadow(count, self._overlaps, self._is_untouched, self._record_tile)
+        return self._tiles
+
+    def _is_untouched(self, at: Locations) -> bool:
+        if not self._used:
+            return True
+        plane = self.granules
+        if self._by_bytes[at].any() or (plane.writer[at] != plane.no_agent).any():
+            return False
+        return not any(stamps[at].any() for stamps in plane.readers.values())
+
+    def _record_tile(self, state: TileState) -> None:
+        """Record the accesses of a tile by granules."""
+        plane, at = self.granules, state.tile.at
+        if state.is_written:
+            plane.writer[at], plane.clock[at] = state.writer, state.stamp
+        for agent, stamp in state.readers.items():
+            stamps = plane.of_agent(plane.readers, agent)
+            stamps[at] = np.maximum(stamps[at], stamp)
 
     def read(self, at: Locations, access: Access) -> Conflict | None:
         """Record a read of whole granules."""
+        self._used = True
+        if self._tiles is not None:
+            self._tiles.release(at)
         if not self._by_bytes_count or not self._by_bytes[at].any():
             return self.granules.read(at, access)
         coarse, fine, whole, parts = self._partition(at, access)
@@ -281,6 +338,9 @@ class ShadowMemory:
 
     def write(self, at: Locations, access: Access) -> Conflict | None:
         """Record a write of whole granules."""
+        self._used = True
+        if self._tiles is not None:
+            self._tiles.release(at)
         if not self._by_bytes_count or not self._by_bytes[at].any():
             return self.granules.write(at, access)
         _, fine, _, parts = self._partition(at, access)
@@ -319,7 +379,7 @@ class ShadowMemory:
     def _partition(self, at: Locations, access: Access) -> tuple[Array, Array, Access, Access]:
         """Return the granules tracked as a whole, the bytes of the others, and the access to
         each."""
-        locations = _indices(at)
+        locations = indices_of(at)
         fine = self._by_bytes[locations]
         parts = locations[~fine], (locations[fine][:, None] * 16 + GRANULE_BYTES).ravel()
         if access.lanes is None:
@@ -330,7 +390,10 @@ class ShadowMemory:
 
     def _refine(self, at: Array) -> None:
         """Track the granules of some bytes byte by byte from now on."""
+        self._used = True
         granules = np.unique(at >> 4)
+        if self._tiles is not None:
+            self._tiles.release(granules)
         fresh = granules[~self._by_bytes[granules]]
         if not fresh.size:
             return

@@ -67,10 +67,16 @@ class AsyncEvent:
     stamp: int
     limits: Array
     visible: Array
-    done: Array
-    """The clock that a wait for its completion acquires."""
+    end: int
+    """The limit of its agent above its own accesses."""
     foreign: ForeignClocks | None = None
     """What its issuer knew about other clusters."""
+
+    def done(self) -> Array:
+        """Return the clock that a wait for its completion acquires."""
+        found = self.limits.copy()
+        found[self.agent] = self.end
+        return found
 
 
 class Clocks:
@@ -99,7 +105,7 @@ class Clocks:
         """Warps that have written anything: only they can pass on what they have read."""
         self.synced = np.zeros(warps, np.int64)
         """By warp, the limit of its own accesses that are ordered among its lanes."""
-        self._issued = np.ones(self.agents, np.int64)
+        self._issued = [1] * self.agents
         self._copy_agents: dict[tuple[int, object], int] = {}
         self._issuers: list[int] = []
 
@@ -167,7 +173,7 @@ class Clocks:
 
     def _last(self, agent: int) -> int:
         """Return the limit above all operations of an asynchronous agent so far."""
-        return int(self._issued[agent] + 1) * TICK
+        return (self._issued[agent] + 1) * TICK
 
     def start_copy(self, warp: int, instruction: int, signal: int | None = None) -> AsyncEvent:
         """Start a copy of the asynchronous proxy that signals the mbarrier `signal`."""
@@ -187,27 +193,41 @@ class Clocks:
         """Start a tensor-core instruction of a warp."""
         return self._start(warp, 2 * self.warps + warp, instruction)
 
+    def start_of_warps(self, first: int, last: int, instruction: int) -> AsyncEvent:
+        """Start a tensor-core instruction of several warps (`last` included), whose agent is that
+        of the first one.
+
+        Each of them reads operands for itself, so that before it is only what happened before all.
+        """
+        limits = np.minimum.reduce(self.ordered[first : last + 1], 0)
+        visible = np.minimum.reduce(self.visible[first : last + 1], 0)
+        agent, stamp, end = self._issue(first, 2 * self.warps + first, instruction)
+        for warp in range(first + 1, last + 1):
+            self.ordered[warp, warp] += TICK
+        return AsyncEvent(agent, stamp, limits, visible, end, self.foreign[first])
+
     def _start(self, warp: int, agent: int, instruction: int) -> AsyncEvent:
-        self._issued[agent] += 1
+        limits, visible = self.ordered[warp].copy(), self.visible[warp].copy()
+        agent, stamp, end = self._issue(warp, agent, instruction)
+        return AsyncEvent(agent, stamp, limits, visible, end, self.foreign[warp])
+
+    def _issue(self, warp: int, agent: int, instruction: int) -> tuple[int, int, int]:
+        """Advance a warp and its asynchronous agent; return the agent, its stamp, and its limit
+        above it."""
+        clock = self._issued[agent] = self._issued[agent] + 1
         self.effects.add(warp)
-        clock = int(self._issued[agent])
-        limits = self.ordered[warp].copy()
         self.ordered[warp, warp] += TICK
-        done = limits.copy()
-        done[agent] = (clock + 1) * TICK
-        visible = self.visible[warp].copy()
-        stamp = clock * TICK | instruction
-        return AsyncEvent(agent, stamp, limits, visible, done, self.foreign[warp])
+        return agent, clock * TICK | instruction, (clock + 1) * TICK
 
     def completion_snapshot(self, started: AsyncEvent) -> ClockSnapshot:
         """Return the clocks that the completion of an operation releases."""
-        return ClockSnapshot(started.done.copy(), self._none(), self._none())
+        return ClockSnapshot(started.done(), self._none(), self._none())
 
     def tensor_completion_snapshot(self, started: AsyncEvent, warp: int) -> ClockSnapshot:
         """Return the same for tcgen05 instructions, which `tcgen05.commit` orders without a
         fence."""
-        tensor = np.maximum(started.done, self.tensor[warp])
-        return ClockSnapshot(started.done.copy(), self._none(), tensor)
+        done = started.done()
+        return ClockSnapshot(done, self._none(), np.maximum(done, self.tensor[warp]))
 
     def nothing(self) -> ClockSnapshot:
         """Return the clocks of an arrival that releases nothing."""

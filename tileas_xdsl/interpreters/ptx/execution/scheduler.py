@@ -91,8 +91,11 @@ class ClusterScheduler:
                     return False
                 if state == "over":
                     active.remove(cluster)
+                    self._detectors.pop(cluster, None)
+                    self._timed_out_at.pop(cluster, None)
                     self.instructions += cluster.instructions
                     done(len(cluster.ctas))
+                    cluster.retire()
                 stuck = stuck and state == "stuck"
             if stuck and active and not self._start_another(active, numbers):
                 return False

@@ -347,6 +347,21 @@ class Cluster:
         cta = self.ctas[agent // self.ctas[0].warp_count]
         return f"{cta.name} warp {agent % cta.warp_count}"
 
+    def retire(self) -> None:
+        """Drop what only a running cluster needs, once it is over.
+
+        A cluster and its parts refer to one another, so that their memory would be freed by the
+        garbage collector only, which walks the objects of the whole process.
+        """
+        for cta in self.ctas:
+            cta.warpgroups.clear()
+            cta.mbarriers.clear()
+            cta.named.clear()
+            cta.operands.clear()
+        for shadow in self.checker.shared if self.checker is not None else ():
+            shadow.forget_tiles()
+        self.checker = self.races = None
+
     @property
     def changes(self) -> tuple[int, int, int]:
         """Counters that grow with every change visible to a waiting thread: barriers, copies,

@@ -12,6 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from tileas_xdsl.interpreters.ptx.checking.shadow_tiles import Tile
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array
 from tileas_xdsl.interpreters.ptx.execution.state import Cta
@@ -114,13 +115,6 @@ def read_descriptor(word: int, target: Target, what: str) -> Descriptor:
 
 
 @lru_cache(maxsize=8192)
-def granule_bounds(descriptor: Descriptor, shape: OperandShape) -> tuple[int, int]:
-    """Return the lowest and the highest granule of an operand."""
-    granules = granules_of(descriptor, shape)
-    return int(granules.min()), int(granules.max())
-
-
-@lru_cache(maxsize=8192)
 def granules_of(descriptor: Descriptor, shape: OperandShape) -> Array:
     """Return the granules of an operand: (rows, 2) K-major, (granules along MN, K) MN-major."""
     mode, start = descriptor.mode, descriptor.address
@@ -144,18 +138,42 @@ def granules_of(descriptor: Descriptor, shape: OperandShape) -> Array:
     return found
 
 
-def operand(cta: Cta, descriptor: Descriptor, shape: OperandShape) -> Array:
+class OperandView:
+    """An operand as a descriptor shows it; equal ones are the same object."""
+
+    __slots__ = ("descriptor", "granules", "shape", "tile")
+
+    def __init__(self, descriptor: Descriptor, shape: OperandShape, granules: Array) -> None:
+        self.descriptor, self.shape, self.granules = descriptor, shape, granules
+        self.tile = Tile(granules.ravel())
+
+
+@lru_cache(maxsize=8192)
+def view_of(descriptor: Descriptor, shape: OperandShape) -> OperandView:
+    """Return the view of an operand through a descriptor."""
+    return OperandView(descriptor, shape, granules_of(descriptor, shape))
+
+
+@lru_cache(maxsize=8192)
+def joined_along_k(views: tuple[OperandView, ...]) -> OperandView:
+    """Return operands of one shape as one of a longer K, to be read as a whole."""
+    first = views[0]
+    if len(views) == 1:
+        return first
+    granules = np.concatenate([view.granules for view in views], axis=1)
+    return OperandView(first.descriptor, first.shape, granules)
+
+
+def operand(cta: Cta, view: OperandView) -> Array:
     """Return an operand (rows, K) as f32, integers as f64."""
     shared = cta.shared
     if cta.operand_version != shared.writes:
         cta.operands.clear()
         cta.operand_version = shared.writes
-    key = (descriptor, shape)
-    found = cta.operands.get(key)
+    found = cta.operands.get(view)
     if found is None:
-        granules = granules_of(descriptor, shape)
-        shared.check_granule_range(*granule_bounds(descriptor, shape))
-        found = cta.operands[key] = numbers(shared.granules[granules], shape)
+        shared.check_granule_range(view.tile.low, view.tile.high)
+        found = cta.operands[view] = numbers(shared.granules[view.granules], view.shape)
     return found
 
 

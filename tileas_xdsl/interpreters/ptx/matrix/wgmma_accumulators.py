@@ -12,9 +12,10 @@ only wgmma and plain `mov` pass on; before any other instruction it is materiali
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from typing import Protocol
 
 import numpy as np
 
@@ -106,12 +107,24 @@ def from_registers(values: list[Value], columns: int, kind: str) -> Array:
     return matrix
 
 
+class Computation(Protocol):
+    """The arithmetic of a wgmma."""
+
+    def continues(self, before: Computation) -> bool:
+        """Return whether this adds to the result of another one, so that both may be one."""
+        ...
+
+    def run(self, accumulator: Accumulator, more: Sequence[Computation]) -> None:
+        """Compute this, and `more` that continue it, into an accumulator."""
+        ...
+
+
 @dataclass(eq=False)
 class PendingMma:
     """An issued wgmma: its computation, and the registers of A that it reads until it is waited
     for."""
 
-    run: Callable[[], None]
+    computation: Computation
     accumulator: Accumulator
     started: AsyncEvent | None
     operands: tuple[int, ...] = ()
@@ -132,16 +145,30 @@ class WgmmaState:
     reading: dict[int, PendingMma] = field(default_factory=dict[int, PendingMma])
     """Slots of A that wgmmas in flight read."""
 
-    def compute(self) -> None:
-        """Compute the oldest wgmma."""
+    def compute(self, last: PendingMma | None = None) -> None:
+        """Compute the oldest wgmma, and those behind it that continue it, up to the `last`."""
         item = self.undone.popleft()
         item.done = True
-        item.run()
+        chain = [item]
+        while self.undone and chain[-1] is not last:
+            following = self.undone[0]
+            if following.accumulator is not item.accumulator:
+                break
+            if not following.computation.continues(item.computation):
+                break
+            following.done = True
+            chain.append(self.undone.popleft())
+        item.computation.run(item.accumulator, [one.computation for one in chain[1:]])
+
+    def compute_all(self) -> None:
+        """Compute all that have been issued."""
+        while self.undone:
+            self.compute()
 
     def force(self, item: PendingMma) -> None:
         """Compute a wgmma and all before it."""
         while not item.done:
-            self.compute()
+            self.compute(item)
 
 
 def state_of(warpgroup: Warpgroup) -> WgmmaState:

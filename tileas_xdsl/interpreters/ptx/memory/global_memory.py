@@ -13,6 +13,7 @@ import numpy as np
 
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array
+from tileas_xdsl.interpreters.ptx.memory.access_pattern import AccessPattern, pattern_of
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import UNSIGNED
 from tileas_xdsl.interpreters.ptx.tma.modified_tensor_maps import ModifiedTensorMaps
 from tileas_xdsl.target.tma.tensor_map import TensorMap
@@ -122,46 +123,49 @@ class GlobalMemory:
     def load(self, addresses: Array, size: int, count: int) -> Array:
         """Return `count` elements of `size` bytes from each address, an array (addresses,
         count)."""
-        place = self.locate(addresses, size, count)
-        if place is None:
+        first, pattern = pattern_of(addresses, size * count)
+        buffer = self._one_buffer(first, pattern)
+        if buffer is None:
             parts = [self.load(addresses[i : i + 1], size, count) for i in range(len(addresses))]
             return np.concatenate(parts)
-        buffer, locations = place
-        return buffer.views[size][locations]
+        offset = _element(buffer, first, pattern, size)
+        return buffer.views[size][pattern.elements(size, count) + offset]
 
     def store(self, addresses: Array, values: Array, size: int) -> None:
         """Store the rows of `values` (addresses, count) at the addresses; the last lane wins."""
         self.writes += 1
         count = values.shape[1]
-        found = self._one_buffer(addresses, size * count)
-        if found is None:
+        first, pattern = pattern_of(addresses, size * count)
+        buffer = self._one_buffer(first, pattern)
+        if buffer is None:
             for i in range(len(addresses)):
                 self.store(addresses[i : i + 1], values[i : i + 1], size)
             return
-        if found.read_only:
-            raise Fault("illegal-address", f"{found.name} cannot be written")
-        found.views[size][self._locations(found, addresses, size, count)] = values
+        if buffer.read_only:
+            raise Fault("illegal-address", f"{buffer.name} cannot be written")
+        offset, view = _element(buffer, first, pattern, size), buffer.views[size]
+        if pattern.is_ascending_run:
+            view[offset : offset + values.size] = values.reshape(-1)
+        else:
+            view[pattern.elements(size, count) + offset] = values
 
     def locate(self, addresses: Array, size: int, count: int) -> tuple[Buffer, Array] | None:
         """Return the buffer of accesses, and their elements in its view; None for several."""
-        found = self._one_buffer(addresses, size * count)
-        return None if found is None else (found, self._locations(found, addresses, size, count))
+        first, pattern = pattern_of(addresses, size * count)
+        buffer = self._one_buffer(first, pattern)
+        if buffer is None:
+            return None
+        return buffer, pattern.elements(size, count) + _element(buffer, first, pattern, size)
 
-    def _one_buffer(self, addresses: Array, size: int) -> Buffer | None:
+    def _one_buffer(self, first: int, pattern: AccessPattern) -> Buffer | None:
         """Return the buffer that holds all accesses; None where there are several."""
-        low, high = int(addresses.min()), int(addresses.max())
+        low, high, size = first + pattern.low, first + pattern.high, pattern.size
         buffer = self.find(low, size)
         if high + size <= buffer.end:
             return buffer
-        if len(addresses) == 1 or low == high:
+        if low == high:
             raise Fault("illegal-address", self._nowhere(high, size, -1))
         return None
-
-    def _locations(self, buffer: Buffer, addresses: Array, size: int, count: int) -> Array:
-        offsets = addresses.astype(np.int64) - buffer.base
-        check_aligned(addresses, offsets, size * count)
-        first = (offsets // size)[:, None]
-        return first + np.arange(count) if count > 1 else first
 
     def _nowhere(self, address: int, size: int, at: int) -> str:
         what = f"{size} bytes at {address:#x} are in no array"
@@ -170,6 +174,14 @@ class GlobalMemory:
         buffer = self.buffers[at]
         beyond = address + size - buffer.end
         return f"{what}: they reach {beyond} bytes past the end of {buffer.name}"
+
+
+def _element(buffer: Buffer, first: int, pattern: AccessPattern, size: int) -> int:
+    """Return the element at the first address; a fault where an access is misaligned."""
+    if (first | pattern.bits) & (pattern.size - 1):
+        addresses = pattern.relative + first
+        check_aligned(addresses, addresses, pattern.size)
+    return (first - buffer.base) // size
 
 
 def check_aligned(addresses: Array, offsets: Array, size: int) -> None:

@@ -65,4 +65,4 @@ def wait(f: ConvergenceGroup, newest: int, *, only_read: bool) -> None:
                 continue
             for event in (copy.started, None if only_read else copy.written):
                 if event is not None:
-                    cluster.checker.clocks.join_own(warpgroup.agents[lane // WARP], event.done)
+                    cluster.checker.clocks.join_own(warpgroup.agents[lane // WARP], event.done())

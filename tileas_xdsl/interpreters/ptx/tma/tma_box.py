@@ -11,7 +11,7 @@ from math import prod
 
 import numpy as np
 
-from tileas_xdsl.interpreters.ptx.checking.shadow_memory import Locations
+from tileas_xdsl.interpreters.ptx.checking.shadow_tiles import Tile
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array
 from tileas_xdsl.interpreters.ptx.memory.global_memory import GlobalMemory
@@ -27,6 +27,9 @@ GATHERED_ROWS = 4
 
 FILLING_NAN = 0x7FF7
 """The 16-bit pattern of the NaN fill out of bounds, for every type (measured on an H200)."""
+
+MAX_FOOTPRINTS = 4096
+"""Places of a box whose rows are remembered: the blocks of a grid load the same ones."""
 
 _UNSUPPORTED = ("b4x16_p64", "b6x16_p32")
 
@@ -58,7 +61,8 @@ class Box:
         self.size = self.rows * self.row_bytes
         self.mode = m.swizzle
         self._check_rows()
-        self._locations: dict[int, tuple[Array, Locations]] = {}
+        self._locations: dict[int, tuple[Array, Tile]] = {}
+        self._footprints: dict[tuple[int, ...], list[tuple[Array, int]]] = {}
 
     def _check_rows(self) -> None:
         swizzle = BYTE_SWIZZLES[self.mode]
@@ -74,7 +78,7 @@ class Box:
 
     # Shared memory
 
-    def locations(self, offset: int) -> tuple[Array, Locations]:
+    def locations(self, offset: int) -> tuple[Array, Tile]:
         """Return the granules of the box at an offset: in order (rows, chunks), and as a set."""
         found = self._locations.get(offset)
         if found is None:
@@ -84,7 +88,7 @@ class Box:
             low, count = int(granules.min()), granules.size
             contiguous = int(granules.max()) - low + 1 == count
             as_set = slice(low, low + count) if contiguous else granules.ravel()
-            found = self._locations[offset] = granules, as_set
+            found = self._locations[offset] = granules, Tile(as_set)
         return found
 
     # Global memory
@@ -148,6 +152,15 @@ class Box:
 
     def footprint(self, at: Sequence[int]) -> list[tuple[Array, int]]:
         """Return the bytes in bounds as rows: the addresses where they start, and their length."""
+        key = tuple(at)
+        found = self._footprints.get(key)
+        if found is None:
+            if len(self._footprints) > MAX_FOOTPRINTS:
+                self._footprints.clear()
+            found = self._footprints[key] = self._footprint(key)
+        return found
+
+    def _footprint(self, at: Sequence[int]) -> list[tuple[Array, int]]:
         if self.gather:
             lines = [((at[0], row), (1, self.counts[-1])) for row in at[1:]]
         else:
@@ -176,9 +189,8 @@ class Box:
         row = self.map.dims[0] // self.pack
         extent -= max(0, at[0] // self.pack + ranges[-1].stop - row) * self.unit
         buffer = memory.writable(low, extent) if write else memory.find(low, extent)
-        view = np.lib.stride_tricks.as_strided(
-            buffer.data[low - buffer.base :], (*shape, self.unit), (*strides, 1)
-        )
+        extents, steps = (*shape, self.unit), (*strides, 1)
+        view = np.ndarray(extents, np.uint8, buffer.data.data, low - buffer.base, steps)
         return view, None if whole else tuple(ranges)
 
     def _extent(

@@ -24,6 +24,7 @@ from tileas_xdsl.interpreters.ptx.matrix.smem_operands import (
     product,
     read_descriptor,
     values_of,
+    view_of,
 )
 from tileas_xdsl.interpreters.ptx.matrix.tmem_access import (
     accumulator_cells,
@@ -248,13 +249,13 @@ def _check(f: ConvergenceGroup, p: Product, started: AsyncEvent, agent: int, gro
     for cta in p.ctas:
         warpgroup = cta.warpgroups[0]
         if isinstance(p.a, Descriptor):
-            check_operand(warpgroup, p.a, p.a_shape, started, f.pc, "A")
+            check_operand(warpgroup, view_of(p.a, p.a_shape), started, f.pc, "A")
         else:
             cells = _tensor_operand_cells(p.a)
             checker.tensor_operation(
                 cta, shadow_locations_of(cells), started, agent, f.pc, write=False
             )
-        check_operand(warpgroup, p.b, p.b_shape, started, f.pc, "B")
+        check_operand(warpgroup, view_of(p.b, p.b_shape), started, f.pc, "B")
         for scales in p.scales:
             locations = shadow_locations_of(scales.cells)
             checker.tensor_operation(cta, locations, started, agent, f.pc, write=False)
@@ -274,7 +275,7 @@ def _tensor_operand_cells(taddr: int) -> Array:
 
 def _left(cta: Cta, p: Product) -> Array:
     if isinstance(p.a, Descriptor):
-        return operand(cta, p.a, p.a_shape)
+        return operand(cta, view_of(p.a, p.a_shape))
     if p.a_shape.rows != 128:
         raise Fault("unsupported", "A in tensor memory of fewer than 128 rows is not modelled")
     if p.a_shape.element in PACKINGS:
@@ -286,7 +287,7 @@ def _left(cta: Cta, p: Product) -> Array:
 
 def _compute(p: Product, group: int) -> None:
     shape = p.shape
-    right = np.concatenate([operand(cta, p.b, p.b_shape) for cta in p.ctas])
+    right = np.concatenate([operand(cta, view_of(p.b, p.b_shape)) for cta in p.ctas])
     cells = _cells_of_result(shape.m, shape.n, group, p.cells)
     for number, cta in enumerate(p.ctas):
         a, b = _left(cta, p), right

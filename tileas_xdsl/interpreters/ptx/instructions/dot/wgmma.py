@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,24 +11,25 @@ import numpy as np
 from tileas_xdsl.interpreters.ptx.checking.vector_clocks import AsyncEvent
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, Value, spread
-from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup, Warpgroup
+from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup, Cta, Warpgroup
 from tileas_xdsl.interpreters.ptx.execution.waits import reconverge_warpgroup
 from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Semantics, Site, Step
 from tileas_xdsl.interpreters.ptx.matrix.smem_operands import (
     ELEMENT_BITS,
-    Descriptor,
     OperandShape,
-    granule_bounds,
-    granules_of,
+    OperandView,
+    joined_along_k,
     operand,
     read_descriptor,
     values_of,
+    view_of,
 )
 from tileas_xdsl.interpreters.ptx.matrix.wgmma_accumulators import (
     ROWS,
     THREADS,
     Accumulator,
     AccumulatorRegister,
+    Computation,
     PendingMma,
     WgmmaState,
     from_registers,
@@ -68,6 +69,16 @@ class Product:
     b: OperandShape
     negate: tuple[bool, bool]
     saturate: bool
+
+    @property
+    def sign(self) -> int:
+        """-1 for a negated product."""
+        return -1 if self.negate[0] != self.negate[1] else 1
+
+    @property
+    def can_join(self) -> bool:
+        """Whether sums of several products are only rounded in f32, as those of one are."""
+        return self.d == "f32"
 
 
 def build_mma(site: Site) -> Step:
@@ -183,21 +194,19 @@ def _issue(
         _report_unfenced(f, state)
         state.fenced = True
     started = None if checker is None else checker.start_warpgroup(warpgroup, f.pc)
-    b_descriptor = _descriptor(f, b_slot, "B")
+    b_view = _view(f, b_slot, product.b, "B")
     if started is not None:
-        check_operand(warpgroup, b_descriptor, product.b, started, f.pc, "B")
+        check_operand(warpgroup, b_view, started, f.pc, "B")
+    a: OperandView | Array
     if in_registers:
-        a_values = _register_operand([f.r[s] for s in a_slots], product.a.element)
-        a_of: Callable[[], Array] = lambda: a_values  # noqa: E731
+        a = _register_operand([f.r[s] for s in a_slots], product.a.element)
     else:
-        a_descriptor = _descriptor(f, a_slots[0], "A")
+        a = _view(f, a_slots[0], product.a, "A")
         if started is not None:
-            check_operand(warpgroup, a_descriptor, product.a, started, f.pc, "A")
-        cta = warpgroup.cta
-        a_of = lambda: operand(cta, a_descriptor, product.a)  # noqa: E731
+            check_operand(warpgroup, a, started, f.pc, "A")
     accumulator = _accumulator(f, product, d_registers, keeps)
-    run = _compute(warpgroup, product, accumulator, a_of, b_descriptor, keeps)
-    item = PendingMma(run, accumulator, started, a_slots if in_registers else ())
+    computation = WgmmaComputation(warpgroup.cta, product, a, b_view, keeps)
+    item = PendingMma(computation, accumulator, started, a_slots if in_registers else ())
     accumulator.pending += 1
     accumulator.values = None
     for slot in item.operands:
@@ -208,11 +217,10 @@ def _issue(
 
 
 def _maybe_compute(warpgroup: Warpgroup, state: WgmmaState) -> None:
-    """Compute pending MMAs now if the completion order is eager, or by chance if it is random."""
+    """Compute pending MMAs now by chance, if the completion order is random."""
     queue = warpgroup.cta.cluster.queue
-    if queue.order == "eager" or (queue.order == "random" and queue.rng.random() < 0.25):
-        while state.undone:
-            state.compute()
+    if queue.order == "random" and queue.rng.random() < 0.25:
+        state.compute_all()
 
 
 def _report_unfenced(f: ConvergenceGroup, state: WgmmaState) -> None:
@@ -229,38 +237,32 @@ def _report_unfenced(f: ConvergenceGroup, state: WgmmaState) -> None:
     )
 
 
-def _descriptor(f: ConvergenceGroup, slot: int, name: str) -> Descriptor:
+def _view(f: ConvergenceGroup, slot: int, shape: OperandShape, name: str) -> OperandView:
     word = f.r[slot]
     if word.__class__ is np.ndarray:
         if not (word == word[0]).all():
             raise Fault("descriptor", f"the descriptor of {name} differs between threads")
         word = int(word[0])
-    return read_descriptor(word, HOPPER, f"descriptor of {name}")
+    return view_of(read_descriptor(word, HOPPER, f"descriptor of {name}"), shape)
 
 
 def check_operand(
-    warpgroup: Warpgroup,
-    descriptor: Descriptor,
-    shape: OperandShape,
-    started: AsyncEvent,
-    at: int,
-    name: str,
+    warpgroup: Warpgroup, view: OperandView, started: AsyncEvent, at: int, name: str
 ) -> None:
     """Check an operand in shared memory for races and for a descriptor that fits its data."""
     cta = warpgroup.cta
     checker = cta.cluster.checker
     assert checker is not None
-    granules = granules_of(descriptor, shape)
-    cta.shared.check_granule_range(*granule_bounds(descriptor, shape))
-    checker.copy(cta, granules.ravel(), started, at, write=False)
-    key = (descriptor, shape)
-    wrong = checker.tags[cta.rank].judge(key, granules, descriptor.mode, shape.major)
+    tile, descriptor, major = view.tile, view.descriptor, view.shape.major
+    cta.shared.check_granule_range(tile.low, tile.high)
+    checker.copy_tile(cta, tile, started, at, write=False)
+    wrong = checker.tags[cta.rank].judge(view, view.granules, descriptor.mode, major)
     if wrong is not None:
         checker.findings.add(
             "descriptor",
             at,
             f"the descriptor of {name} {wrong}",
-            [f"it says: {descriptor}, {shape.major.upper()}-major"],
+            [f"it says: {descriptor}, {major.upper()}-major"],
         )
 
 
@@ -306,26 +308,47 @@ def unwaited_reporter(f: ConvergenceGroup) -> Callable[[ConvergenceGroup], None]
     return report
 
 
-def _compute(
-    warpgroup: Warpgroup,
-    product: Product,
-    accumulator: Accumulator,
-    a_of: Callable[[], Array],
-    b_descriptor: Descriptor,
-    keeps: bool,
-) -> Callable[[], None]:
-    cta = warpgroup.cta
-    sign = -1 if product.negate[0] != product.negate[1] else 1
+@dataclass(frozen=True, slots=True, eq=False)
+class WgmmaComputation:
+    """D = A B, plus D if it `keeps` what is there; A is in shared memory, or (64, k) numbers."""
 
-    def run() -> None:
-        found = a_of() @ operand(cta, b_descriptor, product.b).T
-        if sign < 0:
+    cta: Cta
+    product: Product
+    a: OperandView | Array
+    b: OperandView
+    keeps: bool
+
+    def continues(self, before: Computation) -> bool:
+        """Return whether this adds a product of the same shape to the result of another."""
+        return (
+            self.keeps
+            and isinstance(before, WgmmaComputation)
+            and before.product == self.product
+            and self.product.can_join
+        )
+
+    def run(self, accumulator: Accumulator, more: Sequence[Computation]) -> None:
+        """Compute this and `more` that continue it, as one product of a longer K.
+
+        wgmma d, a0, b0; wgmma d, a1, b1      d += [a0 a1] [b0 b1]^T
+        """
+        chain = [self, *(one for one in more if isinstance(one, WgmmaComputation))]
+        b = operand(self.cta, joined_along_k(tuple(one.b for one in chain)))
+        found = _left(chain) @ b.T
+        if self.product.sign < 0:
             found = -found
-        if keeps:
+        if self.keeps:
             found += accumulator.matrix
-        accumulator.matrix = rounded_sum(found, product.d, product.saturate)
+        accumulator.matrix = rounded_sum(found, self.product.d, self.product.saturate)
 
-    return run
+
+def _left(chain: Sequence[WgmmaComputation]) -> Array:
+    """Return A of all products of a chain side by side."""
+    views = [one.a for one in chain if isinstance(one.a, OperandView)]
+    if len(views) == len(chain):
+        return operand(chain[0].cta, joined_along_k(tuple(views)))
+    parts = [operand(x.cta, x.a) if isinstance(x.a, OperandView) else x.a for x in chain]
+    return np.concatenate(parts, axis=1) if len(parts) > 1 else parts[0]
 
 
 def rounded_sum(values: Array, kind: str, saturate: bool) -> Array:
@@ -387,6 +410,8 @@ def build_commit(site: Site) -> Step:
         state = state_of(f.warpgroup)
         state.groups.append(state.open)
         state.open = []
+        if f.warpgroup.cta.cluster.queue.order == "eager":
+            state.compute_all()
         return None
 
     return step
@@ -424,7 +449,7 @@ def _finish(f: ConvergenceGroup, state: WgmmaState, group: list[PendingMma]) -> 
         started = group[-1].started
         assert started is not None
         for agent in f.warpgroup.agents:
-            checker.clocks.join_own(agent, started.done)
+            checker.clocks.join_own(agent, started.done())
 
 
 TABLE = (

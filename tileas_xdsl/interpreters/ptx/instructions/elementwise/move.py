@@ -241,6 +241,8 @@ def build_getctarank(site: Site) -> Step:
 
 def gathered(values: list[Value], lanes: int, dtype: np.dtype[Any]) -> Array:
     """Return registers as the columns of an array (lanes, registers)."""
+    if len(values) == 1:
+        return spread(values[0], lanes, dtype)[:, None]
     return np.stack([spread(v, lanes, dtype) for v in values], 1)
 
 

@@ -172,7 +172,7 @@ def _finish(
     for operation, started in copies:
         cluster.queue.force(operation)
         if cluster.checker is not None and started is not None:
-            cluster.checker.clocks.join_own(f.warpgroup.agents[warp], started.done)
+            cluster.checker.clocks.join_own(f.warpgroup.agents[warp], started.done())
 
 
 def build_arrive(site: Site) -> Step:

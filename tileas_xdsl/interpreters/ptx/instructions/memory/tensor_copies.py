@@ -223,12 +223,12 @@ def _load(f: ConvergenceGroup, lane: int, box: Box, at: list[int], target: Targe
                 cluster.races.copy_rows(starts, size, started, agent, pc, write=False)
     if cluster.accesses is not None:
         cluster.accesses.bulk_bytes[pc] += box.size
-    granules, locations = box.locations(offset)
+    granules, tile = box.locations(offset)
     for rank in target.ranks:
         cta = cluster.cta_of(rank << RANK_SHIFT)
         cta.shared.check(offset, box.size)
         if cluster.checker is not None and started is not None:
-            cluster.checker.copy(cta, locations, started, pc, write=True)
+            cluster.checker.copy_tile(cta, tile, started, pc, write=True)
             cluster.checker.tags[rank].mark(box, offset)
     who = f"a tensor copy of {lane_name(f, lane)}"
 
@@ -316,10 +316,10 @@ def _store(
     if cluster.accesses is not None:
         cluster.accesses.bulk_bytes[pc] += box.size
     started = None
-    granules, locations = box.locations(offset)
+    granules, tile = box.locations(offset)
     if cluster.checker is not None:
         started = cluster.checker.clocks.start_copy(f.warpgroup.agent(lane), pc)
-        cluster.checker.copy(cta, locations, started, pc, write=False)
+        cluster.checker.copy_tile(cta, tile, started, pc, write=False)
     combine = _combine(operation, box)
     written = None
     for starts, size in box.footprint(at):
