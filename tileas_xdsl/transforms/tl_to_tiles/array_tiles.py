@@ -16,6 +16,13 @@ from xdsl.utils.hints import isa
 
 from tileas_xdsl.dialects.nv_tileaa.base import as_array, shape_of
 from tileas_xdsl.dialects.nv_tileaa.memory import tiled_memory, views
+from tileas_xdsl.dialects.nv_tileas.enums import (
+    MemScope,
+    MemScopeAttr,
+    MemSemantic,
+    MemSemanticAttr,
+    RmwMode,
+)
 from tileas_xdsl.transforms.tl_to_tiles.index_forms import IndexForm
 from tileas_xdsl.transforms.tl_to_tiles.raising import INDEX, Raising, check_extents
 
@@ -51,6 +58,23 @@ def store(state: Raising, tile: SSAValue, array: SSAValue, starts: Sequence[Inde
     made = state.insert(tiled_memory.TiledStoreOp(tile, view, coords, offsets=offsets, token=token))
     if made.out_token is not None:
         state.held[array] = made.out_token
+
+
+def add(state: Raising, tile: SSAValue, array: SSAValue, starts: Sequence[IndexForm]) -> None:
+    """Add to the elements of a tile, in any order with what others add; not out of bounds."""
+    view, coords, offsets = _placed(state, array, starts, shape_of(tile.type))
+    token = state.held.get(array)
+    made = state.insert(
+        tiled_memory.TiledAtomicRmwOp(
+            RmwMode.ADD, tile, view, coords, offsets=offsets, token=token, order=RELAXED
+        )
+    )
+    if made.out_token is not None:
+        state.held[array] = made.out_token
+
+
+RELAXED = (MemSemanticAttr(MemSemantic.RELAXED), MemScopeAttr(MemScope.GPU))
+"""How additions of blocks see each other: as `red.relaxed.gpu`."""
 
 
 def _placed(

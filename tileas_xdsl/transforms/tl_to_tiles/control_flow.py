@@ -7,6 +7,7 @@ behind the loop reads it; all else is local to an iteration.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
 from math import prod
 
 from xdsl.dialects import arith, scf
@@ -16,6 +17,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.dialects.tl.base import element_of, scope_of, shape_of
 from tileas_xdsl.dialects.tl.buffers import storage_of
+from tileas_xdsl.dialects.tl.checks import parallel_around
 from tileas_xdsl.dialects.tl.compute import GemmOp, ReduceOp
 from tileas_xdsl.dialects.tl.loops import ParallelOp, PipelinedOp, SerialOp
 from tileas_xdsl.inference.program import AccessKind, Scope
@@ -103,30 +105,46 @@ def _prepare(state: Raising, variable: Variable) -> bool:
     """Whether a variable has a value to carry; what is written in the loop first has zeros."""
     if variable in state.held:
         return True
-    if isinstance(variable, tuple) or scope_of(variable.type) is Scope.GLOBAL:
+    if isinstance(variable, tuple):
+        state.held[variable] = state.zero(element_of(variable[0].type))
+        return True
+    if scope_of(variable.type) is Scope.GLOBAL:
         return False
     zeros = state.constant_tile(0, element_of(variable.type), shape_of(variable.type))
     state.held[variable] = zeros
     return True
 
 
-def _written(op: Operation) -> list[SSAValue]:
+def _written(op: Operation) -> list[Variable]:
+    """Return what an operation and those in it write: buffers, arrays, elements of the block."""
     found = [
-        storage
+        variable
         for inner in op.walk()
         for storage, kind in touches(inner)
         if kind is not AccessKind.READ or scope_of(storage.type) is Scope.GLOBAL
+        for variable in _variables(inner, storage)
     ]
     return list(dict.fromkeys(found))
 
 
-def _carried(op: Operation) -> Iterator[SSAValue]:
+def _variables(op: Operation, storage: SSAValue) -> Iterator[Variable]:
+    if scope_of(storage.type) is not Scope.LOCAL:
+        yield storage
+    elif parallel_around(op) is None:
+        yield from ((storage, at) for at in product(*map(range, shape_of(storage.type))))
+
+
+def _carried(op: Operation) -> Iterator[Variable]:
     """The variables that a loop has to carry."""
     block = op.regions[0].block
-    for storage in _written(op):
-        is_array = scope_of(storage.type) is Scope.GLOBAL
-        if is_array or _is_read_first(block, storage) or _is_read_outside(op, storage):
-            yield storage
+    for variable in _written(op):
+        if (
+            isinstance(variable, tuple)
+            or scope_of(variable.type) is Scope.GLOBAL
+            or _is_read_first(block, variable)
+            or _is_read_outside(op, variable)
+        ):
+            yield variable
 
 
 def _is_read_outside(op: Operation, storage: SSAValue) -> bool:

@@ -3,44 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 
-from xdsl.dialects import memref
+from xdsl.dialects import affine, memref
 from xdsl.ir import SSAValue
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+)
 
 from tileas_xdsl.dialects.nv_tileaa.compute import shapes
-from tileas_xdsl.dialects.tl.base import scope_of
+from tileas_xdsl.dialects.tl.base import element_of, scope_of
 from tileas_xdsl.dialects.tl.base import shape_of as buffer_shape
 from tileas_xdsl.dialects.tl.buffers import storage_of
+from tileas_xdsl.dialects.tl.compute import AtomicAddOp
 from tileas_xdsl.inference.program import Scope
-from tileas_xdsl.transforms.tl_to_tiles import array_tiles
+from tileas_xdsl.transforms.tl_to_tiles import array_tiles, block_elements
 from tileas_xdsl.transforms.tl_to_tiles.index_forms import IndexForm
-from tileas_xdsl.transforms.tl_to_tiles.iteration_values import Iterations, where
+from tileas_xdsl.transforms.tl_to_tiles.iteration_values import Iterations, choose, where
 
 
 def load(work: Iterations, op: memref.LoadOp) -> None:
     state, scope = work.state, scope_of(op.memref.type)
     if scope is Scope.LOCAL:
-        work.values[op.res] = _private(work, op.memref, op.indices)
+        at = _element(work, op.memref, op.indices)
+        known = work.values if at in work.private else state.scalars
+        known[op.res] = work.private[at] if at in work.private else state.tile(at)
         return
     forms = [state.indices.of(index) for index in op.indices]
-    axes = [_axis_of(work, form) for form in forms]
+    digits = [_digit_of(work, form) for form in forms]
+    if scope is Scope.GLOBAL and not any(digits):
+        block_elements.load(state, op)
+        return
     if scope is Scope.GLOBAL:
-        shape = [1 if axis is None else work.extents[axis] for axis in axes]
-        starts = [_start(work, form, axis) for form, axis in zip(forms, axes, strict=True)]
-        tile = array_tiles.load(state, op.memref, starts, shape)
+        tile = array_tiles.load(state, op.memref, _starts(forms, digits), _lengths(digits))
     else:
         tile = _held(work, op.memref)
-        if (part := _part(work, op.memref, forms, axes)) is not None:
+        if (part := _part(work, op.memref, forms, digits)) is not None:
             tile = state.insert(shapes.ExtractOp(tile, *part)).result
-    work.values[op.res] = _along_loop(work, tile, axes)
-
-
-def _private(work: Iterations, buffer: SSAValue, indices: Sequence[SSAValue]) -> SSAValue:
-    found = _element(work, buffer, indices)
-    if found in work.private:
-        return work.private[found]
-    return work.state.tile(found)
+    work.values[op.res] = _along_loop(work, tile, digits)
 
 
 def _element(
@@ -53,22 +57,72 @@ def _element(
     return storage_of(buffer), known
 
 
-def _axis_of(work: Iterations, form: IndexForm) -> int | None:
-    """Return the variable that an index follows one by one; None where it is the same for all."""
-    inside = [atom for atom in form.terms if atom in work.variables]
-    if any(atom in work.values and atom not in work.variables for atom in form.terms):
+@dataclass(frozen=True)
+class Digit:
+    """What an index follows one by one: `variable floordiv weight mod count` of a loop.
+
+    A variable itself has weight one and counts all its iterations; of bytes with two elements each,
+    `j floordiv 2` picks the byte, and of 32 scales in turn `j mod 32` the scale.
+    """
+
+    atom: SSAValue
+    """What stands for it in the form of an index."""
+    axis: int
+    weight: int
+    count: int
+
+
+def _digit_of(work: Iterations, form: IndexForm) -> Digit | None:
+    """Return what an index follows one by one; None where it is the same for all iterations."""
+    inside = [(atom, found) for atom in form.terms if (found := _digit(work, atom)) is not None]
+    if any(atom in work.values and _digit(work, atom) is None for atom in form.terms):
         raise work.state.refuse("has an index that data choose")
     if not inside:
         return None
-    if len(inside) > 1 or form.terms[inside[0]] != 1:
+    if len(inside) > 1 or form.terms[inside[0][0]] != 1:
         raise work.state.refuse("has an index that follows no single variable one by one")
-    return list(work.variables).index(inside[0])
+    return inside[0][1]
 
 
-def _start(work: Iterations, form: IndexForm, axis: int | None) -> IndexForm:
-    if axis is None:
-        return form
-    return form.plus(IndexForm(0, {work.variables[axis]: -1}))
+def _digit(work: Iterations, atom: SSAValue) -> Digit | None:
+    if atom in work.variables:
+        axis = list(work.variables).index(atom)
+        return Digit(atom, axis, 1, work.extents[axis])
+    if not isinstance(made := atom.owner, affine.ApplyOp) or len(made.mapOperands) != 1:
+        return None
+    match made.map.data.results[0]:
+        case AffineBinaryOpExpr(kind=kind, lhs=AffineDimExpr(), rhs=AffineConstantExpr(value=n)):
+            inner = work.state.indices.of(made.mapOperands[0])
+        case _:
+            return None
+    if inner.constant or list(inner.terms.values()) != [1]:
+        return None
+    (variable,) = inner.terms
+    if variable not in work.variables:
+        return None
+    axis = list(work.variables).index(variable)
+    extent = work.extents[axis]
+    if extent % n:
+        return None
+    match kind:
+        case AffineBinaryOpKind.FloorDiv:
+            return Digit(atom, axis, n, extent // n)
+        case AffineBinaryOpKind.Mod:
+            return Digit(atom, axis, 1, n)
+        case _:
+            return None
+
+
+def _starts(forms: Sequence[IndexForm], digits: Sequence[Digit | None]) -> Sequence[IndexForm]:
+    """Return where a region begins: the indices of the first iteration."""
+    return [
+        form if digit is None else form.plus(IndexForm(0, {digit.atom: -1}))
+        for form, digit in zip(forms, digits, strict=True)
+    ]
+
+
+def _lengths(digits: Sequence[Digit | None]) -> Sequence[int]:
+    return [1 if digit is None else digit.count for digit in digits]
 
 
 def _held(work: Iterations, buffer: SSAValue) -> SSAValue:
@@ -77,12 +131,11 @@ def _held(work: Iterations, buffer: SSAValue) -> SSAValue:
 
 
 def _part(
-    work: Iterations, buffer: SSAValue, forms: Sequence[IndexForm], axes: Sequence[int | None]
+    work: Iterations, buffer: SSAValue, forms: Sequence[IndexForm], digits: Sequence[Digit | None]
 ) -> tuple[Sequence[SSAValue], Sequence[int]] | None:
     """Return which part of a buffer is accessed, by number, and its extents; None for all of it."""
-    whole = buffer_shape(buffer.type)
-    lengths = [1 if axis is None else work.extents[axis] for axis in axes]
-    starts = [_start(work, form, axis) for form, axis in zip(forms, axes, strict=True)]
+    whole, lengths = buffer_shape(buffer.type), _lengths(digits)
+    starts = _starts(forms, digits)
     if not all(start.is_constant for start in starts):
         raise work.state.refuse("accesses a part of a buffer that run time chooses")
     firsts = [start.constant for start in starts]
@@ -95,15 +148,30 @@ def _part(
     return [work.state.constant(number) for number in numbers], lengths
 
 
-def _along_loop(work: Iterations, tile: SSAValue, axes: Sequence[int | None]) -> SSAValue:
-    """Return a tile by the dimensions of the loop of one by those of a buffer."""
-    kept = [axis for axis in axes if axis is not None]
-    if len(set(kept)) < len(kept):
+def _along_loop(work: Iterations, tile: SSAValue, digits: Sequence[Digit | None]) -> SSAValue:
+    """Return a tile by the dimensions of the loop of one by those of a buffer.
+
+    An element that several iterations read, of bytes with two numbers or of a group's scale, is
+    repeated:  64x4 -> 64x4x1 -> 64x4x2 -> 64x8 for `[%i, %j floordiv 2]`.
+    """
+    kept = [digit for digit in digits if digit is not None]
+    by_axis = {digit.axis: digit for digit in kept}
+    if len(by_axis) < len(kept):
         raise work.state.refuse("reads a diagonal of a buffer")
-    tile = work.state.reshaped(tile, [work.extents[axis] for axis in kept])
-    tile = work.state.permuted(tile, sorted(range(len(kept)), key=kept.__getitem__))
+    order = sorted(range(len(kept)), key=lambda k: kept[k].axis)
+    tile = work.state.reshaped(tile, [digit.count for digit in kept])
+    tile = work.state.permuted(tile, order)
+    split, repeated = list[int](), list[int]()
+    for axis, extent in enumerate(work.extents):
+        if (digit := by_axis.get(axis)) is not None and digit.count < extent:
+            split += [1, digit.count, 1]
+            repeated += [extent // digit.count // digit.weight, digit.count, digit.weight]
+        else:
+            split.append(extent if digit is not None else 1)
+            repeated.append(split[-1])
+    tile = work.state.broadcast(work.state.reshaped(tile, split), repeated)
     return work.state.reshaped(
-        tile, [n if axis in kept else 1 for axis, n in enumerate(work.extents)]
+        tile, [n if axis in by_axis else 1 for axis, n in enumerate(work.extents)]
     )
 
 
@@ -114,40 +182,66 @@ def store(work: Iterations, op: memref.StoreOp) -> None:
         at = _element(work, op.memref, op.indices)
         work.private[at] = where(work, value, work.private.get(at))
         return
-    forms = [state.indices.of(index) for index in op.indices]
-    axes = [_axis_of(work, form) for form in forms]
-    kept = [axis for axis in axes if axis is not None]
-    left_out = [n for axis, n in enumerate(work.extents) if axis not in kept]
-    if prod(left_out) != 1 or len(set(kept)) < len(kept):
-        raise state.refuse("writes an element in several iterations")
-    tile = work.spread(value, work.extents)
     if scope is Scope.GLOBAL:
         if work.mask is not None:
             raise state.refuse("stores to global memory under a condition")
-        starts = [_start(work, form, axis) for form, axis in zip(forms, axes, strict=True)]
-        shape = [1 if axis is None else work.extents[axis] for axis in axes]
-        array_tiles.store(state, _of_buffer(work, tile, axes, shape), op.memref, starts)
+        array_tiles.store(state, *_region(work, value, op.memref, op.indices))
         return
-    part = _part(work, op.memref, forms, axes)
+    forms, digits = _written(work, op.indices)
+    tile = work.spread(value, work.extents)
+    part = _part(work, op.memref, forms, digits)
     whole = None if part is None and work.mask is None else _held(work, op.memref)
     lengths, before = buffer_shape(op.memref.type), whole
     if part is not None and whole is not None:
         lengths, before = part[1], state.insert(shapes.ExtractOp(whole, *part)).result
     if before is not None and work.mask is not None:
-        before = work.spread(_along_loop(work, before, axes), work.extents)
+        before = work.spread(_along_loop(work, before, digits), work.extents)
         tile = where(work, tile, before)
-    made = _of_buffer(work, tile, axes, lengths)
+    made = _of_buffer(work, tile, digits, lengths)
     if part is not None and whole is not None:
         made = state.insert(shapes.InsertOp(made, whole, part[0])).result
     storage = storage_of(op.memref)
     state.held[storage] = state.reshaped(made, buffer_shape(storage.type))
 
 
+def atomic_add(work: Iterations, op: AtomicAddOp) -> None:
+    """Add to elements of an array; iterations under a condition that does not hold add zero."""
+    state = work.state
+    if scope_of(op.buffer.type) is not Scope.GLOBAL:
+        raise state.refuse("adds to a buffer of the block")
+    value = work.value(op.value)
+    if work.mask is not None:
+        value = choose(work, work.mask, value, state.zero(element_of(op.buffer.type)))
+    array_tiles.add(state, *_region(work, value, op.buffer, op.indices))
+
+
+def _region(
+    work: Iterations, value: SSAValue, array: SSAValue, indices: Sequence[SSAValue]
+) -> tuple[SSAValue, SSAValue, Sequence[IndexForm]]:
+    """Return what iterations write as a tile of an array, the array, and where the tile begins."""
+    forms, digits = _written(work, indices)
+    tile = _of_buffer(work, work.spread(value, work.extents), digits, _lengths(digits))
+    return tile, array, _starts(forms, digits)
+
+
+def _written(
+    work: Iterations, indices: Sequence[SSAValue]
+) -> tuple[Sequence[IndexForm], Sequence[Digit | None]]:
+    """Return the indices of what iterations write, each another element."""
+    forms = [work.state.indices.of(index) for index in indices]
+    digits = [_digit_of(work, form) for form in forms]
+    kept = [digit for digit in digits if digit is not None]
+    is_apart = len({digit.axis for digit in kept}) == len(kept)
+    if not is_apart or prod(_lengths(digits)) != prod(work.extents):
+        raise work.state.refuse("writes an element in several iterations")
+    return forms, digits
+
+
 def _of_buffer(
-    work: Iterations, tile: SSAValue, axes: Sequence[int | None], shape: Sequence[int]
+    work: Iterations, tile: SSAValue, digits: Sequence[Digit | None], shape: Sequence[int]
 ) -> SSAValue:
     """Return a tile by the dimensions of a buffer of one by those of the loop."""
-    kept = [axis for axis in axes if axis is not None]
+    kept = [digit.axis for digit in digits if digit is not None]
     inner = work.state.reshaped(tile, [work.extents[axis] for axis in sorted(kept)])
     inner = work.state.permuted(inner, [sorted(kept).index(axis) for axis in kept])
     return work.state.reshaped(inner, shape)

@@ -16,16 +16,17 @@ from functools import partial
 from typing import Any
 
 from xdsl.dialects import affine, arith, memref, scf
-from xdsl.dialects.builtin import IndexType, IntegerType, TensorType, i1, i32
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, TensorType, i1, i32
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineBinaryOpKind
 
-from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of, tile_of
+from tileas_xdsl.dialects.nv_tileaa.base import element_of
 from tileas_xdsl.dialects.tl.buffers import AllocLocalOp
+from tileas_xdsl.dialects.tl.compute import AtomicAddOp
 from tileas_xdsl.dialects.tl.loops import ParallelOp, SerialOp
 from tileas_xdsl.transforms.tl_to_tiles.affine_maps import ON_TILES, applied
 from tileas_xdsl.transforms.tl_to_tiles.index_forms import IndexForm
-from tileas_xdsl.transforms.tl_to_tiles.iteration_accesses import load, store
+from tileas_xdsl.transforms.tl_to_tiles.iteration_accesses import atomic_add, load, store
 from tileas_xdsl.transforms.tl_to_tiles.iteration_values import (
     Iterations,
     both,
@@ -117,15 +118,16 @@ def _elementwise(work: Iterations, op: Operation, operands: Sequence[SSAValue]) 
         return made(operands, element)
     compact = [extent for extent in shape if extent > 1] or [1]
     operands = [work.state.reshaped(operand, compact) for operand in operands]
-    if isinstance(op, _OF_SCALARS):
+    if not all(_is_kind_of(element_of(operand.type), element) for operand in operands):
         found = work.state.by_element(element, operands, lambda values: made(values, element))
     else:
         found = made(operands, TensorType(element, compact))
     return work.state.reshaped(found, shape)
 
 
-_OF_SCALARS = (arith.CmpiOp, arith.CmpfOp, arith.SelectOp)
-"""Operations that take tiles element by element."""
+def _is_kind_of(one: Attribute, other: Attribute) -> bool:
+    """Whether `arith` takes whole tiles of both: floats are converted so, integers by element."""
+    return one == other or (isinstance(one, AnyFloat) and isinstance(other, AnyFloat))
 
 
 def _cast(work: Iterations, op: arith.IndexCastOp, value: SSAValue) -> SSAValue:
@@ -139,10 +141,12 @@ def _cast(work: Iterations, op: arith.IndexCastOp, value: SSAValue) -> SSAValue:
         raise work.state.refuse(f"converts {element} to {wanted}")
     if isinstance(op.result.type, IndexType) and element.bitwidth > wanted.bitwidth:
         raise work.state.refuse(f"takes {element} as an index, and tiles have indices of {wanted}")
-    type_: Any = tile_of(wanted, shape_of(value.type))
-    if wanted.bitwidth > element.bitwidth:
-        return work.state.insert(arith.ExtSIOp(value, type_)).result
-    return work.state.insert(arith.TruncIOp(value, type_)).result
+    kind = arith.ExtSIOp if wanted.bitwidth > element.bitwidth else arith.TruncIOp
+
+    def converted(values: Sequence[SSAValue]) -> SSAValue:
+        return work.state.insert(kind(values[0], wanted)).result
+
+    return work.state.by_element(wanted, [value], converted)
 
 
 _SUMS = (
@@ -242,6 +246,9 @@ def _apply(work: Iterations, op: affine.ApplyOp) -> None:
     state = work.state
     if op.result not in state.indices.of(op.result).terms:
         return
+    if all(operand in state.scalars for operand in op.mapOperands):
+        state.lower(op)
+        return
     for operand in op.mapOperands:
         ends = state.indices.interval(operand)
         if ends is None or ends[0] < 0:
@@ -267,6 +274,7 @@ _HANDLERS: Mapping[type[Operation], Callable[[Iterations, Any], None]] = {
     memref.LoadOp: load,
     memref.StoreOp: store,
     memref.DimOp: _dimension,
+    AtomicAddOp: atomic_add,
     scf.IfOp: _branch,
     SerialOp: _written_out,
     AllocLocalOp: _nothing,

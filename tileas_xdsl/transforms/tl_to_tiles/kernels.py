@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from xdsl.builder import Builder
-from xdsl.dialects import affine, arith, func, memref
+from xdsl.dialects import affine, arith, func, math, memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineBinaryOpKind
@@ -32,6 +32,7 @@ from tileas_xdsl.layout.integers import is_power_of_two
 from tileas_xdsl.transforms.cudatile_to_tileaa.structure.warp_count import warps_of_product
 from tileas_xdsl.transforms.lower_tl.memory_effects import touches
 from tileas_xdsl.transforms.tl_to_tiles.affine_maps import ON_SCALARS, applied
+from tileas_xdsl.transforms.tl_to_tiles.block_elements import ELEMENTS
 from tileas_xdsl.transforms.tl_to_tiles.block_order import in_panels
 from tileas_xdsl.transforms.tl_to_tiles.control_flow import CONTROL
 from tileas_xdsl.transforms.tl_to_tiles.iterations import parallel
@@ -174,7 +175,7 @@ def _same_storage(state: Raising, op: ReshapeOp) -> None:
 
 
 _TABLE: Mapping[type[Operation], Handler] = {
-    **dict.fromkeys(arith.Arith.operations, _scalar),
+    **dict.fromkeys((*arith.Arith.operations, *math.Math.operations), _scalar),
     memref.DimOp: _dimension,
     affine.ApplyOp: _apply,
     AllocSharedOp: _allocate,
@@ -183,5 +184,5 @@ _TABLE: Mapping[type[Operation], Handler] = {
     ParallelOp: parallel,
 }
 
-HANDLERS: Mapping[type[Operation], Handler] = {**_TABLE, **CONTROL, **WHOLE}
+HANDLERS: Mapping[type[Operation], Handler] = {**_TABLE, **CONTROL, **ELEMENTS, **WHOLE}
 """Every operation of the block that has a counterpart on tiles."""

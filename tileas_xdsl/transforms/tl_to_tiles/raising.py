@@ -17,7 +17,9 @@ from typing import Any, TypeAlias, TypeVar
 from xdsl.builder import Builder
 from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import (
+    AnyFloat,
     DenseIntOrFPElementsAttr,
+    FloatAttr,
     IndexType,
     IntegerAttr,
     IntegerType,
@@ -106,6 +108,12 @@ class Raising:
     def constant(self, value: int, type_: IntegerType | IndexType = INDEX) -> SSAValue:
         """Return a constant integer."""
         return self.insert(arith.ConstantOp(IntegerAttr(value, type_))).result
+
+    def zero(self, element: Attribute) -> SSAValue:
+        """Return the zero of an element type."""
+        is_float = isinstance(element, AnyFloat)
+        attribute: Any = FloatAttr(0.0, element) if is_float else IntegerAttr(0, element)  # pyright: ignore
+        return self.insert(arith.ConstantOp(attribute)).result
 
     def scalar(self, value: SSAValue) -> SSAValue:
         """Return what a scalar became."""

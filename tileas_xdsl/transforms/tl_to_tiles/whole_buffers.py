@@ -16,6 +16,7 @@ through `tl-lower`. Floats are reduced in f32, as `tl-lower` does.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import product
 from typing import TypeAlias
 
 from xdsl.dialects import arith, math
@@ -112,8 +113,12 @@ def converted(state: Raising, tile: SSAValue, element: Attribute) -> SSAValue:
 
 def fill(state: Raising, op: FillOp) -> None:
     """Convert a fill to a splat."""
-    if scope_of(op.buffer.type) not in (Scope.SHARED, Scope.FRAGMENT):
-        raise state.refuse("fills no buffer of the block")
+    if scope_of(op.buffer.type) is Scope.LOCAL:
+        for at in product(*map(range, buffer_shape(op.buffer.type))):
+            state.held[op.buffer, at] = state.scalar(op.value)
+        return
+    if scope_of(op.buffer.type) is Scope.GLOBAL:
+        raise state.refuse("fills an array")
     write(state, op.buffer, state.splat(state.scalar(op.value), buffer_shape(op.buffer.type)))
 
 

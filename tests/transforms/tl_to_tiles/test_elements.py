@@ -1,0 +1,157 @@
+"""Single elements, variables, additions to arrays and packed operands of `tl`, by way of tiles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tileas_xdsl.compiler import compile
+from tileas_xdsl.levels import BUFFERS_BY_TILES
+from tileas_xdsl.pipelines import PIPELINES
+
+GROUPED = """
+!a = memref<128x64xf16>
+!b = memref<2x64x64xf16>
+!c = memref<128x64xf32>
+!at = memref<64x32xf16, #tl<space shared>>
+!bt = memref<32x64xf16, #tl<space shared>>
+!ct = memref<64x64xf32, #tl<space fragment>>
+!var = memref<1xi32, #tl<space local>>
+func.func @grouped(%A: !a, %B: !b, %first: memref<2xi32>, %mask: memref<2x2xi8>, %C: !c) {
+  %zero = arith.constant 0 : index
+  %two = arith.constant 2 : index
+  tl.kernel (%part, %by) in (2, 2) threads(128) {
+    %none = arith.constant 0.0 : f32
+    %absent = arith.constant 0 : i8
+    %start = arith.constant 0 : i32
+    %rows = arith.constant 64 : index
+    %depth = arith.constant 32 : index
+    %last = arith.constant 60 : index
+    %y = arith.muli %by, %rows : index
+    %k = arith.muli %part, %depth : index
+    %a = tl.alloc_shared : !at
+    %b = tl.alloc_shared : !bt
+    %c = tl.alloc_fragment : !ct
+    %group = tl.alloc_local : !var
+    memref.store %start, %group[%zero] : !var
+    tl.serial %g = %zero to %two {
+      %begin = memref.load %first[%g] : memref<2xi32>
+      %at = arith.index_cast %begin : i32 to index
+      %is_behind = arith.cmpi sge, %y, %at : index
+      %before = memref.load %group[%zero] : !var
+      %now = arith.index_cast %g : index to i32
+      %chosen = arith.select %is_behind, %now, %before : i32
+      memref.store %chosen, %group[%zero] : !var
+    }
+    %found = memref.load %group[%zero] : !var
+    %expert = arith.index_cast %found : i32 to index
+    tl.fill %c, %none : !ct
+    tl.serial %n = %zero to %two {
+      %flag = memref.load %mask[%by, %n] : memref<2x2xi8>
+      %is_there = arith.cmpi ne, %flag, %absent : i8
+      scf.if %is_there {
+        tl.copy %A[%y, %k] to %a : !a to !at
+        tl.copy %B[%expert, %k, %zero] to %b extents(1, 32, 64) : !b to !bt
+        tl.gemm %a, %b, %c : !at, !bt, !ct
+      }
+    }
+    tl.parallel (%i, %j) in (64, 64) {
+      %v = memref.load %c[%i, %j] : !ct
+      %row = arith.addi %y, %i : index
+      %is_row = arith.cmpi slt, %i, %last : index
+      scf.if %is_row {
+        tl.atomic_add %C[%row, %j], %v : !c
+      }
+    }
+  }
+  func.return
+}
+"""
+
+PACKED = """
+!a = memref<64x64xf16>
+!w = memref<64x32xi8>
+!s = memref<64x4xf16>
+!c = memref<64x64xf32>
+!at = memref<64x64xf16, #tl<space shared>>
+!wt = memref<64x32xi8, #tl<space shared>>
+!st = memref<64x4xf16, #tl<space fragment>>
+!ut = memref<64x64xf16, #tl<space fragment>>
+!ct = memref<64x64xf32, #tl<space fragment>>
+func.func @packed(%A: !a, %W: !w, %S: !s, %C: !c) {
+  %zero = arith.constant 0 : index
+  tl.kernel (%b) in (1) threads(128) {
+    %none = arith.constant 0.0 : f32
+    %four = arith.constant 4 : i8
+    %low = arith.constant 15 : i8
+    %a = tl.alloc_shared : !at
+    %bytes = tl.alloc_shared : !wt
+    %scale = tl.alloc_fragment : !st
+    %u = tl.alloc_fragment : !ut
+    %w = tl.alloc_shared : !at
+    %c = tl.alloc_fragment : !ct
+    tl.copy %A to %a : !a to !at
+    tl.copy %W to %bytes : !w to !wt
+    tl.copy %S to %scale : !s to !st
+    tl.parallel (%i, %j) in (64, 64) {
+      %at = affine.apply affine_map<(d0) -> (d0 floordiv 2)> (%j)
+      %odd = affine.apply affine_map<(d0) -> (d0 mod 2)> (%j)
+      %group = affine.apply affine_map<(d0) -> (d0 floordiv 16)> (%j)
+      %both = memref.load %bytes[%i, %at] : !wt
+      %number = arith.index_cast %odd : index to i32
+      %narrow = arith.trunci %number : i32 to i8
+      %by = arith.muli %narrow, %four : i8
+      %shifted = arith.shrui %both, %by : i8
+      %bits = arith.andi %shifted, %low : i8
+      %weight = arith.sitofp %bits : i8 to f16
+      %factor = memref.load %scale[%i, %group] : !st
+      %scaled = arith.mulf %weight, %factor : f16
+      memref.store %scaled, %u[%i, %j] : !ut
+    }
+    tl.copy %u to %w : !ut to !at
+    tl.fill %c, %none : !ct
+    tl.gemm %a, %w, %c {transpose_b} : !at, !at, !ct
+    tl.copy %c to %C : !ct to !c
+  }
+  func.return
+}
+"""
+
+
+def emulated(text: str, args: Sequence[Any], grid: Sequence[int]) -> Sequence[Any]:
+    """Compile by way of tiles, emulate without findings; assert what `tl` itself gives."""
+    kernel = compile(text, "sm_90a")
+    assert [*kernel.passes] == [*PIPELINES[BUFFERS_BY_TILES].passes]
+    run = kernel.emulate(*args, grid=grid)
+    assert not run.findings
+    wanted = kernel.simulate(*args, grid=grid).arrays
+    np.testing.assert_allclose(run.arrays[-1], wanted[-1], rtol=1e-4, atol=1e-4)
+    return run.arrays
+
+
+def test_variables_and_additions_under_conditions() -> None:
+    """Blocks find their group in a loop, skip masked tiles, and two of them share each sum."""
+    rng = np.random.default_rng(7)
+    a, b = (rng.standard_normal(s).astype(np.float16) for s in ((128, 64), (2, 64, 64)))
+    first, mask = np.array([0, 64], np.int32), np.array([[1, 0], [1, 1]], np.int8)
+    c = rng.standard_normal((128, 64)).astype(np.float32)
+    made = emulated(GROUPED, (a, b, first, mask, c), (2, 2))
+    for rows in (slice(0, 60), slice(64, 124)):
+        group = rows.start // 64
+        added = (1 + group) * a[rows].astype(np.float32) @ b[group].astype(np.float32)
+        np.testing.assert_allclose(made[-1][rows], c[rows] + added, rtol=1e-3, atol=1e-3)
+    np.testing.assert_array_equal(made[-1][60:64], c[60:64])
+
+
+def test_packed_weights_with_a_scale_a_group() -> None:
+    """Bytes of two numbers and a scale for 16 of them: elements that several iterations read."""
+    rng = np.random.default_rng(8)
+    a = rng.standard_normal((64, 64)).astype(np.float16)
+    packed = rng.integers(-128, 128, (64, 32)).astype(np.int8)
+    scale = rng.uniform(0.5, 2, (64, 4)).astype(np.float16)
+    made = emulated(PACKED, (a, packed, scale, np.zeros((64, 64), np.float32)), (1,))
+    bits = np.stack([packed & 15, (packed >> 4) & 15], -1).reshape(64, 64)
+    weights = (bits.astype(np.float16) * np.repeat(scale, 16, 1)).astype(np.float32)
+    np.testing.assert_allclose(made[-1], a.astype(np.float32) @ weights.T, rtol=1e-3, atol=1e-2)
