@@ -249,9 +249,27 @@ func.func @view_of_registers(%x: !nv_tileas.tiled_view<1x16x16xf32, gmem>, %b: t
 }
 
 // CHECK-LABEL: func.func @view_of_registers
-// CHECK:         %rows = nv_tileas.view %c : tensor<1x16x16xf32, #nv_tileas.blocked<"(1,16,(2,8)):(0,8@thread,(1@value,1@thread))">> -> tensor<16x16xf32>{{$}}
+// CHECK:         %rows = nv_tileas.view %c : tensor<1x16x16xf32, #nv_tileas.blocked<"(1,16,(2,8)):(0,8@thread,(1@value,1@thread))">> -> tensor<16x16xf32, #nv_tileas.blocked<"(16,(2,8)):(8@thread,(1@value,1@thread))">>{{$}}
 
-// 8. Left alone: what no operation says anything of, what comes from or goes to other functions,
+// 8. What goes to shared memory is laid out like the tile that it is a view of, whatever extents of 1
+// it has: like accumulators, here.
+
+func.func @view_of_accumulators(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %z: !nv_tileas.tiled_view<1x1x64x64xf16, gmem>) {
+  %zero = arith.constant 0 : index
+  %sums = arith.constant dense<0.0> : tensor<64x64xf32>
+  %d = nv_tileas.dot %a, %b, %sums {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32> -> tensor<64x64xf32>
+  %v = nv_tileas.view %d : tensor<64x64xf32> -> tensor<1x1x64x64xf32>
+  %t = arith.truncf %v : tensor<1x1x64x64xf32> to tensor<1x1x64x64xf16>
+  %staging = nv_tileas.alloc_tensor : tensor<1x1x64x64xf16, #nv_tileas<space smem>>
+  nv_tileas.copy %t, %staging {atom = #open} : tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16, #nv_tileas<space smem>>
+  nv_tileas.tiled_store %staging, %z[%zero, %zero, %zero, %zero] {atom = #nv_tileas<atom tma_store_4d>, allow_tma = true} : tensor<1x1x64x64xf16, #nv_tileas<space smem>>, !nv_tileas.tiled_view<1x1x64x64xf16, gmem>
+  func.return
+}
+
+// CHECK-LABEL: func.func @view_of_accumulators
+// CHECK:         %t = arith.truncf %v : {{.*}} to tensor<1x1x64x64xf16, #nv_tileas.dot_operand<"(1,1,(8,2,4),(2,4,8)):(0,0,(4@thread,2@value,32@thread),(1@value,1@thread,4@value))">>
+
+// 9. Left alone: what no operation says anything of, what comes from or goes to other functions,
 // extents that are no powers of two, and layouts that are there already.
 
 func.func @tiles_of_callers(%t: tensor<4x8xf32>, %y: !nv_tileas.tiled_view<4x8xf32, gmem>) -> tensor<4x8xf32> {

@@ -11,6 +11,7 @@ from xdsl.ir import SSAValue
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.layout.registers.blocked import blocked
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
+from tileas_xdsl.layout.registers.unit_dimensions import as_matrix
 from tileas_xdsl.target.mma.warp_tiles import is_accumulator
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import add, divide, modulo, multiply, xor
@@ -45,6 +46,7 @@ def read_shared(e: ThreadBuilder, tile: SharedTile, layout: RegisterLayout) -> R
 
 def write_shared(e: ThreadBuilder, fragment: RegisterTile, tile: SharedTile) -> None:
     """Store a register tile to shared memory that no thread still reads."""
+    fragment = replace(fragment, layout=as_matrix(fragment.layout))
     if is_accumulator(fragment.layout):
         write_accumulators(e, fragment, tile)
         return

@@ -32,6 +32,7 @@ from tileas_xdsl.transforms.assign_layouts.candidates.register_accumulators impo
 from tileas_xdsl.transforms.assign_layouts.candidates.registers import register_candidates
 from tileas_xdsl.transforms.assign_layouts.candidates.shared_memory import memory_candidates
 from tileas_xdsl.transforms.assign_layouts.candidates.tensor_memory import tensor_candidates
+from tileas_xdsl.transforms.assign_layouts.candidates.viewed_tiles import lay_out_views
 from tileas_xdsl.transforms.assign_layouts.request import Assignment, Decision, Preferences
 from tileas_xdsl.transforms.assign_layouts.spaces.memory_spaces import common_spaces
 from tileas_xdsl.transforms.assign_layouts.spaces.required_conversions import (
@@ -66,6 +67,7 @@ def assign_layouts(
         for group in by_size:
             if group not in a.decisions and _is_memory(a, group) is is_memory:
                 a.decisions[group] = _decide(a, group)
+        lay_out_views(a)
     write(a, function)
     return list(a.decisions.values())
 

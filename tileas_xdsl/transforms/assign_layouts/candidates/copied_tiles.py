@@ -14,8 +14,9 @@ from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of, space_of
-from tileas_xdsl.layout.layout import Layout, make_layout
+from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.registers.blocked import line_layout
+from tileas_xdsl.layout.registers.unit_dimensions import with_units
 from tileas_xdsl.threads.pipeline.warp_allocation import Agent
 
 
@@ -35,8 +36,9 @@ def views_of_copied(value: SSAValue, layout: Layout) -> Iterator[tuple[SSAValue,
     for use in value.uses:
         op = use.operation
         if isinstance(op, ViewOp) and _drops_ones(op) and _is_only_moved(op.result):
-            kept = [layout[k] for k, extent in enumerate(_extents(value)) if extent != 1]
-            yield op.result, make_layout(*kept, *tuple(layout)[len(_extents(value)) :])
+            seen = with_units(layout, _extents(value), _extents(op.result))
+            assert seen is not None
+            yield op.result, seen
 
 
 def _is_only_moved(value: SSAValue) -> bool:
