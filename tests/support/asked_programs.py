@@ -107,5 +107,5 @@ def flash_attention(
         fragment("o", rows, head),
         *(fragment(name, rows) for name in ("mx", "mp", "ss", "sl", "ls")),
     )
-    trips = (*(1 for _ in before), *(blocks for _ in body), *(1 for _ in after))
-    return program(threads, buffers, *before, *body, *after, trips=trips)
+    trip_counts = (*(1 for _ in before), *(blocks for _ in body), *(1 for _ in after))
+    return program(threads, buffers, *before, *body, *after, trip_counts=trip_counts)

@@ -153,8 +153,8 @@ class Program:
     """The operations of one block in program order, including those of serial loops.
 
     `floating` names fragments that are also read outside of the listed operations (a condition of
-    the whole block); `annotations` are layouts that the program prescribes; `trips` is the trip
-    count of each operation (default: 1), for costs.
+    the whole block); `annotations` are layouts that the program prescribes; `trip_counts` is the
+    trip count of each operation (default: 1), for costs.
     """
 
     threads: int
@@ -163,7 +163,7 @@ class Program:
     arch: str = "sm_90a"
     floating: frozenset[str] = frozenset()
     annotations: Mapping[str, FragmentMap] = field(default_factory=dict[str, FragmentMap])
-    trips: tuple[int, ...] = ()
+    trip_counts: tuple[int, ...] = ()
 
 
 def touched(operation: Operation) -> tuple[str, ...]:

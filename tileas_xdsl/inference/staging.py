@@ -45,7 +45,7 @@ def spelled_out(program: Program, decisions: Decisions) -> tuple[Program, Decisi
         return program, decisions
     buffers = dict(program.buffers)
     operations: list[Operation] = []
-    trips: list[int] = []
+    trip_counts: list[int] = []
     loops: dict[int, LoopDecision] = {}
     numbers: dict[int, int] = {}
     for index, operation in enumerate(program.operations):
@@ -59,12 +59,14 @@ def spelled_out(program: Program, decisions: Decisions) -> tuple[Program, Decisi
             if decision is not None:
                 loops[len(operations)] = decision
             operations.append(each)
-            trips.append(program.trips[index] if program.trips else 1)
+            trip_counts.append(program.trip_counts[index] if program.trip_counts else 1)
     conversions = tuple(
         replace(one, operation=numbers[one.operation]) for one in decisions.conversions
     )
     return (
-        replace(program, buffers=buffers, operations=tuple(operations), trips=tuple(trips)),
+        replace(
+            program, buffers=buffers, operations=tuple(operations), trip_counts=tuple(trip_counts)
+        ),
         replace(decisions, loops=loops, conversions=conversions, staged=()),
     )
 

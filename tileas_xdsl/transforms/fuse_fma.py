@@ -33,9 +33,9 @@ class FuseSum(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: AddFOp, rewriter: PatternRewriter) -> None:
         for product, addend in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
-            if (factors := _fusible(product, op)) is not None:
-                rewriter.replace(op, _fused(factors, addend))
-                rewriter.erase(factors)
+            if (multiplication := _fusible(product, op)) is not None:
+                rewriter.replace(op, _fused(multiplication, addend))
+                rewriter.erase(multiplication)
                 return
 
 
@@ -44,29 +44,30 @@ class FuseDifference(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: SubFOp, rewriter: PatternRewriter) -> None:
-        if (factors := _fusible(op.lhs, op)) is None:
+        if (multiplication := _fusible(op.lhs, op)) is None:
             return
         negated = NegFOp(operands=[op.rhs], result_types=[op.rhs.type])
-        rewriter.replace(op, [negated, _fused(factors, negated.result)])
-        rewriter.erase(factors)
+        rewriter.replace(op, [negated, _fused(multiplication, negated.result)])
+        rewriter.erase(multiplication)
 
 
 def _fusible(product: SSAValue, sum_: AddFOp | SubFOp) -> MulFOp | None:
     """The multiplication of a sum's operand, if the two round alike and nothing else reads it."""
-    factors = product.owner
-    if not isinstance(factors, MulFOp) or not product.has_one_use():
+    multiplication = product.owner
+    if not isinstance(multiplication, MulFOp) or not product.has_one_use():
         return None
     is_same_rounding = (
-        factors.rounding_mode == sum_.rounding_mode and factors.flush_to_zero == sum_.flush_to_zero
+        multiplication.rounding_mode == sum_.rounding_mode
+        and multiplication.flush_to_zero == sum_.flush_to_zero
     )
-    return factors if is_same_rounding else None
+    return multiplication if is_same_rounding else None
 
 
-def _fused(factors: MulFOp, addend: SSAValue) -> FmaOp:
+def _fused(multiplication: MulFOp, addend: SSAValue) -> FmaOp:
     return FmaOp(
-        operands=[factors.lhs, factors.rhs, addend],
-        result_types=[factors.result.type],
-        properties=dict(factors.properties),
+        operands=[multiplication.lhs, multiplication.rhs, addend],
+        result_types=[multiplication.result.type],
+        properties=dict(multiplication.properties),
     )
 
 

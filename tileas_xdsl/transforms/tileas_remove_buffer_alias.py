@@ -43,11 +43,11 @@ class TileasRemoveBufferAlias(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         plan = Plan.of(op)
-        rounds = plan.aliases.depth() if self.max_rounds is None else self.max_rounds
+        rewrites_left = plan.aliases.depth() if self.max_rounds is None else self.max_rounds
         while plan.removable or movable_selects(plan):
-            if rounds <= 0:
+            if rewrites_left <= 0:
                 raise _not_converged(plan)
-            rounds -= 1
+            rewrites_left -= 1
             if plan.removable:
                 remove_aliases(plan)
             else:

@@ -150,7 +150,7 @@ def _is_to_copy(crossing: Crossing) -> bool:
 def _is_direct(crossing: Crossing) -> bool:
     """Whether agents use a value of the code around as it is, or a tile must be transferred."""
     switch, value = crossing.switch, crossing.value
-    if crossing.home is not None or switch.isolated.value.data:
+    if crossing.definer is not None or switch.isolated.value.data:
         return False
     if not _is_tile(crossing) or is_constant(value) or memory_space(value) in SHARED_SPACES:
         return True
@@ -164,4 +164,4 @@ def _tiles_to_transfer(switch: AgentSwitchOp) -> Sequence[Crossing]:
 def _is_defined_by_block(transfer: Transfer) -> bool:
     """Whether all threads of the block run the code that gives the tile."""
     crossing = transfer.crossing
-    return crossing.home is None and enclosing(crossing.switch, AgentSwitchOp) is None
+    return crossing.definer is None and enclosing(crossing.switch, AgentSwitchOp) is None

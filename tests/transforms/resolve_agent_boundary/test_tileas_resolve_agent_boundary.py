@@ -353,7 +353,7 @@ def test_nothing_crosses_afterwards_but_what_may() -> None:
     for seed in range(10):
         module = resolved(SplitProgram(seed).text)
         (split,) = [op for op in module.walk() if isinstance(op, AgentSwitchOp)]
-        assert all(crossing.home is None for crossing in crossings(split))
+        assert all(crossing.definer is None for crossing in crossings(split))
         assert isinstance(split.num_agents_per_group, IntegerAttr)
 
 

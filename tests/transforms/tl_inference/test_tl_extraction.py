@@ -94,7 +94,7 @@ def test_serial_loops_inside_count_their_rounds_and_those_around_multiply_trips(
       }""")
     loop = _loop(program)
     assert loop.inner == (2,)
-    assert program.trips == (3,)
+    assert program.trip_counts == (3,)
     assert loop.accesses[0].indices == (I, J * 4 + 4)
     assert loop.accesses[1].indices == (S0, J * 4 + 4)
     assert [access.is_guarded for access in loop.accesses] == [False, True]

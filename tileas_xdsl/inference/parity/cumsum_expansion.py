@@ -37,8 +37,9 @@ def expanded(program: Program) -> Expanded:
             parts = _copies(buffers, operation)
         operations += parts
         origins += [number] * len(parts)
-    trips = tuple(program.trips[number] for number in origins) if program.trips else ()
-    whole = replace(program, buffers=buffers, operations=tuple(operations), trips=trips)
+    before = program.trip_counts
+    trip_counts = tuple(before[number] for number in origins) if before else ()
+    whole = replace(program, buffers=buffers, operations=tuple(operations), trip_counts=trip_counts)
     return Expanded(whole, tuple(origins))
 
 

@@ -82,8 +82,8 @@ def _elements(
         if not loaded:
             continue
         table = chunks.load.addresses(access)
-        rounds = np.where(table < 0, -1, table // chunks.size)
-        whole = chosen(e, loaded, rounds)
+        chunk_index = np.where(table < 0, -1, table // chunks.size)
+        whole = chosen(e, loaded, chunk_index)
         registers = chunks.load.registers(access)
         elements.update({register: (whole, at) for at, register in enumerate(registers)})
     return [elements.get(register) for register in chunks.load.alias]
@@ -133,9 +133,9 @@ def _vectors(side: Side, buffer: Buffer) -> Transfer | None:
 
 def _cost(transfer: Transfer, size: int, warps: int) -> float:
     """Estimated cycles, with the accesses that are done in several rounds."""
-    rounds: Table = np.where(transfer.addresses < 0, -1, transfer.addresses // size)
+    chunk_index: Table = np.where(transfer.addresses < 0, -1, transfer.addresses // size)
     more = sum(
         len(np.unique(line[line >= 0])) - 1
-        for line in (rounds[:, k].ravel() for k in range(rounds.shape[1]))
+        for line in (chunk_index[:, k].ravel() for k in range(chunk_index.shape[1]))
     )
     return transfer.cycles(warps, DEFAULT_WEIGHTS) + 2 * more * warps * DEFAULT_WEIGHTS.access

@@ -47,8 +47,8 @@ def thread_product(e: ThreadBuilder, op: DotOp | AsyncDotOp, tiling: Tiling) -> 
             _widened(e, _slice(e, operand, k), wide, sign)
             for operand, sign in zip(operands, signs, strict=True)
         )
-        for factors in _spread(e, left, right, tiling):
-            accumulator = _added(e, *factors, accumulator)
+        for multiplicands in _spread(e, left, right, tiling):
+            accumulator = _added(e, *multiplicands, accumulator)
     if wide != start.element:
         type_ = VectorType(start.element, [length(accumulator)])
         accumulator = e.insert(arith.TruncFOp(accumulator, type_)).result

@@ -99,11 +99,11 @@ def _is_known_outside(value: SSAValue) -> bool:
 def issuers(plan: KernelPlan, switch: AgentSwitchOp) -> Mapping[int, Issuer]:
     """Return the issuer warp of each agent whose MMAs another warp issues, by agent position."""
     agents = agents_of(switch, plan.block, plan.target, plan.blocks_together)
-    spare = _idle_warps(agents, switch.agent_bodies)
+    idle = _idle_warps(agents, switch.agent_bodies)
     found: dict[int, Issuer] = {}
     for position, (agent, body) in enumerate(zip(agents, switch.agent_bodies, strict=True)):
         operations = _operations_of_products(plan, body)
-        warp = next(spare, None) if operations else None
+        warp = next(idle, None) if operations else None
         if warp is not None and operations:
             name = f"the products of {agent.name}"
             found[position] = Issuer(Agent(name, warp, 1, 0, agent.number), operations)

@@ -40,13 +40,13 @@ def reduce_fragment(op: ReduceOp, conv: Converter) -> None:
 def _combined(op: ReduceOp, conv: Converter) -> SSAValue:
     kept, reduced = _modes(op)
     combine = _combiner(element_of(op.input.type), op.reduction_op.data)
-    sums = op.init
+    accumulator = op.init
     if kept is not None:
-        sums = conv.insert(MakeFragmentOp([op.init] * kept.size()))
+        accumulator = conv.insert(MakeFragmentOp([op.init] * kept.size()))
     for step in range(reduced.size()):
         part = _part(conv, op.input, kept, reduced(step))
-        sums = conv.insert(combine(sums, part))
-    return sums
+        accumulator = conv.insert(combine(accumulator, part))
+    return accumulator
 
 
 def _modes(op: ReduceOp) -> tuple[Layout | None, Layout]:

@@ -94,8 +94,8 @@ def region(w: Writer, params: SSAValue, bytes_: int) -> SSAValue:
 def _workspace(w: Writer, op: cutlass.GetWorkspaceSizesOp) -> list[Values]:
     if op.tile_bytes is None:
         return [[w.number(0)]]
-    sums = region(w, op.params, value_of(op.tile_bytes))
-    return [[w.add(sums, region(w, op.params, cutlass.COUNTER_BYTES))]]
+    accumulators = region(w, op.params, value_of(op.tile_bytes))
+    return [[w.add(accumulators, region(w, op.params, cutlass.COUNTER_BYTES))]]
 
 
 def units_of(w: Writer, params: SSAValue) -> Units:

@@ -97,9 +97,9 @@ def _increment(w: Writer, op: cutlass.FixupIncrementOp) -> list[Values]:
 def _fixup(w: Writer, op: cutlass.FixupOp) -> list[Values]:
     step, threads = _fixup_state(w, op, op.tile_bytes), value_of(op.threads)
     place = w.multiply(step.part.tile, op.tile_elements)
-    sums = w.insert(PtrAddOp(op.workspace, place, op.piece_bytes)).result
+    partial_tile = w.insert(PtrAddOp(op.workspace, place, op.piece_bytes)).result
     s = block_striped.stripes(
-        w, op.data, sums, op.thread, threads=threads, width=value_of(op.width)
+        w, op.data, partial_tile, op.thread, threads=threads, width=value_of(op.width)
     )
     with w.inside(step.follows):
         _acquire(w, op, step)

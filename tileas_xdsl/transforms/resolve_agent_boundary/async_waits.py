@@ -28,7 +28,7 @@ def _check(crossing: Crossing) -> None:
     """A token that delivers, or one of another agent, is only waited for."""
     type_ = crossing.value.type
     assert isinstance(type_, AsyncTokenType)
-    if crossing.home is None and type_.delivered is None:
+    if crossing.definer is None and type_.delivered is None:
         return
     for users in crossing.users.values():
         for user in users:

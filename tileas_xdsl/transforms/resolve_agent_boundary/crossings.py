@@ -57,7 +57,7 @@ class Crossing:
 
     switch: AgentSwitchOp
     value: SSAValue
-    home: int | None
+    definer: int | None
     """The agent that defines it; None for the code around the switch."""
     users: dict[int, list[Operation]]
     """By the agents that use it, in the order of the text."""
@@ -182,7 +182,7 @@ def sink_storage(crossing: Crossing) -> None:
         return
     (agent,) = crossing.users
     body = crossing.switch.agent_bodies[agent]
-    if crossing.home is None and all(body.is_ancestor(use.operation) for use in value.uses):
+    if crossing.definer is None and all(body.is_ancestor(use.operation) for use in value.uses):
         first = body.block.first_op
         assert first is not None
         value.op.detach()

@@ -25,11 +25,11 @@ def in_step(one: Sequence[scf.ForOp], other: Sequence[scf.ForOp]) -> bool:
     if len(one) != len(other):
         return False
     alike: dict[SSAValue, SSAValue] = {}
-    for mine, theirs in zip(one, other, strict=True):
-        bounds = zip(mine.operands[:3], theirs.operands[:3], strict=True)
+    for own, others in zip(one, other, strict=True):
+        bounds = zip(own.operands[:3], others.operands[:3], strict=True)
         if not all(_is_same(a, b, alike) for a, b in bounds):
             return False
-        alike[mine.body.block.args[0]] = theirs.body.block.args[0]
+        alike[own.body.block.args[0]] = others.body.block.args[0]
     return True
 
 
@@ -62,18 +62,18 @@ def _are_equivalent(one: Operation, other: Operation) -> bool:
     )
 
 
-def counter_in(value: SSAValue, block: Block, root: Block, home: Block) -> SSAValue | None:
+def counter_in(value: SSAValue, block: Block, root: Block, defining: Block) -> SSAValue | None:
     """The counter of the loop around `block` that is in step with the one `value` counts.
 
-    `root` and `home` are the bodies of the agents of `block` and of `value`.
+    `root` and `defining` are the bodies of the agents of `block` and of `value`.
     """
     if not isinstance(value, BlockArgument) or value.index:
         return None
-    mine = loops_to(value.block, home)
-    if isinstance(mine, Operation) or not mine:
+    own_loops = loops_to(value.block, defining)
+    if isinstance(own_loops, Operation) or not own_loops:
         return None
-    theirs = [op for op in path_to(block, root)[: len(mine)] if isinstance(op, scf.ForOp)]
-    return theirs[-1].body.block.args[0] if in_step(mine, theirs) else None
+    other_loops = [op for op in path_to(block, root)[: len(own_loops)] if isinstance(op, scf.ForOp)]
+    return other_loops[-1].body.block.args[0] if in_step(own_loops, other_loops) else None
 
 
 def carry(loops: Sequence[scf.ForOp], values: Sequence[SSAValue]) -> Sequence[SSAValue]:

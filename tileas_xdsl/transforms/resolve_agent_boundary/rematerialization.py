@@ -67,10 +67,10 @@ class Rematerialization:
 
     def _problem(self, value: SSAValue, user: Operation, agent: int) -> str | None:
         """The same for one value, of whose operands it is known."""
-        home = agent_of(self.switch, value)
-        if home == agent:
+        defining = agent_of(self.switch, value)
+        if defining == agent:
             return f"it depends on {title(value)} of {who(agent)} itself"
-        if home is None and not self.isolated:
+        if defining is None and not self.isolated:
             return None
         if self._counter(value, user, agent) is not None:
             return None
@@ -91,15 +91,15 @@ class Rematerialization:
 
     def _problem_in_front(self, value: SSAValue) -> str | None:
         """Why a value cannot be made before the switch, as is known of its operands."""
-        home = agent_of(self.switch, value)
-        if home is None and not self.isolated:
+        defining = agent_of(self.switch, value)
+        if defining is None and not self.isolated:
             return None
         if not isinstance(value, OpResult):
             return self._unreachable(value)
         op = value.op
         if self.isolated or not (is_recomputed(op) or _is_object(op)):
             return f"'{name_of(op)}' makes it, which no other agent can do again"
-        if home is None or op.parent is not self.switch.agent_bodies[home].block:
+        if defining is None or op.parent is not self.switch.agent_bodies[defining].block:
             return f"'{name_of(op)}' makes it under control flow"
         problems = (self._problems_in_front.get(operand) for operand in op.operands)
         return next((problem for problem in problems if problem is not None), None)
@@ -137,11 +137,11 @@ class Rematerialization:
         return made.results[value.index]
 
     def _counter(self, value: SSAValue, user: Operation, agent: int) -> SSAValue | None:
-        home, block = agent_of(self.switch, value), user.parent
-        if home is None or block is None:
+        defining, block = agent_of(self.switch, value), user.parent
+        if defining is None or block is None:
             return None
         bodies = self.switch.agent_bodies
-        return counter_in(value, block, bodies[agent].block, bodies[home].block)
+        return counter_in(value, block, bodies[agent].block, bodies[defining].block)
 
     def _move_in_front(self, op: Operation) -> None:
         """Move an operation and what it needs out of its agent."""

@@ -116,12 +116,12 @@ def _buffer(writer: _Writer, transfer: Transfer, number: int, barrier: str) -> S
     tile = _tile(transfer.value)
     shape = tile.get_shape() if transfer.stages == 1 else (transfer.stages, *tile.get_shape())
     buffer = writer.insert(AllocTensorOp(_shared(tile.element_type, shape)))
-    home = transfer.crossing.home
+    defining = transfer.crossing.definer
     takers = [delivery.site.agent for delivery in transfer.deliveries]
     buffer.attributes[HANDOFF] = DictionaryAttr(
         {
             "id": IntegerAttr(number, 32),
-            "from": IntegerAttr(-1 if home is None else home, 32),
+            "from": IntegerAttr(-1 if defining is None else defining, 32),
             "to": DenseArrayBase.from_list(i32, takers),
             "barrier": StringAttr(barrier),
         }

@@ -57,7 +57,7 @@ class Source:
     @property
     def agent(self) -> int | None:
         """The agent that gives it, None for the code around the switch."""
-        return self.crossing.home
+        return self.crossing.definer
 
     @property
     def anchor(self) -> Operation:
@@ -103,8 +103,8 @@ class Transfer:
 def crossing_error(crossing: Crossing, user: Operation, why: str) -> OpError:
     """An agent uses what cannot reach it."""
     agent = next(k for k, users in crossing.users.items() if user in users)
-    value, home = crossing.value, who(crossing.home)
-    text = f"{title(value)} of {home} cannot reach {who(agent)}: {why}"
+    value, defining = crossing.value, who(crossing.definer)
+    text = f"{title(value)} of {defining} cannot reach {who(agent)}: {why}"
     return op_error(user, text, [note_at(value, "defined here")])
 
 
@@ -132,10 +132,10 @@ def _problem(crossing: Crossing) -> str | None:
 
 def _source(crossing: Crossing, user: Operation) -> Source:
     """Behind the definition, in counted loops only; for the code around, before the switch."""
-    if crossing.home is None:
+    if crossing.definer is None:
         return Source(crossing)
     block = block_of(crossing.value)
-    loops = loops_to(block, crossing.switch.agent_bodies[crossing.home].block)
+    loops = loops_to(block, crossing.switch.agent_bodies[crossing.definer].block)
     if isinstance(loops, Operation):
         where = f"inside '{name_of(loops)}', which is no counted loop"
         raise crossing_error(crossing, user, f"it is defined {where}")

@@ -98,15 +98,16 @@ def plan_slices(root: Operation) -> list[SlicePlan]:
 def _plan(request: Request) -> SlicePlan:
     count = _integer(request)
     loop = _counted(request.loop)
-    trips = _trips(loop)
-    if not _fits(count, loop, trips):
+    trip_count = _trips(loop)
+    if not _fits(count, loop, trip_count):
         raise _bad_count(request)
     if count > MAX_COPIES:
         raise _too_many(loop, count)
     check_body(loop)
     check_lower_bound(loop)
     check_initial(loop)
-    ranges = _dynamic_ranges(count) if trips is None else _known_ranges(loop, count, trips)
+    dynamic = trip_count is None
+    ranges = _dynamic_ranges(count) if dynamic else _known_ranges(loop, count, trip_count)
     return SlicePlan(loop, count, ranges, frozenset(loop.op.walk()), request.carriers)
 
 
@@ -135,18 +136,18 @@ def _trips(loop: CountedLoop) -> int | None:
     return max(0, -((first - end) // step))
 
 
-def _fits(count: int, loop: CountedLoop, trips: int | None) -> bool:
+def _fits(count: int, loop: CountedLoop, trip_count: int | None) -> bool:
     """Whether each slice can have an iteration."""
-    most = (1 << bits_of_counter(loop.type)) - 1 if trips is None else trips
+    most = (1 << bits_of_counter(loop.type)) - 1 if trip_count is None else trip_count
     return 1 <= count <= most
 
 
-def _known_ranges(loop: CountedLoop, count: int, trips: int) -> tuple[SliceRange, ...]:
+def _known_ranges(loop: CountedLoop, count: int, trip_count: int) -> tuple[SliceRange, ...]:
     """Equal shares, then what is left of the range."""
     first, step = known(loop.first), known(loop.step)
     assert first is not None
     assert step is not None
-    share, rest = divmod(trips, count)
+    share, rest = divmod(trip_count, count)
     starts = [first + k * share * step for k in range(count + (rest > 0))]
     trips_of = [share] * count + [rest] * (rest > 0)
     boundaries: list[Boundary] = [None, *starts[1:], None]

@@ -88,16 +88,16 @@ def _share_starts(builder: Builder, loop: CountedLoop, count: int) -> list[SSAVa
     """
     first, by_one = loop.first, known(loop.step) == 1
     end = _value(builder, loop, loop.end)
-    trips = sub(builder, maximum(builder, end, first), first)
+    trip_count = sub(builder, maximum(builder, end, first), first)
     parts = constant(builder, count, loop.type)
     if by_one:
-        return _multiples(builder, first, _divided(builder, trips, parts), count)
+        return _multiples(builder, first, _divided(builder, trip_count, parts), count)
     step = _value(builder, loop, loop.step)
-    trips = builder.insert(arith.CeilDivUIOp(trips, step)).result
-    share = _divided(builder, trips, parts)
+    trip_count = builder.insert(arith.CeilDivUIOp(trip_count, step)).result
+    share = _divided(builder, trip_count, parts)
     starts = _multiples(builder, first, mul(builder, share, step), count)
     covered = mul(builder, share, parts)
-    is_all = builder.insert(arith.CmpiOp(covered, trips, "eq")).result
+    is_all = builder.insert(arith.CmpiOp(covered, trip_count, "eq")).result
     return [*starts[:-1], select(builder, is_all, end, starts[-1])]
 
 

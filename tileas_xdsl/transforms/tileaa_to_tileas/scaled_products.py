@@ -114,12 +114,12 @@ def dequantized(insert: Insert, operand: SSAValue, scales: SSAValue, axis: int) 
     """An operand of bf16, whose blocks along an axis (K) are multiplied by their scales."""
     shape = shape_of(operand.type)
     block = shape[axis] // shape_of(scales.type)[axis]
-    wide, factors = _of_bf16(insert, operand), _of_bf16(insert, scales)
+    wide, scale_values = _of_bf16(insert, operand), _of_bf16(insert, scales)
 
     def at(insert: Insert, coordinates: Sequence[SSAValue]) -> SSAValue:
         where = list(coordinates)
         where[axis] = insert(arith.DivUIOp(coordinates[axis], insert.index(block))).result
-        return insert(tensor.ExtractOp(factors, where, bf16)).result
+        return insert(tensor.ExtractOp(scale_values, where, bf16)).result
 
     spread = generated(insert, bf16, shape, at)
     return insert(arith.MulfOp(wide, spread)).result

@@ -66,14 +66,14 @@ class Extraction:
     def program(self) -> Program:
         """Return the program of the kernel."""
         steps: list[Step] = []
-        trips: list[int] = []
+        trip_counts: list[int] = []
         floating: set[str] = set()
         for op, times in _block_operations(self.kernel.body.block, 1):
             if (read := _floating_read(op)) is not None:
                 floating.add(self.names.of(read))
             elif (step := self._step(op)) is not None:
                 steps.append(step)
-                trips.append(times)
+                trip_counts.append(times)
                 self.sites.append(op)
         threads = self.kernel.thread_count
         return Program(
@@ -83,7 +83,7 @@ class Extraction:
             self.arch,
             frozenset(floating),
             self.names.annotations(threads),
-            tuple(trips),
+            tuple(trip_counts),
         )
 
     def _step(self, op: Operation) -> Step | None:
@@ -106,8 +106,8 @@ class Extraction:
     def _parallel(self, op: ParallelOp) -> Loop:
         inner = [each for each in op.body.walk() if isinstance(each, Counted)]
         variables = [*op.variables, *(each.variable for each in inner)]
-        rounds = tuple(len(each.static_bounds or ()) for each in inner)
-        indices = IndexExpressions(op, variables, (*op.extents, *rounds), self.symbols)
+        inner_extents = tuple(len(each.static_bounds or ()) for each in inner)
+        indices = IndexExpressions(op, variables, (*op.extents, *inner_extents), self.symbols)
         for each in inner:
             indices.define(each.variable, each.static_bounds or range(0))
         accesses = [
@@ -117,7 +117,7 @@ class Extraction:
             op.extents,
             tuple(accesses),
             LoopKind.PARALLEL,
-            rounds,
+            inner_extents,
             source_location(op),
             self._annotation(op, op.extents),
             None if op.coalesced_width is None else op.coalesced_width.value.data,

@@ -42,7 +42,7 @@ from tileas_xdsl.layout.expr.tables import variables_of_box
 
 @dataclass(frozen=True, eq=False)
 class WorkItem:
-    """Operation `number`, which runs `trips` times.
+    """Operation `number`, which runs `trip_count` times.
 
     `follows` names the fragment whose elements are the iterations (the source of a reduction);
     `required` are the layouts that an instruction prescribes.
@@ -53,7 +53,7 @@ class WorkItem:
     extents: tuple[int, ...]
     uses: tuple[FragmentUse, ...]
     memory: tuple[MemoryUse, ...]
-    trips: int = 1
+    trip_count: int = 1
     follows: str | None = None
     required: Mapping[str, FragmentMap] = field(default_factory=dict[str, FragmentMap])
     renamed: frozenset[str] = frozenset()
@@ -120,28 +120,28 @@ def work_item_of(
     `required` are the layouts of a product's operands.
     """
     operation = program.operations[number]
-    trips = program.trips[number] if program.trips else 1
+    trip_count = program.trip_counts[number] if program.trip_counts else 1
     match operation:
         case Loop():
-            return _loop(program, number, operation, trips, views)
+            return _loop(program, number, operation, trip_count, views)
         case Reduce():
             source = program.buffers[operation.source]
             variables = variables_of_box(len(source.shape))
             middle = (0,) if operation.keep_dims else ()
             kept = (*variables[: operation.axis], *middle, *variables[operation.axis + 1 :])
-            return _whole(program, number, operation, trips, kept or (0,), views)
+            return _whole(program, number, operation, trip_count, kept or (0,), views)
         case CumSum():
             rank = len(program.buffers[operation.source].shape)
-            return _whole(program, number, operation, trips, variables_of_box(rank), views)
+            return _whole(program, number, operation, trip_count, variables_of_box(rank), views)
         case Gemm():
-            return _product(program, number, operation, trips, views, required or {})
+            return _product(program, number, operation, trip_count, views, required or {})
 
 
 def _product(
     program: Program,
     number: int,
     gemm: Gemm,
-    trips: int,
+    trip_count: int,
     views: Views,
     required: Mapping[str, FragmentMap],
 ) -> WorkItem:
@@ -157,10 +157,10 @@ def _product(
                 for kind in kinds
             ]
     extents = program.buffers[gemm.c].shape
-    return WorkItem(number, gemm, extents, tuple(uses), (), trips, None, dict(required))
+    return WorkItem(number, gemm, extents, tuple(uses), (), trip_count, None, dict(required))
 
 
-def _loop(program: Program, number: int, loop: Loop, trips: int, views: Views) -> WorkItem:
+def _loop(program: Program, number: int, loop: Loop, trip_count: int, views: Views) -> WorkItem:
     uses: list[FragmentUse] = []
     memory: list[MemoryUse] = []
     for access in loop.accesses:
@@ -172,14 +172,16 @@ def _loop(program: Program, number: int, loop: Loop, trips: int, views: Views) -
             memory.append(MemoryUse(access, buffer, loop.extents, loop.inner))
     names = {access.buffer for access in loop.accesses} & set(views.first)
     renamed = frozenset(views.first[name] for name in names if views.first[name] != name)
-    return WorkItem(number, loop, loop.extents, tuple(uses), tuple(memory), trips, renamed=renamed)
+    return WorkItem(
+        number, loop, loop.extents, tuple(uses), tuple(memory), trip_count, renamed=renamed
+    )
 
 
 def _whole(
     program: Program,
     number: int,
     operation: Reduce | CumSum,
-    trips: int,
+    trip_count: int,
     indices: tuple[Number, ...],
     views: Views,
 ) -> WorkItem:
@@ -199,4 +201,6 @@ def _whole(
         else:
             memory.append(MemoryUse(access, buffer, source.shape))
     follows = views.first[source.name] if source.scope is Scope.FRAGMENT else None
-    return WorkItem(number, operation, source.shape, tuple(uses), tuple(memory), trips, follows)
+    return WorkItem(
+        number, operation, source.shape, tuple(uses), tuple(memory), trip_count, follows
+    )

@@ -79,7 +79,7 @@ def _wavefronts(
         addresses = byte_addresses(use)
         if addresses is not None:
             addresses = Swizzle(bits, 4, 3)(np.maximum(addresses, 0))
-        total += item.trips * warp_cost(use, runs[item.number], width, addresses)
+        total += item.trip_count * warp_cost(use, runs[item.number], width, addresses)
     return total
 
 

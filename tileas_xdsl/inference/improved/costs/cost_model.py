@@ -53,7 +53,7 @@ def estimate(item: WorkItem, runs: FragmentMap) -> Estimate:
     """Estimate the cost of an operation whose iterations are mapped to threads by `runs`."""
     inner = prod(getattr(item.operation, "inner", ()))
     warps = warps_of(runs)
-    often = item.trips * inner
+    often = item.trip_count * inner
     work = _work(item, runs, warps) * often
     width = vector_of(runs, item.memory)
     memory = least = 0.0

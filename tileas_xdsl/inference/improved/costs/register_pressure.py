@@ -105,9 +105,9 @@ def _repeated(work_items: Sequence[WorkItem]) -> Iterator[tuple[int, int]]:
     """Yield the first and last index of each run of adjacent work items in a serial loop."""
     first = None
     for k, item in enumerate(work_items):
-        if item.trips > 1 and first is None:
+        if item.trip_count > 1 and first is None:
             first = k
-        if item.trips <= 1 and first is not None:
+        if item.trip_count <= 1 and first is not None:
             yield first, k - 1
             first = None
     if first is not None:

@@ -169,6 +169,6 @@ class Solver:
 def _importance(item: WorkItem) -> tuple[object, ...]:
     return (
         not item.memory,
-        -prod(item.extents) * item.trips,
+        -prod(item.extents) * item.trip_count,
         item.number,
     )

@@ -167,7 +167,9 @@ class CandidateSearch:
             elif not layouts[name].same_function(wanted):
                 converted[name] = self.kept(wanted)
         moved = sum(_moved(layouts[n], to, item.uses_of(n)) for n, to in converted.items())
-        return Choice("the product's own layout", None, fresh, converted, moved=moved * item.trips)
+        return Choice(
+            "the product's own layout", None, fresh, converted, moved=moved * item.trip_count
+        )
 
     def _candidates(self, item: WorkItem, layouts: Layouts) -> Iterator[tuple[str, FragmentMap]]:
         """Yield candidate thread mappings of the work item, the likely ones first."""
@@ -257,7 +259,7 @@ class CandidateSearch:
                 return None
             converted[name] = target
             chosen += _selected(runs, uses, target)
-            moved += item.trips * _moved(layouts[name], target, uses)
+            moved += item.trip_count * _moved(layouts[name], target, uses)
             conversion_registers += registers_of(target, uses[0].buffer.bits)
         return Choice(
             description,
@@ -266,7 +268,7 @@ class CandidateSearch:
             converted,
             tuple(missing),
             self._estimate(item, runs),
-            moved + SELECT * item.trips * chosen * warps_of(runs),
+            moved + SELECT * item.trip_count * chosen * warps_of(runs),
             registers,
             tuple(problems),
             conversion_registers,
@@ -284,7 +286,7 @@ class CandidateSearch:
         choice = self._assessed(item.staged(name), layouts, description, runs)
         if choice is None:
             return None
-        cost = item.trips * staging_cost(layouts[name], item.uses_of(name))
+        cost = item.trip_count * staging_cost(layouts[name], item.uses_of(name))
         return replace(choice, moved=choice.moved + cost, staged=(name, *choice.staged))
 
     def _target(

@@ -81,8 +81,8 @@ def _inserted(_op: shapes.InsertOp, part: Array, whole: Array, *indices: Array) 
 
 
 def _product(op: matmul.MmaFOp, lhs: Array, rhs: Array, acc: Array) -> Array:
-    factors = element_of(op.lhs.type)
-    return summed_products(op, reals(lhs, factors), reals(rhs, factors), acc)
+    element = element_of(op.lhs.type)
+    return summed_products(op, reals(lhs, element), reals(rhs, element), acc)
 
 
 def summed_products(op: Any, lhs: Reals, rhs: Reals, acc: Array) -> Array:
@@ -95,10 +95,10 @@ def _scaled_product(
     op: matmul.MmaFScaledOp, lhs: Array, rhs: Array, acc: Array, a_scale: Array, b_scale: Array
 ) -> Array:
     """Adjacent elements along K share a scale."""
-    factors, scales = element_of(op.lhs.type), element_of(op.lhs_scale.type)
+    elements, scales = element_of(op.lhs.type), element_of(op.lhs_scale.type)
     block = lhs.shape[-1] // a_scale.shape[-1]
-    a = reals(lhs, factors) * np.repeat(reals(a_scale, scales), block, axis=-1)
-    b = reals(rhs, factors) * np.repeat(reals(b_scale, scales), block, axis=-2)
+    a = reals(lhs, elements) * np.repeat(reals(a_scale, scales), block, axis=-1)
+    b = reals(rhs, elements) * np.repeat(reals(b_scale, scales), block, axis=-2)
     return summed_products(op, a, b, acc)
 
 

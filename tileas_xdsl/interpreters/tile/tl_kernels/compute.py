@@ -65,9 +65,9 @@ def cumsum(agent: TileAgent, op: CumSumOp, inputs: Sequence[Any]) -> tuple[()]:
     values = _wide(source.read(actor), source.element)
     transposed = np.flip(values, axis) if op.reverse is not None else values
     with np.errstate(all="ignore"):
-        sums = np.cumsum(transposed, axis=axis, dtype=transposed.dtype)
-    sums = np.flip(sums, axis) if op.reverse is not None else sums
-    target.write(cast(sums, target.element), actor)
+        scanned = np.cumsum(transposed, axis=axis, dtype=transposed.dtype)
+    scanned = np.flip(scanned, axis) if op.reverse is not None else scanned
+    target.write(cast(scanned, target.element), actor)
     agent.computed(op, values.size)
     return ()
 

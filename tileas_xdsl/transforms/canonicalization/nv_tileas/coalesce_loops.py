@@ -87,8 +87,8 @@ def _product_fits(type_: Attribute, outer: _Range, inner_trips: int) -> bool:
 def _coalesce(
     op: scf.ForOp, inner: scf.ForOp, outer: _Range, within: _Range, rewriter: PatternRewriter
 ) -> None:
-    type_, trips = op.lb.type, within.trips
-    assert trips is not None
+    type_, trip_count = op.lb.type, within.trips
+    assert trip_count is not None
     for child in list(op.body.block.ops):
         if isinstance(child, arith.ConstantOp):
             child.detach()
@@ -97,7 +97,7 @@ def _coalesce(
     _compute_variables(op, inner, (outer, within), body, rewriter)
     new = scf.ForOp(
         constant(rewriter, 0, type_),
-        _all_trips(rewriter, op, outer, trips),
+        _all_trips(rewriter, op, outer, trip_count),
         constant(rewriter, 1, type_),
         [],
         Region(body),
@@ -116,10 +116,10 @@ def _compute_variables(
     outer, within = ranges
     builder = Builder(InsertPoint.at_end(body))
     counter = body.args[0]
-    trips = constant(builder, within.trips or 0, counter.type)
+    trip_count = constant(builder, within.trips or 0, counter.type)
     variables = (
-        _variable(builder, div(builder, counter, trips), outer),
-        _variable(builder, rem(builder, counter, trips), within),
+        _variable(builder, div(builder, counter, trip_count), outer),
+        _variable(builder, rem(builder, counter, trip_count), within),
     )
     for variable, loop in zip(variables, (op, inner), strict=True):
         variable.name_hint = loop.body.block.args[0].name_hint

@@ -51,8 +51,8 @@ def _of_registers(emit: Product, op: MmaCallOp, conv: Converter, atom: Any) -> N
         if not is_registers(view):
             raise op_error(op, f"multiplies registers, not {view.type}")
     for step in mma_iterations(op, a, b):
-        sums = read(conv, op.c if step.is_first else op.d, step.d)
-        made = emit(conv, atom, read(conv, a, step.a), read(conv, b, step.b), sums)
+        accumulator = read(conv, op.c if step.is_first else op.d, step.d)
+        made = emit(conv, atom, read(conv, a, step.a), read(conv, b, step.b), accumulator)
         write(conv, op.d, step.d, made)
     conv.kill(op)
 

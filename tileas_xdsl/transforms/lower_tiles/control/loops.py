@@ -39,8 +39,8 @@ MAX_UNROLLED = 16
 
 def loop(e: ThreadBuilder, op: scf.ForOp) -> Sequence[Lowered]:
     """A loop that carries what its values have become; a short one of slices is written out."""
-    if (rounds := _iterations_to_unroll(op)) is not None:
-        return _unrolled(e, op, rounds)
+    if (iterations := _iterations_to_unroll(op)) is not None:
+        return _unrolled(e, op, iterations)
     begin = [initial_value(e, op, k) for k in range(len(op.iter_args))]
     if not e.by_one_warp and only_multiplies(e.plan, op):
         return products_only(e, op, begin, _loop)
@@ -81,8 +81,8 @@ def _iterations_to_unroll(op: scf.ForOp) -> int | None:
     first, end, step = (constant_integer(v) for v in (op.lb, op.ub, op.step))
     if first is None or end is None or step is None or step < 1:
         return None
-    rounds = len(range(first, end, step))
-    return None if rounds > MAX_UNROLLED else rounds
+    iterations = len(range(first, end, step))
+    return None if iterations > MAX_UNROLLED else iterations
 
 
 def _slices_registers(loop: scf.ForOp) -> bool:
@@ -122,10 +122,10 @@ def _inputs(value: SSAValue, loop: scf.ForOp) -> Sequence[SSAValue]:
     return [operand for op in parent.walk() for operand in op.operands]
 
 
-def _unrolled(e: ThreadBuilder, op: scf.ForOp, rounds: int) -> Sequence[Lowered]:
+def _unrolled(e: ThreadBuilder, op: scf.ForOp, iterations: int) -> Sequence[Lowered]:
     first, step = constant_integer(op.lb) or 0, constant_integer(op.step) or 1
     values = [initial_value(e, op, k) for k in range(len(op.iter_args))]
-    for round_ in range(rounds):
+    for round_ in range(iterations):
         number = e.insert(arith.ConstantOp(IntegerAttr(first + round_ * step, IndexType()))).result
         e.values[op.body.block.args[0]] = Scalar(number)
         e.values.update(zip(op.body.block.args[1:], values, strict=True))
