@@ -5,7 +5,7 @@
 With a GPU, launches of small kernels are enqueued back to back, and the time until `launch` returns
 is measured.  Without one the driver's function is replaced by one that does nothing, and
 arrays by objects with the interface of torch's tensors (by torch's own on the CPU, if it is
-installed); what is left is our own work.  The least of several rounds is reported.
+installed); what is left is our own work.  All take turns; the least of several rounds is reported.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import ctypes
 import json
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -101,17 +101,23 @@ def tensors(on_gpu: bool) -> tuple[list[Any], list[Any]]:
     return found[0], found[1]
 
 
-def microseconds(run: Callable[[], object], settle: Callable[[], object]) -> float:
-    """The least time of a call, in rounds that each begin with an empty queue."""
-    best = float("inf")
+def microseconds(
+    runs: Mapping[str, Callable[[], object]], settle: Callable[[], object]
+) -> dict[str, float]:
+    """The least time of a call of each, in rounds in which they take turns.
+
+    Each begins with an empty queue.
+    """
+    best = dict.fromkeys(runs, float("inf"))
     for _ in range(ROUNDS):
-        settle()
-        start = time.perf_counter()
-        for _ in range(LAUNCHES):
-            run()
-        best = min(best, (time.perf_counter() - start) / LAUNCHES)
+        for name, run in runs.items():
+            settle()
+            start = time.perf_counter()
+            for _ in range(LAUNCHES):
+                run()
+            best[name] = min(best[name], (time.perf_counter() - start) / LAUNCHES)
     settle()
-    return best * 1e6
+    return {name: seconds * 1e6 for name, seconds in best.items()}
 
 
 def ours(on_gpu: bool, stream: Any) -> dict[str, Callable[[], object]]:
@@ -125,11 +131,15 @@ def ours(on_gpu: bool, stream: Any) -> dict[str, Callable[[], object]]:
     find = dispatch.table_of(add).find
     plan, values = find(few)
     handle = 0 if isinstance(stream, int) else stream.cuda_stream
+    plan.start(grid, handle, values, few)
+    prepared = (plan._config_address, plan._function, plan._pointers_address, 0)
+    enqueue = plan._launch
     return {
         "tileas.launch, 3 vectors": lambda: launch(stream, grid, add, few),
         "tileas.launch, 3 matrices by TMA": lambda: launch(stream, grid_2d, matmul, many),
         "  reading the arguments, finding the plan": lambda: find(few),
         "  starting it": lambda: plan.start(grid, handle, values, few),
+        "    the driver's function alone": lambda: enqueue(*prepared),
     }
 
 
@@ -188,9 +198,9 @@ def main() -> None:
         gpu_backend.capability_of = lambda number: (9, 0)
         gpu_backend.device_of = lambda array: 0
     runs = ours(on_gpu, stream)
-    found = {name: microseconds(run, settle) for name, run in runs.items()}
     if on_gpu:
-        found |= {name: microseconds(run, settle) for name, run in others(stream).items()}
+        runs |= others(stream)
+    found = microseconds(runs, settle)
     print(f"CPU time of a launch in us, {'GPU' if on_gpu else 'no GPU: the driver is a stub'}")
     for name, value in found.items():
         print(f"{name:44}{value:8.2f}")
