@@ -24,11 +24,11 @@ def _():
         complement,
         composition,
         invert,
-        logical_divide,
         parse_layout,
         register_layout_from_tv,
         right_inverse,
         table,
+        zipped_divide,
     )
     from tileas_xdsl.layout.memory.banks import wavefronts
     from tileas_xdsl.layout.output.draw import draw_layout
@@ -47,7 +47,7 @@ def _():
         composition,
         register_layout_from_tv,
         invert,
-        logical_divide,
+        zipped_divide,
         mo,
         np,
         parse_layout,
@@ -92,18 +92,18 @@ def _(mo):
     functions they compose: `composition(A, B)(i) == A(B(i))`, and the result is a layout again
     (or an error that names the two numbers that do not divide). A *divide* is a composition too:
     below, a 4x8 row-major matrix is split into 2x4 tiles; the first mode walks inside a tile, the
-    second from tile to tile.
+    second from tile to tile: the offsets of a tile are a column.
     """)
     return
 
 
 @app.cell
-def _(Layout, logical_divide, picture, table):
+def _(Layout, zipped_divide, picture, table):
     matrix = Layout((4, 8), (8, 1))
-    tiles = logical_divide(matrix, (2, 4))
+    tiles = zipped_divide(matrix, (2, 4))
     assert sorted(table(tiles)) == list(range(32))
     print(f"{matrix} divided by (2, 4) is {tiles}")
-    picture(tiles, title="a 4x8 matrix in tiles of 2x4: a row is a place in a tile")
+    picture(tiles, title="a 4x8 matrix in tiles of 2x4: a column is a tile")
     return
 
 

@@ -38,7 +38,7 @@ def test_the_layout_notebook_shows_its_pictures() -> None:
     titles = [texts(picture)[0] for output in outputs for picture in pictures_in(output)]
     assert titles == [
         "(4,8):(8,1)",
-        "a 4x8 matrix in tiles of 2x4: a row is a place in a tile",
+        "a 4x8 matrix in tiles of 2x4: a column is a tile",
         "the first 16 rows of a 64x64 tile of f16, swizzle 128B",
         "16 columns of the accumulator of a wgmma",
     ]
@@ -67,6 +67,12 @@ def test_the_cutile_notebook_shows_its_pictures() -> None:
     timeline, registers = (output for output in outputs if "<svg" in output)
     assert "block (2, 0, 0)" in timeline
     assert texts(pictures_in(registers)[0])[0] == "tile = ct.load(x, ...), 4x128 f32"
+
+
+def test_findings_of_the_drop_in_name_the_arguments_of_python() -> None:
+    pytest.importorskip("cuda.tile")
+    outputs, _ = run_once("unmodified_cutile")
+    assert any("the array of 'counts'+0x0" in output for output in outputs)
 
 
 def test_the_gemm_notebook_shows_its_pictures() -> None:

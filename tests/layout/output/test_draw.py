@@ -139,3 +139,12 @@ def test_facts_name_what_collides_and_what_has_no_inverse() -> None:
     shown = dict(facts(parse_layout("(2,3):(2@thread,1@value)")))
     assert shown["TV layout"].startswith("none:")
     assert table(parse_layout("(4,2):(1,2)")).tolist() == [0, 1, 2, 3, 2, 3, 4, 5]
+
+
+def test_neighbours_that_share_a_label_share_its_width() -> None:
+    """128 columns whose threads hold four each fit a page, with all labels."""
+    svg = draw_layout(parse_layout("(4,(4,32)):(32@thread,(1@value,1@thread))"))
+    root = ElementTree.fromstring(svg)
+    assert int(root.get("width", "0")) < 1000
+    labels = [text.text for text in root.iter(f"{SVG}text") if text.get("text-anchor") == "middle"]
+    assert labels == [str(thread) for thread in range(128)]

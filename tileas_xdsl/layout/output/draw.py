@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
+from math import ceil
 from textwrap import wrap
 
 import numpy as np
@@ -16,6 +17,12 @@ from tileas_xdsl.layout.memory.memory_layout import MemoryLayout
 from tileas_xdsl.layout.output.grids import Grid, entitled, grid_of
 
 _MARGIN, _LEFT, _LEGEND, _MIN_WIDTH = 12, 34, 22, 560
+_PAGE = 900
+"""Pixels of cells that a page shows without making them smaller."""
+
+_LABEL = 0.62
+"""Width of a character of a label over its height."""
+
 _TITLE, _TEXT = 8.5, 6.7
 """Widths of a character of the title, 14 pixels high and bold, and of other text, 11 high."""
 
@@ -73,14 +80,21 @@ def _texts(grid: Grid, width: int) -> tuple[list[str], int]:
 
 
 def _cell_size(grid: Grid) -> tuple[int, int]:
-    """Width and height of a cell in pixels: wide enough for its label where few are shown."""
+    """Width and height of a cell in pixels: wide enough for its label where few are shown.
+
+    Neighbours that share a label share its width, where the picture would be wider than a page.
+    """
     longest = max(len(label) for label in grid.labels.ravel()[:64])
     columns = grid.colours.shape[1]
+    if columns > 128:
+        return 7, 10
     if columns <= 32:
-        return max(22, 7 * longest + 6), 22
-    if columns <= 128:
-        return max(14, 4 * longest + 2), 16
-    return 7, 10
+        width, height = max(22, 7 * longest + 6), 22
+    else:
+        width, height = max(14, 4 * longest + 2), 16
+    shared = min(end - start for row in grid.labels[:64] for start, end in _label_runs(row))
+    needed = ceil(longest * min(11, height - 5) * _LABEL / shared)
+    return min(width, max(needed, _PAGE // columns)), height
 
 
 def _ticks(rows: int, columns: int, frame: _Frame) -> list[str]:
@@ -120,15 +134,20 @@ def _runs(colours: NDArray[np.int64], labels: NDArray[np.str_]) -> list[tuple[in
     return list(pairwise(edges))
 
 
+def _label_runs(labels: NDArray[np.str_]) -> list[tuple[int, int]]:
+    """Where a row changes its label alone."""
+    return _runs(np.zeros(len(labels), dtype=np.int64), labels)
+
+
 def _labels(grid: Grid, frame: _Frame) -> list[str]:
     """A label for every run of equal labels that is wide enough for it."""
     size = min(11, frame.height - 5)
     parts: list[str] = []
     for r in range(grid.labels.shape[0]):
         row = grid.labels[r]
-        for start, end in _runs(np.zeros(len(row), dtype=np.int64), row):
+        for start, end in _label_runs(row):
             label, span = str(row[start]), (end - start) * frame.width
-            if len(label) * size * 0.62 > span:
+            if len(label) * size * _LABEL > span:
                 continue
             parts.append(
                 f'<text x="{_LEFT + start * frame.width + span / 2:g}" '

@@ -17,7 +17,7 @@ from tileas_xdsl.runtime.cutile.kernel_table import KernelTable
 from tileas_xdsl.runtime.cutile.launch_plan import checked_grid
 from tileas_xdsl.runtime.cutile.settings import Settings
 from tileas_xdsl.runtime.cutile.source_lines import SourceLines
-from tileas_xdsl.runtime.cutile_arguments import held, restored
+from tileas_xdsl.runtime.cutile_arguments import flat_names, held, restored
 from tileas_xdsl.runtime.emulation import emulate
 from tileas_xdsl.target.arch import get_target
 
@@ -94,7 +94,8 @@ class EmulatedPlan:
             raise RuntimeError("Failed to launch cuTile kernel: invalid argument")
         own = tuple(on_host(value) for value in args)
         ptx, abi = self.executable.ptx, self.executable.abi
-        found = emulate(ptx, abi, held(self.parameters, own), blocks)
+        names = flat_names(self.parameters, own)
+        found = emulate(ptx, abi, held(self.parameters, own), blocks, names=names)
         after = restored(self.parameters, own, found.arrays)
         for parameter, value, read, left in zip(self.parameters, args, own, after, strict=True):
             if not isinstance(parameter, ScalarParameter | ConstantParameter):

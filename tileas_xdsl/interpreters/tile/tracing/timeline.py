@@ -133,7 +133,8 @@ def _body(rows: _Rows, frame: _Frame) -> tuple[list[str], int]:
     for lane, lane_rows in rows.items():
         if lane.block != block:
             block = lane.block
-            parts.append(_text(_MARGIN, y + _HEADING - 6, block, 'font-weight="bold"'))
+            style = 'font-weight="bold" stroke="white" stroke-width="4" paint-order="stroke"'
+            parts.append(_text(_MARGIN, y + _HEADING - 6, block, style))
             y += _HEADING
         for k, row in enumerate(lane_rows):
             parts.append(_text(frame.left - 8, y + 14, _label(lane, k), 'text-anchor="end"'))
