@@ -93,33 +93,29 @@ func.func @ragged(%x: memref<?x?xf16>, %y: memref<8x64xf16>) attributes {nv_tile
 // CHECK-NEXT:        %26 = cute.add_offset %ptr, %20 : !cute.ptr<f16, gmem, align<16>>, i64 -> !cute.ptr<f16, gmem, align<4>>
 // CHECK-NEXT:        %27 = arith.cmpi ult, %14, %7 : i32
 // CHECK-NEXT:        %28 = arith.andi %17, %27 : i1
-// CHECK-NEXT:        %29 = cute.ptr.load %26 if %28 : !cute.ptr<f16, gmem, align<4>> -> vector<2xf16>
-// CHECK-NEXT:        %30 = arith.constant dense<0xfc00> : vector<2xf16>
-// CHECK-NEXT:        %31 = arith.select %28, %29, %30 : vector<2xf16>
-// CHECK-NEXT:        scf.yield %31 : vector<2xf16>
+// CHECK-NEXT:        %29 = cute.ptr.load %26 if %28 fill 0xfc00 : f16 : !cute.ptr<f16, gmem, align<4>> -> vector<2xf16>
+// CHECK-NEXT:        scf.yield %29 : vector<2xf16>
 // CHECK-NEXT:      } else {
-// CHECK-NEXT:        %32 = cute.add_offset %ptr, %20 : !cute.ptr<f16, gmem, align<16>>, i64 -> !cute.ptr<f16, gmem>
-// CHECK-NEXT:        %33 = arith.cmpi ult, %14, %7 : i32
-// CHECK-NEXT:        %34 = arith.andi %17, %33 : i1
-// CHECK-NEXT:        %35 = cute.ptr.load %32 if %34 : !cute.ptr<f16, gmem> -> f16
-// CHECK-NEXT:        %36 = arith.constant 0xfc00 : f16
-// CHECK-NEXT:        %37 = arith.select %34, %35, %36 : f16
-// CHECK-NEXT:        %38 = cute.add_offset %32, %21 : !cute.ptr<f16, gmem>, i32 -> !cute.ptr<f16, gmem>
-// CHECK-NEXT:        %39 = arith.addi %14, %21 : i32
-// CHECK-NEXT:        %40 = arith.cmpi ult, %39, %7 : i32
-// CHECK-NEXT:        %41 = arith.andi %17, %40 : i1
-// CHECK-NEXT:        %42 = cute.ptr.load %38 if %41 : !cute.ptr<f16, gmem> -> f16
-// CHECK-NEXT:        %43 = arith.select %41, %42, %36 : f16
-// CHECK-NEXT:        %44 = cute.fragment.make %37, %43 : f16, f16 -> vector<2xf16>
-// CHECK-NEXT:        scf.yield %44 : vector<2xf16>
+// CHECK-NEXT:        %30 = cute.add_offset %ptr, %20 : !cute.ptr<f16, gmem, align<16>>, i64 -> !cute.ptr<f16, gmem>
+// CHECK-NEXT:        %31 = arith.cmpi ult, %14, %7 : i32
+// CHECK-NEXT:        %32 = arith.andi %17, %31 : i1
+// CHECK-NEXT:        %33 = cute.ptr.load %30 if %32 fill 0xfc00 : f16 : !cute.ptr<f16, gmem> -> f16
+// CHECK-NEXT:        %34 = cute.add_offset %30, %21 : !cute.ptr<f16, gmem>, i32 -> !cute.ptr<f16, gmem>
+// CHECK-NEXT:        %35 = arith.constant -1 : i32
+// CHECK-NEXT:        %36 = arith.addi %7, %35 : i32
+// CHECK-NEXT:        %37 = arith.cmpi slt, %14, %36 : i32
+// CHECK-NEXT:        %38 = arith.andi %17, %37 : i1
+// CHECK-NEXT:        %39 = cute.ptr.load %34 if %38 fill 0xfc00 : f16 : !cute.ptr<f16, gmem> -> f16
+// CHECK-NEXT:        %40 = cute.fragment.make %33, %39 : f16, f16 -> vector<2xf16>
+// CHECK-NEXT:        scf.yield %40 : vector<2xf16>
 // CHECK-NEXT:      }
-// CHECK-NEXT:      %45 = arith.extsi %14 : i32 to i64
-// CHECK-NEXT:      %46 = arith.extsi %16 : i32 to i64
-// CHECK-NEXT:      %47 = arith.constant 64 : i64
-// CHECK-NEXT:      %48 = arith.muli %46, %47 : i64
-// CHECK-NEXT:      %49 = arith.addi %45, %48 : i64
-// CHECK-NEXT:      %50 = cute.add_offset %ptr_1, %49 : !cute.ptr<f16, gmem, align<16>>, i64 -> !cute.ptr<f16, gmem, align<4>>
-// CHECK-NEXT:      cute.ptr.store %25, %50 : vector<2xf16>, !cute.ptr<f16, gmem, align<4>>
+// CHECK-NEXT:      %41 = arith.extsi %14 : i32 to i64
+// CHECK-NEXT:      %42 = arith.extsi %16 : i32 to i64
+// CHECK-NEXT:      %43 = arith.constant 64 : i64
+// CHECK-NEXT:      %44 = arith.muli %42, %43 : i64
+// CHECK-NEXT:      %45 = arith.addi %41, %44 : i64
+// CHECK-NEXT:      %46 = cute.add_offset %ptr_1, %45 : !cute.ptr<f16, gmem, align<16>>, i64 -> !cute.ptr<f16, gmem, align<4>>
+// CHECK-NEXT:      cute.ptr.store %25, %46 : vector<2xf16>, !cute.ptr<f16, gmem, align<4>>
 // CHECK-NEXT:      func.return
 // CHECK-NEXT:    }
 

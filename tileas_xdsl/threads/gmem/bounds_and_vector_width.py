@@ -128,10 +128,21 @@ class GlobalTile:
             coordinate_type(view),
         )
 
-    def has(self, e: ThreadBuilder, axis: int, coordinate: SSAValue) -> SSAValue | None:
-        """Return whether an index is in bounds (negative ones are not); None if it always is."""
+    def has(
+        self, e: ThreadBuilder, axis: int, coordinate: SSAValue, offset: int = 0
+    ) -> SSAValue | None:
+        """Return whether `offset` behind an index is in bounds; None if it always is.
+
+        Negative indices are not.  Where the tile begins at 0 there are none, and the limit is moved
+        instead of the index: threads share it, so that no register of theirs holds an index of each
+        access from the loads of a row to its stores.
+        """
         limit = self.limits[axis]
-        return None if limit is None else e.insert(arith.CmpiOp(coordinate, limit, "ult")).result
+        if limit is None:
+            return None
+        if offset and self.factors[axis] == 0:
+            return e.insert(arith.CmpiOp(coordinate, add(e, limit, -offset), "slt")).result
+        return e.insert(arith.CmpiOp(add(e, coordinate, offset), limit, "ult")).result
 
     def scaled(self, e: ThreadBuilder, axis: int, coordinate: SSAValue) -> SSAValue:
         """Return the offset of an index in elements, `i64`."""

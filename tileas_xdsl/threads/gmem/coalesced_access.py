@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from xdsl.dialects import arith, gpu, scf
+from xdsl.dialects import gpu, scf
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, VectorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.hints import isa
@@ -71,10 +71,7 @@ from tileas_xdsl.threads.registers.vector_values import (
     assembled,
     element,
     joined,
-    length,
-    numbers,
     strip,
-    vector_type,
 )
 from tileas_xdsl.threads.smem.scratch_buffer import exchanged
 from tileas_xdsl.threads.smem.shared_tile import NOBODY, shared_tile
@@ -174,7 +171,7 @@ class Accesses:
         return pointer, exists
 
     def _has(self, row: Row, offset: int) -> SSAValue | None:
-        return self.window.has(self.e, -1, add(self.e, row.column, offset))
+        return self.window.has(self.e, -1, row.column, offset)
 
     def chosen(
         self,
@@ -257,8 +254,8 @@ def load_window(
         def load(piece: AccessChunk) -> SSAValue:
             pointer, exists = accesses.wide(piece)
             type_ = VectorType(source.element, [piece.count])
-            loaded = e.insert(LoadOp(pointer, type_, exists, offset=piece.shift)).result
-            return padded(e, loaded, exists, padding)
+            made = LoadOp(pointer, type_, exists, fill=padding, offset=piece.shift)
+            return e.insert(made).result
 
         return list(assembled(e, layout, source.element, load).parts)
 
@@ -267,12 +264,15 @@ def load_window(
             found: list[SSAValue] = []
             for k in range(piece.count):
                 pointer, exists = accesses.single(piece, k)
-                value = e.insert(
-                    LoadOp(
-                        pointer, source.element, exists, order=ordering.word, scope=ordering.scope
-                    )
-                ).result
-                found.append(padded(e, value, exists, padding))
+                made = LoadOp(
+                    pointer,
+                    source.element,
+                    exists,
+                    fill=padding,
+                    order=ordering.word,
+                    scope=ordering.scope,
+                )
+                found.append(e.insert(made).result)
             return joined(e, found)
 
         return list(assembled(e, layout, source.element, load).parts)
@@ -401,19 +401,3 @@ def padding_of(attribute: Attribute | None, element_: Attribute) -> FloatAttr | 
         return FloatAttr(SPECIAL[attribute.data], element_)
     assert isa(attribute, FloatAttr | IntegerAttr)
     return attribute if str(attribute.value.data) not in ("0", "0.0") else None
-
-
-def padded(
-    e: ThreadBuilder,
-    value: SSAValue,
-    exists: SSAValue | None,
-    padding: FloatAttr | IntegerAttr | None,
-) -> SSAValue:
-    """Return what was loaded, or the padding where nothing was."""
-    if exists is None or padding is None:
-        return value
-    if vector_type(value) is not None:
-        other = numbers(e, [padding.value.data] * length(value), padding.type)
-    else:
-        other = e.insert(arith.ConstantOp(padding)).result
-    return e.insert(arith.SelectOp(exists, value, other)).result

@@ -30,7 +30,6 @@ from tileas_xdsl.target.mma.warp_tiles import is_accumulator
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import i64_constant, logical_and, subtract
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile, Scalar
-from tileas_xdsl.threads.gmem.coalesced_access import padded
 from tileas_xdsl.threads.gmem.pointer_elements import PointerElements
 from tileas_xdsl.threads.gmem.pointer_tiles import followed
 from tileas_xdsl.threads.registers.access_chunk import AccessChunk
@@ -128,8 +127,7 @@ class Runs:
         def loaded(chunk: AccessChunk) -> SSAValue:
             pointer, exists = self._pointer_and_predicate(chunk)
             type_: VectorType[Attribute] = VectorType(self.type.element_type, [chunk.count])
-            value = self.e.insert(LoadOp(pointer, type_, exists)).result
-            return padded(self.e, value, exists, padding)
+            return self.e.insert(LoadOp(pointer, type_, exists, fill=padding)).result
 
         return assembled(self.e, self.base.layout, self.type.element_type, loaded)
 

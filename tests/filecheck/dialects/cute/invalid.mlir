@@ -92,6 +92,11 @@ func.func @accesses(%p: !cute.ptr<f16, gmem, align<16>>, %r: !cute.ptr<f16, rmem
   %4 = cute.ptr.load %f : f32 -> f32
   // expected-error@+1 {{'cute.ptr.store' op expects an element or a fragment vector<NxT>, but got vector<2x2xf16>}}
   cute.ptr.store %v, %p : vector<2x2xf16>, !cute.ptr<f16, gmem, align<16>>
+  // expected-error@+1 {{'cute.ptr.load' op fills what a predicate leaves out, and has none}}
+  %8 = cute.ptr.load %p fill 1.000000e+00 : f16 : !cute.ptr<f16, gmem, align<16>> -> f16
+  %true = arith.constant true
+  // expected-error@+1 {{'cute.ptr.load' op fills f16, not 1 : i16}}
+  %9 = cute.ptr.load %p if %true fill 1 : i16 : !cute.ptr<f16, gmem, align<16>> -> f16
   // expected-error@+1 {{'cute.ptr.load' op has cache mode always or global or streaming or last_use or none, not write_back}}
   %5 = cute.ptr.load %p cache "write_back" : !cute.ptr<f16, gmem, align<16>> -> f16
   %6 = cute.ptr.load %p : !cute.ptr<f16, gmem, align<16>> -> f16

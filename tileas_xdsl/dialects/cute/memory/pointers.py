@@ -6,6 +6,7 @@ from collections.abc import Set as AbstractSet
 from math import gcd
 
 from xdsl.dialects.builtin import (
+    FloatAttr,
     IndexType,
     IntegerAttr,
     IntegerType,
@@ -245,6 +246,17 @@ def access_offset(op: LoadOp | StoreOp) -> int:
     return 0 if op.offset is None else op.offset.value.data
 
 
+def _check_fill(op: LoadOp) -> None:
+    """A fill is an element of the pointer, for where the predicate does not hold."""
+    if op.fill is None:
+        return
+    if op.pred is None:
+        raise op_error(op, "fills what a predicate leaves out, and has none")
+    assert isinstance(op.ptr.type, PtrType)
+    if op.fill.type != op.ptr.type.element_type:
+        raise op_error(op, f"fills {op.ptr.type.element_type}, not {op.fill}")
+
+
 def _check_cache(op: Operation, cache: StringAttr | None, modes: tuple[str, ...]) -> None:
     if cache is not None and cache.data not in modes:
         raise op_error(op, f"has cache mode {' or '.join(modes)}, not {cache.data}")
@@ -291,8 +303,8 @@ class OrderedLoadEffect(MemoryEffect):
 class LoadOp(IRDLOperation):
     """Reads an element, or the N elements of a fragment from N consecutive places.
 
-    The first place is `offset` elements behind the pointer.  Where `pred` is false nothing is read
-    and the result is zero.
+    The first place is `offset` elements behind the pointer.  Where `pred` is false nothing is read,
+    and every element of the result is `fill`, by default zero.
     """
 
     name = "cute.ptr.load"
@@ -300,6 +312,7 @@ class LoadOp(IRDLOperation):
     ptr = operand_def()
     pred = opt_operand_def(i1)
     result = result_def()
+    fill = opt_prop_def(FloatAttr | IntegerAttr)
     offset = opt_prop_def(IntegerAttr.constr(i64))
     cache = opt_prop_def(StringAttr)
     order = opt_prop_def(StringAttr)
@@ -307,7 +320,7 @@ class LoadOp(IRDLOperation):
 
     traits = traits_def(OrderedLoadEffect())
     assembly_format = (
-        "$ptr (`offset` $offset^)? (`if` $pred^)? (`cache` $cache^)?"
+        "$ptr (`offset` $offset^)? (`if` $pred^)? (`fill` $fill^)? (`cache` $cache^)?"
         " (`order` $order^)? (`scope` $scope^)? attr-dict"
         " `:` type($ptr) `->` type($result)"
     )
@@ -318,15 +331,18 @@ class LoadOp(IRDLOperation):
         result_type: Attribute,
         pred: Value | None = None,
         *,
+        fill: FloatAttr | IntegerAttr | None = None,
         offset: int = 0,
         cache: str | None = None,
         order: str | None = None,
         scope: str | None = None,
     ) -> None:
+        """Without `pred` there is nothing to `fill`."""
         super().__init__(
             operands=[ptr, pred],
             result_types=[result_type],
             properties={
+                "fill": None if pred is None else fill,
                 "offset": _offset(offset),
                 "cache": _word(cache),
                 "order": _word(order),
@@ -336,6 +352,7 @@ class LoadOp(IRDLOperation):
 
     def verify_(self) -> None:
         _check_access(self, self.ptr, self.result.type)
+        _check_fill(self)
         _check_cache(self, self.cache, LOAD_CACHE_MODES)
         _check_order(self, self.order, self.scope, self.cache, LOAD_ORDERS)
 

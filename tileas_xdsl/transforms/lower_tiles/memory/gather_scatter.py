@@ -36,7 +36,7 @@ from tileas_xdsl.threads.codegen.lowered_values import (
 )
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import check_whole_bytes
-from tileas_xdsl.threads.gmem.coalesced_access import order, padded, padding_of
+from tileas_xdsl.threads.gmem.coalesced_access import order, padding_of
 from tileas_xdsl.threads.gmem.memory_order import MemoryOrder
 from tileas_xdsl.threads.registers.element_iterator import (
     Cell,
@@ -145,9 +145,10 @@ def gather(e: ThreadBuilder, op: GatherLoadOp) -> Sequence[Lowered]:
     rows: list[dict[int, SSAValue]] = [{} for _ in range(vectors_of(layout).count)]
     for cell in (cells_to_store if alone else cells_to_load)(e, layout, ALONE):
         pointer, exists = work.place(cell)
-        made = LoadOp(pointer, type_, exists, order=ordering.word, scope=ordering.scope)
-        value = e.insert(made).result
-        rows[cell.block][cell.register] = padded(e, value, exists, padding)
+        made = LoadOp(
+            pointer, type_, exists, fill=padding, order=ordering.word, scope=ordering.scope
+        )
+        rows[cell.block][cell.register] = e.insert(made).result
     parts = tuple(filled(e, row, vectors_of(layout).length, type_) for row in rows)
     found = RegisterTile(layout, type_, parts)
     return [exchanged(e, op, found, layout) if alone else found, *token_of(op)]

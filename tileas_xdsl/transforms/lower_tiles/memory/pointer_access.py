@@ -43,7 +43,6 @@ from tileas_xdsl.threads.gmem.coalesced_access import (
     in_rows,
     load_window,
     order,
-    padded,
     padding_of,
     store_window,
 )
@@ -102,9 +101,14 @@ def _loaded_through(e: ThreadBuilder, op: LoadBase, ordering: MemoryOrder) -> Sc
         found: list[tuple[Cell, SSAValue]] = []
         for each in where.elements(once=alone, bits=bits_of(i64)):
             made = LoadElementOp(
-                each.pointer, element_, each.exists, order=ordering.word, scope=ordering.scope
+                each.pointer,
+                element_,
+                each.exists,
+                fill=padding,
+                order=ordering.word,
+                scope=ordering.scope,
             )
-            value = padded(e, e.insert(made).result, each.exists, padding)
+            value = e.insert(made).result
             found.append((each.cell, value))
         return where.collected(found, shared=alone)
 
@@ -143,8 +147,8 @@ def _loaded_at(e: ThreadBuilder, op: LoadBase) -> Scalar | RegisterTile:
     coords = [e.scalar(value) for value in op.coords]
     if shape is None:
         pointer, exists = _element_at(e, view, coords), _mask(e, op)
-        value = e.insert(LoadElementOp(pointer, view.element, exists)).result
-        return Scalar(padded(e, value, exists, padding_of(op.padding_value, view.element)))
+        padding = padding_of(op.padding_value, view.element)
+        return Scalar(e.insert(LoadElementOp(pointer, view.element, exists, fill=padding)).result)
     window = GlobalTile.at(e, op, view, shape, coords)
     return load_window(e, op, window, in_rows(e, layout_of(e, op, shape)))
 

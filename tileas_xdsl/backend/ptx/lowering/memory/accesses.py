@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.ir import Operation
 
 from tileas_xdsl.backend.ptx.lowering.control.synchronisation import guard_of
@@ -83,12 +85,26 @@ def _address(op: cute.LoadOp | cute.StoreOp, pointer: PtrType, low: Lowering) ->
     return near(low, replace(address, offset=address.offset + elements * pointer.element_bytes))
 
 
+def _fill(number: FloatAttr | IntegerAttr | None, plan: Access) -> float | int:
+    """Return what a register of an access holds where nothing is loaded: `number` in each element.
+
+    As a float where registers are; else as bits, of the first element lowest.
+    """
+    if plan.kind in ("f32", "f64"):
+        return 0.0 if number is None else number.value.data
+    if number is None:
+        return 0
+    type_: Any = number.type
+    bits = int.from_bytes(type_.pack((number.value.data,)), "little")
+    size = 8 * type_.compile_time_size
+    return sum(bits << at for at in range(0, 8 * plan.unit, size))
+
+
 def _load(op: cute.LoadOp, low: Lowering) -> None:
     form, pointer = low.form(op.result), op.ptr.type
     assert isinstance(pointer, PtrType)
     plan, address = access(low, form, op), _address(op, pointer, low)
     guard = guard_of(low, op.pred)
-    zero = 0.0 if plan.kind in ("f32", "f64") else 0
     loaded = low.emit(
         ptx.LdOp(
             address.base,
@@ -101,7 +117,7 @@ def _load(op: cute.LoadOp, low: Lowering) -> None:
             semantics=None if op.order is None else op.order.data,
             scope=None if op.scope is None else op.scope.data,
             guard=guard,
-            otherwise=None if guard is None else low.constant(zero, plan.kind),
+            otherwise=None if guard is None else low.constant(_fill(op.fill, plan), plan.kind),
         )
     )
     if plan.kind != form.kind:
