@@ -119,6 +119,42 @@ func.func @packed(%A: !a, %W: !w, %S: !s, %C: !c) {
 }
 """
 
+GATHERED = """
+!a = memref<64x32xf16>
+!b = memref<100x32xf16>
+!i = memref<64xi32>
+!c = memref<50x64xf32>
+!at = memref<64x32xf16, #tl<space shared>>
+!ct = memref<64x64xf32, #tl<space fragment>>
+func.func @gathered(%A: !a, %B: !b, %rows: !i, %count: i32, %C: !c) {
+  %zero = arith.constant 0 : index
+  tl.kernel (%k) in (1) threads(128) {
+    %none = arith.constant 0.0 : f32
+    %a = tl.alloc_shared : !at
+    %b = tl.alloc_shared : !at
+    %c = tl.alloc_fragment : !ct
+    tl.copy %A to %a : !a to !at
+    tl.parallel (%i, %j) in (64, 32) {
+      %found = memref.load %rows[%i] : !i
+      %row = arith.index_cast %found : i32 to index
+      %v = memref.load %B[%row, %j] : !b
+      memref.store %v, %b[%i, %j] : !at
+    }
+    tl.fill %c, %none : !ct
+    tl.gemm %a, %b, %c {transpose_b} : !at, !at, !ct
+    tl.parallel (%i, %j) in (64, 64) {
+      %end = arith.index_cast %count : i32 to index
+      %is_row = arith.cmpi slt, %i, %end : index
+      %v = memref.load %c[%i, %j] : !ct
+      scf.if %is_row {
+        memref.store %v, %C[%i, %j] : !c
+      }
+    }
+  }
+  func.return
+}
+"""
+
 
 def emulated(text: str, args: Sequence[Any], grid: Sequence[int]) -> Sequence[Any]:
     """Compile by way of tiles, emulate without findings; assert what `tl` itself gives."""
@@ -155,3 +191,16 @@ def test_packed_weights_with_a_scale_a_group() -> None:
     bits = np.stack([packed & 15, (packed >> 4) & 15], -1).reshape(64, 64)
     weights = (bits.astype(np.float16) * np.repeat(scale, 16, 1)).astype(np.float32)
     np.testing.assert_allclose(made[-1], a.astype(np.float32) @ weights.T, rtol=1e-3, atol=1e-2)
+
+
+def test_rows_that_data_choose_and_rows_up_to_a_count() -> None:
+    """A gather of rows, one of them out of bounds, and a store under a condition of run time."""
+    rng = np.random.default_rng(9)
+    a, b = (rng.standard_normal(s).astype(np.float16) for s in ((64, 32), (100, 32)))
+    rows = rng.permutation(100)[:64].astype(np.int32)
+    rows[3] = 100
+    c = rng.standard_normal((50, 64)).astype(np.float32)
+    made = emulated(GATHERED, (a, b, rows, 37, c), (1,))
+    taken = np.append(b, np.zeros((1, 32), np.float16), 0)[rows].astype(np.float32)
+    np.testing.assert_allclose(made[-1][:37], (a.astype(np.float32) @ taken.T)[:37], atol=1e-3)
+    np.testing.assert_array_equal(made[-1][37:], c[37:])

@@ -60,6 +60,30 @@ def store(state: Raising, tile: SSAValue, array: SSAValue, starts: Sequence[Inde
         state.held[array] = made.out_token
 
 
+def gather(
+    state: Raising, array: SSAValue, coords: Sequence[SSAValue], shape: Sequence[int]
+) -> SSAValue:
+    """Load elements by an index or a tile of indices along each dimension; zero out of bounds."""
+    check_extents(state, shape)
+    token = state.held.get(array)
+    made = state.insert(
+        tiled_memory.GatherLoadOp(
+            state.arrays[array], coords, shape, token=token, padding=_zero(array)
+        )
+    )
+    if made.out_token is not None:
+        state.held[array] = made.out_token
+    return made.result
+
+
+def scatter(state: Raising, tile: SSAValue, array: SSAValue, coords: Sequence[SSAValue]) -> None:
+    """Store elements by an index or a tile of indices along each dimension; none out of bounds."""
+    token = state.held.get(array)
+    made = state.insert(tiled_memory.ScatterStoreOp(tile, state.arrays[array], coords, token=token))
+    if made.out_token is not None:
+        state.held[array] = made.out_token
+
+
 def add(state: Raising, tile: SSAValue, array: SSAValue, starts: Sequence[IndexForm]) -> None:
     """Add to the elements of a tile, in any order with what others add; not out of bounds."""
     view, coords, offsets = _placed(state, array, starts, shape_of(tile.type))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import prod
 
 from xdsl.dialects import affine, memref
+from xdsl.dialects.builtin import i32
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
@@ -24,6 +25,7 @@ from tileas_xdsl.inference.program import Scope
 from tileas_xdsl.transforms.tl_to_tiles import array_tiles, block_elements
 from tileas_xdsl.transforms.tl_to_tiles.index_forms import IndexForm
 from tileas_xdsl.transforms.tl_to_tiles.iteration_values import Iterations, choose, where
+from tileas_xdsl.transforms.tl_to_tiles.raising import INDEX
 
 
 def load(work: Iterations, op: memref.LoadOp) -> None:
@@ -34,7 +36,13 @@ def load(work: Iterations, op: memref.LoadOp) -> None:
         known[op.res] = work.private[at] if at in work.private else state.tile(at)
         return
     forms = [state.indices.of(index) for index in op.indices]
-    digits = [_digit_of(work, form) for form in forms]
+    digits = _digits_of(work, forms)
+    if scope is Scope.GLOBAL and isinstance(digits, str):
+        coords = _coordinates(work, op.indices)
+        work.values[op.res] = array_tiles.gather(state, op.memref, coords, work.extents)
+        return
+    if isinstance(digits, str):
+        raise state.refuse(digits)
     if scope is Scope.GLOBAL and not any(digits):
         block_elements.load(state, op)
         return
@@ -45,6 +53,17 @@ def load(work: Iterations, op: memref.LoadOp) -> None:
         if (part := _part(work, op.memref, forms, digits)) is not None:
             tile = state.insert(shapes.ExtractOp(tile, *part)).result
     work.values[op.res] = _along_loop(work, tile, digits)
+
+
+def _coordinates(work: Iterations, indices: Sequence[SSAValue]) -> list[SSAValue]:
+    """Return the index that all iterations have along a dimension, or a tile of their indices."""
+    forms = [work.state.indices.of(index) for index in indices]
+    return [
+        array_tiles.code(work.state, form)
+        if all(atom in work.state.scalars for atom in form.terms)
+        else work.spread(work.value(index), work.extents)
+        for index, form in zip(indices, forms, strict=True)
+    ]
 
 
 def _element(
@@ -72,15 +91,26 @@ class Digit:
     count: int
 
 
-def _digit_of(work: Iterations, form: IndexForm) -> Digit | None:
+def _digits_of(work: Iterations, forms: Sequence[IndexForm]) -> Sequence[Digit | None] | str:
+    """Return the digits of indices that go through a region of a buffer, or why they do not."""
+    digits = [_digit_of(work, form) for form in forms]
+    reason = next((found for found in digits if isinstance(found, str)), None)
+    known = [found for found in digits if not isinstance(found, str)]
+    kept = [digit.axis for digit in known if digit is not None]
+    if reason is None and len(set(kept)) < len(kept):
+        reason = "goes along a diagonal of a buffer"
+    return known if reason is None else reason
+
+
+def _digit_of(work: Iterations, form: IndexForm) -> Digit | str | None:
     """Return what an index follows one by one; None where it is the same for all iterations."""
     inside = [(atom, found) for atom in form.terms if (found := _digit(work, atom)) is not None]
     if any(atom in work.values and _digit(work, atom) is None for atom in form.terms):
-        raise work.state.refuse("has an index that data choose")
+        return "has an index that data choose"
     if not inside:
         return None
     if len(inside) > 1 or form.terms[inside[0][0]] != 1:
-        raise work.state.refuse("has an index that follows no single variable one by one")
+        return "has an index that follows no single variable one by one"
     return inside[0][1]
 
 
@@ -156,8 +186,6 @@ def _along_loop(work: Iterations, tile: SSAValue, digits: Sequence[Digit | None]
     """
     kept = [digit for digit in digits if digit is not None]
     by_axis = {digit.axis: digit for digit in kept}
-    if len(by_axis) < len(kept):
-        raise work.state.refuse("reads a diagonal of a buffer")
     order = sorted(range(len(kept)), key=lambda k: kept[k].axis)
     tile = work.state.reshaped(tile, [digit.count for digit in kept])
     tile = work.state.permuted(tile, order)
@@ -183,9 +211,7 @@ def store(work: Iterations, op: memref.StoreOp) -> None:
         work.private[at] = where(work, value, work.private.get(at))
         return
     if scope is Scope.GLOBAL:
-        if work.mask is not None:
-            raise state.refuse("stores to global memory under a condition")
-        array_tiles.store(state, *_region(work, value, op.memref, op.indices))
+        _store_to_array(work, op, value)
         return
     forms, digits = _written(work, op.indices)
     tile = work.spread(value, work.extents)
@@ -202,6 +228,22 @@ def store(work: Iterations, op: memref.StoreOp) -> None:
         made = state.insert(shapes.InsertOp(made, whole, part[0])).result
     storage = storage_of(op.memref)
     state.held[storage] = state.reshaped(made, buffer_shape(storage.type))
+
+
+def _store_to_array(work: Iterations, op: memref.StoreOp, value: SSAValue) -> None:
+    """Store a region, or single elements; those of iterations that do not come here nowhere."""
+    forms = [work.state.indices.of(index) for index in op.indices]
+    if work.mask is None and not isinstance(_digits_of(work, forms), str):
+        array_tiles.store(work.state, *_region(work, value, op.memref, op.indices))
+        return
+    coords = _coordinates(work, op.indices)
+    varying = [axis for axis, coord in enumerate(coords) if coord.type != INDEX]
+    if not varying:
+        raise work.state.refuse("writes an element in several iterations")
+    if work.mask is not None:
+        outside = work.state.constant(-1, i32)
+        coords[varying[0]] = choose(work, work.mask, coords[varying[0]], outside)
+    array_tiles.scatter(work.state, work.spread(value, work.extents), op.memref, coords)
 
 
 def atomic_add(work: Iterations, op: AtomicAddOp) -> None:
@@ -229,10 +271,10 @@ def _written(
 ) -> tuple[Sequence[IndexForm], Sequence[Digit | None]]:
     """Return the indices of what iterations write, each another element."""
     forms = [work.state.indices.of(index) for index in indices]
-    digits = [_digit_of(work, form) for form in forms]
-    kept = [digit for digit in digits if digit is not None]
-    is_apart = len({digit.axis for digit in kept}) == len(kept)
-    if not is_apart or prod(_lengths(digits)) != prod(work.extents):
+    digits = _digits_of(work, forms)
+    if isinstance(digits, str):
+        raise work.state.refuse(digits)
+    if prod(_lengths(digits)) != prod(work.extents):
         raise work.state.refuse("writes an element in several iterations")
     return forms, digits
 
