@@ -10,6 +10,7 @@ from multiprocessing.process import BaseProcess
 
 from hardware.cases.case import Array, Case
 
+from tileas_xdsl.backend.ptxas import assemble
 from tileas_xdsl.interpreters.ptx import LaunchError, PtxError, load
 from tileas_xdsl.runtime.gpu.device import Device, gpu
 from tileas_xdsl.runtime.gpu.driver import DriverError
@@ -83,7 +84,11 @@ def _serve(connection: Connection) -> None:
             return
         try:
             launcher = TextLauncher(
-                case.text, load(case.text, case.name), device, dynamic_shared=case.shared
+                case.text,
+                load(case.text, case.name),
+                device,
+                dynamic_shared=case.shared,
+                cubin=assemble(case.text, case.target).cubin if case.by_ptxas else None,
             )
             found: Found = launcher.launch(case.arguments, case.grid, case.block, case.cluster)
         except (DriverError, LaunchError, PtxError) as error:

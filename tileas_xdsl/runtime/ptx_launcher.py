@@ -30,11 +30,15 @@ class TextLauncher:
         device: Device,
         kernel: str | None = None,
         dynamic_shared: int = 0,
+        cubin: bytes | None = None,
     ) -> None:
-        """Load the kernel of this name or the only one; `dynamic_shared` is in bytes."""
+        """Load the kernel of this name or the only one; `dynamic_shared` is in bytes.
+
+        The driver compiles the text, unless it is given as a `cubin`.
+        """
         self.entry: Kernel = pick_kernel(module, kernel)
         self.device, self.dynamic_shared = device, dynamic_shared
-        self._module = device.load(text.encode() + b"\0")
+        self._module = device.load(cubin or text.encode() + b"\0")
 
     def prepare(
         self,

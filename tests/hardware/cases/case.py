@@ -50,6 +50,9 @@ class Case:
     allowed: Sequence[str] = ()
     """Kinds of emulator findings that do not fail the case, for deliberately wrong kernels."""
 
+    by_ptxas: bool = False
+    """Whether ptxas compiles it for the GPU and not the driver, whose compiler may be older."""
+
     def __str__(self) -> str:
         """Return family and name."""
         return f"{self.family}: {self.name}"

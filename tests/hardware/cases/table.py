@@ -15,6 +15,7 @@ from hardware.cases.copies import bulk_reduction_cases, copy_cases
 from hardware.cases.elementwise import arithmetic_cases, comparison_cases, conversion_cases
 from hardware.cases.maps import map_cases
 from hardware.cases.matrices import descriptor_cases, matrix_cases, printed_cases, wgmma_cases
+from hardware.cases.video import video_cases
 from hardware.cases.warps import warp_cases
 
 Family = Callable[[], Iterator[Case]]
@@ -24,6 +25,7 @@ FAMILIES: tuple[Family, ...] = (
     arithmetic_cases,
     comparison_cases,
     conversion_cases,
+    video_cases,
     warp_cases,
     atomic_cases,
     barrier_cases,

@@ -17,6 +17,7 @@ from tileas_xdsl.interpreters.ptx.parsing.syntax import (
     Float,
     Instruction,
     Integer,
+    Minus,
     Negated,
     Operand,
     Pair,
@@ -153,7 +154,7 @@ class Site:
             return self.slots.constant(self.float_bits(operand, type_))
         if isinstance(operand, Symbol):
             return self.symbol(operand)
-        if isinstance(operand, Address | Vector | Pair | Sink | Negated | Selected):
+        if isinstance(operand, Address | Vector | Pair | Sink | Negated | Selected | Minus):
             self.fail(f"an operand of type .{type_.name} is expected")
         return self.slots.special(operand.name)
 

@@ -20,7 +20,6 @@ _REASONS: Mapping[str, Sequence[str]] = {
     ),
     "reductions while tensor memory is loaded are not emulated": ("tcgen05.ld.red",),
     "local memory that grows at run time is not emulated": INSTRUCTIONS["Stack"],
-    "products of parts of words are not emulated": ("vmad",),
 }
 
 

@@ -36,6 +36,7 @@ from tileas_xdsl.interpreters.ptx.parsing.syntax import (
     Guard,
     Instruction,
     Kernel,
+    Minus,
     Negated,
     Operand,
     Pair,
@@ -122,6 +123,10 @@ class _Names:
                 return Symbol(self.symbols.get(operand.name, operand.name), operand.offset)
             case Selected():
                 return Selected(self.register(operand.register), operand.part)
+            case Minus(Selected() as selected):
+                return Minus(Selected(self.register(selected.register), selected.part))
+            case Minus(Register() as register):
+                return Minus(self.register(register))
             case Negated():
                 return Negated(self.register(operand.predicate))
             case Vector():

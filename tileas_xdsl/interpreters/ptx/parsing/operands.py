@@ -12,6 +12,7 @@ from tileas_xdsl.interpreters.ptx.parsing.syntax import (
     Address,
     Float,
     Integer,
+    Minus,
     Negated,
     Operand,
     Pair,
@@ -132,6 +133,8 @@ def _simple(cursor: Cursor, scope: Scope) -> Operand:
     token = cursor.token
     if token.kind == "word":
         return _name(cursor, scope)
+    if token.text == "-" and cursor.peek().kind == "word":
+        return _minus(cursor, scope)
     if token.text == "-" or token.kind in ("int", "float", "hexfloat"):
         return _number(cursor)
     return cursor.fail(f"expected an operand, found {cursor.shown()}")
@@ -158,6 +161,14 @@ def _name(cursor: Cursor, scope: Scope) -> Operand:
         cursor.fail(f"register '{name}' is not declared")
     cursor.take()
     return Symbol(scope.variable(name), _offset(cursor))
+
+
+def _minus(cursor: Cursor, scope: Scope) -> Minus:
+    cursor.take()
+    value = _name(cursor, scope)
+    if not isinstance(value, Register | Selected):
+        cursor.fail("a register is expected after '-'")
+    return Minus(value)
 
 
 def _offset(cursor: Cursor) -> int:

@@ -85,6 +85,13 @@ class Selected:
 
 
 @dataclass(frozen=True, slots=True)
+class Minus:
+    """`-%r` or `-%r.h1`, an operand of `vmad` that is subtracted."""
+
+    value: Register | Selected
+
+
+@dataclass(frozen=True, slots=True)
 class Address:
     """`[base + offset]`, or `[base, {coordinates}, ...]` of tensors."""
 
@@ -104,6 +111,7 @@ Operand: TypeAlias = (
     | Pair
     | Negated
     | Selected
+    | Minus
     | Address
 )
 

@@ -29,6 +29,9 @@ def _scalars() -> Iterator[InstructionForm]:
         choices = {**_TYPES, "b_type": ("u32",), "mode": ("clamp", "wrap")}
         yield form(head, merged, _SCALAR, **choices)
         yield form(f"{head}.second", joined, _SCALAR, second=_SECOND, **choices)
+    for po in ("", ".po"):
+        yield form(f"vmad.type.a_type.b_type{po}{{.sat}}{{.scale}}", "d, a:a_type, b:b_type, c",
+                   _SCALAR, **_TYPES, scale=("shr7", "shr15"))  # fmt: skip
     compared = {"a_type": _WORDS, "b_type": _WORDS, "comparison": _COMPARISONS}
     yield form("vset.a_type.b_type.comparison", "d:u32, a:a_type, b:b_type, c:u32?", _SCALAR,
                **compared)  # fmt: skip

@@ -1,14 +1,27 @@
-"""Video instructions against the pseudo-code of the PTX ISA, written on numbers of Python."""
+"""Video instructions against what an H200 left, and the pseudo-code of the PTX ISA.
+
+`video_h200.json` has a CRC of the 512 results of each of the 1,760 instructions of
+`tests/hardware/cases/video.py`, which ptxas 13.5 compiled.
+"""
 
 from __future__ import annotations
 
+import json
+import zlib
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
+from hardware.cases.case import Case
+from hardware.cases.video import video_cases
+from hardware.on_emulator import emulate
 from interpreters.ptx.harness import apply
 
 from tileas_xdsl.interpreters.ptx import PtxError
+
+RECORDED = json.loads((Path(__file__).parents[2] / "data" / "video_h200.json").read_text())
+CASES = [*video_cases()]
 
 RNG = np.random.default_rng(47)
 EDGES = [0, 1, 0x7F, 0x80, 0xFF, 0x7FFF, 0x8000, 0xFFFF, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFFF]
@@ -55,6 +68,28 @@ def rows() -> list[tuple[int, int, int]]:
     return [(int(a), int(b), int(c)) for a, b, c in zip(*WORDS, strict=True)]
 
 
+def check_recorded(case: Case) -> None:
+    found = emulate(case)
+    assert not isinstance(found, str), found
+    rows = found[-1]
+    assert rows is not None
+    recorded = RECORDED[case.name]
+    for number, (instruction, row) in enumerate(zip(case.rows, rows, strict=True)):
+        crc = f"{zlib.crc32(row.astype('<u4').tobytes()):08x}"
+        assert crc == recorded[8 * number : 8 * number + 8], instruction
+
+
+@pytest.mark.parametrize("case", CASES[::5], ids=str)
+def test_results_are_those_of_an_h200(case: Case) -> None:
+    check_recorded(case)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_all_results_are_those_of_an_h200(case: Case) -> None:
+    check_recorded(case)
+
+
 @pytest.mark.parametrize(
     ("name", "types", "a", "b"),
     [
@@ -70,13 +105,19 @@ def test_one_result(name: str, types: tuple[str, ...], a: str, b: str, saturates
     opcode = f"{name}.{'.'.join(types)}{'.sat' * saturates}"
     results = [OPERATIONS[name](part(x, a, types[1]), part(y, b, types[2])) for x, y, _ in rows()]
     if saturates:
-        results = [clamp(result, 32, types[0]) for result in results]
+        top = clamp(1 << 40, 32, types[0])
+        results = [max(r, 0) if types[0] == "u32" else max(min(r, top), ~top) for r in results]
     assert run(opcode, "", a, b, third=False) == [r & 0xFFFF_FFFF for r in results]
 
 
 @pytest.mark.parametrize("second", ["add", "min", "max"])
 def test_a_second_operation(second: str) -> None:
-    combine = {"add": lambda t, c: t + c, "min": min, "max": max}[second]
+    combinations: dict[str, Callable[[int, int], int]] = {
+        "add": lambda t, c: t + c,
+        "min": min,
+        "max": max,
+    }
+    combine = combinations[second]
     wanted = [
         combine(clamp(part(a, "b1", "s32") - part(b, "h0", "u32"), 32, "s32"), part(c, "", "s32"))
         for a, b, c in rows()
@@ -88,17 +129,28 @@ def test_a_second_operation(second: str) -> None:
 @pytest.mark.parametrize(("target", "bits"), [("b2", 8), ("h1", 16)])
 def test_a_part_of_the_result(target: str, bits: int) -> None:
     start, mask = bits * int(target[1]), (1 << bits) - 1
-    wanted = []
+    wanted: list[int] = []
     for a, b, c in rows():
-        result = clamp(part(a, "h1", "u32") - part(b, "h0", "s32"), bits, "s32")
+        result = part(a, "h1", "u32") - part(b, "h0", "s32")
+        result = mask >> 1 if result < 0 else clamp(result, bits, "s32")
         wanted.append(c & ~(mask << start) | (result & mask) << start)
     assert run("vsub.s32.u32.s32.sat", target, "h1", "h0") == wanted
+
+
+def test_products() -> None:
+    wanted: list[int] = []
+    for a, b, c in rows():
+        product = part(a, "h1", "u32") * part(b, "b2", "s32")
+        wanted.append(clamp((part(c, "", "s32") - product) >> 7, 32, "s32") & 0xFFFF_FFFF)
+    text = "vmad.s32.u32.s32.sat.shr7 {x}, -{a}.h1, {b}.b2, {c};"
+    (found,) = apply(text, WORDS, [np.uint32])
+    assert found.tolist() == wanted
 
 
 @pytest.mark.parametrize("mode", ["clamp", "wrap"])
 @pytest.mark.parametrize("left", [True, False])
 def test_shifts(mode: str, left: bool) -> None:
-    wanted = []
+    wanted: list[int] = []
     for a, b, _ in rows():
         value, by = part(a, "", "s32"), part(b, "b0", "u32")
         by = min(by, 32) if mode == "clamp" else by & 31
@@ -129,7 +181,7 @@ def test_vectors(
     order_a = [int(d) for d in reversed(a_part[1:])] or list(range(count))
     order_b = [int(d) for d in reversed(b_part[1:])] or list(range(count, 2 * count))
     written = [int(d) for d in mask[1:]] or list(range(count))
-    wanted = []
+    wanted: list[int] = []
     for a, b, c in rows():
         both = a | b << 32
         result = c
@@ -163,7 +215,8 @@ def test_vectors_are_compared() -> None:
         ("vadd.u32.u32.u32 {x}, {a}, {b}, {c};", "a third operand goes with a second operation"),
         ("vadd4.u32.u32.u32 {x}, {a}.h10, {b}, {c};", ".h10 does not select elements of two"),
         ("vadd2.u32.u32.u32 {x}, {a}.h4, {b}, {c};", ".h4 does not select elements of two"),
-        ("vmad.u32.u32.u32 {x}, {a}, {b}, {c};", "products of parts of words are not emulated"),
+        ("vmad.u32.u32.u32 {x}, {a}, {b}, {c}.h1;", "only the factors are parts of words"),
+        ("vmad.u32.u32.u32 {x}, -{a}, {b}, -{c};", "either the product or c is negated"),
         ("add.u32 {x}, {a}.h0, {b};", "an operand of type .u32 is expected"),
     ],
 )
