@@ -37,7 +37,7 @@ from tileas_xdsl.diagnostics.emission import DiagnosticError
 from tileas_xdsl.executors import executor_named
 from tileas_xdsl.target.arch import DEFAULT_TARGET
 from tileas_xdsl.tuning.candidates import Built, build, predict
-from tileas_xdsl.tuning.prediction import Predicted
+from tileas_xdsl.tuning.prediction.launch_time import Predicted
 from tileas_xdsl.tuning.results import rank_correlation
 from tileas_xdsl.tuning.space import Config
 from tileas_xdsl.tuning.tuner import SAME, TOP, Request, Trial

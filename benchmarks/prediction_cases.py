@@ -17,7 +17,7 @@ import numpy as np
 
 from kernels.elements import ELEMENTS
 from kernels.kernel import tiles_of
-from tileas_xdsl.tuning.prediction import Predicted
+from tileas_xdsl.tuning.prediction.launch_time import Predicted
 from tileas_xdsl.tuning.space import Config, Space, configs_of
 from tileas_xdsl.tuning.tuner import Request
 

@@ -15,7 +15,7 @@ from benchmarks.prediction_cases import CASES, Arrays, all_configs, distinct
 from benchmarks.results import Results
 from tileas_xdsl.executors import SerialExecutor
 from tileas_xdsl.tuning.candidates import Built
-from tileas_xdsl.tuning.prediction import Predicted
+from tileas_xdsl.tuning.prediction.launch_time import Predicted
 
 
 def predicted(time: float, code: str = "") -> Predicted:

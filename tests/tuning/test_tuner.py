@@ -17,7 +17,7 @@ from tileas_xdsl.frontend.cutile import load_kernel
 from tileas_xdsl.runtime.gpu.driver import DriverError
 from tileas_xdsl.tuning.autotune import AutotunedKernel
 from tileas_xdsl.tuning.candidates import Built, Task, build, predict
-from tileas_xdsl.tuning.prediction import Predicted
+from tileas_xdsl.tuning.prediction.launch_time import Predicted
 from tileas_xdsl.tuning.results import TuningResult, rank_correlation
 from tileas_xdsl.tuning.space import SpaceError
 from tileas_xdsl.tuning.tuner import Request, Trial, tune

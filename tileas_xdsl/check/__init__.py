@@ -11,10 +11,11 @@
 The findings are those of `tileas check`.
 """
 
-from tileas_xdsl.check.cuda_core_launches import cuda_core
-from tileas_xdsl.check.cupy_launches import cupy
-from tileas_xdsl.check.launch_capture import CaptureUnavailableError
-from tileas_xdsl.check.numba_launches import numba
+from tileas_xdsl.check.capture.cuda_core_launches import cuda_core
+from tileas_xdsl.check.capture.cupy_launches import cupy
+from tileas_xdsl.check.capture.launch_capture import CaptureUnavailableError
+from tileas_xdsl.check.capture.numba_launches import numba
+from tileas_xdsl.check.capture.triton_launches import triton
 from tileas_xdsl.check.reports import (
     CheckError,
     CheckReport,
@@ -23,7 +24,6 @@ from tileas_xdsl.check.reports import (
     ptx,
 )
 from tileas_xdsl.check.suppressions import Suppression, parse_suppression
-from tileas_xdsl.check.triton_launches import triton
 from tileas_xdsl.interpreters.ptx.arguments import TensorMapArg
 from tileas_xdsl.interpreters.ptx.checking.findings import KINDS, Finding, Severity
 

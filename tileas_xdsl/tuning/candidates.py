@@ -22,7 +22,7 @@ from tileas_xdsl.explanation.reasons import reasons_in
 from tileas_xdsl.explanation.snapshots import PIPELINED, PLANNED, Snapshots
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.target.arch import get_target
-from tileas_xdsl.tuning.prediction import Predicted, predicted
+from tileas_xdsl.tuning.prediction.launch_time import Predicted, predicted
 
 
 @dataclass(frozen=True)

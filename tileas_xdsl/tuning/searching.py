@@ -22,8 +22,8 @@ from tileas_xdsl.frontend.cutile import export_bytecode, parameters_of
 from tileas_xdsl.runtime.cutile import settings
 from tileas_xdsl.runtime.cutile_arguments import flattened
 from tileas_xdsl.tuning.candidates import Task, predict
-from tileas_xdsl.tuning.prediction import Predicted
-from tileas_xdsl.tuning.scalar_values import numbers_of
+from tileas_xdsl.tuning.prediction.launch_time import Predicted
+from tileas_xdsl.tuning.prediction.scalar_values import numbers_of
 
 TOP = 8
 """Configurations that are measured on a GPU."""

@@ -23,9 +23,9 @@ from tileas_xdsl.runtime.gpu.driver import DriverError
 from tileas_xdsl.target.arch import DEFAULT_TARGET
 from tileas_xdsl.tuning.candidates import Built, Task, build, predict
 from tileas_xdsl.tuning.hints import HintedKernels, check_hints, hints_of
-from tileas_xdsl.tuning.prediction import Grid, Predicted
+from tileas_xdsl.tuning.prediction.launch_time import Grid, Predicted
+from tileas_xdsl.tuning.prediction.scalar_values import numbers_of
 from tileas_xdsl.tuning.results import Candidate, TuningResult
-from tileas_xdsl.tuning.scalar_values import numbers_of
 from tileas_xdsl.tuning.space import Config, Space, configs_of
 
 TOP = 8

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tileas_xdsl.check.cuda_sources import kernel_named, ptx_of
-from tileas_xdsl.check.launch_capture import CaptureSettings, argument
+from tileas_xdsl.check.capture.cuda_sources import kernel_named, ptx_of
+from tileas_xdsl.check.capture.launch_capture import CaptureSettings, argument
 from tileas_xdsl.interpreters.ptx import LaunchError, load
 
 

@@ -32,11 +32,11 @@ from tileas_xdsl.target.costs.latencies import Latencies, latencies
 from tileas_xdsl.threads.pipeline.occupancy import expected_blocks
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop, load_loop
 from tileas_xdsl.transforms.pipeline_loads.resources import Resources, resources_of
-from tileas_xdsl.tuning.compulsory_traffic import Traffic, traffic_of
-from tileas_xdsl.tuning.resident_blocks import cycles_of_blocks
-from tileas_xdsl.tuning.scalar_values import ScalarValues, sampled_blocks
-from tileas_xdsl.tuning.serial_work import serial_work
-from tileas_xdsl.tuning.uneven_blocks import slowdown
+from tileas_xdsl.tuning.prediction.compulsory_traffic import Traffic, traffic_of
+from tileas_xdsl.tuning.prediction.resident_blocks import cycles_of_blocks
+from tileas_xdsl.tuning.prediction.scalar_values import ScalarValues, sampled_blocks
+from tileas_xdsl.tuning.prediction.serial_work import serial_work
+from tileas_xdsl.tuning.prediction.uneven_blocks import slowdown
 
 Grid = tuple[int, int, int]
 

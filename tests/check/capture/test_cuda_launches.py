@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from tileas_xdsl import check
-from tileas_xdsl.check.cuda_sources import kernel_named
+from tileas_xdsl.check.capture.cuda_sources import kernel_named
 from tileas_xdsl.interpreters.ptx import LaunchError
 
 HEAD = ".version 8.0\n.target sm_90\n.address_size 64\n"

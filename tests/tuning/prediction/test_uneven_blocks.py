@@ -2,7 +2,7 @@
 
 import pytest
 
-from tileas_xdsl.tuning.uneven_blocks import slowdown
+from tileas_xdsl.tuning.prediction.uneven_blocks import slowdown
 
 
 def test_equal_blocks_are_not_slowed() -> None:

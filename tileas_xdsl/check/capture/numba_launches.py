@@ -12,7 +12,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from tileas_xdsl.check.launch_capture import (
+from tileas_xdsl.check.capture.launch_capture import (
     CaptureSettings,
     CheckOptions,
     argument,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tileas_xdsl.tuning.resident_blocks import cycles_of_blocks
+from tileas_xdsl.tuning.prediction.resident_blocks import cycles_of_blocks
 
 
 def test_one_block_takes_all_of_its_cycles() -> None:

@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 from typer.testing import CliRunner
 
 from tileas_xdsl import check
-from tileas_xdsl.check.triton_launches import CaptureUnavailableError
+from tileas_xdsl.check.capture.triton_launches import CaptureUnavailableError
 from tileas_xdsl.tools.tileas import app
 
-DATA = Path(__file__).parents[1] / "interpreters" / "ptx" / "data"
+DATA = Path(__file__).parents[2] / "interpreters" / "ptx" / "data"
 SIGNATURE = {"x": "*fp32", "y": "*fp32", "n": "i32", "stride": "i32", "block": "constexpr"}
 
 

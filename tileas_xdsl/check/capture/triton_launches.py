@@ -17,14 +17,14 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Unpack
 
-from tileas_xdsl.check.launch_capture import (
+from tileas_xdsl.check.capture.launch_capture import (
     CaptureSettings,
     CaptureUnavailableError,
     CheckOptions,
     settings_of,
 )
+from tileas_xdsl.check.capture.triton_arguments import TritonArguments
 from tileas_xdsl.check.reports import CheckReport
-from tileas_xdsl.check.triton_arguments import TritonArguments
 from tileas_xdsl.interpreters.ptx import load
 from tileas_xdsl.interpreters.ptx.launch import pick_kernel
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tileas_xdsl.check.launch_capture import needed
+from tileas_xdsl.check.capture.launch_capture import needed
 
 
 class CudaSourceError(ValueError):

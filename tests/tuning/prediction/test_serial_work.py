@@ -5,7 +5,7 @@ from xdsl.dialects import func
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.installed import registered_context
 from tileas_xdsl.target.costs.latencies import latencies
-from tileas_xdsl.tuning.serial_work import SerialWork, serial_work
+from tileas_xdsl.tuning.prediction.serial_work import SerialWork, serial_work
 
 ROW = """
 func.func @row(%x: tensor<4096xf16>) {{

@@ -9,8 +9,8 @@ from kernels.cutile import Problem
 from kernels.cutile.matmul import product_problem
 from kernels.cutile.vector_add import PROBLEMS
 from tileas_xdsl.runtime.cutile_arguments import flattened
-from tileas_xdsl.tuning.compulsory_traffic import Traffic, traffic_of
-from tileas_xdsl.tuning.scalar_values import ScalarValues, numbers_of, sampled_blocks
+from tileas_xdsl.tuning.prediction.compulsory_traffic import Traffic, traffic_of
+from tileas_xdsl.tuning.prediction.scalar_values import ScalarValues, numbers_of, sampled_blocks
 
 
 def traffic(problem: Problem) -> Traffic:

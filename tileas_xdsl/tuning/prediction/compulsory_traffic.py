@@ -27,7 +27,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreO
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
-from tileas_xdsl.tuning.scalar_values import ScalarValues
+from tileas_xdsl.tuning.prediction.scalar_values import ScalarValues
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from typing import Any, Unpack, cast
 
 import numpy as np
 
-from tileas_xdsl.check.cuda_modules import CheckedModule
-from tileas_xdsl.check.launch_capture import (
+from tileas_xdsl.check.capture.cuda_modules import CheckedModule
+from tileas_xdsl.check.capture.launch_capture import (
     CaptureSettings,
     CheckOptions,
     HostArray,

@@ -1,0 +1,1 @@
+"""Predicted times of launches: units and latencies of loops, traffic, resident blocks."""
