@@ -1,5 +1,10 @@
 # pyright: basic, reportArgumentType=false, reportAttributeAccessIssue=false
-"""Gradients of attention: of queries, keys and values, from the logarithms of the row sums."""
+"""Gradients of attention: of queries, keys and values, from the logarithms of the row sums.
+
+`gradients` computes all of them with five products for each tile of scores, and adds up those of
+queries atomically, in f32, which `rounded` then scales and rounds.  `key_gradients` and
+`query_gradients` compute the scores twice, seven products, and always give the same bits.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +35,69 @@ def gradient_sums(out, dout, sums, heads: ConstInt, tm: ConstInt, d: ConstInt):
     y = ct.load(dout, index, (1, 1, tm, d), padding_mode=ZERO).reshape((tm, d))
     total = ct.sum(x.astype(ct.float32) * y.astype(ct.float32), axis=1)
     ct.store(sums, index=(batch, head, tile), tile=total.reshape((1, 1, tm)))
+
+
+@ct.kernel
+def gradients(
+    q,
+    k,
+    v,
+    dout,
+    logarithms,
+    sums,
+    dq,
+    dk,
+    dv,
+    heads: ConstInt,
+    scale: ct.Constant[float],
+    causal: ConstBool,
+    tm: ConstInt,
+    tn: ConstInt,
+    d: ConstInt,
+):
+    """Gradients of a tile of keys and values, and what the tile adds to those of queries.
+
+    Scores are computed transposed, so that products of keys and values take them from registers.
+    What is loaded of a row of queries is loaded where it is used: registers are scarce.
+    """
+    tile, batch, head = ct.bid(0), ct.bid(1) // heads, ct.bid(1) % heads
+    keys = ct.load(k, (batch, head, tile, 0), (1, 1, tn, d), padding_mode=ZERO).reshape((tn, d))
+    values = ct.load(v, (batch, head, tile, 0), (1, 1, tn, d), padding_mode=ZERO).reshape((tn, d))
+    columns = tile * tn + ct.arange(tn, dtype=ct.int32)[:, None]
+    to_keys = ct.zeros((tn, d), dtype=ct.float32)
+    to_values = ct.zeros((tn, d), dtype=ct.float32)
+    to_queries = dq.tiled_view((1, 1, tm, d))
+    first = tile * tn // tm if causal else 0
+    whole = ct.cdiv((tile + 1) * tn, tm) if causal else 0
+    for i in range(first, ct.cdiv(q.shape[2], tm)):
+        index = (batch, head, i, 0)
+        mine = ct.load(q, index, (1, 1, tm, d), padding_mode=ZERO).reshape((tm, d))
+        grads = ct.load(dout, index, (1, 1, tm, d), padding_mode=ZERO).reshape((tm, d))
+        scores = ct.mma(keys, mine.transpose(), ct.zeros((tn, tm), dtype=ct.float32))
+        products = ct.mma(values, grads.transpose(), ct.zeros((tn, tm), dtype=ct.float32))
+        logs = ct.load(logarithms, index[:3], (1, 1, tm), padding_mode=ZERO).reshape((1, tm))
+        powers = ct.exp2((scores * scale - logs) * LOG2_E, flush_to_zero=True)
+        if causal and i < whole:
+            rows = i * tm + ct.arange(tm, dtype=ct.int32)[None, :]
+            powers = ct.where(columns <= rows, powers, 0.0)
+        deltas = ct.load(sums, index[:3], (1, 1, tm), padding_mode=ZERO).reshape((1, tm))
+        changes = (powers * (products - deltas)).astype(q.dtype)
+        to_values = ct.mma(powers.astype(q.dtype), grads, to_values)
+        part = ct.mma(changes.transpose(), keys, ct.zeros((tm, d), dtype=ct.float32))
+        to_keys = ct.mma(changes, mine, to_keys)
+        to_queries.atomic_store_add(index, part.reshape((1, 1, tm, d)))
+    index = (batch, head, tile, 0)
+    ct.store(dk, index, (to_keys * scale).astype(dk.dtype).reshape((1, 1, tn, d)))
+    ct.store(dv, index, to_values.astype(dv.dtype).reshape((1, 1, tn, d)))
+
+
+@ct.kernel
+def rounded(parts, out, heads: ConstInt, scale: ct.Constant[float], tm: ConstInt, d: ConstInt):
+    """Gradients of queries of their sums in f32."""
+    tile, batch, head = ct.bid(0), ct.bid(1) // heads, ct.bid(1) % heads
+    index = (batch, head, tile, 0)
+    x = ct.load(parts, index, (1, 1, tm, d), padding_mode=ZERO)
+    ct.store(out, index, (x * scale).astype(out.dtype))
 
 
 @ct.kernel
@@ -154,7 +222,9 @@ class Gradients:
         q, k, v, dout = (kind.random(rng, shape) for _ in range(4))
         found = _Exact(self, (q, k, v, dout))
         logs, sums = found.logarithms.astype(np.float32), found.sums.astype(np.float32)
-        outputs = [kind.unset(rng, shape) for _ in range(2 if self.of == "keys" else 1)]
+        outputs = [kind.unset(rng, shape) for _ in range(1 if self.of == "queries" else 2)]
+        if self.of == "all":
+            outputs.insert(0, np.zeros(shape, np.float32))
         sizes = (self.heads, 1 / math.sqrt(self.d), self.causal, self.tm, self.tn, self.d)
         return (q, k, v, dout, logs, sums, *outputs, *sizes)
 
@@ -162,9 +232,10 @@ class Gradients:
         """The exact gradients, and how far rounding may lead from them."""
         found = _Exact(self, arguments[:4])
         rounding = ELEMENTS[self.element].rounding
-        exact = [found.of_queries()]
-        if self.of == "keys":
-            exact = [found.of_keys(), found.of_values()]
+        of_queries, of_others = found.of_queries(), [found.of_keys(), found.of_values()]
+        exact = {"queries": [of_queries], "keys": of_others}.get(self.of)
+        if exact is None:  # Those of queries are summed in f32, and not scaled yet.
+            exact = [tuple(part / found.scale for part in of_queries), *of_others]
         return {
             6 + n: Reference(value, error + rounding(np.abs(value) + error))
             for n, (value, error) in enumerate(exact)
@@ -172,7 +243,8 @@ class Gradients:
 
     def problem(self) -> Problem:
         """The launch of a block for each tile of keys or queries of each head."""
-        kernel, tile = (key_gradients, self.tn) if self.of == "keys" else (query_gradients, self.tm)
+        kernel = {"all": gradients, "keys": key_gradients, "queries": query_gradients}[self.of]
+        tile = self.tm if self.of == "queries" else self.tn
         grid = (tiles_of(self.length, tile), self.batch * self.heads, 1)
         return Problem(str(self), kernel, self.make, self.reference, grid)
 
@@ -221,6 +293,7 @@ PROBLEMS: Sequence[Problem] = [
         Gradients(1, 2, 128, 64),
         Gradients(2, 1, 130, 64, "bf16", causal=True, tn=128),
         Gradients(1, 1, 256, 128, causal=True, tm=32, tn=128),
+        Gradients(1, 1, 130, 64, "bf16", causal=True, tn=128, of="all"),
         Gradients(1, 2, 130, 64, tm=128, of="queries"),
         Gradients(1, 1, 256, 64, "bf16", causal=True, of="queries"),
     )

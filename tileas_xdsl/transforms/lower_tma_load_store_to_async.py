@@ -21,7 +21,7 @@ from tileas_xdsl.transforms.tma_to_async.candidates import check_kernel_spec, re
 from tileas_xdsl.transforms.tma_to_async.descriptors import Descriptors
 from tileas_xdsl.transforms.tma_to_async.gather_rows import rows_of
 from tileas_xdsl.transforms.tma_to_async.legality import check_transfer
-from tileas_xdsl.transforms.tma_to_async.store_waits import delay
+from tileas_xdsl.transforms.tma_to_async.store_waits import carry, delay
 
 PREFER_TMA = "TILEIR_PREFER_TMA_FOR_LOAD_STORE"
 DELAY_STORE_WAIT = "TILEIR_DELAY_TMA_STORE_WAIT"
@@ -37,7 +37,8 @@ class LowerTmaLoadStoreToAsync(ModulePass):
     Output, for each: the descriptor, one for all that move boxes of one array alike, in front of
     the loops; for loads a new tile in shared memory, a barrier, the bulk copy and a wait, after
     which products read the tile where it is and all else in registers; for stores the tile in
-    shared memory, the bulk copy and a wait.  A load that is yielded as the tile of a stage fills
+    shared memory, the bulk copy and a wait, which in a loop
+    comes in the next round where it can.  A load that is yielded as the tile of a stage fills
     the stage, whose barrier tells of it.
 
     Analysis, then rewrite: barriers are allocated and descriptors shared for a whole function.
@@ -64,6 +65,9 @@ class LowerTmaLoadStoreToAsync(ModulePass):
         if self.delay_store_wait or is_set(DELAY_STORE_WAIT):
             for wait in filter(None, reversed(waits)):
                 delay(wait)
+            return
+        for wait in filter(None, waits):
+            carry(wait)
 
     def _transfers(self, function: func.FuncOp, target: Target) -> Sequence[Transfer]:
         """What becomes of a function, phase after phase; nothing is written yet."""

@@ -16,7 +16,7 @@ from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp
 from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
-from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledAtomicRmwOp, TiledLoadOp, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.same_rows import keeps_rows
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
@@ -24,7 +24,7 @@ from tileas_xdsl.dialects.nv_tileas.tma.store_order import AFTER_STORES, set_fla
 from tileas_xdsl.transforms.choose_tma.accumulator_stores import store_by_tma, stores_accumulator
 from tileas_xdsl.transforms.choose_tma.computed_operands import is_made_into_operand
 from tileas_xdsl.transforms.choose_tma.legality import load_problem, store_problem
-from tileas_xdsl.transforms.choose_tma.store_chains import chained_stores, is_ordered
+from tileas_xdsl.transforms.choose_tma.store_chains import Written, chained_stores, is_ordered
 from tileas_xdsl.transforms.extension import apply_added, sweep
 from tileas_xdsl.transforms.tma_to_async.global_arrays import array_of
 
@@ -33,6 +33,9 @@ NOT_BY_TMA = "nv_tileas.not_by_tma"
 
 BY_THREADS = ("ldg", "stg")
 """The atoms of accesses that are not decided yet."""
+
+UPDATE_BY_THREADS = "unknown_copy"
+"""The atom of an atomic update that is not decided yet: threads have no other for it."""
 
 
 class LoadByTma(RewritePattern):
@@ -66,21 +69,31 @@ class StoreByTma(RewritePattern):
             store_by_tma(op, rewriter)
 
 
-def _is_for_tma(store: TiledStoreOp) -> bool:
+def _is_for_tma(store: Written) -> bool:
     return _is_undecided(store) and stores_accumulator(store)
 
 
-PATTERNS: tuple[RewritePattern, ...] = (LoadByTma(), StoreByTma())
+class UpdateByTma(RewritePattern):
+    """Update an array atomically by what is computed from accumulators by a reduction of TMA."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: TiledAtomicRmwOp, rewriter: PatternRewriter) -> None:
+        if _is_for_tma(op) and _is_legal(op, store_problem(op)):
+            store_by_tma(op, rewriter)
+
+
+PATTERNS: tuple[RewritePattern, ...] = (LoadByTma(), StoreByTma(), UpdateByTma())
 """The patterns of `tileas-choose-tma`."""
 
 
-def _is_undecided(op: TiledLoadOp | TiledStoreOp) -> bool:
+def _is_undecided(op: TiledLoadOp | Written) -> bool:
     """Whether an access has the atom of plain threads, and its array is made from a pointer.
 
     An argument that is an array counts where its alignment is promised.  For other arrays, the
     program states how they are accessed.
     """
-    if op.atom.data.family not in BY_THREADS:
+    is_update = isinstance(op, TiledAtomicRmwOp)
+    if op.atom.data.family not in ((UPDATE_BY_THREADS,) if is_update else BY_THREADS):
         return False
     array = array_of(op.view)
     is_promised = isinstance(array.owner, AssumeOp)
@@ -110,7 +123,7 @@ class TileasChooseTma(ModulePass):
         sweep(op, PATTERNS)
 
 
-def _is_legal(op: TiledLoadOp | TiledStoreOp, problem: str | None) -> bool:
+def _is_legal(op: TiledLoadOp | Written, problem: str | None) -> bool:
     """Return whether TMA is legal; the problem, if any, is recorded as an attribute."""
     op.attributes.pop(NOT_BY_TMA, None)
     if problem is not None:

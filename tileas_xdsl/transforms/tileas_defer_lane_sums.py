@@ -31,7 +31,7 @@ from tileas_xdsl.dialects.nv_tileas.attributes import DotOperandEncoding
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
-from tileas_xdsl.target.mma.warp_tiles import accumulator_layout, fits_accumulators
+from tileas_xdsl.target.mma.warp_tiles import accumulator_layout, fits_accumulators, has_whole_rows
 from tileas_xdsl.threads.reduce.lane_sums import LANES_APART, OF_LANES
 
 
@@ -70,6 +70,7 @@ def _is_row_sum(op: Operation | Block) -> bool:
     return len(shape) == 2 and any(
         fits_accumulators(*shape, groups)
         and accumulator_layout(*shape, groups).layout == encoding.data
+        and has_whole_rows(accumulator_layout(*shape, groups))
         for groups in (1, 2, 4)
     )
 

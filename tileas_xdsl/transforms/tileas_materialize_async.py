@@ -57,6 +57,8 @@ class TileasMaterializeAsync(ModulePass):
             product = _product(read)
             if product is not None:
                 _issue(read, product)
+        for product in [one for one in op.walk() if isinstance(one, DotOp)]:
+            _issue_alone(product)
 
 
 @dataclass(frozen=True)
@@ -185,6 +187,47 @@ def _issue(read: ConsumerReadOp, product: DotOp) -> None:
             release.detach()
             Builder(InsertPoint.after(wait)).insert(release)
     _make_operand_behind(made.a, first)
+
+
+def _issue_alone(product: DotOp) -> None:
+    """Make a product of no stage asynchronous, where others are issued before it is read.
+
+    %d = dot %x, %y                         %f = async.dot %x, %y
+    %r, %e = consumer_read { dot ... }  ->  %r, %e = consumer_read { dot ... }
+    copy %d                                 %d = async.wait %f
+                                            copy %d
+    """
+    block = product.parent
+    if block is None or not isinstance(block.parent_op(), scf.ForOp):
+        return
+    if product.promote is not None or mma_instruction(product.atom) != "wgmma":
+        return
+    found = [block.find_ancestor_op_in_block(use.operation) for use in product.result.uses]
+    users = [op for op in found if op is not None]
+    if len(users) < len(found) or not users or any(op is block.last_op for op in users):
+        return
+    first = next(op for op in block.ops if op in users)
+    if not any(map(_multiplies, _between(product, first))):
+        return
+    made = _in_background(product)
+    uses = list(made.result.uses)
+    wait = WaitOp(made.result)
+    wait.location = made.location
+    Builder(InsertPoint.before(first)).insert(wait)
+    for use in uses:
+        use.operation.operands[use.index] = wait.values[0]
+
+
+def _between(first: Operation, last: Operation) -> Iterator[Operation]:
+    """The operations between two of a block."""
+    op = first.next_op
+    while op is not None and op is not last:
+        yield op
+        op = op.next_op
+
+
+def _multiplies(op: Operation) -> bool:
+    return any(isinstance(inner, DotOp | AsyncDotOp) for inner in op.walk())
 
 
 def _make_operand_behind(operand: SSAValue, end: Operation) -> None:

@@ -48,6 +48,8 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, Genera
 from tileas_xdsl.dialects.nv_tileas.shapes.transposed import transposed_encoding
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
+from tileas_xdsl.target.mma.warp_tiles import warpgroup_grid
+from tileas_xdsl.threads.pipeline.warp_allocation import GROUP
 from tileas_xdsl.threads.smem.byte_transpose import has_whole_blocks
 from tileas_xdsl.threads.smem.smem_layout import reads_mn_major
 from tileas_xdsl.transforms.extension import with_added
@@ -59,6 +61,7 @@ from tileas_xdsl.transforms.normalize_dot_operands.permutations import (
     transposed_source,
 )
 from tileas_xdsl.transforms.tileaa_to_tileas.memory import permuted_array
+from tileas_xdsl.transforms.tileaa_to_tileas.products import kernel_warps
 from tileas_xdsl.transforms.tileaa_to_tileas.rules import Insert, generated
 from tileas_xdsl.transforms.tileaa_to_tileas.shapes import taken
 
@@ -199,6 +202,7 @@ class OperandAInRegisters(RewritePattern):
         if (
             mma_instruction(op.atom) != "wgmma"
             or element not in REGISTER_ELEMENTS
+            or not _has_whole_rows(op)
             or not _is_from_accumulator(stored.source)
         ):
             return
@@ -208,6 +212,11 @@ class OperandAInRegisters(RewritePattern):
 
 REGISTER_ELEMENTS = (f16, bf16)
 """Element types of A whose register fragment is that of an accumulator (PTX ISA, wgmma)."""
+
+
+def _has_whole_rows(op: DotOp) -> bool:
+    """Whether warpgroups share the rows of a product alone: each has the rows of A it reads."""
+    return warpgroup_grid(shape_of(op.a.type)[-2], kernel_warps(op) // GROUP)[1] == 1
 
 
 def _is_from_accumulator(tile: SSAValue) -> bool:

@@ -82,7 +82,7 @@ func.func @rows() {
   %a = nv_tileas.alloc_tensor : tensor<32x64xf16, #smem>
   %b = nv_tileas.alloc_tensor : tensor<64x64xf16, #smem>
   %c = arith.constant dense<0.0> : tensor<32x64xf32>
-  // expected-error@+1 {{'nv_tileas.dot' op 1 warpgroups multiply multiples of 64 rows, not 32}}
+  // expected-error@+1 {{'nv_tileas.dot' op warpgroups multiply multiples of 64 rows, not 32}}
   %d = nv_tileas.dot %a, %b, %c {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<32x64xf16, #smem>, tensor<64x64xf16, #smem>, tensor<32x64xf32> -> tensor<32x64xf32>
   func.return
 }

@@ -459,3 +459,28 @@ func.func @late(%x: !array, %y: !array, %n: index) attributes {nv_tileaa.kernel_
 // DELAY-NEXT:      }
 // DELAY-NEXT:      func.return
 // DELAY-NEXT:    }
+
+// A store in a loop that is waited for until its tile is read runs into the next round, which waits
+// where it fills the tile again.
+
+// CHECK-LABEL: func.func @rounds
+// CHECK: %[[tile:.*]] = nv_tileas.alloc_tensor
+// CHECK: %[[none:.*]] = nv_tileas.create_none : !token
+// CHECK: %[[last:.*]] = scf.for {{.*}} iter_args(%[[before:.*]] = %[[none]])
+// CHECK-NEXT: nv_tileas.async.wait %[[before]]
+// CHECK-NEXT: nv_tileas.copy %{{.*}}, %[[tile]]
+// CHECK: %[[token:.*]] = nv_tileas.async.tiled_tma_store
+// CHECK-NEXT: scf.yield %[[token]]
+// CHECK: nv_tileas.async.wait %[[last]]
+func.func @rounds(%c: memref<64x64xf32>, %sum: tensor<64x64xf32>, %n: index) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %view = nv_tileas.view %c : memref<64x64xf32> -> !nv_tileas.tiled_view<64x64xf32, gmem>
+  scf.for %i = %zero to %n step %one {
+    %tile = nv_tileas.alloc_tensor : tensor<64x64xf32, #nv_tileas<space smem>>
+    nv_tileas.copy %sum, %tile {atom = #nv_tileas<atom unknown_copy>} : tensor<64x64xf32>, tensor<64x64xf32, #nv_tileas<space smem>>
+    nv_tileas.tiled_store %tile, %view[%zero, %zero] {nv_tileas.until_read, atom = #nv_tileas<atom tma_store_2d>, allow_tma = true} : tensor<64x64xf32, #nv_tileas<space smem>>, !nv_tileas.tiled_view<64x64xf32, gmem>
+    scf.yield
+  }
+  func.return
+}

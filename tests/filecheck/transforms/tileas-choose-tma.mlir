@@ -275,3 +275,34 @@ func.func @alone(%a: !nv_tileaa.ptr<f32, 1>, %n: index) {
   }
   func.return
 }
+
+// -----
+
+// An atomic update whose old values nobody asks for is a reduction of TMA; rounds need no order of their own.
+// One that is not relaxed stays with threads.
+
+func.func @updates(%a: !nv_tileaa.ptr<f16, 1>, %c: !nv_tileaa.ptr<f32, 1>, %n: index) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %pc = nv_tileaa.assume %c, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<f32, 1>
+  %mc = nv_tileaa.make_memref %pc, sizes[], strides[] : !nv_tileaa.ptr<f32, 1> -> memref<64x64xf32, strided<[64, 1]>>
+  %vc = nv_tileas.view %mc : memref<64x64xf32, strided<[64, 1]>> -> !nv_tileas.tiled_view<64x64xf32, gmem>
+  %nothing = arith.constant dense<0.0> : tensor<64x64xf32>
+  %x = nv_tileas.alloc_tensor : tensor<64x64xf16, #nv_tileas<space smem>>
+  %begin = nv_tileas.create_none : !nv_tileaa.mem_token
+  %end = scf.for %i = %zero to %n step %one iter_args(%t = %begin) -> (!nv_tileaa.mem_token) {
+    %sum = nv_tileas.dot %x, %x, %nothing {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x64xf16, #nv_tileas<space smem>>, tensor<64x64xf16, #nv_tileas<space smem>>, tensor<64x64xf32> -> tensor<64x64xf32>
+    %old, %u = nv_tileas.tiled_atomic_rmw add %sum, %vc[%zero, %zero] relaxed gpu after %t : !nv_tileaa.mem_token {atom = #nv_tileas<atom unknown_copy>} : tensor<64x64xf32>, !nv_tileas.tiled_view<64x64xf32, gmem> -> tensor<64x64xf32>, !nv_tileaa.mem_token
+    scf.yield %u : !nv_tileaa.mem_token
+  }
+  %sum = nv_tileas.dot %x, %x, %nothing {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x64xf16, #nv_tileas<space smem>>, tensor<64x64xf16, #nv_tileas<space smem>>, tensor<64x64xf32> -> tensor<64x64xf32>
+  %before = nv_tileas.tiled_atomic_rmw add %sum, %vc[%zero, %zero] acq_rel gpu {atom = #nv_tileas<atom unknown_copy>} : tensor<64x64xf32>, !nv_tileas.tiled_view<64x64xf32, gmem> -> tensor<64x64xf32>
+  func.return
+}
+
+// CHECK-LABEL: func.func @updates
+// CHECK:         scf.for
+// CHECK:           nv_tileas.copy %sum, %staging
+// CHECK-NEXT:      %{{.*}} = nv_tileas.tiled_atomic_rmw add %staging, %vc[%zero, %zero] relaxed gpu {nv_tileas.until_read, atom = #nv_tileas<atom tma_redg_2d<op = add>>, allow_tma = true}
+// CHECK-NEXT:      scf.yield %t
+// CHECK:         nv_tileas.tiled_atomic_rmw add %{{.*}} acq_rel gpu {nv_tileas.not_by_tma = "it is acq_rel, and reductions of TMA are relaxed"

@@ -83,3 +83,22 @@ func.func @operand(%first: tensor<64x32xf16>, %wide: tensor<64x32xf32>, %n: inde
   }
   func.return
 }
+
+// A product of no stage, in a loop, is waited for where it is read, if others are issued before that.
+// CHECK-LABEL: func.func @alone
+// CHECK: scf.for
+// CHECK-NEXT: %[[first:.*]] = nv_tileas.async.dot
+// CHECK-NEXT: nv_tileas.dot
+// CHECK-NEXT: %[[done:.*]] = nv_tileas.async.wait %[[first]]
+// CHECK-NEXT: arith.mulf %[[done]], %[[done]]
+func.func @alone(%a: tensor<64x32xf16, #nv_tileas<space smem>>, %b: tensor<32x16xf16, #nv_tileas<space smem>>, %n: index, %one: index) {
+  %zero = arith.constant dense<0.0> : tensor<64x16xf32>
+  scf.for %i = %one to %n step %one {
+    %p = nv_tileas.dot %a, %b, %zero {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x32xf16, #nv_tileas<space smem>>, tensor<32x16xf16, #nv_tileas<space smem>>, tensor<64x16xf32> -> tensor<64x16xf32>
+    %q = nv_tileas.dot %a, %b, %zero {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x32xf16, #nv_tileas<space smem>>, tensor<32x16xf16, #nv_tileas<space smem>>, tensor<64x16xf32> -> tensor<64x16xf32>
+    %square = arith.mulf %p, %p : tensor<64x16xf32>
+    %both = arith.addf %square, %q : tensor<64x16xf32>
+    scf.yield
+  }
+  func.return
+}

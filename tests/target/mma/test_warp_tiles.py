@@ -10,6 +10,9 @@ from tileas_xdsl.layout.registers.row_values import row_values
 from tileas_xdsl.target.mma.register_layouts import wgmma_accumulator
 from tileas_xdsl.target.mma.warp_tiles import (
     accumulator_layout,
+    columns_of_warpgroup,
+    fits_accumulators,
+    has_whole_rows,
     instructions_of,
     is_accumulator,
     warpgroups_of,
@@ -44,6 +47,18 @@ def test_the_values_of_their_rows_are_in_the_four_lanes_that_have_parts_of_them(
         warp, lane = thread // 32 % 4, thread % 32
         first = 128 * (thread // 128) + 16 * warp + lane // 4
         assert held[thread].tolist() == [first + 8 * (i % 2) + 64 * (i // 2) for i in range(4)]
+
+
+def test_warpgroups_share_columns_where_rows_are_few() -> None:
+    """Two of 64 x 128: the first has columns 0 to 63, as one instruction of 64 x 64 has them."""
+    layout, single = accumulator_layout(64, 128, 2), wgmma_accumulator(64).fragment.held
+    assert is_accumulator(layout)
+    assert not has_whole_rows(layout)
+    assert (columns_of_warpgroup(layout), instructions_of(layout)) == (64, 1)
+    for group in range(2):
+        here = layout.held[128 * group : 128 * (group + 1)]
+        assert np.array_equal(here, single + 64 * 64 * group)
+    assert fits_accumulators(192, 192, 2) is False, "shares of 96 columns are no whole panels"
 
 
 def test_other_layouts_are_no_accumulators() -> None:

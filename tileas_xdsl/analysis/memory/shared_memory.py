@@ -23,13 +23,17 @@ from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.interfaces import Producer
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
-from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadBase, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import (
+    TiledAtomicRmwOp,
+    TiledLoadBase,
+    TiledStoreOp,
+)
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import PipelineYieldOp, StageOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
-from tileas_xdsl.dialects.nv_tileas.tma.ops import AsyncTiledTmaStoreOp
+from tileas_xdsl.dialects.nv_tileas.tma.ops import AsyncTiledAtomicRmwOp, AsyncTiledTmaStoreOp
 from tileas_xdsl.layout.integers import align_up, ceil_div
 
 TILE_ALIGNMENT = 1024
@@ -61,7 +65,13 @@ def is_staging(op: Operation) -> bool:
             if isinstance(use.operation, ViewOp):
                 pending.append(use.operation.result)
     fills = [user for user in users if isinstance(user, CopyOp) and user.source is not op.result]
-    stores = (TiledStoreOp, AsyncTiledTmaStoreOp, ViewOp)
+    stores = (
+        TiledStoreOp,
+        TiledAtomicRmwOp,
+        AsyncTiledTmaStoreOp,
+        AsyncTiledAtomicRmwOp,
+        ViewOp,
+    )
     return bool(fills) and all(user in fills or isinstance(user, stores) for user in users)
 
 

@@ -12,6 +12,7 @@ that runs once does not.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from math import prod
@@ -140,7 +141,7 @@ class _Liveness:
 
 def _captured(op: Operation) -> Iterator[SSAValue]:
     """The values from outside that the regions of an operation use."""
-    for inner in op.walk():
+    for inner in itertools.chain.from_iterable(region.walk() for region in op.regions):
         yield from (value for value in inner.operands if not _is_inside(value, op))
 
 

@@ -16,6 +16,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from tileas_xdsl.target.mma.warp_tiles import fits_accumulators
+
 MAX_COLUMNS = 256
 COLUMN_STEP = 8
 """N of an instruction that reads shared memory is a multiple of this, up to `MAX_COLUMNS`."""
@@ -39,7 +41,7 @@ class MatrixUnit:
     rows: tuple[int, ...] = ()
     """M of one instruction."""
     repeats_rows: bool = False
-    """Whether each warpgroup has any multiple of `rows`; else a tile is one instruction high."""
+    """Whether warpgroups share tiles of any multiple of `rows`; else one is an instruction high."""
     columns: int = COLUMN_STEP
     """What the columns of tiles from Tile IR are a multiple of."""
     depths: Mapping[str, int] = field(default_factory=dict[str, int])
@@ -55,7 +57,7 @@ class MatrixUnit:
             return False
         if not self.repeats_rows:
             return m in self.rows
-        return warpgroups > 0 and m % (self.rows[0] * warpgroups) == 0
+        return fits_accumulators(m, n, warpgroups)
 
     def takes(self, elements: Sequence[str], m: int, n: int, k: int, warpgroups: int) -> bool:
         """Whether it multiplies tiles of these elements (A, B, accumulator) and extents."""

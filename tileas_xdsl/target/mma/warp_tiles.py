@@ -7,6 +7,7 @@ registers of a thread and over the warps of an agent.
 from __future__ import annotations
 
 from functools import lru_cache
+from math import gcd
 
 from tileas_xdsl.layout.axes import E
 from tileas_xdsl.layout.layout import Layout
@@ -31,17 +32,46 @@ def accumulator_layout(m: int, n: int, warpgroups: int) -> RegisterLayout:
 
     Value `i` of a thread is column `8 * (i // 4) + 2 * (lane % 4) + i % 2` of row
     `lane // 4 + 8 * (i // 2 % 2)` of its warp's 16; further instructions have the values behind.
+
+    Warpgroups share the rows, and the columns where there are fewer blocks of 64 rows than
+    warpgroups: two of them have 64 x 64 each of a tile of 64 x 128.
     """
-    instructions = m // (WGMMA_ROWS * warpgroups)
+    by_row, by_column = warpgroup_grid(m, warpgroups)
+    instructions, width = m // (WGMMA_ROWS * by_row), n // by_column
     rows: list[Digit] = [(8, E(THREAD, 4)), (2, E(VALUE, 2)), (4, E(THREAD, LANES))]
-    rows += [(instructions, E(VALUE, n // 2)), (warpgroups, E(THREAD, WARPGROUP_THREADS))]
-    columns: list[Digit] = [(PAIR, E(VALUE)), (QUAD, E(THREAD)), (n // 8, E(VALUE, 4))]
+    rows += [(instructions, E(VALUE, width // 2)), (by_row, E(THREAD, WARPGROUP_THREADS))]
+    columns: list[Digit] = [(PAIR, E(VALUE)), (QUAD, E(THREAD)), (width // 8, E(VALUE, 4))]
+    columns += [(by_column, E(THREAD, WARPGROUP_THREADS * by_row))] * (by_column > 1)
     return RegisterLayout(layout_of_modes(rows, columns), (m, n), WARPGROUP_THREADS * warpgroups)
 
 
+def warpgroup_grid(m: int, warpgroups: int) -> tuple[int, int]:
+    """How many warpgroups share the rows of a tile of `m` rows, and how many its columns."""
+    by_row = gcd(m // WGMMA_ROWS, warpgroups)
+    return by_row, warpgroups // by_row
+
+
 def fits_accumulators(m: int, n: int, warpgroups: int) -> bool:
-    """Whether whole wgmma instructions of so many warpgroups cover an m x n tile."""
-    return warpgroups > 0 and m > 0 and m % (WGMMA_ROWS * warpgroups) == 0 and n > 0 and n % 8 == 0
+    """Whether whole wgmma instructions of so many warpgroups cover an m x n tile.
+
+    Warpgroups that share its columns have a power of two of them: whole panels of a swizzle, or
+    several in one.
+    """
+    if warpgroups < 1 or m < 1 or n < 1 or m % WGMMA_ROWS:
+        return False
+    _, by_column = warpgroup_grid(m, warpgroups)
+    width, rest = divmod(n, by_column)
+    return rest == width % 8 == 0 and (by_column == 1 or width.bit_count() == 1)
+
+
+def columns_of_warpgroup(layout: RegisterLayout) -> int:
+    """The columns of accumulators that one warpgroup has: all, or its share of them."""
+    return layout.shape[1] // warpgroup_grid(layout.shape[0], warpgroups_of(layout))[1]
+
+
+def has_whole_rows(layout: RegisterLayout) -> bool:
+    """Whether each warpgroup has whole rows of accumulators."""
+    return columns_of_warpgroup(layout) == layout.shape[1]
 
 
 @lru_cache(maxsize=4096)
@@ -60,7 +90,8 @@ def warpgroups_of(layout: RegisterLayout) -> int:
 
 def instructions_of(layout: RegisterLayout) -> int:
     """The wgmma instructions of 64 rows by which each warpgroup computes its accumulators."""
-    return layout.shape[0] // (WGMMA_ROWS * warpgroups_of(layout))
+    by_row, _ = warpgroup_grid(layout.shape[0], warpgroups_of(layout))
+    return layout.shape[0] // (WGMMA_ROWS * by_row)
 
 
 def operand_layout(rows: int, columns: int, bits: int, warps: int) -> Layout | None:

@@ -109,6 +109,8 @@ class ThreadBuilder:
     )
     """For each accumulator in tensor memory the copy in use and the parity of its phase."""
     wgmma_groups: list[Block] = field(default_factory=list[Block])
+    wgmma_complete: tuple[Block, int] | None = None
+    """The last group of wgmma that a wait in this block has waited for."""
     """The block of code of each wgmma group so far, in order of issue."""
     at_entry: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])
     """Per-thread values that are computed once, where they dominate all code of the agent."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import i64
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import TensorMapRecipe
@@ -108,6 +108,8 @@ class PendingTile:
     """Byte offset from the start of shared memory; None before the first use."""
     visible_to: int | None = None
     """The agent that wrote it last and whose threads have synchronised since."""
+    is_free_in: Block | None = None
+    """The block of code in which all threads have met behind its last reader."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -278,9 +280,19 @@ class LoadToken:
 class StoreToken:
     """Bulk stores in flight, committed by the elected thread of the agent."""
 
-    elected: SSAValue
+    elected: SSAValue | None
+    """None of stores of the round before, in which another value said it."""
     until_read: bool = False
     """Whether to wait for them is to wait until their tiles have been read."""
+
+    @property
+    def parts(self) -> Sequence[SSAValue]:
+        """Nothing: the same thread is elected each time."""
+        return ()
+
+    def of(self, parts: Sequence[SSAValue]) -> StoreToken:
+        """The token of another round."""
+        return StoreToken(None, self.until_read)
 
 
 @dataclass(frozen=True)
@@ -308,7 +320,7 @@ class ScratchAllocation:
 
 
 Carried: TypeAlias = (
-    Scalar | RegisterTile | StageIndex | OrderToken | DotToken | LoadToken | TmemTile
+    Scalar | RegisterTile | StageIndex | OrderToken | DotToken | LoadToken | StoreToken | TmemTile
 )
 """Lowered values that control flow can carry."""
 
@@ -352,6 +364,14 @@ def unflatten(like: Sequence[Lowered], parts: Sequence[SSAValue]) -> list[Lowere
 
 def _carried(value: Lowered) -> Carried:
     assert isinstance(
-        value, Scalar | RegisterTile | StageIndex | OrderToken | DotToken | LoadToken | TmemTile
+        value,
+        Scalar
+        | RegisterTile
+        | StageIndex
+        | OrderToken
+        | DotToken
+        | LoadToken
+        | StoreToken
+        | TmemTile,
     ), value
     return value

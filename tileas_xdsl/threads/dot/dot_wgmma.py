@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import gcd
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr
@@ -25,6 +26,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import MakeFragmentOp, SliceFragmentOp
+from tileas_xdsl.dialects.cute_nvgpu import SmemDescAddOp
 from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import (
     AsyncDotOp,
@@ -38,14 +40,20 @@ from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.target.features import Feature
 from tileas_xdsl.target.mma.canonical import CanonicalLayout
 from tileas_xdsl.target.mma.matrix_units import COLUMN_STEP
-from tileas_xdsl.target.mma.warp_tiles import accumulator_layout
+from tileas_xdsl.target.mma.warp_tiles import (
+    accumulator_layout,
+    columns_of_warpgroup,
+    fits_accumulators,
+)
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import divide, modulo, multiply
 from tileas_xdsl.threads.codegen.lowered_values import (
     RegisterTile,
     SharedTile,
     Splat,
     TmemTile,
 )
+from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.dot.mma_accumulate import (
     WGMMA_ROWS,
     WgmmaInstruction,
@@ -60,9 +68,11 @@ from tileas_xdsl.threads.dot.smem_descriptors import (
     wgmma_descriptor,
 )
 from tileas_xdsl.threads.dot.wgmma_operand_a import OperandA, operand_a
+from tileas_xdsl.threads.registers.coordinates import warpgroup_index
 from tileas_xdsl.threads.registers.register_tile import in_registers
 from tileas_xdsl.threads.registers.vector_split import vectors_of
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
+from tileas_xdsl.threads.smem.smem_layout import ALIGNMENT
 
 INSTRUCTION_K_BITS = 256
 """Bits along K of one instruction."""
@@ -97,7 +107,7 @@ def issue_wgmma(
     _check_registers(e, op, start)
     factors = _Operands.of(e, op, layout)
     accumulators = list(start.parts)
-    columns = layout.shape[1]
+    columns = columns_of_warpgroup(layout)
     factors.multiply(e, op, accumulators, 0, columns, from_zero=zero is not None)
     return start.of(accumulators), factors.a.kept
 
@@ -116,7 +126,7 @@ def promoted_wgmma(e: ThreadBuilder, op: DotOp) -> RegisterTile:
     layout = _accumulator_layout_of(e, op)
     start = in_registers(e, op, op.c, layout)
     _check_registers(e, op, start)
-    factors, columns = _Operands.of(e, op, layout), layout.shape[1]
+    factors, columns = _Operands.of(e, op, layout), columns_of_warpgroup(layout)
     length = vectors_of(layout).length
     most = max(PROMOTED_REGISTERS * columns // (length * len(start.parts)), COLUMN_STEP)
     width = max(w for w in range(COLUMN_STEP, most + 1, COLUMN_STEP) if columns % w == 0)
@@ -150,6 +160,8 @@ class _Operands:
     canonical: CanonicalLayout
     steps: int
     """Instructions along K."""
+    accumulators: RegisterLayout
+    """Of which each warpgroup may have its share of the columns."""
 
     @staticmethod
     def of(e: ThreadBuilder, op: DotOp | AsyncDotOp, layout: RegisterLayout) -> _Operands:
@@ -159,7 +171,24 @@ class _Operands:
         major = major_of(op.b.type, of_b=True)
         right = b.layout.canonical(op, columns, depth, e.plan.target, major=major)
         a.begin(e, layout)
-        return _Operands(a, b, right, depth * bits_of(a.element) // INSTRUCTION_K_BITS)
+        return _Operands(a, b, right, depth * bits_of(a.element) // INSTRUCTION_K_BITS, layout)
+
+    def _descriptor(self, e: ThreadBuilder, start: SSAValue) -> SSAValue:
+        """That of those columns of B which a warpgroup multiplies by; they may begin in a panel."""
+        _, group = warpgroup_index(e, self.accumulators)
+        if group is None:
+            return wgmma_descriptor(e, start, self.canonical)
+        share, layout = columns_of_warpgroup(self.accumulators), self.b.layout
+        in_panel = layout.panel // share if self.canonical.major == "mn" else 1
+        if in_panel < 2:  # Whole rows or panels: both are powers of two.
+            step = layout.column_offset(share)
+            step = step if self.canonical.major == "mn" else share * layout.row_bytes
+            start = advance(e, start, multiply(e, group, step), gcd(step, ALIGNMENT))
+            return wgmma_descriptor(e, start, self.canonical)
+        panel = multiply(e, divide(e, group, in_panel), layout.panel_bytes)
+        descriptor = wgmma_descriptor(e, advance(e, start, panel, ALIGNMENT), self.canonical)
+        inside = multiply(e, modulo(e, group, in_panel), share * layout.bits // 8)
+        return e.insert(SmemDescAddOp(descriptor, inside)).result
 
     def multiply(
         self,
@@ -173,7 +202,7 @@ class _Operands:
     ) -> None:
         """Emit the group for `width` columns from column `first` on, whole panels if MN-major."""
         start = operand_start(e, self.b, first, self.canonical.major)
-        descriptor = wgmma_descriptor(e, start, self.canonical)
+        descriptor = self._descriptor(e, start)
         b_steps: dict[int, SSAValue] = {}
 
         def operands(k: int, row: int, column: int) -> tuple[SSAValue, SSAValue]:
@@ -217,12 +246,9 @@ def _check_shape(e: ThreadBuilder, op: Operation, rows: int, columns: int) -> No
         raise op_error(
             op, f"wgmma takes whole warpgroups; {e.agent.name} has {e.agent.warps} warps"
         )
-    step = WGMMA_ROWS * e.agent.groups
-    if rows % step:
-        raise op_error(
-            op, f"{e.agent.groups} warpgroups multiply multiples of {step} rows, not {rows}"
-        )
-    if columns > MAX_COLUMNS or columns % 8:
+    if rows % WGMMA_ROWS:
+        raise op_error(op, f"warpgroups multiply multiples of {WGMMA_ROWS} rows, not {rows}")
+    if columns > MAX_COLUMNS or not fits_accumulators(rows, columns, e.agent.groups):
         raise op_error(op, f"wgmma has 8 to {MAX_COLUMNS} columns in steps of 8, not {columns}")
 
 

@@ -142,6 +142,7 @@ def await_wgmma(
     pending: int = 0,
 ) -> Sequence[SSAValue]:
     """Wait for all groups but `pending`; registers of A are `kept` as they are until then."""
+    e.wgmma_complete = _block(e), len(e.wgmma_groups) - 1 - pending
     done = e.insert(WgmmaWaitOp(pending, [*accumulators, *kept])).results
     return done[: len(accumulators)]
 
@@ -153,8 +154,12 @@ MAX_PENDING = 7
 def groups_behind(e: ThreadBuilder, group: int | None) -> int:
     """How many groups were issued behind one in straight-line code; 0 where that is not known.
 
-    Groups complete in order, so a wait that leaves as many in flight is a wait for that one.
+    Groups complete in order, so a wait that leaves as many in flight is a wait for that one.  One
+    that a stronger wait has come before says so: of a weaker wait ptxas takes it that groups run
+    which do not, and serialises them (C7514).
     """
+    if group is not None and e.wgmma_complete is not None and e.wgmma_complete[0] is _block(e):
+        group = max(group, e.wgmma_complete[1])
     if group is None or any(block is not _block(e) for block in e.wgmma_groups[group + 1 :]):
         return 0
     return min(len(e.wgmma_groups) - 1 - group, MAX_PENDING)

@@ -19,19 +19,22 @@ from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.target.mma.canonical import CanonicalLayout, Major
-from tileas_xdsl.target.mma.warp_tiles import accumulator_layout, instructions_of, warpgroups_of
+from tileas_xdsl.target.mma.warp_tiles import (
+    accumulator_layout,
+    has_whole_rows,
+    instructions_of,
+)
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
-from tileas_xdsl.threads.codegen.integer_ops import divide, multiply
+from tileas_xdsl.threads.codegen.integer_ops import multiply
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile, SharedTile, Splat
 from tileas_xdsl.threads.codegen.pointer_ops import advance
-from tileas_xdsl.threads.codegen.thread_ids import warp_id
 from tileas_xdsl.threads.dot.mma_accumulate import WGMMA_ROWS
 from tileas_xdsl.threads.dot.smem_descriptors import (
     operand_start,
     step_descriptor,
     wgmma_descriptor,
 )
-from tileas_xdsl.threads.pipeline.warp_allocation import GROUP
+from tileas_xdsl.threads.registers.coordinates import warpgroup_index
 from tileas_xdsl.threads.registers.register_tile import in_registers
 from tileas_xdsl.threads.registers.vector_split import vectors_of
 from tileas_xdsl.threads.registers.vector_values import strip
@@ -76,8 +79,8 @@ class SmemOperandA:
         if self.major == "mn":
             block_bytes = tile.layout.column_offset(WGMMA_ROWS)
         pointer = operand_start(e, tile, 0, self.major)
-        if warpgroups_of(layout) > 1:
-            group = divide(e, warp_id(e), GROUP)
+        group, _ = warpgroup_index(e, layout)
+        if group is not None:
             pointer = advance(e, pointer, multiply(e, group, blocks * block_bytes), ALIGNMENT)
         for block in range(blocks):
             start = advance(e, pointer, block * block_bytes)
@@ -146,6 +149,12 @@ def operand_a(e: ThreadBuilder, op: AsyncDotOp | DotOp, groups: int) -> OperandA
             op,
             f"has A in registers, {rows}x{columns} elements of {bits} bits; wgmma takes such of "
             f"{REGISTER_BITS} bits, and multiples of {2 * INSTRUCTION_REGISTERS} columns",
+        )
+    if not has_whole_rows(accumulator_layout(rows, columns, groups)):
+        raise op_error(
+            op,
+            f"has A in registers, {rows} rows for {groups} warpgroups, which share its columns; "
+            "they read A from shared memory",
         )
     tile = in_registers(e, op, op.a, accumulator_layout(rows, columns, groups))
     return RegisterOperandA(tile.layout, tile.element, tile.parts)

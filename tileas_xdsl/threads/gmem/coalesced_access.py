@@ -44,6 +44,7 @@ from tileas_xdsl.threads.codegen.integer_ops import (
 from tileas_xdsl.threads.codegen.known_integers import constant_value
 from tileas_xdsl.threads.codegen.lowered_values import (
     GlobalView,
+    Lowered,
     PendingTile,
     RegisterTile,
     SharedTile,
@@ -349,7 +350,8 @@ def overwrite_shared(
     found = e.get(target)
     is_new = isinstance(found, PendingTile) and found.offset is None and not runs_again(op)
     tile = shared_tile(e, target)
-    if not is_new or (isinstance(found, PendingTile) and found.visible_to == NOBODY):
+    was_other = isinstance(found, PendingTile) and found.visible_to == NOBODY
+    if (not is_new and not _is_free(e, found)) or was_other:
         synchronize_agent(e)
     write(tile)
     if not _is_read_by_threads_only(target):
@@ -358,6 +360,14 @@ def overwrite_shared(
         synchronize_agent(e)
     if isinstance(found, PendingTile):
         found.visible_to = e.agent.number
+
+
+def _is_free(e: ThreadBuilder, found: Lowered) -> bool:
+    """Whether threads have met behind the last reader of a tile, in this block of code."""
+    if not isinstance(found, PendingTile):
+        return False
+    met, found.is_free_in = found.is_free_in, None
+    return met is e.builder.insertion_point.block
 
 
 def _is_read_by_threads_only(tile: SSAValue) -> bool:

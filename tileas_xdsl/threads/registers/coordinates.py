@@ -16,8 +16,11 @@ from tileas_xdsl.target.mma.warp_tiles import (
     PAIR,
     QUAD,
     WGMMA_ROWS,
+    columns_of_warpgroup,
+    has_whole_rows,
     instructions_of,
     is_accumulator,
+    warpgroup_grid,
     warpgroups_of,
 )
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
@@ -134,22 +137,49 @@ def is_holding_warp(e: ThreadBuilder, form: Blocked) -> SSAValue | None:
 def row_of_accumulator(e: ThreadBuilder, layout: RegisterLayout) -> SSAValue:
     """The first row of a thread: in its warpgroup's rows, its warp's 16, and lane // 4."""
     inner = add(e, multiply(e, modulo(e, warp_id(e), GROUP), 16), divide(e, lane_id(e), QUAD))
-    if warpgroups_of(layout) == 1:
-        return inner
-    group = divide(e, warp_id(e), GROUP)
-    return add(e, inner, multiply(e, group, WGMMA_ROWS * instructions_of(layout)))
+    first, _ = warpgroup_origin(e, layout)
+    return inner if first is None else add(e, inner, first)
 
 
-def column_of_accumulator(e: ThreadBuilder) -> SSAValue:
+def column_of_accumulator(e: ThreadBuilder, layout: RegisterLayout) -> SSAValue:
     """The first column of a thread in each group of eight."""
-    return multiply(e, modulo(e, lane_id(e), QUAD), PAIR)
+    inner = multiply(e, modulo(e, lane_id(e), QUAD), PAIR)
+    _, first = warpgroup_origin(e, layout)
+    return inner if first is None else add(e, inner, first)
+
+
+def warpgroup_index(
+    e: ThreadBuilder, layout: RegisterLayout
+) -> tuple[SSAValue | None, SSAValue | None]:
+    """The index of a warpgroup among those that share rows, and columns; None without others."""
+    by_row, by_column = warpgroup_grid(layout.shape[0], warpgroups_of(layout))
+    if by_row == by_column == 1:
+        return None, None
+    group = divide(e, warp_id(e), GROUP)
+    if by_column == 1:
+        return group, None
+    if by_row == 1:
+        return None, group
+    return modulo(e, group, by_row), divide(e, group, by_row)
+
+
+def warpgroup_origin(
+    e: ThreadBuilder, layout: RegisterLayout
+) -> tuple[SSAValue | None, SSAValue | None]:
+    """The first row and column of a warpgroup's accumulators; None where all have the same."""
+    row, column = warpgroup_index(e, layout)
+    rows, columns = WGMMA_ROWS * instructions_of(layout), columns_of_warpgroup(layout)
+    return (
+        None if row is None else multiply(e, row, rows),
+        None if column is None else multiply(e, column, columns),
+    )
 
 
 def _accumulators(e: ThreadBuilder, layout: RegisterLayout) -> Iterator[AccessChunk]:
-    row, column = row_of_accumulator(e, layout), column_of_accumulator(e)
-    halves = range(2 * instructions_of(layout))
+    row, column = row_of_accumulator(e, layout), column_of_accumulator(e, layout)
+    halves, span = range(2 * instructions_of(layout)), 8 if has_whole_rows(layout) else 1
     rows = [add(e, row, WGMMA_ROWS * (line // 2) + 8 * (line % 2)) for line in halves]
-    for group in range(layout.shape[1] // 8):
+    for group in range(columns_of_warpgroup(layout) // 8):
         for line, here in enumerate(rows):
             register = 4 * group + 2 * (line % 2)
-            yield AccessChunk(line // 2, register, PAIR, here, column, 8 * group, 8, line)
+            yield AccessChunk(line // 2, register, PAIR, here, column, 8 * group, span, line)

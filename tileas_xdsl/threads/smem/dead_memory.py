@@ -8,14 +8,14 @@
 Of two tiles in one round of a loop, the second may have the memory of the first if products read
 both, and wait for them (on tcgen05 where their sums are first read): threads meet before they or
 TMA fill a tile in a loop.  Otherwise what runs again could be read again, so that nothing in a loop
-counts.  Bulk stores read their tile until
-somebody waits for them, so their sources never count.
+counts.  Bulk stores read their tile until somebody waits for them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from xdsl.dialects import scf
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
@@ -25,10 +25,10 @@ from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import STAGES_ARE_A_HINT, CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import WaitOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ReinterpretOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp, ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaLoadBase, TmaTransferOp
-from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import OrderToken, PendingTile, ScratchAllocation
 from tileas_xdsl.threads.pipeline.stage_consumers import users_of
@@ -62,20 +62,35 @@ def memory_for_operand(e: ThreadBuilder, tile: SSAValue, size: int) -> int | Non
 
 
 def memory_for_staging(e: ThreadBuilder, tile: SSAValue, size: int) -> int | None:
-    """Return the offset of dead memory for a tile that threads fill behind all loops, or None.
+    """Return the offset of dead memory for a tile that threads fill and TMA stores, or None.
 
-    Threads meet first, for some may still read what was there.
+    Threads meet before they fill it, for some may still read what was there.  In a loop they would
+    meet in each round; there it is the memory of such a tile of a loop before, whose stores all
+    have waited for.
     """
     made = tile.owner
-    if isinstance(made, Block) or not is_staging(made) or runs_again(made):
+    if isinstance(made, Block) or not is_staging(made):
         return None
+    if runs_again(made):
+        return _staging_before(e, made, size)
     place = _free_place(e, made, size)
     if place is not None:
         _forget_scratch(e, place, size)
         kept = ScratchAllocation(place, size, made, is_kept=True)
         e.scratch_buffers.setdefault(e.agent.number, []).append(kept)
-        synchronize_agent(e)
     return place
+
+
+def _staging_before(e: ThreadBuilder, op: Operation, size: int) -> int | None:
+    """Return the offset of a tile that threads have filled and TMA has stored before, all of it."""
+    for value, found in e.values.items():
+        if not isinstance(found, PendingTile) or found.offset is None or found.layout.bytes < size:
+            continue
+        made = value.owner
+        is_done = not isinstance(made, Block) and is_staging(made) and _is_dead(e, value, op)
+        if is_done and is_free(e, found.offset, size, op):
+            return found.offset
+    return None
 
 
 def _free_place(e: ThreadBuilder, op: Operation, size: int) -> int | None:
@@ -162,12 +177,25 @@ def _users(tile: SSAValue) -> Iterator[Operation]:
 
 def _is_over(e: ThreadBuilder, user: Operation, block: Block, op: Operation) -> bool:
     """Whether an operation has read its tile in all threads when they have come to `op`."""
-    is_late = isinstance(user, AsyncDotOp | TmaTransferOp) and not isinstance(user, TmaLoadBase)
-    is_late = is_late or user.has_trait(IsTerminator)  # it goes on under another name
+    is_late = isinstance(user, AsyncDotOp) or user.has_trait(IsTerminator)  # under another name
+    if isinstance(user, TmaTransferOp) and not isinstance(user, TmaLoadBase):
+        wait = _wait_for(user.results[0])
+        is_late, user = wait is None, wait or user
     before, here = (block.find_ancestor_op_in_block(each) for each in (_end(e, user), op))
     if is_late or before is None or here is None:
         return False
     return before.is_before_in_block(here)
+
+
+def _wait_for(token: SSAValue) -> WaitOp | None:
+    """The only wait for a bulk store, which may be behind the loop that carries its token."""
+    uses = list(token.uses)
+    if len(uses) != 1:
+        return None
+    (use,), user = uses, uses[0].operation
+    if isinstance(user, scf.YieldOp) and isinstance(loop := user.parent_op(), scf.ForOp):
+        return _wait_for(loop.results[use.index])
+    return user if isinstance(user, WaitOp) else None
 
 
 def _end(e: ThreadBuilder, user: Operation) -> Operation:

@@ -33,6 +33,8 @@ def shared_tile(e: ThreadBuilder, value: SSAValue) -> SharedTile:
             found.visible_to = NOBODY
     if found.offset is None:
         found.offset = memory_for_staging(e, value, layout.bytes)
+        if found.offset is not None:
+            found.visible_to = NOBODY
     if found.offset is None:
         found.offset = e.plan.shared.allocate(op, found.name, layout.bytes, layout.describe())
     pointer = e.insert(GetDynSmemOp(found.offset, i8, ALIGNMENT)).result

@@ -22,10 +22,9 @@ from tileas_xdsl.dialects.cute import StoreOp
 from tileas_xdsl.dialects.cute_nvgpu import StsmOp
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.target.mma.warp_tiles import (
-    WGMMA_ROWS,
-    instructions_of,
+    columns_of_warpgroup,
+    has_whole_rows,
     is_accumulator,
-    warpgroups_of,
 )
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import add, divide, modulo, multiply, xor
@@ -36,6 +35,7 @@ from tileas_xdsl.threads.pipeline.warp_allocation import GROUP
 from tileas_xdsl.threads.registers.coordinates import (
     column_of_accumulator,
     row_of_accumulator,
+    warpgroup_origin,
 )
 from tileas_xdsl.threads.registers.vector_values import strip
 from tileas_xdsl.threads.smem.shared_tile import row_swizzle
@@ -55,6 +55,8 @@ class SwizzledRow:
     column: SSAValue
     alignment: int
     """Bytes by which what the thread writes is aligned."""
+    is_in_first_panel: bool = True
+    """Whether the column is in the first panel for all threads."""
     _places: dict[int, SSAValue] = field(default_factory=dict[int, SSAValue])
     """By the columns that the column is moved inside its panel, the pointer."""
 
@@ -74,9 +76,14 @@ class SwizzledRow:
         """Return the shared pointer of a chunk `inside` elements behind the column of the lane."""
         e, layout = self.e, self.tile.layout
         size = layout.bits // 8
-        start = add(e, multiply(e, self.column, size), inside * size)
+        column, before = self.column, None
+        if not self.is_in_first_panel:
+            before = multiply(e, divide(e, column, layout.panel), layout.panel_bytes)
+            column = modulo(e, column, layout.panel)
+        start = add(e, multiply(e, column, size), inside * size)
         byte = xor(e, start, row_swizzle(e, self.row, layout.swizzle))
         offset = add(e, multiply(e, self.row, layout.row_bytes), byte)
+        offset = offset if before is None else add(e, offset, before)
         pointer = advance(e, self.tile.pointer, offset, self.alignment)
         return recast(e, pointer, self.tile.element)
 
@@ -103,14 +110,13 @@ def _write_matrices(
     matrix = divide(e, lane_id(e), MATRIX)
     in_matrix = add(e, modulo(e, lane_id(e), MATRIX), multiply(e, modulo(e, matrix, 2), MATRIX))
     row = add(e, in_matrix, multiply(e, modulo(e, warp_id(e), GROUP), 16))
-    if warpgroups_of(layout) > 1:
-        row = add(
-            e, row, multiply(e, divide(e, warp_id(e), GROUP), WGMMA_ROWS * instructions_of(layout))
-        )
     column = multiply(e, divide(e, matrix, 2), MATRIX)
-    start = SwizzledRow(e, tile, row, column, 16)
+    first_row, first_column = warpgroup_origin(e, layout)
+    row = row if first_row is None else add(e, row, first_row)
+    column = column if first_column is None else add(e, column, first_column)
+    start = SwizzledRow(e, tile, row, column, 16, has_whole_rows(layout))
     for block, part in enumerate(fragment.parts):
-        for group in range(layout.shape[1] // 16):
+        for group in range(columns_of_warpgroup(layout) // 16):
             pointer, distance = start.at(64 * block, 16 * group)
             pairs = strip(e, part, 8 * group, 8)
             e.insert(StsmOp(advance(e, pointer, distance), pairs, 4, False))
@@ -119,11 +125,12 @@ def _write_matrices(
 def _write_pairs(
     e: ThreadBuilder, layout: RegisterLayout, fragment: RegisterTile, tile: SharedTile
 ) -> None:
-    row, column = row_of_accumulator(e, layout), column_of_accumulator(e)
-    start = SwizzledRow(e, tile, row, column, 2 * tile.layout.bits // 8)
+    row, column = row_of_accumulator(e, layout), column_of_accumulator(e, layout)
+    alignment = 2 * tile.layout.bits // 8
+    start = SwizzledRow(e, tile, row, column, alignment, has_whole_rows(layout))
     for block, part in enumerate(fragment.parts):
         for half in range(2):
-            for group in range(layout.shape[1] // MATRIX):
+            for group in range(columns_of_warpgroup(layout) // MATRIX):
                 pointer, distance = start.at(64 * block + 8 * half, MATRIX * group)
                 pair = strip(e, part, 4 * group + 2 * half, 2)
                 e.insert(StoreOp(pair, pointer, offset=distance))

@@ -34,6 +34,7 @@ from tileas_xdsl.dialects.nv_tileas.tma.ops import (
     AsyncTiledAtomicRmwOp,
     AsyncTiledTmaStoreOp,
     TmaLoadBase,
+    TmaTransferOp,
 )
 from tileas_xdsl.dialects.nv_tileas.tma.store_order import AFTER_STORES, UNTIL_READ
 from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import TensorMapRecipe
@@ -44,10 +45,12 @@ from tileas_xdsl.threads.codegen.integer_ops import cta_mask, i1_constant, is_eq
 from tileas_xdsl.threads.codegen.kernel_signature import add_hidden_argument
 from tileas_xdsl.threads.codegen.lowered_values import (
     Descriptor,
+    PendingTile,
     SharedTile,
     StoreToken,
 )
 from tileas_xdsl.threads.codegen.thread_ids import is_elected_in_agent, thread_id
+from tileas_xdsl.threads.pipeline.tile_properties import origin
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.tma.boxes import panels
 from tileas_xdsl.threads.tma.bulk_load import is_of_stage, is_written
@@ -129,10 +132,16 @@ def commit(
     op: AsyncTiledTmaStoreOp | AsyncTiledAtomicRmwOp,
     make: Callable[[SSAValue, SSAValue, Sequence[SSAValue], SSAValue | None], Operation],
 ) -> StoreToken:
-    """Fence and synchronise the writers; then one thread issues the copies and commits."""
+    """Fence and synchronise the writers; then one thread issues the copies and commits.
+
+    Threads that have written the tile for TMA have done so already (`overwrite_shared`).
+    """
     descriptor, tile = transfer(e, op, op.desc, op.source, op.atom.data)
-    e.insert(FenceProxyAsyncOp("generic" if is_written(e, op) else "shared::cta"))
-    synchronize_agent(e)
+    filled = e.values.get(origin(op.source))
+    is_visible = isinstance(filled, PendingTile) and filled.visible_to == e.agent.number
+    if is_written(e, op) or not is_visible:
+        e.insert(FenceProxyAsyncOp("generic" if is_written(e, op) else "shared::cta"))
+        synchronize_agent(e)
     elected = is_elected_in_agent(e)
     if AFTER_STORES in op.attributes:
         e.insert(BulkWaitOp(0, read=False, pred=elected))
@@ -144,10 +153,17 @@ def commit(
     return StoreToken(elected, until_read=UNTIL_READ in op.attributes)
 
 
-def wait_for_store(e: ThreadBuilder, token: StoreToken) -> None:
-    """Wait for bulk stores in the thread that committed; all others wait at a barrier."""
-    e.insert(BulkWaitOp(0, read=token.until_read, pred=token.elected))
+def wait_for_store(e: ThreadBuilder, token: StoreToken, store: TmaTransferOp | None = None) -> None:
+    """Wait for bulk stores in the thread that committed; all others wait at a barrier.
+
+    Nobody reads the tile of the store any more then.
+    """
+    elected = is_elected_in_agent(e) if token.elected is None else token.elected
+    e.insert(BulkWaitOp(0, read=token.until_read, pred=elected))
     synchronize_agent(e)
+    tile = None if store is None else e.values.get(origin(store.operands[1]))
+    if isinstance(tile, PendingTile):
+        tile.is_free_in = e.builder.insertion_point.block
 
 
 UNSIGNED_REDUCTIONS: Mapping[RmwMode, str] = {RmwMode.UMIN: "min", RmwMode.UMAX: "max"}

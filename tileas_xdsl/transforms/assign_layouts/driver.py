@@ -20,6 +20,7 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
+from tileas_xdsl.transforms.assign_layouts.candidates.broadcast_lines import is_broadcast_line
 from tileas_xdsl.transforms.assign_layouts.candidates.candidate_lists import (
     Candidate,
     choices,
@@ -61,8 +62,11 @@ def assign_layouts(
     groups = TileGroups(function)
     a = Assignment(plan, groups, common_spaces(function, groups), preferences)
     # Memory is laid out last: what threads pay for it depends on their registers.
-    # What rows are reduced to is laid out after the rows.
-    by_size = sorted(groups.groups, key=lambda group: (-len(group.shape), -prod(group.shape)))
+    # What rows are reduced to is laid out after the rows, what is broadcast over tiles after those.
+    by_size = sorted(
+        groups.groups,
+        key=lambda group: (is_broadcast_line(group), -len(group.shape), -prod(group.shape)),
+    )
     for is_memory in (False, True):
         for group in by_size:
             if group not in a.decisions and _is_memory(a, group) is is_memory:

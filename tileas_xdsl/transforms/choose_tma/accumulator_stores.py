@@ -1,5 +1,7 @@
 """Store what is computed from accumulators by TMA, in pieces through a buffer in shared memory.
 
+An atomic update of an array goes the same way, and ends in a reduction of TMA.
+
     %w = nv_tileas.generate { extract %bias[%j] }           // of a row, of a column, or both
     %t = arith.truncf (arith.addf %sum, %w)
     %u = nv_tileas.view %t : tensor<128x256xf16> -> tensor<1x128x256xf16>
@@ -43,7 +45,7 @@ from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
-from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledAtomicRmwOp, TiledLoadOp, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, GenerateOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.same_rows import keeps_rows
@@ -54,6 +56,8 @@ from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.nv_tileas.tma.store_order import UNTIL_READ, set_flag
 from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
 from tileas_xdsl.target.tensor_memory import COLUMNS
+from tileas_xdsl.threads.tma.descriptor_args import UNSIGNED_REDUCTIONS
+from tileas_xdsl.transforms.choose_tma.store_chains import Written
 from tileas_xdsl.transforms.tma_to_async.global_arrays import array_of
 
 STAGING_BYTES = 32 * 1024
@@ -64,7 +68,7 @@ MATRIX_RANK = 2
 COPY = "unknown_copy"
 
 
-def stores_accumulator(store: TiledStoreOp) -> bool:
+def stores_accumulator(store: Written) -> bool:
     """Whether what is stored is computed, element by element, from sums of products.
 
     Beside sums it may read tiles that are loaded, and broadcasts of smaller tiles.  The sums are
@@ -157,7 +161,7 @@ def _is_accumulator(value: SSAValue) -> bool:
     return isinstance(made, DotOp)
 
 
-def store_by_tma(store: TiledStoreOp, rewriter: PatternRewriter) -> None:
+def store_by_tma(store: Written, rewriter: PatternRewriter) -> None:
     """Replace a store of an accumulator by TMA stores; each waits for the one before."""
     matrix, tile = _matrix(store.value), as_tile(store.value.type)
     assert tile is not None
@@ -195,7 +199,7 @@ def _shown(builder: Builder, staging: SSAValue, tile: Tile) -> SSAValue:
 
 def _store_column_chunks(
     builder: Builder,
-    store: TiledStoreOp,
+    store: Written,
     matrix: SSAValue,
     staging: tuple[SSAValue, SSAValue],
     pieces: int,
@@ -254,19 +258,25 @@ def _narrow(view: Attribute, width: int) -> TiledViewType:
 
 
 def _insert_store(
-    builder: Builder, store: TiledStoreOp, value: SSAValue, view: SSAValue, coords: list[SSAValue]
+    builder: Builder, store: Written, value: SSAValue, view: SSAValue, coords: list[SSAValue]
 ) -> None:
-    made = TiledStoreOp(
-        value,
-        view,
-        coords,
-        atom=AtomAttr.of(f"tma_store_{len(coords)}d"),
-        allow_tma=True,
-    )
+    made = _by_tma(store, value, view, coords)
     made.attributes |= store.attributes
     set_flag(made, UNTIL_READ)
     made.location = store.location
     builder.insert(made)
+
+
+def _by_tma(store: Written, value: SSAValue, view: SSAValue, coords: list[SSAValue]) -> Written:
+    if isinstance(store, TiledStoreOp):
+        atom = AtomAttr.of(f"tma_store_{len(coords)}d")
+        return TiledStoreOp(value, view, coords, atom=atom, allow_tma=True)
+    mode = store.rmw_mode.data
+    word = UNSIGNED_REDUCTIONS.get(mode, mode.value)
+    atom = AtomAttr.of(f"tma_redg_{len(coords)}d", op=word)
+    return TiledAtomicRmwOp(
+        mode, value, view, coords, atom=atom, semantic="relaxed", scope="gpu", allow_tma=True
+    )
 
 
 def _sliced(

@@ -32,16 +32,17 @@ from tileas_xdsl.dialects.nv_tileaa.memory.tokens import JoinMemTokenOp
 from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp, strides_of
 from tileas_xdsl.dialects.nv_tileas.control import GridDependencyOp
 from tileas_xdsl.dialects.nv_tileas.element_names import element_name
-from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic
+from tileas_xdsl.dialects.nv_tileas.enums import MemScope, MemSemantic
 from tileas_xdsl.dialects.nv_tileas.memory.atoms import is_zero
-from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.memory.ordering_checks import TMA_REDUCED
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledAtomicRmwOp, TiledLoadOp, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.target.tma.tensor_map import tensor_map_element
 from tileas_xdsl.target.tma.tensor_map_rules import BOX_LIMIT
 from tileas_xdsl.threads.smem.smem_layout import SPANS
-from tileas_xdsl.transforms.choose_tma.store_chains import chained_stores
+from tileas_xdsl.transforms.choose_tma.store_chains import Written, chained_stores, commute
 from tileas_xdsl.transforms.tma_to_async.global_arrays import array_of
 
 ALIGNMENT = 16
@@ -61,11 +62,13 @@ def load_problem(op: TiledLoadOp) -> str | None:
     return _problem(op)
 
 
-def store_problem(op: TiledStoreOp) -> str | None:
+def store_problem(op: Written) -> str | None:
     """Return why TMA cannot do a store; stores that tokens chain go by TMA together or not."""
     chain = chained_stores(op)
     if isinstance(chain, str):
         return chain
+    if any(isinstance(one, TiledAtomicRmwOp) for one in chain) and not commute(chain):
+        return "tokens order it among updates of another mode, or stores"
     if (problem := _problem(op) or _end_problem(op.view)) is not None:
         return problem
     others = (_problem(other) or _end_problem(other.view) for other in chain if other is not op)
@@ -75,16 +78,38 @@ def store_problem(op: TiledStoreOp) -> str | None:
     )
 
 
-def _problem(op: TiledLoadOp | TiledStoreOp) -> str | None:
+def _problem(op: TiledLoadOp | Written) -> str | None:
     if op.allow_tma is not None and not op.allow_tma.value.data:
         return "allow_tma is false"
-    if op.mem_semantic is not None and op.mem_semantic.data is not MemSemantic.WEAK:
-        return f"it is {op.mem_semantic.data.value}, and copies of TMA are weak"
+    problem = _update_problem(op) if isinstance(op, TiledAtomicRmwOp) else _copy_problem(op)
+    if problem is not None:
+        return problem
     if op.offsets:
         return "it has offsets beside its tiles"
     if not _is_uniform(op):
         return "it is in a region of which it is not known how often it runs"
     return _tile_problem(op) or _array_problem(op.view)
+
+
+def _copy_problem(op: TiledLoadOp | TiledStoreOp) -> str | None:
+    if op.mem_semantic is not None and op.mem_semantic.data is not MemSemantic.WEAK:
+        return f"it is {op.mem_semantic.data.value}, and copies of TMA are weak"
+    return None
+
+
+def _update_problem(op: TiledAtomicRmwOp) -> str | None:
+    """Reductions of TMA are relaxed, seen by the GPU (PTX ISA, cp.reduce.async.bulk.tensor)."""
+    element, mode = element_of(op.value.type), op.rmw_mode.data
+    if any(op.result.uses):
+        return "what was there before is used, and TMA does not give it"
+    if element not in TMA_REDUCED.get(mode, ()):
+        return f"TMA does not reduce {element} by '{mode.value}'"
+    semantic = MemSemantic.RELAXED if op.mem_semantic is None else op.mem_semantic.data
+    if semantic not in (MemSemantic.WEAK, MemSemantic.RELAXED):
+        return f"it is {semantic.value}, and reductions of TMA are relaxed"
+    if op.mem_scope is not None and op.mem_scope.data is MemScope.SYS:
+        return "its scope is sys, and reductions of TMA are of scope gpu"
+    return None
 
 
 def _is_uniform(op: Operation) -> bool:
@@ -108,7 +133,7 @@ def _depends_on_nothing(token: SSAValue) -> bool:
     return isinstance(made, CreateNoneOp)
 
 
-def _tile_problem(op: TiledLoadOp | TiledStoreOp) -> str | None:
+def _tile_problem(op: TiledLoadOp | Written) -> str | None:
     type_ = op.result.type if isinstance(op, TiledLoadOp) else op.value.type
     shape, element = shape_of(type_) or (), element_of(type_)
     bits = bits_of(element)

@@ -1,31 +1,36 @@
 """Stores that tokens order among themselves and behind nothing else: TMA can keep that order.
 
+An atomic update whose old values nobody asks for is a store here.
+
     %u = scf.for ... iter_args(%t = %none) {
       ...
       %s = nv_tileas.tiled_store %sum, %c[%i, %j] after %t
       scf.yield %s                                          // the next round's store comes after it
     }
 
-A bulk store waits for those before it (`nv_tileas.after_stores`); a load or an atomic operation in
-such a chain would have to wait too, and is left to threads.
+A bulk store waits for those before it (`nv_tileas.after_stores`); a load in such a chain would have
+to wait too, and is left to threads.  Updates of one mode commute: they need no order of their own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from xdsl.ir import SSAValue, Use
 
 from tileas_xdsl.dialects.nv_tileaa.memory.tokens import JoinMemTokenOp
 from tileas_xdsl.dialects.nv_tileas.control import GridDependencyOp
-from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledAtomicRmwOp, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.token_chain import inflows, outflows
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp
 
+Written: TypeAlias = TiledStoreOp | TiledAtomicRmwOp
 
-def chained_stores(store: TiledStoreOp) -> Sequence[TiledStoreOp] | str:
+
+def chained_stores(store: Written) -> Sequence[Written] | str:
     """All stores that tokens order before or behind one, with it; or what else they order."""
-    found: dict[TiledStoreOp, None] = {}
+    found: dict[Written, None] = {}
     pending = [store]
     while pending:
         op = pending.pop()
@@ -47,16 +52,22 @@ def is_ordered(store: TiledStoreOp) -> bool:
     return bool(_before(store.token))
 
 
-def _before(token: SSAValue | None) -> Sequence[TiledStoreOp] | None:
+def commute(chain: Sequence[Written]) -> bool:
+    """Whether all of a chain are updates of one mode, which may happen in any order."""
+    modes = {op.rmw_mode.data if isinstance(op, TiledAtomicRmwOp) else None for op in chain}
+    return len(modes) == 1 and None not in modes
+
+
+def _before(token: SSAValue | None) -> Sequence[Written] | None:
     """Return the stores that a token orders; None if another operation makes the token."""
-    found: list[TiledStoreOp] = []
+    found: list[Written] = []
     for value in () if token is None else _closure(token):
         made = value.owner
         if inflows(value) is not None or isinstance(made, CreateNoneOp | JoinMemTokenOp):
             continue
         if isinstance(made, GridDependencyOp) and made.token is None:
             continue  # What grids before it wrote is visible to TMA, too.
-        if not isinstance(made, TiledStoreOp):
+        if not isinstance(made, Written):
             return None
         found.append(made)
     return found
@@ -77,14 +88,14 @@ def _closure(token: SSAValue) -> Sequence[SSAValue]:
     return list(seen)
 
 
-def _behind(token: SSAValue | None) -> Sequence[TiledStoreOp] | None:
+def _behind(token: SSAValue | None) -> Sequence[Written] | None:
     """The stores that come after a token; None if something else does."""
-    found: list[TiledStoreOp] = []
+    found: list[Written] = []
     pending = [] if token is None else [token]
     seen = set(pending)
     while pending:
         for use in pending.pop().uses:
-            if isinstance(use.operation, TiledStoreOp):
+            if isinstance(use.operation, Written):
                 found.append(use.operation)
                 continue
             passed = _passed_on(use)

@@ -6,20 +6,24 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
 
-from xdsl.dialects import gpu, scf
+from xdsl.dialects import arith, gpu, scf, tensor
 from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import Operation, SSAValue
 
+from tileas_xdsl.analysis.layouts.layout_flow import LayoutRole, layout_role
 from tileas_xdsl.analysis.memory.shared_memory import aligned_bytes, allocated_tiles, is_staging
 from tileas_xdsl.analysis.values.live_tiles import peak_registers, tile_registers
 from tileas_xdsl.analysis.values.scalar_operations import operations_behind
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileas.attributes import matrix_unit_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
-from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
-from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
+from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, GenerateOp
+from tileas_xdsl.dialects.nv_tileas.spaces import shape_of, space_of
 from tileas_xdsl.layout.integers import align_up
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.mma.matrix_units import MAX_COLUMNS
+from tileas_xdsl.target.mma.warp_tiles import fits_accumulators
 from tileas_xdsl.threads.dot.dot_wgmma import PROMOTED_REGISTERS
 from tileas_xdsl.threads.pipeline.warp_allocation import blocks_together, registers_at_entry
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop
@@ -203,18 +207,37 @@ def _warps(found: LoadLoop, spec: KernelSpec) -> int:
         unit is not None and unit.reads_shared_memory
         for unit in (matrix_unit_of(op.atom) for op in products)
     )
-    if is_large and can_share and all(rows % (2 * GROUP_ROWS) == 0 for rows in _unit_rows(found)):
+    unit_products = [*_unit_products(found)]
+    has_rows = any(_has_rows_for_two(op) for op in unit_products)
+    if is_large and can_share and has_rows and all(map(_is_for_two_groups, unit_products)):
         return max(usual, 2 * WARPS_OF_GROUP)
     return usual
 
 
-def _unit_rows(found: LoadLoop) -> Iterator[int]:
-    """The rows of products of the matrix unit in all of the kernel: the same warpgroups do them."""
+def _unit_products(found: LoadLoop) -> Iterator[DotOp]:
+    """The products of the matrix unit in all of the kernel: the same warpgroups do them."""
     for op in found.function.walk():
         if isinstance(op, DotOp):
             unit = matrix_unit_of(op.atom)
             if unit is not None and unit.reads_shared_memory:
-                yield (shape_of(op.c.type) or (1,))[0]
+                yield op
+
+
+def _is_for_two_groups(op: DotOp) -> bool:
+    """Whether two warpgroups can do a product: share its rows, or, of fewer rows, its columns.
+
+    Who shares columns reads all of A, which is then in shared memory.
+    """
+    rows, columns = op.c.type.get_shape()[-2:]
+    if _has_rows_for_two(op):
+        return True
+    if _is_in_tensor_memory(op) or space_of(op.a.type) is not Space.SMEM:
+        return False
+    return fits_accumulators(rows, columns, 2)
+
+
+def _has_rows_for_two(op: DotOp) -> bool:
+    return op.c.type.get_shape()[-2] % (2 * GROUP_ROWS) == 0
 
 
 def _has_room_for_tiles(found: LoadLoop, warps: int, blocks: int, target: Target) -> bool:
@@ -225,9 +248,28 @@ def _has_room_for_tiles(found: LoadLoop, warps: int, blocks: int, target: Target
 
 
 def _has_room_for_sums(found: LoadLoop, warps: int, blocks: int, target: Target) -> bool:
-    """Return whether the accumulators fit into the registers of so many consumer warps."""
+    """Return whether the accumulators fit into the registers of so many consumer warps.
+
+    Where several products are summed one after another, all that is live at once takes less.
+    """
     _, per_thread = _registers(found, warps, blocks, target)
-    return per_thread >= _accumulator_registers(found, warps) + MIN_HEADROOM
+    at_once = peak_registers(found.function.body, _registers_but_of_broadcasts) // (warps * WARP)
+    held = min(at_once, _accumulator_registers(found, warps))
+    return per_thread >= held + MIN_HEADROOM
+
+
+def _registers_but_of_broadcasts(value: SSAValue) -> int:
+    """The registers of a tile; none of one that is computed of coordinates, rows or columns."""
+    return 0 if _is_broadcast(value) else tile_registers(value)
+
+
+def _is_broadcast(value: SSAValue) -> bool:
+    made = value.owner
+    if isinstance(made, GenerateOp | arith.ConstantOp | tensor.SplatOp):
+        return True
+    if not isinstance(made, Operation) or made.regions or not made.operands:
+        return False
+    return layout_role(made) is LayoutRole.ELEMENTWISE and all(map(_is_broadcast, made.operands))
 
 
 def _usual_warps(spec: KernelSpec) -> int:
@@ -287,8 +329,19 @@ def _latency(load: StageLoad) -> int | None:
 def _other_bytes(found: LoadLoop) -> int:
     """The shared memory that the kernel's tiles take beside the stages.
 
-    What is staged for a store behind all loops lies in the stages, which nobody reads any more.
+    What is staged for a store behind all loops lies in the stages, which nobody reads any more;
+    loops that follow one another use the same memory.
     """
     held = {*found.all_loads, *(op for op in found.behind() if is_staging(op))}
-    tiles = allocated_tiles(found.function)
-    return sum(aligned_bytes(type_) for op, type_ in tiles if op not in held)
+    loops = [one.loop for one in (found, *found.following)]
+    inside = dict.fromkeys(loops, 0)
+    others = 0
+    for op, type_ in allocated_tiles(found.function):
+        around = next((loop for loop in loops if loop.is_ancestor(op)), None)
+        if op in held:
+            continue
+        if around is None:
+            others += aligned_bytes(type_)
+        else:
+            inside[around] += aligned_bytes(type_)
+    return others + max(inside.values())

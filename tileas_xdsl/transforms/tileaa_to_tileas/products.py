@@ -171,14 +171,14 @@ def _family(op: DotOp, a: SSAValue, b: SSAValue) -> str:
     target = _target_around(op)
     if target is not None and target.matrix_unit.reads_shared_memory and not batch:
         unit = target.matrix_unit
-        groups, rest = divmod(_warps(op), GROUP)
+        groups, rest = divmod(kernel_warps(op), GROUP)
         if unit.takes(words, m, n, k, 0 if rest else groups):
             return unit.instruction
     is_deep = k >= min_depth(bits_of(element_of(a.type)))
     return "mma" if is_deep and words[0] not in ELEMENT_BY_ELEMENT else "fma"
 
 
-def _warps(op: Operation) -> int:
+def kernel_warps(op: Operation) -> int:
     """The warps of a block of the kernel around."""
     around: Operation | None = op
     while around is not None:

@@ -163,17 +163,17 @@ class Transfer:
         internal = self.binding.description.internal_type
         source = self._source()
         if isinstance(op, TiledAtomicRmwOp):
-            return self._insert(
-                AsyncTiledAtomicRmwOp(
-                    op.rmw_mode.data,
-                    descriptor,
-                    source,
-                    self._coordinates(),
-                    atom=atom,
-                    internal_type=internal,
-                    tma_index=index,
-                )
+            update = AsyncTiledAtomicRmwOp(
+                op.rmw_mode.data,
+                descriptor,
+                source,
+                self._coordinates(),
+                atom=atom,
+                internal_type=internal,
+                tma_index=index,
             )
+            update.attributes |= ordering(op)
+            return self._insert(update)
         if self.rows is not None:
             column = self.rows.coordinate(self.request)
             return self._insert(

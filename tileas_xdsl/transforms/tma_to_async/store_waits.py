@@ -1,4 +1,17 @@
-"""Sink the waits of bulk stores below operations that touch neither tile nor array."""
+"""Let bulk stores run on: their waits sink below what touches neither tile nor array.
+
+In a loop a store that is waited for until its tile is read may run into the next round, which
+waits for it where it fills the tile again:
+
+    scf.for {                                %tile = alloc_tensor
+      %tile = alloc_tensor                   %last = scf.for iter_args(%before = create_none) {
+      copy %sum, %tile                ->       async.wait %before
+      %s = tma_store %tile                     copy %sum, %tile
+      async.wait %s                            %s = tma_store %tile
+    }                                          yield %s
+                                             }
+                                             async.wait %last
+"""
 
 from __future__ import annotations
 
@@ -6,7 +19,8 @@ from collections.abc import Iterator
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import UnitAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import IsTerminator
 
 from tileas_xdsl.dialects.ir_queries import is_side_effect_free
@@ -18,6 +32,7 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp
 from tileas_xdsl.dialects.nv_tileas.tma.descriptor import MakeTiledTmaDescOp
 from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaLoadBase, TmaTransferOp
+from tileas_xdsl.dialects.nv_tileas.tma.store_order import UNTIL_READ
 
 DELAYED = "nv_tileas.delay_store_wait"
 """What marks a bulk store whose wait may come later than it."""
@@ -53,6 +68,70 @@ def delay(wait: WaitOp) -> None:
         return
     wait.detach()
     block.insert_op_before(wait, place)
+
+
+def carry(wait: WaitOp) -> None:
+    """Wait for a store in a loop where the next round fills its tile, and behind the loop."""
+    store, block = wait.token.owner, wait.parent
+    loop = None if block is None else block.parent_op()
+    if not isinstance(store, TmaTransferOp) or not isinstance(loop, scf.ForOp):
+        return
+    tile = memory_of(store.operands[1]).owner
+    fill = _only_fill(tile, store)
+    if UNTIL_READ not in store.attributes or store.parent is not block or fill is None:
+        return
+    if not wait.token.has_one_use() or not isinstance(tile, AllocTensorOp):
+        return
+    if tile.parent is block:
+        tile.detach()
+        Rewriter.insert_op(tile, InsertPoint.before(loop))
+    before, after = _carried(loop, wait.token)
+    Rewriter.insert_op(_wait(wait, before), InsertPoint.before(fill))
+    Rewriter.insert_op(_wait(wait, after), InsertPoint.after(after.owner))
+    Rewriter.erase_op(wait)
+
+
+def _only_fill(tile: Operation | Block, store: TmaTransferOp) -> CopyOp | None:
+    """The copy in front of a store that fills its tile, which nothing else uses."""
+    if not isinstance(tile, AllocTensorOp):
+        return None
+    users = [*_users(tile.result)]
+    fills = [user for user in users if isinstance(user, CopyOp)]
+    others = [user for user in users if not isinstance(user, CopyOp | ViewOp)]
+    if len(fills) != 1 or others != [store] or memory_of(fills[0].destination) != tile.result:
+        return None
+    is_before = fills[0].parent is store.parent and fills[0].is_before_in_block(store)
+    return fills[0] if is_before else None
+
+
+def _users(value: SSAValue) -> Iterator[Operation]:
+    for use in value.uses:
+        yield use.operation
+        if isinstance(use.operation, ViewOp):
+            yield from _users(use.operation.result)
+
+
+def _carried(loop: scf.ForOp, token: SSAValue) -> tuple[BlockArgument, OpResult]:
+    """Let a loop carry a token of its rounds; that of the round before, and of the last one."""
+    none = CreateNoneOp(token.type)
+    none.location = loop.location
+    Rewriter.insert_op(none, InsertPoint.before(loop))
+    body, end = loop.body.block, loop.body.block.last_op
+    assert isinstance(end, scf.YieldOp)
+    before = body.insert_arg(token.type, len(body.args))
+    Rewriter.replace_op(end, scf.YieldOp(*end.operands, token))
+    begin = [*loop.iter_args, none.token]
+    made = scf.ForOp(loop.lb, loop.ub, loop.step, begin, loop.detach_region(loop.body))
+    made.attributes, made.location = loop.attributes, loop.location
+    *results, last = made.results
+    Rewriter.replace_op(loop, made, results)
+    return before, last
+
+
+def _wait(like: WaitOp, token: SSAValue) -> WaitOp:
+    made = WaitOp(token)
+    made.location = like.location
+    return made
 
 
 def _may_pass(op: Operation, token: SSAValue, store: TmaTransferOp) -> bool:

@@ -234,16 +234,23 @@ class Lowering:
         return found
 
     def at(self, address: Address) -> SSAValue:
-        """The address in one register."""
+        """The address in one register.
+
+        Sums of 64 bits, which descriptors are, stay in their loop: there each is one uniform
+        addition, in front of it two registers all along, which products have to copy to uniform
+        ones.
+        """
         if address.offset == 0:
             return address.base
         kind = kind_of(address.base)
         distance = self.constant(address.offset, kind)
         if kind == "b64":
-            return self.here(
-                ("+", address.base, address.offset),
-                lambda: ptx.AddOp(address.base, distance, "s64"),
-            )
+            key = (self.block, "+", address.base, address.offset)
+            if key not in self._derived:
+                op = ptx.AddOp(address.base, distance, "s64")
+                self.act(op)
+                self._derived[key] = op.result
+            return self._derived[key]
         return self.derive(
             address.base,
             ("+", address.offset),

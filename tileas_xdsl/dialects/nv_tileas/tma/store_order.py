@@ -8,14 +8,39 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from xdsl.dialects import scf
 from xdsl.dialects.builtin import UnitAttr
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaLoadBase, TmaTransferOp
 
 UNTIL_READ = "nv_tileas.until_read"
 """Nothing reads or writes the array behind the store: to wait for it is to wait for its tile."""
 
 AFTER_STORES = "nv_tileas.after_stores"
 """TMA stores before it may write the same elements: they end before it begins."""
+
+
+def store_of(token: SSAValue) -> TmaTransferOp | None:
+    """The bulk store that a token is of: its own, or that of the round before, in one loop."""
+    owner = token.owner
+    if isinstance(owner, Block):
+        loop = owner.parent_op()
+        if not isinstance(loop, scf.ForOp) or token is owner.args[0]:
+            return None
+        end = owner.last_op
+        return None if end is None else _store(end.operands[owner.args.index(token) - 1])
+    if isinstance(owner, scf.ForOp):
+        end = owner.body.block.last_op
+        return None if end is None else _store(end.operands[owner.results.index(token)])
+    return _store(token)
+
+
+def _store(token: SSAValue) -> TmaTransferOp | None:
+    owner = token.owner
+    if not isinstance(owner, TmaTransferOp) or isinstance(owner, TmaLoadBase):
+        return None
+    return owner
 
 
 def ordering(op: Operation) -> Mapping[str, Attribute]:

@@ -59,9 +59,14 @@ from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES, blocked, blocked_layout, line_layout
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
-from tileas_xdsl.target.mma.warp_tiles import accumulator_layout, operand_layout
+from tileas_xdsl.target.mma.warp_tiles import (
+    accumulator_layout,
+    fits_accumulators,
+    operand_layout,
+)
 from tileas_xdsl.threads.pipeline.tile_properties import origin
 from tileas_xdsl.threads.pipeline.warp_allocation import Agent
+from tileas_xdsl.transforms.assign_layouts.candidates.broadcast_lines import broadcast_line
 from tileas_xdsl.transforms.assign_layouts.candidates.candidate_lists import (
     Candidate,
     Cost,
@@ -170,6 +175,8 @@ def _options(a: Assignment, group: TileGroup, agent: Agent) -> Sequence[Option]:
         return [Option(Family.DOT_OPERAND, operand)]
     if (values := values_of_rows(a, group, agent)) is not None:
         return [Option(Family.LINEAR, values)]
+    if (line := broadcast_line(a, group)) is not None:
+        return [Option(Family.LINEAR, line)]
     if is_copied(group):
         return [Option(Family.BLOCKED, layout_of_copied(group, agent, _chunk_element_bytes(group)))]
     min_bytes = _min_element_bytes(a, group)
@@ -219,13 +226,13 @@ def _accumulators_of_threads(group: TileGroup, agent: Agent) -> RegisterLayout |
 def _accumulators(a: Assignment, group: TileGroup, agent: Agent) -> RegisterLayout | None:
     """The accumulators of a product by wgmma, or columns of such."""
     rows, columns = group.shape[-2:] if len(group.shape) > 1 else (0, 0)
-    if not _divides(rows, agent):
+    if not fits_accumulators(rows, columns, agent.groups):
         return None
     for value in group.values:
         op = value.owner
         if isinstance(op, DotOp | AsyncDotOp) and mma_instruction(op.atom) == "wgmma":
             return accumulator_layout(rows, columns, agent.groups)
-        if isinstance(op, ExtractSliceOp) and _has_accumulators(a, op.source) and columns % 8 == 0:
+        if isinstance(op, ExtractSliceOp) and _has_accumulators(a, op.source):
             whole = placed_tile(op.source.type)
             if whole is not None and whole.get_shape()[0] == rows:
                 return accumulator_layout(rows, columns, agent.groups)
@@ -248,10 +255,6 @@ def _operand_a(group: TileGroup, agent: Agent) -> Layout | None:
     if len(group.shape) != 2 or bits not in (8, 16, 32):
         return None
     return operand_layout(*group.shape, bits, agent.warps)
-
-
-def _divides(rows: int, agent: Agent) -> bool:
-    return agent.groups > 0 and rows % (64 * agent.groups) == 0
 
 
 def _has_accumulators(a: Assignment, value: SSAValue) -> bool:

@@ -24,6 +24,7 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.transposed import is_transposed
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaTransferOp
+from tileas_xdsl.dialects.nv_tileas.tma.store_order import store_of
 from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import (
     BulkToken,
@@ -127,7 +128,7 @@ def wait(e: ThreadBuilder, op: WaitOp | FutureWaitOp) -> Sequence[Lowered]:
         case LoadToken():
             return [token.fragment] if op.values else []
         case StoreToken():
-            wait_for_store(e, token)
+            wait_for_store(e, token, store_of(op.token))
             return []
         case BulkToken():
             wait_for_load(e, token)

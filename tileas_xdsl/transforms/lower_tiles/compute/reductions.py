@@ -9,7 +9,7 @@ from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp, ScanOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of
 from tileas_xdsl.layout.registers.blocked import blocked
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
-from tileas_xdsl.target.mma.warp_tiles import is_accumulator
+from tileas_xdsl.target.mma.warp_tiles import has_whole_rows, is_accumulator
 from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import DotToken, Lowered, RegisterTile
 from tileas_xdsl.threads.convert.element_conversion import CARRIERS
@@ -112,10 +112,12 @@ def _layout_of_source(e: ThreadBuilder, op: ReduceOp, shape: tuple[int, ...]) ->
 
 
 def _accumulators(e: ThreadBuilder, op: ReduceOp) -> RegisterTile | None:
-    """Return the source of a reduction if it is in accumulator registers of wgmma, else None."""
+    """Return the source of a reduction if warpgroups have whole rows of accumulators, else None."""
     found = e.get(op.source)
     tile = found.fragment if isinstance(found, DotToken) else found
     if not isinstance(tile, RegisterTile) or not is_accumulator(tile.layout):
+        return None
+    if not has_whole_rows(tile.layout):
         return None
     encoded = encoded_layout(e, op, op.source.type)
     return tile if encoded in (None, tile.layout) else None

@@ -10,8 +10,16 @@ from xdsl.ir import Operation
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
+from tileas_xdsl.dialects.nv_tileas.tma.store_order import UNTIL_READ, store_of
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
-from tileas_xdsl.threads.codegen.lowered_values import Lowered, PendingTile, SharedTile, Splat
+from tileas_xdsl.threads.codegen.lowered_values import (
+    Lowered,
+    OrderToken,
+    PendingTile,
+    SharedTile,
+    Splat,
+    StoreToken,
+)
 from tileas_xdsl.threads.registers.layout_from_encoding import encoded_layout
 from tileas_xdsl.threads.registers.register_tile import as_fragment, in_model_layout, in_registers
 from tileas_xdsl.threads.tma.bulk_load import parities, set_parities
@@ -62,4 +70,7 @@ def initial_value(e: ThreadBuilder, op: scf.ForOp, position: int) -> Lowered:
         return as_fragment(e, op, found, layout)
     if isinstance(found, PendingTile | SharedTile):
         return in_registers(e, op, value)
+    store = store_of(op.body.block.args[position + 1])
+    if isinstance(found, OrderToken) and store is not None:
+        return StoreToken(None, until_read=UNTIL_READ in store.attributes)
     return found

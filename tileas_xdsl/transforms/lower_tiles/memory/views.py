@@ -41,7 +41,13 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.same_rows import keeps_rows
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp, ExtractSliceOp, part_of
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of, space_of
-from tileas_xdsl.target.mma.warp_tiles import accumulator_layout, is_accumulator, warpgroups_of
+from tileas_xdsl.target.mma.warp_tiles import (
+    accumulator_layout,
+    columns_of_warpgroup,
+    has_whole_rows,
+    is_accumulator,
+    warpgroups_of,
+)
 from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
     add,
@@ -231,7 +237,9 @@ def _rows_somewhere(e: ThreadBuilder, op: ExtractSliceOp, source: SharedTile) ->
 def _columns(e: ThreadBuilder, op: ExtractSliceOp, source: RegisterTile) -> RegisterTile | None:
     """Slice whole columns of an accumulator: a range of registers; None for any other part."""
     layout, sizes = source.layout, op.static_sizes.get_values()
-    if not is_accumulator(layout) or any(n != 1 for n in _strides(op)):
+    if not is_accumulator(layout) or not has_whole_rows(layout):
+        return None
+    if any(n != 1 for n in _strides(op)):
         return None
     offsets = [_known_offset(e, n) for n in mixed_offsets(op)]
     first = offsets[1]
@@ -321,7 +329,7 @@ def _store_global(
     layout = fragment.layout
     row, column = (
         add(e, row_of_accumulator(e, layout), starts[0]),
-        add(e, column_of_accumulator(e), starts[1]),
+        add(e, column_of_accumulator(e, layout), starts[1]),
     )
     rows, columns = [as_int32(e, extent) for extent in target.extents]
     step = target.strides[0]
@@ -329,7 +337,7 @@ def _store_global(
     left = subtract(e, columns, column)
     inside = [
         (offset, is_less(e, i32_constant(e, offset), left))
-        for group in range(layout.shape[1] // MATRIX)
+        for group in range(columns_of_warpgroup(layout) // MATRIX)
         for offset in (MATRIX * group, MATRIX * group + 1)
     ]
     for block, part in enumerate(fragment.parts):
