@@ -25,6 +25,7 @@ pytest.importorskip("cuda.tile")
 
 from kernels.cutile.attention import Attention
 from kernels.cutile.batched_matmul import batched_matmul
+from kernels.cutile.gather_scatter import embedding, scatter_rows
 from kernels.cutile.matmul import matmul
 from kernels.cutile.problem import emulated
 from tests import cutile_products as kernels
@@ -247,3 +248,39 @@ def test_the_stride_of_a_single_matrix_is_any_number(target: str) -> None:
     )
     found = kernel.emulate(a, b, c, 64, 64, 32, grid=(2, 2, 1), order="random")
     check(found, exact(a[0], b[0])[None], error=0.05)
+
+
+NO_ROWS = (-1, 1 << 30, -(1 << 31))
+
+
+def test_rows_are_gathered_and_scattered_by_their_numbers() -> None:
+    """Numbers of no row give zeros, or are not stored; the last tiles reach over all edges."""
+    rng, (rows, columns) = np.random.default_rng(7), (16, 64)
+    table = rng.standard_normal((53, 160)).astype(np.float16)
+    words = rng.permutation(53)[:40].astype(np.int32)
+    words[3:6] = NO_ROWS
+    known = (words >= 0) & (words < 53)
+    gathered = np.where(known[:, None], table[np.where(known, words, 0)], 0)
+    scattered = np.full_like(table, 7)
+    scattered[words[known]] = gathered[known]
+    for function, copy, source, target, wanted in (
+        (embedding, "gather4", table, np.zeros((40, 160), np.float16), gathered),
+        (scatter_rows, "scatter4", gathered, np.full_like(table, 7), scattered),
+    ):
+        arguments = (source, words, target, rows, columns)
+        kernel = tileas.compile(function, *arguments, target="sm_100a")
+        assert copy in kernel.ptx
+        orders: Sequence[Literal["eager", "lazy", "random"]] = ("eager", "lazy", "random")
+        for order in orders:
+            found = kernel.emulate(*arguments, grid=(3, 3), order=order, seed=3)
+            assert [str(finding) for finding in found.findings] == []
+            np.testing.assert_array_equal(found.arrays[2], wanted)
+
+
+def test_rows_that_tma_does_not_reach_are_moved_by_threads() -> None:
+    """Rows that begin anywhere, narrow tiles, and targets without gather4."""
+    words = np.arange(16, dtype=np.int32)
+    for width, columns, target in ((160, 64, "sm_90a"), (161, 64, "sm_100a"), (160, 4, "sm_100a")):
+        table = np.ones((20, width), np.float16)
+        arguments = (table, words, np.zeros((16, width), np.float16), 16, columns)
+        assert "gather4" not in tileas.compile(embedding, *arguments, target=target).ptx

@@ -16,14 +16,26 @@ from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp
 from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
+from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp, StoreOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledAtomicRmwOp, TiledLoadOp, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.same_rows import keeps_rows
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma.store_order import AFTER_STORES, set_flag
+from tileas_xdsl.dialects.target_attribute import module_target
+from tileas_xdsl.target.features import Feature
 from tileas_xdsl.transforms.choose_tma.accumulator_stores import store_by_tma, stores_accumulator
 from tileas_xdsl.transforms.choose_tma.computed_operands import is_made_into_operand
-from tileas_xdsl.transforms.choose_tma.legality import load_problem, store_problem
+from tileas_xdsl.transforms.choose_tma.legality import (
+    load_problem,
+    rows_problem,
+    store_problem,
+)
+from tileas_xdsl.transforms.choose_tma.row_gathers import (
+    RowWriter,
+    erase_unused,
+    rows_moved,
+)
 from tileas_xdsl.transforms.choose_tma.store_chains import Written, chained_stores, is_ordered
 from tileas_xdsl.transforms.extension import apply_added, sweep
 from tileas_xdsl.transforms.tma_to_async.global_arrays import array_of
@@ -69,6 +81,40 @@ class StoreByTma(RewritePattern):
             store_by_tma(op, rewriter)
 
 
+class GatherByTma(RewritePattern):
+    """Gather rows of an array by their numbers by TMA, where that is legal."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: LoadOp, rewriter: PatternRewriter) -> None:
+        _move_rows(op, rewriter)
+
+
+class ScatterByTma(RewritePattern):
+    """Scatter rows of an array by their numbers by TMA, where that is legal."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: StoreOp, rewriter: PatternRewriter) -> None:
+        _move_rows(op, rewriter)
+
+
+def _move_rows(op: LoadOp | StoreOp, rewriter: PatternRewriter) -> None:
+    if op.atom.data.family not in BY_THREADS or NOT_BY_TMA in op.attributes:
+        return
+    if (found := rows_moved(op)) is None:
+        return
+    writer = RowWriter(op, found, rewriter)
+    view = writer.view()
+    if not _is_legal(op, rows_problem(op, view.result)):
+        erase_unused([view.result], rewriter)
+        return
+    made = writer.access(view)
+    made.attributes |= op.attributes
+    made.location = op.location
+    unused = [value for value in (op.base, op.mask) if value is not None]
+    rewriter.replace(op, made)
+    erase_unused(unused, rewriter)
+
+
 def _is_for_tma(store: Written) -> bool:
     return _is_undecided(store) and stores_accumulator(store)
 
@@ -84,6 +130,9 @@ class UpdateByTma(RewritePattern):
 
 PATTERNS: tuple[RewritePattern, ...] = (LoadByTma(), StoreByTma(), UpdateByTma())
 """The patterns of `tileas-choose-tma`."""
+
+ROW_PATTERNS: tuple[RewritePattern, ...] = (GatherByTma(), ScatterByTma())
+"""Those for targets with gather4 and scatter4."""
 
 
 def _is_undecided(op: TiledLoadOp | Written) -> bool:
@@ -108,6 +157,9 @@ class TileasChooseTma(ModulePass):
     converted into shared memory and used in no other way; stores of what is computed from sums
     element by element.
 
+    On targets that have it, loads and stores outside of loops through pointers to rows of an
+    array, by a vector of their numbers and masked by its extents, move rows by gather4, scatter4.
+
     Leaves: those loads with an atom of TMA, `allow_tma` and a result in shared memory, and without
     the conversions; those stores as loops over pieces of their columns that shared memory has room
     for, those that tokens order among themselves too.  Where TMA cannot do one it stays, with the
@@ -120,10 +172,12 @@ class TileasChooseTma(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         apply_added(TileasChooseTma.name, op)
-        sweep(op, PATTERNS)
+        target = module_target(op, None)
+        rows = ROW_PATTERNS if Feature.TILE_GATHER in target.features else ()
+        sweep(op, (*PATTERNS, *rows))
 
 
-def _is_legal(op: TiledLoadOp | Written, problem: str | None) -> bool:
+def _is_legal(op: LoadOp | StoreOp | TiledLoadOp | Written, problem: str | None) -> bool:
     """Return whether TMA is legal; the problem, if any, is recorded as an attribute."""
     op.attributes.pop(NOT_BY_TMA, None)
     if problem is not None:

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 
 from xdsl.dialects import func, scf
 from xdsl.dialects.builtin import DYNAMIC_INDEX, NoneAttr, i64
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.analysis.memory.tma_descriptors import window_of
 from tileas_xdsl.analysis.values.pointer_base_arrays import (
@@ -34,11 +34,12 @@ from tileas_xdsl.dialects.nv_tileas.control import GridDependencyOp
 from tileas_xdsl.dialects.nv_tileas.element_names import element_name
 from tileas_xdsl.dialects.nv_tileas.enums import MemScope, MemSemantic
 from tileas_xdsl.dialects.nv_tileas.memory.atoms import is_zero
+from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp, StoreOp
 from tileas_xdsl.dialects.nv_tileas.memory.ordering_checks import TMA_REDUCED
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledAtomicRmwOp, TiledLoadOp, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
-from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import ROWS_OF_AN_INSTRUCTION, bits_of
 from tileas_xdsl.target.tma.tensor_map import tensor_map_element
 from tileas_xdsl.target.tma.tensor_map_rules import BOX_LIMIT
 from tileas_xdsl.threads.smem.smem_layout import SPANS
@@ -60,6 +61,26 @@ def load_problem(op: TiledLoadOp) -> str | None:
     if not is_zero(op.padding_value):
         return f"it is padded with {op.padding_value}, and TMA with zeros"
     return _problem(op)
+
+
+def rows_problem(op: LoadOp | StoreOp, view: SSAValue) -> str | None:
+    """Return why TMA cannot gather or scatter the rows that an access through pointers moves."""
+    if op.mem_semantic is not None and op.mem_semantic.data is not MemSemantic.WEAK:
+        return f"it is {op.mem_semantic.data.value}, and copies of TMA are weak"
+    if op.token is not None and not _depends_on_nothing(op.token):
+        return "it comes after other accesses to memory"
+    if isinstance(op, LoadOp) and not is_zero(op.padding_value):
+        return f"it is padded with {op.padding_value}, and TMA with zeros"
+    if isinstance(op, StoreOp) and op.out_token is not None and any(op.out_token.uses):
+        return "other accesses to memory come after it"
+    if not isinstance(op.parent_op(), func.FuncOp):
+        return "it is in a loop or branch, where threads copy rows ahead"
+    type_ = op.result.type if isinstance(op, LoadOp) else op.value.type
+    rows = (shape_of(type_) or (0,))[0]
+    if rows % ROWS_OF_AN_INSTRUCTION:
+        return f"it has {rows} rows, no multiple of {ROWS_OF_AN_INSTRUCTION}"
+    end = _end_problem(view) if isinstance(op, StoreOp) else None
+    return _tile_problem(type_) or _array_problem(view) or end
 
 
 def store_problem(op: Written) -> str | None:
@@ -88,7 +109,8 @@ def _problem(op: TiledLoadOp | Written) -> str | None:
         return "it has offsets beside its tiles"
     if not _is_uniform(op):
         return "it is in a region of which it is not known how often it runs"
-    return _tile_problem(op) or _array_problem(op.view)
+    type_ = op.result.type if isinstance(op, TiledLoadOp) else op.value.type
+    return _tile_problem(type_) or _array_problem(op.view)
 
 
 def _copy_problem(op: TiledLoadOp | TiledStoreOp) -> str | None:
@@ -133,8 +155,7 @@ def _depends_on_nothing(token: SSAValue) -> bool:
     return isinstance(made, CreateNoneOp)
 
 
-def _tile_problem(op: TiledLoadOp | Written) -> str | None:
-    type_ = op.result.type if isinstance(op, TiledLoadOp) else op.value.type
+def _tile_problem(type_: Attribute) -> str | None:
     shape, element = shape_of(type_) or (), element_of(type_)
     bits = bits_of(element)
     if not shape or len(shape) > MAX_TENSOR_MAP_RANK:
