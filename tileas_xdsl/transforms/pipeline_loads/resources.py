@@ -92,7 +92,10 @@ def resources_of(found: LoadLoop, target: Target) -> Resources | str:
     spec = spec_of(found)
     slot = sum(aligned_bytes(load.result.type) for load in found.loads)
     warps, fewer = _warps(found, spec), 2 * WARPS_OF_GROUP
-    if warps > fewer and _has_room_for_tiles(found, fewer, spec.occupancy, target):
+    if warps > fewer and (
+        _has_room_for_tiles(found, fewer, spec.occupancy, target)
+        or not _has_room_for_sums(found, warps, spec.occupancy, target)
+    ):
         # Sums of 256x128 take 128 of 232 registers in two warpgroups, and 64 of 104 in four, where
         # addresses and what is added to sums of FP8 do not fit beside them.
         warps = fewer
