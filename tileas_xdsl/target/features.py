@@ -48,6 +48,8 @@ class Feature(StrEnum):
     """Blocks that take over others which have not started: `clusterlaunchcontrol`."""
     LAUNCH_MULTICAST = "launch_multicast"
     """The multicast of a cancelled launch to all CTAs of a cluster."""
+    MULTIMEM_FP8 = "multimem_fp8"
+    """`multimem` of floats of 8 bits: of single chips where it is not of a family."""
     WIDE_VECTORS = "wide_vectors"
     """Loads and stores of 32 bytes a thread."""
 
@@ -71,6 +73,7 @@ FEATURES: Mapping[Feature, Sequence[str]] = MappingProxyType(
         Feature.REDUX_F32: ("sm_100f",),
         Feature.LAUNCH_CONTROL: ("sm_100",),
         Feature.LAUNCH_MULTICAST: ("sm_100f", "sm_110f", "sm_120f"),
+        Feature.MULTIMEM_FP8: ("sm_100f", "sm_110f", "sm_120a", "sm_121a"),
         Feature.WIDE_VECTORS: ("sm_100",),
     }
 )

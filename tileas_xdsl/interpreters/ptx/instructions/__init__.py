@@ -26,6 +26,7 @@ from tileas_xdsl.interpreters.ptx.instructions.elementwise import (
 from tileas_xdsl.interpreters.ptx.instructions.memory import (
     async_copies,
     atomics,
+    multimem,
     tensor_copies,
     tensor_maps,
 )
@@ -47,6 +48,7 @@ FAMILIES = (
     video,
     memory,
     atomics,
+    multimem,
     control,
     calls,
     warp,

@@ -10,7 +10,9 @@ _REASONS: Mapping[str, Sequence[str]] = {
     "textures and surfaces are not emulated, their memory is laid out by the driver": (
         INSTRUCTIONS["Textures and surfaces"]
     ),
-    "memory of several GPUs is not emulated, one device is all there is": ("multimem",),
+    "bulk copies to several GPUs are not emulated, one device is all there is": (
+        *("multimem.cp.async.bulk", "multimem.cp.reduce.async.bulk"),
+    ),
     "sparse products are not emulated": (
         *("mma.sp", "mma.sp::ordered_metadata", "wgmma.mma_async.sp"),
         *("tcgen05.mma.sp", "tcgen05.mma.ws.sp"),
