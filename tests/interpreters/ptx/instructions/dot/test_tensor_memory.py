@@ -238,6 +238,10 @@ def test_copies_from_shared_memory(
         ("tcgen05.dealloc.cta_group::1.sync.aligned.b32 %d, 512;", "no allocation to free"),
         ("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [where], 32;", "gave up"),
         ("tcgen05.mma.cta_group::2.kind::f16 [%d], %da, %db, %v0, %p;", "a cluster of at least"),
+        (
+            "add.u32 %l, %l, %t; tcgen05.ld.sync.aligned.32x32b.x1.b32 {%v0}, [%l];",
+            "lanes of warp 0 give other addresses",
+        ),
     ],
 )
 def test_rules_of_tensor_memory(text: str, says: str) -> None:

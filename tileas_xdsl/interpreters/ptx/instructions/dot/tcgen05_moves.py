@@ -70,8 +70,7 @@ def _warp_cells(
     f: ConvergenceGroup, warp: int, slot: int, offset: int, cells: Array, what: str
 ) -> Array:
     """Return the cells of one warp, whose address must be in its own quarter of the lanes."""
-    value = f.r[slot]
-    taddr = int(value[WARP * warp]) if value.__class__ is np.ndarray else int(value)
+    taddr = _warp_address(f, warp, slot, what)
     lane, column = split(taddr + offset)
     quarter = (f.warpgroup.first_warp + warp) % 4
     found = cells + lane * TENSOR_COLUMNS + column
@@ -86,6 +85,20 @@ def _warp_cells(
         raise Fault("tensor-memory", f"{what} reaches beyond column {TENSOR_COLUMNS - 1}")
     check_cells(f, f.warpgroup.cta, found, what)
     return found
+
+
+def _warp_address(f: ConvergenceGroup, warp: int, slot: int, what: str) -> int:
+    """Return the address of a warp, which all its lanes give alike (PTX ISA, tcgen05.ld and st)."""
+    value = f.r[slot]
+    if not isinstance(value, np.ndarray):
+        return int(value)
+    lanes = value[WARP * warp : WARP * (warp + 1)]
+    if (lanes != lanes[0]).any():
+        raise Fault(
+            "tensor-memory",
+            f"{what}: lanes of warp {f.warpgroup.first_warp + warp} give other addresses",
+        )
+    return int(lanes[0])
 
 
 def build_ld(site: Site) -> Step:
