@@ -1,8 +1,8 @@
 """How long compiling takes: IR, passes, kernels to PTX and machine code, warm and cold.
 
-    python benchmarks/compile.py [--repeat 5] [--only TEXT]... [--passes] [--json FILE]
+    python benchmarks/compile.py [--repeat 5] [--only TEXT]... [--passes] [--seconds 75] [--json FILE]
 
-Medians in one process, after a run that warms up; cold is a new process, with its imports.  Bars:
+Kernels that Triton has too come first; what is not begun when the time is over is named.  Medians in one process, after a run that warms up; cold is a new process, with its imports.  Bars:
 150 ms from the IR of a GEMM of 128x256x64 to PTX, 500 ms for the import of the package.  Triton's
 kernels are compiled to machine code without its cache, where it is installed.
 """
@@ -13,8 +13,9 @@ import argparse
 import statistics
 import subprocess
 import sys
+import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -129,33 +130,52 @@ def _process(code: str) -> None:
 
 def measure(options: argparse.Namespace) -> Iterator[Row]:
     """Rows of everything, or of the kernels whose names have one of the texts."""
-
-    def chosen(name: str) -> bool:
-        return not options.only or any(text in name for text in options.only)
-
-    if not options.only:
-        yield from ir_rows(options.repeat)
-        yield from cold_rows(min(options.repeat, 3))
-    total: Times = Counter()
-    for kernel in tile_kernels():
-        if chosen(str(kernel)):
-            row, times = tile_row(kernel, options.repeat)
-            yield row
-            total += times
-            yield from _passes(str(kernel), times) if options.passes else ()
-    for subject in SUBJECTS if find_spec("cuda.tile") is not None else ():
-        if chosen(f"cuTile {subject.name}"):
-            rows, times = cutile_rows(subject, options.repeat)
-            yield from rows
-            total += times
-            yield from _passes(f"cuTile {subject.name}", times) if options.passes else ()
+    until, total, late = time.monotonic() + options.seconds, Counter[str](), list[str]()
+    for name, rows_of in _parts(options, total):
+        if options.only and not any(text in name for text in options.only):
+            continue
+        if time.monotonic() > until:
+            late.append(name)
+            continue
+        yield from rows_of()
     yield from _passes("all kernels", total)
+    if late:
+        print(f"not measured in {options.seconds} s: {', '.join(late)}", flush=True)
+
+
+Part = tuple[str, Callable[[], Iterator[Row]]]
+"""A name, and what measures."""
+
+
+def _parts(options: argparse.Namespace, total: Times) -> Iterator[Part]:
+    """What is measured, the most telling first; `total` adds the passes of kernels up."""
+    repeat, subjects = options.repeat, SUBJECTS if find_spec("cuda.tile") is not None else ()
+
+    def of_subject(subject: Subject) -> Iterator[Row]:
+        rows, times = cutile_rows(subject, repeat)
+        yield from rows
+        total.update(times)
+        yield from _passes(f"cuTile {subject.name}", times) if options.passes else ()
+
+    def of_kernel(kernel: Kernel) -> Iterator[Row]:
+        row, times = tile_row(kernel, repeat)
+        yield row
+        total.update(times)
+        yield from _passes(str(kernel), times) if options.passes else ()
+
+    for subject in sorted(subjects, key=lambda one: one.triton is None):
+        yield f"cuTile {subject.name}", partial(of_subject, subject)
+    yield "new processes", partial(cold_rows, min(repeat, 3))
+    for kernel in tile_kernels():
+        yield str(kernel), partial(of_kernel, kernel)
+    yield "IR", partial(ir_rows, repeat)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """What can be chosen."""
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--only", action="append", default=[], metavar="TEXT")
+    parser.add_argument("--seconds", type=float, default=75, help="no part begins later")
     parser.add_argument("--passes", action="store_true", help="the passes of every kernel too")
 
 

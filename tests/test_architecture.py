@@ -54,6 +54,7 @@ MAY_IMPORT = {
     "explanation": None,
     "tuning": None,
     "cache": set(),
+    "collection": set(),
     "check": {"executors", "interpreters/ptx", "layout", "target"},
     "runtime": None,
     "report": None,

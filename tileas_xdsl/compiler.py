@@ -25,6 +25,7 @@ from xdsl.dialects.builtin import BytesAttr, ModuleOp, StringAttr
 from xdsl.utils.arg_spec import ArgSpec
 
 from tileas_xdsl.api_arguments import expect, pass_specs
+from tileas_xdsl.collection import collected_rarely
 from tileas_xdsl.compiled_kernel import CompiledKernel, Stage, kernel_named, kernels_in, module_of
 from tileas_xdsl.compiled_module import CompiledModule
 from tileas_xdsl.diagnostics.emission import (
@@ -81,6 +82,7 @@ def compile(
 ) -> CompiledKernel: ...
 
 
+@collected_rarely()
 def compile(
     source: Any,
     *arguments: Any,
@@ -219,6 +221,7 @@ def default_passes(module: ModuleOp, kernel: str | None = None) -> Sequence[ArgS
     return [*left.to_tiles, *left.passes]
 
 
+@collected_rarely()
 def compile_module(
     module: ModuleOp,
     ctx: Context,

@@ -1,0 +1,51 @@
+"""The cycle collector runs rarely inside of compilations, and as before behind the last one."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+
+import pytest
+
+from tileas_xdsl.collection import RARE_THRESHOLD, collected_rarely
+
+
+@pytest.fixture(autouse=True)
+def usual() -> Iterator[None]:
+    before = gc.get_threshold()
+    gc.set_threshold(700, 10, 10)
+    yield
+    gc.set_threshold(*before)
+
+
+def test_inside_it_is_rare_and_behind_the_outermost_as_before() -> None:
+    with collected_rarely():
+        with collected_rarely():
+            assert gc.get_threshold() == (RARE_THRESHOLD, 10, 10)
+        assert gc.get_threshold() == (RARE_THRESHOLD, 10, 10)
+    assert gc.get_threshold() == (700, 10, 10)
+
+
+def test_an_error_ends_it_too() -> None:
+    with pytest.raises(ValueError, match="broken"), collected_rarely():
+        raise ValueError("broken")
+    assert gc.get_threshold() == (700, 10, 10)
+
+
+def test_contexts_that_overlap_end_with_the_last_one() -> None:
+    """As those of two threads do."""
+    first, second = collected_rarely(), collected_rarely()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert gc.get_threshold()[0] == RARE_THRESHOLD
+    second.__exit__(None, None, None)
+    assert gc.get_threshold() == (700, 10, 10)
+
+
+@pytest.mark.parametrize("threshold", [0, 10 * RARE_THRESHOLD])
+def test_what_collects_less_stays(threshold: int) -> None:
+    gc.set_threshold(threshold, 5, 5)
+    with collected_rarely():
+        assert gc.get_threshold() == (threshold, 5, 5)
+    assert gc.get_threshold() == (threshold, 5, 5)
