@@ -62,12 +62,15 @@ def loop_width(program: Program, loop: Loop, layouts: Layouts) -> int:
     casts = gcd(limit, *_cast_widths(program, loop, limit))
     memory = gcd(limit, *(own.width for own in widths if own.is_memory))
     registers = [own for own in widths if not own.is_memory]
+    # Several statements in a loop are vectorized together: the narrowest access decides for all.
     if _statements(loop) > 1:
         every = gcd(memory, updates, casts, *(own.width for own in registers))
         return gcd(extent_limit, every)
     if not any(own.is_memory for own in widths):
         return gcd(extent_limit, updates, casts, *(own.width for own in registers))
     result = gcd(memory, updates)
+    # Memory decides the width, since its accesses cost most. A narrower fragment gives way if its
+    # registers are consecutive or equal in groups of that width; else the width shrinks to its own.
     for own in registers:
         if result > own.width and not _allows(own.offsets, result):
             result = gcd(result, own.width)

@@ -173,6 +173,8 @@ def test_of(operands: Sequence[Operands], scope: Scope) -> Value:
             most[quotient.largest_dividend].append(abs(a))
         if quotient.tiny and quotient.dividend.least < SMALLEST_DIVIDEND:
             keys.append(_key(a))
+    # One comparison of a maximum or minimum for all elements with a common limit, instead of one
+    # comparison for each element.
     conditions = [
         *(reduced(v, arith.MaxnumfOp).compare("le", limit) for limit, v in most.items()),
         *(reduced(v, arith.MinnumfOp).compare("ge", limit) for limit, v in fewest.items()),
@@ -250,6 +252,7 @@ def divided(operands: Sequence[Operands], insert: Insert) -> Sequence[SSAValue]:
 def _one_by_one(operands: Sequence[Operands], block: Block) -> Sequence[SSAValue]:
     """A loop in which fragments rotate: its first element is divided and becomes the last one."""
     dividends = _joined(block, [each.dividend for each in operands])
+    # A divisor that is one scalar for all elements needs no fragment that rotates with the rest.
     commons = {each.divisor.ssa for each in operands if each.divisor.scope.length is None}
     is_common = len(commons) == 1 and all(e.divisor.scope.length is None for e in operands)
     carried = [dividends]
@@ -258,6 +261,8 @@ def _one_by_one(operands: Sequence[Operands], block: Block) -> Sequence[SSAValue
     scope = Scope(block.add_op)
     zero, count, one = (scope.constant(x, i32).ssa for x in (0, length_of(dividends), 1))
     body = Block(arg_types=[i32, *(value.type for value in carried)])
+    # A register cannot be indexed at run time, so the loop moves the fragment past a fixed
+    # position: after `count` turns every element has been divided, and the order is as before.
     first, *rests = (_rotated(body, argument) for argument in body.args[1:])
     divisor = rests[0][0] if rests else next(iter(commons))
     quotient = arith.DivfOp(first[0], divisor)

@@ -78,6 +78,8 @@ def _legalize(op: CopyOp, threads: int, rewriter: PatternRewriter) -> None:
     if not registers:
         raise op_error(op, message("legalize_tmem_copy.register_layout"))
     other = destination if loads else source
+    # tcgen05.ld and tcgen05.st move between tensor memory and registers only: a copy to another
+    # space is two copies with registers between.
     if space_of(other) not in REGISTERS:
         passage = through_registers(registers, other, threads, stores=loads)
         if passage is None:

@@ -175,6 +175,8 @@ def _tmem_accumulator(
     reads = [use for value in values for use in _reads(value)]
     if not reads:
         raise op_error(first, "multiplies into tensor memory, and nobody reads what it gives")
+    # The columns are overwritten in place, so only the last value is there to be read; and the
+    # reads have to stand after all products in one block, where the order is known.
     finals = {root for root, _ in reads}
     if len(finals) > 1:
         raise op_error(reads[-1][1], "reads sums in tensor memory that were read before they end")

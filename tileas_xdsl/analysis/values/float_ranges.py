@@ -262,6 +262,8 @@ class FloatRanges:
                 return self._of_body(op.body.block, depth)
             case ReduceOp():
                 return self._of_reduction(op, value.index, depth)
+            # `x - max(x)` is at most 0, and `x * x` at least 0, whatever x is: intervals of the
+            # operands alone would not show either.
             case arith.SubfOp() if _is_of_row(op.rhs, op.lhs) and SATURATE not in op.attributes:
                 return FloatRange(high=0.0)
             case arith.MulfOp() if op.lhs == op.rhs and SATURATE not in op.attributes:

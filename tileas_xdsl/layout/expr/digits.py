@@ -93,6 +93,8 @@ def digits_or_wrapped(number: Number, extents: Sequence[int]) -> Digits | None:
     wrapped, plain = _wrapped(inner[0], inner[1], extents), digits_of(rest, extents)
     if wrapped is None or plain is None:
         return None
+    # `(4 * i + j) % 8 + 8 * k`: the digits of the remainder and those of the rest may be put side
+    # by side only if no variable is in both.
     own = dimensions_of(mixed[0])
     if own & dimensions_of(rest):
         return None
@@ -155,6 +157,7 @@ def _wrapped(dividend: Number, divisor: int, extents: Sequence[int]) -> Digits |
         if digit.stride != weight:
             return None
         weight *= digit.extent
+    # A dense number below `divisor` is its own remainder; digits that reach above it wrap around.
     around: set[Digit] = set()
     while by_stride and by_stride[-1].stride * by_stride[-1].extent > divisor:
         around.add(by_stride.pop())

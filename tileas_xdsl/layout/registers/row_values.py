@@ -70,6 +70,9 @@ def line_values(layout: Layout, rank: int, axis: int) -> Layout | None:
     if any(role == VALUE for _, role, _ in copies):
         return None
     kept = [mode for k, mode in enumerate(modes[:rank]) if k != axis]
+    # A thread has one value per line instead of one per element: registers along `axis` go, and the
+    # strides of the others close up. Threads along `axis` all hold the value of their line:
+    # replicas.
     number = _compact_strides([leaf for mode in kept for leaf in mode])
     lines = [_with_strides(mode, number) for mode in kept]
     sharers = [(extent, E(THREAD, step)) for extent, step in _threads([*modes[axis], *copies])]

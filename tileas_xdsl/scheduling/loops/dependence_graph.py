@@ -90,6 +90,8 @@ class _Builder:
             return
         seen |= {value}
         owner = value.owner
+        # An argument of the body is what the previous iteration yielded: one iteration further
+        # away. The counter (argument 0) and values from outside depend on nothing.
         if owner is self.body:
             place = self.body.args.index(value) - 1
             if place >= 0:

@@ -130,6 +130,8 @@ def _operations_of_products(plan: KernelPlan, body: Region) -> frozenset[Operati
     products = [op for op in body.walk() if is_tensor_product(op)]
     if not products or any(op not in inside for op in products):
         return None
+    # Backward slice: what the loops read, and what that reads. A warp of its own repeats it, so it
+    # may hold only arithmetic and control flow, which are safe to run twice.
     kept = set(inside)
     pending: list[Operation] = list(loops)
     while pending:

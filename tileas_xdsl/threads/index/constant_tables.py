@@ -122,16 +122,20 @@ def _computed(op: Operation, operands: Sequence[Table]) -> Any:
         return _compared(op, operands)
     if isinstance(op, affine.ApplyOp):
         return _applied(op, operands)
+    # The caller wraps to the width of the result, so a cast keeps the number. Only `extsi` of a bit
+    # changes it: true is stored as 1 and reads as -1.
     if kind in CASTS or (isinstance(op, arith.ExtUIOp) and (operands[0] >= 0).all()):
         return -operands[0] if _is_set_bit(op) else operands[0]
     if kind in ANY_SIGN:
         return ANY_SIGN[kind](*operands)
+    # What is undefined for one thread (a zero divisor, an overlong shift) is left to run-time code.
     if kind in DIVISIONS and not (operands[1] > 0).all():
         return None
     if kind in SIGNED:
         return None if _is_bit(op.operands[0].type) else SIGNED[kind](*operands)
     if kind in SHIFTS and not (operands[1] < _width(op.results[0].type)).all():
         return None
+    # Here signed and unsigned, truncating and floor division agree.
     if kind in UNSIGNED and all((table >= 0).all() for table in operands):
         return UNSIGNED[kind](*operands)
     return None

@@ -86,6 +86,8 @@ def is_free_of_order(op: ReduceOp) -> bool:
 def _only_chooses(block: Block) -> bool:
     """Return whether a body compares elements of one tile only, and selects whole rows."""
     count, args = len(block.args) // 2, list(block.args)
+    # Arguments are `(left of tile 0, left of tile 1, ..., right of tile 0, ...)`, so `k % count` is
+    # the tile. The defaults -1 and -2 differ: two values of no tile are not of one tile.
     column: dict[SSAValue, int] = {arg: k % count for k, arg in enumerate(args)}
     for op in block.ops:
         match op:

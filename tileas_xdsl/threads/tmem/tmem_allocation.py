@@ -93,6 +93,7 @@ def allocate(e: ThreadBuilder, accumulators: TmemAccumulators) -> None:
         used += columns
         _check_size(op, used)
     first = accumulators.accumulators[0].opens if accumulators.accumulators else tiles[0]
+    # tcgen05.alloc takes powers of two from 32 to 512.
     columns = next(count for count in TMEM_COLUMNS if count >= used)
     base = _allocate_columns(e, first, columns)
     e.tensor = TensorMemory(base, columns, allocated, of_value, first_of_scales)

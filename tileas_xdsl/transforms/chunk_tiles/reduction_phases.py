@@ -150,9 +150,13 @@ def _phases(tiles: Tiles) -> tuple[Sequence[Phase], Sequence[Sequence[Operation]
     }
     if not all(_is_phase_operation(op, tiles, block, inside) for op in inside):
         return None
+    # What stands between operations of the class runs between the loops, so its order changes:
+    # allowed for what has no effect, or one that tokens order.
     others = [op for op in block.ops if op not in inside and op is not block.last_op]
     if not all(map(_may_be_reordered, others)):
         return None
+    # Softmax: the maximum of all chunks is known after phase 0, so `exp(x - max)` and its sum are
+    # of level 1 and the division is of level 2: three loops over the same chunks.
     levels = _levels(block, inside, tiles)
     last = max(levels[op] for op in inside)
     phases = [

@@ -116,6 +116,8 @@ def _check(op: MakeTiledTmaDescOp, recipe: Recipe, target: Target) -> None:
     if not recipe.element_name:
         raise op_error(op, f"tensor maps have no elements {recipe.element}")
     shape = recipe.window.type.get_shape()
+    # Extents and strides that only the launch knows are replaced by legal ones: what is still
+    # refused would be refused for any arguments.
     dims = [n if n != DYNAMIC_INDEX and recipe.window.is_whole else LEGAL_EXTENT for n in shape]
     strides = (LEGAL_STRIDE,) * (len(dims) - 1)
     pixels = recipe.pixels

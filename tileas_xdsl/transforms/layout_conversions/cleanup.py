@@ -93,6 +93,9 @@ class FoldChain(RewritePattern):
         users = [as_conversion(use.operation) for use in op.result.uses]
         joined = [user for user in users if user is not None and _joins(op, user)]
         for user in joined:
+            # There and back again: the source itself. Otherwise two conversions become one, but
+            # only if the first one is then unused; else there would be two exchanges where one
+            # result was shared.
             if user.result.type == op.source.type and _stands_for(op.source, user):
                 rewriter.replace(user, (), [op.source])
                 return

@@ -208,6 +208,7 @@ class Web:
                     version = _make_version(value, target, slots, retyping, like)
                     for slot in slots:
                         retyping.set_operand(slot.op, slot.index, version)
+        # Uses outside of the web still want the old type, which is gone after retyping.
         before = {value: encoding_of(value.type) for value in self.targets}
         for value, target in self.targets.items():
             retyping.retype(value, target)
@@ -228,6 +229,8 @@ def best_web(starts: Sequence[Start], direction: Direction, failures: Failures) 
     """
     web, steps = Web(), deque(starts)
     order: list[Start] = []
+    # A web often gets dearer before it gets cheaper (the conversion moves through a loop and then
+    # vanishes), so growth goes on past a loss, and the cheapest prefix is kept.
     best, best_gain = 0, NOTHING
     seen = {start.tied for start in steps}
     while steps and len(order) < _LARGEST:

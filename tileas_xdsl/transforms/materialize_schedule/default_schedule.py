@@ -102,6 +102,9 @@ def _late(loop: scf.ForOp, operations: Sequence[Operation]) -> set[Operation]:
     """Products of what other products lead to, what reads them, and what is cheaper behind."""
     from_product: set[Operation] = set()
     late: set[Operation] = set()
+    # In order: `S = QK` comes first, softmax of it follows, and `PV` reads what came from a
+    # product, so it is late, with all that reads it. In stage 1, `PV` of tile i runs beside `QK` of
+    # tile i+1.
     for op in operations:
         made = {v.owner for inner in op.walk() for v in inner.operands}
         is_chained = isinstance(op, DotOp) and {op.a.owner, op.b.owner} & from_product
@@ -109,6 +112,8 @@ def _late(loop: scf.ForOp, operations: Sequence[Operation]) -> set[Operation]:
             late.add(op)
         elif made & from_product or isinstance(op, DotOp):
             from_product.add(op)
+    # What only late operations read may run late too, if no more bytes then cross between stages:
+    # narrowing scores to 16 bits stays early, as its result is half of what it reads.
     for op in reversed(operations):
         users = _users(op, loop.body.block)
         if isinstance(op, DotOp | TiledLoadOp) or not users or not users <= late:

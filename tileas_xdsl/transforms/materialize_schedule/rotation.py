@@ -164,6 +164,8 @@ class _Rotation:
             if owner is self.body:
                 found[value] = None
             elif isinstance(owner, Operation) and owner.parent is self.body:
+                # An operation without a stage is cloned where it is read, so what it reads crosses
+                # instead.
                 if SCHEDULE not in owner.attributes:
                     pending += _captured(owner)
                 elif owner not in self.late:

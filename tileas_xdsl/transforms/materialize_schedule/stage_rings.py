@@ -53,6 +53,8 @@ def stage_rings(
     readers = {load: readers_of(body, load) for load in loads}
     if any(not found for found in readers.values()):
         return "a tile that the loop loads is not read by an operation of the loop"
+    # An operation that reads two loads waits once, on one barrier that counts the bytes of both:
+    # such loads share a ring. Loads with other readers get a ring, and are released, of their own.
     together: DisjointSet[TiledLoadOp] = DisjointSet(loads)
     first: dict[Operation, TiledLoadOp] = {}
     for load, found in readers.items():

@@ -120,6 +120,8 @@ class ViewBeforePermutation(RewritePattern):
         *constants, element, end = op.body.block.ops
         if not isinstance(element, tensor.ExtractOp) or not isinstance(end, YieldOp):
             return
+        # An index of a dimension of extent 1 may be the constant 0; such dimensions are dropped
+        # first, by a view, and the rest is a permutation only if every argument indexes once.
         zeros = {zero.results[0] for zero in constants if _is_zero(zero)}
         extents = shape_of(element.tensor.type)
         dropped = [v in zeros and n == 1 for v, n in zip(element.indices, extents, strict=True)]

@@ -200,6 +200,8 @@ def divided_loop(function: func.FuncOp, loop: scf.ForOp) -> LoadLoop | str | Non
     if any(isinstance(op, scf.ForOp) for op in products):
         return "a loop inside of it multiplies"
     outermost = _outermost(loop)
+    # The producer runs ahead of the consumers, and its loads are ordered after tokens only. A store
+    # without one that stands before the loop would be overtaken.
     for op in function.walk():
         if _writes_unordered(op):
             return "a store without a token may write what the loop loads"
@@ -207,6 +209,8 @@ def divided_loop(function: func.FuncOp, loop: scf.ForOp) -> LoadLoop | str | Non
             return "a grid is waited for inside of control flow"
         if op is outermost:
             break
+    # After the loop everything may be stored; but a store behind it in an enclosing loop comes
+    # before the loads of the next iteration.
     if any(_writes_unordered(op) for op in outermost.walk()):
         return "a store without a token may write what the loop loads"
     needed = producer_slice(loads, staying_in_front(function, outermost))

@@ -80,6 +80,8 @@ def _of_stages(type_: Attribute, stages: int) -> Attribute:
 def _iterators(function: func.FuncOp) -> Mapping[CreatePipelineOp, Sequence[SSAValue]]:
     """The iterators over the stages of each pipeline, wherever control flow carries them."""
     values = [v for v in values_within(function) if isinstance(v.type, IteratorType)]
+    # Iterators that increments and control flow connect run over the stages of one pipeline, which
+    # the operation that creates one of them names.
     same = DisjointSet(values)
     for op in function.walk():
         if isinstance(op, IncIterOp):

@@ -127,6 +127,8 @@ class _Slice:
             self.pending += _decided_by(op)
         for load in self.loads:
             self.pending += addressing_values(load)
+        # Backward slice over values and control: the producer repeats the loops and branches around
+        # the loads, and computes addresses, bounds and conditions for itself.
         while self.pending:
             value = self.pending.pop()
             problem = (

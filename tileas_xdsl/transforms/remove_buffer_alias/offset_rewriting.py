@@ -60,6 +60,7 @@ class _Numbers:
         """Numbers first, then the views at them, and what nothing needs any more last."""
         selects = [m for m in self.plan.removable if isinstance(m.op, arith.SelectOp)]
         carried = [m for m in self.plan.removable if not isinstance(m.op, arith.SelectOp)]
+        # A loop or branch that passes an alias on without moving it needs no number for it.
         counted = [m for m in carried if self._moves(m) or TOKEN_POSITION in m.op.attributes]
         for head in _heads(counted):
             self._count(head)

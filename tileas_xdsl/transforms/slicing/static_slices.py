@@ -82,6 +82,7 @@ def _evaluated(value: SSAValue, counter: SSAValue, only: int, depth: int) -> int
         number = _applied(op, [operand or 0 for operand in operands])
     except ZeroDivisionError:
         return None
+    # Python's integers do not wrap; a result that would wrap in its type is unknown.
     half = 1 << (bits_of_counter(value.type) - 1)
     return number if -half <= number < half else None
 

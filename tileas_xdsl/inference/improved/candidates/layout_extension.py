@@ -197,9 +197,12 @@ def _solve_linear(
     )
     if not np.array_equal(np.broadcast_to(rebuilt, use.extents), table):
         return False
+    # A variable with a negative step counts down: with the least index subtracted all digits are
+    # positive, and its value is mirrored at the end.
     least = origin + sum(min(0, step * (use.extents[v] - 1)) for v, step in steps.items())
     order = sorted(moving, key=lambda v: -abs(steps[v]))
     size = use.buffer.shape[k]
+    # Digits that overlap, as in `2 * i + j` with 4 values of j, have no unique solution.
     for outer, inner in pairwise(order):
         if abs(steps[inner]) * use.extents[inner] > abs(steps[outer]):
             return False

@@ -98,6 +98,7 @@ def _owners(
     """The layout of the loop, the rule that gave it, and whether steps are padded."""
     if loop.loop.annotation is not None:
         return loop.loop.annotation, "annotation", False
+    # Accesses with constant indices (`x[0]`) say nothing of how iterations spread over threads.
     constant = [use for use in loop.uses if use.is_constant]
     may_propagate = not constant or len(constant) < len(loop.uses)
     source = _source(loop, layouts)

@@ -108,6 +108,8 @@ def _directed(
         return found
     if exactly is _divided and operands[1] == 0:
         return found
+    # An overflow that was rounded to infinity has no `Fraction`; the true result is then on the
+    # side of zero, which the sign of the error says.
     if isfinite(found):
         error = exactly(*map(Fraction, operands)) - Fraction(found)
     else:

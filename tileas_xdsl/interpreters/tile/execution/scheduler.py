@@ -206,6 +206,7 @@ class Scheduler:
         """Return the diagnosis of a deadlock: every blocked process and the state of its
         barrier."""
         stuck = [p for p in self.processes if not p.done and not p.daemon and p.wait is not None]
+        # A parent that joins its agents is stuck because they are; the agents are the cause.
         blocked = [p for p in stuck if p.wait is not None and not p.wait.joins] or stuck
         first = blocked[0].wait if blocked else None
         names = ", ".join(process.name for process in blocked)

@@ -181,6 +181,8 @@ class Slot:
         readers = [r for r in self.readers.values() if r.agent == actor.holder]
         if any(not reader.released for reader in readers) or self._may_fill(actor):
             return
+        # From the most specific cause to the least: an actor that has read the stage gave it back
+        # too early; a producer wrote after its commit; else the data is not there yet.
         verb = "overwrites" if writes else "reads"
         if readers:
             raise self.error(f"{actor.name} {verb} {self.name} after releasing it", self.empty)

@@ -71,6 +71,8 @@ def _are_shared(plan: KernelPlan, a: BlockArgument, b: BlockArgument) -> bool:
     readers = [reader for one in stages for reader in plan.readers(one).values()]
     if not stages or any(r.by_threads or not r.by_tensor_core for r in readers):
         return False
+    # An MMA of a pair reads its rows of A from the own CTA and B from both: each CTA loads all of
+    # its own A and half of B.
     of_a, of_b = list(_fills(a)), list(_fills(b))
     return (
         bool(of_a and of_b)

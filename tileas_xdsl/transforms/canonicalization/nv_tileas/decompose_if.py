@@ -108,6 +108,8 @@ def _sink_yielded(
     slices = [end.arguments[index].owner for end in ends]
     if not all(isinstance(slice_op, ExtractSliceOp) for slice_op in slices):
         return False
+    # The opposite direction: a slice in front of the `if` that only its yields read is computed in
+    # the branch that yields it. A slice inside of a branch is there already.
     outside = [
         slice_op
         for slice_op in dict.fromkeys(slices)
@@ -156,6 +158,8 @@ def _sink_uses(
         not _same_slice(first, slice_op) for slice_op in slice_ops
     ):
         return False
+    # The slices move up into both branches. One slice for all users, or the branches would yield
+    # several results for one.
     if not all(crosses_nothing(op, slice_op) for slice_op in slice_ops):
         return False
     for end in ends:

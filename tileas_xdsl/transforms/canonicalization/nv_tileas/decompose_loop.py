@@ -114,12 +114,16 @@ def _reads_what_was_before(
     for position, value in enumerate((argument, *(insert.result for insert in inside))):
         for use in value.uses:
             user = use.operation
+            # The next insertion of the chain, and the terminator at this position, hand the tile on
+            # and read none of it.
             if user in inside[position : position + 1] and use.index == 1:
                 continue
             if user is end and use.index == index:
                 continue
             if (left := _unwritten(user, value, inside[:position])) is None:
                 return None
+            # A box that an iteration writes later would here be read as the previous iteration left
+            # it.
             if not all(_is_initial_only(box, before, written) for box in left):
                 return None
             found = found or bool(left)
