@@ -15,12 +15,11 @@ through `tl-lower`. Floats are reduced in f32, as `tl-lower` does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from itertools import product
-from typing import TypeAlias
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, TensorType, f16, f32, f64, i32
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, TensorType, f16, f32, f64, i32
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.hints import isa
 
@@ -33,6 +32,7 @@ from tileas_xdsl.dialects.tl.base import element_of as buffer_element
 from tileas_xdsl.dialects.tl.base import scope_of
 from tileas_xdsl.dialects.tl.base import shape_of as buffer_shape
 from tileas_xdsl.dialects.tl.buffers import storage_of
+from tileas_xdsl.dialects.tl.combiners import Combine, combine_of, identity_of
 from tileas_xdsl.dialects.tl.compute import CumSumOp, GemmOp, ReduceOp
 from tileas_xdsl.dialects.tl.enums import Reduction
 from tileas_xdsl.dialects.tl.moves import CopyOp, FillOp, Side
@@ -143,33 +143,6 @@ def gemm(state: Raising, op: GemmOp) -> None:
     write(state, op.c, state.insert(reductions.DotOp(a, b, c, signedness=signs)).result)
 
 
-Combine: TypeAlias = Callable[[SSAValue, SSAValue], Operation]
-"""Makes the operation that combines two values."""
-
-_FLOATS: Mapping[Reduction, tuple[Combine, float]] = {
-    Reduction.SUM: (arith.AddfOp, 0.0),
-    Reduction.ABSSUM: (arith.AddfOp, 0.0),
-    Reduction.PROD: (arith.MulfOp, 1.0),
-    Reduction.MAX: (arith.MaximumfOp, float("-inf")),
-    Reduction.ABSMAX: (arith.MaximumfOp, float("-inf")),
-    Reduction.MIN: (arith.MinimumfOp, float("inf")),
-}
-"""The combiner of floats and its identity."""
-
-_INTEGERS: Mapping[Reduction, tuple[Combine, int]] = {
-    Reduction.SUM: (arith.AddiOp, 0),
-    Reduction.ABSSUM: (arith.AddiOp, 0),
-    Reduction.PROD: (arith.MuliOp, 1),
-    Reduction.MAX: (arith.MaxSIOp, -(1 << 31)),
-    Reduction.ABSMAX: (arith.MaxSIOp, -(1 << 31)),
-    Reduction.MIN: (arith.MinSIOp, (1 << 31) - 1),
-    Reduction.AND: (arith.AndIOp, -1),
-    Reduction.OR: (arith.OrIOp, 0),
-    Reduction.XOR: (arith.XOrIOp, 0),
-}
-"""The combiner of 32-bit integers and its identity."""
-
-
 def reduce(state: Raising, op: ReduceOp) -> None:
     """Convert a reduction along an axis."""
     combine, wide, identity = _combiner(state, op.reduction, buffer_element(op.source.type))
@@ -193,13 +166,11 @@ def _combiner(
     state: Raising, kind: Reduction, element: Attribute
 ) -> tuple[Combine, Attribute, Attribute]:
     """Return the operation that combines elements, the type it does so in, and its identity."""
-    if _is_float(element) and kind in _FLOATS:
-        combiner, identity = _FLOATS[kind]
-        return combiner, f32, FloatAttr(identity, f32)
-    if element != i32 or kind not in _INTEGERS:
+    wide = f32 if _is_float(element) else i32
+    combine = combine_of(kind, wide)
+    if combine is None or (wide == i32 and element != i32):
         raise state.refuse(f"combines {element} by {kind}")
-    combiner, number = _INTEGERS[kind]
-    return combiner, i32, IntegerAttr(number, i32)
+    return combine, wide, identity_of(kind, wide)
 
 
 def cumsum(state: Raising, op: CumSumOp) -> None:

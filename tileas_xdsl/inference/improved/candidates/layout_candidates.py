@@ -16,7 +16,7 @@ The search costs all candidates (`search/work_item_search.py`); nothing is decid
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -39,11 +39,16 @@ class LayoutCandidate:
 
 
 def plans(
-    extents: tuple[int, ...], memory: Sequence[MemoryUse], block: int, *, by_rows: bool = False
+    extents: tuple[int, ...],
+    memory: Sequence[MemoryUse],
+    block: int,
+    *,
+    reduced: Collection[int] = (),
 ) -> list[LayoutCandidate]:
     """Return the candidates of an iteration box, in the order of preference among equal costs.
 
-    With `by_rows` also those where each warp, or each thread, has whole rows along the last axis.
+    Where elements are `reduced` along axes also those where each warp, or each thread, has whole
+    rows along the last axis, and where each thread has whole lines along another of these axes.
     """
     found: dict[FragmentMap, str] = {}
     total = prod(extents)
@@ -53,9 +58,12 @@ def plans(
             for used in _threads(chunks, block):
                 description = _description(order, vector, used, block)
                 found.setdefault(flat_plan(extents, block, used, vector, order), description)
-    if by_rows and len(extents) > 1:
+    if reduced and len(extents) > 1:
         for plan in _row_plans(extents, memory, block):
             found.setdefault(plan.runs, plan.description)
+        for axis in sorted({*reduced} - {len(extents) - 1}):
+            lines = _line_plan(extents, block, axis)
+            found.setdefault(lines, f"plan: each thread has whole lines along variable {axis}")
     return [LayoutCandidate(description, runs) for runs, description in found.items()]
 
 
@@ -166,6 +174,16 @@ def _row_plan(extents: tuple[int, ...], block: int, per_row: int, vector: int) -
     vector_index = row // groups * vectors_per_lane + column // (vector * per_row)
     slot = vector_index * vector + column % vector
     raw = FragmentMap(extents, thread, slot, block)
+    return map_of(raw.thread_table, raw.slot_table, block) or raw
+
+
+def _line_plan(extents: tuple[int, ...], block: int, axis: int) -> FragmentMap:
+    """Give each line along `axis` to one thread, and lines cyclically to the threads."""
+    variables = variables_of_box(len(extents))
+    rest = [k for k in range(len(extents)) if k != axis]
+    line = linearized([variables[k] for k in rest], [extents[k] for k in rest])
+    used = min(block, prod(extents[k] for k in rest))
+    raw = FragmentMap(extents, line % used, line // used * extents[axis] + variables[axis], block)
     return map_of(raw.thread_table, raw.slot_table, block) or raw
 
 

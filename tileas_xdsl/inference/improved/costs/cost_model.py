@@ -97,10 +97,28 @@ def combining(use: FragmentUse, runs: FragmentMap, warps: int) -> float:
     threads = np.unique(runs.thread_table.reshape(runs.replicas, -1)[:, rows])
     lanes, groups = len(np.unique(threads % WARP)), len(np.unique(threads // WARP))
     results = ceil(prod(use.buffer.shape) * len(threads) / (warps * WARP))
+    if not _are_lanes_joined(elements[:, 0], runs, len(threads)):
+        return CROSS_WARPS + warps * results * (1 + len(threads))
     rounds = max(0, lanes - 1).bit_length()
     cycles = warps * results * rounds * (DEFAULT_WEIGHTS.shuffle + ISSUE)
     cycles += DEFAULT_WEIGHTS.shuffle_latency * (rounds > 0)
     return cycles + (CROSS_WARPS + warps * results) * (groups > 1)
+
+
+def _are_lanes_joined(elements: Table, runs: FragmentMap, count: int) -> bool:
+    """Whether the `count` threads of each result are an aligned group of lanes, or whole warps.
+
+    Butterfly shuffles join such groups; the parts of others all go through shared memory.
+    """
+    threads = runs.thread_table.reshape(runs.replicas, -1)[0]
+    order = np.argsort(elements, kind="stable")
+    first = np.flatnonzero(np.diff(elements[order], prepend=-1))
+    low = np.minimum.reduceat(threads[order], first)
+    high = np.maximum.reduceat(threads[order], first)
+    size = min(WARP, 1 << (count - 1).bit_length())
+    if count > WARP:
+        return count % WARP == 0 and bool((low % WARP == 0).all())
+    return bool((low // size == high // size).all())
 
 
 def registers_of(layout: FragmentMap, bits: int) -> int:

@@ -20,7 +20,7 @@ from tileas_xdsl.inference.improved.costs.cost_model import registers_of
 from tileas_xdsl.inference.improved.costs.register_pressure import NO_PRESSURE, limit_of, pressure
 from tileas_xdsl.inference.improved.search.propagation import Assignment, Propagation
 from tileas_xdsl.inference.improved.search.work_item_search import CandidateSearch, Choice
-from tileas_xdsl.inference.program import Buffer
+from tileas_xdsl.inference.program import Buffer, CumSum, Reduce
 
 ROOTS = 4
 """How many operations are tried as roots; more rarely change the best one."""
@@ -149,7 +149,10 @@ class Solver:
         self, work_items: Sequence[WorkItem], fixed: Mapping[str, FragmentMap]
     ) -> Iterator[tuple[WorkItem, Choice]]:
         """The most important work items, each under all its plans; equal ones only once."""
-        reduced = {t.extents for t in work_items if t.follows is not None}
+        reduced: dict[tuple[int, ...], set[int]] = {}
+        for followed in work_items:
+            if isinstance(operation := followed.operation, Reduce | CumSum):
+                reduced.setdefault(followed.extents, set()).add(operation.axis)
         seen: set[tuple[object, ...]] = set()
         count = 0
         for item in sorted(work_items, key=_importance):
@@ -160,7 +163,7 @@ class Solver:
                 continue
             seen.add(shape)
             count += 1
-            for plan in self.chooser.plans(item, by_rows=item.extents in reduced):
+            for plan in self.chooser.plans(item, reduced=reduced.get(item.extents, ())):
                 choice = self.chooser.forced(item, fixed, plan)
                 if choice is not None and not choice.open:
                     yield item, choice

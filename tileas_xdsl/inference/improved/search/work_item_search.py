@@ -8,7 +8,7 @@ The first candidate that needs no conversion ends the search; else conversions c
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from tileas_xdsl.inference.decisions import Considered
@@ -192,12 +192,12 @@ class CandidateSearch:
                         seen.add(runs)
                         yield description, runs
 
-    def plans(self, item: WorkItem, *, by_rows: bool = False) -> list[LayoutCandidate]:
+    def plans(self, item: WorkItem, *, reduced: Collection[int] = ()) -> list[LayoutCandidate]:
         """Layouts of a work item that no fragment prescribes."""
         annotation = _annotation(item)
         if annotation is not None:
             return [LayoutCandidate("annotation of the loop", annotation)]
-        return plans(item.extents, item.memory, self.block, by_rows=by_rows)
+        return plans(item.extents, item.memory, self.block, reduced=reduced)
 
     def _more(self, item: WorkItem, layouts: Layouts) -> list[Choice]:
         """Choices by conversion: as memory likes it, or everything everywhere."""

@@ -36,21 +36,23 @@ class Partials:
         return self.cover.all(axis=2) & (self.rows >= 0)
 
     def lanes_to_join(self, group: int) -> tuple[int, Partials] | None:
-        """A distance at which all lanes that have a value share rows and no element; None without.
+        """A distance at which all lanes share rows and no element; None without.
 
-        And the values after those lanes have combined theirs.
+        And the values after those lanes have combined theirs.  A lane without a row has the
+        identity of the reduction, so that it takes part, and has the row of its partner then.
         """
         threads = np.arange(len(self.rows))
         rows, cover = self.rows[:, group], self.cover[:, group]
         distance = 1
         while distance < LANES:
             other = threads ^ distance
-            same = (rows == rows[other]).all()
+            same = ((rows == rows[other]) | (rows < 0) | (rows[other] < 0)).all()
             apart = not (cover & cover[other]).any()
-            if same and apart:
-                joint = self.cover.copy()
+            if same and apart and (cover.any(axis=1) & cover[other].any(axis=1)).any():
+                joint, known = self.cover.copy(), self.rows.copy()
                 joint[:, group] |= cover[other]
-                return distance, Partials(self.rows, joint)
+                known[:, group] = np.maximum(rows, rows[other])
+                return distance, Partials(known, joint)
             distance *= 2
         return None
 
@@ -83,13 +85,30 @@ class Rows:
 
     @cached_property
     def groups(self) -> Sequence[Sequence[int]]:
-        """Registers of the same rows in all threads."""
+        """Registers of the same rows in all threads that have an element in each.
+
+        A row of 127 elements in 32 lanes: the last lane has nothing in the fourth register, which
+        is of the row of its other three.
+        """
         rows, _ = self.places
-        found: dict[bytes, list[int]] = {}
+        found: list[tuple[Table, list[int]]] = []
         for slot in range(rows.shape[1]):
-            if (rows[:, slot] >= 0).any():
-                found.setdefault(rows[:, slot].tobytes(), []).append(slot)
-        return list(found.values())
+            own = rows[:, slot]
+            if not (own >= 0).any():
+                continue
+            for number, (known, slots) in enumerate(found):
+                if ((own == known) | (own < 0) | (known < 0)).all() and (own == known).any():
+                    found[number] = np.maximum(own, known), [*slots, slot]
+                    break
+            else:
+                found.append((own, [slot]))
+        return [slots for _, slots in found]
+
+    def lacks_lanes(self, slot: int) -> bool:
+        """Whether some lanes of a warp have no element in a register that others have one in."""
+        has = self.places[0][:, slot] >= 0
+        warps = np.pad(has, (0, -len(has) % LANES)).reshape(-1, LANES)
+        return bool((warps.any(axis=1) & ~warps.all(axis=1)).any())
 
     @cached_property
     def in_threads(self) -> Partials:
@@ -101,8 +120,8 @@ class Rows:
             for slot in slots:
                 mine = along[:, slot] >= 0
                 cover[threads[mine], index, along[mine, slot]] = True
-        firsts = [slots[0] for slots in self.groups]
-        return Partials(rows[:, firsts], cover)
+        joint = [rows[:, slots].max(axis=1) for slots in self.groups]
+        return Partials(np.stack(joint, axis=1), cover)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,6 +14,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.cute_nvgpu import GetDynSmemOp
+from tileas_xdsl.dialects.tl.combiners import combine_of, identity_of
 from tileas_xdsl.dialects.tl.compute import ReduceOp
 from tileas_xdsl.dialects.tl.enums import Reduction
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
@@ -34,34 +35,12 @@ from tileas_xdsl.transforms.lower_tl.memory.fragment_exchange import (
 )
 from tileas_xdsl.transforms.lower_tl.reduce.partial_rows import Partials, Parts, Rows
 
-FLOAT_COMBINERS: Mapping[Reduction, Any] = {
-    Reduction.SUM: arith.AddfOp,
-    Reduction.ABSSUM: arith.AddfOp,
-    Reduction.PROD: arith.MulfOp,
-    Reduction.MAX: arith.MaximumfOp,
-    Reduction.ABSMAX: arith.MaximumfOp,
-    Reduction.MIN: arith.MinimumfOp,
-}
-
-INTEGER_COMBINERS: Mapping[Reduction, Any] = {
-    Reduction.SUM: arith.AddiOp,
-    Reduction.ABSSUM: arith.AddiOp,
-    Reduction.PROD: arith.MuliOp,
-    Reduction.MAX: arith.MaxSIOp,
-    Reduction.ABSMAX: arith.MaxSIOp,
-    Reduction.MIN: arith.MinSIOp,
-    Reduction.AND: arith.AndIOp,
-    Reduction.OR: arith.OrIOp,
-    Reduction.XOR: arith.XOrIOp,
-}
-
 MAGNITUDES = (Reduction.ABSSUM, Reduction.ABSMAX)
 
 
 def combiner_of(e: ThreadBuilder, kind: Reduction, element: Attribute) -> Combiner:
     """Return the combiner of a reduction of elements of a type."""
-    table = FLOAT_COMBINERS if isinstance(element, AnyFloat) else INTEGER_COMBINERS
-    return Combiner.of_kind(e, table[kind], element)
+    return Combiner.of_kind(e, combine_of(kind, element), element)
 
 
 def magnitude(e: ThreadBuilder, kind: Reduction, value: SSAValue) -> SSAValue:
@@ -93,11 +72,23 @@ def reduce(state: State, op: ReduceOp) -> None:
 
 
 def _in_threads(c: Combiner, kind: Reduction, rows: Rows, part: SSAValue) -> list[SSAValue]:
+    """Return what each thread has of its rows; a register without an element is the identity."""
     wide = c.widened(part)
-    return [
-        c.all_of([magnitude(c.e, kind, element(c.e, wide, slot)) for slot in slots])
-        for slots in rows.groups
-    ]
+    identity: SSAValue | None = None
+    found: list[SSAValue] = []
+    for slots in rows.groups:
+        values: list[SSAValue] = []
+        for slot in slots:
+            value = magnitude(c.e, kind, element(c.e, wide, slot))
+            if rows.lacks_lanes(slot):
+                here = holds(c.e, rows.places[0][:, slot] >= 0)
+                assert here is not None
+                if identity is None:
+                    identity = c.e.insert(arith.ConstantOp(identity_of(kind, c.wide))).result
+                value = c.e.insert(arith.SelectOp(here, value, identity)).result
+            values.append(value)
+        found.append(c.all_of(values))
+    return found
 
 
 def _in_lanes(c: Combiner, partials: Partials, values: list[SSAValue]) -> Partials:
