@@ -110,6 +110,7 @@ class Conversion:
             value -= 1 << bits
         digits = format(abs(value), _BASES.get(self.kind, "d"))
         if self.precision is not None:
+            # C: the value 0 with a precision of 0 prints no digits at all.
             digits = digits.zfill(self.precision) if value or self.precision else ""
         prefix = self._sign(value < 0) if self.is_signed else ""
         if "#" in self.flags and self.kind in "xX" and value:

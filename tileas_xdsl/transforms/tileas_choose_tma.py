@@ -70,6 +70,8 @@ class StoreByTma(RewritePattern):
     def match_and_rewrite(self, op: TiledStoreOp, rewriter: PatternRewriter) -> None:
         if not _is_undecided(op) or not stores_accumulator(op):
             return
+        # Between a store by TMA and one by threads a token would need a fence of proxies, so all
+        # stores of a chain go by TMA or none.
         chain = chained_stores(op)
         problem = store_problem(op)
         if not isinstance(chain, str) and not all(map(_is_for_tma, chain)):

@@ -206,6 +206,8 @@ def _issue_alone(product: DotOp) -> None:
     users = [op for op in found if op is not None]
     if len(users) < len(found) or not users or any(op is block.last_op for op in users):
         return
+    # Without another product issued before the first use, the wait would follow at once, and
+    # nothing would run meanwhile.
     first = next(op for op in block.ops if op in users)
     if not any(map(_multiplies, _between(product, first))):
         return

@@ -151,6 +151,8 @@ def _tuned(
     waiting = [task if isinstance(task, str) else executor.submit(predict, task) for task in tasks]
     answers = [one if isinstance(one, str) else one.result() for one in waiting]
     found = [_predicted(*pair) for pair in zip(configs, answers, strict=True)]
+    # To build and to measure takes longest: only what is predicted best is built, and the next
+    # configurations only if none of those is usable.
     while not any(one.is_usable for one in found) and (chosen := _chosen(found, request)):
         code = _build(found, chosen, tasks, executor)
         for index in chosen:

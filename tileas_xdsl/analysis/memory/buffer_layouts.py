@@ -48,6 +48,8 @@ def shows_in_place(whole: Attribute, part: Attribute, offset: int | None) -> boo
         return outer == inner
     if not isinstance(element, FixedBitwidthType):
         return False
+    # Types may differ and still place each element at one address; so addresses are compared,
+    # element by element, and not layouts.
     there, here = _addresses(outer, whole, element), _addresses(inner, part, element)
     if there is None or here is None:
         return False

@@ -59,6 +59,7 @@ def reduction_of(scope: Scope, loops: Sequence[Node], body: Node) -> Reduction |
     sides = [update.child("a"), update.child("b")]
     own = [_is_element(side, buffer, places) for side in sides]
     variables = [loop.child("loop_var") for loop in loops]
+    # Loops over i, j, k and `r[i, k] += x` give kept = [0, 2] and left = [1], the reduced axis.
     kept = [variables.index(i) if i in variables else -1 for i in body.children("indices")]
     left = [axis for axis in range(len(loops)) if axis not in kept]
     extents = [loop.child("extent").constant for loop in loops]

@@ -47,6 +47,8 @@ def roles(threads: ThreadProgram, branch: Node) -> Sequence[Node] | None:
     if any(threads.varies(side) or _is_for_each(side) for _, side in sides):
         return None
     condition = branch.child("condition")
+    # The condition is evaluated for every thread of the block. With at most one change, each side
+    # is taken by a range of threads.
     taken = [_takes(threads, condition, thread) for thread in range(threads.extents[0])]
     changes = sum(before is not after for before, after in pairwise(taken))
     if None in taken or changes > 1:

@@ -46,6 +46,8 @@ def check_sound(item: WorkItem) -> None:
     for write in writes:
         _check_once(write, item)
     reads = [a for a in (*item.uses, *item.memory) if a.access.kind is AccessKind.READ]
+    # Iterations run in any order, so a read must not reach what another iteration writes. An access
+    # under a condition, or at an index from data, is trusted: that may keep them apart.
     for write, read in pairs(writes, reads):
         if write.access.buffer == read.access.buffer and read.access.is_certain:
             _check_apart(write, read, item)

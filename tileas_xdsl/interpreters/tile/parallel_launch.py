@@ -63,6 +63,8 @@ def run_in_parts(launch: Launch, workers: Workers, progress: Progress | None) ->
     if parts_for(workers, len(launch.clusters)) < 2:
         return launch.run(launch.clusters, progress)
     shares = _run_shares(launch, workers, progress)
+    # Each share wrote to a copy of memory. In block order, their changes leave what one run would,
+    # unless blocks race, which is checked next.
     for share in shares:
         for memory, (indices, values) in zip(launch.arguments.memories, share.changes, strict=True):
             memory.bytes[indices] = values

@@ -94,6 +94,8 @@ def _segments(
     pairs = [a ^ b for a in units for b in units if a < b]
     result: list[int] = []
     own = Span(vector)
+    # Vectors over GF(2). Outside of both spans neither loads nor stores have bank conflicts; where
+    # the space is used up, one side has to have some, and in the end both.
     for avoided in (spans, spans[1:], spans[:1], ()):
         for x in (*units, *pairs):
             if len(result) == count:

@@ -141,6 +141,7 @@ def _replicas(graph: DependenceGraph, plan: LoopPlan) -> Sequence[int]:
     dots = [op for node in graph.nodes for op in node.operations if isinstance(op, DotOp)]
     if not dots or not all(map(_is_of_rows, dots)) or _mixes_rows(graph):
         return [1]
+    # 128 rows in matrix instructions of 64 rows can be divided between 1 or 2 consumers.
     rows = [(shape_of(op.c.type) or (1, 1))[-2] for op in dots]
     return [
         count

@@ -81,6 +81,7 @@ def on_scalars(e: ThreadBuilder, op: Operation, operands: Sequence[SSAValue]) ->
         a, b = operands
         above = subtract(e, b, index_constant(e, 1))
         return [e.insert(arith.DivUIOp(add(e, a, above), b)).result]
+    # Neither LLVM nor PTX computes with 8-bit floats: computed wide, the result is rounded once.
     narrow = bool(operands) and all(_is_byte(v.type) for v in operands)
     if not narrow or isinstance(op, (*KEEP_BYTES, arith.ExtFOp)):
         return recreate(e, op, operands, _held(op))

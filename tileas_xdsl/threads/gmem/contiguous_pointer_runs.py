@@ -68,6 +68,8 @@ class Runs:
         if form is None and not is_accumulator(layout):
             return None
         e = where.e
+        # A run of one element gains nothing over a plain access, and 128 bits is the widest access
+        # of all targets.
         found = list(thread_chunks(e, layout, bits, stored=stored))
         sizes = {chunk.count * bits for chunk in found}
         if max(sizes) > MAX_ACCESS_BITS or min(chunk.count for chunk in found) == 1:

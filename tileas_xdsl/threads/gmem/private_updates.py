@@ -97,6 +97,7 @@ class PrivateUpdates:
             return None
         if op.rmw_mode.data not in COMBINERS or not isinstance(made, AddPtrOp):
             return None
+        # One address for all elements, since the window is a copy of what begins there.
         if not isinstance(made.base.owner, tensor.SplatOp) or not _is_loaded(made.offset):
             return None
         entries = min(prod(shape_of(op.base.type) or ()), MAX_ELEMENTS)

@@ -87,6 +87,8 @@ def rows_moved(op: LoadOp | StoreOp) -> MovedRows | None:
 def _gather(
     pointer: SSAValue, offset: Expression, mask: Expression, shape: Sequence[int]
 ) -> MovedRows | None:
+    # The offset has to read `rows[i] * stride + column`: sorted by length, the column is the
+    # product of one factor and comes first.
     terms = [_product(term) for term in offset.operands_of(arith.AddiOp.name)]
     if offset.type != i64 or len(terms) != 2:
         return None

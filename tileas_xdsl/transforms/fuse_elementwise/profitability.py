@@ -107,6 +107,7 @@ def dropped(op: ExpandDimsOp | ViewOp) -> Sequence[int | None] | None:
         return None
     if element_of(op.source.type) != element_of(op.result.type):
         return None
+    # `8x1x4 -> 1x8x4` gives [1, None, 2]: extents other than 1 keep their order.
     kept = [axis for axis, extent in enumerate(here) if extent != 1]
     if [here[axis] for axis in kept] != [extent for extent in there if extent != 1]:
         return None

@@ -182,6 +182,8 @@ class _Agents:
     ) -> scf.ForOp:
         """A loop without its loads, which waits for stages, reads and releases them."""
         old, count = loop.body.block, len(stages)
+        # Iterators over the stages come first among the carried values, so that arguments and
+        # results of the old loop follow at a fixed distance of `count`.
         carried = [*stages, *loop.iter_args]
         body = Block(arg_types=[loop.lb.type, *(value.type for value in carried)])
         for before, now in zip(old.args, (body.args[0], *body.args[1 + count :]), strict=True):

@@ -43,6 +43,7 @@ def take_stages(function: func.FuncOp, excess: int, least: int = MIN_STAGES) -> 
         return False
     left = {pipeline: pipeline.stages for pipeline in pipelines}
     missing = max(excess, 1)
+    # The pipeline with most stages loses one: the loss of overlap is least there.
     while missing > 0:
         pipeline = max(pipelines, key=left.__getitem__)
         left[pipeline] -= 1

@@ -123,6 +123,8 @@ def chosen(
     fits = [is_valid(loop, candidate, layouts) for candidate in (buffer_based, planned)]
     if not all(fits):
         return planned if fits == [False, True] else buffer_based
+    # A slot that depends on the thread is an index of registers at run time, which means local
+    # memory.
     if loop.stores_memory:
         dependent = [
             has_thread_dependent_slots(loop, candidate, layouts)

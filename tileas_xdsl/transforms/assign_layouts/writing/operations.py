@@ -165,6 +165,8 @@ def layout_of_rows(
         return None
     if any(offsets[:-2]) or offsets[-1]:
         return None
+    # The pattern of a swizzle repeats every 8 rows: only from a multiple of 8 on does the slice
+    # show the pattern of the whole.
     if any(offset % SWIZZLE_ROWS for offset in known):
         return None
     (_, step), *more = layout.layout[-2].leaves()

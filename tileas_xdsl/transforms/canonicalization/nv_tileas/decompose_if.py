@@ -68,6 +68,7 @@ def _give_each_arm_its_tile(
     firsts = [chain[0] for chain, _ in arms]
     if any(first.destination is not alloc.result for first in firsts):
         return False
+    # Another use may read what one branch inserted, or be inserted into as well.
     if len(list(alloc.result.uses)) != len(firsts):
         return False
     for first in firsts:

@@ -126,6 +126,8 @@ def _accumulators(e: ThreadBuilder, op: ReduceOp) -> RegisterTile | None:
 def scan(e: ThreadBuilder, op: ScanOp) -> Sequence[Lowered]:
     """Tiles of running combinations."""
     work, backward = OrderedCombiner.of(e, op), op.reverse is not None
+    # Three levels: registers of a thread, lanes of a warp, warps of a block. Each level gives the
+    # one below it the combination of all that comes before it.
     runs = [scan_in_thread(work, work.run(line), backward) for line in range(work.split.lines)]
     before = ExclusivePrefix(work, backward)
     lanes = [before.of_lanes(run[-1]) for run in runs]

@@ -200,6 +200,8 @@ def _replaced(
     held = held_by(layout)
     inside, coordinates = held >= 0, list[Table]()
     for axis, index in enumerate(coordinates_of(held, layout.shape)):
+        # Which registers a slice replaces is known for each thread at compile time. `flags` says
+        # it: all threads take the new register, none does, or a select on the thread decides.
         in_part, rest = np.divmod(index - offsets[axis], strides[axis])
         inside = inside & (rest == 0) & (in_part >= 0) & (in_part < part.layout.shape[axis])
         coordinates.append(in_part)

@@ -100,6 +100,7 @@ def linear(value: SSAValue, *, wraps: bool) -> tuple[SSAValue | None, int, int]:
     if (constant := constant_integer(value)) is not None:
         return None, 1, constant
     op = value.op if isinstance(value, OpResult) else None
+    # `(i + 4) * 2` in 32 bits, extended to a 64-bit address, is not `i * 2 + 8` if the sum wraps.
     if not (wraps or _never_overflows(op)):
         return value, 1, 0
     if isinstance(op, arith.AddiOp):
