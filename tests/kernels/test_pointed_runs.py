@@ -57,11 +57,12 @@ def test_rows_are_gathered_and_scattered(width: int, begin: int, element: str) -
 
 
 def test_whole_rows_take_fewer_instructions() -> None:
+    """Rows that begin between multiples of 16 bytes are loaded by neighbouring lanes instead."""
     words = RNG.integers(0, 20, 16).astype(np.int32)
     counts: list[int] = []
     for begin in (0, 1):
         table, y = rows_of(20, 128, begin, "f4"), np.zeros((16, 128), np.float32)
         kernel = tileas.compile(embedding, table, words, y, *TILE)
-        assert re.search(r"ld\.global\.v4\.\w+", kernel.ptx)
+        assert bool(re.search(r"ld\.global\.v4\.\w+", kernel.ptx)) == (begin == 0)
         counts.append(kernel.emulate(table, words, y, *TILE).instructions)
     assert counts[0] < counts[1]

@@ -9,6 +9,8 @@ from support.assembling import needs_nvdisasm
 
 pytest.importorskip("cuda.tile")
 
+import cuda.tile as ct
+
 from kernels.cutile.layer_norm import layer_norm
 from kernels.cutile.reductions import sum_of_columns
 from kernels.cutile.softmax import softmax
@@ -40,6 +42,24 @@ def test_lanes_load_neighbours_as_wide_as_rows_are_stated_to_be_aligned(
     assert made.spills == 0
     assert {name: n for name, n in counts.items() if name.startswith("LDG")} == loads
     assert sum(n for name, n in counts.items() if name.startswith("STG")) == sum(loads.values())
+
+
+@ct.kernel
+def gathered_softmax(x, y, columns: ct.Constant[int]):  # type: ignore[no-untyped-def]
+    """Rows by their elements' indices, as in programs that came from pointers."""
+    at = ct.arange(columns, dtype=ct.int32)
+    e = ct.gather(x, (ct.bid(0), at), check_bounds=False).astype(ct.float32)
+    e = ct.exp(e - ct.max(e, 0, keepdims=True))
+    ct.scatter(y, (ct.bid(0), at), (e / ct.sum(e, 0, keepdims=True)).astype(y.dtype))
+
+
+@needs_nvdisasm
+def test_rows_by_index_are_moved_as_wide_as_rows_by_tile() -> None:
+    """Of 4,096 elements in 128 threads; sums are exchanged between warps alone."""
+    rows = "bf16[?, ?%8]"
+    made, counts = assembled(gathered_softmax, f"x: {rows}, y: {rows}, columns=4096")
+    assert (made.spills, counts[WIDE], counts["STG.E.128"]) == (0, 4, 4)
+    assert counts["STS"] + counts["STS.128"] == 2
 
 
 @needs_nvdisasm

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from support.ir import parse
+from xdsl.dialects.builtin import TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
@@ -41,3 +42,41 @@ def test_the_peak_is_in_the_loop_and_every_value_is_counted_once() -> None:
     assert {value.name_hint for value in live} >= {"m", "z"}
     assert sum(map(tile_registers, live)) == 64 + 64 + 32
     assert set(counted.values()) == {1}
+
+
+ADDRESSES = """
+func.func @f(%base : !nv_tileaa.ptr<f32, 1>, %row : i32, %x : tensor<64xi32>) {
+  %offset = tensor.splat %row : tensor<64xi32>
+  %column = nv_tileas.generate : tensor<64xi32> {
+  ^bb0(%i: index):
+    %j = arith.index_cast %i : index to i32
+    nv_tileas.yield %j : i32
+  }
+  %sum = arith.addi %offset, %column : tensor<64xi32>
+  %wide = nv_tileas.generate : tensor<64xi64> {
+  ^bb0(%i: index):
+    %s = tensor.extract %sum[%i] : tensor<64xi32>
+    %w = arith.extsi %s : i32 to i64
+    nv_tileas.yield %w : i64
+  }
+  %loaded = arith.addi %x, %column : tensor<64xi32>
+  %float = nv_tileas.generate : tensor<64xf32> {
+  ^bb0(%i: index):
+    %s = tensor.extract %sum[%i] : tensor<64xi32>
+    %f = arith.sitofp %s : i32 to f32
+    nv_tileas.yield %f : f32
+  }
+  func.return
+}
+"""
+
+
+def test_address_arithmetic_takes_no_registers_but_what_is_loaded_does() -> None:
+    taken = {
+        result.name_hint: tile_registers(result)
+        for op in parse(ADDRESSES).walk()
+        for result in op.results
+        if isinstance(result.type, TensorType)
+    }
+    free = dict.fromkeys(("offset", "column", "sum", "wide"), 0)
+    assert taken == free | {"loaded": 64, "float": 64}

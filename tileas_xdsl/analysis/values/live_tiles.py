@@ -13,19 +13,23 @@ that runs once does not.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from math import prod
 
-from xdsl.dialects import scf
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects import scf, tensor
+from xdsl.dialects.builtin import IndexType, IntegerType, TensorType
 from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.traits import is_side_effect_free
 
 from tileas_xdsl.analysis.layouts.tile_groups import FREE_TILES
+from tileas_xdsl.analysis.values.coordinate_tiles import is_from_coordinates
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp
+from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.integers import ceil_div
@@ -40,7 +44,8 @@ Words = Callable[[SSAValue], int]
 def tile_registers(value: SSAValue) -> int:
     """The 32-bit registers of a tile in all threads; none of one in memory, or of one number.
 
-    Addresses take none: each is computed where it is accessed (`scalarize-vectors`).
+    Addresses take none, and what they are computed from where that is no tile from memory: each
+    is computed where it is accessed.
     """
     shape, element = shape_of(value.type), element_of(value.type)
     is_free = isinstance(value.owner, (*FREE_TILES, AddPtrOp)) or (
@@ -48,7 +53,24 @@ def tile_registers(value: SSAValue) -> int:
     )
     if is_free or shape is None or not isinstance(value.type, TensorType):
         return 0
+    if is_from_coordinates(value, _integer_sources):
+        return 0
     return ceil_div(prod(shape) * bits_of(element), 32)
+
+
+def _integer_sources(value: SSAValue) -> Sequence[SSAValue] | None:
+    """The tiles that a tile of integers or pointers is computed from by pure operations."""
+    made = value.owner
+    if isinstance(made, FREE_TILES):
+        return ()
+    if not isinstance(element_of(value.type), IntegerType | IndexType | PtrType):
+        return None
+    if isinstance(made, GenerateOp):
+        reads = (op.tensor for op in made.walk() if isinstance(op, tensor.ExtractOp))
+        return list(reads)
+    if isinstance(made, Block) or made.regions or not is_side_effect_free(made):
+        return None
+    return [operand for operand in made.operands if isinstance(operand.type, TensorType)]
 
 
 def peak_registers(region: Region, words: Words) -> int:

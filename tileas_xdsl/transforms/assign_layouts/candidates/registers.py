@@ -31,6 +31,7 @@ from tileas_xdsl.analysis.layouts.dot_layouts import tiling_of
 from tileas_xdsl.analysis.layouts.tile_groups import TileGroup, placed_tile
 from tileas_xdsl.analysis.memory.tensor_registers import TmemTransfer
 from tileas_xdsl.analysis.values.pointer_base_arrays import promised_divisor, without_promises
+from tileas_xdsl.analysis.values.row_divisors import row_divisor
 from tileas_xdsl.analysis.values.row_strides import row_step
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import pointer_of
 from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp
@@ -324,7 +325,13 @@ def _chunk_element_bytes(group: TileGroup) -> int:
 
 
 def _tile_of_group(op: Operation, group: TileGroup) -> SSAValue:
-    """Return the operand or result of an operation that belongs to a group."""
+    """Return the operand or result of an operation that belongs to a group.
+
+    What a store writes counts, not the pointers that it writes through, which share its layout and
+    are wider than most elements: `store tensor<4096xbf16>, tensor<4096x!ptr>` moves bytes of bf16.
+    """
+    if isinstance(op, StoreBase) and op.value in group.values:
+        return op.value
     return next(value for value in (*op.results, *op.operands) if value in group.values)
 
 
@@ -456,8 +463,11 @@ def _stated_alignment(op: Operation, bits: int) -> int:
     """Return the alignment in bytes that `assume` operations guarantee for rows.
 
     The front end states there what a launch knows of its arguments. Where nothing is stated, the
-    run-time test of alignment mostly fails, so accesses are costed as single elements.
+    run-time test of alignment mostly fails, so accesses are costed as single elements. Rows of
+    pointers are aligned as far as their offsets are divisible (`row_divisor`).
     """
+    if isinstance(op, LoadBase | StoreBase):
+        return gcd(ACCESS_BYTES, row_divisor(op.base))
     if not isinstance(op, TiledLoadBase | TiledStoreOp):
         return ACCESS_BYTES
     made = without_promises(origin(op.view)).owner

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 
-from xdsl.dialects.builtin import FixedBitwidthType
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import FixedBitwidthType, IntegerType
+from xdsl.ir import Block, SSAValue
+from xdsl.traits import is_side_effect_free
 
+from tileas_xdsl.analysis.values.coordinate_tiles import is_from_coordinates
 from tileas_xdsl.analysis.values.live_tiles import peak_registers
 from tileas_xdsl.diagnostics.emission import emit_remark
 from tileas_xdsl.dialects.cuda_tile.matches import shape_of
@@ -14,7 +17,7 @@ from tileas_xdsl.dialects.cuda_tile.structure.module import EntryOp
 from tileas_xdsl.dialects.cuda_tile.tiles.constants import ConstantOp
 from tileas_xdsl.dialects.cuda_tile.tiles.matmul import MmaFOp, MmaIOp
 from tileas_xdsl.dialects.cuda_tile.tiles.shapes import BroadcastOp, IotaOp
-from tileas_xdsl.dialects.cuda_tile.types.tile_types import TileType, element_of
+from tileas_xdsl.dialects.cuda_tile.types.tile_types import PtrType, TileType, element_of
 from tileas_xdsl.layout.integers import ceil_div
 
 DEFAULT_WARPS = 4
@@ -112,7 +115,24 @@ def _elements(value: SSAValue) -> int:
 
 
 def _registers(value: SSAValue) -> int:
-    """The 32-bit registers of a tile; booleans are predicates, pointers have 64 bits."""
+    """The 32-bit registers of a tile; booleans are predicates, pointers have 64 bits.
+
+    Addresses and what they are computed from take none, but for tiles from memory.
+    """
     element = element_of(value.type)
     bits = element.bitwidth if isinstance(element, FixedBitwidthType) else POINTER_BITS
-    return 0 if bits == 1 else ceil_div(_elements(value) * bits, 32)
+    if bits == 1 or is_from_coordinates(value, _integer_sources):
+        return 0
+    return ceil_div(_elements(value) * bits, 32)
+
+
+def _integer_sources(value: SSAValue) -> Sequence[SSAValue] | None:
+    """The tiles that a tile of integers or pointers is computed from by pure operations."""
+    made = value.owner
+    if isinstance(made, _FREE):
+        return ()
+    if not isinstance(element_of(value.type), IntegerType | PtrType):
+        return None
+    if isinstance(made, Block) or made.regions or not is_side_effect_free(made):
+        return None
+    return [operand for operand in made.operands if shape_of(operand.type)]

@@ -103,11 +103,16 @@ def _spread_of_source(e: ThreadBuilder, op: ReduceOp) -> SpreadLines | None:
 
 
 def _layout_of_source(e: ThreadBuilder, op: ReduceOp, shape: tuple[int, ...]) -> RegisterLayout:
-    """Return the layout to reduce in: that of the source if blocked by rows, else a new one."""
+    """Return the layout to reduce in: the source's if its chunks are of one row, else a new one.
+
+    A vector is one row, however wide the chunks are that its load chose.
+    """
     found = e.get(op.source)
     form = blocked(found.layout) if isinstance(found, RegisterTile) else None
-    if isinstance(found, RegisterTile) and form is not None and form.is_by_rows:
-        return found.layout
+    if isinstance(found, RegisterTile) and form is not None:
+        is_vector = len(shape) == 1 and form.copies == 1 and not form.is_row_values
+        if form.is_by_rows or is_vector:
+            return found.layout
     return layout_of(e, op, shape)
 
 
