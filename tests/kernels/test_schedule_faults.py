@@ -1,0 +1,131 @@
+"""Faults of a rotated loop's schedule, planted in its PTX: the emulator finds each kind.
+
+The loop is attention's: the product of keys of this round is issued before that of values of the
+round before, stages of both are waited for, read and released a product apart.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+
+import pytest
+
+from kernels.cutile.attention import Attention
+from tileas_xdsl.compiler import CompiledKernel
+from tileas_xdsl.runtime.cutile_arguments import held
+from tileas_xdsl.runtime.emulation import emulate
+
+pytest.importorskip("cuda.tile")
+
+PROBLEM = Attention(1, 1, 64, 384, 64).problem()
+"""Six rounds of 64 keys, four stages: each ring goes around."""
+
+FULL = r"^\$W\d+:\n +mbarrier\.try_wait.*\n.*bra.*\n"
+"""A wait for a stage, with the branch that repeats it."""
+
+RELEASE = r"^ +elect\.sync.*\n(?: +\.loc.*\n)?.*mbarrier\.arrive\.shared.*\n"
+
+Edit = Callable[[str], str]
+Replacement = str | Callable[[re.Match[str]], str]
+
+
+@cache
+def right() -> CompiledKernel:
+    """The kernel as it is compiled."""
+    return PROBLEM.compiled("sm_90a")
+
+
+def in_loop(edit: Edit) -> Edit:
+    """An edit of the steady state alone: the loop that leaves one group of products running."""
+
+    def edited(ptx: str) -> str:
+        waits = ptx.index("wgmma.wait_group.sync.aligned 1;")
+        begin = [m.start() for m in re.finditer(r"^\$L\d+:\n", ptx, re.M) if m.start() < waits][-1]
+        end = re.compile(r"^ +bra \$L\d+;\n", re.M).search(ptx, waits)
+        assert end is not None
+        return ptx[:begin] + edit(ptx[begin : end.end()]) + ptx[end.end() :]
+
+    return edited
+
+
+def changing(pattern: str, by: Replacement) -> Edit:
+    """The first match of a pattern, which there has to be."""
+
+    def edited(text: str) -> str:
+        found, count = re.subn(pattern, by, text, count=1, flags=re.M)
+        assert count == 1, pattern
+        return found
+
+    return edited
+
+
+def moved(text: str) -> str:
+    """The release of the values' stage in front of the wait for their product.
+
+    That of the keys' may come early: the producer waits for the stage of values first, and that
+    is released behind both products.
+    """
+    *_, release = re.finditer(RELEASE, text, re.M)
+    rest = text[: release.start()] + text[release.end() :]
+    return changing(r"^( +wgmma\.wait_group\.sync\.aligned 0;\n)", release[0] + r"\1")(rest)
+
+
+def next_barrier(found: re.Match[str]) -> str:
+    """The same arrival, at the barrier of the next stage."""
+    return f"{found[1]}{int(found[2]) + 8}"
+
+
+FAULTS: Mapping[str, tuple[Edit, str]] = {
+    "a wait for a stage is missing": (in_loop(changing(FULL, "")), "race-RAW"),
+    "a wait has the other parity": (
+        in_loop(changing(r"(try_wait.*\], )%r\d+;", r"\g<1>0;")),
+        "race-RAW",
+    ),
+    "a stage is never released": (in_loop(changing(RELEASE, "")), "deadlock"),
+    "another stage is released": (
+        in_loop(changing(r"(mbarrier\.arrive\.shared.*\+)(\d+)", next_barrier)),
+        "barrier-init",
+    ),
+    "a stage is released before the wait for its reader": (in_loop(moved), "race-WAR"),
+    "a wait leaves one product too many": (
+        in_loop(changing(r"wait_group\.sync\.aligned 1;", "wait_group.sync.aligned 2;")),
+        "wgmma-wait",
+    ),
+    "the last wait leaves a product": (
+        in_loop(changing(r"wait_group\.sync\.aligned 0;", "wait_group.sync.aligned 1;")),
+        "wgmma-wait",
+    ),
+    "a load fills the next stage": (
+        changing(r"(shared::cluster\.global.*\[%r\d+\+)1024\]", r"\g<1>9216]"),
+        "race-RAW",
+    ),
+    "a load announces no bytes": (
+        changing(r"(mbarrier\.arrive)\.expect_tx(\S* _, \[%r\d+\+\d+\]), 8192;", r"\1\2;"),
+        "race-RAW",
+    ),
+    "the reader has a stage too few": (
+        in_loop(changing(r"(setp\.eq\.s32.*, )4;", r"\g<1>3;")),
+        "deadlock",
+    ),
+}
+"""Edits of the PTX, and what the emulator calls them."""
+
+
+def found_in(ptx: str) -> set[str]:
+    """The kinds of findings of a run in which operations complete late."""
+    kernel = right()
+    arguments = held(kernel.parameters, PROBLEM.arguments())
+    run = emulate(ptx, kernel.abi, arguments, PROBLEM.grid, order="lazy")
+    return {one.kind for one in run.findings}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_planted_fault_is_found(name: str) -> None:
+    edit, kind = FAULTS[name]
+    assert kind in found_in(edit(right().ptx))
+
+
+def test_the_schedule_as_it_is_has_none() -> None:
+    assert not found_in(right().ptx)
