@@ -12,7 +12,7 @@ elements makes the fewest of these.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -60,36 +60,47 @@ def converted_in_chunks(
     chunks = _chunks_of(tile.layout, plan.target, plan.elem_bits, limit)
     offset = allocate_scratch(e, op, chunks.size, 8 * ACCESS_BYTES)
     pointer = e.insert(GetDynSmemOp(offset, i8, 8 * ACCESS_BYTES)).result
-    found: list[dict[int, SSAValue]] = [{} for _ in range(chunks.load.transfer.instructions)]
+    found: dict[int, SSAValue] = {}
     for number in range(chunks.count):
         if number:
             synchronize_agent(e)
-        store_by_table(e, pointer, _within(chunks.store, chunks.size, number), tile)
+        store_by_table(e, pointer, within(chunks.store, chunks.size, number), tile)
         synchronize_agent(e)
-        part = _within(chunks.load, chunks.size, number)
+        part = within(chunks.load, chunks.size, number)
         for access, loaded in load_accesses(e, pointer, part, tile.element, digits):
-            found[access][number] = loaded
+            known = found.get(access)
+            found[access] = (
+                loaded if known is None else _merged(e, chunks, (access, number), known, loaded)
+            )
     release_scratch(e, offset)
-    return _elements(e, chunks, found)
+    return _elements(chunks, found)
 
 
-def _elements(
-    e: ThreadBuilder, chunks: _Chunks, found: Sequence[dict[int, SSAValue]]
-) -> list[VectorElement | None]:
-    """Where each register is, of accesses in several rounds by the one that this thread made."""
+def _merged(
+    e: ThreadBuilder, chunks: _Chunks, at: tuple[int, int], known: SSAValue, loaded: SSAValue
+) -> SSAValue:
+    """Return what an access has loaded up to a round: its own vector in threads of that round.
+
+    At once, not behind the last round: an access whose threads have addresses in all of them would
+    keep a vector of each in registers until then.
+    """
+    access, number = at
+    table = chunks.load.addresses(access)
+    index = np.where(table < 0, -1, table // chunks.size)
+    is_new = np.where((index < 0) | (index > number), -1, index == number)
+    return chosen(e, {0: known, 1: loaded}, is_new)
+
+
+def _elements(chunks: _Chunks, found: Mapping[int, SSAValue]) -> list[VectorElement | None]:
+    """Where each register is."""
     elements: dict[int, VectorElement] = {}
-    for access, loaded in enumerate(found):
-        if not loaded:
-            continue
-        table = chunks.load.addresses(access)
-        chunk_index = np.where(table < 0, -1, table // chunks.size)
-        whole = chosen(e, loaded, chunk_index)
+    for access, loaded in found.items():
         registers = chunks.load.registers(access)
-        elements.update({register: (whole, at) for at, register in enumerate(registers)})
+        elements.update({register: (loaded, at) for at, register in enumerate(registers)})
     return [elements.get(register) for register in chunks.load.alias]
 
 
-def _within(moves: Moves, size: int, number: int) -> Moves:
+def within(moves: Moves, size: int, number: int) -> Moves:
     """The same accesses by the threads whose address is in a range, relative to its begin."""
     before = number * size
     addresses = moves.transfer.addresses - before
@@ -107,7 +118,7 @@ def _chunks_of(source: RegisterLayout, target: RegisterContents, bits: int, limi
     )
     best, least = None, float("inf")
     for buffer in candidates(source, target, bits):
-        found = [_vectors(side, buffer) for side in sides]
+        found = [vector_accesses(side, buffer) for side in sides]
         store, load = found
         if store is None or load is None:
             continue
@@ -122,7 +133,7 @@ def _chunks_of(source: RegisterLayout, target: RegisterContents, bits: int, limi
     return best
 
 
-def _vectors(side: Side, buffer: Buffer) -> Transfer | None:
+def vector_accesses(side: Side, buffer: Buffer) -> Transfer | None:
     """The cheapest accesses that threads may leave out one by one; matrices are of whole warps."""
     vectors: Iterator[Transfer] = (
         transfer for transfer in side.transfers(buffer) if "matrix" not in transfer.instruction

@@ -6,7 +6,8 @@ registers per thread of a warp that reads all of it. So each step along K loads 
     in shared memory      ldmatrix or ld.shared of the step's rows, straight from the tile
     in registers          exchanged through scratch once, then loaded by step (or at once if small)
     a splat, or owned     no memory: registers are renamed
-    where memory is scarce: converted in chunks, kept in registers for all steps
+    where memory is scarce: exchanged by ranges of K (`operands_by_ranges.py`); small ones converted
+                            in chunks, kept in registers for all steps
 
 The loads of a step are planned by the layout library on the actual addresses of its elements, so
 swizzles and transposes need no case of their own.
@@ -14,12 +15,10 @@ swizzles and transposes need no case of their own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 
-import numpy as np
-from numpy.typing import NDArray
 from xdsl.dialects.builtin import i8
 from xdsl.ir import Attribute, SSAValue
 
@@ -31,8 +30,6 @@ from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.convert.buffers import Buffer
 from tileas_xdsl.layout.convert.shared import SharedPlan
 from tileas_xdsl.layout.integers import align_up
-from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES
-from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import (
@@ -42,8 +39,16 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     Splat,
 )
 from tileas_xdsl.threads.convert.register_conversion import converted, exceeds_limit, plan_of
+from tileas_xdsl.threads.dot.operand_fragments import (
+    SMEM_ALIGNMENT,
+    Ints,
+    Operand,
+    Side,
+    Slice,
+    operand_in_registers,
+)
+from tileas_xdsl.threads.dot.operands_by_ranges import Ranged, exchanged_by_ranges
 from tileas_xdsl.threads.pipeline.warp_allocation import Agent
-from tileas_xdsl.threads.registers.register_array import RegisterFile, VectorElement
 from tileas_xdsl.threads.registers.register_tile import in_registers
 from tileas_xdsl.threads.smem.scratch_allocation import allocate_scratch
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
@@ -56,48 +61,8 @@ from tileas_xdsl.threads.smem.table_driven_copy import (
     store_by_table,
 )
 
-SMEM_ALIGNMENT = 8 * ACCESS_BYTES
-"""Alignment of operands in shared memory in bytes: one row of all banks."""
-
 SMALL_BITS = 1024
 """Bits of an operand per thread up to which it is loaded all at once."""
-
-Ints = NDArray[np.int64]
-
-Slice = Sequence[VectorElement | None]
-"""The registers of an operand in one step along K."""
-
-
-@dataclass(frozen=True)
-class Side:
-    """Operand A or B of a product, under a tiling."""
-
-    tiling: Tiling
-    of_b: bool
-
-    def layout(self, depth: int) -> RegisterLayout:
-        """Return the register layout of a number of elements along K."""
-        return self.tiling.right(depth) if self.of_b else self.tiling.left(depth)
-
-    @property
-    def step(self) -> RegisterLayout:
-        """The register layout of one step along K."""
-        return self.layout(self.tiling.step)
-
-    def part(self, bits: Ints, k: int) -> Ints:
-        """Return the part of a table of the whole tile that step `k` multiplies."""
-        depth = self.tiling.step
-        of_step = slice(k * depth, (k + 1) * depth)
-        return bits[..., of_step, :] if self.of_b else bits[..., of_step]
-
-
-@dataclass(frozen=True)
-class Operand:
-    """The register fragments of operand A or B, by k-step."""
-
-    element: Attribute
-    slice: Callable[[int], Slice]
-    """Return the registers of a step, loaded now."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +83,9 @@ def operands_of(
     e: ThreadBuilder, op: DotOp | AsyncDotOp, tiling: Tiling
 ) -> tuple[Operand, Operand]:
     """Return A and B of a product; the caller needs no further barrier to read them."""
-    found = [_operand(e, op, Side(tiling, of_b)) for of_b in (False, True)]
+    found = exchanged_by_ranges(
+        e, op, [_operand(e, op, Side(tiling, of_b)) for of_b in (False, True)]
+    )
     exchanges = [one for one in found if isinstance(one, Exchange)]
     if not exchanges:
         left, right = (one for one in found if isinstance(one, Operand))
@@ -133,28 +100,22 @@ def operands_of(
     return left, right
 
 
-def _operand(e: ThreadBuilder, op: DotOp | AsyncDotOp, side: Side) -> Operand | Exchange:
+def _operand(e: ThreadBuilder, op: DotOp | AsyncDotOp, side: Side) -> Operand | Exchange | Ranged:
     value = op.b if side.of_b else op.a
     found = e.get(value)
     if isinstance(found, PendingTile | SharedTile):
         return _in_memory(e, value, side)
     whole = side.layout(side.tiling.extents.k)
     if isinstance(found, Splat):
-        return _in_registers(in_registers(e, op, value, whole), e, side.tiling.steps)
+        return operand_in_registers(e, in_registers(e, op, value, whole), side.tiling.steps)
     tile = in_registers(e, op, value)
     plan = plan_of(tile.layout, whole, bits_of(tile.element))
-    if isinstance(plan, SharedPlan) and not exceeds_limit(e, plan):
-        return Exchange(tile, plan, side)
-    return _in_registers(converted(e, op, tile, whole), e, side.tiling.steps)
-
-
-def _in_registers(tile: RegisterTile, e: ThreadBuilder, steps: int) -> Operand:
-    """Return a tile in the operand's own layout: a step is a range of its registers."""
-    file, count = RegisterFile.of(e, tile), tile.layout.values // steps
-    return Operand(
-        tile.element,
-        lambda k: [file.vector_element(k * count + register) for register in range(count)],
-    )
+    if isinstance(plan, SharedPlan):
+        if not exceeds_limit(e, plan):
+            return Exchange(tile, plan, side)
+        if plan.target.values * plan.elem_bits > SMALL_BITS:
+            return Ranged(tile, side)
+    return operand_in_registers(e, converted(e, op, tile, whole), side.tiling.steps)
 
 
 def _in_memory(e: ThreadBuilder, value: SSAValue, side: Side) -> Operand:
