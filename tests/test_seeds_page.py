@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 
 ROOT = Path(__file__).parents[1]
-STATES = ("done", "refused", "open", "cannot happen here", "not here", "read", "described")
+STATES = ("done", "refused", "open", "cannot happen here", "not here", "read", "described", "loads")
 
 
 class Row(NamedTuple):

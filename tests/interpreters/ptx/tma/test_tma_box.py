@@ -1,8 +1,11 @@
 """Boxes of tensor maps against a model that moves one element at a time."""
 
+import json
 from dataclasses import replace
 from itertools import product
 from math import prod
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -147,10 +150,43 @@ def test_rows_are_gathered_and_scattered() -> None:
     ("m", "message"),
     [
         (TensorMap("u8", 0, (64, 8), (64,), (32, 8), swizzle="64B"), "shorter than the 64"),
-        (TensorMap("u8", 0, (32, 8, 8), (32, 256), (32, 4, 4), interleave="16B"), "interleave"),
+        (TensorMap("u8", 0, (32, 8, 8), (32, 256), (32, 4, 4), interleave="16B"), "interleaved"),
+        (TensorMap("u16", 0, (32, 8, 8), (32, 256), (8, 8, 4), interleave="16B"), "8 channels"),
         (TensorMap("b4x16_p64", 0, (128, 8), (64,), (128, 8), swizzle="128B"), "b4x16_p64"),
     ],
 )
 def test_what_is_not_modelled_is_refused(m: TensorMap, message: str) -> None:
     with pytest.raises(Fault, match=message):
         Box(m, gather=False)
+
+
+INTERLEAVED = json.loads(
+    (Path(__file__).parents[1] / "data/interleaved_copies_h200.json").read_text(encoding="utf-8")
+)
+"""Copies through interleaved maps as an H200 made them: the first element of each granule.
+
+Elements count up from 0; -1 is a granule of zeros, -2 of NaN.
+"""
+
+
+@pytest.mark.parametrize("case", INTERLEAVED, ids=range(len(INTERLEAVED)))
+def test_vectors_of_interleaved_tensors_as_an_h200_moves_them(case: dict[str, Any]) -> None:
+    case = dict(case)
+    at, granules, nan = case.pop("at"), case.pop("granules"), case["nan_fill"]
+    memory = GlobalMemory()
+    buffer = memory.add("x", np.arange(1 << 16, dtype=np.uint16).view(np.uint8))
+    fields = {k: tuple(v) if isinstance(v, list) else v for k, v in case.items()}
+    m = TensorMap("f16" if nan else "u16", buffer.base, **fields)
+    assert list(problems(m)) == []
+    box = Box(m, gather=False)
+    shared = np.zeros((box.size // 16 + 64, 8), np.uint16)
+    shared[np.ravel(box.locations(0)[0])] = box.read(memory, at).view(np.uint16).reshape(-1, 8)
+    for found, first in zip(shared, granules, strict=False):
+        outside = {-1: [0] * 8, -2: [0x7FF7] * 8}
+        assert found.tolist() == outside.get(first, [*range(first, first + 8)])
+
+
+def test_stores_through_interleaved_maps_are_refused() -> None:
+    m = TensorMap("u16", 0, (8, 6, 5), (16, 96), (8, 3, 2), interleave="16B")
+    with pytest.raises(Fault, match="stores through interleaved maps"):
+        Box(m, gather=False).write(GlobalMemory(), (0, 0, 0), np.zeros(256, np.uint8))

@@ -25,6 +25,14 @@ from tileas_xdsl.target.tma.tensor_map_bytes import decode
 GATHERED_ROWS = 4
 """Row indices of a gather4 or scatter4."""
 
+VECTORS = {"16B": 16, "32B": 32}
+"""The bytes that the innermost dimension of an interleaved tensor counts."""
+
+MEASURED_CHANNELS = 4
+"""The most channels of a box of an interleaved tensor that was measured; all move one slice."""
+
+HALF_BITS = 16
+
 FILLING_NAN = 0x7FF7
 """The 16-bit pattern of the NaN fill out of bounds, for every type (measured on an H200)."""
 
@@ -44,9 +52,9 @@ class Box:
         m = self.map = tensor_map
         refuse_unsupported(m)
         bits = ELEMENTS[m.element].bits
-        self.unit = max(bits // 8, 1)
+        self.unit = VECTORS.get(m.interleave, max(bits // 8, 1))
         pack = 2 if bits == 4 else 1
-        counts = m.counts
+        counts = _counts(m)
         inner = counts[0] // pack
         outer = [*counts[:0:-1]]
         if gather:
@@ -66,6 +74,8 @@ class Box:
 
     def _check_rows(self) -> None:
         swizzle = BYTE_SWIZZLES[self.mode]
+        if self.map.interleave != "none":
+            return  # Rows of vectors are as long as they are; granules move by their addresses.
         span = {"none": 0, "32B": 32, "64B": 64}.get(self.mode, 128)
         if swizzle.bits and self.row_bytes != span and self.rows > 1:
             raise Fault(
@@ -118,6 +128,8 @@ class Box:
 
         Rows are written in whole granules: returns how many bytes behind the end of each row.
         """
+        if self.map.interleave != "none":
+            raise Fault("unsupported", "stores through interleaved maps were measured nowhere")
         if self.gather:
             behind = 0
             for i, row in enumerate(at[1:]):
@@ -242,14 +254,40 @@ def _rows(
     return starts, size
 
 
+def _counts(m: TensorMap) -> tuple[int, ...]:
+    """Return the elements, or vectors of an interleaved tensor, along each dimension of a box.
+
+    Interleaved tensors (NC/8DHWC8, NC/16DHWC16) have the slices of channels next to the batch, and
+    a box has an extent of channels there.  What fits a vector is one slice, as an H200 moves it.
+    """
+    if m.interleave == "none":
+        return m.counts
+    *inner, _, batch = m.counts
+    return (*inner, 1, batch)
+
+
 def refuse_unsupported(m: TensorMap) -> None:
     """Fault on tensor maps with features that are not modelled."""
     if m.interleave != "none":
-        raise Fault("unsupported", f"tensor maps with interleave {m.interleave} are not modelled")
+        _refuse_interleaved(m)
     if m.element in _UNSUPPORTED:
         raise Fault("unsupported", f"tensor maps of {m.element} are not modelled")
     if m.swizzle not in BYTE_SWIZZLES:
         raise Fault("unsupported", f"swizzle {m.swizzle} of tensor maps is not modelled")
+
+
+def _refuse_interleaved(m: TensorMap) -> None:
+    """Fault on what was not measured: other elements than those of 16 bits, boxes of slices."""
+    if m.pixels is not None:
+        raise Fault("unsupported", "columns of pixels of interleaved tensors are not modelled")
+    if ELEMENTS[m.element].bits != HALF_BITS:
+        raise Fault("unsupported", f"interleaved tensors of {m.element} are not modelled")
+    if m.box[-2] > MEASURED_CHANNELS:
+        raise Fault(
+            "unsupported",
+            f"boxes of {m.box[-2]} channels of an interleaved tensor are not modelled, only up to "
+            f"{MEASURED_CHANNELS}",
+        )
 
 
 def filling(m: TensorMap, shape: tuple[int, ...]) -> Array:
