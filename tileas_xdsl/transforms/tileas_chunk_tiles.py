@@ -14,8 +14,11 @@ from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
 
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAttr
+from tileas_xdsl.dialects.nv_tileaa.memory.tokens import JoinMemTokenOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.transforms.chunk_tiles.phase_loops import run_in_phases
@@ -71,6 +74,7 @@ class TileasChunkTiles(ModulePass):
             if not _is_too_large(kernel, target):
                 continue
             separate_constants(kernel)
+            _drop_joins(kernel)
             for _ in range(MAX_ITERATIONS):
                 found = plan_unrolled(kernel, target)
                 if found is None:
@@ -93,6 +97,17 @@ def _run_in_loops(kernel: func.FuncOp, target: Target) -> None:
     phases = plan_phases(kernel, target)
     if phases is not None:
         run_in_phases(phases)
+
+
+def _drop_joins(kernel: func.FuncOp) -> None:
+    """Wait for a token itself where it is joined with those of nothing."""
+    for op in list(kernel.walk()):
+        if not isinstance(op, JoinMemTokenOp):
+            continue
+        left = [token for token in op.operands if not isinstance(token.owner, CreateNoneOp)]
+        if len(left) == 1:
+            op.results[0].replace_all_uses_with(left[0])
+            Rewriter.erase_op(op)
 
 
 def _is_too_large(kernel: func.FuncOp, target: Target) -> bool:

@@ -168,10 +168,13 @@ func.func @phases(%a: memref<1x65536xf16>, %b: memref<1x65536xf16>) attributes {
 
 // -----
 
-// The store waits for the whole load: no chunk may be loaded again behind it.
+// The store waits for the load of the place that it writes: so does each chunk's, in the last phase.
 
 // CHECK-LABEL: @in_place
-// CHECK-NOT:   scf.for
+// CHECK:       nv_tileas.reduce
+// CHECK:       scf.for
+// CHECK:         %{{.*}}, %[[LOADED:.*]] = nv_tileas.tiled_load {{.*}} -> tensor<1x8192xf16>
+// CHECK:         nv_tileas.tiled_store {{.*}} after %[[LOADED]]
 func.func @in_place(%a: memref<1x65536xf16>) attributes {
     nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
   %none = nv_tileas.create_none : !nv_tileaa.mem_token
@@ -191,5 +194,34 @@ func.func @in_place(%a: memref<1x65536xf16>) attributes {
   }
   %y = arith.mulf %x, %w : tensor<1x65536xf16>
   %stored = nv_tileas.tiled_store %y, %from[%zero, %zero] after %loaded : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<1x65536xf16>, !nv_tileas.tiled_view<1x65536xf16, gmem> -> !nv_tileaa.mem_token
+  func.return
+}
+
+// -----
+
+// The store waits for the whole load, and writes another place, which may be loaded again behind it.
+
+// CHECK-LABEL: @elsewhere
+// CHECK-NOT:   scf.for
+func.func @elsewhere(%a: memref<1x131072xf16>) attributes {
+    nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %none = nv_tileas.create_none : !nv_tileaa.mem_token
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %from = nv_tileas.view %a : memref<1x131072xf16> -> !nv_tileas.tiled_view<1x65536xf16, gmem>
+  %x, %loaded = nv_tileas.tiled_load %from[%zero, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<1x65536xf16, gmem> -> tensor<1x65536xf16>, !nv_tileaa.mem_token
+  %s = nv_tileas.reduce %x {axis = 1 : i32} : tensor<1x65536xf16> -> tensor<1xf16> {
+  ^bb0(%p: f16, %q: f16):
+    %r = arith.addf %p, %q : f16
+    nv_tileas.yield %r : f16
+  }
+  %w = nv_tileas.generate : tensor<1x65536xf16> {
+  ^bb0(%i: index, %j: index):
+    %at = arith.constant 0 : index
+    %e = tensor.extract %s[%at] : tensor<1xf16>
+    nv_tileas.yield %e : f16
+  }
+  %y = arith.mulf %x, %w : tensor<1x65536xf16>
+  %stored = nv_tileas.tiled_store %y, %from[%zero, %one] after %loaded : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<1x65536xf16>, !nv_tileas.tiled_view<1x65536xf16, gmem> -> !nv_tileaa.mem_token
   func.return
 }

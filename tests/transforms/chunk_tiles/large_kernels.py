@@ -60,3 +60,12 @@ def standardized(x, weights, y, largest, rows: Extent, columns: Extent):
     ct.store(largest, index=(0, 0), tile=ct.max(centred, axis=1, keepdims=True))
     weight = ct.load(weights, index=(0,), shape=(columns,), padding_mode=ct.PaddingMode.ZERO)
     ct.store(y, index=(0, 0), tile=centred * ct.rsqrt(variance) * weight)
+
+
+@ct.kernel
+def softmax_in_place(x, columns: Extent):
+    """Of each row; the store waits for the load of its row."""
+    i = ct.bid(0)
+    tile = ct.load(x, index=(i, 0), shape=(1, columns), padding_mode=ct.PaddingMode.NEG_INF)
+    powers = ct.exp(tile - ct.max(tile, axis=1, keepdims=True))
+    ct.store(x, index=(i, 0), tile=powers / ct.sum(powers, axis=1, keepdims=True))

@@ -59,6 +59,15 @@ def test_rows_too_long_for_registers_run_in_phases(target: str) -> None:
     assert kernel.assemble().spills == 0
 
 
+@needs_ptxas
+def test_rows_that_are_written_in_place_run_in_phases_too() -> None:
+    x = np.random.default_rng(8).standard_normal((2, 33000)).astype(np.float32)
+    kernel = tileas.compile(kernels.softmax_in_place, x, 65536, target="sm_90a")
+    assert kernel.assemble().spills == 0
+    for found in (kernel.emulate(x, 65536, grid=(2, 1, 1)), kernel.simulate(x, 65536, grid=2)):
+        np.testing.assert_allclose(found.arrays[0], softmax(x), rtol=1e-4)
+
+
 @pytest.mark.parametrize("target", ["sm_90a", "sm_100a"])
 def test_two_exchanges_of_128_kib_share_memory(target: str) -> None:
     """Before and behind a scan, each through a buffer of the whole tile; a block has 227 KiB."""

@@ -11,6 +11,7 @@ Threads combine what they have; lanes and warps exchange once behind the loop, n
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from xdsl.dialects import arith, scf, tensor
@@ -71,8 +72,9 @@ class _PhaseLoop:
         self.plan = plan
         self.phase = phase
         self.clones: dict[SSAValue, SSAValue] = {}
+        inside = {op for one in plan.phases for op in one.operations}
         self.accesses = [
-            op for op in phase.operations if isinstance(op, ACCESSES) and _is_awaited(op)
+            op for op in phase.operations if isinstance(op, ACCESSES) and _is_awaited(op, inside)
         ]
 
     def insert_before(self, end: Operation) -> None:
@@ -139,9 +141,11 @@ class _PhaseLoop:
         return made.results[0]
 
 
-def _is_awaited(op: Operation) -> bool:
+def _is_awaited(op: Operation, inside: AbstractSet[Operation]) -> bool:
     """Whether an access outside of the phases is ordered after one of them."""
-    return isinstance(op, ACCESSES) and op.out_token is not None and bool(op.out_token.uses)
+    if not isinstance(op, ACCESSES) or op.out_token is None:
+        return False
+    return any(use.operation not in inside for use in op.out_token.uses)
 
 
 def _wide(element: Attribute) -> Attribute:

@@ -21,13 +21,13 @@ from xdsl.dialects import arith, func, scf, tensor
 from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import Block, Operation, SSAValue
 
-from tileas_xdsl.dialects.ir_queries import is_side_effect_free
+from tileas_xdsl.dialects.ir_queries import constant_integer, is_side_effect_free
 from tileas_xdsl.dialects.nv_tileas.compute.combiners import identity_of
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
 from tileas_xdsl.dialects.nv_tileas.memory.atomics import AtomicRmwOp
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp
-from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.queries import KernelFacts
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, GenerateOp, ViewOp
@@ -185,12 +185,46 @@ def _is_phase_operation(op: Operation, tiles: Tiles, block: Block, inside: set[O
 
 
 def _is_unordered(op: Operation, inside: set[Operation]) -> bool:
-    """Whether tokens alone order an access, and with none of the same phases."""
+    """Whether tokens alone order an access, and with none of the same phases.
+
+    A store may wait for the load of its own place: each chunk is loaded before it is stored.
+    """
     assert isinstance(op, ACCESSES)
-    if op.token is None or op.token.owner in inside:
+    if op.token is None:
+        return False
+    before = op.token.owner
+    if before in inside and not is_behind_its_load(op, before):
         return False
     users = () if op.out_token is None else [use.operation for use in op.out_token.uses]
-    return not any(user in inside for user in users)
+    return all(user not in inside or is_behind_its_load(user, op) for user in users)
+
+
+def is_behind_its_load(store: Operation, load: Operation | Block) -> bool:
+    """Whether a store waits for a load of the same tile of an array, and nothing for the store."""
+    if not isinstance(store, TiledStoreOp) or not isinstance(load, TiledLoadOp):
+        return False
+    if store.token is not load.out_token or (store.out_token and store.out_token.uses):
+        return False
+    views = store.view.owner, load.view.owner
+    return (
+        isinstance(views[0], ViewOp)
+        and isinstance(views[1], ViewOp)
+        and views[0].source is views[1].source
+        and store.view.type == load.view.type
+        and all(map(_are_equal, store.coords, load.coords))
+    )
+
+
+def _are_equal(a: SSAValue, b: SSAValue) -> bool:
+    """Whether two coordinates are the same number, as far as casts and constants say."""
+    if a is b or (constant_integer(a) is not None and constant_integer(a) == constant_integer(b)):
+        return True
+    casts = a.owner, b.owner
+    return (
+        isinstance(casts[0], arith.IndexCastOp)
+        and isinstance(casts[1], arith.IndexCastOp)
+        and _are_equal(casts[0].input, casts[1].input)
+    )
 
 
 def _may_be_reordered(op: Operation) -> bool:
@@ -236,20 +270,25 @@ def _phase(
     reductions = [op for op in of_level if isinstance(op, ReduceOp) and crosses(op, tiles)]
     needed: set[Operation] = {op for op in of_level if isinstance(op, WRITES)}
     for op in reversed(inside):
-        is_needed = op in needed or op in reductions
-        if is_needed:
+        if op in needed or op in reductions:
             needed.update(
                 made
                 for value in _read(op)
                 if value in tiles and not isinstance(made := value.owner, Block)
             )
+        if op in needed and isinstance(op, WRITES) and op.token is not None:
+            needed.update(made for made in inside if made is op.token.owner)
     ordered = [op for op in inside if op in needed]
     return Phase(ordered, reductions)
 
 
 def _may_load_again(phases: Sequence[Phase]) -> bool:
-    """Whether nothing is ordered after what more than one phase loads."""
+    """Whether nothing but stores of the last phase is ordered after what several phases load."""
     loads = [op for phase in phases for op in phase.operations if isinstance(op, LOADS)]
+    last = {op: n for n, phase in enumerate(phases) for op in phase.operations}
     return not any(
-        loads.count(op) > 1 and op.out_token is not None and op.out_token.uses for op in loads
+        last.get(use.operation, -1) < last[op]
+        for op in loads
+        if loads.count(op) > 1 and op.out_token is not None
+        for use in op.out_token.uses
     )
