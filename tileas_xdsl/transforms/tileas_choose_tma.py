@@ -1,4 +1,18 @@
-"""The pass `tileas-choose-tma`: load dot operands and store accumulators by TMA."""
+"""Decide which accesses TMA does: loads of dot operands, stores of accumulators, rows by numbers.
+
+One elected thread starts a TMA copy of a whole tile between global and shared memory, so operands
+take no registers and no address arithmetic. It needs a tensor map, which the launch can encode
+only if base, extents and strides of the array follow from kernel arguments and are aligned. What
+is refused is marked with the reason.
+
+    %x = tiled_load %va {atom = ldg}           %x = tiled_load %va {atom = tma_load_2d} : smem
+    %sx = convert_layout %x : smem        ->
+    %y = tiled_load %vb {allow_tma = false}    %y = tiled_load %vb {not_by_tma = "allow_tma is ..."}
+    %sum = dot %sx, ...                        %sum = dot %x, ...
+    tiled_store %sum, %vc {atom = stg}         %staging = alloc_tensor : smem
+                                               copy %sum, %staging
+                                               tiled_store %staging, %vc {atom = tma_store_2d}
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,17 @@
-"""A PrimFunc of TileLang, right after tracing, as a module with one `tl` kernel."""
+"""A PrimFunc of TileLang, right after tracing, as a module with one `tl` kernel.
+
+The trace is TVM's IR before any pass of TileLang: a graph of nodes of `tirx` and calls of `tl`.
+Each has one counterpart in the dialect `tl`, written in one walk; `T.Kernel` becomes `tl.kernel`:
+
+    with T.Kernel(2, 2, threads=128) as (bx, by):      tl.kernel (%bx, %by) in (2, 2) threads(128) {
+        c = T.alloc_fragment((64, 64), "float32")        %c = tl.alloc_fragment
+        for k in T.Pipelined(2, num_stages=2):     ->    tl.pipelined %6 = %3 to %5 stages(2) {
+            T.copy(A[by * 64, k * 32], a)                  tl.copy %A[%8, %10] to %a[%11, %12] ...
+            T.gemm(a, b, c)                                tl.gemm %a, %b, %c
+        for i, j in T.Parallel(64, 64):                  tl.parallel (%19, %20) in (64, 64) {
+
+What has none (barriers by hand, tensor memory by hand) is refused at its line of Python.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,15 @@
-"""Statements of a traced kernel: loops, branches, stores, names of values, tile operations."""
+"""Statements of a traced kernel: loops, branches, stores, names of values, tile operations.
+
+A kernel of `tl` says what a block does, TileLang also what a thread does. Each statement is read in
+one of three ways:
+
+    of the block            tile operations, loops and branches    as they are
+    of an iteration         what T.Parallel contains               in the body of tl.parallel
+    of each thread          what names `T.get_thread_binding()`    see `thread_programs`
+
+A store outside of any T.Parallel, `S[0] = partial[0] + partial[1]`, is a parallel loop of one
+iteration, as a block does it once.
+"""
 
 from __future__ import annotations
 

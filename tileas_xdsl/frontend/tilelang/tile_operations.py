@@ -1,4 +1,14 @@
-"""Tile operations: copies, fills, products, reductions, scans and atomic updates of regions."""
+"""Tile operations: copies, fills, products, reductions, scans and atomic updates of regions.
+
+TileLang's operations take regions of buffers, those of `tl` mostly whole buffers: a part of an
+operand is copied to a buffer of its own first. `T.copy(A[by * 64, k * 32], a)` becomes
+
+    tl.copy %A[%8, %10] to %a[%11, %12] extents(64, 32)
+        : memref<128x64xf16> to memref<64x32xf16, #tl<space shared>>
+
+and a copy that `tl.copy` cannot state (buffers of a thread, elements without a conversion, or
+inside T.Parallel) becomes a loop over its elements.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,17 @@
-"""Legality of an opcode on a target, with a sentence that gives the reason."""
+"""Legality of an opcode on a target, with a sentence that gives the reason.
+
+An opcode may have several forms. One is allowed if it has that many operands, the target meets its
+requirement, and the module's PTX version is new enough; what fails for all forms is the reason:
+
+>>> from tileas_xdsl.target.arch import TARGETS
+>>> hopper = TARGETS["sm_90a"]
+>>> refusal("add.s32", 2, hopper, (8, 0))
+'add takes 3 operands, not 2'
+>>> refusal("tcgen05.fence::before_thread_sync", 0, hopper, (8, 6))
+'tcgen05.fence::before_thread_sync needs sm_100a; the target is sm_90a'
+>>> refusal("mbarrier.try_wait.parity.shared::cta.b64", 3, hopper, (7, 0))
+'mbarrier.try_wait.parity.shared::cta.b64 needs .version 7.8; the module has 7.0'
+"""
 
 from __future__ import annotations
 

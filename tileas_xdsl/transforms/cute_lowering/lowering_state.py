@@ -1,4 +1,10 @@
-"""The state of the lowering to LLVM: insertion point, value mapping, packed structs."""
+"""The state of the lowering to LLVM: insertion point, value mapping, packed structs.
+
+A value of `cute` has static parts, which are in its type, and dynamic ones, which an LLVM struct
+carries: a view of layout `(?,64):(?,1)` is a pointer, an extent and a stride; one of
+`(8,64):(64,1)` is a pointer alone. Parts are extracted where they are needed, once in a block, and
+never from a struct that was packed in the same block, whose parts are known.
+"""
 
 from __future__ import annotations
 

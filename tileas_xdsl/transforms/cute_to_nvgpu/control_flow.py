@@ -1,4 +1,17 @@
-"""Carry written registers through `scf`: as loop-carried values, or as results of branches."""
+"""Carry written registers through `scf`: as loop-carried values, or as results of branches.
+
+`cute` writes registers in place, `cute.fragment` has values: promotion to SSA, as mem2reg does, of
+whole allocations and through structured control flow, where no dominance frontier is needed: a
+loop carries, and a branch gives, every allocation that is written inside and made outside.
+
+    scf.for %i = ... {                          %4 = scf.for %i = ... iter_args(%5 = %3) {
+      scf.if %p {                                 %6 = scf.if %p -> (vector<2xf32>) {
+        cute.memref.store(%r, %second, %x)   ->     %8 = cute.fragment.make %7, %1
+      }                                             scf.yield %8
+    }                                             } else { scf.yield %5 }
+                                                  scf.yield %6
+                                                }
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,11 @@
-"""Read and write elements of views as fragments, in registers or memory."""
+"""Read and write elements of views as fragments, in registers or memory.
+
+A view is a pointer and a layout from coordinates to offsets. In registers, the offsets choose
+elements of the fragment that is the allocation's value now. In memory, elements that follow one
+another are one vector access: of a view `(2,4):(4,1)` the elements 0, 2, 4, 6 (colexicographic)
+have the offsets 0, 1, 2, 3, and are one load of `vector<4>`. A swizzle keeps aligned pieces of
+`2^base` bytes together, so runs are cut there.
+"""
 
 from __future__ import annotations
 

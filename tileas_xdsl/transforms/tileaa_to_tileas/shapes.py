@@ -1,4 +1,17 @@
-"""Convert operations that move elements to `view`, `expand_dims`, `splat` or `generate`."""
+"""Convert operations that move elements to `view`, `expand_dims`, `splat` or `generate`.
+
+`generate` has a body that computes one element from its coordinates, so that a move is an index
+expression, which later fuses with what reads it:
+
+    %b = nv_tileaa.broadcast %t        ->  %b = nv_tileas.generate : tensor<4x8xf32> {
+      : tensor<1x8xf32>                    ^bb0(%i: index, %j: index):
+        -> tensor<4x8xf32>                   %z = arith.constant 0 : index
+                                             %e = tensor.extract %t[%z, %j] : tensor<1x8xf32>
+                                             nv_tileas.yield %e : f32
+                                           }
+
+Operations that keep the row-major order of elements (`view`, `expand_dims`) need no body.
+"""
 
 from __future__ import annotations
 

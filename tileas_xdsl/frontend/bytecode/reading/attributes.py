@@ -1,4 +1,10 @@
-"""Decoding of attributes: of the kind that the operation fixes, or self-describing ones."""
+"""Decoding of attributes: of the kind that the operation fixes, or self-describing ones.
+
+An attribute whose kind the operation fixes (a unit, an enumeration, a constant) is written without
+a tag. Where any may stand, a byte says which of the kinds in `_TAGGED` follows, and arrays and
+dictionaries contain tagged ones again. Files are not trusted: each read is bounded, nesting is
+limited by `MAX_NESTING`, and what a verifier refuses is an error at its byte.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""What a block knows of itself, what it prints, and what a program promises or asserts."""
+"""What a block knows of itself, what it prints, and what a program promises or asserts.
+
+`assume` makes a broken promise undefined behavior, which ends the run. `div_by<16, every 4 along
+0>` promises of a tile of i32 that elements 0, 4, 8, ... are multiples of 16 and the others count up
+from them: 32, 33, 34, 35, 48, ... holds. Of pointers, divisor and steps are in bytes.
+"""
 
 from __future__ import annotations
 

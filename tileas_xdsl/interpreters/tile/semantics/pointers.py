@@ -1,4 +1,10 @@
-"""Arrays behind pointers, assumptions, and addresses of globals."""
+"""Arrays behind pointers, assumptions, and addresses of globals.
+
+A pointer is an integer, an address of 64 bits. `make_memref` finds the array that has it and checks
+that the last element is inside: at element 4 of an array of 10 f32, a memref `2x4` of strides
+`[4, 1]` ends at element 4 + 1 * 4 + 3 = 11, which is a fault.  `assume` returns its value, but a
+promise that does not hold is a fault too, since passes rely on it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""Parallel loops: every operation of the body runs once, on all iterations that come to it."""
+"""Parallel loops: every operation of the body runs once, on all iterations that come to it.
+
+A value of the body is an array with an entry for each iteration, and a branch runs its side for
+those whose condition holds: SIMT with a mask, in numpy. As the order of iterations is not defined,
+accesses to memory that some iteration writes are noted and checked when all have run:
+
+    tl.parallel (%i) in (8) { y[%i] = y[%i] + 1 }        each iteration has its element
+    tl.parallel (%i) in (8) { y[%i] = y[(%i + 1) % 8] }  a race: iterations 0 and 1 share y[1]
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,15 @@
-"""Handlers of reductions and scans."""
+"""Handlers of reductions and scans: which of the algorithms of `threads.reduce` lowers one.
+
+The layout of the source decides how much a thread can combine by itself:
+
+    accumulators of wgmma, along rows      in registers, then shuffles among 4 lanes
+    blocked by rows, along rows            in registers, then shuffles, then between warps of a row
+    blocked by rows, along columns         in registers, then an exchange through shared memory
+    one dimension, blocked otherwise       in registers, lanes and warps, to one scalar
+    any other                              along the axis, in the layout of the lines
+
+A body that is no single commutative operation (argmax, say) goes through `_by_any_body`.
+"""
 
 from __future__ import annotations
 
