@@ -21,16 +21,23 @@ from dataclasses import dataclass, field
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, math, scf
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, UnitAttr, f32
-from xdsl.ir import Block, Operation, OpResult, SSAValue, Use
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    ModuleOp,
+    TensorType,
+    UnitAttr,
+    f32,
+)
+from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue, Use
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
 from tileas_xdsl.dialects.ir_queries import enclosing
-from tileas_xdsl.dialects.nv_tileas.attributes import DotOperandEncoding
+from tileas_xdsl.dialects.nv_tileas.attributes import DotOperandEncoding, LinearEncoding
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
+from tileas_xdsl.layout.registers.row_values import row_values
 from tileas_xdsl.target.mma.warp_tiles import accumulator_layout, fits_accumulators, has_whole_rows
 from tileas_xdsl.threads.reduce.lane_sums import LANES_APART, OF_LANES
 
@@ -101,13 +108,13 @@ class _Parts:
         return all(not self._scales_two(value) for value in self.values)
 
     def is_worth_it(self) -> bool:
-        """Whether sums are in a loop, and no whole sum is needed in it.
+        """Whether sums are in a loop, no whole sum is needed in it, and lanes keep their parts.
 
-        A whole sum is one of a tile of one column (see `_whole`), which sums that are carried as
-        lines are not.
+        Sums are carried as tiles of one column, or as lines; those lie as reductions leave them.
         """
-        used = [as_tile(use.operation.operands[use.index].type) for use in self.exits]
-        if any(tile is None or len(tile.get_shape()) != 2 for tile in used):
+        lines = {one.outputs[0].type for one in self.reductions}
+        tiles = [as_tile(value.type) for value in self.values]
+        if any(t is None or (len(t.get_shape()) != 2 and t not in lines) for t in tiles):
             return False
         loops = {enclosing(one, scf.ForOp) for one in self.reductions}
         inside = {loop for loop in loops if loop is not None}
@@ -191,14 +198,30 @@ class _Parts:
 
 
 def _whole(value: SSAValue, like: ReduceOp) -> SSAValue:
-    """The sum of what lanes hold of a tile of one column."""
+    """The sum of what lanes hold of a tile of one column, or of a line."""
     owner = value.owner
     place = InsertPoint.at_start(owner) if isinstance(owner, Block) else InsertPoint.after(owner)
     builder = Builder(place)
-    body = like.body.clone()
-    made = builder.insert(ReduceOp(value, 1, body, result_type=like.outputs[0].type))
+    body, line = like.body.clone(), like.outputs[0].type
+    is_line = value.type == line
+    column = (
+        builder.insert(ExpandDimsOp(value, 1, _column_of(like))).results[0] if is_line else value
+    )
+    made = builder.insert(ReduceOp(column, 1, body, result_type=line))
     made.attributes[OF_LANES] = UnitAttr()
+    if is_line:
+        return made.outputs[0]
     return builder.insert(ExpandDimsOp(made.outputs[0], 1, result_type=value.type)).results[0]
+
+
+def _column_of(reduction: ReduceOp) -> TensorType[Attribute]:
+    """The type of sums of rows as a tile of one column, each where its line has it."""
+    tile = as_tile(reduction.source.type)
+    assert tile is not None
+    assert isinstance(tile.encoding, DotOperandEncoding)
+    layout = row_values(tile.encoding.data, keeps_dimension=True)
+    assert layout is not None, "accumulators have rows"
+    return TensorType(tile.element_type, (tile.get_shape()[0], 1), LinearEncoding(layout))
 
 
 def _carried(loop: scf.ForOp, index: int) -> list[SSAValue]:

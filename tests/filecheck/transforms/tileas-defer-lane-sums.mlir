@@ -68,3 +68,34 @@ func.func @whole(%n: index, %p: tensor<64x16xf32, #acc>, %s: tensor<64x1xf32, #c
   }
   func.return %total, %most : tensor<64x1xf32, #column>, tensor<64x1xf32, #column>
 }
+
+// -----
+
+// Sums that a loop carries as lines: those of blocks of TileLang's text.
+
+#acc = #nv_tileas.dot_operand<"((8,2,4),(2,4,2)):((4@thread,2@value,32@thread),(1@value,1@thread,4@value))">
+#row = #nv_tileas.linear<"((8,2,4),4):((4@thread,1@value,32@thread),1@thread)">
+
+// CHECK-LABEL: func.func @lines
+// CHECK: %[[total:.*]] = scf.for
+// CHECK: nv_tileas.reduce {{.*}}nv_tileas.lanes_apart
+// CHECK: %[[column:.*]] = nv_tileas.expand_dims %[[total]] {axis = 1 : i32} : tensor<64xf32, {{.*}}> -> tensor<64x1xf32, #nv_tileas.linear<"((8,2,4),1,4):((4@thread,1@value,32@thread),0,1@thread)">>
+// CHECK-NEXT: %[[whole:.*]] = nv_tileas.reduce %[[column]] {{.*}}nv_tileas.of_lanes
+// CHECK: math.log2 %[[whole]]
+func.func @lines(%n: index, %p: tensor<64x16xf32, #acc>, %s: tensor<64xf32, #row>) -> tensor<64xf32, #row> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %none = arith.constant dense<0.0> : tensor<64xf32, #row>
+  %total = scf.for %i = %zero to %n step %one iter_args(%t = %none) -> (tensor<64xf32, #row>) {
+    %f = math.exp2 %s : tensor<64xf32, #row>
+    %r = nv_tileas.reduce %p {axis = 1 : i32} : tensor<64x16xf32, #acc> -> tensor<64xf32, #row> {
+    ^bb0(%a: f32, %b: f32):
+      %c = arith.addf %a, %b : f32
+      nv_tileas.yield %c : f32
+    }
+    %next = math.fma %t, %f, %r : tensor<64xf32, #row>
+    scf.yield %next : tensor<64xf32, #row>
+  }
+  %log = math.log2 %total : tensor<64xf32, #row>
+  func.return %log : tensor<64xf32, #row>
+}
