@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from io import StringIO
+from math import isfinite
 from typing import Any
 
-from xdsl.dialects.builtin import LocationAttr, ModuleOp
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    LocationAttr,
+    ModuleOp,
+)
 from xdsl.ir import Attribute, Dialect, Operation, SSAValue
 from xdsl.printer import Printer
 
+from tileas_xdsl.diagnostics.float_bits import (
+    FloatElements,
+    bits_of_float,
+    element_bits,
+    float_of_bits,
+    has_nan,
+)
 from tileas_xdsl.diagnostics.printed_operations import NotesOperations
+
+MAX_ELEMENTS = 100
+"""Of a dense attribute; of longer ones the bytes are printed, as xDSL does."""
 
 
 class AliasPrinter(Printer):
@@ -50,11 +65,45 @@ class AliasPrinter(Printer):
 
     def print_attribute(self, attribute: Attribute) -> None:
         name = self._names.get(attribute)
-        if name is None:
+        if name is not None:
+            self.used[name] = attribute
+            self.print_string(name)
+        elif has_nan(attribute):
+            self._print_bits(attribute)
+            self.print_string(" : ")
+            self.print_attribute(attribute.get_type())
+        else:
             super().print_attribute(attribute)
-            return
-        self.used[name] = attribute
-        self.print_string(name)
+
+    def print_float(self, value: float, type: AnyFloat) -> None:
+        """Print a float as MLIR does: what is no number by its bits, in capitals."""
+        if isfinite(value):
+            super().print_float(value, type)
+        else:
+            self.print_string(f"0x{bits_of_float(value, type):X}")
+
+    def _print_bits(self, dense: FloatElements) -> None:
+        """Print elements of which some are NaN, that xDSL would read as numbers."""
+        type_, bits = dense.get_element_type(), element_bits(dense)
+        values = [float_of_bits(one, type_) for one in bits]
+        self.print_string("dense<")
+        if len(set(bits)) == 1:
+            self.print_float(values[0], type_)
+        elif len(bits) > MAX_ELEMENTS:
+            self.print_string(f'"0x{dense.data.data.hex().upper()}"')
+        else:
+            self._print_elements(values, dense.get_shape() or (len(bits),), type_)
+        self.print_string(">")
+
+    def _print_elements(self, values: Sequence[float], shape: Sequence[int], t: AnyFloat) -> None:
+        self.print_string("[")
+        if len(shape) > 1:
+            size = len(values) // shape[0]
+            rows = [values[at : at + size] for at in range(0, len(values), size)]
+            self.print_list(rows, lambda row: self._print_elements(row, shape[1:], t))
+        else:
+            self.print_list(values, lambda value: self.print_float(value, t))
+        self.print_string("]")
 
     @contextmanager
     def _spelling_out(self, attribute: Attribute) -> Generator[None]:

@@ -218,7 +218,7 @@ class TileasOptMain(xDSLOptMain):
             if self.args.print_debuginfo and self._prints_plain_mlir():
                 dialects = self.ctx.loaded_dialects
                 return text_with_locations(prog, self._aliases, dialects, generic=generic)
-            if self._aliases and self._prints_plain_mlir():
+            if self._prints_plain_mlir():
                 return module_text(prog, self._aliases, self.ctx.loaded_dialects, generic=generic)
             return super().output_resulting_program(prog)
 

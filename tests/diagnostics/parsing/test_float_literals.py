@@ -1,10 +1,12 @@
 """Hexadecimal float literals are bit patterns, as in MLIR, and text parses back to the same bits.
 
-xDSL keeps 8- and 16-bit floats as Python's, where the payload of NaN and its sign get lost.
+xDSL keeps floats as Python's, where the payload of a NaN of 8 and 16 bits gets lost; text that we
+print has all of them.
 """
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
@@ -12,6 +14,8 @@ from support.ir import parse
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr
 
 from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.float_bits import bits_of_float, element_bits
+from tileas_xdsl.printing import module_text
 
 BITS: dict[str, tuple[int, list[int]]] = {
     "f64": (16, [0x7FF0000000000000, 0xFFF0000000000000, 0x7FF8000000000000, 0xFFF8000000000001]),
@@ -52,6 +56,51 @@ def test_bits_stay(form: str, name: str, digits: int, bits: int) -> None:
     again = parse(str(module)).body.block.first_op
     assert again is not None
     assert packed(again.attributes["a"]) == found
+
+
+@pytest.mark.parametrize(
+    ("name", "width"),
+    [
+        ("f16", 16),
+        ("bf16", 16),
+        ("f32", 32),
+        ("f64", 64),
+        ("f8E5M2", 8),
+        ("f8E4M3FN", 8),
+        ("f8E8M0FNU", 8),
+    ],
+)
+def test_text_has_every_bit_pattern(name: str, width: int) -> None:
+    """Signalling and quiet NaN of both signs, all of 8 bits: as attributes, splats and elements."""
+    generator = random.Random(0)
+    count = 256 if width == 8 else 200
+    some = range(256) if width == 8 else [generator.getrandbits(width) for _ in range(100)]
+    exponents = [~(generator.getrandbits(width) >> 12) & (1 << width) - 1 for _ in range(100)]
+    bits = [*some, *(exponents if width > 8 else [])]
+    assert len(bits) == count
+    literals = [f"0x{one:0{width // 4}X}" for one in bits]
+    scalars = ", ".join(f"s{k} = {one} : {name}" for k, one in enumerate(literals))
+    splats = ", ".join(f"d{k} = dense<{one}> : tensor<3x{name}>" for k, one in enumerate(literals))
+    rows = [
+        f"r{k} = dense<[{', '.join(literals[k : k + 4])}]> : tensor<4x{name}>"
+        for k in range(0, count, 4)
+    ]
+    text = f'"test.op"() {{{scalars}, {splats}, {", ".join(rows)}}} : () -> ()'
+    printed = module_text(parse(text), {})
+    again = parse(printed)
+    assert module_text(again, {}) == printed
+    op = again.body.block.first_op
+    assert op is not None
+    for k, pattern in enumerate(bits):
+        scalar, splat = op.attributes[f"s{k}"], op.attributes[f"d{k}"]
+        assert isinstance(scalar, FloatAttr)
+        assert bits_of_float(scalar.value.data, scalar.type) == pattern
+        assert isinstance(splat, DenseIntOrFPElementsAttr)
+        assert {*element_bits(splat)} == {pattern}
+    for k in range(0, count, 4):
+        row = op.attributes[f"r{k}"]
+        assert isinstance(row, DenseIntOrFPElementsAttr)
+        assert element_bits(row) == bits[k : k + 4]
 
 
 @pytest.mark.parametrize("bits", BITS["f32"][1])

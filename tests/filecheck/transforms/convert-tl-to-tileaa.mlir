@@ -46,7 +46,7 @@ func.func @product(%A: memref<256x256xf16>, %B: memref<256x256xf16>, %C: memref<
 // CHECK-LABEL: func.func @rows
 // CHECK: %[[TOKEN:.*]] = nv_tileaa.create_mem_token
 // CHECK: %[[X:.*]] = nv_tileaa.tiled_load
-// CHECK: %[[M:.*]] = nv_tileaa.reduce %[[X]] {axis = 1 : i32, identities = [0xff800000 : f32]}
+// CHECK: %[[M:.*]] = nv_tileaa.reduce %[[X]] {axis = 1 : i32, identities = [0xFF800000 : f32]}
 // CHECK: %[[SCALED:.*]] = arith.mulf %[[M]], {{.*}} : tensor<16xf32>
 // CHECK: %[[COLUMN:.*]] = nv_tileaa.view %[[SCALED]] : tensor<16xf32> -> tensor<16x1xf32>
 // CHECK: %[[WIDE:.*]] = nv_tileaa.broadcast %[[COLUMN]] : tensor<16x1xf32> -> tensor<16x32xf32>

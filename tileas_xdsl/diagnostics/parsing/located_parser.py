@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from math import isnan
 from typing import Any, NoReturn, Protocol, runtime_checkable
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
     UNKNOWN_LOC,
     AnyFloat,
-    ComplexType,
     FileLineColLoc,
     FloatAttr,
+    FloatData,
     FusedLoc,
-    IndexType,
     IntAttr,
-    IntegerType,
     LocationAttr,
     ModuleOp,
     NoneAttr,
@@ -37,13 +36,19 @@ from xdsl.ir import (
     SSAValue,
     TypeAttribute,
 )
-from xdsl.parser import AttrParser, Parser, ParserState, UnresolvedOperand
+from xdsl.parser import Parser, ParserState, UnresolvedOperand
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError, VerifyException
 from xdsl.utils.hints import isa
 from xdsl.utils.lexer import Input, Position, Span
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
 
 from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.float_bits import float_of_bits
+from tileas_xdsl.diagnostics.parsing.bit_patterns import (
+    NEGATIVE_BITS,
+    HexadecimalElement,
+    with_bits,
+)
 from tileas_xdsl.diagnostics.parsing.mlir_wording import mlir_wording
 from tileas_xdsl.diagnostics.parsing.parse_errors import (
     LocatedParseError,
@@ -56,7 +61,6 @@ from tileas_xdsl.diagnostics.parsing.sources import SourceText, remember_source
 from tileas_xdsl.diagnostics.suggest import did_you_mean
 
 _HEXADECIMAL = re.compile(r"-?\s*0[xX][0-9a-fA-F]+")
-_NEGATIVE_BITS = "hexadecimal float literal should not have a leading minus"
 _INTEGER_TYPE = re.compile(r"[su]?i0*(\d+)")
 _WIDEST = (1 << 24) - 1
 """Bits of an integer type, in MLIR."""
@@ -121,6 +125,7 @@ class LocatedParser(Parser):
     _defined_later: dict[SSAValue, SSAValue]
     """By the stand-in for a value that was used first: the value that was defined then."""
     _defined_ahead: set[Position]
+    _bit_patterns: list[HexadecimalElement | None]
     """Where definitions of aliases start that were read before their turn."""
 
     def __init__(
@@ -135,6 +140,7 @@ class LocatedParser(Parser):
         self._first_spans = {}
         self._defined_later = {}
         self._defined_ahead = set()
+        self._bit_patterns = []
         super().__init__(ctx, "", name)
         try:
             self._parser_state = ParserState(_LinearTimeLexer(Input(self.source.text, name)))
@@ -314,16 +320,34 @@ class LocatedParser(Parser):
     def _parse_tensor_literal_element(self) -> Parser._TensorLiteralElement:
         is_hexadecimal = self._hexadecimal() is not None
         element = super()._parse_tensor_literal_element()
-        if is_hexadecimal and isinstance(element.value, int):
-            return _HexadecimalElement(element.is_negative, element.value, element.span)
-        return element
+        if not is_hexadecimal or not isinstance(element.value, int):
+            self._bit_patterns.append(None)
+            return element
+        pattern = HexadecimalElement(element.is_negative, element.value, element.span)
+        self._bit_patterns.append(pattern)
+        return pattern
 
     def parse_optional_builtin_int_or_float_attr(self) -> Any:
         literal = self._hexadecimal()
         found = super().parse_optional_builtin_int_or_float_attr()
-        if isinstance(found, FloatAttr) and literal is not None and literal.text[0] == "-":
-            self.raise_error(_NEGATIVE_BITS, at_position=literal)
-        return found
+        if not isinstance(found, FloatAttr) or literal is None:
+            return found
+        if literal.text[0] == "-":
+            self.raise_error(NEGATIVE_BITS, at_position=literal)
+        type_: AnyFloat = found.type
+        value = float_of_bits(int(literal.text, 16), type_)
+        return FloatAttr.new((FloatData(value), type_)) if isnan(value) else found
+
+    def parse_dense_int_or_fp_elements_attr(self, type: Any) -> Any:
+        """Elements that are bit patterns keep all of their bits."""
+        before, self._bit_patterns = self._bit_patterns, []
+        try:
+            found: Any = super().parse_dense_int_or_fp_elements_attr(type)
+            patterns = self._bit_patterns
+        finally:
+            self._bit_patterns = before
+        has_bits = any(patterns) and isinstance(found.get_element_type(), AnyFloat)
+        return with_bits(found, patterns) if has_bits else found
 
     def _hexadecimal(self) -> Span[str] | None:
         """Return the hexadecimal literal that comes next, with its minus sign, if one does."""
@@ -430,24 +454,6 @@ class LocatedParser(Parser):
         if (number := self._numbers.get(value)) is None:
             number = self._numbers[value] = IntAttr(value)
         return number
-
-
-class _HexadecimalElement(Parser._TensorLiteralElement):  # pyright: ignore[reportPrivateUsage]
-    """An element such as `0xff800000`: of floats it has the bits, where xDSL reads a number.
-
-    Infinities and NaN are printed so, since they have no decimal form.
-    """
-
-    def to_type(
-        self, parser: AttrParser, type: AnyFloat | IntegerType | IndexType | ComplexType
-    ) -> Any:
-        if not isinstance(type, AnyFloat):
-            return super().to_type(parser, type)
-        assert isinstance(self.value, int)
-        if self.is_negative:
-            parser.raise_error(_NEGATIVE_BITS, at_position=self.span)
-        bits = self.value.to_bytes(type.compile_time_size, "little")
-        return next(iter(type.iter_unpack(bits)))
 
 
 class _LocatedError(ParseError):

@@ -63,7 +63,7 @@ func.func @accesses(%p: !cute.ptr<f16, gmem, align<16>>, %s: !cute.ptr<f32, smem
 // CHECK-NEXT:    %2 = cute.ptr.load %s : !cute.ptr<f32, smem> -> f32
 // CHECK-NEXT:    cute.ptr.store %1, %p if %c : vector<8xf16>, !cute.ptr<f16, gmem, align<16>>
 // CHECK-NEXT:    cute.ptr.store %2, %s cache "write_back" : f32, !cute.ptr<f32, smem>
-// CHECK-NEXT:    %3 = cute.ptr.load %p if %c fill 0xfc00 : f16 : !cute.ptr<f16, gmem, align<16>> -> vector<8xf16>
+// CHECK-NEXT:    %3 = cute.ptr.load %p if %c fill 0x{{(fc|FC)00}} : f16 : !cute.ptr<f16, gmem, align<16>> -> vector<8xf16>
 // CHECK-NEXT:    %4 = cute.ptr.load %p offset 8 if %c cache "global" : !cute.ptr<f16, gmem, align<16>> -> vector<8xf16>
 // CHECK-NEXT:    cute.ptr.store %4, %p offset -8 if %c : vector<8xf16>, !cute.ptr<f16, gmem, align<16>>
 // CHECK-NEXT:    %5 = cute.ptr.load %s order "acquire" scope "gpu" : !cute.ptr<f32, smem> -> f32

@@ -137,10 +137,15 @@ def _parse_float(parser: Parser, element: Attribute) -> bytes:
     if token.kind is MLIRTokenKind.INTEGER_LIT and token.text.lower().startswith("0x"):
         return _bits(parser, element)
     value = parser.parse_optional_float()
-    if value is None:
+    if value is None and token.kind is MLIRTokenKind.INTEGER_LIT:
         parser.raise_error(
             "unexpected decimal integer literal for a floating point value: write a point, or the "
             "bits in hexadecimal"
+        )
+    if value is None:
+        parser.raise_error(
+            "expected a floating point literal; infinities and NaN are their bits in hexadecimal, "
+            "of f32 0xFF800000 is -inf"
         )
     return _rounded(value, cast(AnyFloat, element))
 

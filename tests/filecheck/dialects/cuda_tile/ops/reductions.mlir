@@ -60,7 +60,7 @@ cuda_tile.module @two {
 // CHECK-NEXT:    entry @two() {
 // CHECK-NEXT:      %0 = constant <f32: 0.000000e+00> : tile<8xf32>
 // CHECK-NEXT:      %1 = constant <i32: 0> : tile<8xi32>
-// CHECK-NEXT:      %2, %3 = reduce %0, %1 dim=0 identities=[0xff800000 : f32, -1 : i32] : tile<8xf32>, tile<8xi32> -> tile<f32>, tile<i32>
+// CHECK-NEXT:      %2, %3 = reduce %0, %1 dim=0 identities=[0xFF800000 : f32, -1 : i32] : tile<8xf32>, tile<8xi32> -> tile<f32>, tile<i32>
 // CHECK-NEXT:        (%a: tile<f32>, %b: tile<f32>, %i: tile<i32>, %j: tile<i32>) {
 // CHECK-NEXT:          %c = cmpf greater_than ordered %a, %b : tile<f32> -> tile<i1>
 // CHECK-NEXT:          %r = select %c, %a, %b : tile<i1>, tile<f32>
