@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from tileas_xdsl.runtime.levels import LevelResult
     from tileas_xdsl.target.kernel_abi import KernelAbi
 
+ROW_BITS = 128
+"""What rows of arrays are multiples of that a kernel makes promises of: TMA moves 16 bytes."""
+
 KernelOp: TypeAlias = func.FuncOp | EntryOp
 """A kernel on any level from tiles on."""
 
@@ -268,11 +271,21 @@ class CompiledKernel:
 
     def _taking(self, args: Sequence[Any]) -> CompiledKernel:
         """The kernel for the arrays of a launch: itself, or `general` where rows break promises."""
-        from tileas_xdsl.transforms.tl_to_tiles.choice import breaks_promise
+        return self if self._takes(args) else self.general
 
-        if self.compile_general is None or not breaks_promise(self.function, args):
-            return self
-        return self.general
+    def _takes(self, args: Sequence[Any]) -> bool:
+        return all(
+            len(shape := getattr(args[n], "shape", ())) == 0 or shape[-1] * bits % ROW_BITS == 0
+            for n, bits in self._promised_rows
+            if n < len(args)
+        )
+
+    @cached_property
+    def _promised_rows(self) -> Sequence[tuple[int, int]]:
+        """The arguments with rows that are promised to be whole 16 bytes, and their bits."""
+        from tileas_xdsl.transforms.tl_to_tiles.choice import promised_rows
+
+        return () if self.compile_general is None else promised_rows(self.function)
 
     def emulate(self, *args: Any, grid: int | Sequence[int] = 1, **options: Any) -> Emulation:
         """Run the PTX on the emulator; the options are those of `runtime.emulation.emulate`.

@@ -247,3 +247,18 @@ func.func @units(%a: tensor<64x8xf16, #nv_tileas<space smem>>, %x: tensor<16x1x8
   %r = nv_tileas.dot %a, %b, %c {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x8xf16, #nv_tileas<space smem>>, tensor<8x16xf16, #nv_tileas<space smem>>, tensor<64x16xf32> -> tensor<64x16xf32>
   func.return %r : tensor<64x16xf32>
 }
+
+// -----
+
+// Not: a tile that repeats one element of another place has nothing to permute.
+// CHECK-LABEL: @repeated
+// CHECK:         nv_tileas.generate
+// CHECK-NEXT:    ^{{.*}}:
+// CHECK-NEXT:      nv_tileas.yield %x : f32
+func.func @repeated(%x: f32) -> tensor<8x4xf32> {
+  %t = nv_tileas.generate : tensor<8x4xf32> {
+  ^bb0(%i: index, %j: index):
+    nv_tileas.yield %x : f32
+  }
+  func.return %t : tensor<8x4xf32>
+}

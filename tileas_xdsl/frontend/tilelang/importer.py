@@ -44,12 +44,15 @@ from tileas_xdsl.frontend.tilelang.scalars.element_types import scalar_type
 from tileas_xdsl.frontend.tilelang.scope import ExpressionHandler, Scope
 from tileas_xdsl.frontend.tilelang.statements import statement, walk
 from tileas_xdsl.frontend.tilelang.thread_programs import ThreadProgram
+from tileas_xdsl.layout.integers import ceil_div
 
 _EXPRESSIONS: dict[str, ExpressionHandler] = {
     **arithmetic.HANDLERS,
     "tirx.BufferLoad": element_access.load,
     "tirx.Call": calls.call,
 }
+
+WARP = 32
 
 DEFAULT_THREADS = 128
 """The threads of a block where `T.Kernel` names none."""
@@ -188,7 +191,9 @@ def _block(scope: Scope, loops: Sequence[Node], body: Node) -> None:
                 scope.of_iterations |= written_by_iterations(scope, loop)
         for part in _sequence(body):
             statement(scope, part)
-    scope.insert(KernelOp(prod(shape), block, grid))
+    # Statements of threads are loops over those that the program has: the surplus does nothing.
+    threads = ceil_div(prod(shape), WARP) * WARP
+    scope.insert(KernelOp(threads, block, grid))
 
 
 def _thread_program(body: Node, shape: tuple[int, ...]) -> ThreadProgram:

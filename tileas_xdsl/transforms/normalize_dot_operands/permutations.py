@@ -117,9 +117,11 @@ class ViewBeforePermutation(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: GenerateOp, rewriter: PatternRewriter) -> None:
-        *constants, element, end = op.body.block.ops
+        *before, end = op.body.block.ops
+        element = before[-1] if before else None
         if not isinstance(element, tensor.ExtractOp) or not isinstance(end, YieldOp):
             return
+        constants = before[:-1]
         # An index of a dimension of extent 1 may be the constant 0; such dimensions are dropped
         # first, by a view, and the rest is a permutation only if every argument indexes once.
         zeros = {zero.results[0] for zero in constants if _is_zero(zero)}

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
-import numpy as np
 from xdsl.dialects import func
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import SSAValue
@@ -42,14 +40,16 @@ def why_not_by_tiles(function: func.FuncOp) -> str | None:
     return None
 
 
-def breaks_promise(function: func.FuncOp, args: Sequence[Any]) -> bool:
-    """Whether arrays of a launch have rows that the kernel by way of tiles cannot take."""
-    for argument, value in zip(function.body.block.args, args, strict=False):
-        if rows_of_run_time(argument):
-            bits: int = np.shape(value)[-1] * bits_of(element_of(argument.type))
-            if bits % (8 * ALIGNMENT):
-                return True
-    return False
+def promised_rows(function: func.FuncOp) -> Sequence[tuple[int, int]]:
+    """Return the arguments that a kernel by tiles takes only with rows of whole 16 bytes.
+
+    Each with the bits of its elements.
+    """
+    return [
+        (number, bits_of(element_of(argument.type)))
+        for number, argument in enumerate(function.body.block.args)
+        if rows_of_run_time(argument)
+    ]
 
 
 def _arrays_of_operands(kernel: KernelOp) -> Iterator[SSAValue]:

@@ -128,7 +128,7 @@ def _warps(kernel: KernelOp) -> int:
     """The warps that products want, or else those of the program."""
     products = [shape_of(op.c.type) for op in _products(kernel)]
     own = kernel.thread_count // WARP
-    if not is_power_of_two(own):
+    if not products and not is_power_of_two(own):
         raise NotTilesError(kernel, f"has {own} warps, which is no power of two")
     return max(map(warps_of_product, products), default=own)
 

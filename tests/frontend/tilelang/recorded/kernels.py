@@ -47,7 +47,7 @@ def rows(n=96):
         O: T.Tensor((rows, n), "bfloat16"),
         count: T.Tensor((1,), "int32"),
     ):
-        with T.Kernel(T.ceildiv(rows, 4), threads=64) as b:
+        with T.Kernel(T.ceildiv(rows, 4), threads=16) as b:
             x = T.alloc_fragment((4, n), "float32")
             top = T.alloc_fragment((4,), "float32")
             total = T.alloc_fragment((4,), "float32")
