@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tileas_xdsl.interpreters.ptx.checking.shadow_memory import Access, ShadowMemory
+from tileas_xdsl.interpreters.ptx.checking.shadow_memory import Access, LaneAccess, ShadowMemory
 from tileas_xdsl.interpreters.ptx.checking.shadow_tiles import Tile
 from tileas_xdsl.interpreters.ptx.checking.vector_clocks import TICK, AsyncEvent, Clocks
 
@@ -55,6 +55,23 @@ def test_conflicts_are_those_of_a_full_history(seed: int) -> None:
         if found is not None:
             return
         history.append((warp, mine.stamp, bytes_, write))
+
+
+def test_lanes_that_read_elsewhere_are_no_readers() -> None:
+    """Before the first barrier of a kernel: lane 0 read granule 0, lane 1 writes granules 1, 0."""
+    clocks = Clocks(WARPS)
+    shadow = ShadowMemory(2, clocks.no_agent)
+
+    def by_lane(lane: int, at: int) -> Access:
+        keys = LaneAccess(np.array([lane << 5 | 16], np.int32), 0)
+        return Access(0, clocks.stamp(0, at), clocks.ordered[0].copy(), lanes=keys)
+
+    assert shadow.write(np.array([0]), by_lane(0, 0)) is None
+    assert shadow.read(np.array([0]), by_lane(0, 1)) is None
+    assert shadow.write(np.array([1]), by_lane(1, 2)) is None
+    found = shadow.write(np.array([0]), by_lane(1, 3))
+    assert found is not None
+    assert found.kind.startswith("lane-")
 
 
 @pytest.mark.parametrize("seed", range(30))

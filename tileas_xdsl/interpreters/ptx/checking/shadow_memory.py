@@ -20,7 +20,6 @@ the warp took part in, is between them:
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -124,7 +123,7 @@ class ShadowPlane:
             found = self._unfenced(at, writer, clock, access.visible)
         if access.lanes is not None:
             found = found or self._other_lane("RAW", at, writer, clock, self.lane[at], access)
-            self.of_agent(self.reading_lanes, access.agent, np.int32)[at] = access.lanes.keys
+            self.lanes_of(access.agent)[at] = access.lanes.keys
         self.of_agent(self.readers, access.agent)[at] = access.stamp
         return found
 
@@ -164,13 +163,18 @@ class ShadowPlane:
         self.of_agent(self.strong, access.agent)[at] = access.stamp
         return found
 
-    def of_agent(
-        self, planes: dict[int, Array], agent: int, dtype: type[np.integer[Any]] = np.int64
-    ) -> Array:
+    def of_agent(self, planes: dict[int, Array], agent: int) -> Array:
         """Return the plane of an agent, a new one if it has none yet."""
         found = planes.get(agent)
         if found is None:
-            found = planes[agent] = np.zeros(self.size, dtype)
+            found = planes[agent] = np.zeros(self.size, np.int64)
+        return found
+
+    def lanes_of(self, agent: int) -> Array:
+        """Return which lanes of an agent read last: none where nothing has been read."""
+        found = self.reading_lanes.get(agent)
+        if found is None:
+            found = self.reading_lanes[agent] = np.full(self.size, UNKNOWN_LANE, np.int32)
         return found
 
     def _write_conflict(
@@ -413,7 +417,7 @@ class ShadowMemory:
         for keys in shadow_plane.reading_lanes.values():
             keys[locations] = UNKNOWN_LANE
         for agent, keys in coarse.reading_lanes.items():
-            mine = shadow_plane.of_agent(shadow_plane.reading_lanes, agent, np.int32)
+            mine = shadow_plane.lanes_of(agent)
             mine[locations] = _of_each_byte(keys[fresh])
         self._by_bytes[fresh] = True
         self._by_bytes_count += 1
