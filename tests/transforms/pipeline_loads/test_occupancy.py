@@ -66,6 +66,16 @@ def test_squares_for_a_sum_alone_take_no_registers(columns: int, blocks: int) ->
     assert kernel.assemble().registers <= 64
 
 
+@needs_ptxas
+def test_a_row_that_fits_is_loaded_once() -> None:
+    """64 elements a thread; counted with weights and squares they would be cut in chunks."""
+    matrix, line, means = "f16[?, ?%8]", "f16[?%8]", "means: f32[?], scales: f32[?]"
+    signature = f"x: {matrix}, w: {line}, b: {line}, y: {matrix}, {means}"
+    kernel = compile(layer_norm, target="sm_90a", signature=f"{signature}, rows=1, columns=32768")
+    assert "scf.for" not in kernel.ir("tileas-chunk-tiles")
+    assert kernel.assemble().spills == 0
+
+
 @pytest.mark.parametrize("n", [104, 98])
 def test_one_comparison_decides_for_all_positions_below_a_multiple(n: int) -> None:
     """A thread has four columns: one test where 4 divides their number, two where only 2 does."""

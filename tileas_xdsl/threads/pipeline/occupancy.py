@@ -45,7 +45,7 @@ def blocks_that_fit(kernel: func.FuncOp, warps: int, shared_bytes: int, target: 
     if any(isinstance(op, DotOp | AgentSwitchOp) for op in kernel.walk()):
         return 1
     threads = warps * WARP
-    tiles = peak_registers(kernel.body, _registers)
+    tiles = peak_registers(kernel.body, resident_registers)
     if not tiles:
         return 1
     live = tiles // threads + REGISTER_HEADROOM
@@ -64,7 +64,7 @@ def expected_blocks(kernel: func.FuncOp, warps: int, hint: int, target: Target) 
     """
     threads, registers = warps * WARP, target.registers_per_multiprocessor
     fit = blocks_that_fit(kernel, warps, 0, target)
-    live = peak_registers(kernel.body, _registers) // threads
+    live = peak_registers(kernel.body, resident_registers) // threads
     if not live or any(isinstance(op, DotOp | AgentSwitchOp) for op in kernel.walk()):
         return max(hint, fit)
     most = min(ENOUGH_WARPS // warps, target.blocks_per_multiprocessor)
@@ -80,8 +80,8 @@ def _is_sequence(op: Operation) -> bool:
     return function is not None and not function.instructions and name not in SHORT
 
 
-def _registers(value: SSAValue) -> int:
-    """As `tile_registers`; none of a streamed line, or of a broadcast beside its source.
+def resident_registers(value: SSAValue) -> int:
+    """Return `tile_registers`; none of a streamed line, or of a broadcast beside its source.
 
     Nor of what is computed for a reduction alone, which takes each element as it is made.
     """

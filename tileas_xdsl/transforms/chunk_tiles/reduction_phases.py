@@ -21,6 +21,7 @@ from xdsl.dialects import arith, func, scf, tensor
 from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import Block, Operation, SSAValue
 
+from tileas_xdsl.analysis.values.live_tiles import peak_registers
 from tileas_xdsl.dialects.ir_queries import constant_integer, is_side_effect_free
 from tileas_xdsl.dialects.nv_tileas.compute.combiners import identity_of
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
@@ -33,10 +34,14 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, GenerateOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of
 from tileas_xdsl.target.arch import Target
+from tileas_xdsl.threads.pipeline.occupancy import resident_registers
+from tileas_xdsl.threads.pipeline.warp_allocation import WARP, registers_at_entry
 from tileas_xdsl.transforms.chunk_tiles.plan import (
     ACCESSES,
     MAX_CHUNKS,
+    OTHER_REGISTERS,
     WRITES,
+    blocks_of,
     capacity,
     common_block,
     has_too_many_registers,
@@ -116,11 +121,13 @@ def identity_of_reduction(op: ReduceOp) -> tuple[Operation, float | int] | None:
 def plan_phases(kernel: func.FuncOp, target: Target) -> PhasePlan | None:
     """Return the phases of the fewest chunks whose live tiles fit registers; None where none do.
 
-    The whole kernel is asked first: where its tiles fit, nothing is cut.
+    The whole kernel is asked first: where its tiles fit, nothing is cut, since later phases take
+    bandwidth of L2.  Lines on their way to rows, and what is reduced as it is made, fit always.
     """
-    if not has_too_many_registers(kernel, target):
+    warps = KernelFacts(kernel).spec.num_warps
+    if not has_too_many_registers(kernel, target) or _fits(kernel, target, warps * WARP):
         return None
-    available = capacity(kernel, target, KernelFacts(kernel).spec.num_warps)
+    available = capacity(kernel, target, warps)
     classes = DimensionClasses(kernel, lambda op: identity_of_reduction(op) is not None)
     found = [
         (tiles, phases)
@@ -135,6 +142,12 @@ def plan_phases(kernel: func.FuncOp, target: Target) -> PhasePlan | None:
                 return PhasePlan(tiles, count, phases, others)
         count *= 2
     return None
+
+
+def _fits(kernel: func.FuncOp, target: Target, threads: int) -> bool:
+    """Whether the tiles that stay in registers leave room for addresses and functions."""
+    registers = registers_at_entry(threads, target, blocks_of(kernel, target)) - OTHER_REGISTERS
+    return peak_registers(kernel.body, resident_registers) <= threads * registers
 
 
 def _phases(tiles: Tiles) -> tuple[Sequence[Phase], Sequence[Sequence[Operation]]] | None:
