@@ -45,6 +45,10 @@ CASES = {
   %found = nv_tileaa.addptr %p, %o : tensor<64x!nv_tileaa.ptr<f32, 1>>, tensor<64xi32>""",
         16,
     ),
+    "bytes of a single address": (
+        "%found = nv_tileaa.addptr %base, %n8 : !nv_tileaa.ptr<f32, 1>, i32",
+        16,
+    ),
 }
 
 

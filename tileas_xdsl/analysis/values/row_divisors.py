@@ -134,7 +134,8 @@ def _assumed(op: AssumeOp, divisor: Divisor) -> int:
 def _address(op: AddPtrOp, divisor: Divisor) -> int:
     """Return the divisor in bytes; elements of less than a byte are taken as not aligned."""
     base, offset = op.operands[:2]
-    pointer = element_of(op.results[0].type)
+    made = op.results[0].type  # a tile of pointers, or one pointer
+    pointer = made if isinstance(made, PtrType) else element_of(made)
     assert isinstance(pointer, PtrType)
     return min(divisor(base), divisor(offset) * max(bits_of(pointer.pointee) // 8, 1))
 
