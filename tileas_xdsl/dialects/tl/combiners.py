@@ -1,5 +1,6 @@
 """The operation and the identity of each reduction of `tl`, by element type.
 
+>>> from xdsl.dialects.builtin import i32
 >>> identity_of(Reduction.MAX, i32).value.data
 -2147483648
 """
