@@ -2,16 +2,6 @@
 
 // RUN: tileas-opt %s -p convert-cute-nvgpu-to-ptx --split-input-file --verify-diagnostics
 
-func.func @sparse(%a: i32) attributes {cute.kernel, nvvm.reqntid = array<i32: 32, 1, 1>, tileas.smem_bytes = 0 : i32, tileas.parameters = ["scalar 0"], tileas.tensor_maps = [], tileas.smem_map = ""} {
-  %h = arith.constant dense<1.0> : vector<8xf16>
-  %c = arith.constant dense<0.0> : vector<4xf32>
-  // expected-error@+1 {{'cute_nvgpu.arch.mma.SM80.sparse' op is not lowered to PTX}}
-  %0 = cute_nvgpu.arch.mma.SM80.sparse %h, %h, %c metadata %a of 0 shape [16, 8, 32] elements "f16", "f16" : vector<8xf16>, vector<8xf16>, vector<4xf32> -> vector<4xf32>
-  func.return
-}
-
-// -----
-
 func.func @scaled(%a: i32) attributes {cute.kernel, nvvm.reqntid = array<i32: 32, 1, 1>, tileas.smem_bytes = 0 : i32, tileas.parameters = ["scalar 0"], tileas.tensor_maps = [], tileas.smem_map = ""} {
   %x = arith.constant dense<1> : vector<4xi32>
   %y = arith.constant dense<1> : vector<2xi32>

@@ -58,6 +58,29 @@ def _mma() -> Forms:
         )  # fmt: skip
 
 
+def _sparse_mma() -> Forms:
+    """Products whose A keeps half of K: B has twice the registers of the dense product."""
+    for (shape, d, a, b), fragment in MMA.items():
+        rows, _, k = shape.partition("k")
+        if a in SPARSE_ELEMENTS and f"{a} {k}" != "f16 4":
+            kinds = fragment.c_kind, fragment.kind
+            for sparse, needs in (("sp", since((7, 1), 80)), ("sp::ordered_metadata", _ORDERED)):
+                saturate = "{.satfinite}" * (d == "s32")
+                yield form(
+                    f"mma.sparse.sync.aligned.shape.row.col{saturate}.type.a_type.b_type.c_type",
+                    f"<d:{kinds[0]}*{fragment.c}>, <a:{kinds[1]}*{fragment.a}>, "
+                    f"<b:{kinds[1]}*{2 * fragment.b}>, <c:{kinds[0]}*{fragment.c}>, e:b32, 0",
+                    needs.joined(fragment.requires), sparse=(sparse,),
+                    shape=(f"{rows}k{2 * int(k)}",), type=(d,), a_type=(a,), b_type=(b,),
+                    c_type=(d,),
+                )  # fmt: skip
+
+
+SPARSE_ELEMENTS = ("f16", "bf16", "tf32", "u8", "s8")
+"""Elements of `mma.sp` that are in the table; e4m3, e5m2 and those of 4 bits are not."""
+
+_ORDERED = since((8, 5), 80)
+
 _MAJORS = ("row", "col")
 _WMMA_SPACES = ("global", "shared", "shared::cta")
 
@@ -135,4 +158,4 @@ def _products(d: str, a: str, b: str) -> Forms:
         )  # fmt: skip
 
 
-FORMS = (*_moves(), *_mma(), *_wmma(), *_wgmma())
+FORMS = (*_moves(), *_mma(), *_sparse_mma(), *_wmma(), *_wgmma())

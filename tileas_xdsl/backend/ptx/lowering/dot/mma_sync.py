@@ -10,6 +10,7 @@ from tileas_xdsl.backend.ptx.lowering.control.synchronisation import guard_of
 from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering
 from tileas_xdsl.dialects import cute_nvgpu as nvgpu
 from tileas_xdsl.dialects import ptx
+from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
 
 CACHES = {"always": "ca", "global": "cg"}
 
@@ -49,10 +50,34 @@ def _product(op: nvgpu.MmaSm80Op | nvgpu.MmaSm89Op, low: Lowering) -> None:
     c = _as(low, op.c, found.c_kind)
     types = (op.sum_type, op.a_type.data, op.b_type.data)
     product = low.emit(ptx.MmaOp(a, b, c, op.shape_name, *types))
-    form = low.form(op.result)
-    if form.kind != found.c_kind:
+    _define(op.result, product, found.c_kind, low)
+
+
+def _sparse_product(op: nvgpu.MmaSm80SparseOp, low: Lowering) -> None:
+    found = op.fragments()
+    assert found is not None
+    a, b = (_as(low, value, found.kind) for value in (op.a, op.b))
+    c, metadata = _as(low, op.c, found.c_kind), low.value(op.metadata)
+    types = (op.sum_type, op.a_type.data, op.b_type.data)
+    made = ptx.MmaSparseOp(
+        a,
+        b,
+        c,
+        metadata,
+        op.shape_name,
+        *types,
+        selector=value_of(op.selector),
+        ordered=op.ordered is not None,
+    )
+    _define(op.result, low.emit(made), found.c_kind, low)
+
+
+def _define(result: SSAValue, product: SSAValue, kind: str, low: Lowering) -> None:
+    """Give a result the registers of a product, in the kind that its users take."""
+    form = low.form(result)
+    if form.kind != kind:
         product = low.emit(ptx.MovOp(product, "b32", kind=form.kind))
-    low.define(op.result, product)
+    low.define(result, product)
 
 
 def _as(low: Lowering, value: SSAValue, kind: str) -> SSAValue:
@@ -69,5 +94,6 @@ HANDLERS: Mapping[type[Operation], Handler] = {
     nvgpu.CpAsyncOp: _copy,
     nvgpu.CpAsyncWaitOp: _wait,
     nvgpu.MmaSm80Op: _product,
+    nvgpu.MmaSm80SparseOp: _sparse_product,
     nvgpu.MmaSm89Op: _product,
 }
