@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.improved.accesses.fragment_access import FragmentUse, point_of
-from tileas_xdsl.layout.expr.tables import Table
+from tileas_xdsl.layout.expr.tables import Table, distinct
 
 
 class ViolationKind(StrEnum):
@@ -88,7 +88,7 @@ def _unowned_access(
     runs: FragmentMap, use: FragmentUse, elements: Table, layout: FragmentMap
 ) -> Violation | None:
     """Return the first access of a thread to an element that the layout gives to other threads."""
-    if use.combines:
+    if use.combines or layout.is_fully_replicated:
         return None
     threads = runs.thread_table.reshape(runs.replicas, -1)
     wrong = ~_held(layout, threads, elements) & (elements >= 0)[None]
@@ -155,6 +155,5 @@ def selections(runs: FragmentMap, use: FragmentUse, layout: FragmentMap) -> int:
     inside = elements >= 0
     slots = layout.slot_table.ravel()[elements[inside]]
     keys: Table = steps[inside] * layout.slots + slots
-    seen = np.zeros((runs.slots * columns, layout.slots), dtype=np.bool_)
-    seen.ravel()[keys] = True
-    return int(seen.sum() - seen.any(axis=1).sum())
+    registers = distinct(keys, runs.slots * columns * layout.slots)
+    return len(registers) - len(distinct(registers // layout.slots, runs.slots * columns))

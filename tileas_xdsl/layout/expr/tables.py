@@ -110,3 +110,20 @@ def _digits(line: Table, variable: Number) -> Number | None:
             result = digit * step + result
         line, weight = rest, weight * extent
     return result
+
+
+def distinct(keys: Table, bound: int) -> Table:
+    """Return the distinct keys, ascending; all are at least 0 and less than `bound`.
+
+    >>> distinct(np.array([5, 2, 5]), 8)
+    array([2, 5])
+    """
+    if bound > SPARSE * keys.size:
+        return np.unique(keys)
+    seen = np.zeros(bound, dtype=np.bool_)
+    seen[keys] = True
+    return np.flatnonzero(seen)
+
+
+SPARSE = 16
+"""Times as many possible keys as there are from which on sorting them takes less than marking."""

@@ -18,7 +18,7 @@ from tileas_xdsl.inference.fragment_map import REPLICA, FragmentMap
 from tileas_xdsl.inference.improved.accesses.fragment_access import FragmentUse
 from tileas_xdsl.inference.improved.candidates.expression_recovery import map_from, map_of
 from tileas_xdsl.layout.expr.expression import substituted
-from tileas_xdsl.layout.expr.tables import Table, linearized, variables_of_box
+from tileas_xdsl.layout.expr.tables import Table, distinct, linearized, variables_of_box
 
 Known = Sequence[tuple[FragmentUse, FragmentMap]]
 """Accesses to buffers that have a layout."""
@@ -115,14 +115,13 @@ def pushed(runs: FragmentMap, use: FragmentUse) -> FragmentMap | None:
 
 
 def _owners(runs: FragmentMap, elements: Table, count: int) -> Table | None:
-    """`(copies, elements)`: the threads that touch each element, ascending."""
+    """`(copies, elements)`: the threads that touch each element, ascending; all are touched."""
+    if runs.is_fully_replicated:
+        return np.repeat(np.arange(runs.threads)[:, None], count, axis=1)
     threads = runs.thread_table.reshape(runs.replicas, -1, 1)
     keys = elements[None] * runs.threads + threads
-    keys = np.flatnonzero(
-        np.bincount(
-            keys[np.broadcast_to(elements[None] >= 0, keys.shape)], minlength=count * runs.threads
-        )
-    )
+    touched = keys[np.broadcast_to(elements[None] >= 0, keys.shape)]
+    keys = distinct(touched, count * runs.threads)
     if len(keys) % count:
         return None
     copies = len(keys) // count
