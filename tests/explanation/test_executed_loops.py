@@ -18,8 +18,8 @@ TL = Path(__file__).parents[2] / "kernels" / "tl"
 
 @pytest.fixture(scope="module")
 def gemm() -> KernelFacts:
-    """Tiles of 64x64, steps of 32; arrays that nothing names have 1024 rows and columns."""
-    return kernel_facts(tileas.compile(TL / "gemm.mlir"), grid=(16, 16, 1))
+    """Tiles of 64x64, steps of 32, without tiles; arrays that nothing names are 1024x1024."""
+    return kernel_facts(tileas.compile(TL / "gemm.mlir").general, grid=(16, 16, 1))
 
 
 def test_iterations_flops_and_bytes_are_those_of_the_loop(gemm: KernelFacts) -> None:

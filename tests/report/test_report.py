@@ -104,7 +104,8 @@ def test_a_page_shows_layouts_loops_memory_and_a_run(product: str) -> None:
     assert explained["loops"][0]["location"] == loop["place"]
     assert explained["occupancy"]["threads"] == 256
     assert clipped(data["roofline"]) == []
-    assert "loop 0" in texts(data["roofline"])[-2]
+    assert "loop at " in texts(data["roofline"])[-2]
+    assert any(text.startswith("L2 cache: ") for text in texts(data["roofline"]))
     assert all(word in data["runs"]["timeline"] for word in ("agent 0", "agent 1", "TMA"))
     assert data["runs"]["findings"] == []
 

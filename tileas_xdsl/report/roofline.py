@@ -8,8 +8,9 @@ from html import escape
 from math import log10
 
 from tileas_xdsl.explanation.facts import KernelFacts, LoopFacts, Roofline
+from tileas_xdsl.explanation.text import place_text
 
-_WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 960, 380, 70, 270, 30, 46
+_WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 1020, 380, 70, 330, 30, 46
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,8 @@ class _Point:
     intensity: float
     rate: float | None
     """Flops a cycle, where the time of the loop is predicted."""
+    most: str = ""
+    """What says that the rate is the most possible, where a run was counted."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +48,8 @@ def draw_roofline(facts: KernelFacts) -> str:
     """An SVG of flops a cycle over flops a byte; empty without arithmetic on data of memory."""
     points = [
         point
-        for index, loop in enumerate(facts.loops)
-        if (point := _point(f"loop {index}", loop.roofline, loop)) is not None
+        for loop in facts.loops
+        if (point := _point(f"loop at {place_text(loop.location)}", loop.roofline, loop))
     ]
     if (outside := _point("outside of loops", facts.outside, None)) is not None:
         points.append(outside)
@@ -71,7 +74,8 @@ def _point(label: str, found: Roofline | None, loop: LoopFacts | None) -> _Point
     if found is None or not found.flops or not found.intensity:
         return None
     cycles = None if loop is None else loop.cycles
-    return _Point(label, found, found.intensity, found.flops / cycles if cycles else None)
+    most = "at most " if loop is not None and loop.counted_iterations else ""
+    return _Point(label, found, found.intensity, found.flops / cycles if cycles else None, most)
 
 
 def _axes(points: Sequence[_Point]) -> _Axes:
@@ -109,7 +113,9 @@ def _roof(found: Roofline, axes: _Axes) -> Iterator[str]:
     )
     path = f"M{x:.1f} {y:.1f}L{at:.1f} {top:.1f}H{end:.1f}"
     yield f'<path d="{path}" fill="none" stroke="#333" stroke-width="1.5"/>'
-    yield _text(end + 6, top + 4, f"{found.peak:g} flops a cycle", "start")
+    unit = "tensor cores" if found.product_flops else "lanes"
+    yield _text(end + 6, top + 4, f"{unit}: {found.peak:g} flops a cycle", "start")
+    yield _text(x + 60, y - 8, f"L2 cache: {found.bandwidth} bytes a cycle", "start")
 
 
 def _drawn(point: _Point, number: int, axes: _Axes) -> Iterator[str]:
@@ -117,7 +123,7 @@ def _drawn(point: _Point, number: int, axes: _Axes) -> Iterator[str]:
     roof = min(point.roofline.peak, point.roofline.bandwidth * point.intensity)
     x, top = axes.at(point.intensity, roof)
     y = axes.at(point.intensity, point.rate or roof)[1]
-    share = f", {100 * point.rate / roof:.0f} % of its roof" if point.rate else ""
+    share = f", {point.most}{100 * point.rate / roof:.0f} % of its roof" if point.rate else ""
     title = f"{point.label}: {point.intensity:.3g} flops a byte{share}"
     yield f'<path d="M{x:.1f} {top:.1f}V{y:.1f}" stroke="#b03060" stroke-dasharray="3 3"/>'
     yield (
