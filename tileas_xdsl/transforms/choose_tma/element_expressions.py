@@ -71,6 +71,8 @@ def element_at(tile: SSAValue, at: Sequence[Expression]) -> Expression | None:
         names: dict[SSAValue, Expression] = {}
         names.update(zip(made.body.block.args, at, strict=True))
         return None if end is None else _scalar(end.operands[0], names)
+    if not _is_elementwise(made):  # a view has its source's elements at other coordinates
+        return None
     return _operation(made, element, [element_at(operand, at) for operand in made.operands])
 
 
@@ -97,12 +99,16 @@ def _is_tile(value: SSAValue) -> bool:
     return isinstance(value.type, TensorType)
 
 
+def _is_elementwise(op: Operation) -> bool:
+    return op.name.startswith("arith.") and len(op.results) == 1
+
+
 def _operation(
     op: Operation, type_: Attribute | None, parts: Sequence[Expression | None]
 ) -> Expression | None:
     """Return an element-wise operation of integers."""
     known = tuple(part for part in parts if part is not None)
-    if len(known) < len(parts) or not op.name.startswith("arith.") or len(op.results) != 1:
+    if len(known) < len(parts) or not _is_elementwise(op):
         return None
     predicate = op.predicate.value.data if isinstance(op, arith.CmpiOp) else None
     return Expression(op.name, type_, known, constant=predicate)
