@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from tests.support.random_tile_ir.arithmetic import (
     float_arithmetic,
@@ -85,7 +86,19 @@ def random_program(seed: int) -> Program:
     used = {n for node in m.nodes for n in node.operands}
     ends = [n for n in m.nodes if n.id not in used and (n.access is None or n.operands)][-2:]
     outputs = tuple(_output(rng, node) for node in ends or m.nodes[-1:])
-    return Program(seed, tuple(m.nodes), outputs, rng.choice((1, 2, 3)))
+    blocks = rng.choice((1, 2, 3))
+    steps = random.Random(seed)
+    stored = tuple(_strided(steps, one, m.nodes, blocks) for one in outputs)
+    return Program(seed, tuple(m.nodes), stored, blocks)
+
+
+def _strided(rng: random.Random, output: Output, nodes: Sequence[Node], blocks: int) -> Output:
+    """An output whose tiles overlap or leave gaps; those of several blocks do not overlap."""
+    if output.kind != "view" or rng.random() < 0.6:
+        return output
+    extent = next(node.type.shape[0] for node in nodes if node.id == output.node)
+    step = rng.choice((1, 3) if blocks == 1 else (extent, extent + 1, extent + 3))
+    return replace(output, kind="strided_view", step=step)
 
 
 def _output(rng: random.Random, node: Node) -> Output:

@@ -8,6 +8,7 @@ away.
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -107,10 +108,12 @@ class Output:
 
     node: int
     kind: str = "pointers"
-    """`pointers`, `view`, `atomic`, `reduce`, `scattered` or `scatter_view`."""
+    """`pointers`, `view`, `strided_view`, `atomic`, `reduce`, `scattered` or `scatter_view`."""
     ragged: int = 0
     mode: str = ""
     """What an atomic operation does."""
+    step: int = 0
+    """How far tiles of a strided view are apart, if not as long as they are."""
 
 
 @dataclass(frozen=True)
@@ -192,6 +195,29 @@ class _Writer:
         self.parameters.append(f"%{name}: tile<{type_}>")
         self.arguments.append(make)
         return f"%{name}"
+
+
+_SCOPES = ("tl_blk", "device", "sys")
+
+
+def _accesses(strongest: str) -> Sequence[str]:
+    """Return how loads or stores are ordered, and in which scope; weak ones have none."""
+    ordered = [f"{order} {scope}" for order in ("relaxed", strongest) for scope in _SCOPES]
+    return "weak", "weak", "weak", "weak", *ordered
+
+
+LOADS, STORES = _accesses("acquire"), _accesses("release")
+ATOMICS = tuple(
+    f"{order} {scope}"
+    for order in ("relaxed", "acquire", "release", "acq_rel")
+    for scope in ("device", "sys")
+)
+"""Orders and scopes of accesses; blocks may share what is added to, so its scope is no block."""
+
+
+def _order(program: Program, number: int, orders: Sequence[str]) -> str:
+    """The order and scope of an access: the same while other nodes are taken away."""
+    return random.Random(program.seed * 8191 + number).choice(orders)
 
 
 def _random(program: Program, node: int, size: int, element: str, special: bool) -> Array:
@@ -357,6 +383,7 @@ def leaf(writer: _Writer, node: Node, access: Access) -> list[str]:
     """The load of an array that is an argument of its own."""
     tile, name = node.type, f"a{node.id}"
     program = writer.program
+    order = _order(program, node.id, LOADS)
 
     def make(size: int) -> Array:
         return _random(program, node.id, size, tile.element, access.special)
@@ -373,7 +400,8 @@ def leaf(writer: _Writer, node: Node, access: Access) -> list[str]:
         if access.kind == "pointers":
             return [
                 *lines,
-                f"%v{node.id}, %{name}z = load_ptr_tko weak %{name}p : {pointers} -> {tile}, token",
+                f"%v{node.id}, %{name}z = load_ptr_tko {order} %{name}p : {pointers}"
+                f" -> {tile}, token",
             ]
         mask = f"tile<{'x'.join(map(str, tile.shape))}xi1>"
         number = "1" if tile.element[0] == "i" else "1.0"
@@ -381,13 +409,13 @@ def leaf(writer: _Writer, node: Node, access: Access) -> list[str]:
             *lines,
             *_mask(name, tile.shape, max(1, tile.count - access.ragged)),
             f"%{name}y = constant <{tile.element}: {number}> : {tile}",
-            f"%v{node.id}, %{name}z = load_ptr_tko weak %{name}p, %{name}w, %{name}y"
+            f"%v{node.id}, %{name}z = load_ptr_tko {order} %{name}p, %{name}w, %{name}y"
             f" : {pointers}, {mask}, {tile} -> {tile}, token",
         ]
     lines, place, types = _view(writer, name, tile, access, make)
     return [
         *lines,
-        f"%v{node.id}, %{name}z = load_view_tko weak {place} : {types} -> {tile}, token",
+        f"%v{node.id}, %{name}z = load_view_tko {order} {place} : {types} -> {tile}, token",
     ]
 
 
@@ -414,7 +442,8 @@ def _looked_up(writer: _Writer, node: Node, access: Access) -> list[str]:
         f"%{name}r = reshape {base} : tile<ptr<{tile.element}>> -> {single}",
         f"%{name}s = broadcast %{name}r : {single} -> {pointers}",
         f"%{name}p = offset %{name}s, %{name}i : {pointers}, {indices} -> {pointers}",
-        f"%v{node.id}, %{name}z = load_ptr_tko weak %{name}p, {mask}, {padding}"
+        f"%v{node.id}, %{name}z = load_ptr_tko {_order(program, node.id, LOADS)} %{name}p, {mask},"
+        f" {padding}"
         f" : {pointers}, {_sized(tile, 'i1')}, {tile} -> {tile}, token",
     ]
 
@@ -447,7 +476,8 @@ def _updated(writer: _Writer, node: Node, access: Access) -> list[str]:
         operation, values = "atomic_rmw_tko", f"{access.mode}, {values}"
     return [
         *lines,
-        f"%v{node.id}, %{name}z = {operation} relaxed device %{name}p, {values}{mask}"
+        f"%v{node.id}, %{name}z = {operation} {_order(program, node.id, ATOMICS)} %{name}p,"
+        f" {values}{mask}"
         f" : {_sized(tile, f'ptr<{tile.element}>')}, {tile}{types} -> {tile}, token",
     ]
 
@@ -518,6 +548,15 @@ def _reversed(lines: list[str], name: str, tile: Tile) -> list[str]:
     return [lines[0], *turned, *(line.replace(used, f"%{name}s, %{name}I") for line in lines[1:])]
 
 
+VIEWS: Mapping[str, str] = {
+    "view": "partition",
+    "reduce": "partition",
+    "strided_view": "strided",
+    "scatter_view": "scatter",
+}
+"""The views that outputs are stored through."""
+
+
 def _stored(writer: _Writer, number: int, output: Output) -> list[str]:
     tile, name = writer.types[output.node], f"o{number}"
     blocks = writer.program.blocks
@@ -526,11 +565,14 @@ def _stored(writer: _Writer, number: int, output: Output) -> list[str]:
         return np.full(size, 3).astype(DTYPES[tile.element])
 
     value = f"%v{output.node}"
-    if output.kind in ("view", "reduce", "scatter_view"):
-        kind = "scatter" if output.kind == "scatter_view" else "partition"
-        access = Access(kind, output.ragged, "")
+    order, atomically = (
+        _order(writer.program, -1 - number, orders) for orders in (STORES, ATOMICS)
+    )
+    if output.kind in VIEWS:
+        step = output.step or (tile.shape[0] if tile.shape else 1)
+        access = Access(VIEWS[output.kind], output.ragged, "", step=step)
         lines, place, types = _view(writer, name, tile, access, make)
-        operation = f"store_view_tko weak {value}, {place}"
+        operation = f"store_view_tko {order} {value}, {place}"
         if output.kind == "reduce":
             operation = f"atomic_red_view_tko relaxed device {place}, {output.mode}, {value}"
         return [*lines, f"%{name}z = {operation} : {tile}, {types} -> token"]
@@ -552,12 +594,13 @@ def _stored(writer: _Writer, number: int, output: Output) -> list[str]:
         mode = output.mode
         return [
             *lines,
-            f"%{name}b, %{name}z = atomic_rmw_tko relaxed device %{name}p, {mode}, {value}{mask}"
+            f"%{name}b, %{name}z = atomic_rmw_tko {atomically} %{name}p, {mode},"
+            f" {value}{mask}"
             f" : {pointers}, {tile}{types} -> {tile}, token",
         ]
     return [
         *lines,
-        f"%{name}z = store_ptr_tko weak %{name}p, {value}{mask} : {pointers}, {tile}{types}"
+        f"%{name}z = store_ptr_tko {order} %{name}p, {value}{mask} : {pointers}, {tile}{types}"
         " -> token",
     ]
 
