@@ -29,7 +29,14 @@ REGISTERS = {
 }
 
 WIDE = {"u16": "u32", "s16": "s32", "u32": "u64", "s32": "s64"}
-PACKED = {"e2m1x2": "b8", "e2m3x2": "b16", "e3m2x2": "b16", "ue8m0x2": "b16"}
+PACKED = {
+    "e5m2": "b8",
+    "e4m3": "b8",
+    "e2m1x2": "b8",
+    "e2m3x2": "b16",
+    "e3m2x2": "b16",
+    "ue8m0x2": "b16",
+}
 
 HEAD = """.version {version}
 .target {target}

@@ -70,7 +70,19 @@ def _pattern(relative: bytes, size: int) -> AccessPattern:
     return AccessPattern(np.frombuffer(relative, np.int64), size)
 
 
+_NONE = np.zeros(1, np.int64)
+_latest: tuple[Array, int, tuple[int, AccessPattern]] = (_NONE, 1, (0, AccessPattern(_NONE, 1)))
+"""The last question and its answer: checks and the access itself ask about the same array, which
+nobody changes in place."""
+
+
 def pattern_of(addresses: Array, size: int) -> tuple[int, AccessPattern]:
     """Return the first of some addresses (int64), and the pattern of all."""
+    global _latest
+    asked, of_size, answer = _latest
+    if asked is addresses and of_size == size:
+        return answer
     first = int(addresses[0])
-    return first, _pattern((addresses - first).tobytes(), size)
+    answer = first, _pattern((addresses - first).tobytes(), size)
+    _latest = addresses, size, answer
+    return answer

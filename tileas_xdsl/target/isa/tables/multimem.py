@@ -34,7 +34,7 @@ _FLOATS: Sequence[tuple[str, tuple[str, ...], tuple[str, ...]]] = (
 """The register of an element, its types, and the vectors that fill 4, 8 or 16 bytes."""
 
 _BYTES: Sequence[tuple[str, tuple[str, ...], tuple[str, ...]]] = (
-    ("b8", ("e5m2", "e4m3"), ("v4", "v8")),
+    ("type", ("e5m2", "e4m3"), ("v4", "v8")),
     ("b16", ("e5m2x2", "e4m3x2"), ("v2", "v4", "v8")),
     ("b32", ("e5m2x4", "e4m3x4"), ("", "v2", "v4")),
 )
