@@ -7,6 +7,8 @@ from support.assembling import needs_nvdisasm
 
 pytest.importorskip("cuda.tile")
 
+import cuda.tile as ct
+
 from kernels.cutile.matmul import KERNELS
 from tileas_xdsl.backend.sass import Kernel, disassemble
 from tileas_xdsl.compiler import compile
@@ -68,3 +70,25 @@ def test_bytes_are_transposed_as_pairs(
     assert [word for word in BY_BYTES if loop.count(word)] == []
     assert (loop.count("LDSM"), loop.count("STSM")) == (matrices, matrices)
     assert loop.count("PRMT") == 4 * matrices
+
+
+@ct.kernel
+def by_weights_of_8_bits(x, w, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):  # type: ignore[no-untyped-def]
+    """C = X W^T, where W is stored in 8 bits."""
+    i, j = ct.bid(0), ct.bid(1)
+    acc = ct.zeros((tm, tn), dtype=ct.float32)
+    for k in range(ct.num_tiles(x, axis=1, shape=(tm, tk))):
+        weights = ct.load(w, (j, k), (tn, tk)).astype(x.dtype)
+        acc = ct.mma(ct.load(x, (i, k), (tm, tk)), ct.transpose(weights), acc)
+    ct.store(c, (i, j), acc.astype(c.dtype))
+
+
+@needs_nvdisasm
+def test_operands_computed_from_bytes_are_moved_in_whole_accesses() -> None:
+    """Of 128x64 in 128 threads, 64 elements each: 8 bytes of i8 a load, 16 of f16 a store."""
+    signature = "x: f16[?, ?%16], w: i8[?, ?%16], c: f16[?, ?%16], tm=128, tn=128, tk=64"
+    made = compile(by_weights_of_8_bits, target="sm_90a", signature=signature).assemble()
+    (found,) = disassemble(made.cubin).values()
+    (loop,) = found.loops_with("HGMMA")
+    assert (made.spills, loop.count("LDS"), loop.count("STS")) == (0, 8, 8)
+    assert (loop.count("LDS.64"), loop.count("STS.128")) == (8, 8)

@@ -21,20 +21,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import gcd, prod
+from math import prod
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, StridedLayoutAttr
+from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.utils.hints import isa
 
 from tileas_xdsl.analysis.layouts.dot_layouts import tiling_of
 from tileas_xdsl.analysis.layouts.tile_groups import TileGroup, placed_tile
 from tileas_xdsl.analysis.memory.tensor_registers import TmemTransfer
-from tileas_xdsl.analysis.values.pointer_base_arrays import promised_divisor, without_promises
-from tileas_xdsl.analysis.values.row_divisors import row_divisor
-from tileas_xdsl.analysis.values.row_strides import row_step
-from tileas_xdsl.dialects.nv_tileaa.memory.pointers import pointer_of
-from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp
 from tileas_xdsl.dialects.nv_tileas.attributes import (
     BlockedEncoding,
     DotOperandEncoding,
@@ -50,11 +44,9 @@ from tileas_xdsl.dialects.nv_tileas.memory.element_access import GatherLoadOp, L
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import (
     TiledAtomicRmwOp,
     TiledLoadBase,
-    TiledStoreOp,
 )
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ExpandDimsOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
-from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.layout import Layout
@@ -65,7 +57,6 @@ from tileas_xdsl.target.mma.warp_tiles import (
     fits_accumulators,
     operand_layout,
 )
-from tileas_xdsl.threads.pipeline.tile_properties import origin
 from tileas_xdsl.threads.pipeline.warp_allocation import Agent
 from tileas_xdsl.transforms.assign_layouts.candidates.broadcast_lines import broadcast_line
 from tileas_xdsl.transforms.assign_layouts.candidates.candidate_lists import (
@@ -77,6 +68,13 @@ from tileas_xdsl.transforms.assign_layouts.candidates.candidate_lists import (
 from tileas_xdsl.transforms.assign_layouts.candidates.copied_tiles import (
     is_copied,
     layout_of_copied,
+)
+from tileas_xdsl.transforms.assign_layouts.candidates.memory_access import (
+    memory_of,
+    memory_of_access,
+    row_alignment,
+    stated_alignment,
+    stores_tile,
 )
 from tileas_xdsl.transforms.assign_layouts.candidates.row_values import (
     is_column_of_rows,
@@ -246,7 +244,7 @@ def _is_only_loaded(group: TileGroup) -> bool:
     load = value.owner
     if others or value.uses or not isinstance(load, TiledLoadBase):
         return False
-    return _memory_of(load) is Space.SMEM
+    return memory_of_access(load) is Space.SMEM
 
 
 def _operand_a(group: TileGroup, agent: Agent) -> Layout | None:
@@ -276,7 +274,8 @@ def _multi_row_layouts(
 ) -> Iterator[RegisterLayout]:
     """Layouts whose warp covers several rows, so that each thread still accesses 16 bytes.
 
-    Behind pointers each access costs an address of 64 bits, so fewer and wider ones always pay.
+    Behind pointers each access costs an address of 64 bits, so fewer and wider ones always pay;
+    what is computed on the way from shared memory to shared memory may have any layout.
     Elsewhere they pay where a lane would access less than a word, or less than 16 bytes if
     columns are reduced: the partial sums of the rows of a warp are exchanged once, behind the
     loop. Not for reductions along rows, which stay within a warp, nor for several values
@@ -287,11 +286,16 @@ def _multi_row_layouts(
     axes = {op.axis.value.data for op in reductions}
     if len(group.shape) - 1 in axes or any(len(op.sources) > 1 for op in reductions):
         return
-    is_pointed = any(isinstance(op, LoadBase | StoreBase) and _memory_of(op) for op in operations)
-    accesses = [op for op in operations if _memory_of(op) is Space.GMEM]
+    memories = {op: memory_of(a, op, group) for op in operations}
+    is_pointed = any(isinstance(op, LoadBase | StoreBase) and memories[op] for op in operations)
+    is_staged = any(isinstance(op, ConvertLayoutOp) and memories[op] for op in operations)
+    is_global = Space.GMEM in memories.values()
     short = LANES * (ACCESS_BYTES if axes else WORD_BYTES)
-    if is_pointed or (accesses and group.shape[-1] * min_bytes < short):
+    if is_pointed or is_staged or (is_global and group.shape[-1] * min_bytes < short):
         yield line_layout(group.shape, agent.warps, min_bytes)
+    if is_staged:
+        sizes = (size for size in (2, 4, 8) if size > min_bytes)
+        yield from (line_layout(group.shape, agent.warps, size) for size in sizes)
 
 
 LANES, WORD_BYTES = 32, 4
@@ -299,7 +303,7 @@ LANES, WORD_BYTES = 32, 4
 
 def _min_element_bytes(a: Assignment, group: TileGroup) -> int:
     """Return the size of the smallest element loaded or stored: it makes the longest chunks."""
-    operations = [op for op, _ in _operations(a, group) if _memory_of(op) is not None]
+    operations = [op for op, _ in _operations(a, group) if memory_of(a, op, group) is not None]
     tiles = [placed_tile(_tile_of_group(op, group).type) for op in operations]
     bits = [bits_of(tile.element_type) for tile in tiles if tile is not None]
     return max(min(bits, default=32) // 8, 1)
@@ -320,7 +324,7 @@ def _chunk_element_bytes(group: TileGroup) -> int:
     assert tile is not None
     assert isinstance(load, Operation)
     bits = bits_of(tile.element_type)
-    size, stated = max(bits // 8, 1), _stated_alignment(load, bits)
+    size, stated = max(bits // 8, 1), stated_alignment(load, bits)
     return size * ACCESS_BYTES // stated if stated >= max(size, MIN_COPIED_BYTES) else size
 
 
@@ -343,6 +347,8 @@ class RegisterAccess:
     axis: SubAxis
     group: TileGroup
     agent: Agent
+    memory: Space | None
+    """The memory on its other side; None if there are registers."""
     loads_tensor_memory: bool
 
     @property
@@ -358,11 +364,12 @@ def _register_access(
 ) -> RegisterAccess:
     """Return how an operation accesses a group of tiles in registers along an axis."""
     loads = op in {value.owner for value in group.values} and loads_tensor_memory(a, op)
-    return RegisterAccess(op, axis, group, a.agent(group.first_op), loads)
+    memory = memory_of(a, op, group)
+    return RegisterAccess(op, axis, group, a.agent(group.first_op), memory, loads)
 
 
 def _candidates(access: RegisterAccess, option: Option) -> Iterator[Candidate]:
-    bits, memory = access.bits, _memory_of(access.op)
+    bits, memory, stores = access.bits, access.memory, stores_tile(access.op, access.group)
     move = option.move if access.loads_tensor_memory else None
 
     def made(
@@ -385,7 +392,6 @@ def _candidates(access: RegisterAccess, option: Option) -> Iterator[Candidate]:
     elif memory is None:
         yield made(_instruction_of_value(access.op), 1, 0, registers_of(fragment, bits))
     elif memory is Space.SMEM:
-        stores = isinstance(access.op, TiledStoreOp)
         shape = access.group.shape
         window = SubTile(memory_layout(shared_layouts(shape, bits)[0]), shape, bits, ())
         for found in accesses(fragment, window, stores):
@@ -393,10 +399,9 @@ def _candidates(access: RegisterAccess, option: Option) -> Iterator[Candidate]:
             yield made(found.atom, *facts)
     else:
         width = _width(option, fragment, bits)
-        stores = isinstance(access.op, TiledStoreOp | StoreBase)
         alignment, known = width * bits // 8, row_alignment(access.op, bits)
         refused = f"rows begin at multiples of {known} bytes, not of {alignment}"
-        if _stated_alignment(access.op, bits) % max(alignment, 1):
+        if stated_alignment(access.op, bits) % max(alignment, 1):
             steps = store_steps(fragment, 1, bits)
         else:
             steps = store_steps(fragment, width, bits) if stores else row_steps(fragment, width)
@@ -407,15 +412,6 @@ def _candidates(access: RegisterAccess, option: Option) -> Iterator[Candidate]:
             registers_of(fragment, bits),
             refused if known % max(alignment, 1) else "",
         )
-
-
-def _memory_of(op: Operation) -> Space | None:
-    """The memory whose rows an operation loads or stores; None if it has no such part."""
-    if isinstance(op, TiledLoadBase | TiledStoreOp):
-        return space_of(op.view.type) or Space.GMEM
-    if isinstance(op, LoadBase | StoreBase) and pointer_of(op.base.type) is not None:
-        return Space.GMEM if row_step(op.base) == 1 else None
-    return None
 
 
 def _instruction_of_value(op: Operation) -> str:
@@ -442,49 +438,3 @@ def _adjacent(fragment: RegisterLayout) -> int:
             break
         count *= 2
     return count
-
-
-def row_alignment(op: Operation, bits: int) -> int:
-    """Return the alignment in bytes of the rows that an operation accesses, as types guarantee it.
-
-    Dynamic sizes and strides are taken as aligned: the generated code tests them at run time and
-    has a scalar path.
-    """
-    if not isinstance(op, TiledLoadBase | TiledStoreOp):
-        return ACCESS_BYTES
-    type_ = origin(op.view).type
-    if not isa(type_, MemRefType[Attribute]):
-        return ACCESS_BYTES
-    strides = [stride for stride in _strides(type_)[:-1] if stride is not None]
-    return gcd(ACCESS_BYTES, *(stride * bits // 8 for stride in strides))
-
-
-def _stated_alignment(op: Operation, bits: int) -> int:
-    """Return the alignment in bytes that `assume` operations guarantee for rows.
-
-    The front end states there what a launch knows of its arguments. Where nothing is stated, the
-    run-time test of alignment mostly fails, so accesses are costed as single elements. Rows of
-    pointers are aligned as far as their offsets are divisible (`row_divisor`).
-    """
-    if isinstance(op, LoadBase | StoreBase):
-        return gcd(ACCESS_BYTES, row_divisor(op.base))
-    if not isinstance(op, TiledLoadBase | TiledStoreOp):
-        return ACCESS_BYTES
-    made = without_promises(origin(op.view)).owner
-    if not isinstance(made, MakeMemrefOp):
-        return ACCESS_BYTES
-    *outer, inner = (made.stride(axis) for axis in range(made.array.get_num_dims()))
-    if inner != 1:
-        return ACCESS_BYTES
-    apart = (promised_divisor(stride) * bits // 8 for stride in outer)
-    return gcd(ACCESS_BYTES, promised_divisor(made.pointer), *apart)
-
-
-def _strides(type_: MemRefType[Attribute]) -> Sequence[int | None]:
-    if isinstance(type_.layout, StridedLayoutAttr):
-        return type_.layout.get_strides()
-    strides: list[int | None] = [1]
-    for extent in reversed(type_.get_shape()[1:]):
-        last = strides[0]
-        strides.insert(0, None if last is None or extent == DYNAMIC_INDEX else last * extent)
-    return strides
