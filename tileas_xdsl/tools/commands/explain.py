@@ -91,8 +91,9 @@ def explain(
     are not done by TMA or not pipelined; what limits the blocks on a multiprocessor; bank conflicts
     and sectors by source line, counted on one block that runs on the emulator, with the arguments
     of --grid and --arg or with some that fit the kernel; on that run too what bounds loops of code
-    that has no tiles.  Of a tl kernel it tells, without --show, for each buffer and loop what fixed
-    its layout, and the alternatives.
+    that has no tiles.  Of a tl kernel that is not compiled by way of tiles, and with --mode of
+    any, it tells, without --show, for each buffer and loop what fixed its layout, and the
+    alternatives.
 
     Of a .ptx file: instructions by unit, loops, shared memory, what ptxas makes of it, with --grid
     and --arg accesses and what bounds loops; of a refused one directives with which it assembles.
@@ -124,7 +125,8 @@ def explain(
         if line is not None and (show or json or svg is not None or mode is not None):
             fail("--line is of no use with --show, --json, --mode and --svg", 2)
         has_facts = bool(show) or json or line is not None
-        if block_programs and not has_facts:
+        asks_for_layouts = mode is not None or svg is not None
+        if block_programs and not has_facts and (asks_for_layouts or _by_buffers(program)):
             _explain_buffers(block_programs, target, mode or _MODES[0], svg)
         else:
             request = Request(input_file, kernel, target, grid, arg)
@@ -181,6 +183,15 @@ def _tell_line(program: Program, request: Request, line: int) -> None:
     typer.echo(place_text(place, source=True))
     for text in history_text(changes):
         typer.echo(text)
+
+
+def _by_buffers(program: Program) -> bool:
+    """Whether layouts of the buffers of tl kernels are inferred, as none are by way of tiles."""
+    from tileas_xdsl.compiler import default_passes
+    from tileas_xdsl.levels import BUFFERS
+    from tileas_xdsl.pipelines import PIPELINES
+
+    return tuple(default_passes(program.module)) == PIPELINES[BUFFERS].passes
 
 
 def _kernels(program: Program) -> Iterator[KernelOp]:
