@@ -85,7 +85,7 @@ class _Hoisting:
         for loop, taken in peaks.items():
             if isinstance(loop, LOOPS) and is_innermost(loop):
                 left = self._limit(loop) - REGISTER_HEADROOM - taken
-                set_registers_left(loop, max(left, MAX_OVERDRAFT))
+                set_registers_left(loop, max(left, MAX_OVERDRAFT), max(left, 0))
 
     def _hoist(self, loop: scf.ForOp) -> None:
         overdraft = MAX_OVERDRAFT if is_innermost(loop) else 0

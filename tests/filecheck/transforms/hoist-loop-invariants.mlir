@@ -120,4 +120,4 @@ func.func @many_small(%x: vector<8xi32>, %acc: vector<240xf32>, %n: i32) -> vect
 // CHECK-NEXT:     scf.for
 // CHECK-NEXT:       arith.muli
 // CHECK-NEXT:       "test.op"
-// CHECK:          {cute_nvgpu.registers_left = 64 : i32}
+// CHECK:          {cute_nvgpu.registers_left = 64 : i32, cute_nvgpu.registers_free = 0 : i32}

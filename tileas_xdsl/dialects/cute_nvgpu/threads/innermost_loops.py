@@ -1,9 +1,11 @@
 """Innermost loops of thread-level IR, and the registers that passes leave for their invariants.
 
-    scf.for ... { ... } {cute_nvgpu.registers_left = 64 : i32}
+    scf.for ... { ... } {cute_nvgpu.registers_left = 64 : i32, cute_nvgpu.registers_free = 12 : i32}
 
 What is computed in front of a loop is in registers all along it.  `hoist-loop-invariants` counts
-what is live and writes what is left; whoever lowers the loop may hoist as much of what it computes.
+what is live and writes what is left; whoever lowers the loop may hoist as much of what it
+computes.  Of `registers_left` some may be overdraft, values that ptxas computes anew;
+`registers_free` are not.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from xdsl.ir import Operation
 
 LOOPS = (scf.ForOp, scf.WhileOp)
 
-REGISTERS_LEFT = "cute_nvgpu.registers_left"
+REGISTERS_LEFT, REGISTERS_FREE = "cute_nvgpu.registers_left", "cute_nvgpu.registers_free"
 
 
 def is_innermost(loop: Operation) -> bool:
@@ -30,6 +32,13 @@ def registers_left(loop: Operation) -> float:
     return left.value.data if isinstance(left, IntegerAttr) else inf
 
 
-def set_registers_left(loop: Operation, count: int) -> None:
-    """Record the registers of a thread that invariants of a loop may take."""
+def registers_free(loop: Operation) -> float:
+    """Return the registers of a thread that nothing in a loop takes: any number, if not said."""
+    free = loop.attributes.get(REGISTERS_FREE)
+    return free.value.data if isinstance(free, IntegerAttr) else inf
+
+
+def set_registers_left(loop: Operation, count: int, free: int) -> None:
+    """Record the registers of a thread that invariants of a loop may take, and those in no use."""
     loop.attributes[REGISTERS_LEFT] = IntegerAttr(count, i32)
+    loop.attributes[REGISTERS_FREE] = IntegerAttr(free, i32)
