@@ -15,6 +15,7 @@ from tileas_xdsl.backend.ptx.lowering.lowering import Address, Handler, Lowering
 from tileas_xdsl.backend.ptx.lowering.memory.addresses import near
 from tileas_xdsl.dialects import cute, ptx
 from tileas_xdsl.dialects.cute import AddressSpace, PtrType
+from tileas_xdsl.dialects.element_bits import bits_of
 
 WIDEST = 16
 """Bytes of the widest access."""
@@ -96,7 +97,9 @@ def _fill(number: FloatAttr | IntegerAttr | None, plan: Access) -> float | int:
         return 0
     type_: Any = number.type
     bits = int.from_bytes(type_.pack((number.value.data,)), "little")
-    size = 8 * type_.compile_time_size
+    # Of a tf32 in memory the upper 19 bits count (PTX ISA, alternate floating-point formats).
+    bits <<= bits_of(type_) - type_.bitwidth
+    size = max(8 * type_.compile_time_size, bits_of(type_))
     return sum(bits << at for at in range(0, 8 * plan.unit, size))
 
 
