@@ -32,12 +32,12 @@ def in_place(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constan
 
 
 @ct.kernel
-def batched(a, b, c):
+def batched(a, b, c, tm: ct.Constant[int]):
     """One of several matrices: accumulators are reshaped as they are, for a store of four axes."""
-    acc = ct.zeros((64, 64), dtype=ct.float32)
-    for k in range(ct.num_tiles(a, axis=1, shape=(64, 32))):
-        acc = ct.mma(ct.load(a, (0, k), (64, 32)), ct.load(b, (k, 0), (32, 64)), acc)
-    ct.store(c, index=(0, 0, 0, 0), tile=ct.reshape(acc, (1, 1, 64, 64)))
+    acc = ct.zeros((tm, 64), dtype=ct.float32)
+    for k in range(ct.num_tiles(a, axis=1, shape=(tm, 32))):
+        acc = ct.mma(ct.load(a, (0, k), (tm, 32)), ct.load(b, (k, 0), (32, 64)), acc)
+    ct.store(c, index=(0, 0, 0, 0), tile=ct.reshape(acc, (1, 1, tm, 64)).astype(c.dtype))
 
 
 @ct.kernel

@@ -212,12 +212,19 @@ def test_batches_of_matrices_are_loaded_and_stored_by_tma_alone(target: str) -> 
     check(kernel.emulate(a, b, c, 64, 64, 32, grid=(2, 3, 2)), exact(a, b))
 
 
-def test_accumulators_in_tensor_memory_are_read_before_they_are_reshaped() -> None:
-    a, b, _ = case(64, 64, 64)
-    c = np.full((1, 1, 64, 64), np.nan, np.float32)
-    kernel = tileas.compile(kernels.batched, a, b, c, target="sm_100a")
-    assert "tcgen05.mma" in kernel.ptx
-    check(kernel.emulate(a, b, c, order="random"), exact(a, b))
+@pytest.mark.parametrize(
+    ("target", "rows", "element", "unit"),
+    [("sm_100a", 64, np.float32, "tcgen05.mma"), ("sm_90a", 256, np.float16, "wgmma")],
+)
+def test_accumulators_are_stored_as_tiles_of_four_dimensions(
+    target: str, rows: int, element: Any, unit: str
+) -> None:
+    """They are read from tensor memory first; of 256 rows, a warpgroup has two blocks of 64."""
+    a, b, _ = case(rows, 64, 64)
+    c = np.full((1, 1, rows, 64), np.nan, element)
+    kernel = tileas.compile(kernels.batched, a, b, c, rows, target=target)
+    assert unit in kernel.ptx
+    check(kernel.emulate(a, b, c, rows, order="random"), exact(a, b), error=0.05)
 
 
 @pytest.mark.parametrize("second", [np.int8, np.uint8])

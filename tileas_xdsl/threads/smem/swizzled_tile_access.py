@@ -20,7 +20,13 @@ from tileas_xdsl.threads.codegen.pointer_ops import advance, recast
 from tileas_xdsl.threads.registers.access_chunk import AccessChunk
 from tileas_xdsl.threads.registers.coordinates import is_first_replica, thread_chunks
 from tileas_xdsl.threads.registers.vector_split import has_closed_form
-from tileas_xdsl.threads.registers.vector_values import assembled, joined, strip
+from tileas_xdsl.threads.registers.vector_values import (
+    assembled,
+    joined,
+    one_vector,
+    strip,
+    tile_of_vector,
+)
 from tileas_xdsl.threads.smem.shared_tile import row_swizzle
 from tileas_xdsl.threads.smem.stmatrix_epilogue import write_accumulators
 from tileas_xdsl.threads.smem.table_driven_copy import read_by_table, write_by_table
@@ -46,7 +52,7 @@ def read_shared(e: ThreadBuilder, tile: SharedTile, layout: RegisterLayout) -> R
 
 def write_shared(e: ThreadBuilder, fragment: RegisterTile, tile: SharedTile) -> None:
     """Store a register tile to shared memory that no thread still reads."""
-    fragment = replace(fragment, layout=as_matrix(fragment.layout))
+    fragment = _seen_as_matrix(e, fragment)
     if is_accumulator(fragment.layout):
         write_accumulators(e, fragment, tile)
         return
@@ -59,6 +65,18 @@ def write_shared(e: ThreadBuilder, fragment: RegisterTile, tile: SharedTile) -> 
         for unit in _units(chunk, bits):
             value = strip(e, fragment.parts[unit.block], unit.register, unit.count)
             e.insert(StoreOp(value, chunk_address(e, tile, unit), holds))
+
+
+def _seen_as_matrix(e: ThreadBuilder, fragment: RegisterTile) -> RegisterTile:
+    """Return a tile without its leading dimensions of extent 1, its registers split as a matrix's.
+
+    Accumulators of 1x1x256x64 in two warpgroups are one vector of 64 registers, those of 256x64
+    are two of 32, one for each wgmma.
+    """
+    matrix = as_matrix(fragment.layout)
+    if matrix == fragment.layout:
+        return fragment
+    return tile_of_vector(e, matrix, fragment.element, one_vector(e, fragment))
 
 
 def _units(chunk: AccessChunk, bits: int) -> Iterator[AccessChunk]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tileas_xdsl.interpreters.ptx.checking.vector_clocks import AsyncEvent
 from tileas_xdsl.interpreters.ptx.errors import Fault
@@ -92,7 +94,7 @@ def _warp_address(f: ConvergenceGroup, warp: int, slot: int, what: str) -> int:
     value = f.r[slot]
     if not isinstance(value, np.ndarray):
         return int(value)
-    lanes = value[WARP * warp : WARP * (warp + 1)]
+    lanes: NDArray[Any] = value[WARP * warp : WARP * (warp + 1)]
     if (lanes != lanes[0]).any():
         raise Fault(
             "tensor-memory",
