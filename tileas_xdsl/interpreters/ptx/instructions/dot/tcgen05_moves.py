@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,7 +94,7 @@ def _warp_address(f: ConvergenceGroup, warp: int, slot: int, what: str) -> int:
     value = f.r[slot]
     if not isinstance(value, np.ndarray):
         return int(value)
-    lanes: NDArray[Any] = value[WARP * warp : WARP * (warp + 1)]
+    lanes = cast("NDArray[Any]", value)[WARP * warp : WARP * (warp + 1)]
     if (lanes != lanes[0]).any():
         raise Fault(
             "tensor-memory",
