@@ -77,10 +77,11 @@ def test_copies_ahead_may_end_late(case: Case, order: str) -> None:
 def test_products_are_those_of_the_target() -> None:
     hopper, blackwell = (Case(tl.Gemm(), {}).compiled(target).ptx for target in TARGETS)
     assert "wgmma.mma_async" in hopper
-    assert "cp.async.cg" in hopper
-    assert "cp.async.wait_group 1" in hopper
+    assert "tcgen05.mma" in blackwell
     assert "wgmma" not in blackwell
-    assert "mma.sync" in blackwell
+    for ptx in (hopper, blackwell):
+        assert "cp.async.bulk.tensor" in ptx
+        assert "mma.sync" not in ptx
 
 
 @pytest.mark.sample(3)

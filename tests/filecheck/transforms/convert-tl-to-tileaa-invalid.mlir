@@ -39,29 +39,3 @@ func.func @part(%A: memref<32xf32>, %x: f32) {
   func.return
 }
 
-// -----
-
-func.func @condition(%A: memref<32xf32>, %x: f32, %n: index) {
-  tl.kernel threads(32) {
-    tl.parallel (%i) in (32) {
-      %is_inside = arith.cmpi ult, %i, %n : index
-      scf.if %is_inside {
-        // expected-error@+1 {{'memref.store' op stores to global memory under a condition}}
-        memref.store %x, %A[%i] : memref<32xf32>
-      }
-    }
-  }
-  func.return
-}
-
-// -----
-
-func.func @atomic(%A: memref<32xf32>, %x: f32) {
-  tl.kernel threads(32) {
-    tl.parallel (%i) in (32) {
-      // expected-error@+1 {{'tl.atomic_add' op has no counterpart on tiles}}
-      tl.atomic_add %A[%i], %x : memref<32xf32>
-    }
-  }
-  func.return
-}
