@@ -127,6 +127,8 @@ class PendingMma:
     computation: Computation
     accumulator: Accumulator
     started: AsyncEvent | None
+    group: list[PendingMma]
+    """Those that are committed together, this one among them."""
     operands: tuple[int, ...] = ()
     done: bool = False
 
@@ -145,14 +147,18 @@ class WgmmaState:
     reading: dict[int, PendingMma] = field(default_factory=dict[int, PendingMma])
     """Slots of A that wgmmas in flight read."""
 
-    def compute(self, last: PendingMma | None = None) -> None:
-        """Compute the oldest wgmma, and those behind it that continue it, up to the `last`."""
+    def compute(self) -> None:
+        """Compute the oldest wgmma, and those of its group behind it that continue it.
+
+        Never less and never more: sums are rounded once for each chain, and must be the same
+        bits whenever an order of completion has them computed.
+        """
         item = self.undone.popleft()
         item.done = True
         chain = [item]
-        while self.undone and chain[-1] is not last:
+        while self.undone:
             following = self.undone[0]
-            if following.accumulator is not item.accumulator:
+            if following.group is not item.group or following.accumulator is not item.accumulator:
                 break
             if not following.computation.continues(item.computation):
                 break
@@ -165,10 +171,15 @@ class WgmmaState:
         while self.undone:
             self.compute()
 
+    def compute_committed(self) -> None:
+        """Compute all of the groups that are complete."""
+        while self.undone and self.undone[0].group is not self.open:
+            self.compute()
+
     def force(self, item: PendingMma) -> None:
         """Compute a wgmma and all before it."""
         while not item.done:
-            self.compute(item)
+            self.compute()
 
 
 def state_of(warpgroup: Warpgroup) -> WgmmaState:

@@ -206,7 +206,8 @@ def _issue(
             check_operand(warpgroup, a, started, f.pc, "A")
     accumulator = _accumulator(f, product, d_registers, keeps)
     computation = WgmmaComputation(warpgroup.cta, product, a, b_view, keeps)
-    item = PendingMma(computation, accumulator, started, a_slots if in_registers else ())
+    operands = a_slots if in_registers else ()
+    item = PendingMma(computation, accumulator, started, state.open, operands)
     accumulator.pending += 1
     accumulator.values = None
     for slot in item.operands:
@@ -217,10 +218,10 @@ def _issue(
 
 
 def _maybe_compute(warpgroup: Warpgroup, state: WgmmaState) -> None:
-    """Compute pending MMAs now by chance, if the completion order is random."""
+    """Compute committed MMAs now by chance, if the completion order is random."""
     queue = warpgroup.cta.cluster.queue
     if queue.order == "random" and queue.rng.random() < 0.25:
-        state.compute_all()
+        state.compute_committed()
 
 
 def _report_unfenced(f: ConvergenceGroup, state: WgmmaState) -> None:
@@ -412,6 +413,8 @@ def build_commit(site: Site) -> Step:
         state.open = []
         if f.warpgroup.cta.cluster.queue.order == "eager":
             state.compute_all()
+        else:
+            _maybe_compute(f.warpgroup, state)
         return None
 
     return step
