@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, NoneAttr, StridedLayoutAttr
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, NoneAttr
 from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.hints import isa
 
+from tileas_xdsl.dialects.nv_tileaa.memory.views import strides_of
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
@@ -35,24 +35,12 @@ def stride_problem(type_: Attribute, bits: int) -> str | None:
 
     Rows are adjacent elements, and begin at multiples of 16 bytes.
     """
-    *outer, inner = _strides(type_) or (1,)
-    if inner not in (None, 1):
+    known = strides_of(type_) if isa(type_, MemRefType[Attribute]) else ()
+    *outer, inner = known or (1,)
+    if inner not in (DYNAMIC_INDEX, 1):
         return f"TMA moves rows of adjacent elements, but these are {inner} apart"
     for stride in outer:
-        if stride is not None and stride * bits % (8 * STRIDE_BYTES):
+        if stride != DYNAMIC_INDEX and stride * bits % (8 * STRIDE_BYTES):
             text = f"TMA needs multiples of {STRIDE_BYTES} bytes between rows, not"
             return f"{text} {stride * bits / 8:g}"
     return None
-
-
-def _strides(type_: Attribute) -> Sequence[int | None]:
-    """The strides of an array as far as they are constants; nothing where they are not known."""
-    if not isinstance(type_, MemRefType):
-        return ()
-    if isinstance(type_.layout, StridedLayoutAttr):
-        return type_.layout.get_strides()
-    strides: list[int | None] = [1]
-    for extent in reversed(type_.get_shape()[1:]):
-        last = strides[0]
-        strides.insert(0, None if last is None or extent == DYNAMIC_INDEX else last * extent)
-    return strides

@@ -8,10 +8,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import gcd
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, StridedLayoutAttr
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 
@@ -20,7 +19,7 @@ from tileas_xdsl.analysis.values.pointer_base_arrays import promised_divisor, wi
 from tileas_xdsl.analysis.values.row_divisors import row_divisor
 from tileas_xdsl.analysis.values.row_strides import row_step
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import pointer_of
-from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp
+from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp, strides_of
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadBase, StoreBase
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadBase, TiledStoreOp
@@ -67,7 +66,7 @@ def row_alignment(op: Operation, bits: int) -> int:
     type_ = origin(op.view).type
     if not isa(type_, MemRefType[Attribute]):
         return ACCESS_BYTES
-    strides = [stride for stride in _strides(type_)[:-1] if stride is not None]
+    strides = [stride for stride in strides_of(type_)[:-1] if stride != DYNAMIC_INDEX]
     return gcd(ACCESS_BYTES, *(stride * bits // 8 for stride in strides))
 
 
@@ -90,13 +89,3 @@ def stated_alignment(op: Operation, bits: int) -> int:
         return ACCESS_BYTES
     apart = (promised_divisor(stride) * bits // 8 for stride in outer)
     return gcd(ACCESS_BYTES, promised_divisor(made.pointer), *apart)
-
-
-def _strides(type_: MemRefType[Attribute]) -> Sequence[int | None]:
-    if isinstance(type_.layout, StridedLayoutAttr):
-        return type_.layout.get_strides()
-    strides: list[int | None] = [1]
-    for extent in reversed(type_.get_shape()[1:]):
-        last = strides[0]
-        strides.insert(0, None if last is None or extent == DYNAMIC_INDEX else last * extent)
-    return strides
