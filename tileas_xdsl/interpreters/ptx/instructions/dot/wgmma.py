@@ -413,8 +413,6 @@ def build_commit(site: Site) -> Step:
         state.open = []
         if f.warpgroup.cta.cluster.queue.order == "eager":
             state.compute_all()
-        else:
-            _maybe_compute(f.warpgroup, state)
         return None
 
     return step
