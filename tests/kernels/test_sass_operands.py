@@ -73,7 +73,7 @@ def test_bytes_are_transposed_as_pairs(
 
 
 @ct.kernel
-def by_weights_of_8_bits(x, w, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):  # type: ignore[no-untyped-def]
+def by_weights_of_8_bits(x, w, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
     """C = X W^T, where W is stored in 8 bits."""
     i, j = ct.bid(0), ct.bid(1)
     acc = ct.zeros((tm, tn), dtype=ct.float32)

@@ -45,7 +45,7 @@ def test_lanes_load_neighbours_as_wide_as_rows_are_stated_to_be_aligned(
 
 
 @ct.kernel
-def gathered_softmax(x, y, columns: ct.Constant[int]):  # type: ignore[no-untyped-def]
+def gathered_softmax(x, y, columns: ct.Constant[int]):
     """Rows by their elements' indices, as in programs that came from pointers."""
     at = ct.arange(columns, dtype=ct.int32)
     e = ct.gather(x, (ct.bid(0), at), check_bounds=False).astype(ct.float32)

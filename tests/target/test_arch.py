@@ -5,8 +5,9 @@ import sys
 
 import pytest
 
-from tileas_xdsl.target.arch import TARGETS, get_target
+from tileas_xdsl.target.arch import TARGETS, get_target, platform_of
 from tileas_xdsl.target.errors import TargetError
+from tileas_xdsl.target.isa.tables.tensor_cores import TENSOR_KINDS
 from tileas_xdsl.target.mma.canonical import MODES
 
 
@@ -21,6 +22,23 @@ def test_known_targets():
 
 def test_modes_of_descriptors_are_known():
     assert all(set(t.matrix_unit.layout_types) <= set(MODES) for t in TARGETS.values())
+
+
+@pytest.mark.parametrize(
+    ("name", "has"),
+    [
+        ("sm_100a", True),
+        ("sm_110a", True),
+        ("sm_103a", False),
+        ("sm_100f", False),
+        ("sm_90a", False),
+    ],
+)
+def test_products_of_bytes_in_tensor_memory_are_of_single_chips(name, has):
+    """As ptxas 13.5 takes `.kind::i8`; those of f16 are of whole families."""
+    platform = platform_of(name)
+    assert TENSOR_KINDS["i8"].needs.met_by(platform) == has
+    assert TENSOR_KINDS["f16"].needs.met_by(platform) == (name != "sm_90a")
 
 
 def test_unknown_target():

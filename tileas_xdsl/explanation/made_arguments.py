@@ -1,4 +1,4 @@
-"""Arguments for a kernel that nobody launched: random arrays that fit its signature or its types.
+"""Arguments for a kernel without a launch: random arrays that fit its signature or its types.
 
 They are large enough that the tiles of the first block lie inside of them, and that loops over an
 extent run often.

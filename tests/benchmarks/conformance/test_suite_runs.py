@@ -190,7 +190,7 @@ def test_tilegym_is_found_by_its_sources(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_an_executor_carries_parts_that_are_all_of_the_suite(suite: Path, tmp_path: Path) -> None:
-    """What no part can import is told once; nothing is lost and nothing runs twice."""
+    """A file that no part can import is reported once; no test is lost or runs twice."""
     words = ("--only", "aunched", "--only", "seeded", "--only", "absent", "-j", "1")
     _, whole = _run(suite, tmp_path, *words)
     _, parts = _run(suite, tmp_path, *words, "--executor", "processes:2", "--parts", "2")

@@ -119,7 +119,7 @@ def invert(layout: Layout, extents: Mapping[str, int] | None = None) -> Section:
     bounds: list[tuple[str, int]] = []
     for axis in sorted(sizes):
         # By rising stride the digits of an axis have to fit below one another. A gap between two is
-        # a coordinate that must be 0, and what lies beyond the last one is out of bounds.
+        # a coordinate that must be 0, and positions above the last one are out of bounds.
         on_axis = [digit for digit in digits if digit is not None and digit.axis == axis]
         gaps, end = _gaps(layout, sorted(on_axis, key=lambda digit: digit.step), axis)
         guards.extend(gaps)

@@ -135,7 +135,7 @@ class PrivateUpdates:
         self._flush(where, thread, first)
 
     def _update_one(self, window: Scratch, each: PointerElement, offset: SSAValue) -> None:
-        """Combine an element with the window if it lies there, else with memory."""
+        """Update the window if the offset is below its entries, else global memory."""
         e, (value,) = self.e, each.operands
         limit = constant_like(e, offset, self.entries)
         is_private = e.insert(arith.CmpiOp(offset, limit, "ult")).result

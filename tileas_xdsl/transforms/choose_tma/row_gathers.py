@@ -110,7 +110,7 @@ def _gather(
 
 
 def _product(term: Expression) -> list[Expression]:
-    """Return the factors of a term but ones."""
+    """Return the factors of a term without those that are the constant 1."""
     return [part for part in term.operands_of(arith.MuliOp.name) if part.constant != 1] or [term]
 
 

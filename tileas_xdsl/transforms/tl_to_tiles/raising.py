@@ -111,8 +111,9 @@ class Raising:
 
     def zero(self, element: Attribute) -> SSAValue:
         """Return the zero of an element type."""
+        kind: Any = element
         is_float = isinstance(element, AnyFloat)
-        attribute: Any = FloatAttr(0.0, element) if is_float else IntegerAttr(0, element)  # pyright: ignore
+        attribute = FloatAttr(0.0, kind) if is_float else IntegerAttr(0, kind)
         return self.insert(arith.ConstantOp(attribute)).result
 
     def scalar(self, value: SSAValue) -> SSAValue:

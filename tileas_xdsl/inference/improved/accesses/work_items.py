@@ -70,7 +70,7 @@ class WorkItem:
         return [use for use in self.uses if use.name == name]
 
     def staged(self, name: str) -> WorkItem:
-        """Return the item with accesses to a fragment turned into accesses to shared memory."""
+        """Return the item with accesses to shared memory in place of those to a fragment."""
         moved = [
             MemoryUse(
                 use.access,

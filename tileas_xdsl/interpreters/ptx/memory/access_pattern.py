@@ -72,8 +72,8 @@ def _pattern(relative: bytes, size: int) -> AccessPattern:
 
 _NONE = np.zeros(1, np.int64)
 _latest: tuple[Array, int, tuple[int, AccessPattern]] = (_NONE, 1, (0, AccessPattern(_NONE, 1)))
-"""The last question and its answer: checks and the access itself ask about the same array, which
-nobody changes in place."""
+"""The last addresses, their size and their pattern: the checks of an access and the access itself
+pass the same array, which is never written in place."""
 
 
 def pattern_of(addresses: Array, size: int) -> tuple[int, AccessPattern]:
