@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from tests.support.random_tile_ir import Verdict, judge, random_program, shrunk
 from tests.support.random_tile_ir.judge import TARGETS, Kind, difference
 from tests.support.random_tile_ir.program import Program, written
+from tests.support.random_tile_ir.sensitivity import perturbed
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.installed import registered_context
 from tileas_xdsl.interpreters.cuda_tile.launch import evaluate
@@ -36,6 +38,44 @@ def test_many_programs(seed: int) -> None:
 def test_programs_are_those_of_their_seed() -> None:
     assert written(random_program(4)).text == written(random_program(4)).text
     assert written(random_program(4)).text != written(random_program(5)).text
+
+
+SUMS = """cuda_tile.module @m {
+  entry @k(%from: tile<ptr<f16>>, %to: tile<ptr<f16>>) {
+    %n = iota : tile<64xi32>
+    %one = reshape %from : tile<ptr<f16>> -> tile<1xptr<f16>>
+    %all = broadcast %one : tile<1xptr<f16>> -> tile<64xptr<f16>>
+    %there = offset %all, %n : tile<64xptr<f16>>, tile<64xi32> -> tile<64xptr<f16>>
+    %x, %t = load_ptr_tko weak %there : tile<64xptr<f16>> -> tile<64xf16>, token
+    %s = scan %x dim=0 reverse=false identities=[0.0 : f16] : tile<64xf16> -> tile<64xf16>
+      (%before: tile<f16>, %now: tile<f16>) {
+      %sum = addf %before, %now : tile<f16>
+      yield %sum : tile<f16>
+    }
+    %first = reshape %to : tile<ptr<f16>> -> tile<1xptr<f16>>
+    %every = broadcast %first : tile<1xptr<f16>> -> tile<64xptr<f16>>
+    %here = offset %every, %n : tile<64xptr<f16>>, tile<64xi32> -> tile<64xptr<f16>>
+    %u = store_ptr_tko weak %here, %s : tile<64xptr<f16>>, tile<64xf16> -> token
+    return
+  }
+}
+"""
+
+
+def test_sums_in_another_order_are_right_and_without_an_element_wrong() -> None:
+    """Numbers of f16 that nearly cancel: two orders differ by more than the usual tolerance."""
+    module = parse_module(registered_context(), SUMS)
+    values = np.random.default_rng(1).standard_normal(64).astype(np.float16) * 16
+    values[-1] = -np.float16(values[:-1].astype(np.float64).sum())
+    arguments = [values, np.zeros(64, np.float16)]
+    expected = evaluate(module, arguments, grid=1).arrays[1]
+    moved = perturbed(module, arguments, 1)[1]
+    exact = np.add.accumulate(values.astype(np.float64))
+    other = exact.astype(np.float16)
+    assert difference(expected, other, exact=False)
+    assert not difference(expected, other, exact=False, moved=moved)
+    lost = (exact - np.abs(values[0])).astype(np.float16)
+    assert difference(expected, lost, exact=False, moved=moved)
 
 
 def test_what_is_told_is_still_true_of_a_shrunk_program() -> None:
