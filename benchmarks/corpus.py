@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks.conformance.suites import find_suite
 from tileas_xdsl.backend.sass import disassemble
 from tileas_xdsl.compiler import compile, tile_ir_module
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 
 TARGETS: Mapping[str, str] = {"sm_90a": "sm_90", "sm_100a": "sm_100"}
 """Ours, and what another assembler calls it."""

@@ -35,7 +35,7 @@ from kernels.streamk_gemm import StreamkGemm
 from tileas_xdsl.backend.nvidia_tools import find_tool
 from tileas_xdsl.backend.sass import disassemble
 from tileas_xdsl.compiler import CompiledKernel, compile
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.pipelines import PIPELINES
 
 TARGETS = ("sm_90a", "sm_100a")

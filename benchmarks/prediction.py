@@ -33,7 +33,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks.prediction_cases import CASES, Arrays, all_configs, distinct
 from benchmarks.results import Results, Row
 from benchmarks.running import end, run_benchmark
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.executors import executor_named
 from tileas_xdsl.target.arch import DEFAULT_TARGET
 from tileas_xdsl.tuning.candidates import Built, build, predict

@@ -27,7 +27,7 @@ from benchmarks.freeze import SOURCE_LINES, subjects
 from benchmarks.running import end
 from tileas_xdsl.backend.ptx.printer import ptx_text
 from tileas_xdsl.compiled_kernel import CompiledKernel
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.diagnostics.verification.verify import verify_errors
 from tileas_xdsl.dialects.target_attribute import set_target

@@ -22,7 +22,7 @@ from benchmarks.running import end, run_benchmark
 from tileas_xdsl.backend.nvidia_tools import MissingToolError, need_tool
 from tileas_xdsl.backend.ptxas import Assembled
 from tileas_xdsl.backend.sass import Kernel, disassemble
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 
 COUNTED = ("HGMMA", "WARPGROUP.ARRIVE", "WARPGROUP.DEPBAR", "SYNCS", "UTMALDG", "MUFU", "BAR")
 """What is counted in a loop that multiplies."""

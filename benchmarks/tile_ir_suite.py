@@ -54,7 +54,8 @@ from xdsl.traits import IsolatedFromAbove, SymbolOpInterface
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from tileas_xdsl.diagnostics.emission import DiagnosticError, collecting_diagnostics, op_error
+from tileas_xdsl.diagnostics.emission import collecting_diagnostics, op_error
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.parsing.chunks import split_chunks
 from tileas_xdsl.diagnostics.parsing.parse_errors import LocatedParseError
 from tileas_xdsl.diagnostics.report import Diagnostic, Severity

@@ -38,7 +38,7 @@ from tilelang.engine.param import KernelParam
 import tileas_xdsl as tileas
 from benchmarks.tilelang_references import attention_of_sequences, with_counts_of_loops
 from benchmarks.tilelang_trace import OnCpu, outputs_of, without_gpu
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.frontend.tilelang.importer import module_of
 from tileas_xdsl.interpreters.ptx import Severity
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import tileas_xdsl as tileas
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.frontend.tilelang.importer import module_of
 
 FOREIGN = (

@@ -135,7 +135,7 @@ def _passed() -> str:
 
 def _failure(error: BaseException) -> str:
     from benchmarks.tilelang_emulate import DONE, UnlikeError
-    from tileas_xdsl.diagnostics.emission import DiagnosticError
+    from tileas_xdsl.diagnostics.errors import DiagnosticError
 
     text = " ".join(str(error).split())[:300]
     if isinstance(error, SlowError):

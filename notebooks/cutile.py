@@ -21,7 +21,7 @@ def _():
 
     import tileas_xdsl as tileas
     from tileas_xdsl.backend.nvidia_tools import MissingToolError
-    from tileas_xdsl.diagnostics.emission import DiagnosticError
+    from tileas_xdsl.diagnostics.errors import DiagnosticError
     from tileas_xdsl.diagnostics.locations import file_location
     from tileas_xdsl.dialects.nv_tileas.attributes import BlockedEncoding
     from tileas_xdsl.interpreters.tile.tracing.timeline import draw_timeline

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from kernels import make
 from tileas_xdsl.compiler import compile, compile_kernels
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.tools.tileas import app
 
 ADD = make("vector_add").text()

@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 
 import tileas_xdsl as tileas
-from tileas_xdsl.diagnostics.emission import DiagnosticError
-from tileas_xdsl.interpreters.tile.arguments import ArgumentError
+from tileas_xdsl.diagnostics.errors import ArgumentError, DiagnosticError
 
 pytest.importorskip("cuda.tile")
 
 from support import cutile_kernels as kernels
 
-from tileas_xdsl.frontend.cutile import export_bytecode
+from tileas_xdsl.frontend.cutile.tile_ir import export_bytecode
 
 RNG = np.random.default_rng(5)
 A, B = (RNG.standard_normal(200).astype(np.float32) for _ in range(2))

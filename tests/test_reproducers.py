@@ -9,7 +9,8 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 
 from kernels import make
 from tileas_xdsl.compiler import compile
-from tileas_xdsl.diagnostics.emission import BrokenPassError, DiagnosticError
+from tileas_xdsl.diagnostics.emission import BrokenPassError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.reproducers import FOLDER_VARIABLE
 from tileas_xdsl.tools.tileas_opt import main
 from tileas_xdsl.transforms.extension import added_patterns

@@ -28,13 +28,9 @@ from tileas_xdsl.api_arguments import expect, pass_specs
 from tileas_xdsl.collection import collected_rarely
 from tileas_xdsl.compiled_kernel import CompiledKernel, Stage, kernel_named, kernels_in, module_of
 from tileas_xdsl.compiled_module import CompiledModule
-from tileas_xdsl.diagnostics.emission import (
-    BrokenPassError,
-    DiagnosticError,
-    emit_remark,
-    op_error,
-)
+from tileas_xdsl.diagnostics.emission import BrokenPassError, emit_remark, op_error
 from tileas_xdsl.diagnostics.environment import VERIFY_EACH, is_set
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.parsing.inputs import read_input
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.diagnostics.verification.verify import verify_module
@@ -170,7 +166,8 @@ def _only_target(arguments: Sequence[Any], signature: str | None) -> str | None:
 def _of_cutile(
     kernel: Any, arguments: Sequence[Any], signature: str | None
 ) -> tuple[ModuleOp, Sequence[Parameter]]:
-    from tileas_xdsl.frontend.cutile import in_order, is_kernel, kernel_module, parameters_of
+    from tileas_xdsl.frontend.cutile.kernels import in_order, is_kernel, parameters_of
+    from tileas_xdsl.frontend.cutile.tile_ir import kernel_module
     from tileas_xdsl.frontend.signature import parse_signature
 
     if not is_kernel(kernel):
@@ -193,7 +190,7 @@ def tile_ir_module(content: bytes, name: str) -> ModuleOp:
 
 def compile_bytecode(kernel: Any, content: bytes, target: str) -> CompiledKernel:
     """Compile the Tile IR bytecode of a cuTile kernel; raises as `compile`."""
-    from tileas_xdsl.frontend.cutile import bytecode_module
+    from tileas_xdsl.frontend.cutile.tile_ir import bytecode_module
 
     ctx = registered_context()
     module = bytecode_module(kernel, content)

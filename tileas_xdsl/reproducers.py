@@ -26,7 +26,8 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from tileas_xdsl.diagnostics.emission import BrokenPassError, DiagnosticError, note
+from tileas_xdsl.diagnostics.emission import BrokenPassError, note
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.outputs import write_output
 from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.pass_execution import run_pass

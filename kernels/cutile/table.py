@@ -10,7 +10,7 @@ from time import perf_counter
 from kernels.cutile import Problem, emulated
 from tileas_xdsl.backend.nvidia_tools import find_tool
 from tileas_xdsl.compiler import CompiledKernel
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 
 HEADER = (
     *("kernel", "target", "ops", "to PTX", "ptxas"),

@@ -12,7 +12,7 @@ from tileas_xdsl.backend.nvidia_tools import MissingToolError
 from tileas_xdsl.backend.ptx.file_names import file_name_from_ptx, file_name_in_ptx
 from tileas_xdsl.backend.ptx.printer import ptx_text
 from tileas_xdsl.backend.ptxas import assemble, entry_facts, log_messages
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.report import Location, Severity
 from tileas_xdsl.dialects.ptx import (
     AddOp,

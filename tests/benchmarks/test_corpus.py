@@ -19,7 +19,7 @@ def test_kernels_of_a_folder(
 ) -> None:
     pytest.importorskip("cuda.tile")
     from tests.support import cutile_kernels
-    from tileas_xdsl.frontend.cutile import export_bytecode
+    from tileas_xdsl.frontend.cutile.tile_ir import export_bytecode
 
     signature = cutile_kernels.SIGNATURES["vector_add"]
     content = export_bytecode(cutile_kernels.vector_add, signature)

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.outputs import write_output
 from tileas_xdsl.diagnostics.parsing.inputs import input_name, read_input
 

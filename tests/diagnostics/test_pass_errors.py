@@ -4,7 +4,8 @@ import pytest
 from xdsl.pattern_rewriter import PatternRewriteWalker, RewritePattern
 from xdsl.utils.exceptions import PassFailedException, ShrinkException
 
-from tileas_xdsl.diagnostics.emission import DiagnosticError, op_error
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.pass_errors import located_failures
 from tileas_xdsl.target.errors import UnknownTargetError
 

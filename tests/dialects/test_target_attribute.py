@@ -10,7 +10,7 @@ from kernels.vector_add import VectorAdd
 from tests.support.ir import parse
 from tileas_xdsl.backend.ptx.printer import ptx_text
 from tileas_xdsl.compiler import CompiledKernel, compile
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.dialects.target_attribute import module_target, target_of
 
 TARGETS = ("sm_90a", "sm_100a")

@@ -13,7 +13,7 @@ from tileas_xdsl.compiler import compile
 from tileas_xdsl.explanation.facts import KernelFacts, LoopFacts
 from tileas_xdsl.explanation.kernel import kernel_facts
 from tileas_xdsl.explanation.text import explanation
-from tileas_xdsl.frontend.cutile import load_kernel
+from tileas_xdsl.frontend.cutile.kernels import load_kernel
 
 pytest.importorskip("cuda.tile")
 

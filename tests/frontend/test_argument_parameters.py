@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import numpy as np
 import pytest
 
-from tileas_xdsl.frontend.cutile import parameters_of
+from tileas_xdsl.frontend.cutile.kernels import parameters_of
 from tileas_xdsl.frontend.signature import (
     ArrayParameter,
     ConstantParameter,

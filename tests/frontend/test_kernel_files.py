@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.frontend.kernel_files import find_name, run_file, split_reference
 
 

@@ -11,8 +11,8 @@ import pytest
 from kernels import VectorAdd
 from kernels.compiled import compiled
 from tileas_xdsl.compiler import CompiledKernel, compile
+from tileas_xdsl.diagnostics.errors import ArgumentError
 from tileas_xdsl.interpreters.ptx.errors import LaunchError
-from tileas_xdsl.interpreters.tile.arguments import ArgumentError
 
 SIZE = 100
 RNG = np.random.default_rng(0)

@@ -10,7 +10,8 @@ from kernels.cutile import MODULES, Problem, problems
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.frontend.bytecode.reading.reader import read_bytecode
 from tileas_xdsl.frontend.bytecode.writing.writer import write_bytecode
-from tileas_xdsl.frontend.cutile import kernel_module, parameters_of
+from tileas_xdsl.frontend.cutile.kernels import parameters_of
+from tileas_xdsl.frontend.cutile.tile_ir import kernel_module
 from tileas_xdsl.installed import registered_context
 from tileas_xdsl.printing import module_text
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tileas_xdsl as tileas
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 
 TEXT = """
 cuda_tile.module @m {{

@@ -10,7 +10,7 @@ import pytest
 
 import tileas_xdsl as tileas
 from tileas_xdsl.backend.nvidia_tools import find_tool
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 
 pytest.importorskip("cuda.tile")
 

@@ -16,7 +16,7 @@ from kernels.simulating import run, schedules
 from tileas_xdsl.backend.sass import disassemble
 from tileas_xdsl.compiler import compile
 from tileas_xdsl.diagnostics.catalogue import message
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.target.mma.block_scales import ATOM_ROWS, ATOM_SCALES, atoms_layout
 from tileas_xdsl.target.mma.instruction_descriptor import BlockScaledDescriptor, decode
 

@@ -12,7 +12,7 @@ from kernels import tl
 from kernels.gemm import Gemm
 from tests.support.assembling import needs_ptxas
 from tileas_xdsl.compiler import CompiledKernel, compile
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.target.arch import get_target
 from tileas_xdsl.target.costs.latencies import latencies
 from tileas_xdsl.target.features import Feature

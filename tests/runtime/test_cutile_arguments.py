@@ -8,8 +8,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from tileas_xdsl.diagnostics.errors import ArgumentError
 from tileas_xdsl.frontend.signature import parse_signature
-from tileas_xdsl.interpreters.tile.arguments import ArgumentError
 from tileas_xdsl.runtime.cutile_arguments import flattened, in_memory, restored
 
 PARAMETERS = parse_signature("a: f16[?, ?%8], n: i32, tile=64, b: f32[128]")

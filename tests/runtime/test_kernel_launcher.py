@@ -26,9 +26,9 @@ from kernels import Gemm, VectorAdd
 from kernels.compiled import compiled
 from tileas_xdsl.backend.ptxas import Assembled
 from tileas_xdsl.compiler import CompiledKernel
+from tileas_xdsl.diagnostics.errors import ArgumentError
 from tileas_xdsl.diagnostics.report import Severity, diagnostic
 from tileas_xdsl.interpreters.ptx import LaunchError
-from tileas_xdsl.interpreters.tile.arguments import ArgumentError
 from tileas_xdsl.runtime import kernel_launcher as launching
 from tileas_xdsl.runtime.gpu import driver as driver_module
 from tileas_xdsl.runtime.gpu.device import Device

@@ -9,7 +9,7 @@ import pytest
 
 from kernels.atom_gemm import AtomGemm
 from kernels.compiled import compiled
-from tileas_xdsl.interpreters.tile.arguments import ArgumentError
+from tileas_xdsl.diagnostics.errors import ArgumentError
 
 RNG = np.random.default_rng(5)
 A = RNG.standard_normal((64, 32)).astype(np.float16)

@@ -10,7 +10,7 @@ from xdsl.context import Context
 from xdsl.dialects import builtin, func
 from xdsl.dialects.builtin import ModuleOp
 
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.locations import location_of
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.diagnostics.verification.verify import verify_module

@@ -7,7 +7,7 @@ from xdsl.irdl import IRDLOperation, irdl_op_definition, result_def
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tests.support.ir import parse
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.installed import registered_context
 from tileas_xdsl.threads.codegen.lowered_values import Scalar
 from tileas_xdsl.transforms.extension import EXTENSIBLE_PASSES, add_patterns, added_patterns

@@ -13,7 +13,7 @@ import pytest
 
 import tileas_xdsl as tileas
 from tileas_xdsl.executors import ExecutorError, SerialExecutor, executor_named
-from tileas_xdsl.frontend.cutile import load_kernel
+from tileas_xdsl.frontend.cutile.kernels import load_kernel
 from tileas_xdsl.runtime.gpu.driver import DriverError
 from tileas_xdsl.tuning.autotune import AutotunedKernel
 from tileas_xdsl.tuning.candidates import Built, Task, build, predict

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tileas_xdsl.backend.nvidia_tools import need_tool
 from tileas_xdsl.backend.ptx.line_locations import LineLocations
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.report import Diagnostic, Location, Severity, diagnostic
 from tileas_xdsl.target.arch import get_target
 

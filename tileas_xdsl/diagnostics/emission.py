@@ -13,23 +13,11 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 from xdsl.ir import Operation
-from xdsl.utils.exceptions import DiagnosticException, PassFailedException, VerifyException
+from xdsl.utils.exceptions import PassFailedException, VerifyException
 
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.locations import location_of, name_of
 from tileas_xdsl.diagnostics.report import Diagnostic, Location, Severity, diagnostic, render
-
-
-class DiagnosticError(DiagnosticException):
-    """An exception that carries located diagnostics; `str()` gives their headlines."""
-
-    diagnostics: tuple[Diagnostic, ...]
-
-    def __init__(self, *diagnostics: Diagnostic) -> None:
-        Exception.__init__(self, *diagnostics)
-        self.diagnostics = diagnostics
-
-    def __str__(self) -> str:
-        return "\n".join(report.headline for report in self.diagnostics)
 
 
 class OpError(DiagnosticError, VerifyException, PassFailedException):

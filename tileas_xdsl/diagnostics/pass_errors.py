@@ -15,8 +15,9 @@ from xdsl.utils.exceptions import (
     ShrinkException,
 )
 
-from tileas_xdsl.diagnostics.emission import BrokenPassError, DiagnosticError, OpError, op_error
+from tileas_xdsl.diagnostics.emission import BrokenPassError, OpError, op_error
 from tileas_xdsl.diagnostics.environment import is_set
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.locations import location_of
 
 TRACEBACK_VARIABLE = "TILEAS_TRACEBACK"

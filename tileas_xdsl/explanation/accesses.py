@@ -10,13 +10,12 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from tileas_xdsl.compiled_kernel import CompiledKernel
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import ArgumentError, DiagnosticError
 from tileas_xdsl.diagnostics.report import Location
 from tileas_xdsl.explanation.facts import AccessFacts
 from tileas_xdsl.explanation.made_arguments import UnknownArgumentError, made_arguments
 from tileas_xdsl.interpreters.ptx import LaunchError, PtxError
 from tileas_xdsl.interpreters.ptx.memory.access_counts import AccessCount
-from tileas_xdsl.interpreters.tile.arguments import ArgumentError
 from tileas_xdsl.runtime.emulation import Emulation
 
 INSTRUCTIONS = 200_000

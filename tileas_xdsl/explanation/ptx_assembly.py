@@ -16,7 +16,7 @@ from math import prod
 
 from tileas_xdsl.backend.nvidia_tools import MissingToolError
 from tileas_xdsl.backend.ptxas import assemble
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.explanation.facts import Occupancy
 from tileas_xdsl.explanation.resources import block_occupancy
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Kernel

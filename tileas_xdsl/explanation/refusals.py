@@ -17,7 +17,8 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tileas_xdsl.analysis.memory.shared_memory import allocated_tiles, tile_bytes
 from tileas_xdsl.backend.nvidia_tools import MissingToolError
-from tileas_xdsl.diagnostics.emission import DiagnosticError, collecting_diagnostics
+from tileas_xdsl.diagnostics.emission import collecting_diagnostics
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.locations import location_of
 from tileas_xdsl.diagnostics.report import Location
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr

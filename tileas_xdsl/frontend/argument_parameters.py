@@ -22,7 +22,7 @@ from typing import Any, NoReturn, TypeAlias, cast
 
 import numpy as np
 
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.report import Location, Severity, diagnostic
 from tileas_xdsl.frontend.array_arguments import ArrayFacts, ArrayReadError, array_facts
 from tileas_xdsl.frontend.signature import (

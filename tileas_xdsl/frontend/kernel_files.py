@@ -10,7 +10,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.parsing.inputs import read_input
 from tileas_xdsl.diagnostics.parsing.sources import SourceText, remember_source
 from tileas_xdsl.diagnostics.report import Location, Severity, diagnostic

@@ -13,7 +13,7 @@ from tileas_xdsl.backend.nvidia_tools import find_tool
 from tileas_xdsl.backend.ptxas import Assembled
 from tileas_xdsl.compiled_kernel import CompiledKernel
 from tileas_xdsl.compiler import compile_module, kernel_names
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.report import Location
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.explanation.facts import KernelFacts

@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from tileas_xdsl.compiled_kernel import Stage
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.locations import location_of
 from tileas_xdsl.diagnostics.report import Location
 from tileas_xdsl.dialects.nv_tileas.attributes import (

@@ -9,7 +9,7 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 
 from tileas_xdsl.compiled_kernel import CompiledKernel
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.report import Diagnostic, Location, Severity, diagnostic
 from tileas_xdsl.interpreters.ptx import Finding, PtxError
 from tileas_xdsl.interpreters.ptx.execution.state import Order

@@ -7,12 +7,13 @@ a table with those of each, and its length; a tuple its items; a constant is dro
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tileas_xdsl.diagnostics.errors import ArgumentError
 from tileas_xdsl.frontend.argument_parameters import constant_value
+from tileas_xdsl.frontend.leaf_values import leaf_values
 from tileas_xdsl.frontend.signature import (
     ArrayParameter,
     ConstantParameter,
@@ -24,33 +25,9 @@ from tileas_xdsl.frontend.signature import (
     TupleParameter,
 )
 from tileas_xdsl.interpreters.cuda_tile.launch import ArrayTable
-from tileas_xdsl.interpreters.tile.arguments import ArgumentError
 from tileas_xdsl.interpreters.tile.memory.argument_arrays import AddressTable
 from tileas_xdsl.runtime.host_arrays import host_array
-from tileas_xdsl.runtime.strided_views import strided_view
-
-Array: TypeAlias = NDArray[Any]
-
-
-def leaf_values(
-    parameters: Sequence[Parameter], values: Sequence[Any]
-) -> Sequence[tuple[Leaf, Any]]:
-    """Return the parameters with their values, tuples replaced by their items.
-
-    Raises `ArgumentError` where there are more or fewer values.
-    """
-    if len(values) != len(parameters):
-        names = ", ".join(parameter.name for parameter in parameters)
-        raise ArgumentError(f"{len(values)} arguments; the kernel's parameters are {names}")
-    found: list[tuple[Leaf, Any]] = []
-    for parameter, value in zip(parameters, values, strict=True):
-        if not isinstance(parameter, TupleParameter):
-            found.append((parameter, value))
-            continue
-        if type(value) is not tuple:
-            raise ArgumentError(f"'{parameter.name}' is a tuple, not {value!r}")
-        found.extend(leaf_values(parameter.items, cast("tuple[Any, ...]", value)))
-    return found
+from tileas_xdsl.runtime.strided_views import Array, strided_view
 
 
 def flattened(parameters: Sequence[Parameter], values: Sequence[Any]) -> Sequence[Any]:

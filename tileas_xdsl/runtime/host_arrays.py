@@ -8,10 +8,9 @@ from typing import Any, cast
 import ml_dtypes
 import numpy as np
 
+from tileas_xdsl.diagnostics.errors import ArgumentError
 from tileas_xdsl.frontend.array_arguments import ArrayFacts, ArrayReadError, array_facts
-from tileas_xdsl.interpreters.tile.arguments import ArgumentError
-from tileas_xdsl.interpreters.tile.numerics.element_types import Array
-from tileas_xdsl.runtime.strided_views import strided_view
+from tileas_xdsl.runtime.strided_views import Array, strided_view
 
 HOST_DEVICES = (1, 3)
 """`DLDeviceType` of memory that the host reads: its own, and pinned."""

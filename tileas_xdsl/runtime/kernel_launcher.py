@@ -20,20 +20,21 @@ from xdsl.dialects import func
 
 from tileas_xdsl.backend.nvidia_tools import find_tool
 from tileas_xdsl.backend.ptxas import Assembled
+from tileas_xdsl.diagnostics.errors import ArgumentError
 from tileas_xdsl.dialects.ptx.structure.control import EntryOp
 from tileas_xdsl.frontend.signature import Parameter
 from tileas_xdsl.interpreters.ptx import LaunchError, load
 from tileas_xdsl.interpreters.ptx.arguments import scalar_bytes
-from tileas_xdsl.interpreters.tile.arguments import ArgumentError, check
+from tileas_xdsl.interpreters.tile.arguments import check
 from tileas_xdsl.interpreters.tile.launch import grid_of
 from tileas_xdsl.interpreters.tile.memory.argument_arrays import AddressTable
-from tileas_xdsl.interpreters.tile.numerics.element_types import Array
 from tileas_xdsl.runtime.cutile_arguments import in_memory
 from tileas_xdsl.runtime.gpu.device import Device, Memory
 from tileas_xdsl.runtime.gpu.device_arrays import DeviceArray, device_array, row_major_strides
 from tileas_xdsl.runtime.gpu.driver import DriverError, TensorMapMemory
 from tileas_xdsl.runtime.host_code import HostCode, scalar_word
 from tileas_xdsl.runtime.launch_items import LaunchItems
+from tileas_xdsl.runtime.strided_views import Array
 from tileas_xdsl.runtime.subbyte_packing import packed, unpacked
 from tileas_xdsl.runtime.view_arguments import check_views
 from tileas_xdsl.target.arch import TARGETS, get_target, target_of_capability

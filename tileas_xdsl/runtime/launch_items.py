@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+from tileas_xdsl.frontend.leaf_values import leaf_values
 from tileas_xdsl.frontend.signature import ArrayParameter, Leaf, ListParameter, Parameter
-from tileas_xdsl.runtime.cutile_arguments import flattened, leaf_values
+from tileas_xdsl.runtime.cutile_arguments import flattened
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.report import Diagnostic
 from tileas_xdsl.interpreters.ptx import LaunchError, PtxError
 from tileas_xdsl.tools.running.comparison import Difference, first_difference

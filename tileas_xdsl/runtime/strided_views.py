@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 from numpy.lib.stride_tricks import as_strided
+from numpy.typing import NDArray
 
-from tileas_xdsl.interpreters.tile.numerics.element_types import Array
+Array: TypeAlias = NDArray[Any]
+"""An array of any shape and element type."""
 
 
 def strided_view(array: Array, shape: Sequence[int], strides: Sequence[int]) -> Array:

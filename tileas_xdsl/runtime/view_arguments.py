@@ -16,11 +16,12 @@ from xdsl.ir import Attribute
 
 from tileas_xdsl.backend.ptx.abi import PARAMETERS
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.diagnostics.errors import ArgumentError
 from tileas_xdsl.dialects.cute.types.pointers import PtrType
 from tileas_xdsl.dialects.cute.types.views import MemRefType
 from tileas_xdsl.dialects.ptx.structure.control import EntryOp
 from tileas_xdsl.interpreters.tile import arguments as tiles
-from tileas_xdsl.interpreters.tile.arguments import ArgumentError, Parameter
+from tileas_xdsl.interpreters.tile.arguments import Parameter
 from tileas_xdsl.interpreters.tile.numerics.element_types import dtype_of
 from tileas_xdsl.layout import Layout
 from tileas_xdsl.layout.expr.expression import Expression, divisor_of

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING
 
 from tileas_xdsl.backend.nvidia_tools import MissingToolError
 from tileas_xdsl.diagnostics.catalogue import message
-from tileas_xdsl.diagnostics.emission import DiagnosticError, op_error
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.report import Diagnostic
 from tileas_xdsl.tools.failures import end_of_failure
 from tileas_xdsl.tools.inputs.array_files import Drafts

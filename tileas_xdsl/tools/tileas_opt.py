@@ -24,7 +24,8 @@ from xdsl.utils.exceptions import ShrinkException
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from tileas_xdsl.diagnostics.colours import painter
-from tileas_xdsl.diagnostics.emission import DiagnosticError, collecting_diagnostics
+from tileas_xdsl.diagnostics.emission import collecting_diagnostics
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.outputs import write_output
 from tileas_xdsl.diagnostics.parsing.chunks import SEPARATOR, split_chunks
 from tileas_xdsl.diagnostics.parsing.inputs import input_name, read_input

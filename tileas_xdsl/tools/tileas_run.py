@@ -22,7 +22,7 @@ from xdsl.traits import CallableOpInterface
 from xdsl.utils.exceptions import InterpretationError, ParseError
 
 from tileas_xdsl.diagnostics.colours import painter
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.parsing.inputs import input_name, read_input
 from tileas_xdsl.diagnostics.parsing.located_parser import LocatedParser
 from tileas_xdsl.diagnostics.parsing.pass_specs import UsageError

@@ -10,7 +10,8 @@ from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tileas_xdsl.diagnostics.catalogue import message
-from tileas_xdsl.diagnostics.emission import DiagnosticError, OpError, op_error
+from tileas_xdsl.diagnostics.emission import OpError, op_error
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.report import Diagnostic
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
 from tileas_xdsl.dialects.nv_tileas.enums import Space

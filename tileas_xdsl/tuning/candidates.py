@@ -17,7 +17,7 @@ from tileas_xdsl.compiler import (
     registered_context,
     tile_ir_module,
 )
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.explanation.reasons import reasons_in
 from tileas_xdsl.explanation.snapshots import PIPELINED, PLANNED, Snapshots
 from tileas_xdsl.runtime.cutile.executable import Executable

@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, cast
 
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.executors import executor_named
-from tileas_xdsl.frontend.cutile import export_bytecode, parameters_of
+from tileas_xdsl.frontend.cutile.kernels import parameters_of
+from tileas_xdsl.frontend.cutile.tile_ir import export_bytecode
 from tileas_xdsl.runtime.cutile import settings
 from tileas_xdsl.runtime.cutile_arguments import flattened
 from tileas_xdsl.tuning.candidates import Task, predict

@@ -15,9 +15,10 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 from tileas_xdsl.cache import build_id, disk_cache, entry_key
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.executors import executor_named
-from tileas_xdsl.frontend.cutile import export_bytecode, parameters_of
+from tileas_xdsl.frontend.cutile.kernels import parameters_of
+from tileas_xdsl.frontend.cutile.tile_ir import export_bytecode
 from tileas_xdsl.runtime.cutile_arguments import flattened
 from tileas_xdsl.runtime.gpu.driver import DriverError
 from tileas_xdsl.target.arch import DEFAULT_TARGET

@@ -13,7 +13,7 @@ import pytest
 from support.ir import parse
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr
 
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.float_bits import bits_of_float, element_bits
 from tileas_xdsl.printing import module_text
 

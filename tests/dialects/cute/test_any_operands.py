@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 from xdsl.irdl import OperandDef, OptOperandDef
 
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.dialects.cute import Cute
 from tileas_xdsl.dialects.cute.base.operation import INFERRED, AlgebraOp, integers
 from tileas_xdsl.dialects.cute.types.integers import FastDivisorType, I32Type

@@ -28,7 +28,7 @@ import cuda.tile
 from support import cutile_kernels as kernels
 from support.foreign_bytecode import opcode_of
 
-from tileas_xdsl.frontend.cutile import export_bytecode
+from tileas_xdsl.frontend.cutile.tile_ir import export_bytecode
 
 SOURCE = Path(kernels.__file__)
 NEEDED = {name: version_named(since) for name, (since, _) in kernels.NEWER.items()}

@@ -10,7 +10,8 @@ import pytest
 from support.cutile_programs import increment, row_sums
 
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
-from tileas_xdsl.frontend.cutile import bytecode_module, kernel_signature, parameters_of
+from tileas_xdsl.frontend.cutile.kernels import kernel_signature, parameters_of
+from tileas_xdsl.frontend.cutile.tile_ir import bytecode_module
 from tileas_xdsl.installed import registered_context
 
 pytest.importorskip("cuda.tile")

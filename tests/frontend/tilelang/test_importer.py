@@ -12,7 +12,7 @@ import pytest
 
 import tileas_xdsl as tileas
 from tileas_xdsl.compiler import CompiledKernel
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.frontend.tilelang.importer import module_of
 from tileas_xdsl.frontend.tilelang.source import imports_tilelang
 

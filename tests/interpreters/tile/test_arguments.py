@@ -11,7 +11,8 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 
 from tests.support.ir import parse
 from tests.support.simulating import kernel, module_of, numbers, run
-from tileas_xdsl.interpreters.tile.arguments import ArgumentError, bind, parameters_of
+from tileas_xdsl.diagnostics.errors import ArgumentError
+from tileas_xdsl.interpreters.tile.arguments import bind, parameters_of
 from tileas_xdsl.interpreters.tile.faults import SimulationError
 from tileas_xdsl.interpreters.tile.launch import find_kernel, simulate
 

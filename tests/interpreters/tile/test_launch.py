@@ -10,7 +10,7 @@ import pytest
 from tests.support.ir import parse
 from tests.support.pipelined import pair
 from tests.support.simulating import kernel, module_of, numbers, refuses, run, simulated
-from tileas_xdsl.interpreters.tile.arguments import ArgumentError
+from tileas_xdsl.diagnostics.errors import ArgumentError
 from tileas_xdsl.interpreters.tile.faults import SimulationError
 from tileas_xdsl.interpreters.tile.launch import (
     POLICIES,

@@ -12,8 +12,9 @@ from xdsl.dialects.builtin import ModuleOp
 
 from kernels import Combine, Copy, Gemm, Kernel, Permute, Unroll, Windows
 from kernels.simulating import parse, run
+from tileas_xdsl.diagnostics.errors import ArgumentError
 from tileas_xdsl.diagnostics.verification.verify import verify_module
-from tileas_xdsl.interpreters.tile.arguments import ArgumentError, parameters_of
+from tileas_xdsl.interpreters.tile.arguments import parameters_of
 from tileas_xdsl.interpreters.tile.faults import SimulationError
 from tileas_xdsl.interpreters.tile.launch import find_kernel, simulate
 from tileas_xdsl.target.tma.tensor_map import TensorMap

@@ -124,6 +124,17 @@ def test_a_second_process_does_not_load_the_compiler() -> None:
     assert found == [["True"], ["False"]]
 
 
+def test_launches_on_a_gpu_load_no_ir() -> None:
+    """What a process imports whose kernels are in the cache: of xDSL its exceptions alone."""
+    code = (
+        "import sys, tileas_xdsl.cutile, tileas_xdsl.runtime.cutile.gpu_backend\n"
+        "print(*sorted(m for m in sys.modules if m.startswith('xdsl')))"
+    )
+    command = [sys.executable, "-c", code]
+    found = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    assert found == ["xdsl", "xdsl.utils", "xdsl.utils.exceptions"]
+
+
 def test_an_executable_is_the_same_after_it_was_written() -> None:
     maps = (
         TensorMapRecipe(

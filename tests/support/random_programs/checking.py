@@ -13,7 +13,8 @@ from xdsl.utils.exceptions import DiagnosticException
 
 from tests.support.ir import parse
 from tests.support.random_programs.program import Program
-from tileas_xdsl.diagnostics.emission import DiagnosticError, collecting_diagnostics
+from tileas_xdsl.diagnostics.emission import collecting_diagnostics
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.report import render
 from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.installed import installed_universe, registered_context

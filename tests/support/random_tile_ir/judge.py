@@ -13,11 +13,10 @@ import numpy as np
 from tests.support.random_tile_ir.program import Program, written
 from tests.support.random_tile_ir.sensitivity import perturbed
 from tileas_xdsl.compiler import compile
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import ArgumentError, DiagnosticError
 from tileas_xdsl.interpreters.cuda_tile.faults import UndefinedError
 from tileas_xdsl.interpreters.cuda_tile.launch import evaluate
 from tileas_xdsl.interpreters.ptx import LaunchError, PtxError
-from tileas_xdsl.interpreters.tile.arguments import ArgumentError
 
 TARGETS = ("sm_90a", "sm_100a")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from tests.support.random_tile_ir.judge import Kind, Verdict, judge_text
 from tests.support.tile_ir_forms.form import Form, kernel_of
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.installed import registered_context

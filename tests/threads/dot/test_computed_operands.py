@@ -13,7 +13,7 @@ from support.assembling import needs_ptxas
 
 import tileas_xdsl as tileas
 from tests.threads.dot import computed_operands as kernels
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 
 RNG = np.random.default_rng(11)
 TARGETS = pytest.mark.parametrize("target", ["sm_90a", "sm_100a"])

@@ -12,7 +12,7 @@ from kernels.compiled import TWO_ORDERS, emulated
 from kernels.mutations import Edit, after, all_of, in_agent, replacing
 from kernels.simulating import parse
 from tileas_xdsl.compiler import compile
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 
 
 def _gemm(**parameters: object) -> Gemm:

@@ -13,7 +13,7 @@ from kernels.compiled import ORDERS
 from kernels.ptx_mutations import dropping
 from kernels.scaled_gemm import in_atoms
 from tileas_xdsl.compiler import compile
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.runtime.emulation import emulate
 
 HEAD = """!ma = memref<128x128xf8E4M3FN>

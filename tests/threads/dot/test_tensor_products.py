@@ -10,7 +10,7 @@ from support.assembling import needs_ptxas
 from support.compiling import compile
 
 from kernels.compiled import ORDERS, TWO_ORDERS
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 
 HEAD = """!ma = memref<128x64xf16>
 !mb = memref<64x64xf16>

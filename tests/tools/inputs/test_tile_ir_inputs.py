@@ -10,7 +10,7 @@ from support.tile_programs import PROGRAM, parsed, printed, program_bytecode
 from typer.testing import CliRunner, Result
 
 from tileas_xdsl import compile as compile_kernel
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.locations import location_of
 from tileas_xdsl.diagnostics.report import Location
 from tileas_xdsl.frontend.bytecode.layout import V13_3, is_bytecode

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from tests.support.tile_ir import Array
 from tileas_xdsl.compiler import compile
 from tileas_xdsl.diagnostics.verification.verify import verify_module
-from tileas_xdsl.frontend.cutile import kernel_module
+from tileas_xdsl.frontend.cutile.tile_ir import kernel_module
 from tileas_xdsl.installed import registered_context
 from tileas_xdsl.interpreters.tile.launch import simulate
 from tileas_xdsl.transforms.convert_cudatile_to_tileaa import ConvertCudatileToTileaa

@@ -25,7 +25,7 @@ from kernels.compiled import compiled
 from tileas_xdsl.backend import host
 from tileas_xdsl.backend.host import HostCodeError, compile_object
 from tileas_xdsl.compiler import compile, passes_to_ptx
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.interpreters.ptx import LaunchError
 from tileas_xdsl.runtime.host_code import ENCODER_TYPE, HostCode, LoadedObject, encode_into
 from tileas_xdsl.target.tma.tensor_map import (

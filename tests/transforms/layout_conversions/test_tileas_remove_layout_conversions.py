@@ -21,7 +21,7 @@ from tests.transforms.layout_conversions.layout_programs import random_program
 from tileas_xdsl.analysis.layouts import layout_flow
 from tileas_xdsl.analysis.layouts.layout_flow import RETYPABLE, LayoutRole, layout_role
 from tileas_xdsl.diagnostics.catalogue import message
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.interpreters.tile.launch import simulate

@@ -12,7 +12,7 @@ from xdsl.context import Context
 
 from kernels.compiled import TWO_ORDERS
 from tileas_xdsl.compiler import CompiledKernel, compile
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.interpreters.tile.launch import simulate
 from tileas_xdsl.transforms.tileas_legalize_tmem_copy import TileasLegalizeTmemCopy

@@ -23,7 +23,7 @@ from tests.support.encodings import (
 )
 from tests.support.plain_kernels import LAUNCHES, Launch, kernel
 from tileas_xdsl.backend.ptxas import assemble
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.registers.blocked import row_values_layout, rows_layout
 from tileas_xdsl.target.mma.warp_tiles import accumulator_layout

@@ -18,7 +18,7 @@ from tests.support.tl_kernels import (
     written,
 )
 from tileas_xdsl.compiler import compile
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 
 TARGETS = ("sm_90a", "sm_100a")
 

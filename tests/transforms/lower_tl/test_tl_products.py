@@ -8,7 +8,7 @@ import pytest
 from tests.support.assembling import needs_ptxas
 from tests.transforms.lower_tl.by_buffers import compile_kernel
 from tests.transforms.lower_tl.tl_products import TileProduct
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 
 BY_WARPGROUPS = [
     TileProduct(),

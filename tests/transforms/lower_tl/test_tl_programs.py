@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kernels import tl
 from tests.support.tl_programs import TlProgram, program
 from tileas_xdsl.compiler import compile
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 
 TARGETS = ("sm_90a", "sm_100a")
 

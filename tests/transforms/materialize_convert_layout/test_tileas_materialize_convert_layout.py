@@ -13,7 +13,7 @@ from tests.support.encodings import ELEMENTS, chain, linear, lowered, random_arr
 from tests.support.ir import parse
 from tests.support.plain_kernels import kernel
 from tests.support.simulating import SCHEDULES
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.interpreters.tile.launch import simulate
 from tileas_xdsl.transforms.materialize_convert_layout.plans import sorted_plans
 from tileas_xdsl.transforms.tileas_materialize_convert_layout import TileasMaterializeConvertLayout

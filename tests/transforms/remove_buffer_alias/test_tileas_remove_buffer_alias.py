@@ -15,7 +15,8 @@ from tests.support.ir import parse
 from tests.support.simulating import kernel, numbers
 from tests.transforms.remove_buffer_alias.buffer_programs import random_program
 from tileas_xdsl.analysis.memory.buffer_aliases import BufferAliases
-from tileas_xdsl.diagnostics.emission import DiagnosticError, collecting_diagnostics
+from tileas_xdsl.diagnostics.emission import collecting_diagnostics
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
 from tileas_xdsl.interpreters.tile.launch import simulate

@@ -13,7 +13,7 @@ from kernels.compiled import ORDERS
 from kernels.elements import Array
 from kernels.mutations import all_of, replacing
 from tileas_xdsl.compiler import compile as compile_kernel
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.interpreters.tile.faults import SimulationError
 
 

@@ -14,7 +14,7 @@ from kernels import Kernel, Sizes, Windows
 from kernels.compiled import ORDERS, compiled, emulated
 from kernels.simulating import run
 from tileas_xdsl.compiler import compile
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.runtime.emulation import Emulation, emulate
 
 SIZES: tuple[Sizes, ...] = ({"m": 14, "n": 96}, {"m": 8, "n": 48}, {"m": 1, "n": 32})

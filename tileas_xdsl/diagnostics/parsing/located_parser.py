@@ -42,7 +42,7 @@ from xdsl.utils.hints import isa
 from xdsl.utils.lexer import Input, Position, Span
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
 
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.float_bits import float_of_bits
 from tileas_xdsl.diagnostics.parsing.bit_patterns import (
     NEGATIVE_BITS,

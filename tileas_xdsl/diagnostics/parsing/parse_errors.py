@@ -10,7 +10,7 @@ from xdsl.utils.exceptions import (
 )
 from xdsl.utils.lexer import Input, Span
 
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.parsing.sources import SourceText, remember_source
 from tileas_xdsl.diagnostics.report import Diagnostic, Location, Severity, diagnostic
 

@@ -13,13 +13,8 @@ from xdsl.ir import Block, ErasedSSAValue, Operation
 from xdsl.traits import IsTerminator, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
-from tileas_xdsl.diagnostics.emission import (
-    BrokenPassError,
-    DiagnosticError,
-    OpError,
-    note,
-    op_error,
-)
+from tileas_xdsl.diagnostics.emission import BrokenPassError, OpError, note, op_error
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.locations import name_of
 from tileas_xdsl.diagnostics.parsing.parse_errors import one_line
 from tileas_xdsl.diagnostics.pass_errors import INTERNAL, internal_error

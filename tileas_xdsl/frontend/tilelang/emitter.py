@@ -22,7 +22,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.dialects.element_bits import bits_of
 from tileas_xdsl.frontend.tilelang.graph import Node, SourceLine
 from tileas_xdsl.frontend.tilelang.refusals import refusal

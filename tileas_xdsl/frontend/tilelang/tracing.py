@@ -8,7 +8,7 @@ from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.report import Location, Severity, diagnostic
 from tileas_xdsl.frontend.kernel_files import find_name, run_file, split_reference
 from tileas_xdsl.frontend.tilelang.fast_math import allow_fast_math

@@ -30,6 +30,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, BlockArgument
 from xdsl.utils.hints import isa
 
+from tileas_xdsl.diagnostics.errors import ArgumentError
 from tileas_xdsl.dialects.nv_tileaa.types import AAMemTokenType, AATiledViewType, PtrType
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
@@ -59,10 +60,6 @@ from tileas_xdsl.interpreters.tile.semantics.tma.descriptors import Descriptor
 from tileas_xdsl.interpreters.tile.synchronization.async_tokens import finished
 
 TOKENS = (MemTokenType, AAMemTokenType, AsyncTokenType)
-
-
-class ArgumentError(ValueError):
-    """Arguments that do not match a kernel's parameters."""
 
 
 @dataclass(frozen=True)

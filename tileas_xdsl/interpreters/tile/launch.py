@@ -27,6 +27,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.printer import Printer
 
+from tileas_xdsl.diagnostics.errors import ArgumentError
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
 from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic, MemSemanticAttr
@@ -38,7 +39,7 @@ from tileas_xdsl.dialects.target_attribute import row_of, target_of
 from tileas_xdsl.dialects.tl.compute import AtomicAddOp
 from tileas_xdsl.executors import Workers
 from tileas_xdsl.installed import registered_context
-from tileas_xdsl.interpreters.tile.arguments import ArgumentError, Arguments, bind
+from tileas_xdsl.interpreters.tile.arguments import Arguments, bind
 from tileas_xdsl.interpreters.tile.execution.agent import Code
 from tileas_xdsl.interpreters.tile.execution.machine import Block, Device, TileAgent
 from tileas_xdsl.interpreters.tile.execution.scheduler import (

@@ -9,7 +9,7 @@ from math import prod
 from typing import Any
 
 from tileas_xdsl.frontend.array_arguments import ArrayFacts, array_facts
-from tileas_xdsl.frontend.cutile import parameters_of
+from tileas_xdsl.frontend.cutile.kernels import parameters_of
 from tileas_xdsl.frontend.signature import ConstantParameter, Parameter, ScalarParameter
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.runtime.cutile.host_copies import on_host, write_back

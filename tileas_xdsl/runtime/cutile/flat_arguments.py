@@ -11,6 +11,7 @@ from itertools import count
 from typing import Any
 
 from tileas_xdsl.frontend.array_arguments import array_facts
+from tileas_xdsl.frontend.leaf_values import leaf_values
 from tileas_xdsl.frontend.signature import (
     ArrayParameter,
     ConstantParameter,
@@ -19,7 +20,6 @@ from tileas_xdsl.frontend.signature import (
     Parameter,
 )
 from tileas_xdsl.runtime.cutile.launch_plan import Changing, FlatValue
-from tileas_xdsl.runtime.cutile_arguments import leaf_values
 
 
 def flat_values(parameters: Sequence[Parameter], args: Sequence[Any]) -> Sequence[FlatValue]:

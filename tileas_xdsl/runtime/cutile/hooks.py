@@ -9,7 +9,7 @@ from functools import wraps
 from importlib import import_module
 from typing import Any
 
-from tileas_xdsl.frontend.cutile import need_cutile
+from tileas_xdsl.frontend.cutile.kernels import need_cutile
 from tileas_xdsl.runtime.cutile import settings
 from tileas_xdsl.runtime.cutile.dispatch import launch, measure
 from tileas_xdsl.runtime.cutile.kernel_table import compile_here

@@ -122,7 +122,7 @@ class KernelTable:
     def _compile(
         self, parameters: tuple[Parameter, ...], capability: tuple[int, int]
     ) -> Executable:
-        from tileas_xdsl.frontend.cutile import kernel_signature
+        from tileas_xdsl.frontend.cutile.kernels import kernel_signature
 
         context: Any = import_module("cuda.tile._cext").default_tile_context
         signature = kernel_signature(self.kernel, parameters)

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from tileas_xdsl.interpreters.tile.numerics.element_types import Array
 from tileas_xdsl.runtime.gpu.driver import Driver, DriverError, TensorMapMemory, installed_driver
+from tileas_xdsl.runtime.strided_views import Array
 from tileas_xdsl.target.tma.tensor_map import TensorMap
 
 LOG_BYTES = 1 << 14

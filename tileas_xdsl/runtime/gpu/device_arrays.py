@@ -14,10 +14,9 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from tileas_xdsl.diagnostics.errors import ArgumentError
 from tileas_xdsl.frontend.dlpack import CPU, read_dlpack
-from tileas_xdsl.interpreters.tile.arguments import ArgumentError
-from tileas_xdsl.interpreters.tile.numerics.element_types import Array
-from tileas_xdsl.runtime.strided_views import strided_view
+from tileas_xdsl.runtime.strided_views import Array, strided_view
 
 _NARROW = ("bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu")
 """Narrow element types whose names torch and ml_dtypes share."""

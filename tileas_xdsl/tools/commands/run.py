@@ -58,9 +58,9 @@ def run(
     It is compiled for the installed GPU unless --target names another.  The arguments are those of
     `tileas simulate`; with --bench each launch starts with a cold L2 cache.
     """
+    from tileas_xdsl.diagnostics.errors import ArgumentError
     from tileas_xdsl.diagnostics.parsing.pass_specs import UsageError
     from tileas_xdsl.interpreters.ptx import LaunchError
-    from tileas_xdsl.interpreters.tile.arguments import ArgumentError
     from tileas_xdsl.runtime.gpu.device import gpu
     from tileas_xdsl.runtime.gpu.driver import DriverError
     from tileas_xdsl.runtime.kernel_launcher import target_of

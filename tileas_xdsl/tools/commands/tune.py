@@ -102,7 +102,7 @@ def _tuned(
     executor: str | None,
     anew: bool,
 ) -> TuningResult:
-    from tileas_xdsl.frontend.cutile import in_order, load_kernel
+    from tileas_xdsl.frontend.cutile.kernels import in_order, load_kernel
     from tileas_xdsl.frontend.kernel_files import split_reference
     from tileas_xdsl.frontend.signature import parse_signature
     from tileas_xdsl.tools.inputs.cutile_parameters import bound

@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
 
 from tileas_xdsl.diagnostics.colours import painter
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import ArgumentError, DiagnosticError
 from tileas_xdsl.diagnostics.parsing.inputs import input_name, read_input
 from tileas_xdsl.diagnostics.parsing.pass_specs import UsageError
 from tileas_xdsl.diagnostics.report import Diagnostic, render
@@ -26,7 +26,6 @@ from tileas_xdsl.frontend.kernel_files import split_reference
 from tileas_xdsl.frontend.signature import ConstantParameter, Parameter, parse_signature
 from tileas_xdsl.frontend.tilelang.source import imports_tilelang
 from tileas_xdsl.installed import registered_context
-from tileas_xdsl.interpreters.tile.arguments import ArgumentError
 from tileas_xdsl.printing import module_text
 from tileas_xdsl.target.arch import DEFAULT_TARGET
 from tileas_xdsl.tools.console import fail
@@ -95,13 +94,13 @@ def load_input(
         return load_program(path)
     if imports_tilelang(path):
         return _of_tilelang(path, signature, target)
-    from tileas_xdsl.frontend.cutile import (
+    from tileas_xdsl.frontend.cutile.kernels import (
         MissingPackageError,
         in_order,
-        kernel_module,
         load_kernel,
         parameter_names,
     )
+    from tileas_xdsl.frontend.cutile.tile_ir import kernel_module
 
     chosen = LATEST if version is None else version_named(version)
     try:

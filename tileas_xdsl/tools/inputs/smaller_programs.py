@@ -37,7 +37,8 @@ def _of_text(program: Program, path: str, name: str, target: str) -> Variants:
 
 
 def _of_cutile(program: Program, path: str, target: str) -> Variants:
-    from tileas_xdsl.frontend.cutile import kernel_module, load_kernel
+    from tileas_xdsl.frontend.cutile.kernels import load_kernel
+    from tileas_xdsl.frontend.cutile.tile_ir import kernel_module
 
     kernel = load_kernel(path)
 

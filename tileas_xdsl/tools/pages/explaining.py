@@ -8,7 +8,7 @@ from typing import Any
 
 from tileas_xdsl.compiled_kernel import CompiledKernel
 from tileas_xdsl.compiler import compile_module, kernel_names
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.parsing.pass_specs import UsageError
 from tileas_xdsl.diagnostics.report import Location
 from tileas_xdsl.dialects.target_attribute import module_target

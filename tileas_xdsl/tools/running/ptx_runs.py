@@ -12,7 +12,8 @@ from typing import Any, NamedTuple, Protocol, cast
 import numpy as np
 
 from tileas_xdsl.check.tensor_map_files import TensorMapFileError, read_tensor_map
-from tileas_xdsl.diagnostics.emission import DiagnosticError, note
+from tileas_xdsl.diagnostics.emission import note
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.parsing.inputs import read_input
 from tileas_xdsl.diagnostics.parsing.sources import SourceText, remember_source
 from tileas_xdsl.diagnostics.report import Diagnostic, Location, Severity, diagnostic

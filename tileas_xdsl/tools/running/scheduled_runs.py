@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from xdsl.dialects.builtin import ModuleOp
 
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.executors import Workers
 from tileas_xdsl.frontend import signature as cutile
 from tileas_xdsl.interpreters.tile.arguments import Parameter, parameters_of

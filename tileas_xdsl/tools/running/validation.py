@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from tileas_xdsl.diagnostics.emission import DiagnosticError, collecting_diagnostics
+from tileas_xdsl.diagnostics.emission import collecting_diagnostics
+from tileas_xdsl.diagnostics.errors import ArgumentError, DiagnosticError
 from tileas_xdsl.diagnostics.report import Diagnostic
 from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.interpreters.cuda_tile.faults import UndefinedError
 from tileas_xdsl.interpreters.cuda_tile.launch import Evaluation
-from tileas_xdsl.interpreters.tile.arguments import ArgumentError
 from tileas_xdsl.interpreters.tile.launch import Simulation
 from tileas_xdsl.pass_execution import run_pass
 from tileas_xdsl.runtime.levels import difference_of

@@ -8,7 +8,7 @@ import pytest
 from support.cute_atoms import MmaAtom, parse_with_atoms
 from xdsl.dialects.builtin import DictionaryAttr, ModuleOp
 
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.dialects.cute.atom.calls import MakeAtomOp
 from tileas_xdsl.installed import registered_context

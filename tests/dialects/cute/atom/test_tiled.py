@@ -12,7 +12,7 @@ import pytest
 from support.cute_atoms import OPERAND_LAYOUTS, parse_with_atoms
 from xdsl.dialects.builtin import ModuleOp
 
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.dialects.cute.atom.interfaces import MmaOperand
 from tileas_xdsl.dialects.cute.types.views import CoordTensorType

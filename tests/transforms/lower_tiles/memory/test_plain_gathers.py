@@ -8,7 +8,7 @@ import pytest
 from tests.support.plain_checks import TARGETS, check
 from tests.transforms.lower_tiles.memory.generated_kernels import CASES, Case
 from tileas_xdsl.compiler import compile
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 
 
 @pytest.mark.sample(10)

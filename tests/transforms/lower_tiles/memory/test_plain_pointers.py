@@ -8,7 +8,7 @@ import pytest
 from tests.support.plain_checks import check
 from tests.support.plain_kernels import NUMPY, kernel
 from tileas_xdsl.compiler import compile
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 
 
 def _copied(element: str, tile: str, index: str) -> str:

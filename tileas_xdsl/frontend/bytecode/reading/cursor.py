@@ -6,7 +6,7 @@ import sys
 from array import array
 from typing import NoReturn
 
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.report import Location, Severity, diagnostic
 
 _MAX_VARINT_BYTES = 10

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 import tileas_xdsl as tileas
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 
 pytest.importorskip("cuda.tile")
 
 from support import cutile_kernels
 
 from tests.frontend import wrong_kernels
-from tileas_xdsl.frontend import cutile
-from tileas_xdsl.frontend.cutile import MissingPackageError
+from tileas_xdsl.frontend.cutile import kernels
+from tileas_xdsl.frontend.cutile.kernels import MissingPackageError
 
 X = np.zeros(256, np.float32)
 
@@ -62,7 +62,7 @@ def test_a_missing_package_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -
     def missing(name: str) -> Any:
         raise ImportError(name)
 
-    monkeypatch.setattr(cutile, "import_module", missing)
+    monkeypatch.setattr(kernels, "import_module", missing)
     with pytest.raises(MissingPackageError, match=r"pip install 'tileas-xdsl\[cutile\]'"):
         tileas.compile(cutile_kernels.vector_add, X, X, X)
 

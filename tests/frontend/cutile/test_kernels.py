@@ -8,18 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tileas_xdsl.diagnostics.emission import DiagnosticError
+from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.locations import file_location
 from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.frontend.bytecode.layout import V13_1, VERSIONS
-from tileas_xdsl.frontend.cutile import (
+from tileas_xdsl.frontend.cutile.kernels import (
     MissingPackageError,
-    export_bytecode,
     is_kernel,
-    kernel_module,
     load_kernel,
     parameters_of,
 )
+from tileas_xdsl.frontend.cutile.tile_ir import export_bytecode, kernel_module
 from tileas_xdsl.frontend.signature import (
     ArrayParameter,
     ConstantParameter,
@@ -205,7 +204,7 @@ def test_without_the_package_the_command_that_installs_it_is_said(
     def refuse(name: str) -> Any:
         raise ImportError(name)
 
-    monkeypatch.setattr("tileas_xdsl.frontend.cutile.import_module", refuse)
+    monkeypatch.setattr("tileas_xdsl.frontend.cutile.kernels.import_module", refuse)
     (tmp_path / "k.py").write_text(ONE)
     with pytest.raises(MissingPackageError, match=r"pip install 'tileas-xdsl\[cutile\]'"):
         load_kernel(str(tmp_path / "k.py"))
