@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kernels.kernel import Deviation, Kernel, Sizes
 from tileas_xdsl.compiler import CompiledKernel, compile
 from tileas_xdsl.pipelines import PIPELINES
-from tileas_xdsl.runtime.emulation import Emulation
+
+if TYPE_CHECKING:
+    from tileas_xdsl.runtime.emulation import Emulation
 
 ORDERS: Sequence[tuple[str, int]] = (("eager", 0), ("lazy", 0), ("random", 0), ("random", 1))
 """When asynchronous operations complete."""

@@ -44,5 +44,8 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    found = globals()[name] = getattr(import_module(_HOMES[name]), name)
+    from tileas_xdsl.collection import collected_rarely
+
+    with collected_rarely():
+        found = globals()[name] = getattr(import_module(_HOMES[name]), name)
     return found

