@@ -19,7 +19,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests.support.random_tile_ir import Verdict, judge, random_program, shrunk
 from tests.support.random_tile_ir.judge import TARGETS, Kind
-from tests.support.random_tile_ir.program import Program, written
+from tests.support.random_tile_ir.program import Program
+from tests.support.random_tile_ir.writing import written
 from tileas_xdsl.executors import executor_named
 
 

@@ -7,8 +7,9 @@ import pytest
 
 from tests.support.random_tile_ir import Verdict, judge, random_program, shrunk
 from tests.support.random_tile_ir.judge import TARGETS, Kind, difference
-from tests.support.random_tile_ir.program import Program, written
+from tests.support.random_tile_ir.program import Program
 from tests.support.random_tile_ir.sensitivity import perturbed
+from tests.support.random_tile_ir.writing import written
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.installed import registered_context
 from tileas_xdsl.interpreters.cuda_tile.launch import evaluate

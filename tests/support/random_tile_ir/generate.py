@@ -26,6 +26,7 @@ from tests.support.random_tile_ir.maker import Maker
 from tests.support.random_tile_ir.memory import (
     WHOLE_MODES,
     atomic,
+    chained,
     exchange,
     local,
     lookup,
@@ -66,6 +67,7 @@ FAMILIES: Sequence[tuple[Callable[[Maker], Node], int]] = (
     (atomic, 2),
     (exchange, 2),
     (local, 1),
+    (chained, 3),
     (loop, 2),
     (branch, 2),
     (endless, 2),

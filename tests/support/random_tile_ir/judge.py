@@ -10,8 +10,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tests.support.random_tile_ir.program import Program, written
+from tests.support.random_tile_ir.program import Program
 from tests.support.random_tile_ir.sensitivity import perturbed
+from tests.support.random_tile_ir.writing import written
 from tileas_xdsl.compiler import compile
 from tileas_xdsl.diagnostics.errors import ArgumentError, DiagnosticError
 from tileas_xdsl.interpreters.cuda_tile.faults import UndefinedError

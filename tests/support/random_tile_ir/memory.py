@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.support.random_tile_ir.maker import FLOATS, NUMBERS, Maker
+from tests.support.random_tile_ir.maker import FLOATS, INTEGERS, NUMBERS, Maker
 from tests.support.random_tile_ir.program import Access, Node, Tile
 
 WHOLE_MODES = ("add", "and", "or", "xor", "max", "min", "umax", "umin")
@@ -51,6 +51,14 @@ def streamed(m: Maker) -> Node:
     node = _accessed(m, to, access, m.value(to))
     m.nodes[-1] = replace(node, is_exact=False)
     return m.nodes[-1]
+
+
+def chained(m: Maker) -> Node:
+    """Loads and stores of one array through two arguments, in the order of their tokens."""
+    rng = m.rng
+    a = m.any((*FLOATS, *INTEGERS), exact=False)
+    access = Access("chained", step=rng.randrange(1, 4), mode=rng.choice(("", "", "loop")))
+    return _accessed(m, a.type, access, a)
 
 
 def _accessed(m: Maker, type_: Tile, access: Access, *operands: Node) -> Node:

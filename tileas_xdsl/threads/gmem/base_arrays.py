@@ -1,6 +1,7 @@
 """The base arrays of accesses to global memory: what a view or pointers may be derived from.
 
-Distinct array arguments of a kernel do not alias; pointers of any other source count as one array.
+Distinct array arguments of a kernel do not alias unless tokens order them (`token_order`); pointers
+of any other source count as one array.
 """
 
 from __future__ import annotations

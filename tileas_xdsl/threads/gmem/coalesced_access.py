@@ -50,7 +50,7 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     SharedTile,
 )
 from tileas_xdsl.threads.codegen.pointer_ops import advance
-from tileas_xdsl.threads.gmem.base_arrays import accessed_base, origins
+from tileas_xdsl.threads.gmem.base_arrays import accessed_base
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import GlobalTile
 from tileas_xdsl.threads.gmem.memory_order import WEAK, MemoryOrder
 from tileas_xdsl.threads.pipeline.tile_properties import runs_again
@@ -388,7 +388,7 @@ def order(e: ThreadBuilder, op: Operation) -> None:
     """Insert a barrier where an access may conflict with one of another thread."""
     place = accessed_base(op)
     assert place is not None
-    arrays = origins(place) & e.tiles.rewritten
+    arrays = e.tiles.rewritten_by(place)
     if not arrays:
         return
     if arrays & e.touched or runs_again(op):

@@ -8,13 +8,14 @@ shapes are rows of a reduced matrix:
     %s = nv_tileas.reduce %m {axis = 1} : tensor<64x128xf32> -> tensor<64xf32>
     every tensor<64xf32>: the layout of the row values of 64x128, not 64 elements over the lanes
 
-Also which arrays are both read and written, for the fences and the order of accesses.
+Also which arrays are both read and written, for the fences and the order of accesses, and which of
+them tokens order with another array, so that both may be the same memory.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import func, scf
@@ -30,7 +31,8 @@ from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.tl.loops import PipelinedOp, SerialOp
 from tileas_xdsl.layout.registers.blocked import blocked_layout, row_values_layout, rows_layout
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
-from tileas_xdsl.threads.gmem.base_arrays import ArrayAccess, touches, views_of
+from tileas_xdsl.threads.gmem.base_arrays import ArrayAccess, origins, touches, views_of
+from tileas_xdsl.threads.gmem.token_order import aliased_arrays
 from tileas_xdsl.threads.pipeline.warp_allocation import Agent
 
 LOOPS = (scf.ForOp, scf.WhileOp, PipelinedOp, SerialOp)
@@ -49,7 +51,10 @@ class TileFacts:
     widest: int
     """Bytes of the widest element that is loaded or stored."""
     rewritten: frozenset[SSAValue]
-    """Arrays that are stored to, and also accessed by another operation."""
+    """Memory that is stored to, and also accessed by another operation: one array for all that
+    may be the same."""
+    aliases: Mapping[SSAValue, SSAValue]
+    """By arrays that may be the same memory as others, one of these."""
     written: frozenset[SSAValue]
     """Arrays that threads store to, visible to TMA only after a proxy fence."""
 
@@ -58,12 +63,19 @@ class TileFacts:
         """Collect the facts about a kernel."""
         operations = list(kernel.walk())
         sizes = [max(bits_of(element_of(op.view.type)) // 8, 1) for op in _accesses(operations)]
+        accesses = [*touches(operations)]
+        aliases = aliased_arrays(accesses)
         return TileFacts(
             {shape[:-1]: shape for shape in _reduced(operations)},
             max(sizes, default=DEFAULT_ELEMENT_BYTES),
-            frozenset(_rewritten(operations)),
-            frozenset(array for t in touches(operations) if t.writes for array in t.arrays),
+            frozenset(_rewritten(accesses, aliases)),
+            aliases,
+            frozenset(array for t in accesses if t.writes for array in t.arrays),
         )
+
+    def rewritten_by(self, place: SSAValue) -> set[SSAValue]:
+        """Return the rewritten memory that a view or pointers may lead to."""
+        return _memory(origins(place), self.aliases) & self.rewritten
 
     def layout(self, op: Operation, shape: tuple[int, ...], agent: Agent) -> RegisterLayout:
         """Return the register layout of tiles of a shape; raise at `op` where there is none."""
@@ -92,13 +104,20 @@ def _accesses(operations: Sequence[Operation]) -> list[TiledLoadBase | TiledStor
     return [op for op in operations if isinstance(op, TiledLoadBase | TiledStoreOp)]
 
 
-def _rewritten(operations: Sequence[Operation]) -> set[SSAValue]:
-    """Return the arrays that are stored to, and accessed by another operation or iteration."""
-    found = list(touches(operations))
-    touched = Counter(array for touch in found for array in touch.arrays)
-    touched.update(a for touch in found if _may_overlap_itself(touch) for a in touch.arrays)
-    stored = {array for touch in found if touch.writes for array in touch.arrays}
+def _rewritten(
+    accesses: Sequence[ArrayAccess], aliases: Mapping[SSAValue, SSAValue]
+) -> set[SSAValue]:
+    """Return the memory that is stored to, and accessed by another operation or iteration."""
+    found = [(access, _memory(access.arrays, aliases)) for access in accesses]
+    touched = Counter(array for _, arrays in found for array in arrays)
+    touched.update(a for access, arrays in found if _may_overlap_itself(access) for a in arrays)
+    stored = {array for access, arrays in found if access.writes for array in arrays}
     return {array for array in stored if touched[array] > 1}
+
+
+def _memory(arrays: Iterable[SSAValue], aliases: Mapping[SSAValue, SSAValue]) -> set[SSAValue]:
+    """Return arrays, one for all that may be the same memory."""
+    return {aliases.get(array, array) for array in arrays}
 
 
 def _may_overlap_itself(touch: ArrayAccess) -> bool:

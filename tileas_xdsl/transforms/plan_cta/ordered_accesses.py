@@ -11,15 +11,12 @@ multiple of whole tiles: no row is of two parts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from xdsl.dialects import func
 from xdsl.ir import Operation, SSAValue
 
-from tileas_xdsl.dialects.nv_tileaa.memory.tokens import JoinMemTokenOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreOp
-from tileas_xdsl.dialects.nv_tileas.pipelines.token_chain import inflows
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
+from tileas_xdsl.threads.gmem.token_order import tokens_before
 from tileas_xdsl.transforms.chunk_tiles.plan import ACCESSES, WRITES
 from tileas_xdsl.transforms.tile_parts.parts import Tiles
 
@@ -29,28 +26,12 @@ def crossing_access(kernel: func.FuncOp, tiles: Tiles) -> Operation | None:
     for op in kernel.walk():
         if not isinstance(op, ACCESSES) or op.token is None:
             continue
-        for before in _accesses_before(op.token):
+        owners = (value.owner for value in tokens_before(op.token))
+        for before in (owner for owner in owners if isinstance(owner, ACCESSES)):
             writes = isinstance(op, WRITES) or isinstance(before, WRITES)
             if writes and not _are_of_one_part(before, op, tiles):
                 return op
     return None
-
-
-def _accesses_before(token: SSAValue) -> Iterator[Operation]:
-    """The accesses that a token comes after, through control flow, joins and other accesses."""
-    seen, pending = {token}, [token]
-    while pending:
-        value = pending.pop()
-        before = inflows(value)
-        if before is None:
-            made = value.owner
-            if isinstance(made, ACCESSES):
-                yield made
-                before = () if made.token is None else (made.token,)
-            else:
-                before = made.operands if isinstance(made, JoinMemTokenOp) else ()
-        pending += [one for one in before if one not in seen]
-        seen.update(before)
 
 
 def _are_of_one_part(one: Operation, other: Operation, tiles: Tiles) -> bool:
