@@ -155,3 +155,22 @@ func.func @compact(%M: i32, %N: i32) -> !cute.layout<"(4,?,?):(1,4,?{div=4})"> {
 // CHECK-NEXT: %[[V4:.+]] = cute.make_int_tuple(%[[V3]]) : (!cute.i32<divby 4>) -> !cute.int_tuple<"(1,4,?{div=4})">
 // CHECK-NEXT: %L = cute.make_layout_raw(%[[V0]], %[[V4]]) : (!cute.int_tuple<"(4,?,?)">, !cute.int_tuple<"(1,4,?{div=4})">) -> !cute.layout<"(4,?,?):(1,4,?{div=4})">
 // CHECK-NEXT: func.return %L : !cute.layout<"(4,?,?):(1,4,?{div=4})">
+
+// -----
+
+// make_atom: what the type says becomes attributes, once: the extents and elements of a product, the
+// bits and threads of a copy.
+
+!mma = !cute_nvgpu.sm90.mma<64x8x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>
+!load = !cute_nvgpu.atom.tmem_load<f32, 32 DP, 32 bit, x16>
+
+func.func @make_atom() -> (!mma, !load) {
+  %product = cute.make_atom() : () -> !mma
+  %copy = cute.make_atom() : () -> !load
+  func.return %product, %copy : !mma, !load
+}
+
+// CHECK-LABEL: @make_atom
+// CHECK-NEXT: %product = cute.make_atom() <{atom = {shape_mnk = array<i32: 64, 8, 16>, elem_a = f16, elem_b = f16, elem_c = f32, elem_d = f32}}> : () -> !mma
+// CHECK-NEXT: %copy = cute.make_atom() <{atom = {copy_bits = 512 : i32, threads = 32 : i32}}> : () -> !load
+// CHECK-NEXT: func.return %product, %copy

@@ -313,6 +313,27 @@ func.func @payload(%view: !view) -> !t {
 // CHECK-NEXT:    }
 // CHECK-NEXT:    func.return %u
 
+// So it is where a producer hands on what it makes.
+
+func.func @produced(%view: !view, %x: !t) -> !t {
+  %p, %c = nv_tileas.async.pipeline.create_pipeline %view {numStages = 2 : i32, producerGroupId = 0 : i8, consumerGroupId = 1 : i8} : !view -> !prod, !cons
+  %i = nv_tileas.async.pipeline.create_iterator %p : !prod -> !iter
+  %p1, %u, %v = nv_tileas.async.pipeline.produce_one %p, %i {producer_types = [!t, !t]} : (!prod, !iter) -> (!prod, !t, !t) {
+  ^bb0(%a: !t, %b: !t):
+    %0 = arith.negf %x : !t
+    nv_tileas.async.pipeline.yield %x, %0 : !t, !t
+  }
+  func.return %u : !t
+}
+
+// CHECK-LABEL: func.func @produced
+// CHECK:         %p1, %u = nv_tileas.async.pipeline.produce_one %p, %i {{.*}} -> ({{.*}}, {{.*}}) {
+// CHECK-NEXT:    ^{{[a-z0-9]+}}(%a: {{.*}}, %b: {{.*}}):
+// CHECK-NEXT:      %0 = arith.negf %x
+// CHECK-NEXT:      nv_tileas.async.pipeline.yield %x :
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.return %u
+
 // Not: where an argument is an iterator that stands for the value, the body cannot yield the stage.
 
 !alone = !nv_tileas.async.pipeline.iterator<!t, 2, smem>

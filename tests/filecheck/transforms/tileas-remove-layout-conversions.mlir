@@ -425,7 +425,7 @@ func.func @fixed(%x: !a, %m: memref<16x16xf32>) -> !b {
 
 // Not: an operation that orders memory is between the conversion and what would take its tile.
 
-func.func @ordered(%x: !a, %token: !nv_tileas.token) -> (!a, !a) {
+func.func @ordered(%x: !a, %token: !nv_tileas.token) -> (!a, !a, !a) {
   %0 = nv_tileas.convert_layout %x : !a -> !b
   nv_tileas.async.wait %token : !nv_tileas.token
   %1 = math.exp %0 : !b
@@ -434,10 +434,14 @@ func.func @ordered(%x: !a, %token: !nv_tileas.token) -> (!a, !a) {
   %4 = math.sin %3 : !b
   "test.op"() : () -> ()
   %5 = nv_tileas.convert_layout %4 : !b -> !a
-  func.return %2, %5 : !a, !a
+  %6 = nv_tileas.convert_layout %x : !a -> !b
+  nv_tileas.fence release gpu
+  %7 = math.cos %6 : !b
+  %8 = nv_tileas.convert_layout %7 : !b -> !a
+  func.return %2, %5, %8 : !a, !a, !a
 }
 
-// CHECK-LABEL: func.func @ordered(%x: !a, %token: !nv_tileas.token) -> (!a, !a) {
+// CHECK-LABEL: func.func @ordered(%x: !a, %token: !nv_tileas.token) -> (!a, !a, !a) {
 // CHECK-NEXT:    %0 = nv_tileas.convert_layout %x : !a -> !b
 // CHECK-NEXT:    nv_tileas.async.wait %token : !nv_tileas.token
 // CHECK-NEXT:    %1 = math.exp %0 : !b
@@ -446,7 +450,11 @@ func.func @ordered(%x: !a, %token: !nv_tileas.token) -> (!a, !a) {
 // CHECK-NEXT:    %4 = math.sin %3 : !b
 // CHECK-NEXT:    "test.op"() : () -> ()
 // CHECK-NEXT:    %5 = nv_tileas.convert_layout %4 : !b -> !a
-// CHECK-NEXT:    func.return %2, %5 : !a, !a
+// CHECK-NEXT:    %6 = nv_tileas.convert_layout %x : !a -> !b
+// CHECK-NEXT:    nv_tileas.fence release gpu
+// CHECK-NEXT:    %7 = math.cos %6 : !b
+// CHECK-NEXT:    %8 = nv_tileas.convert_layout %7 : !b -> !a
+// CHECK-NEXT:    func.return %2, %5, %8 : !a, !a, !a
 // CHECK-NEXT:  }
 
 // Branches: the arms get one layout, and the conversion is past the merge point.

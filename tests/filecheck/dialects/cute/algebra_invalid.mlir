@@ -315,3 +315,14 @@ func.func @f() {
   %r = cute.make_atom() : () -> i32
   func.return
 }
+
+// -----
+
+// Its attributes are what the type says.
+
+!wgmma = !cute_nvgpu.sm90.mma<64x8x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>
+func.func @f() {
+  // expected-error@+1 {{'cute.make_atom' op gives {shape_mnk = array<i32: 64, 16, 16>}, which are not the attributes of !cute_nvgpu.sm90.mma}}
+  %r = "cute.make_atom"() <{atom = {shape_mnk = array<i32: 64, 16, 16>}}> : () -> !wgmma
+  func.return
+}

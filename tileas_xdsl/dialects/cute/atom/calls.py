@@ -10,6 +10,7 @@ from abc import ABC
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
+from xdsl.dialects.builtin import DictionaryAttr
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -78,6 +79,8 @@ class MakeAtomOp(CuteOp):
         for field, value in zip(atom.state, self.values, strict=False):
             if value.type != field.type:
                 raise op_error(self, f"takes {field.type} as {field.name}, but got {value.type}")
+        if self.atom is not None and self.atom != DictionaryAttr(dict(atom.attributes)):
+            raise op_error(self, f"gives {self.atom}, which are not the attributes of {atom}")
         atom.check_make_atom(self, [value.type for value in self.values])
 
 

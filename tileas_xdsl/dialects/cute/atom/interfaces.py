@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i32
 from xdsl.ir import Attribute, Operation
 
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
@@ -130,6 +131,12 @@ class CopyAtomType(AtomType):
         """The bits of one copy in the view of a thread on the side with the layout `side`."""
         return self.copy_bits if side is None else side[1].size()
 
+    @property
+    def attributes(self) -> Mapping[str, Attribute]:
+        """The shape of a copy: the bits of a thread, where they are fixed, and how many threads."""
+        bits = {} if self.copy_bits is None else {"copy_bits": IntegerAttr(self.copy_bits, i32)}
+        return bits | {"threads": IntegerAttr(self.threads, i32)}
+
     def check_copy(self, op: Operation, call: CopyCall) -> None:
         """Raise `op_error` where this instruction cannot do the copy, beyond the facts above."""
         del op, call
@@ -158,6 +165,15 @@ class MmaAtomType(AtomType):
 
         None if the instruction has no such operand.
         """
+
+    @property
+    def attributes(self) -> Mapping[str, Attribute]:
+        """The extents of one instruction, and the element type of each operand that it has."""
+        elements = {operand.value: self.element_type(operand) for operand in MmaOperand}
+        shape = DenseArrayBase.from_list(i32, self.shape_mnk)
+        return {"shape_mnk": shape} | {
+            f"elem_{name.lower()}": type_ for name, type_ in elements.items() if type_ is not None
+        }
 
     def operand_spaces(self, operand: MmaOperand) -> Sequence[AddressSpace]:
         """Where the views of an operand may be; none if the type checks it itself."""
