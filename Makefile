@@ -59,6 +59,7 @@ isa-sweep: $(VENV)/.installed-dev
 
 sweep: $(VENV)/.installed-dev
 	@$(BIN)/python -m pytest -W error -q -n 2 -m "slow or not slow" --hypothesis-profile sweep
+	@$(BIN)/python benchmarks/round_trips.py
 
 docs: $(VENV)/.installed-docs
 	@$(BIN)/python -W ignore docs/site/assemble.py $(OUT)/docs/source

@@ -1,6 +1,6 @@
 """Every stage of every kernel as text: printed, parsed back equal, and compiled on from there.
 
-    python benchmarks/round_trips.py [--only TEXT]... [--skip N] [--count N]
+    python benchmarks/round_trips.py [--only TEXT]... [--skip N] [--count N] [--executor NAME]
 
 A kernel is compiled twice: at a stretch, and by way of texts.  The second time the IR before the
 first pass and after each one is verified, printed and parsed; what was parsed must equal what was
@@ -14,6 +14,7 @@ import argparse
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,6 +32,7 @@ from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.diagnostics.verification.verify import verify_errors
 from tileas_xdsl.dialects.target_attribute import set_target
+from tileas_xdsl.executors import executor_named
 from tileas_xdsl.levels import BUFFERS, BUFFERS_BY_TILES, LAST_PASS, remaining
 from tileas_xdsl.pass_execution import make_pass, run_pass
 from tileas_xdsl.pipelines import PIPELINES
@@ -187,19 +189,30 @@ class RoundTrip:
         self.findings.append(Finding(stage, problem))
 
 
-def round_trip(name: str) -> RoundTrip | None:
-    """One of `subjects` by way of texts; None if it is refused for its target."""
+@dataclass(frozen=True)
+class Walked:
+    """What came of a kernel."""
+
+    stages: int
+    """0 for one that is refused for its target."""
+    findings: tuple[Finding, ...]
+    seconds: float
+
+
+def round_trip(name: str) -> Walked:
+    """Walk one of `subjects` by way of texts."""
+    start = time.perf_counter()
     try:
         kernel = subjects()[name]()
         _ = kernel.ptx
     except DiagnosticError:
-        return None
+        return Walked(0, (), time.perf_counter() - start)
     found = RoundTrip(kernel)
     try:
         found.run()
     except DiagnosticError as error:
         found.findings.append(Finding(f"after stage {found.stages}", str(error).splitlines()[0]))
-    return found
+    return Walked(found.stages, tuple(found.findings), time.perf_counter() - start)
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -208,6 +221,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", action="append", default=[], metavar="TEXT")
     parser.add_argument("--skip", type=int, default=0, metavar="N")
     parser.add_argument("--count", type=int, default=None, metavar="N")
+    parser.add_argument("--executor", help="what walks: processes:16, serial, dask://HOST:PORT")
     options = parser.parse_args(words)
     names = [
         name
@@ -215,18 +229,17 @@ def main(words: Sequence[str] | None = None) -> int:
         if not options.only or any(text in name for text in options.only)
     ][options.skip :][: options.count]
     kernels = stages = different = refused = 0
-    for number, name in enumerate(names, options.skip):
-        start = time.perf_counter()
-        found = round_trip(name)
-        if found is None:
-            refused += 1
-            continue
-        kernels += 1
-        stages += found.stages
-        different += len({finding.stage for finding in found.findings})
-        for finding in found.findings:
-            print(f"{name}: {finding.stage}: {finding.problem[:600]}")
-        print(f"# {number} {name} {time.perf_counter() - start:.1f} s", file=sys.stderr, flush=True)
+    with executor_named(options.executor) as executor:
+        walking = {executor.submit(round_trip, name): name for name in names}
+        for future in as_completed(walking):
+            name, walked = walking[future], future.result()
+            kernels, refused = kernels + bool(walked.stages), refused + (not walked.stages)
+            stages += walked.stages
+            different += len({finding.stage for finding in walked.findings})
+            for finding in walked.findings:
+                print(f"{name}: {finding.stage}: {finding.problem[:600]}", flush=True)
+            said = f"# {name}: {walked.stages} stages, {walked.seconds:.1f} s"
+            print(said, file=sys.stderr, flush=True)
     print(f"{kernels} kernels ({refused} refused), {stages} stages, {different} different")
     return 1 if different else 0
 

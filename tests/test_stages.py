@@ -20,26 +20,13 @@ REPRESENTATIVE = (
     "streamk_gemm-streamk_gemm.sm_90a",
     "windows-windows born=host.sm_90a",
 )
-"""Kernels of every input level, with every kind of operation that passes leave."""
+"""Kernels of every input level, with every kind of operation that passes leave.
 
-OTHERS = (
-    "cutile-batched_matmul 2 of 20x30x40 f32, tiles 16x32x16.sm_90a",
-    "cutile-grouped_matmul 17+33+5 by 40x64 bf16.sm_100a",
-    "cutile-matmul_at 100x72x80 f16, tiles 64x64x32.sm_90a",
-    "cute_gemm-cute_gemm bn=128.sm_90a",
-    "cutile-softmax_online 5x333 bf16.sm_90a",
-    "scaled_gemm-gemm_nvf4.sm_100a",
-    "softmax-softmax.sm_90a",
-    "permute-permute.sm_100a",
-    "tl-attention.sm_90a",
-    "tl-gemm.sm_90a",
-)
-"""More of them, in the sweep."""
+`make sweep` walks all: `benchmarks/round_trips.py`.
+"""
 
 
-@pytest.mark.parametrize(
-    "name", [*REPRESENTATIVE, *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS)]
-)
+@pytest.mark.parametrize("name", REPRESENTATIVE)
 def test_every_stage_parses_back_and_gives_the_same_ptx(name):
     if name.startswith("cutile-"):
         pytest.importorskip("cuda.tile")

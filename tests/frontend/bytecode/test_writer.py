@@ -123,6 +123,12 @@ def entry(*lines: str, parameters: str = "%x: tile<f32>, %n: tile<i32>") -> str:
             "'rounding_mode' needs version 13.3, not 13.2",
         ),
         (
+            "13.3",
+            entry("%r = ftof %x rounding<negative_inf> : tile<f32> -> tile<f64>"),
+            3,
+            "its rounding needs version 13.4, not 13.3",
+        ),
+        (
             "13.1",
             entry("%r = negi %n overflow<no_signed_wrap> : tile<i32>"),
             3,
@@ -183,6 +189,7 @@ def test_what_a_version_cannot_say_is_refused(
         (entry("%r = exp %x rounding<full> : tile<f32>"), "13.1"),
         (entry("%r = tanh %x rounding<full> : tile<f32>"), "13.1"),
         (entry("%r = negi %n : tile<i32>"), "13.1"),
+        (entry("%r = ftof %x : tile<f32> -> tile<f64>"), "13.1"),
         (entry('%t = print_tko "x" -> token'), "13.1"),
     ],
 )

@@ -162,6 +162,12 @@ class FToFOp(_ConversionOp):
         if self.rounding_mode.data not in modes:
             raise self.refuse(key)
 
+    @property
+    def rounds_as_in_13_3(self) -> bool:
+        """Whether 13.3 has its rounding: to nearest even, and the two of `f8E8M0FNU`."""
+        to_powers_of_two = isinstance(element_of(self.to.type), Float8E8M0FNUType)
+        return to_powers_of_two or self.rounding_mode.data is RoundingMode.NEAREST_EVEN
+
 
 def _float_rule(source: Attribute, result: Attribute) -> tuple[tuple[str, ...], str]:
     """The roundings of a conversion between floats, and the message for others.

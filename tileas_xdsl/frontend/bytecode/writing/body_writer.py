@@ -9,7 +9,8 @@ from xdsl.dialects.builtin import DenseArrayBase
 from xdsl.ir import Attribute, Block, BlockOps, Operation, OpResult, Region, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.frontend.bytecode.layout import Version
+from tileas_xdsl.dialects.cuda_tile.tiles.conversions import FToFOp
+from tileas_xdsl.frontend.bytecode.layout import V13_4, Version
 from tileas_xdsl.frontend.bytecode.operations import (
     BY_NAME,
     SEGMENT_SIZES,
@@ -78,6 +79,7 @@ class BodyWriter:
             raise UnwritableError("it has no opcode")
         if self._version < encoding.since:
             raise UnwritableError(f"it needs version {encoding.since}, not {self._version}")
+        check_rounding(op, self._version)
         attributes = _attributes(op, encoding)
         sizes = _segment_sizes(op, encoding)
         output.varint(encoding.opcode)
@@ -172,6 +174,12 @@ class BodyWriter:
             self._operations(output, block.ops)
             for _ in range(len(self._values) - outside):
                 self._values.popitem()
+
+
+def check_rounding(op: Operation, version: Version) -> None:
+    """Raise `UnwritableError` for a rounding between floats that a version does not have."""
+    if version < V13_4 and isinstance(op, FToFOp) and not op.rounds_as_in_13_3:
+        raise UnwritableError(f"its rounding needs version {V13_4}, not {version}")
 
 
 def _attributes(op: Operation, encoding: Encoding) -> dict[str, Attribute]:
