@@ -19,6 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
+from xdsl.dialects import memref
 from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue, Use
 from xdsl.passes import ModulePass
@@ -152,7 +153,7 @@ ROW_PATTERNS: tuple[RewritePattern, ...] = (GatherByTma(), ScatterByTma())
 
 
 def _is_undecided(op: TiledLoadOp | Written) -> bool:
-    """Whether an access has the atom of plain threads, and its array is made from a pointer.
+    """Whether an access has the atom of plain threads, and its array is made in the kernel.
 
     An argument that is an array counts where its alignment is promised.  For other arrays, the
     program states how they are accessed.
@@ -161,8 +162,7 @@ def _is_undecided(op: TiledLoadOp | Written) -> bool:
     if op.atom.data.family not in ((UPDATE_BY_THREADS,) if is_update else BY_THREADS):
         return False
     array = array_of(op.view)
-    is_promised = isinstance(array.owner, AssumeOp)
-    return is_promised or isinstance(array.owner, MakeMemrefOp)
+    return isinstance(array.owner, AssumeOp | MakeMemrefOp | memref.SubviewOp)
 
 
 @dataclass(frozen=True)
@@ -219,6 +219,7 @@ def _load_by_tma(load: TiledLoadOp, rewriter: PatternRewriter) -> None:
         load.coords,
         atom=AtomAttr.of(f"tma_load_{len(load.coords)}d"),
         result_type=_in_shared_memory(load.result.type),
+        offsets=load.offsets,
         token=load.token,
         padding=load.padding_value,
         allow_tma=True,

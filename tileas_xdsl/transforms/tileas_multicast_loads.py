@@ -122,7 +122,7 @@ def _shared(load: AsyncTiledTmaLoadOp, count: int) -> _Shared | str:
         return "it fills no stage of a pipeline"
     if any(isinstance(op, CopyOp) for op in stage.walk()):
         return "threads fill a part of its stage"
-    if not all(is_same_in_cluster(coordinate, extents) for coordinate in load.coords):
+    if not all(is_same_in_cluster(number, extents) for number in (*load.coords, *load.offsets)):
         return "CTAs load other tiles each"
     if not runs_uniformly(load, extents):
         return "CTAs may not load equally often"
@@ -196,6 +196,7 @@ def _divide(one: _Shared, descriptor: MakeTiledTmaDescOp, part: SSAValue, count:
         coordinates,
         load.barrier,
         atom=_multicast(load.atom),
+        offsets=load.offsets,
         result_type=load.result.type,
         tx_count=None if count_bytes is None else count_bytes // count,
         num_multicast=count,

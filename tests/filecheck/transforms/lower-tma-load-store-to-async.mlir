@@ -54,6 +54,22 @@ func.func @load(%x: !array, %i: index, %k: index, %b: !stored, %c: !sums) -> !su
 // CHECK-NEXT:      func.return %d : !sums
 // CHECK-NEXT:    }
 
+// Offsets of a load that are no whole tiles stay elements; those known to be whole tiles are counted.
+
+func.func @behind(%x: !array, %i: index, %k: index, %b: !stored, %c: !sums) -> !sums attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %v = nv_tileas.view %x : !array -> !view
+  %two = arith.constant 128 : index
+  %t = nv_tileas.tiled_load %v[%i, %k] offset[%k, %two] {atom = #load, allow_tma = true} : !view -> !tile
+  %d = nv_tileas.dot %t, %b, %c {atom = #mma} : !tile, !stored, !sums -> !sums
+  func.return %d : !sums
+}
+
+// CHECK-LABEL: func.func @behind(
+// CHECK:           %0 = arith.constant 2 : index
+// CHECK-NEXT:      %1 = arith.addi %k, %0 : index
+// CHECK-NEXT:      %2 = arith.constant 0 : index
+// CHECK-NEXT:      %t_loading = nv_tileas.async.tiled_tma_load %{{.*}}, %t_tile[%i, %1] offset[%k, %2] barrier %t_barrier
+
 // 2. What works on values reads the tile in registers.  A store puts the tile into shared memory, and
 // waits for the copy; nobody tells a barrier.  Each descriptor has an index, in pre-order.
 

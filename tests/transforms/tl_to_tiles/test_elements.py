@@ -155,6 +155,52 @@ func.func @gathered(%A: !a, %B: !b, %rows: !i, %count: i32, %C: !c) {
 }
 """
 
+RAGGED = """
+!a = memref<100x32xf16>
+!b = memref<32x64xf16>
+!c = memref<100x64xf16>
+!at = memref<64x32xf16, #tl<space shared>>
+!bt = memref<32x64xf16, #tl<space shared>>
+!ct = memref<64x64xf32, #tl<space fragment>>
+func.func @ragged(%A: !a, %B: !b, %first: memref<3xi32>, %width: i32, %C: !c) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  tl.kernel (%g) in (2) threads(128) {
+    %none = arith.constant 0.0 : f32
+    %a = tl.alloc_shared : !at
+    %b = tl.alloc_shared : !bt
+    %c = tl.alloc_fragment : !ct
+    %next = arith.addi %g, %one : index
+    %begin = memref.load %first[%g] : memref<3xi32>
+    %end = memref.load %first[%next] : memref<3xi32>
+    %from = arith.index_cast %begin : i32 to index
+    %to = arith.index_cast %end : i32 to index
+    %rows = arith.subi %to, %from : index
+    %columns = arith.index_cast %width : i32 to index
+    tl.fill %c, %none : !ct
+    tl.pipelined %k = %zero to %one step %one stages(2) {
+      tl.copy %A[%from, %zero] to %a : !a to !at
+      tl.copy %B to %b : !b to !bt
+      tl.gemm %a, %b, %c : !at, !bt, !ct
+    }
+    tl.parallel (%i, %j) in (64, 64) {
+      %is_row = arith.cmpi slt, %i, %rows : index
+      %is_column = arith.cmpi sge, %j, %columns : index
+      scf.if %is_row {
+        scf.if %is_column {
+        } else {
+          %row = arith.addi %from, %i : index
+          %v = memref.load %c[%i, %j] : !ct
+          %w = arith.truncf %v : f32 to f16
+          memref.store %w, %C[%row, %j] : !c
+        }
+      }
+    }
+  }
+  func.return
+}
+"""
+
 
 def emulated(text: str, args: Sequence[Any], grid: Sequence[int]) -> Sequence[Any]:
     """Compile by way of tiles, emulate without findings; assert what `tl` itself gives."""
@@ -204,3 +250,18 @@ def test_rows_that_data_choose_and_rows_up_to_a_count() -> None:
     taken = np.append(b, np.zeros((1, 32), np.float16), 0)[rows].astype(np.float32)
     np.testing.assert_allclose(made[-1][:37], (a.astype(np.float32) @ taken.T)[:37], atol=1e-3)
     np.testing.assert_array_equal(made[-1][37:], c[37:])
+
+
+def test_a_mask_of_rows_and_columns_bounds_a_tile() -> None:
+    """Rows of two groups, which begin where data say: loaded by TMA, stored by vectors."""
+    rng = np.random.default_rng(10)
+    a, b = (rng.standard_normal(s).astype(np.float16) for s in ((100, 32), (32, 64)))
+    first = np.array([3, 40, 97], np.int32)
+    c = rng.standard_normal((100, 64)).astype(np.float16)
+    made = emulated(RAGGED, (a, b, first, 38, c), (2,))
+    wanted = c.copy()
+    wanted[3:97, :38] = a[3:97].astype(np.float32) @ b[:, :38].astype(np.float32)
+    np.testing.assert_allclose(made[-1], wanted, rtol=1e-2, atol=1e-2)
+    ptx = compile(RAGGED, "sm_90a").ptx
+    assert ptx.count("cp.async.bulk.tensor.2d") == 2
+    assert "st.global.b32" in ptx

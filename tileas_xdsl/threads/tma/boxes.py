@@ -41,14 +41,20 @@ from tileas_xdsl.threads.smem.shared_tile import shared_tile
 
 
 def panels(
-    e: ThreadBuilder, tile: SharedTile, coordinates: Sequence[SSAValue]
+    e: ThreadBuilder,
+    tile: SharedTile,
+    coordinates: Sequence[SSAValue],
+    offsets: Sequence[SSAValue] = (),
 ) -> list[tuple[SSAValue, list[SSAValue]]]:
-    """For each panel its pointer and its coordinates, innermost first; they count elements."""
+    """For each panel its pointer and its coordinates, innermost first; they count elements.
+
+    Offsets in elements, if any, are added to the coordinates of the program, which count tiles.
+    """
     layout, shape = tile.layout, tile.shape
-    starts = [
-        cast_index(e, multiply(e, e.scalar(c), n), i32)
-        for c, n in zip(coordinates, shape, strict=True)
-    ]
+    starts = [multiply(e, e.scalar(c), n) for c, n in zip(coordinates, shape, strict=True)]
+    if offsets:
+        starts = [add(e, n, e.scalar(more)) for n, more in zip(starts, offsets, strict=True)]
+    starts = [cast_index(e, start, i32) for start in starts]
     outer = list(reversed(starts[:-1]))
     begin = tile.first_row * layout.row_bytes
     return [
@@ -89,7 +95,7 @@ def load_for_pair(
             else i32_constant(e, offsets[0])
         )
         shift = subtract(e, first_row, first)
-    for pointer, coordinates in panels(e, tile, op.coords):
+    for pointer, coordinates in panels(e, tile, op.coords, op.offsets):
         moved = coordinates
         if shift is not None:
             moved = [*coordinates[:-1], add(e, coordinates[-1], shift)]

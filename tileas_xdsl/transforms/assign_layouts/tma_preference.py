@@ -44,7 +44,9 @@ def _is_eligible(op: TiledLoadBase | TiledStoreOp, type_: Attribute) -> bool:
     shape, bits = shape_of(type_) or (), bits_of(element_of(type_))
     is_weak = op.mem_semantic is None or op.mem_semantic.data is MemSemantic.WEAK
     is_global = space_of(op.view.type) in (None, Space.GMEM)
-    if op.atom != UNDECIDED or not is_weak or not is_global or op.offsets:
+    if op.atom != UNDECIDED or not is_weak or not is_global:
+        return False
+    if op.offsets and isinstance(op, TiledStoreOp):
         return False
     if stride_problem(array_of(op.view).type, bits) is not None:
         return False

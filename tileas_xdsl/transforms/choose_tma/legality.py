@@ -105,7 +105,7 @@ def _problem(op: TiledLoadOp | Written) -> str | None:
     problem = _update_problem(op) if isinstance(op, TiledAtomicRmwOp) else _copy_problem(op)
     if problem is not None:
         return problem
-    if op.offsets:
+    if op.offsets and not isinstance(op, TiledLoadOp):
         return "it has offsets beside its tiles"
     if not _is_uniform(op):
         return "it is in a region of which it is not known how often it runs"

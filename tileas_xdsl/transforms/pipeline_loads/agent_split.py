@@ -232,6 +232,7 @@ def _load_of_stage(load: TiledLoadOp, values: Mapping[SSAValue, SSAValue]) -> Ti
         [values.get(value, value) for value in load.coords],
         atom=load.atom,
         result_type=stage_tile(load),
+        offsets=[values.get(value, value) for value in load.offsets],
         padding=load.padding_value,
         allow_tma=True,
     )

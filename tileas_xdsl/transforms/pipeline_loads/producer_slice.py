@@ -93,7 +93,8 @@ def addressing_values(load: StageLoad) -> Sequence[SSAValue]:
     if isinstance(load, ConvertLayoutOp):
         made = gathered_by(load)
         return () if made is None else made.operands
-    return [load.view, *load.coords, *([] if load.token is None else [load.token])]
+    tokens = [] if load.token is None else [load.token]
+    return [load.view, *load.coords, *load.offsets, *tokens]
 
 
 def producer_slice(loads: Sequence[StageLoad], staying: Iterable[Operation]) -> ProducerSlice | str:

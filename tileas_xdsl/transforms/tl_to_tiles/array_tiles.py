@@ -39,7 +39,7 @@ def load(
     state: Raising, array: SSAValue, starts: Sequence[IndexForm], shape: Sequence[int]
 ) -> SSAValue:
     """Load the tile that begins at `starts`; what is out of bounds is zero."""
-    view, coords, offsets = _placed(state, array, starts, shape)
+    view, coords, offsets = _placed(state, state.arrays[array], starts, shape)
     made = state.insert(
         tiled_memory.TiledLoadOp(
             view, coords, offsets=offsets, token=state.held.get(array), padding=_zero(array)
@@ -50,10 +50,20 @@ def load(
     return made.result
 
 
-def store(state: Raising, tile: SSAValue, array: SSAValue, starts: Sequence[IndexForm]) -> None:
-    """Store a tile; what is out of bounds is not written."""
-    shape = shape_of(tile.type)
-    view, coords, offsets = _placed(state, array, starts, shape)
+def store(
+    state: Raising,
+    tile: SSAValue,
+    array: SSAValue,
+    starts: Sequence[IndexForm],
+    part: SSAValue | None = None,
+) -> None:
+    """Store a tile to an array, or to a part that begins where the array does.
+
+    What is out of its bounds is not written.
+    """
+    view, coords, offsets = _placed(
+        state, state.arrays[array] if part is None else part, starts, shape_of(tile.type)
+    )
     token = state.held.get(array)
     made = state.insert(tiled_memory.TiledStoreOp(tile, view, coords, offsets=offsets, token=token))
     if made.out_token is not None:
@@ -86,7 +96,7 @@ def scatter(state: Raising, tile: SSAValue, array: SSAValue, coords: Sequence[SS
 
 def add(state: Raising, tile: SSAValue, array: SSAValue, starts: Sequence[IndexForm]) -> None:
     """Add to the elements of a tile, in any order with what others add; not out of bounds."""
-    view, coords, offsets = _placed(state, array, starts, shape_of(tile.type))
+    view, coords, offsets = _placed(state, state.arrays[array], starts, shape_of(tile.type))
     token = state.held.get(array)
     made = state.insert(
         tiled_memory.TiledAtomicRmwOp(
@@ -106,7 +116,7 @@ def _placed(
 ) -> tuple[SSAValue, Sequence[SSAValue], Sequence[SSAValue]]:
     """Return the view of an array as such tiles, coordinates, and offsets if there are some."""
     check_extents(state, shape)
-    tiled = views.BlockTileOp(state.arrays[array], shape, range(len(shape)))
+    tiled = views.BlockTileOp(array, shape, range(len(shape)))
     view = state.insert(tiled).result
     counts = [start.divided(extent) for start, extent in zip(starts, shape, strict=True)]
     counts = [

@@ -21,6 +21,9 @@ from tileas_xdsl.layout.expr.affine_form import AffineForm
 
 IndexForm = AffineForm[SSAValue, int]
 
+ORDERS = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
+"""The predicates of `arith.cmpi` by their number."""
+
 
 @dataclass
 class IndexForms:

@@ -26,6 +26,7 @@ from tileas_xdsl.transforms.tl_to_tiles import array_tiles, block_elements
 from tileas_xdsl.transforms.tl_to_tiles.index_forms import IndexForm
 from tileas_xdsl.transforms.tl_to_tiles.iteration_values import Iterations, choose, where
 from tileas_xdsl.transforms.tl_to_tiles.raising import INDEX
+from tileas_xdsl.transforms.tl_to_tiles.store_bounds import bounded_array
 
 
 def load(work: Iterations, op: memref.LoadOp) -> None:
@@ -233,8 +234,10 @@ def store(work: Iterations, op: memref.StoreOp) -> None:
 def _store_to_array(work: Iterations, op: memref.StoreOp, value: SSAValue) -> None:
     """Store a region, or single elements; those of iterations that do not come here nowhere."""
     forms = [work.state.indices.of(index) for index in op.indices]
-    if work.mask is None and not isinstance(_digits_of(work, forms), str):
-        array_tiles.store(work.state, *_region(work, value, op.memref, op.indices))
+    digits = _digits_of(work, forms)
+    part = None if isinstance(digits, str) else _stored_part(work, op.memref, forms, digits)
+    if part is not None:
+        array_tiles.store(work.state, *_region(work, value, op.memref, op.indices), part)
         return
     coords = _coordinates(work, op.indices)
     varying = [axis for axis, coord in enumerate(coords) if coord.type != INDEX]
@@ -244,6 +247,21 @@ def _store_to_array(work: Iterations, op: memref.StoreOp, value: SSAValue) -> No
         outside = work.state.constant(-1, i32)
         coords[varying[0]] = choose(work, work.mask, coords[varying[0]], outside)
     array_tiles.scatter(work.state, work.spread(value, work.extents), op.memref, coords)
+
+
+def _stored_part(
+    work: Iterations,
+    array: SSAValue,
+    forms: Sequence[IndexForm],
+    digits: Sequence[Digit | None],
+) -> SSAValue | None:
+    """Return the array, or what conditions leave of it; None where that is no part of tiles."""
+    if work.mask is None:
+        return work.state.arrays[array]
+    if prod(_lengths(digits)) != prod(work.extents):
+        return None
+    along = [None if digit is None else digit.atom for digit in digits]
+    return bounded_array(work, array, _starts(forms, digits), along)
 
 
 def atomic_add(work: Iterations, op: AtomicAddOp) -> None:

@@ -16,6 +16,14 @@ from tileas_xdsl.transforms.tl_to_tiles.index_forms import IndexForm
 from tileas_xdsl.transforms.tl_to_tiles.raising import INDEX, Raising, check_extents
 
 
+@dataclass(frozen=True)
+class Condition:
+    """A condition of the program under which iterations come to an operation."""
+
+    value: SSAValue
+    is_negated: bool
+
+
 @dataclass
 class Iterations:
     """What the iterations of one loop have: a tile for each value, or a scalar."""
@@ -26,6 +34,8 @@ class Iterations:
     values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     mask: SSAValue | None = None
     """Which iterations come here."""
+    conditions: tuple[Condition, ...] = ()
+    """What the mask is the conjunction of."""
     private: dict[tuple[SSAValue, tuple[int, ...]], SSAValue] = field(
         default_factory=dict[tuple[SSAValue, tuple[int, ...]], SSAValue]
     )

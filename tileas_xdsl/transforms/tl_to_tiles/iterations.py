@@ -25,9 +25,10 @@ from tileas_xdsl.dialects.tl.buffers import AllocLocalOp
 from tileas_xdsl.dialects.tl.compute import AtomicAddOp
 from tileas_xdsl.dialects.tl.loops import ParallelOp, SerialOp
 from tileas_xdsl.transforms.tl_to_tiles.affine_maps import ON_TILES, applied
-from tileas_xdsl.transforms.tl_to_tiles.index_forms import IndexForm
+from tileas_xdsl.transforms.tl_to_tiles.index_forms import ORDERS, IndexForm
 from tileas_xdsl.transforms.tl_to_tiles.iteration_accesses import atomic_add, load, store
 from tileas_xdsl.transforms.tl_to_tiles.iteration_values import (
+    Condition,
     Iterations,
     both,
     choose,
@@ -180,7 +181,7 @@ def _decided(work: Iterations, op: arith.CmpiOp) -> bool | None:
     left, right = forms.interval(op.lhs), forms.interval(op.rhs)
     if left is None or right is None:
         return None
-    name = _ORDERS[op.predicate.value.data]
+    name = ORDERS[op.predicate.value.data]
     if name.startswith("u") and (left[0] < 0 or right[0] < 0):
         return None
     order = name.lstrip("us")
@@ -191,9 +192,6 @@ def _decided(work: Iterations, op: arith.CmpiOp) -> bool | None:
     if order == "le":
         return True if left[1] <= right[0] else False if left[0] > right[1] else None
     return None
-
-
-_ORDERS = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
 
 
 def _selected(operands: Sequence[SSAValue]) -> SSAValue | None:
@@ -210,16 +208,17 @@ def _branch(work: Iterations, op: scf.IfOp) -> None:
 
     What a side reads out of bounds is zero, and not chosen.
     """
-    condition, outer = work.value(op.cond), work.mask
+    condition, outer, conditions = work.value(op.cond), work.mask, work.conditions
     given: list[Sequence[SSAValue]] = []
     for region, is_else in ((op.true_region, False), (op.false_region, True)):
         if not region.blocks:
             continue
         work.mask = both(work, outer, negated(work, condition) if is_else else condition)
+        work.conditions = (*conditions, Condition(op.cond, is_else))
         _run(work, region.block)
         last = region.block.last_op
         given.append([work.value(v) for v in last.operands] if last is not None else [])
-    work.mask = outer
+    work.mask, work.conditions = outer, conditions
     for result, sides in zip(op.results, zip(*given, strict=True), strict=True):
         work.values[result] = choose(work, condition, *sides)
 

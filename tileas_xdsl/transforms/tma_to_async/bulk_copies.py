@@ -137,6 +137,7 @@ class Transfer:
                 self._coordinates(),
                 barrier,
                 atom=atom,
+                offsets=self._offsets(),
                 tx_count=count,
                 tma_index=index,
                 internal_type=self.binding.description.internal_type,
@@ -231,7 +232,7 @@ class Transfer:
         return self._insert(ReinterpretOp(value, type_)).result
 
     def _coordinates(self) -> Sequence[SSAValue]:
-        """Return the tile coordinates, with static offsets added as whole tiles."""
+        """Return the tile coordinates, with static offsets of whole tiles added."""
         op = self.request.op
         coords = list(op.coords)
         if not isinstance(op, TiledLoadOp | TiledStoreOp | TiledAtomicRmwOp):
@@ -241,6 +242,17 @@ class Transfer:
                 offset = self._insert(arith.ConstantOp(IntegerAttr(tiles, IndexType())))
                 coords[axis] = self._insert(arith.AddiOp(coords[axis], offset.result)).result
         return coords
+
+    def _offsets(self) -> Sequence[SSAValue]:
+        """Return the offsets of a load that are not known to be of whole tiles; none if all are."""
+        op = self.request.op
+        if not isinstance(op, TiledLoadOp):
+            return ()
+        known = [offset_of(self.request, axis) is not None for axis in range(len(op.offsets))]
+        if all(known):
+            return ()
+        zero = self._insert(arith.ConstantOp(IntegerAttr(0, IndexType()))).result
+        return [zero if k else offset for k, offset in zip(known, op.offsets, strict=True)]
 
 
 def _reads_memory(op: Operation, index: int) -> bool:

@@ -78,14 +78,14 @@ def offset_of(request: Request, axis: int) -> int | None:
 
 def _check_offsets(request: Request) -> None:
     op = request.op
-    if not isinstance(op, TiledLoadOp | TiledStoreOp | TiledAtomicRmwOp):
+    if not isinstance(op, TiledStoreOp | TiledAtomicRmwOp):
         return
     for axis in range(len(op.offsets)):
         if offset_of(request, axis) is None:
             raise op_error(
                 op,
-                f"begins elements behind a tile along dimension {axis}; coordinates of TMA count "
-                "tiles",
+                f"begins elements behind a tile along dimension {axis}; coordinates of stores by "
+                "TMA count tiles",
             )
 
 

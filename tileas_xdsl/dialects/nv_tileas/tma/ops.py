@@ -1,7 +1,8 @@
 """TMA: bulk copies between shared memory and a tensor that a descriptor describes.
 
-Coordinates count tiles and stand in the order of the shape, as those of a tiled load.  Loads
-report the bytes that have arrived to a barrier, which a memory token stands for.
+Coordinates count tiles and stand in the order of the shape, as those of a tiled load; offsets of a
+load of boxes count elements on top of that, as coordinates of the instruction do.  Loads report the
+bytes that have arrived to a barrier, which a memory token stands for.
 """
 
 from __future__ import annotations
@@ -43,7 +44,11 @@ from tileas_xdsl.dialects.nv_tileas.memory.atoms import (
     check_reduction,
     check_row_rank,
 )
-from tileas_xdsl.dialects.nv_tileas.memory.checks import LEADING_COORDINATES, check_coordinates
+from tileas_xdsl.dialects.nv_tileas.memory.checks import (
+    LEADING_COORDINATES,
+    check_coordinates,
+    check_offsets,
+)
 from tileas_xdsl.dialects.nv_tileas.memory.ordering_checks import (
     check_atomic,
     check_padding_type,
@@ -51,6 +56,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.ordering_checks import (
 )
 from tileas_xdsl.dialects.nv_tileas.memory.structure import MemoryOp, memory_op
 from tileas_xdsl.dialects.nv_tileas.spaces import MemToken, element_of, shape_of
+from tileas_xdsl.dialects.nv_tileas.syntax.directives import Coordinates
 from tileas_xdsl.dialects.nv_tileas.tma.checks import (
     check_delivery,
     check_descriptor,
@@ -168,14 +174,19 @@ class AsyncTiledTmaLoadOp(TmaLoadBase):
 
     name = "nv_tileas.async.tiled_tma_load"
 
+    LAST_SEGMENT_MAY_LACK: ClassVar[bool] = True
+
     desc = operand_def()
     destination = operand_def()
     coords = var_operand_def()
     barrier = operand_def()
+    offsets = var_operand_def()
 
-    custom_directives = (TransferTypesAndOne,)
+    custom_directives = (Coordinates, TransferTypesAndOne)
     assembly_format = (
-        "$desc `,` $destination `` `[` $coords `]` `barrier` $barrier attr-dict"
+        "$desc `,` $destination `` `[` $coords `]`"
+        " (`offset` `` custom<Coordinates>($offsets, type($offsets))^)?"
+        " `barrier` $barrier attr-dict"
         " `:` custom<TransferTypesAndOne>"
         "(type($desc), type($destination), type($coords), type($barrier))"
         " `->` type($result)"
@@ -189,6 +200,7 @@ class AsyncTiledTmaLoadOp(TmaLoadBase):
         barrier: Value,
         *,
         atom: AtomAttr | str,
+        offsets: Sequence[Value] = (),
         result_type: AsyncTokenType | None = None,
         padding: Padding | None = None,
         tx_count: int | None = None,
@@ -197,7 +209,7 @@ class AsyncTiledTmaLoadOp(TmaLoadBase):
         tma_index: int | None = None,
     ) -> None:
         super().__init__(
-            operands=[desc, destination, coords, barrier],
+            operands=[desc, destination, coords, barrier, offsets],
             result_types=[result_type or AsyncTokenType()],
             properties={
                 "atom": atom_attribute(atom),
@@ -212,6 +224,7 @@ class AsyncTiledTmaLoadOp(TmaLoadBase):
             self.desc, self.destination, "destination", "tma_load", TILED_MODES["tma_load"]
         )
         check_coordinates(self, self.coords, _coordinate_count(atom))
+        check_offsets(self, self.offsets, atom.rank if atom.mode == "tiled" else 0)
         self.check_load(
             atom,
             self.desc,

@@ -13,7 +13,8 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import IndexType, MemRefType
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.dialects.nv_tileaa.base import element_of
@@ -59,6 +60,23 @@ def make_memref(agent: TileAgent, op: MakeMemrefOp, inputs: Sequence[Any]) -> tu
         )
     strides = tuple(step * dtype.itemsize for step in steps)
     return (View(memory, offset, shape, strides, element, tuple((0, n) for n in shape)),)
+
+
+def subview(agent: TileAgent, op: memref.SubviewOp, inputs: Sequence[Any]) -> tuple[View]:
+    """Return the part of an array that begins at offsets; a fault if it has more elements."""
+    source: View = inputs[0]
+    starts, sizes, steps = (
+        [next(dynamic) if n == DYNAMIC_INDEX else n for n in static.get_values()]
+        for static, dynamic in (
+            (op.static_offsets, iter(agent.get_values(op.offsets))),
+            (op.static_sizes, iter(agent.get_values(op.sizes))),
+            (op.static_strides, iter(agent.get_values(op.strides))),
+        )
+    )
+    part = source.part(starts, sizes, steps)
+    if prod(sizes) and not part.is_inside:
+        raise fault(op, f"shows {'x'.join(map(str, sizes))} elements, more than its array has")
+    return (part.cut(),)
 
 
 def _count(agent: TileAgent, number: SSAValue | int) -> int:
@@ -178,6 +196,7 @@ POINTERS = Language(
         IntToPtrOp: _same,
         JoinMemTokenOp: join,
         MakeMemrefOp: make_memref,
+        memref.SubviewOp: subview,
         PtrToIntOp: _same,
     },
 )

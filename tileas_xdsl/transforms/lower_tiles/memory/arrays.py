@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import gcd
 
-from xdsl.dialects import arith, func
-from xdsl.dialects.builtin import FixedBitwidthType, IndexType, i32, i64
+from xdsl.dialects import arith, func, memref
+from xdsl.dialects.builtin import DYNAMIC_INDEX, FixedBitwidthType, IndexType, i32, i64
 from xdsl.ir import Attribute, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
@@ -68,6 +68,19 @@ def make_memref(e: ThreadBuilder, op: MakeMemrefOp) -> Sequence[Lowered]:
         alignment=alignment,
     )
     return [view]
+
+
+def subview(e: ThreadBuilder, op: memref.SubviewOp) -> Sequence[Lowered]:
+    """Lower the part of an array that begins where it does: the same view with other extents."""
+    source, sizes = e.get(op.source), iter(op.sizes)
+    begins = all(n == 0 for n in op.static_offsets.get_values())
+    is_dense = all(n == 1 for n in op.static_strides.get_values())
+    if not isinstance(source, GlobalView) or not begins or not is_dense:
+        raise op_error(op, "shows a part of an array that begins elsewhere, or leaves elements out")
+    extents = [
+        _count(e, next(sizes) if n == DYNAMIC_INDEX else n) for n in op.static_sizes.get_values()
+    ]
+    return [replace(source, extents=tuple(extents))]
 
 
 def _count(e: ThreadBuilder, number: SSAValue | int) -> SSAValue | int:
@@ -158,4 +171,5 @@ HANDLERS: Handlers = {
     IntToPtrOp: same,
     MakeMemrefOp: make_memref,
     PtrToIntOp: same,
+    memref.SubviewOp: subview,
 }

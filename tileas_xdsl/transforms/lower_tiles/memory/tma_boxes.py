@@ -63,7 +63,7 @@ def load_boxes(e: ThreadBuilder, op: AsyncTiledTmaLoadOp) -> Sequence[Lowered]:
     descriptor, tile = transfer(e, op, op.desc, op.destination, op.atom.data)
     if is_for_pair(e, op):
         return [load_by(e, op, partial(load_for_pair, e, op, descriptor, tile))]
-    mask, boxes = mask_of(e, op), panels(e, tile, op.coords)
+    mask, boxes = mask_of(e, op), panels(e, tile, op.coords, op.offsets)
 
     def copies(barrier: SSAValue, elected: SSAValue | None) -> None:
         for pointer, coordinates in boxes:

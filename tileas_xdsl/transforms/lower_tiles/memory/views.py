@@ -24,10 +24,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, i32
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute import SliceFragmentOp, StoreOp
+from tileas_xdsl.dialects.cute import SliceFragmentOp
 from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.dialects.nv_tileas.attributes import RegisterEncoding
 from tileas_xdsl.dialects.nv_tileas.enums import Space
@@ -43,7 +43,6 @@ from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp, ExtractS
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of, space_of
 from tileas_xdsl.target.mma.warp_tiles import (
     accumulator_layout,
-    columns_of_warpgroup,
     has_whole_rows,
     is_accumulator,
     warpgroups_of,
@@ -51,14 +50,8 @@ from tileas_xdsl.target.mma.warp_tiles import (
 from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
     add,
-    as_int64,
     cast_index,
-    extend_to_i64,
-    i32_constant,
-    i64_constant,
-    is_less,
     multiply,
-    subtract,
 )
 from tileas_xdsl.threads.codegen.known_integers import constant_value, divisor_of
 from tileas_xdsl.threads.codegen.lowered_values import (
@@ -75,15 +68,7 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     Unset,
 )
 from tileas_xdsl.threads.codegen.pointer_ops import advance
-from tileas_xdsl.threads.codegen.structured_control_flow import run_if
-from tileas_xdsl.threads.gmem.bounds_and_vector_width import as_int32, coordinate_type
-from tileas_xdsl.threads.gmem.coalesced_access import load_tile, order, store_tile
-from tileas_xdsl.threads.gmem.memory_order import WEAK, MemoryOrder
-from tileas_xdsl.threads.registers.coordinates import (
-    column_of_accumulator,
-    row_of_accumulator,
-)
-from tileas_xdsl.threads.registers.vector_values import element
+from tileas_xdsl.threads.gmem.coalesced_access import load_tile, store_tile
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.smem.smem_encoding import layout_of_buffer
 from tileas_xdsl.threads.smem.smem_layout import ALIGNMENT
@@ -302,83 +287,17 @@ def _await(e: ThreadBuilder, op: TiledLoadBase | TiledStoreOp) -> None:
 
 
 def tiled_store(e: ThreadBuilder, op: TiledStoreOp) -> Sequence[Lowered]:
-    """Store a tile: accumulators by their own layout, others as they are laid out."""
+    """Store a tile as it is laid out: accumulators to shared memory by `stmatrix`."""
     _await(e, op)
     fragment = e.get(op.value)
     if not isinstance(fragment, RegisterTile) or not is_accumulator(fragment.layout):
         store_tile(e, op)
         return token_of(op)
-    target = e.get(op.view)
-    is_ordered = MemoryOrder.of(op.mem_semantic, op.mem_scope) != WEAK
-    if isinstance(target, GlobalView) and (is_ordered or coordinate_type(target) != i32):
+    if isinstance(e.get(op.view), GlobalView):
         store_tile(e, op)
-    elif isinstance(target, GlobalView):
-        order(e, op)
-        _store_global(e, op, fragment, target)
     else:
         _store_shared(e, op, fragment, shared_tile(e, op.view))
     return token_of(op)
-
-
-def _store_global(
-    e: ThreadBuilder, op: TiledStoreOp, fragment: RegisterTile, target: GlobalView
-) -> None:
-    if len(target.extents) != 2:
-        raise op_error(op, "stores accumulators to a matrix")
-    starts = [cast_index(e, _tile_start(e, target, op, axis), i32) for axis in range(2)]
-    layout = fragment.layout
-    row, column = (
-        add(e, row_of_accumulator(e, layout), starts[0]),
-        add(e, column_of_accumulator(e, layout), starts[1]),
-    )
-    rows, columns = [as_int32(e, extent) for extent in target.extents]
-    step = target.strides[0]
-    stride = i64_constant(e, step) if isinstance(step, int) else as_int64(e, step)
-    left = subtract(e, columns, column)
-    inside = [
-        (offset, is_less(e, i32_constant(e, offset), left))
-        for group in range(columns_of_warpgroup(layout) // MATRIX)
-        for offset in (MATRIX * group, MATRIX * group + 1)
-    ]
-    for block, part in enumerate(fragment.parts):
-        for half in range(2):
-            here = add(e, row, 64 * block + 8 * half)
-            offset = add(e, multiply(e, extend_to_i64(e, here), stride), extend_to_i64(e, column))
-            pointer = advance(e, target.pointer, offset)
-            row_block = Block()
-            with e.within(row_block):
-                _store_row(e, part, half, pointer, inside)
-            run_if(e, is_less(e, here, rows), row_block)
-
-
-def _tile_start(e: ThreadBuilder, target: GlobalView, op: TiledStoreOp, axis: int) -> SSAValue:
-    """Return the first index of a tile along an axis: coordinates count tiles of the view."""
-    tile = shape_of(op.value.type) or ()
-    begin = multiply(e, e.scalar(op.coords[axis]), tile[axis])
-    start = target.starts[axis]
-    offset = e.scalar(op.offsets[axis]) if op.offsets else 0
-    moved = _sum(e, cast_index(e, begin, _type_of(start, begin)), start)
-    result = _sum(e, moved, offset)
-    assert isinstance(result, SSAValue)
-    return result
-
-
-def _type_of(start: SSAValue | int, default: SSAValue) -> Attribute:
-    return default.type if isinstance(start, int) else start.type
-
-
-def _store_row(
-    e: ThreadBuilder,
-    part: SSAValue,
-    half: int,
-    pointer: SSAValue,
-    inside: Sequence[tuple[int, SSAValue]],
-) -> None:
-    """Store the elements of one row that a thread owns, each if its column is in bounds."""
-    for k, (offset, exists) in enumerate(inside):
-        # Register index in the fragment: 4 for each 8 columns, 2 for the lower half of the rows.
-        value = element(e, part, 4 * (k // 2) + 2 * half + k % 2)
-        e.insert(StoreOp(value, pointer, exists, offset=offset))
 
 
 def _store_shared(

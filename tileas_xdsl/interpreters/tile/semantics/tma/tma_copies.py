@@ -71,14 +71,18 @@ def _listed(shape: Sequence[int]) -> str:
 
 
 def _box_reader(
-    op: AsyncTiledTmaLoadOp, descriptor: Descriptor, destination: View, coords: Sequence[int]
+    op: AsyncTiledTmaLoadOp,
+    descriptor: Descriptor,
+    destination: View,
+    coords: Sequence[int],
+    offsets: Sequence[int],
 ) -> Read:
     """Read the box at the coordinates, filled where it is out of bounds."""
     if descriptor.pixels is not None:
         return column_reader(op, descriptor, destination, coords)
     refuse_images(op, op.atom)
     _check_boxes(op, destination.shape, descriptor.box)
-    window = tile_window(op, descriptor.view, destination.shape, coords)
+    window = tile_window(op, descriptor.view, destination.shape, coords, offsets)
     if window.is_inside:
         return lambda actor: window.read(actor)
     rest = descriptor.outside(window.shape, descriptor.view.element)
@@ -118,9 +122,10 @@ def tiled_tma_load(
     agent: TileAgent, op: AsyncTiledTmaLoadOp, inputs: Sequence[Any]
 ) -> tuple[AsyncToken]:
     """Issue a load of a box to shared memory."""
-    desc, to, *coords, barrier = inputs
+    desc, to, barrier = inputs[0], inputs[1], agent.value_of(op.barrier)
+    coords, offsets = agent.get_values(op.coords), agent.get_values(op.offsets)
     destination = agent.destination(op, to)
-    read = _box_reader(op, _descriptor(op, desc), destination, coords)
+    read = _box_reader(op, _descriptor(op, desc), destination, coords, offsets)
     return _load(agent, op, destination, barrier, read)
 
 
