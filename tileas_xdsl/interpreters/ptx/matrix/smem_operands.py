@@ -208,16 +208,3 @@ def values_of(matrix: Array, element: str) -> Array:
     if element == "u8":
         return matrix.astype(np.float64)
     return np.ascontiguousarray(singles(np.ascontiguousarray(matrix), element))
-
-
-LARGEST = 1 << 18
-"""Multiplications per BLAS call: BLAS starts threads for larger products, which costs
-more than these products do (OpenBLAS, GEMM_MULTITHREAD_THRESHOLD)."""
-
-
-def product(a: Array, b: Array) -> Array:
-    """Return `a` (M, K) times the transpose of `b` (N, K)."""
-    rows = max(LARGEST // b.size, 1)
-    if a.shape[0] <= rows:
-        return a @ b.T
-    return np.concatenate([a[i : i + rows] @ b.T for i in range(0, a.shape[0], rows)])

@@ -29,6 +29,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
+from tileas_xdsl.interpreters.matmul import matmul
 
 Array: TypeAlias = NDArray[Any]
 
@@ -287,7 +288,7 @@ def widened(values: Array) -> NDArray[np.float32]:
 def matmul_f32(a: Array, b: Array, c: Array) -> NDArray[np.float32]:
     """Return `a @ b + c` with f32 accumulation, as tensor cores do; operands are exact in f32."""
     with np.errstate(over="ignore", invalid="ignore"):
-        product: NDArray[np.float32] = np.matmul(widened(a), widened(b))
+        product: NDArray[np.float32] = matmul(widened(a), widened(b))
         return np.add(product, widened(c), out=product)
 
 

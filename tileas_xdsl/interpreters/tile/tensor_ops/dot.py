@@ -18,6 +18,7 @@ from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr, atom_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, BlockScaledMmaOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Signedness, SignednessAttr
+from tileas_xdsl.interpreters.matmul import matmul
 from tileas_xdsl.interpreters.tile.faults import fault
 from tileas_xdsl.interpreters.tile.numerics.element_types import (
     Array,
@@ -47,7 +48,7 @@ def dot_value(op: DotOp | AsyncDotOp, a: Array, b: Array, c: Array) -> Array:
 def product_of(a: Array, b: Array, c: Array, *, is_by_threads: bool = False) -> Array:
     """`a @ b + c` as a matrix instruction computes it, in the type of `c`; integers are signed."""
     if a.dtype.kind in "iub":
-        product = np.matmul(*_as_floats(a, b))
+        product = matmul(*_as_floats(a, b))
         return wrap_integer(product.astype(np.int64) + c, 32)
     if a.dtype == np.float64:
         return _double_dot(a, b, c)

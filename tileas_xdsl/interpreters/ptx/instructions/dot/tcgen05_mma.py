@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tileas_xdsl.interpreters.matmul import matmul
 from tileas_xdsl.interpreters.ptx.checking.vector_clocks import AsyncEvent
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Array, lane_list
@@ -21,7 +22,6 @@ from tileas_xdsl.interpreters.ptx.matrix.smem_operands import (
     Descriptor,
     OperandShape,
     operand,
-    product,
     read_descriptor,
     values_of,
     view_of,
@@ -293,7 +293,7 @@ def _compute(p: Product, group: int) -> None:
         a, b = _left(cta, p), right
         if p.scales:
             a, b = (scaled(m, scales.read(cta)) for m, scales in zip((a, b), p.scales, strict=True))
-        total = product(a, b)
+        total = matmul(a, b.T)
         if shape.negate_a != shape.negate_b:
             total = -total
         memory, locations = _view(cta, cells)

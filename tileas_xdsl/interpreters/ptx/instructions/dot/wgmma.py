@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tileas_xdsl.interpreters.matmul import matmul
 from tileas_xdsl.interpreters.ptx.checking.vector_clocks import AsyncEvent
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, Value, spread
@@ -335,7 +336,7 @@ class WgmmaComputation:
         """
         chain = [self, *(one for one in more if isinstance(one, WgmmaComputation))]
         b = operand(self.cta, joined_along_k(tuple(one.b for one in chain)))
-        found = _left(chain) @ b.T
+        found = matmul(_left(chain), b.T)
         if self.product.sign < 0:
             found = -found
         if self.keeps:
