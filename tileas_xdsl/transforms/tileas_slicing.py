@@ -20,11 +20,17 @@ class TileasSlicing(ModulePass):
     happens in the same order.  `sliceCount` is gone, so that a second run does nothing; the result
     depends on the module alone.
 
+    With `independent`, a loop that carries nothing but reductions has slices that need nothing of
+    one another: each but the first starts from the identity, and the results are combined behind
+    them, so that sums of floats are rounded otherwise.  What a loop carries else is refused.
+
     Analysis, then rewrite: the plans of all loops are made and checked first; a diagnostic stops
     the pipeline, and the module is as it was.
     """
 
     name = "tileas-slicing"
 
+    independent: bool = False
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        cut(plan_slices(op))
+        cut(plan_slices(op, independent=self.independent))

@@ -27,6 +27,7 @@ from tests.support.simulating import kernel, numbers
 from tests.support.slicing import sliced
 from tileas_xdsl.compiler import compile as compile_kernel
 from tileas_xdsl.diagnostics.emission import OpError
+from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.interpreters.tile.launch import simulate
 from tileas_xdsl.pipelines import PIPELINES
 from tileas_xdsl.tools.tileas import app
@@ -165,6 +166,37 @@ def test_tiles_and_memory(body: str, n: int) -> None:
     rng = np.random.default_rng(5)
     args = [numbers(rng, (24, 8), np.float32), numbers(rng, (4, 8), np.float32), n]
     before, after = (simulate(each, args).arrays for each in (module, sliced(module)))
+    assert [np.asarray(x).tobytes() for x in before] == [np.asarray(x).tobytes() for x in after]
+
+
+REDUCTIONS = (
+    BEGIN
+    + """
+  %start = nv_tileas.tiled_load %vb[%zero, %zero] {atom = #ldg} : !view -> !tile
+  %r, %m = scf.for %i = %zero to %n step %one iter_args(%s = %start, %t = %half) -> (!tile, !tile) {
+    %x = nv_tileas.tiled_load %va[%i, %zero] {atom = #ldg} : !view -> !tile
+    %y = arith.addf %x, %s : !tile
+    %z = arith.subf %y, %half : !tile
+    %w = arith.maximumf %t, %x : !tile
+    scf.yield %z, %w : !tile, !tile
+  } {sliceCount = 3 : i32}
+  nv_tileas.tiled_store %r, %vb[%zero, %zero] {atom = #stg} : !tile, !view
+  nv_tileas.tiled_store %m, %va[%zero, %zero] {atom = #stg} : !tile, !view
+"""
+)
+
+
+@pytest.mark.parametrize("n", [0, 1, 5, 6])
+def test_independent_slices_reduce_to_what_the_loop_does(n: int) -> None:
+    module = parse(kernel("%a: !m, %b: !m, %n: index", REDUCTIONS, types=TILES))
+    rng = np.random.default_rng(5)
+    args = [rng.integers(-99, 99, (rows, 8)).astype(np.float32) / 2 for rows in (24, 4)]
+    independent = module.clone()
+    TileasSlicing(independent=True).apply(Context(), independent)
+    verify_module(independent)
+    first, *others = loops_of(independent)
+    assert not {*first.results} & {value for loop in others for value in loop.operands}
+    before, after = (simulate(each, [*args, n]).arrays for each in (module, independent))
     assert [np.asarray(x).tobytes() for x in before] == [np.asarray(x).tobytes() for x in after]
 
 

@@ -32,6 +32,7 @@ from tileas_xdsl.transforms.slicing.counted_loop import (
 )
 from tileas_xdsl.transforms.slicing.counted_while import counted_while
 from tileas_xdsl.transforms.slicing.legality import check_body, check_initial, check_lower_bound
+from tileas_xdsl.transforms.slicing.partial_results import Reduction, reductions_of
 from tileas_xdsl.transforms.slicing.slice_counts import Loop, Request, requested_loops
 
 MAX_COPIES = 1024
@@ -64,7 +65,7 @@ class SlicePlan:
     """How a loop is cut.
 
     The first slice starts from what the loop starts from, every other from what the one before it
-    carried.
+    carried, or, if slices are independent, from the identity of its reduction.
     """
 
     loop: CountedLoop
@@ -75,18 +76,21 @@ class SlicePlan:
     """The loop and every operation in it."""
     carriers: tuple[Operation, ...]
     """The operations that carry the attribute."""
+    partial: tuple[Reduction, ...] | None = None
+    """How results of independent slices become one; None where slices follow one another."""
 
 
-def plan_slices(root: Operation) -> list[SlicePlan]:
+def plan_slices(root: Operation, *, independent: bool = False) -> list[SlicePlan]:
     """The plans of all loops to slice in `root`, outer ones first; nothing is changed.
 
+    With `independent`, slices get results of their own, which are combined.
     Raises `OpError` with the first problem of each loop that cannot be sliced.
     """
     plans: list[SlicePlan] = []
     problems: list[Diagnostic] = []
     for request in requested_loops(root):
         try:
-            plans.append(_plan(request))
+            plans.append(_plan(request, independent))
         except OpError as error:
             problems += error.diagnostics
     if problems:
@@ -95,7 +99,7 @@ def plan_slices(root: Operation) -> list[SlicePlan]:
     return plans
 
 
-def _plan(request: Request) -> SlicePlan:
+def _plan(request: Request, independent: bool) -> SlicePlan:
     count = _integer(request)
     loop = _counted(request.loop)
     trip_count = _trips(loop)
@@ -108,7 +112,8 @@ def _plan(request: Request) -> SlicePlan:
     check_initial(loop)
     dynamic = trip_count is None
     ranges = _dynamic_ranges(count) if dynamic else _known_ranges(loop, count, trip_count)
-    return SlicePlan(loop, count, ranges, frozenset(loop.op.walk()), request.carriers)
+    partial = reductions_of(loop) if independent and len(ranges) > 1 else None
+    return SlicePlan(loop, count, ranges, frozenset(loop.op.walk()), request.carriers, partial)
 
 
 def _counted(op: Loop) -> CountedLoop:

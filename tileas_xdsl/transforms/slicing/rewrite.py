@@ -1,4 +1,4 @@
-"""Clone loops as planned: each slice starts from the results of the slice before it."""
+"""Clone loops as planned: slices go on from the one before them, or have results of their own."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from tileas_xdsl.dialects.nv_tileas.builders.arith import (
 )
 from tileas_xdsl.transforms.slicing.counted_loop import CountedLoop, Number, known
 from tileas_xdsl.transforms.slicing.legality import check_inside
+from tileas_xdsl.transforms.slicing.partial_results import identities
 from tileas_xdsl.transforms.slicing.plan import SlicePlan
 from tileas_xdsl.transforms.slicing.slice_counts import SLICE_COUNT
 from tileas_xdsl.transforms.slicing.static_slices import settle_windows
@@ -42,17 +43,32 @@ def _cut(plan: SlicePlan) -> None:
     builder.operation_insertion_handler.append(lambda op: _locate(op, loop.op))
     *starts, last = _starts(builder, plan)
     ends = [*starts[1:], last]
-    carried = loop.initial
+    neutral = None if plan.partial is None else identities(builder, loop, plan.partial)
+    carried, partial = loop.initial, list[Sequence[SSAValue]]()
     for first, end, part in zip(starts, ends, plan.ranges, strict=False):
         made = builder.insert(loop.part(first, end, carried))
-        carried = loop.carried(made)
+        partial.append(loop.carried(made))
+        carried = partial[-1] if neutral is None else neutral
         _settle(made, part.only)
     made = builder.insert(loop.last(last, carried))
     _settle(made, plan.ranges[-1].only)
-    for old, new in zip(loop.op.results, made.results, strict=True):
+    results = _results(builder, plan, [*partial, made.results])
+    for old, new in zip(loop.op.results, results, strict=True):
         old.replace_all_uses_with(new)
     loop.op.detach()
     loop.op.erase()
+
+
+def _results(
+    builder: Builder, plan: SlicePlan, partial: Sequence[Sequence[SSAValue]]
+) -> Sequence[SSAValue]:
+    """Return the results of the whole loop: those of the last slice, or all combined."""
+    if plan.partial is None:
+        return partial[-1]
+    return [
+        reduction.combined(builder, [results[index] for results in partial])
+        for index, reduction in enumerate(plan.partial)
+    ]
 
 
 def _locate(op: Operation, loop: Operation) -> None:

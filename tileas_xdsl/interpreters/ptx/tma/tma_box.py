@@ -28,9 +28,6 @@ GATHERED_ROWS = 4
 VECTORS = {"16B": 16, "32B": 32}
 """The bytes that the innermost dimension of an interleaved tensor counts."""
 
-MEASURED_CHANNELS = 4
-"""The most channels of a box of an interleaved tensor that was measured; all move one slice."""
-
 HALF_BITS = 16
 
 FILLING_NAN = 0x7FF7
@@ -258,7 +255,7 @@ def _counts(m: TensorMap) -> tuple[int, ...]:
     """Return the elements, or vectors of an interleaved tensor, along each dimension of a box.
 
     Interleaved tensors (NC/8DHWC8, NC/16DHWC16) have the slices of channels next to the batch, and
-    a box has an extent of channels there.  What fits a vector is one slice, as an H200 moves it.
+    a box has an extent of channels there.  An H200 moves one slice, whatever that extent is.
     """
     if m.interleave == "none":
         return m.counts
@@ -277,17 +274,11 @@ def refuse_unsupported(m: TensorMap) -> None:
 
 
 def _refuse_interleaved(m: TensorMap) -> None:
-    """Fault on what was not measured: other elements than those of 16 bits, boxes of slices."""
+    """Fault on what was not measured: other elements than those of 16 bits."""
     if m.pixels is not None:
         raise Fault("unsupported", "columns of pixels of interleaved tensors are not modelled")
     if ELEMENTS[m.element].bits != HALF_BITS:
         raise Fault("unsupported", f"interleaved tensors of {m.element} are not modelled")
-    if m.box[-2] > MEASURED_CHANNELS:
-        raise Fault(
-            "unsupported",
-            f"boxes of {m.box[-2]} channels of an interleaved tensor are not modelled, only up to "
-            f"{MEASURED_CHANNELS}",
-        )
 
 
 def filling(m: TensorMap, shape: tuple[int, ...]) -> Array:
