@@ -29,6 +29,7 @@ from tileas_xdsl.transforms.chunk_tiles.plan import (
     plan_chunks,
     products_in_parts,
 )
+from tileas_xdsl.transforms.chunk_tiles.product_loops import multiply_in_loops
 from tileas_xdsl.transforms.chunk_tiles.reduction_phases import plan_phases
 from tileas_xdsl.transforms.chunk_tiles.rewrite import cut
 from tileas_xdsl.transforms.chunk_tiles.unit_products import use_unit
@@ -47,7 +48,8 @@ class TileasChunkTiles(ModulePass):
     Where the tiles that are live at once need more registers than a block has, a dimension that
     the program never looks across (rows of an elementwise chain, of attention, or of a product) is
     cut, and what touches it becomes the body of a loop over its parts.  Loads of other tiles are
-    repeated.  Kernels whose tiles fit stay as they are.
+    repeated.  Kernels whose tiles fit stay as they are, but for products whose operands are one
+    long tile each, loaded by TMA outside of any loop: those become a loop along K.
 
     Products with more rows or columns than the matrix unit takes (256 rows on tcgen05) are cut for
     it, too, instead of being multiplied by mma.sync.  Where a loop over their parts would repeat
@@ -70,6 +72,7 @@ class TileasChunkTiles(ModulePass):
                 continue
             if len(kernel.body.blocks) != 1:
                 continue
+            multiply_in_loops(kernel)
             _limit_blocks(kernel, blocks_that_fit(kernel, target))
             if not _is_too_large(kernel, target):
                 continue

@@ -225,3 +225,56 @@ func.func @elsewhere(%a: memref<1x131072xf16>) attributes {
   %stored = nv_tileas.tiled_store %y, %from[%zero, %one] after %loaded : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<1x65536xf16>, !nv_tileas.tiled_view<1x65536xf16, gmem> -> !nv_tileaa.mem_token
   func.return
 }
+
+// -----
+
+// Operands that are one long tile: a stage of a pipeline takes a row of the widest swizzle of K.
+
+// CHECK-LABEL: @long_product
+// CHECK:       nv_tileas.view %{{.*}} -> !nv_tileas.tiled_view<128x64xf16, gmem>
+// CHECK:       nv_tileas.view %{{.*}} -> !nv_tileas.tiled_view<64x64xf16, gmem>
+// CHECK:       %[[ALL:.*]] = scf.for %{{.*}} iter_args(%[[SUMS:.*]] = %{{.*}}) -> (tensor<128x64xf32>) : i32 {
+// CHECK:         %[[ONE:.*]] = nv_tileas.dot %{{.*}}, %{{.*}}, %[[SUMS]]
+// CHECK:         scf.yield %[[ONE]] : tensor<128x64xf32>
+// CHECK:       nv_tileas.tiled_store %[[ALL]]
+func.func @long_product(%p: memref<128x256xf16>, %q: memref<256x64xf16>, %c: memref<128x64xf32>) {
+  %a = nv_tileaa.assume %p, #nv_tileaa.div_by<16> : memref<128x256xf16>
+  %b = nv_tileaa.assume %q, #nv_tileaa.div_by<16> : memref<256x64xf16>
+  %none = nv_tileas.create_none : !nv_tileaa.mem_token
+  %o = arith.constant 0 : index
+  %va = nv_tileas.view %a : memref<128x256xf16> -> !nv_tileas.tiled_view<128x256xf16, gmem>
+  %vb = nv_tileas.view %b : memref<256x64xf16> -> !nv_tileas.tiled_view<256x64xf16, gmem>
+  %vc = nv_tileas.view %c : memref<128x64xf32> -> !nv_tileas.tiled_view<128x64xf32, gmem>
+  %x, %t0 = nv_tileas.tiled_load %va[%o, %o] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<128x256xf16, gmem> -> tensor<128x256xf16>, !nv_tileaa.mem_token
+  %y, %t1 = nv_tileas.tiled_load %vb[%o, %o] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<256x64xf16, gmem> -> tensor<256x64xf16>, !nv_tileaa.mem_token
+  %z = arith.constant dense<0.0> : tensor<128x64xf32>
+  %sx = nv_tileas.convert_layout %x : tensor<128x256xf16> -> tensor<128x256xf16, #nv_tileas<space smem>>
+  %sy = nv_tileas.convert_layout %y : tensor<256x64xf16> -> tensor<256x64xf16, #nv_tileas<space smem>>
+  %s = nv_tileas.dot %sx, %sy, %z {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<128x256xf16, #nv_tileas<space smem>>, tensor<256x64xf16, #nv_tileas<space smem>>, tensor<128x64xf32> -> tensor<128x64xf32>
+  %t2 = nv_tileas.tiled_store %s, %vc[%o, %o] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<128x64xf32>, !nv_tileas.tiled_view<128x64xf32, gmem> -> !nv_tileaa.mem_token
+  func.return
+}
+
+// -----
+
+// The whole tile is read again, or the loads are by threads: the product stays one.
+
+// CHECK-LABEL: @read_again
+// CHECK-NOT:   scf.for
+func.func @read_again(%p: memref<64x128xf16>, %q: memref<128x64xf16>, %c: memref<64x128xf16>) {
+  %a = nv_tileaa.assume %p, #nv_tileaa.div_by<16> : memref<64x128xf16>
+  %b = nv_tileaa.assume %q, #nv_tileaa.div_by<16> : memref<128x64xf16>
+  %none = nv_tileas.create_none : !nv_tileaa.mem_token
+  %o = arith.constant 0 : index
+  %va = nv_tileas.view %a : memref<64x128xf16> -> !nv_tileas.tiled_view<64x128xf16, gmem>
+  %vb = nv_tileas.view %b : memref<128x64xf16> -> !nv_tileas.tiled_view<128x64xf16, gmem>
+  %vc = nv_tileas.view %c : memref<64x128xf16> -> !nv_tileas.tiled_view<64x128xf16, gmem>
+  %x, %t0 = nv_tileas.tiled_load %va[%o, %o] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<64x128xf16, gmem> -> tensor<64x128xf16>, !nv_tileaa.mem_token
+  %y, %t1 = nv_tileas.tiled_load %vb[%o, %o] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<128x64xf16, gmem> -> tensor<128x64xf16>, !nv_tileaa.mem_token
+  %z = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sx = nv_tileas.convert_layout %x : tensor<64x128xf16> -> tensor<64x128xf16, #nv_tileas<space smem>>
+  %sy = nv_tileas.convert_layout %y : tensor<128x64xf16> -> tensor<128x64xf16, #nv_tileas<space smem>>
+  %s = nv_tileas.dot %sx, %sy, %z {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x128xf16, #nv_tileas<space smem>>, tensor<128x64xf16, #nv_tileas<space smem>>, tensor<64x64xf32> -> tensor<64x64xf32>
+  %t2 = nv_tileas.tiled_store %x, %vc[%o, %o] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<64x128xf16>, !nv_tileas.tiled_view<64x128xf16, gmem> -> !nv_tileaa.mem_token
+  func.return
+}

@@ -90,3 +90,11 @@ def decoding(q, k, v, out):
         sums = ct.mma(values, ct.astype(powers, ct.float16), sums * kept)
         largest = above
     ct.store(out, (0, 0), ct.astype(ct.transpose(sums / total), ct.float16))
+
+
+@ct.kernel
+def long_product(a, b, c):
+    """All of K is one tile, of which 104 exist; B is stored as N x K."""
+    x = ct.load(a, (0, 0), (64, 128), padding_mode=ct.PaddingMode.ZERO)
+    y = ct.load(b, (0, 0), (64, 128), padding_mode=ct.PaddingMode.ZERO)
+    ct.store(c, (0, 0), ct.mma(x, ct.transpose(y), ct.full((64, 64), 1, dtype=ct.float32)))

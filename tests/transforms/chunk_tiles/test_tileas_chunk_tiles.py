@@ -88,6 +88,15 @@ def test_a_product_of_512_columns(target: str, instruction: str) -> None:
     assert f"{instruction}.mma" in kernel.ptx
 
 
+@pytest.mark.parametrize("target", ["sm_90a", pytest.param("sm_100a", marks=pytest.mark.slow)])
+def test_a_long_product_fills_the_stages_of_a_pipeline(target: str) -> None:
+    a, b = random(64, 104, element=np.float16), random(64, 104, element=np.float16)
+    wanted = a.astype(np.float32) @ b.astype(np.float32).T + 1
+    kernel = check("long_product", target, a, b, np.full_like(wanted, np.nan), wanted=wanted)
+    assert is_chunked(kernel)
+    assert "mbarrier.try_wait" in kernel.ptx
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("target", ["sm_90a", "sm_100a"])
 def test_attention_of_256_rows(target: str) -> None:

@@ -24,6 +24,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from tileas_xdsl.analysis.values.live_tiles import peak_registers
 from tileas_xdsl.dialects.ir_queries import constant_integer, is_side_effect_free
 from tileas_xdsl.dialects.nv_tileas.compute.combiners import identity_of
+from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
 from tileas_xdsl.dialects.nv_tileas.memory.atomics import AtomicRmwOp
@@ -104,6 +105,10 @@ class PhasePlan:
     """
 
 
+def _may_cross(op: ReduceOp | DotOp) -> bool:
+    return isinstance(op, ReduceOp) and identity_of_reduction(op) is not None
+
+
 def identity_of_reduction(op: ReduceOp) -> tuple[Operation, float | int] | None:
     """Return the operation that combines elements, and its identity; None if it has none."""
     inner = op.body.block.first_op
@@ -128,7 +133,7 @@ def plan_phases(kernel: func.FuncOp, target: Target) -> PhasePlan | None:
     if not has_too_many_registers(kernel, target) or _fits(kernel, target, warps * WARP):
         return None
     available = capacity(kernel, target, warps)
-    classes = DimensionClasses(kernel, lambda op: identity_of_reduction(op) is not None)
+    classes = DimensionClasses(kernel, _may_cross)
     found = [
         (tiles, phases)
         for tiles in classes.members(kernel).values()

@@ -44,12 +44,12 @@ def tile_shape(value: SSAValue) -> tuple[int, ...]:
 class DimensionClasses:
     """The classes of the dimensions of all tiles inside of an operation.
 
-    Reductions that `may_cross` admits keep the dimension that they combine in its class: their
-    partial results have to be combined by whoever cuts it.
+    Reductions and products that `may_cross` admits keep the dimension that they combine in its
+    class: their partial results have to be combined by whoever cuts it.
     """
 
     def __init__(
-        self, root: Operation, may_cross: Callable[[ReduceOp], bool] = lambda _: False
+        self, root: Operation, may_cross: Callable[[ReduceOp | DotOp], bool] = lambda _: False
     ) -> None:
         self.may_cross = may_cross
         self._parent: dict[Dim, Dim] = {}
@@ -255,7 +255,7 @@ def _relate_unit_dimensions(classes: DimensionClasses, op: ExpandDimsOp | ViewOp
 
 
 def _relate_product(classes: DimensionClasses, op: DotOp) -> None:
-    """Rows are of A and C, columns of B and C, what is summed over stays whole."""
+    """Rows are of A and C, columns of B and C; K is of A and B where it may be crossed."""
     a, b, c, d = (*op.operands[:3], op.results[0])
     classes.join_all((c, d))
     rank = len(tile_shape(c))
@@ -268,6 +268,9 @@ def _relate_product(classes: DimensionClasses, op: DotOp) -> None:
         classes.keep_dimension((b, k))
     classes.join((a, rank - 2), (c, rank - 2))
     classes.join((b, rank - 1), (c, rank - 1))
+    if classes.may_cross(op):
+        classes.join((a, rank - 1), (b, rank - 2))
+        return
     classes.keep_dimension((a, rank - 1))
     classes.keep_dimension((b, rank - 2))
 
