@@ -23,10 +23,11 @@ from tileas_xdsl.transforms.tl_to_tiles.raising import NotTilesError
 class ConvertTlToTileaa(ModulePass):
     """Convert `tl` kernels to `nv_tileaa`: buffers become values, parallel loops tile operations.
 
-    Needs: kernels whose operations write and read buffers as a whole, of extents that are powers of
-    two.  Leaves: the same arguments, whose arrays are promised to begin at multiples of 16 bytes.
-    From there on pipelines, agents, TMA and layouts are those of any kernel on tiles.  What is not
-    about whole tiles is an error at the operation; `tl-lower` takes such kernels.
+    Needs: kernels whose operations write and read buffers as a whole.  Extents that are no powers
+    of two are cut into some that are (`tl_parts`).  Leaves: the same arguments, whose arrays are
+    promised to begin at multiples of 16 bytes.  From there on pipelines, agents, TMA and layouts
+    are those of any kernel on tiles.  What is not about whole tiles is an error at the operation;
+    `tl-lower` takes such kernels.
 
     A conversion: one handler for each operation, over the tile that each buffer has now.
     """

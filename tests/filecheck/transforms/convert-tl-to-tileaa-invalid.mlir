@@ -2,11 +2,23 @@
 
 // RUN: tileas-opt %s -p convert-tl-to-tileaa --split-input-file --verify-diagnostics
 
-func.func @extents(%A: memref<96xf32>) {
+func.func @parts(%A: memref<511xf32>) {
+  tl.kernel threads(32) {
+    // expected-error@+1 {{'tl.alloc_fragment' op has 511 elements, and extents of tiles are powers of two: in 9 parts, more than 8}}
+    %f = tl.alloc_fragment : memref<511xf32, #tl<space fragment>>
+    tl.copy %A to %f : memref<511xf32> to memref<511xf32, #tl<space fragment>>
+  }
+  func.return
+}
+
+// -----
+
+func.func @sums(%A: memref<96xf32>) {
   tl.kernel threads(32) {
     %f = tl.alloc_fragment : memref<96xf32, #tl<space fragment>>
-    // expected-error@+1 {{'tl.copy' op has 96 elements, and extents of tiles are powers of two}}
     tl.copy %A to %f : memref<96xf32> to memref<96xf32, #tl<space fragment>>
+    // expected-error@+1 {{'tl.cumsum' op sums along an axis whose extent is no power of two}}
+    tl.cumsum %f to %f axis 0 : memref<96xf32, #tl<space fragment>> to memref<96xf32, #tl<space fragment>>
   }
   func.return
 }

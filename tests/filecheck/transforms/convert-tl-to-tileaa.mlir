@@ -41,6 +41,36 @@ func.func @product(%A: memref<256x256xf16>, %B: memref<256x256xf16>, %C: memref<
   func.return
 }
 
+// Extents of tiles are powers of two: 96 columns are 64 and 32, in copies, loops and reductions.
+
+// CHECK-LABEL: func.func @uneven
+// CHECK: %[[X0:[0-9]+]], %{{.*}} = nv_tileaa.tiled_load {{.*}} -> tensor<16x64xf32>
+// CHECK: %[[X1:[0-9]+]], %{{.*}} = nv_tileaa.tiled_load {{.*}} -> tensor<16x32xf32>
+// CHECK: nv_tileaa.reduce %[[X0]] {axis = 1 : i32
+// CHECK: %[[R1:.*]] = nv_tileaa.reduce %[[X1]] {axis = 1 : i32
+// CHECK: %[[M:.*]] = arith.maximumf %{{.*}}, %[[R1]] : tensor<16xf32>
+// CHECK: arith.subf %[[X0]], %{{.*}} : tensor<16x64xf32>
+// CHECK: arith.subf %[[X1]], %{{.*}} : tensor<16x32xf32>
+func.func @uneven(%X: memref<64x96xf32>) {
+  %zero = arith.constant 0 : index
+  tl.kernel (%bx) in (4) threads(128) {
+    %rows = arith.constant 16 : index
+    %first = arith.muli %bx, %rows : index
+    %x = tl.alloc_fragment : memref<16x96xf32, #tl<space fragment>>
+    %m = tl.alloc_fragment : memref<16xf32, #tl<space fragment>>
+    tl.copy %X[%first, %zero] to %x : memref<64x96xf32> to memref<16x96xf32, #tl<space fragment>>
+    tl.reduce max %x to %m axis 1 : memref<16x96xf32, #tl<space fragment>> to memref<16xf32, #tl<space fragment>>
+    tl.parallel (%i, %j) in (16, 96) {
+      %v = memref.load %x[%i, %j] : memref<16x96xf32, #tl<space fragment>>
+      %most = memref.load %m[%i] : memref<16xf32, #tl<space fragment>>
+      %w = arith.subf %v, %most : f32
+      memref.store %w, %x[%i, %j] : memref<16x96xf32, #tl<space fragment>>
+    }
+    tl.copy %x to %X[%first, %zero] : memref<16x96xf32, #tl<space fragment>> to memref<64x96xf32>
+  }
+  func.return
+}
+
 // What belongs to rows is computed once a row; an array that is written has a token.
 
 // CHECK-LABEL: func.func @rows

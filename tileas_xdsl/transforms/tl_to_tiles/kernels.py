@@ -24,6 +24,7 @@ from tileas_xdsl.dialects.tl.buffers import (
     ReshapeOp,
     storage_of,
 )
+from tileas_xdsl.dialects.tl.checks import kernel_of
 from tileas_xdsl.dialects.tl.compute import GemmOp
 from tileas_xdsl.dialects.tl.kernel import KernelOp
 from tileas_xdsl.dialects.tl.loops import ParallelOp
@@ -31,6 +32,8 @@ from tileas_xdsl.inference.program import AccessKind, Scope
 from tileas_xdsl.layout.integers import is_power_of_two
 from tileas_xdsl.transforms.cudatile_to_tileaa.structure.warp_count import warps_of_product
 from tileas_xdsl.transforms.lower_tl.memory_effects import touches
+from tileas_xdsl.transforms.tl_parts.buffers import CutError
+from tileas_xdsl.transforms.tl_parts.cutting import in_powers_of_two
 from tileas_xdsl.transforms.tl_to_tiles.affine_maps import ON_SCALARS, applied
 from tileas_xdsl.transforms.tl_to_tiles.block_elements import ELEMENTS
 from tileas_xdsl.transforms.tl_to_tiles.block_order import in_panels
@@ -50,6 +53,8 @@ PANEL_AXES = 2
 
 def raised(function: func.FuncOp, kernel: KernelOp) -> func.FuncOp:
     """Return the kernel on tiles; raises `NotTilesError`."""
+    whole = kernel
+    function, kernel = _in_parts(function, kernel)
     types = list(function.function_type.inputs)
     block = Block(arg_types=types)
     state = Raising(Builder(InsertPoint.at_end(block)), HANDLERS, function)
@@ -59,7 +64,7 @@ def raised(function: func.FuncOp, kernel: KernelOp) -> func.FuncOp:
         _take_argument(state, kernel, argument, made)
     for op in function.body.block.ops:
         if isinstance(op, KernelOp):
-            _block_numbers(state, op)
+            _block_numbers(state, op, is_product=len(_products(whole)) == 1)
             state.run(op.body.block)
         elif not isinstance(op, func.ReturnOp):
             state.lower(op)
@@ -68,8 +73,17 @@ def raised(function: func.FuncOp, kernel: KernelOp) -> func.FuncOp:
     made = func.FuncOp(function.sym_name.data, (types, []), Region(block))
     made.location = function.location
     made.attributes.update(function.attributes)
-    made.attributes[KERNEL_SPEC] = KernelSpecAttr(KernelSpec(num_warps=_warps(kernel)))
+    made.attributes[KERNEL_SPEC] = KernelSpecAttr(KernelSpec(num_warps=_warps(whole)))
     return made
+
+
+def _in_parts(function: func.FuncOp, kernel: KernelOp) -> tuple[func.FuncOp, KernelOp]:
+    """Return the kernel with buffers whose extents are powers of two."""
+    try:
+        function = in_powers_of_two(function)
+    except CutError as error:
+        raise NotTilesError(error.op, error.reason) from error
+    return function, kernel_of(function) or kernel
 
 
 def _take_argument(state: Raising, kernel: KernelOp, argument: SSAValue, made: SSAValue) -> None:
@@ -105,7 +119,7 @@ def _is_written(kernel: KernelOp, array: SSAValue) -> bool:
     )
 
 
-def _block_numbers(state: Raising, op: KernelOp) -> None:
+def _block_numbers(state: Raising, op: KernelOp, *, is_product: bool) -> None:
     """The numbers of a block; of a kernel with one product, those of its tile in panels."""
     numbers: list[SSAValue] = []
     for axis, (argument, extent) in enumerate(zip(op.body.block.args, op.extents, strict=True)):
@@ -113,7 +127,6 @@ def _block_numbers(state: Raising, op: KernelOp) -> None:
         numbers.append(state.insert(arith.IndexCastOp(number, IndexType())).result)
         if isinstance(extent, int):
             state.indices.intervals[argument] = (0, extent - 1)
-    is_product = len(_products(op)) == 1
     if is_product and len(numbers) == PANEL_AXES:
         extents = [n if isinstance(n, int) else state.scalar(n) for n in op.extents]
         numbers = [*in_panels(state, numbers[0], numbers[1], *extents)]
