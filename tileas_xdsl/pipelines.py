@@ -140,11 +140,8 @@ _ALL = (
     ),
     Pipeline(
         "tileas-to-standalone-ptx",
-        "as tileas-to-ptx, without TMA: the kernel has the parameters of the program alone",
-        (
-            *(spec for spec in _LAID_OUT if spec.name != "tileas-choose-tma"),
-            *_plain(*_TO_THREADS),
-        ),
+        "as tileas-to-ptx, with the parameters of the program alone: tensor maps are built by CTAs",
+        (*_LAID_OUT, ArgSpec(_TO_THREADS[0], {"standalone": (True,)}), *_plain(*_TO_THREADS[1:])),
     ),
     Pipeline(
         "tl-by-tiles-to-ptx",

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 
 from tileas_xdsl.backend.nvidia_tools import MissingToolError
 from tileas_xdsl.diagnostics.catalogue import message
-from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.report import Diagnostic
 from tileas_xdsl.tools.failures import end_of_failure
@@ -155,7 +154,7 @@ def standalone_ptx(module: ModuleOp, target: str) -> str:
     Who launches the cubin starts one CTA for each tile block, whatever `num_cta_in_cga` says.
     """
     from tileas_xdsl.backend.ptx.printer import ptx_text
-    from tileas_xdsl.backend.ptx.standalone import hidden_parameters, merged
+    from tileas_xdsl.backend.ptx.standalone import merged
     from tileas_xdsl.compiler import compile
     from tileas_xdsl.dialects.cuda_tile.structure.module import EntryOp
     from tileas_xdsl.pipelines import PIPELINES
@@ -167,10 +166,6 @@ def standalone_ptx(module: ModuleOp, target: str) -> str:
             entry.optimization_hints = entry.optimization_hints.without("num_cta_in_cga")
     names = [entry.sym_name.data for entry in entries]
     kernels = [compile(module, target=target, kernel=name, passes=passes) for name in names]
-    for kernel in kernels:
-        if hidden := hidden_parameters(kernel.abi):
-            needed = f"needs what its launcher makes ({', '.join(hidden)})"
-            raise op_error(kernel.function, f"{needed}: launch it with tileas_xdsl")
     size = max((kernel.abi.shared_bytes for kernel in kernels), default=0)
     return ptx_text(merged([kernel.module for kernel in kernels], size), target)
 

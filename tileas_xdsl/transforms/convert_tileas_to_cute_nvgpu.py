@@ -7,12 +7,13 @@ lower is an error at the operation, and the module stays as it was.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
@@ -45,19 +46,22 @@ class ConvertTileasToCuteNvgpu(ModulePass):
 
     target: str | None = None
     """Deprecated: the attribute `nv_tileas.target` of the module says it."""
+    standalone: bool = False
+    """The kernel takes the parameters of the program alone, and builds its tensor maps itself."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         apply_added(ConvertTileasToCuteNvgpu.name, op)
         target = module_target(op, self.target)
         kernels = [f for f in op.ops if isinstance(f, func.FuncOp) and not f.is_declaration]
-        lowered = [_lowered(kernel, target) for kernel in kernels]
+        lowered = [_lowered(kernel, target, self.standalone) for kernel in kernels]
         for kernel, made in zip(kernels, lowered, strict=True):
-            Rewriter.replace_op(kernel, made)
+            Rewriter.replace_op(kernel, made, [])
 
 
-def _lowered(kernel: func.FuncOp, target: Target) -> func.FuncOp:
-    """Lower a kernel; where a block has too little shared memory, give up what costs least.
+def _lowered(kernel: func.FuncOp, target: Target, is_standalone: bool) -> Sequence[Operation]:
+    """Lower a kernel to the globals that it needs, and its function.
 
+    Where a block has too little shared memory, give up what costs least.
     First nothing is kept that may be reused; then stages go as long as loads overlap; then tiles
     are converted in pieces, with a barrier more for each; then all stages but one.  Warpgroups take
     no turns where they exchange tiles between their products.
@@ -65,11 +69,16 @@ def _lowered(kernel: func.FuncOp, target: Target) -> func.FuncOp:
     is_thrifty, limit, smaller = False, None, list(EXCHANGE_LIMITS)
     reasons: dict[str, Attribute] = {}
     while True:
-        plan = KernelPlan.of(kernel, target, is_thrifty=is_thrifty, exchange_limit=limit)
+        plan = KernelPlan.of(
+            *(kernel, target),
+            is_standalone=is_standalone,
+            is_thrifty=is_thrifty,
+            exchange_limit=limit,
+        )
         try:
             made = lower_kernel(plan)
             made.attributes |= reasons
-            return made
+            return *plan.globals, made
         except BarrierInTurnError:
             _drop_turns(kernel)
             reasons[NO_TURNS] = StringAttr("its warpgroups meet between the products of a round")

@@ -15,13 +15,9 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
-from tileas_xdsl.dialects.nv_tileas.element_names import element_name
-from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
-from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import extents_from
+from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import launch_recipe
 from tileas_xdsl.dialects.ptx.structure.control import EntryOp
-from tileas_xdsl.target.errors import TargetError
-from tileas_xdsl.target.kernel_abi import TILE_BLOCK_CTAS, KernelAbi, TensorMapRecipe
-from tileas_xdsl.target.tma.tensor_map import PixelBox, tensor_map_element
+from tileas_xdsl.target.kernel_abi import TILE_BLOCK_CTAS, KernelAbi
 
 PARAMETERS, TENSOR_MAPS = "tileas.parameters", "tileas.tensor_maps"
 """Attributes of a kernel: what each parameter is, and the recipes of the tensor maps."""
@@ -53,38 +49,11 @@ def _abi(
         (x, y, z),
         _number(found["tileas.smem_bytes"]),
         tuple(_words(found[PARAMETERS])),
-        tuple(_recipe(entry) for entry in _entries(found[TENSOR_MAPS])),
+        tuple(launch_recipe(entry) for entry in _entries(found[TENSOR_MAPS])),
         _number(found["tileas.arena_slots"]) if "tileas.arena_slots" in found else 0,
         _word(found["tileas.smem_map"]),
         _number(found[TILE_BLOCK_CTAS]) if TILE_BLOCK_CTAS in found else 1,
     )
-
-
-def _recipe(entry: Mapping[str, Attribute]) -> TensorMapRecipe:
-    type_ = entry["element"]
-    bits = bits_of(type_)
-    element = tensor_map_element(element_name(type_), bits)
-    if element is None:
-        raise TargetError(f"tensor maps have no elements {type_}")
-    nan_fill = entry["nan_fill"]
-    return TensorMapRecipe(
-        _number(entry["argument"]),
-        tuple(_numbers(entry["box"])),
-        element,
-        bits,
-        _word(entry["swizzle"]),
-        isinstance(nan_fill, IntegerAttr) and bool(nan_fill.value.data),
-        "window" in entry,
-        _pixels(entry),
-        extents_from(entry),
-    )
-
-
-def _pixels(entry: Mapping[str, Attribute]) -> PixelBox | None:
-    if "pixel_lower" not in entry:
-        return None
-    lower, upper = (tuple(_numbers(entry[f"pixel_{corner}"])) for corner in ("lower", "upper"))
-    return PixelBox(lower, upper)
 
 
 def _numbers(attribute: Attribute) -> Sequence[int]:

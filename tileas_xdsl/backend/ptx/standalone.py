@@ -1,7 +1,8 @@
 """PTX that needs nothing of its launcher but the parameters of the program.
 
 The launcher of a compiled kernel passes the size of shared memory, and tensor maps as hidden
-parameters.  Launchers that know only the parameters of the Tile IR entry pass neither.
+parameters.  Launchers that know only the parameters of the Tile IR entry pass neither: CTAs build
+the maps (`threads/tma/embedded_maps.py`), and shared memory is declared.
 """
 
 from __future__ import annotations
@@ -12,12 +13,6 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from tileas_xdsl.dialects.ptx import FunctionOp, GlobalOp, SharedOp
-from tileas_xdsl.target.kernel_abi import ARENA, TENSOR_MAP, KernelAbi
-
-
-def hidden_parameters(abi: KernelAbi) -> tuple[str, ...]:
-    """Return the parameters of a kernel that its Tile IR entry does not have."""
-    return tuple(name for name in abi.parameters if name.startswith((TENSOR_MAP, ARENA)))
 
 
 def merged(modules: Sequence[ModuleOp], shared_bytes: int) -> ModuleOp:

@@ -1,7 +1,8 @@
 """Global memory of each CTA: slots of an arena, which a launch allocates for all CTAs.
 
 A slot is as large as a tensor map.  The arena is ordered by the allocations of a kernel, then by
-CTA, so that a launch needs to know only how many slots a CTA has.
+CTA, so that a launch needs to know only how many slots a CTA has.  Where no launch allocates one,
+`plan.arena` points to what the CTA has taken itself (`threads/tma/embedded_maps.py`).
 """
 
 from __future__ import annotations
@@ -24,16 +25,18 @@ def allocate_slots(e: ThreadBuilder, count: int = 1) -> SSAValue:
     plan = e.plan
     if plan.arena is None:
         plan.arena = add_hidden_argument(e, ARENA, PtrType(i8, "gmem", SIZE))
-    slot = extend_to_i64(e, _ordinal(e, plan.arena_slots))
+    allocated, plan.arena_slots = plan.arena_slots, plan.arena_slots + count
+    if plan.is_standalone:
+        return advance(e, plan.arena, allocated * SIZE, SIZE)
+    slot = extend_to_i64(e, cta_number(e, allocated))
     if count > 1:
-        cta = extend_to_i64(e, _ordinal(e, 0))
+        cta = extend_to_i64(e, cta_number(e))
         slot = add(e, slot, multiply(e, cta, count - 1))
-    plan.arena_slots += count
     return advance(e, plan.arena, multiply(e, slot, SIZE), SIZE)
 
 
-def _ordinal(e: ThreadBuilder, allocated: int) -> SSAValue:
-    """Return `allocated` times the CTAs of the grid, and the number of this one."""
+def cta_number(e: ThreadBuilder, allocated: int = 0) -> SSAValue:
+    """Return the number of this CTA in the grid, and `allocated` times all of them, in 32 bits."""
     number = i32_constant(e, allocated)
     for axis in ("z", "y", "x"):
         extent = e.insert(GridDimOp(axis)).result

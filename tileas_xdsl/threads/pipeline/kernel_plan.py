@@ -26,6 +26,7 @@ from tileas_xdsl.analysis.layouts.dot_layouts import tiling_of
 from tileas_xdsl.analysis.memory.accumulators import PAIR, is_of_two_blocks, is_tensor_product
 from tileas_xdsl.analysis.memory.pointer_chunks import async_copies
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.nv_tileaa.memory.globals import GlobalOp
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.interfaces import Producer
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
@@ -68,6 +69,10 @@ class KernelPlan:
     recipes: list[TensorMapRecipe] = field(default_factory=list[TensorMapRecipe])
     hidden: list[str] = field(default_factory=list[str])
     """Descriptions of the hidden arguments added during lowering."""
+    globals: list[GlobalOp] = field(default_factory=list[GlobalOp])
+    """What the module has to have beside the kernel."""
+    is_standalone: bool = False
+    """Whether a launch passes the parameters of the program and nothing else."""
     arena: SSAValue | None = None
     """The argument that points to the arena: tensor maps built on the device, memory of blocks."""
     arena_slots: int = 0
@@ -84,6 +89,7 @@ class KernelPlan:
         kernel: func.FuncOp,
         target: Target,
         *,
+        is_standalone: bool = False,
         is_thrifty: bool = False,
         exchange_limit: int | None = None,
     ) -> KernelPlan:
@@ -91,6 +97,7 @@ class KernelPlan:
         shared = SharedMap(target)
         return KernelPlan(
             *(kernel, target, KernelFacts(kernel), shared),
+            is_standalone=is_standalone,
             is_thrifty=is_thrifty,
             exchange_limit=exchange_limit,
         )

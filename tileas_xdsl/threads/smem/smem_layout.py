@@ -259,6 +259,10 @@ class SharedMap:
         self.parts.append(Allocation(name, offset, size, what))
         return offset
 
+    def reserve(self, size: int) -> None:
+        """Let a block have `size` bytes at least, for use before that of any allocation."""
+        self.bytes = max(self.bytes, size)
+
     def check(self) -> None:
         """Raise a `SharedMemoryError` if a block has not as much shared memory."""
         if self.first_excess is not None:

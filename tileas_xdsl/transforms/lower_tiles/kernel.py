@@ -24,6 +24,7 @@ from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
 from tileas_xdsl.threads.pipeline.tile_properties import TileFacts
 from tileas_xdsl.threads.tma.bulk_load import reserve_barriers
 from tileas_xdsl.threads.tma.descriptor_args import prefetch_descriptors
+from tileas_xdsl.threads.tma.embedded_maps import embed_hidden_arguments
 from tileas_xdsl.threads.tmem.accumulator_barriers import after, before, reset_rings
 from tileas_xdsl.threads.tmem.tmem_allocation import allocate, release_all
 from tileas_xdsl.transforms.lower_tiles.handlers import HANDLERS
@@ -53,6 +54,7 @@ def _lowered(plan: KernelPlan) -> func.FuncOp:
     emitter.arguments = block
     parameters = add_arguments(emitter, plan.kernel, block)
     compute_thread_ids(emitter)
+    start = block.last_op
     prefetch_descriptors(emitter)
     reserve_barriers(emitter)
     body = plan.kernel.body
@@ -65,6 +67,8 @@ def _lowered(plan: KernelPlan) -> func.FuncOp:
             break
         emitter.lower(op)
     release_all(emitter)
+    if plan.is_standalone and start is not None:
+        embed_hidden_arguments(emitter, parameters, start)
     if any(extent > 1 for extent in plan.facts.cluster):
         emitter.insert(ClusterArriveOp())
         emitter.insert(ClusterWaitOp())

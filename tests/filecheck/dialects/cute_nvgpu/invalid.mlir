@@ -197,7 +197,7 @@ func.func @warps(%s: !cute.ptr<bf16, smem, align<16>>, %u: !cute.ptr<bf16, smem,
 
 func.func @changed_maps(%d: !cute_nvgpu.tma_descriptor_tiled, %s: !cute.ptr<i8, smem, align<128>>, %u: !cute.ptr<i8, smem, align<64>>, %g: !cute.ptr<i8, gmem, align<128>>, %h: !cute.ptr<i8, gmem, align<16>>, %i: i32, %l: i64) {
   // expected-error@+1 {{'cute_nvgpu.copy_tma_desc' op expects the map aligned to 128 bytes, but !cute.ptr<i8, smem, align<64>> promises 64}}
-  cute_nvgpu.copy_tma_desc %d to %u : !cute.ptr<i8, smem, align<64>>
+  cute_nvgpu.copy_tma_desc %d to %u : !cute_nvgpu.tma_descriptor_tiled, !cute.ptr<i8, smem, align<64>>
   // expected-error@+1 {{'cute_nvgpu.update_tma_desc' op TMA descriptor field is not device-mutable: 'box_dim'; the device changes global_address, global_dim, global_stride}}
   cute_nvgpu.update_tma_desc "box_dim", 0 of %s, %i : !cute.ptr<i8, smem, align<128>>, i32
   // expected-error@+1 {{'cute_nvgpu.update_tma_desc' op TMA descriptor field is not device-mutable: 'swizzle_mode'; the device changes global_address, global_dim, global_stride}}

@@ -9,7 +9,7 @@ func.func @update(%template: !cute_nvgpu.tma_descriptor_tiled, %array: !cute.ptr
   %zero = arith.constant 0 : i32
   %one = arith.cmpi eq, %lane, %zero : i32
   %s = cute_nvgpu.arch.get_dyn_smem 128 -> !cute.ptr<i8, smem, align<128>>
-  cute_nvgpu.copy_tma_desc %template to %s : !cute.ptr<i8, smem, align<128>>
+  cute_nvgpu.copy_tma_desc %template to %s : !cute_nvgpu.tma_descriptor_tiled, !cute.ptr<i8, smem, align<128>>
   cute_nvgpu.update_tma_desc "global_address" of %s, %array if %one : !cute.ptr<i8, smem, align<128>>, !cute.ptr<f16, gmem, align<16>>
   cute_nvgpu.update_tma_desc "global_dim", 1 of %s, %rows if %one : !cute.ptr<i8, smem, align<128>>, i32
   cute_nvgpu.update_tma_desc "global_stride", 0 of %s, %pitch : !cute.ptr<i8, smem, align<128>>, i64
@@ -20,7 +20,7 @@ func.func @update(%template: !cute_nvgpu.tma_descriptor_tiled, %array: !cute.ptr
   func.return
 }
 
-// CHECK:      cute_nvgpu.copy_tma_desc %template to %s : !cute.ptr<i8, smem, align<128>>
+// CHECK:      cute_nvgpu.copy_tma_desc %template to %s : !cute_nvgpu.tma_descriptor_tiled, !cute.ptr<i8, smem, align<128>>
 // CHECK-NEXT: cute_nvgpu.update_tma_desc "global_address" of %s, %array if %one : !cute.ptr<i8, smem, align<128>>, !cute.ptr<f16, gmem, align<16>>
 // CHECK-NEXT: cute_nvgpu.update_tma_desc "global_dim", 1 of %s, %rows if %one : !cute.ptr<i8, smem, align<128>>, i32
 // CHECK-NEXT: cute_nvgpu.update_tma_desc "global_stride", 0 of %s, %pitch : !cute.ptr<i8, smem, align<128>>, i64

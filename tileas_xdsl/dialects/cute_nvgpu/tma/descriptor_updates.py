@@ -42,16 +42,21 @@ _LIMITS: Mapping[str, int] = {"global_dim": MAX_RANK, "global_stride": MAX_RANK 
 @irdl_op_definition
 @derived_init
 class CopyTmaDescOp(FieldsOp):
-    """The warp copies a tensor map to shared memory, and its threads meet."""
+    """The warp copies a tensor map to shared memory, and its threads meet.
+
+    The map is an argument of the kernel, or bytes in global memory that `desc` points to.
+    """
 
     name = "cute_nvgpu.copy_tma_desc"
 
-    desc: fields.Operand = fields.operand(TmaDescriptorTiledType())
+    desc: fields.Operand = fields.operand()
     smem: fields.Operand = fields.operand()
 
-    assembly_format = "$desc `to` $smem attr-dict `:` type($smem)"
+    assembly_format = "$desc `to` $smem attr-dict `:` type($desc) `,` type($smem)"
 
     def verify_(self) -> None:
+        if not isinstance(self.desc.type, TmaDescriptorTiledType):
+            pointer_to(self, self.desc, "template", AddressSpace.GMEM, MAP_ALIGNMENT)
         pointer_to(self, self.smem, "map", AddressSpace.SMEM, MAP_ALIGNMENT)
 
 

@@ -27,8 +27,13 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
+from tileas_xdsl.dialects.nv_tileas.element_names import element_name
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.nv_tileas.tma.im2col import NAMES, Pixels
+from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.kernel_abi import SCALAR, Count, Extents, Passed
+from tileas_xdsl.target.kernel_abi import TensorMapRecipe as LaunchRecipe
+from tileas_xdsl.target.tma.tensor_map import PixelBox, tensor_map_element
 
 RECIPE = "nv_tileas.tensor_map"
 """On a descriptor argument."""
@@ -143,6 +148,33 @@ def _numbers(attribute: Attribute) -> tuple[int, ...]:
     if not isinstance(attribute, DenseArrayBase):
         return ()
     return tuple(int(n) for n in cast("DenseArrayBase[IntegerType]", attribute).get_values())
+
+
+def launch_recipe(entry: Mapping[str, Attribute]) -> LaunchRecipe:
+    """The recipe of an attribute (`attribute_of`) as a launch takes it.
+
+    Raises `TargetError` for elements that no tensor map has.
+    """
+    type_ = entry["element"]
+    bits = bits_of(type_)
+    element = tensor_map_element(element_name(type_), bits)
+    if element is None:
+        raise TargetError(f"tensor maps have no elements {type_}")
+    argument, swizzle, nan_fill = entry["argument"], entry["swizzle"], entry["nan_fill"]
+    assert isinstance(argument, IntegerAttr)
+    assert isinstance(swizzle, StringAttr)
+    pixels = _pixels(entry)
+    return LaunchRecipe(
+        argument.value.data,
+        _numbers(entry["box"]),
+        element,
+        bits,
+        swizzle.data,
+        isinstance(nan_fill, IntegerAttr) and bool(nan_fill.value.data),
+        "window" in entry,
+        None if pixels is None else PixelBox(pixels.lower, pixels.upper),
+        extents_from(entry),
+    )
 
 
 def recipes_of(kernel: func.FuncOp) -> Mapping[int, TensorMapRecipe]:

@@ -26,6 +26,9 @@ from tileas_xdsl.layout.integers import is_power_of_two
 PASSED = ("b32", "b64", "f32", "f64")
 """The kinds of registers that functions take and give."""
 
+MIN_ZEROS = 64
+"""As many zeros at the end are counted; fewer are said one by one."""
+
 
 class DeclarationOp(SymbolOp):
     """Base of what a module declares: `ptx.name @symbol {properties}`."""
@@ -37,19 +40,31 @@ class DeclarationOp(SymbolOp):
 
 @irdl_op_definition
 class GlobalOp(DeclarationOp):
-    """Bytes in global memory, as every launch of the module finds them at first."""
+    """Bytes in global memory, as every launch of the module finds them at first.
+
+    Behind `data` come as many zeros as `zeros` says.
+    """
 
     name = "ptx.global"
 
     data = prop_def(DenseArrayBase)
+    zeros = opt_prop_def(IntegerAttr)
     align = prop_def(IntegerAttr)
     visible = opt_prop_def(UnitAttr)
 
     def __init__(self, name: str, data: bytes, *, align: int = 1, visible: bool = False) -> None:
         """With `visible`, the host finds it by its name."""
-        signed = [byte - 256 if byte > 127 else byte for byte in data]
+        said = data.rstrip(b"\0") or data[:1]
+        zeros = len(data) - len(said)
+        if zeros < MIN_ZEROS:
+            said, zeros = data, 0
+        signed = [byte - 256 if byte > 127 else byte for byte in said]
         self.fill(
-            sym_name=name, data=DenseArrayBase.from_list(i8, signed), align=align, visible=visible
+            sym_name=name,
+            data=DenseArrayBase.from_list(i8, signed),
+            zeros=zeros or None,
+            align=align,
+            visible=visible,
         )
 
     def check(self) -> None:
@@ -60,13 +75,17 @@ class GlobalOp(DeclarationOp):
             raise self.error(f"has an alignment that is a power of two, not {align}")
         if self.data.elt_type != i8 or not len(self.data):
             raise self.error("has bytes, one at least")
+        if self.zeros is not None and self.number("zeros") < 1:
+            raise self.error(f"has one zero or more behind them, not {self.number('zeros')}")
 
     def declaration(self) -> str:
         visible = ".visible " * self.flag("visible")
         bytes_ = cast("DenseArrayBase[IntegerType]", self.data)
         values = [byte & 255 for byte in bytes_.get_values()]
         head = f"{visible}.global .align {self.number('align')} .b8 {self.sym_name.data}"
-        return f"{head}[{len(values)}] = {{{', '.join(map(str, values))}}};"
+        size = len(values) + (0 if self.zeros is None else self.number("zeros"))
+        first = f" = {{{', '.join(map(str, values))}}}" if any(values) else ""
+        return f"{head}[{size}]{first};"
 
 
 @irdl_op_definition

@@ -11,6 +11,7 @@ from tileas_xdsl.backend.ptx.lowering.control.threads import special
 from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering
 from tileas_xdsl.dialects import cute_nvgpu as nvgpu
 from tileas_xdsl.dialects import ptx
+from tileas_xdsl.dialects.cute_nvgpu import TmaDescriptorTiledType
 
 WORD_BITS = 2
 """Each of the 32 threads of a warp copies 4 bytes of a map."""
@@ -20,7 +21,9 @@ def _copy(op: nvgpu.CopyTmaDescOp, low: Lowering) -> None:
     address = low.address_of(op.smem)
     offset = low.emit(ptx.ShlOp(special(low, "laneid"), low.constant(WORD_BITS), "b32"))
     wide = low.emit(ptx.CvtOp(offset, "u64", "u32"))
-    source = low.emit(ptx.AddOp(low.value(op.desc), wide, "s64"))
+    is_argument = isinstance(op.desc.type, TmaDescriptorTiledType)
+    template = low.value(op.desc) if is_argument else low.at(low.address_of(op.desc))
+    source = low.emit(ptx.AddOp(template, wide, "s64"))
     value = low.emit(ptx.LdOp(source, "b32", "generic"))
     target = low.emit(ptx.AddOp(address.base, offset, "s32"))
     low.act(ptx.StOp(target, value, "b32", "shared", offset=address.offset))
