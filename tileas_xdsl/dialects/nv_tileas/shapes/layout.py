@@ -115,6 +115,8 @@ class ViewOp(TileasOp):
                 self, f"a view of {element_of(source)} elements shows no {element_of(result)}"
             )
         _check_same_space(self, "a view does not move data", source, result)
+        if space_of(source) is Space.GMEM and isinstance(result, TensorType):
+            raise op_error(self, "global memory is shown by a view, not by a tile: load it")
         _check_view_fits(self)
 
 

@@ -44,6 +44,10 @@
 // expected-error@+1 {{'nv_tileas.view' op shows 512 elements of a buffer of 256}}
 %2 = nv_tileas.view %t : tensor<16x16xf16, #nv_tileas<space smem>> -> tensor<32x16xf16, #nv_tileas<space smem>>
 
+%g = "test.op"() : () -> memref<16x16xf16>
+// expected-error@+1 {{'nv_tileas.view' op global memory is shown by a view, not by a tile: load it}}
+%n = nv_tileas.view %g : memref<16x16xf16> -> tensor<16x16xf16>
+
 %3 = nv_tileas.view %t : tensor<16x16xf16, #nv_tileas<space smem>> -> !nv_tileas.tiled_view<32x8xf16, smem>
 // expected-error@+1 {{'nv_tileas.view' op shows 512 elements of a buffer of 256}}
 %4 = nv_tileas.view %t : tensor<16x16xf16, #nv_tileas<space smem>> -> !nv_tileas.tiled_view<32x16xf16, smem>
