@@ -4,11 +4,14 @@ from collections.abc import Callable
 from typing import cast
 
 import pytest
-from xdsl.dialects.builtin import f16, f32, i1, i32
+from xdsl.dialects.builtin import FloatAttr, IndexType, TensorType, f16, f32, i1, i32
 from xdsl.dialects.test import TestOp as AnyOp
 
 from tileas_xdsl.dialects.cute_nvgpu import FenceProxyAsyncOp, MmaSm80Op
 from tileas_xdsl.dialects.cutlass import ConsumerWaitOp, PipelineStateType, PipelineType
+from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import AsyncTiledLoadOp, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType, MemTokenType, TiledViewType
 from tileas_xdsl.dialects.ptx import CpAsyncMbarrierArriveOp, reg
 
 PIPE, STATE, PROBE = AnyOp(
@@ -38,6 +41,27 @@ def test_attributes_are_converted_and_a_result_has_the_type_of_an_operand() -> N
     assert (product.a_type.data, product.b_type.data) == ("f16", "bf16")
     assert product.shape.get_values() == (16, 8, 16)
     assert product.result.type == f32
+
+
+def test_parameters_have_other_names_and_another_order_than_the_ir() -> None:
+    view, tile, index, token = AnyOp(
+        result_types=[
+            TiledViewType((8, 8), f32, Space.GMEM),
+            TensorType(f32, (8, 8)),
+            IndexType(),
+            MemTokenType(),
+        ]
+    ).results
+    store = TiledStoreOp(tile, view, [index, index], atom="stg", semantic="weak", token=token)
+    assert tuple(store.operands) == (view, tile, index, index, token)
+    assert store.mem_semantic is not None
+    assert store.mem_semantic.data.value == "weak"
+    assert store.out_token is not None
+    assert store.out_token.type == token.type
+    assert TiledStoreOp(tile, view, [index, index], atom="stg").out_token is None
+    load = AsyncTiledLoadOp(view, [index, index], atom="ldgsts", padding=1.0)
+    assert load.result.type == AsyncTokenType(tile.type)
+    assert load.padding_value == FloatAttr(1.0, f32)
 
 
 @pytest.mark.parametrize(

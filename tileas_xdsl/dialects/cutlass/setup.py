@@ -22,7 +22,7 @@ from tileas_xdsl.dialects.cute_nvgpu.operands import Value, number, value_of
 from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import WARP, check_barrier
 from tileas_xdsl.dialects.cutlass.kinds import Agent
 from tileas_xdsl.dialects.cutlass.types import ParticipantsType, PipelineType
-from tileas_xdsl.dialects.fields import init_fields
+from tileas_xdsl.dialects.field_init import init_fields
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 __all__ = ["MakeParticipantsOp", "PipelineCreateOp", "PipelineInitOp"]

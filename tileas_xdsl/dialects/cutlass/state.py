@@ -14,7 +14,8 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value
 from tileas_xdsl.dialects.cutlass.types import PipelineStateType
-from tileas_xdsl.dialects.fields import FieldsOp, derived_init, init_fields
+from tileas_xdsl.dialects.field_init import init_fields
+from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 __all__ = [

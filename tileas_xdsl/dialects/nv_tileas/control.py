@@ -9,12 +9,8 @@ from xdsl.dialects.builtin import ArrayAttr, StringAttr, i1, i32
 from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.irdl import (
     ParsePropInAttrDict,
-    opt_operand_def,
     opt_prop_def,
     opt_region_def,
-    opt_result_def,
-    prop_def,
-    result_def,
     traits_def,
     var_operand_def,
     var_result_def,
@@ -24,13 +20,20 @@ from xdsl.traits import IsTerminator, MemoryReadEffect, MemoryWriteEffect, Pure
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.locations import name_of
+from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.nv_tileas.enums import (
-    MemScope,
     MemScopeAttr,
     MemSemantic,
     MemSemanticAttr,
 )
 from tileas_xdsl.dialects.nv_tileas.interfaces import MemoryConsistency
+from tileas_xdsl.dialects.nv_tileas.memory.arguments import (
+    OptScope,
+    Semantic,
+    scope_attribute,
+    semantic_attribute,
+)
 from tileas_xdsl.dialects.nv_tileas.memory.checks import check_tokens
 from tileas_xdsl.dialects.nv_tileas.pipelines.base import Operand, types_text
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import delivered_types, expect_async_token
@@ -183,6 +186,7 @@ class CancelNextProgramIdOp(TileasOp):
 
 
 @tileas_op
+@derived_init
 class AsyncCancelNextProgramIdOp(TileasOp):
     """Request to cancel a pending block; the token delivers the answer, if typed.
 
@@ -191,12 +195,11 @@ class AsyncCancelNextProgramIdOp(TileasOp):
 
     name = "nv_tileas.async.cancel_next_program_id"
 
-    token = result_def(AsyncTokenType)
+    token: fields.ComputedResult[AsyncTokenType] = fields.typed_result(
+        AsyncTokenType, type=AsyncTokenType(), default=None, alias="token_type"
+    )
 
     assembly_format = "attr-dict `:` type($token)"
-
-    def __init__(self, token_type: AsyncTokenType | None = None) -> None:
-        super().__init__(result_types=[token_type or AsyncTokenType()])
 
     def check_structure(self) -> None:
         expect_async_token(self)
@@ -222,6 +225,7 @@ GRID_ACTIONS = ("wait", "launch_dependents")
 
 
 @tileas_op
+@derived_init
 class GridDependencyOp(TileasOp):
     """Order the grids of a stream where a launch lets the next one start early.
 
@@ -232,21 +236,14 @@ class GridDependencyOp(TileasOp):
 
     name = "nv_tileas.grid_dependency"
 
-    action = prop_def(StringAttr)
-    token = opt_operand_def()
-    out_token = opt_result_def()
+    action: fields.String = fields.prop(StringAttr)
+    token: fields.OptOperand = fields.opt_operand(default=None)
+    out_token: fields.OptResult = fields.opt_typed_result(type=fields.type_of("token"))
 
     traits = traits_def(MemoryConsistency(), MemoryReadEffect(), MemoryWriteEffect())
     assembly_format = (
         "$action (`after` $token^ `:` type($token))? attr-dict (`->` type($out_token)^)?"
     )
-
-    def __init__(self, action: str, token: SSAValue | None = None) -> None:
-        super().__init__(
-            operands=[token],
-            result_types=[[] if token is None else [token.type]],
-            properties={"action": StringAttr(action)},
-        )
 
     def verify_(self) -> None:
         if self.action.data not in GRID_ACTIONS:
@@ -256,19 +253,17 @@ class GridDependencyOp(TileasOp):
 
 
 @tileas_op
+@derived_init
 class FenceAliasOp(TileasOp):
     """Order accesses to memory that is mapped at several addresses: those before have completed."""
 
     name = "nv_tileas.fence_alias"
 
-    token = opt_operand_def()
-    out_token = opt_result_def()
+    token: fields.OptOperand = fields.opt_operand(default=None)
+    out_token: fields.OptResult = fields.opt_typed_result(type=fields.type_of("token"))
 
     traits = traits_def(MemoryConsistency(), MemoryReadEffect(), MemoryWriteEffect())
     assembly_format = "(`after` $token^ `:` type($token))? attr-dict (`->` type($out_token)^)?"
-
-    def __init__(self, token: SSAValue | None = None) -> None:
-        super().__init__(operands=[token], result_types=[[] if token is None else [token.type]])
 
     def verify_(self) -> None:
         check_tokens(self, self.token, self.out_token)
@@ -278,6 +273,7 @@ FENCES = (MemSemantic.ACQUIRE, MemSemantic.RELEASE, MemSemantic.ACQ_REL)
 
 
 @tileas_op
+@derived_init
 class FenceOp(TileasOp):
     """Order relaxed accesses to tiles against others of the block: PTX's fence patterns.
 
@@ -290,10 +286,12 @@ class FenceOp(TileasOp):
 
     name = "nv_tileas.fence"
 
-    mem_semantic = prop_def(MemSemanticAttr)
-    mem_scope = opt_prop_def(MemScopeAttr)
-    token = opt_operand_def()
-    out_token = opt_result_def()
+    mem_semantic: Semantic = fields.prop(
+        MemSemanticAttr, convert=semantic_attribute, alias="semantic"
+    )
+    mem_scope: OptScope = fields.opt_prop(MemScopeAttr, convert=scope_attribute, alias="scope")
+    token: fields.OptOperand = fields.opt_operand(default=None)
+    out_token: fields.OptResult = fields.opt_typed_result(type=fields.type_of("token"))
 
     traits = traits_def(MemoryConsistency(), MemoryReadEffect(), MemoryWriteEffect())
     custom_directives = (Ordering,)
@@ -301,18 +299,6 @@ class FenceOp(TileasOp):
         "custom<Ordering>($mem_semantic, $mem_scope) (`after` $token^ `:` type($token))?"
         " attr-dict (`->` type($out_token)^)?"
     )
-
-    def __init__(
-        self, semantic: MemSemantic, scope: MemScope, token: SSAValue | None = None
-    ) -> None:
-        super().__init__(
-            operands=[token],
-            result_types=[[] if token is None else [token.type]],
-            properties={
-                "mem_semantic": MemSemanticAttr(semantic),
-                "mem_scope": MemScopeAttr(scope),
-            },
-        )
 
     def verify_(self) -> None:
         if self.mem_semantic.data not in FENCES:

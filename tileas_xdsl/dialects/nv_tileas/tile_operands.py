@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import TypeAlias, cast
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import operand_def, opt_operand_def
+from xdsl.irdl import operand_def
 
+from tileas_xdsl.dialects.fields import Field, Value
 from tileas_xdsl.dialects.nv_tileas.spaces import TILE, Tile
+
+TileOperand: TypeAlias = Field[SSAValue[Tile], Value]
+OptTileOperand: TypeAlias = Field[SSAValue[Tile] | None, Value | None]
 
 
 def tile_operand() -> SSAValue[Tile]:
     """An operand that is a tile."""
     return cast(SSAValue[Tile], operand_def(TILE))
-
-
-def optional_tile_operand() -> SSAValue[Tile] | None:
-    """An operand that is a tile, or is not there."""
-    return cast("SSAValue[Tile] | None", opt_operand_def(TILE))
 
 
 def as_tile(type_: Attribute | None) -> Tile | None:

@@ -239,7 +239,7 @@ def store(op: memory.StoreOp, insert: Insert) -> Sequence[SSAValue]:
 def atomic_rmw(op: memory.AtomicRmwOp, insert: Insert) -> Sequence[SSAValue]:
     """Convert an atomic update through pointers."""
     made = memory_atomics.AtomicRmwOp(
-        op.rmw_mode.data, op.value, op.base, mask=op.mask, token=op.token, **_semantics(op)
+        op.value, op.base, op.rmw_mode.data, mask=op.mask, token=op.token, **_semantics(op)
     )
     return insert(made).results
 
@@ -247,7 +247,7 @@ def atomic_rmw(op: memory.AtomicRmwOp, insert: Insert) -> Sequence[SSAValue]:
 def atomic_cas(op: memory.AtomicCasOp, insert: Insert) -> Sequence[SSAValue]:
     """Convert a compare-and-swap through pointers."""
     made = memory_atomics.AtomicCasOp(
-        op.compare, op.value, op.base, mask=op.mask, token=op.token, **_semantics(op)
+        op.value, op.base, op.compare, mask=op.mask, token=op.token, **_semantics(op)
     )
     return insert(made).results
 

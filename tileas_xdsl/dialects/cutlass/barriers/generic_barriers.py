@@ -16,7 +16,8 @@ from tileas_xdsl.dialects.cute.base.checks import pointer_to
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value, value_of
 from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import NAMED_BARRIERS, WARP
-from tileas_xdsl.dialects.fields import FieldsOp, derived_init, init_fields
+from tileas_xdsl.dialects.field_init import init_fields
+from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 __all__ = [

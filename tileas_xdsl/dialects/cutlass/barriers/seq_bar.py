@@ -16,7 +16,8 @@ from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value, value_of
 from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import LARGEST_COUNT, check_barrier
 from tileas_xdsl.dialects.cutlass.types import SeqBarStateType, SeqBarType
-from tileas_xdsl.dialects.fields import FieldsOp, derived_init, init_fields
+from tileas_xdsl.dialects.field_init import init_fields
+from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 __all__ = [

@@ -29,7 +29,8 @@ from tileas_xdsl.dialects.cutlass.schedulers.scheduler_params import (
 )
 from tileas_xdsl.dialects.cutlass.schedulers.tile_scheduler import OfWorkOp
 from tileas_xdsl.dialects.cutlass.types import STREAMK
-from tileas_xdsl.dialects.fields import derived_init, init_fields
+from tileas_xdsl.dialects.field_init import init_fields
+from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 __all__ = [

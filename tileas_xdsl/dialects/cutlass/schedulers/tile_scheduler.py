@@ -45,7 +45,8 @@ from tileas_xdsl.dialects.cutlass.types import (
     SchedulerParamsType,
     WorkTileInfoType,
 )
-from tileas_xdsl.dialects.fields import FieldsOp, derived_init, init_fields
+from tileas_xdsl.dialects.field_init import init_fields
+from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 from tileas_xdsl.dialects.ir_queries import enclosing
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 

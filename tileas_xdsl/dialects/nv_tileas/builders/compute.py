@@ -138,6 +138,6 @@ def _masked(builder: Builder, value: SSAValue, axis: int, extent: SSAValue) -> S
 
 
 def _converted(builder: Builder, value: SSAValue, type_: Attribute | None) -> SSAValue:
-    if type_ is None or type_ == value.type:
+    if (type_ := as_tile(type_)) is None or type_ == value.type:
         return value
     return builder.insert(ConvertLayoutOp(value, type_)).result

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from collections.abc import Mapping
+from typing import Any, TypeAlias
 
 from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i32
-from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.irdl import (
-    AttrSizedOperandSegments,
-    ParsePropInAttrDict,
-    base,
-    operand_def,
-    opt_prop_def,
-    prop_def,
-    result_def,
-    traits_def,
-)
+from xdsl.ir import SSAValue
+from xdsl.irdl import AttrSizedOperandSegments, ParsePropInAttrDict, base, traits_def
 from xdsl.pattern_rewriter import RewritePattern
 from xdsl.traits import AlwaysSpeculatable, HasCanonicalizationPatternsTrait
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr, atom_of
 from tileas_xdsl.dialects.nv_tileas.compute.block_scaled import (
@@ -41,22 +35,23 @@ from tileas_xdsl.dialects.nv_tileas.compute.dot_checks import (
 from tileas_xdsl.dialects.nv_tileas.element_names import element_name
 from tileas_xdsl.dialects.nv_tileas.enums import Signedness, SignednessAttr
 from tileas_xdsl.dialects.nv_tileas.interfaces import MemoryConsistency
-from tileas_xdsl.dialects.nv_tileas.memory.arguments import atom_attribute
+from tileas_xdsl.dialects.nv_tileas.memory.arguments import Atom, atom_attribute
 from tileas_xdsl.dialects.nv_tileas.memory.effects import TileReadEffect
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import delivered_tile, tile_of
 from tileas_xdsl.dialects.nv_tileas.spaces import TILE, Tile
 from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
-from tileas_xdsl.dialects.nv_tileas.tile_operands import optional_tile_operand, tile_operand
+from tileas_xdsl.dialects.nv_tileas.tile_operands import OptTileOperand, TileOperand
 from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType
 
+_OptAtom: TypeAlias = fields.Field[AtomAttr | None, AtomAttr | str | None]
+_OptSignedness: TypeAlias = fields.Field[
+    SignednessAttr | None, SignednessAttr | Signedness | str | None
+]
 
-def _optional_atom(atom: AtomAttr | str | None) -> AtomAttr | None:
-    return None if atom is None else atom_attribute(atom)
 
-
-def as_signedness(signedness: SignednessAttr | Signedness | str | None) -> SignednessAttr | None:
+def as_signedness(signedness: SignednessAttr | Signedness | str) -> SignednessAttr:
     """Return a signedness given as attribute, enum or keyword."""
-    if signedness is None or isinstance(signedness, SignednessAttr):
+    if isinstance(signedness, SignednessAttr):
         return signedness
     return SignednessAttr(Signedness(signedness))
 
@@ -76,6 +71,7 @@ class DotPatterns(HasCanonicalizationPatternsTrait):
 
 
 @tileas_op
+@derived_init
 class DotOp(TileasOp):
     """D = A * B + C on tiles, A of [LxM]xK, B of [LxK]xN; the atom is the instruction.
 
@@ -86,14 +82,20 @@ class DotOp(TileasOp):
 
     name = "nv_tileas.dot"
 
-    a = tile_operand()
-    b = tile_operand()
-    c = tile_operand()
-    atom = opt_prop_def(AtomAttr)
-    signedness_a = opt_prop_def(SignednessAttr)
-    signedness_b = opt_prop_def(SignednessAttr)
-    promote = opt_prop_def(UnitAttr)
-    result = result_def(TILE)
+    a: TileOperand = fields.operand(TILE)
+    b: TileOperand = fields.operand(TILE)
+    c: TileOperand = fields.operand(TILE)
+    atom: _OptAtom = fields.opt_prop(AtomAttr, default=None, convert=atom_attribute)
+    signedness_a: _OptSignedness = fields.opt_prop(
+        SignednessAttr, default=None, kw_only=True, convert=as_signedness
+    )
+    signedness_b: _OptSignedness = fields.opt_prop(
+        SignednessAttr, default=None, kw_only=True, convert=as_signedness
+    )
+    promote: fields.Flag = fields.opt_prop(UnitAttr, default=False, kw_only=True)
+    result: fields.ComputedResult[Tile] = fields.typed_result(
+        TILE, type=fields.type_of("c"), default=None, kw_only=True, alias="result_type"
+    )
 
     irdl_options = (ParsePropInAttrDict(),)
     traits = traits_def(AlwaysSpeculatable(), TileReadEffect(), DotPatterns())
@@ -101,30 +103,6 @@ class DotOp(TileasOp):
     assembly_format = (
         "$a `,` $b `,` $c attr-dict `:` type($a) `,` type($b) `,` type($c) `->` type($result)"
     )
-
-    def __init__(
-        self,
-        a: SSAValue | Operation,
-        b: SSAValue | Operation,
-        c: SSAValue | Operation,
-        atom: AtomAttr | str | None = None,
-        *,
-        signedness_a: SignednessAttr | Signedness | str | None = None,
-        signedness_b: SignednessAttr | Signedness | str | None = None,
-        promote: bool = False,
-        result_type: Attribute | None = None,
-    ) -> None:
-        """Without `result_type`, the result has the type of `c`."""
-        super().__init__(
-            operands=[a, b, c],
-            properties={
-                "atom": _optional_atom(atom),
-                "signedness_a": as_signedness(signedness_a),
-                "signedness_b": as_signedness(signedness_b),
-                "promote": UnitAttr() if promote else None,
-            },
-            result_types=[SSAValue.get(c).type if result_type is None else result_type],
-        )
 
     def verify_(self) -> None:
         types = DotTypes(
@@ -138,7 +116,12 @@ class DotOp(TileasOp):
         check_dot(self, atom_of(self.atom), types)
 
 
+def _token_of_c(given: Mapping[str, Any]) -> AsyncTokenType:
+    return AsyncTokenType(tile_of(SSAValue.get(given["c"]).type))
+
+
 @tileas_op
+@derived_init
 class AsyncDotOp(TileasOp):
     """A matrix product in the background: the token delivers D.
 
@@ -148,13 +131,17 @@ class AsyncDotOp(TileasOp):
 
     name = "nv_tileas.async.dot"
 
-    a = tile_operand()
-    b = tile_operand()
-    c = operand_def(TILE | base(AsyncTokenType))
-    atom = opt_prop_def(AtomAttr)
-    signedness_a = opt_prop_def(SignednessAttr)
-    signedness_b = opt_prop_def(SignednessAttr)
-    result = result_def(AsyncTokenType)
+    a: TileOperand = fields.operand(TILE)
+    b: TileOperand = fields.operand(TILE)
+    c: fields.Operand = fields.operand(TILE | base(AsyncTokenType))
+    atom: _OptAtom = fields.opt_prop(AtomAttr, default=None, convert=atom_attribute)
+    signedness_a: _OptSignedness = fields.opt_prop(
+        SignednessAttr, default=None, kw_only=True, convert=as_signedness
+    )
+    signedness_b: _OptSignedness = fields.opt_prop(
+        SignednessAttr, default=None, kw_only=True, convert=as_signedness
+    )
+    result: fields.Result[AsyncTokenType] = fields.typed_result(AsyncTokenType, type=_token_of_c)
 
     irdl_options = (ParsePropInAttrDict(),)
     traits = traits_def(MemoryConsistency())
@@ -162,26 +149,6 @@ class AsyncDotOp(TileasOp):
     assembly_format = (
         "$a `,` $b `,` $c attr-dict `:` type($a) `,` type($b) `,` type($c) `->` type($result)"
     )
-
-    def __init__(
-        self,
-        a: SSAValue | Operation,
-        b: SSAValue | Operation,
-        c: SSAValue | Operation,
-        atom: AtomAttr | str | None = None,
-        *,
-        signedness_a: SignednessAttr | Signedness | str | None = None,
-        signedness_b: SignednessAttr | Signedness | str | None = None,
-    ) -> None:
-        super().__init__(
-            operands=[a, b, c],
-            properties={
-                "atom": _optional_atom(atom),
-                "signedness_a": as_signedness(signedness_a),
-                "signedness_b": as_signedness(signedness_b),
-            },
-            result_types=[AsyncTokenType(tile_of(SSAValue.get(c).type))],
-        )
 
     def verify_(self) -> None:
         c, d = tile_of(self.c.type), delivered_tile(self.result.type)
@@ -201,6 +168,7 @@ class AsyncDotOp(TileasOp):
 
 
 @tileas_op
+@derived_init
 class BlockScaledMmaOp(TileasOp):
     """D = (A * sfa) * (B * sfb) + C, where every `vecSize` elements along K share a scale.
 
@@ -209,14 +177,16 @@ class BlockScaledMmaOp(TileasOp):
 
     name = "nv_tileas.block_scaled_mma"
 
-    a = tile_operand()
-    b = tile_operand()
-    c = tile_operand()
-    sfa = optional_tile_operand()
-    sfb = optional_tile_operand()
-    atom = prop_def(AtomAttr)
-    cta_group = opt_prop_def(IntegerAttr.constr(i32))
-    result = result_def(TILE)
+    a: TileOperand = fields.operand(TILE)
+    b: TileOperand = fields.operand(TILE)
+    c: TileOperand = fields.operand(TILE)
+    sfa: OptTileOperand = fields.opt_operand(TILE)
+    sfb: OptTileOperand = fields.opt_operand(TILE)
+    atom: Atom = fields.prop(AtomAttr, convert=atom_attribute)
+    cta_group: fields.OptInt = fields.opt_prop(IntegerAttr.constr(i32), default=None, kw_only=True)
+    result: fields.ComputedResult[Tile] = fields.typed_result(
+        TILE, type=fields.type_of("c"), default=None, kw_only=True, alias="result_type"
+    )
 
     irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
     traits = traits_def(AlwaysSpeculatable(), TileReadEffect())
@@ -225,28 +195,6 @@ class BlockScaledMmaOp(TileasOp):
         "$a `,` $b `,` $c (`scales` `(` $sfa^ `:` type($sfa) `,` $sfb `:` type($sfb) `)`)? "
         "attr-dict `:` type($a) `,` type($b) `,` type($c) `->` type($result)"
     )
-
-    def __init__(
-        self,
-        a: SSAValue | Operation,
-        b: SSAValue | Operation,
-        c: SSAValue | Operation,
-        sfa: SSAValue | Operation | None,
-        sfb: SSAValue | Operation | None,
-        atom: AtomAttr | str,
-        *,
-        cta_group: int | None = None,
-        result_type: Attribute | None = None,
-    ) -> None:
-        """Without `result_type`, the result has the type of `c`; `cta_group` may be the atom's."""
-        super().__init__(
-            operands=[a, b, c, sfa, sfb],
-            properties={
-                "atom": atom_attribute(atom),
-                "cta_group": None if cta_group is None else IntegerAttr(cta_group, 32),
-            },
-            result_types=[SSAValue.get(c).type if result_type is None else result_type],
-        )
 
     @property
     def ctas(self) -> int:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
 
 from xdsl.dialects.builtin import (
     AnyFloat,
@@ -20,7 +20,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
-from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
+from tileas_xdsl.dialects.fields import Field
+from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr, LayoutAttr
 from tileas_xdsl.dialects.nv_tileas.enums import (
     MemScope,
     MemScopeAttr,
@@ -31,6 +32,7 @@ from tileas_xdsl.dialects.nv_tileas.enums import (
     SpecialPadding,
     SpecialPaddingAttr,
 )
+from tileas_xdsl.dialects.nv_tileas.memory.access_checks import accessed_element
 from tileas_xdsl.dialects.nv_tileas.memory.tile_size import tile_size
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile, element_of
 from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType
@@ -39,20 +41,31 @@ Value: TypeAlias = SSAValue | Operation
 Padding: TypeAlias = float | str | Attribute
 """A number, the name of a special value (`"nan"`), or the attribute itself."""
 
+Atom: TypeAlias = Field[AtomAttr, AtomAttr | str]
+Mode: TypeAlias = Field[RmwModeAttr, RmwMode | str]
+Semantic: TypeAlias = Field[MemSemanticAttr, MemSemantic | str]
+OptSemantic: TypeAlias = Field[MemSemanticAttr | None, MemSemantic | str | None]
+OptScope: TypeAlias = Field[MemScopeAttr | None, MemScope | str | None]
+OptFlags: TypeAlias = Field[DenseArrayBase[IntegerType] | None, Sequence[bool] | None]
+OptFlag: TypeAlias = Field[BoolAttr | None, bool | None]
+OptPadding: TypeAlias = Field[Attribute | None, Padding | None]
+OptLayout: TypeAlias = Field[LayoutAttr | None, LayoutAttr | None]
+OptType: TypeAlias = Field[Attribute | None, Attribute | None]
+
 
 def atom_attribute(atom: AtomAttr | str) -> AtomAttr:
     """Return the atom of a keyword without parameters."""
     return AtomAttr.of(atom) if isinstance(atom, str) else atom
 
 
-def ordering_properties(
-    semantic: MemSemantic | str | None, scope: MemScope | str | None
-) -> dict[str, Attribute | None]:
-    """Return the memory semantics and scope of their keywords as properties."""
-    return {
-        "mem_semantic": None if semantic is None else MemSemanticAttr(MemSemantic(semantic)),
-        "mem_scope": None if scope is None else MemScopeAttr(MemScope(scope)),
-    }
+def semantic_attribute(semantic: MemSemantic | str) -> MemSemanticAttr:
+    """Return the memory semantics of a keyword."""
+    return MemSemanticAttr(MemSemantic(semantic))
+
+
+def scope_attribute(scope: MemScope | str) -> MemScopeAttr:
+    """Return the memory scope of a keyword."""
+    return MemScopeAttr(MemScope(scope))
 
 
 def mode_attribute(mode: RmwMode | str) -> RmwModeAttr:
@@ -65,9 +78,9 @@ def flags_attribute(flags: Sequence[bool] | None) -> DenseArrayBase[IntegerType]
     return None if flags is None else DenseArrayBase.from_list(i1, [int(flag) for flag in flags])
 
 
-def flag_attribute(flag: bool | None) -> BoolAttr | None:
+def flag_attribute(flag: bool) -> BoolAttr:
     """A flag that may be left open."""
-    return None if flag is None else IntegerAttr(int(flag), i1)
+    return IntegerAttr(int(flag), i1)
 
 
 def integer_attribute(value: int | None) -> IntegerAttr[IntegerType] | None:
@@ -75,10 +88,11 @@ def integer_attribute(value: int | None) -> IntegerAttr[IntegerType] | None:
     return None if value is None else IntegerAttr(value, i32)
 
 
-def padding_attribute(padding: Padding | None, element: Attribute | None) -> Attribute | None:
-    """A padding value for elements of type `element`."""
-    if padding is None or isinstance(padding, Attribute):
+def padding_attribute(padding: Padding, type_: Attribute) -> Attribute:
+    """A padding value for the elements of a tile or a view, or for what pointers point to."""
+    if isinstance(padding, Attribute):
         return padding
+    element = accessed_element(type_)
     if isinstance(padding, str):
         return SpecialPaddingAttr(SpecialPadding(padding))
     if isinstance(element, AnyFloat):
@@ -89,15 +103,10 @@ def padding_attribute(padding: Padding | None, element: Attribute | None) -> Att
     raise ValueError(f"{padding} is no padding value for elements of type {element}")
 
 
-def token_type(token: Value | None) -> Attribute | None:
-    """The type of the token result that goes with a token operand."""
-    return None if token is None else SSAValue.get(token).type
-
-
-def tile_type(view: Value, atom: AtomAttr | str) -> Tile:
+def tile_type(given: Mapping[str, Any]) -> Tile:
     """The type of the tile that `atom` reads from `view`, not laid out yet."""
-    type_ = SSAValue.get(view).type
-    size, element = tile_size(type_, atom_attribute(atom)), element_of(type_)
+    type_ = SSAValue.get(given["view"]).type
+    size, element = tile_size(type_, atom_attribute(given["atom"])), element_of(type_)
     if size is None or element is None:
         raise ValueError(f"{type_} has no tiles")
     return TensorType(element, size)

@@ -8,35 +8,19 @@ from __future__ import annotations
 from typing import ClassVar
 
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i16, i32, i64
-from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import (
-    VarConstraint,
-    operand_def,
-    opt_operand_def,
-    opt_result_def,
-    prop_def,
-    result_def,
-    traits_def,
-)
+from xdsl.ir import Attribute
+from xdsl.irdl import VarConstraint, traits_def
 from xdsl.irdl.constraints import AnyAttr
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import pointer_of
-from tileas_xdsl.dialects.nv_tileas.enums import (
-    MemScope,
-    MemSemantic,
-    RmwMode,
-    RmwModeAttr,
-)
+from tileas_xdsl.dialects.nv_tileas.enums import RmwMode, RmwModeAttr
 from tileas_xdsl.dialects.nv_tileas.interfaces import MemoryConsistency
 from tileas_xdsl.dialects.nv_tileas.memory.access_checks import check_access
-from tileas_xdsl.dialects.nv_tileas.memory.arguments import (
-    Value,
-    mode_attribute,
-    ordering_properties,
-    token_type,
-)
+from tileas_xdsl.dialects.nv_tileas.memory.arguments import Mode, mode_attribute
 from tileas_xdsl.dialects.nv_tileas.memory.checks import check_mask, check_tokens
 from tileas_xdsl.dialects.nv_tileas.memory.ordering_checks import ATOMIC, check_ordering
 from tileas_xdsl.dialects.nv_tileas.memory.structure import OrderedOp, memory_op
@@ -66,15 +50,16 @@ _TAIL = (
 )
 
 
+@derived_init
 class PointedAtomicOp(OrderedOp):
     """Base: what is not masked is updated; the result is what was there."""
 
-    base = operand_def()
-    value = operand_def()
-    mask = opt_operand_def()
-    token = opt_operand_def()
-    result = result_def()
-    out_token = opt_result_def()
+    value: fields.Operand = fields.operand(position=1)
+    base: fields.Operand = fields.operand()
+    mask: fields.OptOperand = fields.opt_operand(default=None, kw_only=True)
+    token: fields.OptOperand = fields.opt_operand(default=None, kw_only=True)
+    result: fields.Result[Attribute] = fields.typed_result(type=fields.type_of("value"))
+    out_token: fields.OptResult = fields.opt_typed_result(type=fields.type_of("token"))
 
     custom_directives = (Ordering,)
     traits = traits_def(MemoryConsistency(), MemoryReadEffect(), MemoryWriteEffect())
@@ -98,36 +83,17 @@ class PointedAtomicOp(OrderedOp):
 
 
 @memory_op
+@derived_init
 class AtomicRmwOp(PointedAtomicOp):
     """Updates elements by a value: `add` to `xchg`."""
 
     name = "nv_tileas.atomic_rmw"
 
-    rmw_mode = prop_def(RmwModeAttr)
+    rmw_mode: Mode = fields.prop(RmwModeAttr, convert=mode_attribute, alias="mode")
 
     assembly_format = (
         f"$rmw_mode $value `,` $base custom<Ordering>($mem_semantic, $mem_scope) {_TAIL}"
     )
-
-    def __init__(
-        self,
-        mode: RmwMode | str,
-        value: Value,
-        base: Value,
-        *,
-        mask: Value | None = None,
-        token: Value | None = None,
-        semantic: MemSemantic | str | None = None,
-        scope: MemScope | str | None = None,
-    ) -> None:
-        super().__init__(
-            operands=[base, value, mask, token],
-            result_types=[SSAValue.get(value).type, token_type(token)],
-            properties={
-                "rmw_mode": mode_attribute(mode),
-                **ordering_properties(semantic, scope),
-            },
-        )
 
     def verify_(self) -> None:
         self.check_update()
@@ -141,6 +107,7 @@ class AtomicRmwOp(PointedAtomicOp):
 
 
 @memory_op
+@derived_init
 class AtomicCasOp(PointedAtomicOp):
     """Puts a value where memory has the bits of another one."""
 
@@ -148,29 +115,12 @@ class AtomicCasOp(PointedAtomicOp):
 
     _VALUE: ClassVar = VarConstraint("VALUE", AnyAttr())
 
-    value = operand_def(_VALUE)
-    compare = operand_def(_VALUE)
+    value: fields.Operand = fields.operand(_VALUE)
+    compare: fields.Operand = fields.operand(_VALUE)
 
     assembly_format = (
         f"$compare `,` $value `,` $base custom<Ordering>($mem_semantic, $mem_scope) {_TAIL}"
     )
-
-    def __init__(
-        self,
-        compare: Value,
-        value: Value,
-        base: Value,
-        *,
-        mask: Value | None = None,
-        token: Value | None = None,
-        semantic: MemSemantic | str | None = None,
-        scope: MemScope | str | None = None,
-    ) -> None:
-        super().__init__(
-            operands=[value, compare, base, mask, token],
-            result_types=[SSAValue.get(value).type, token_type(token)],
-            properties=ordering_properties(semantic, scope),
-        )
 
     def verify_(self) -> None:
         self.check_update()

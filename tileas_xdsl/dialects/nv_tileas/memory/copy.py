@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute
-from xdsl.irdl import (
-    ParsePropInAttrDict,
-    operand_def,
-    opt_attr_def,
-    prop_def,
-    result_def,
-    traits_def,
-)
+from xdsl.irdl import ParsePropInAttrDict, opt_attr_def, traits_def
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr, LayoutAttr
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.interfaces import MemoryConsistency
-from tileas_xdsl.dialects.nv_tileas.memory.arguments import Value, atom_attribute
+from tileas_xdsl.dialects.nv_tileas.memory.arguments import Atom, atom_attribute
 from tileas_xdsl.dialects.nv_tileas.memory.atoms import check_pair, check_spaces
 from tileas_xdsl.dialects.nv_tileas.memory.layout_checks import check_layout
 from tileas_xdsl.dialects.nv_tileas.memory.structure import MemoryOp, memory_op
@@ -28,25 +21,17 @@ from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType
 
 
+@derived_init
 class CopyBase(MemoryOp):
     """Base of the synchronous and the asynchronous copy."""
 
-    source = operand_def()
-    destination = operand_def()
+    source: fields.Operand = fields.operand()
+    destination: fields.Operand = fields.operand()
 
-    atom = prop_def(AtomAttr)
+    atom: Atom = fields.prop(AtomAttr, kw_only=True, convert=atom_attribute)
     layout = opt_attr_def(LayoutAttr, attr_name="nv_tileas.layout")
 
     irdl_options = (ParsePropInAttrDict(),)
-
-    ASYNCHRONOUS: ClassVar[bool] = False
-
-    def __init__(self, source: Value, destination: Value, *, atom: AtomAttr | str) -> None:
-        super().__init__(
-            operands=[source, destination],
-            result_types=[AsyncTokenType()] if self.ASYNCHRONOUS else [],
-            properties={"atom": atom_attribute(atom)},
-        )
 
     def verify_(self) -> None:
         source, destination = self.source.type, self.destination.type
@@ -75,6 +60,7 @@ class CopyBase(MemoryOp):
 
 
 @memory_op
+@derived_init
 class CopyOp(CopyBase):
     """Copies a tile into another one."""
 
@@ -85,14 +71,15 @@ class CopyOp(CopyBase):
 
 
 @memory_op
+@derived_init
 class AsyncCopyOp(CopyBase):
     """Start to copy a tile into another one; the token signals completion."""
 
     name = "nv_tileas.async.copy"
 
-    ASYNCHRONOUS: ClassVar[bool] = True
-
-    result = result_def(AsyncTokenType)
+    result: fields.Result[AsyncTokenType] = fields.typed_result(
+        AsyncTokenType, type=AsyncTokenType()
+    )
 
     traits = traits_def(MemoryConsistency())
     assembly_format = (

@@ -7,26 +7,15 @@ tile of coordinates for dimensions that are not contiguous.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any
 
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import (
-    operand_def,
-    opt_operand_def,
-    opt_prop_def,
-    opt_result_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-)
+from xdsl.irdl import traits_def
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
-from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
-from tileas_xdsl.dialects.nv_tileas.enums import (
-    MemScope,
-    MemSemantic,
-)
+from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.nv_tileas.interfaces import MemoryConsistency
 from tileas_xdsl.dialects.nv_tileas.memory.access_checks import (
     accessed_element,
@@ -38,14 +27,9 @@ from tileas_xdsl.dialects.nv_tileas.memory.access_checks import (
     memory_space_of,
 )
 from tileas_xdsl.dialects.nv_tileas.memory.arguments import (
-    Padding,
-    Value,
-    atom_attribute,
+    OptPadding,
     delivered,
-    flags_attribute,
-    ordering_properties,
     padding_attribute,
-    token_type,
 )
 from tileas_xdsl.dialects.nv_tileas.memory.atoms import check_load_atom, check_store_atom
 from tileas_xdsl.dialects.nv_tileas.memory.checks import (
@@ -73,54 +57,31 @@ _COORDINATES = f"`` custom<Coordinates>($coords, type($coords)) {_ORDERING}"
 _MASK = "(`mask` $mask^ `:` type($mask))? (`after` $token^ `:` type($token))?"
 
 
+def _accessed_type(given: Mapping[str, Any]) -> Attribute:
+    return accessed_type(SSAValue.get(given["base"]).type)
+
+
+@derived_init
 class LoadBase(AccessOp):
     """Base of the synchronous and the asynchronous load."""
 
-    base = operand_def()
-    coords = var_operand_def()
-    mask = opt_operand_def()
-    token = opt_operand_def()
-    result = result_def()
-    out_token = opt_result_def()
+    base: fields.Operand = fields.operand()
+    coords: fields.Operands = fields.operands(default=())
+    mask: fields.OptOperand = fields.opt_operand(default=None, kw_only=True)
+    token: fields.OptOperand = fields.opt_operand(default=None, kw_only=True)
+    result: fields.ComputedResult[Attribute] = fields.typed_result(
+        type=_accessed_type, default=None, kw_only=True, alias="result_type"
+    )
+    out_token: fields.OptResult = fields.opt_typed_result(type=fields.type_of("token"))
 
-    padding_value = opt_prop_def()
+    padding_value: OptPadding = fields.opt_prop(
+        default=None, kw_only=True, convert=padding_attribute, alias="padding", of="base"
+    )
 
     assembly_format = (
         f"$base {_COORDINATES} {_MASK} attr-dict"
         " `:` type($base) `->` type($result) (`,` type($out_token)^)?"
     )
-
-    def __init__(
-        self,
-        base: Value,
-        coords: Sequence[Value] = (),
-        *,
-        atom: AtomAttr | str,
-        result_type: Attribute | None = None,
-        mask: Value | None = None,
-        token: Value | None = None,
-        semantic: MemSemantic | str | None = None,
-        scope: MemScope | str | None = None,
-        padding: Padding | None = None,
-    ) -> None:
-        type_ = SSAValue.get(base).type
-        super().__init__(
-            operands=[base, coords, mask, token],
-            result_types=[
-                self.result_type_of(result_type or accessed_type(type_)),
-                token_type(token),
-            ],
-            properties={
-                "atom": atom_attribute(atom),
-                **ordering_properties(semantic, scope),
-                "padding_value": padding_attribute(padding, accessed_element(type_)),
-            },
-        )
-
-    @staticmethod
-    def result_type_of(value: Attribute) -> Attribute:
-        """The type of the result that stands for `value`."""
-        return value
 
     def loaded_type(self) -> Attribute:
         """The type of what is read."""
@@ -139,6 +100,7 @@ class LoadBase(AccessOp):
 
 
 @memory_op
+@derived_init
 class LoadOp(LoadBase):
     """Reads through pointers or at coordinates of elements; may acquire."""
 
@@ -148,53 +110,31 @@ class LoadOp(LoadBase):
 
 
 @memory_op
+@derived_init
 class AsyncLoadOp(LoadBase):
     """Starts to read through pointers or at coordinates; `async.wait` delivers the value."""
 
     name = "nv_tileas.async.load"
 
-    traits = traits_def(MemoryConsistency())
+    result: fields.ComputedResult[Attribute] = fields.typed_result(
+        type=_accessed_type, default=None, kw_only=True, convert=delivered, alias="result_type"
+    )
 
-    @staticmethod
-    def result_type_of(value: Attribute) -> Attribute:
-        return delivered(value)
+    traits = traits_def(MemoryConsistency())
 
     def loaded_type(self) -> Attribute:
         return delivered_by(self, self.result.type)
 
 
+@derived_init
 class StoreBase(AccessOp):
     """Base of the synchronous and the asynchronous store."""
 
-    ASYNCHRONOUS: ClassVar[bool] = False
-
-    base = operand_def()
-    value = operand_def()
-    coords = var_operand_def()
-    mask = opt_operand_def()
-    token = opt_operand_def()
-
-    def __init__(
-        self,
-        value: Value,
-        base: Value,
-        coords: Sequence[Value] = (),
-        *,
-        atom: AtomAttr | str,
-        mask: Value | None = None,
-        token: Value | None = None,
-        semantic: MemSemantic | str | None = None,
-        scope: MemScope | str | None = None,
-    ) -> None:
-        completion = [AsyncTokenType()] if self.ASYNCHRONOUS else []
-        super().__init__(
-            operands=[base, value, coords, mask, token],
-            result_types=[*completion, token_type(token)],
-            properties={
-                "atom": atom_attribute(atom),
-                **ordering_properties(semantic, scope),
-            },
-        )
+    value: fields.Operand = fields.operand(position=1)
+    base: fields.Operand = fields.operand()
+    coords: fields.Operands = fields.operands(default=())
+    mask: fields.OptOperand = fields.opt_operand(default=None, kw_only=True)
+    token: fields.OptOperand = fields.opt_operand(default=None, kw_only=True)
 
     def check_store(self, out_token: SSAValue | None) -> None:
         """What both verifiers check."""
@@ -209,12 +149,13 @@ class StoreBase(AccessOp):
 
 
 @memory_op
+@derived_init
 class StoreOp(StoreBase):
     """Writes through pointers or at coordinates of elements; may release."""
 
     name = "nv_tileas.store"
 
-    out_token = opt_result_def()
+    out_token: fields.OptResult = fields.opt_typed_result(type=fields.type_of("token"))
 
     traits = traits_def(MemoryConsistency(), MemoryWriteEffect())
     assembly_format = (
@@ -227,15 +168,16 @@ class StoreOp(StoreBase):
 
 
 @memory_op
+@derived_init
 class AsyncStoreOp(StoreBase):
     """Start a store through pointers or at coordinates; the token signals completion."""
 
     name = "nv_tileas.async.store"
 
-    ASYNCHRONOUS: ClassVar[bool] = True
-
-    result = result_def(AsyncTokenType)
-    out_token = opt_result_def()
+    result: fields.Result[AsyncTokenType] = fields.typed_result(
+        AsyncTokenType, type=AsyncTokenType()
+    )
+    out_token: fields.OptResult = fields.opt_typed_result(type=fields.type_of("token"))
 
     traits = traits_def(MemoryConsistency())
     assembly_format = (
@@ -248,6 +190,7 @@ class AsyncStoreOp(StoreBase):
 
 
 @memory_op
+@derived_init
 class GatherLoadOp(ViewAccessOp):
     """Reads a tile whose elements are at scattered coordinates of a view.
 
@@ -257,46 +200,22 @@ class GatherLoadOp(ViewAccessOp):
 
     name = "nv_tileas.gather_load"
 
-    view = operand_def()
-    coords = var_operand_def()
-    mask = opt_operand_def()
-    token = opt_operand_def()
-    result = result_def()
-    out_token = opt_result_def()
+    view: fields.Operand = fields.operand()
+    coords: fields.Operands = fields.operands()
+    mask: fields.OptOperand = fields.opt_operand(default=None, kw_only=True)
+    token: fields.OptOperand = fields.opt_operand(default=None, kw_only=True)
+    result: fields.Result[Attribute] = fields.typed_result(alias="result_type")
+    out_token: fields.OptResult = fields.opt_typed_result(type=fields.type_of("token"))
 
-    padding_value = opt_prop_def()
+    padding_value: OptPadding = fields.opt_prop(
+        default=None, kw_only=True, convert=padding_attribute, alias="padding", of="view"
+    )
 
     traits = traits_def(MemoryConsistency(), MemoryReadEffect())
     assembly_format = (
         f"$view {_COORDINATES} {_MASK} attr-dict"
         " `:` type($view) `->` type($result) (`,` type($out_token)^)?"
     )
-
-    def __init__(
-        self,
-        view: Value,
-        coords: Sequence[Value],
-        result_type: Attribute,
-        *,
-        atom: AtomAttr | str,
-        mask: Value | None = None,
-        token: Value | None = None,
-        semantic: MemSemantic | str | None = None,
-        scope: MemScope | str | None = None,
-        in_bounds: Sequence[bool] | None = None,
-        padding: Padding | None = None,
-    ) -> None:
-        element = accessed_element(SSAValue.get(view).type)
-        super().__init__(
-            operands=[view, coords, mask, token],
-            result_types=[result_type, token_type(token)],
-            properties={
-                "atom": atom_attribute(atom),
-                **ordering_properties(semantic, scope),
-                "in_bounds": flags_attribute(in_bounds),
-                "padding_value": padding_attribute(padding, element),
-            },
-        )
 
     def verify_(self) -> None:
         tile, view = self.result.type, self.view.type
@@ -313,6 +232,7 @@ class GatherLoadOp(ViewAccessOp):
 
 
 @memory_op
+@derived_init
 class ScatterStoreOp(ViewAccessOp):
     """Store the elements of a tile to scattered coordinates of a view; inverse of `gather_load`.
 
@@ -322,41 +242,18 @@ class ScatterStoreOp(ViewAccessOp):
 
     name = "nv_tileas.scatter_store"
 
-    view = operand_def()
-    value = operand_def()
-    coords = var_operand_def()
-    mask = opt_operand_def()
-    token = opt_operand_def()
-    out_token = opt_result_def()
+    value: fields.Operand = fields.operand(position=1)
+    view: fields.Operand = fields.operand()
+    coords: fields.Operands = fields.operands()
+    mask: fields.OptOperand = fields.opt_operand(default=None, kw_only=True)
+    token: fields.OptOperand = fields.opt_operand(default=None, kw_only=True)
+    out_token: fields.OptResult = fields.opt_typed_result(type=fields.type_of("token"))
 
     traits = traits_def(MemoryConsistency(), MemoryWriteEffect())
     assembly_format = (
         f"$value `,` $view {_COORDINATES} {_MASK} attr-dict"
         " `:` type($value) `,` type($view) (`->` type($out_token)^)?"
     )
-
-    def __init__(
-        self,
-        value: Value,
-        view: Value,
-        coords: Sequence[Value],
-        *,
-        atom: AtomAttr | str,
-        mask: Value | None = None,
-        token: Value | None = None,
-        semantic: MemSemantic | str | None = None,
-        scope: MemScope | str | None = None,
-        in_bounds: Sequence[bool] | None = None,
-    ) -> None:
-        super().__init__(
-            operands=[view, value, coords, mask, token],
-            result_types=[token_type(token)],
-            properties={
-                "atom": atom_attribute(atom),
-                **ordering_properties(semantic, scope),
-                "in_bounds": flags_attribute(in_bounds),
-            },
-        )
 
     def verify_(self) -> None:
         tile, view = self.value.type, self.view.type

@@ -21,17 +21,28 @@ from xdsl.irdl import (
     OptResultDef,
     ParsePropInAttrDict,
     VarOperandDef,
-    opt_attr_def,
-    opt_prop_def,
-    prop_def,
 )
 from xdsl.parser import Parser
 from xdsl.utils.hints import isa
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.fields import derived_init, opt_attr, opt_prop, prop
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr, LayoutAttr
 from tileas_xdsl.dialects.nv_tileas.enums import MemScopeAttr, MemSemanticAttr
+from tileas_xdsl.dialects.nv_tileas.memory.arguments import (
+    Atom,
+    OptFlag,
+    OptFlags,
+    OptLayout,
+    OptScope,
+    OptSemantic,
+    atom_attribute,
+    flag_attribute,
+    flags_attribute,
+    scope_attribute,
+    semantic_attribute,
+)
 from tileas_xdsl.dialects.nv_tileas.syntax.directives import Coordinates, Ordering
 from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
 
@@ -60,28 +71,39 @@ class MemoryOp(TileasOp):
         _check_refused_attributes(self)
 
 
+@derived_init
 class OrderedOp(MemoryOp):
     """Base of accesses that the memory model orders."""
 
-    mem_semantic = opt_prop_def(MemSemanticAttr)
-    mem_scope = opt_prop_def(MemScopeAttr)
+    mem_semantic: OptSemantic = opt_prop(
+        MemSemanticAttr, default=None, kw_only=True, convert=semantic_attribute, alias="semantic"
+    )
+    mem_scope: OptScope = opt_prop(
+        MemScopeAttr, default=None, kw_only=True, convert=scope_attribute, alias="scope"
+    )
 
     irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
     custom_directives = (Coordinates, Ordering)
 
 
+@derived_init
 class AccessOp(OrderedOp):
     """Base of loads, stores and updates by an atom; descriptors may see the tile in `layout`."""
 
-    atom = prop_def(AtomAttr)
-    layout = opt_attr_def(LayoutAttr, attr_name="nv_tileas.layout")
+    atom: Atom = prop(AtomAttr, kw_only=True, convert=atom_attribute)
+    layout: OptLayout = opt_attr(
+        LayoutAttr, default=None, attr_name="nv_tileas.layout", kw_only=True
+    )
 
 
+@derived_init
 class ViewAccessOp(AccessOp):
     """Base of accesses to a view of an array, of which parts of a tile may be out of bounds."""
 
-    in_bounds = opt_prop_def(DenseArrayBase.constr(i1))
-    allow_tma = opt_prop_def(BoolAttr)
+    in_bounds: OptFlags = opt_prop(
+        DenseArrayBase.constr(i1), default=None, kw_only=True, convert=flags_attribute
+    )
+    allow_tma: OptFlag = opt_prop(BoolAttr, default=None, kw_only=True, convert=flag_attribute)
 
 
 OpT = TypeVar("OpT", bound=MemoryOp)

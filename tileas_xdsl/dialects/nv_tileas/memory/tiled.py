@@ -6,42 +6,23 @@ that.  An operation that takes a token is ordered after it and gives a token for
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import (
-    operand_def,
-    opt_operand_def,
-    opt_prop_def,
-    opt_result_def,
-    prop_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-)
+from xdsl.ir import Attribute
+from xdsl.irdl import traits_def
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
-from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr, LayoutAttr
-from tileas_xdsl.dialects.nv_tileas.enums import (
-    MemScope,
-    MemSemantic,
-    RmwMode,
-    RmwModeAttr,
-)
+from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.fields import derived_init
+from tileas_xdsl.dialects.nv_tileas.enums import RmwModeAttr
 from tileas_xdsl.dialects.nv_tileas.interfaces import MemoryConsistency
 from tileas_xdsl.dialects.nv_tileas.memory.arguments import (
-    Padding,
-    Value,
-    atom_attribute,
+    Mode,
+    OptPadding,
     delivered,
-    flag_attribute,
-    flags_attribute,
     mode_attribute,
-    ordering_properties,
     padding_attribute,
     tile_type,
-    token_type,
 )
 from tileas_xdsl.dialects.nv_tileas.memory.atoms import (
     check_atomic_atom,
@@ -89,63 +70,30 @@ _MASK = "(`mask` $mask^ `:` type($mask))?"
 _AFTER = "(`after` $token^ `:` type($token))?"
 
 
+@derived_init
 class TiledLoadBase(ViewAccessOp):
     """Base of the synchronous and the asynchronous tiled load."""
 
     LAST_SEGMENT_MAY_LACK: ClassVar[bool] = True
 
-    view = operand_def()
-    coords = var_operand_def()
-    offsets = var_operand_def()
-    token = opt_operand_def()
-    mask = opt_operand_def()
-    result = result_def()
-    out_token = opt_result_def()
+    view: fields.Operand = fields.operand()
+    coords: fields.Operands = fields.operands()
+    offsets: fields.Operands = fields.operands(default=(), kw_only=True)
+    token: fields.OptOperand = fields.opt_operand(default=None, kw_only=True)
+    mask: fields.OptOperand = fields.opt_operand(default=None, kw_only=True)
+    result: fields.ComputedResult[Attribute] = fields.typed_result(
+        type=tile_type, default=None, kw_only=True, alias="result_type"
+    )
+    out_token: fields.OptResult = fields.opt_typed_result(type=fields.type_of("token"))
 
-    padding_value = opt_prop_def()
+    padding_value: OptPadding = fields.opt_prop(
+        default=None, kw_only=True, convert=padding_attribute, alias="padding", of="view"
+    )
 
     assembly_format = (
         f"$view {_COORDINATES} {_MASK} {_AFTER} attr-dict"
         " `:` type($view) `->` type($result) (`,` type($out_token)^)?"
     )
-
-    def __init__(
-        self,
-        view: Value,
-        coords: Sequence[Value],
-        *,
-        atom: AtomAttr | str,
-        result_type: Attribute | None = None,
-        offsets: Sequence[Value] = (),
-        token: Value | None = None,
-        mask: Value | None = None,
-        semantic: MemSemantic | str | None = None,
-        scope: MemScope | str | None = None,
-        in_bounds: Sequence[bool] | None = None,
-        padding: Padding | None = None,
-        allow_tma: bool | None = None,
-        layout: LayoutAttr | None = None,
-    ) -> None:
-        super().__init__(
-            operands=[view, coords, offsets, token, mask],
-            result_types=[
-                self.result_type_of(result_type or tile_type(view, atom)),
-                token_type(token),
-            ],
-            properties={
-                "atom": atom_attribute(atom),
-                **ordering_properties(semantic, scope),
-                "in_bounds": flags_attribute(in_bounds),
-                "padding_value": padding_attribute(padding, element_of(SSAValue.get(view).type)),
-                "allow_tma": flag_attribute(allow_tma),
-            },
-            attributes={"nv_tileas.layout": layout},
-        )
-
-    @staticmethod
-    def result_type_of(tile: Attribute) -> Attribute:
-        """The type of the result that stands for `tile`."""
-        return tile
 
     def loaded_type(self) -> Attribute:
         """The type of the tile that is read."""
@@ -173,6 +121,7 @@ class TiledLoadBase(ViewAccessOp):
 
 
 @memory_op
+@derived_init
 class TiledLoadOp(TiledLoadBase):
     """Reads a tile of a view; what is masked or out of bounds reads as the padding value."""
 
@@ -182,22 +131,24 @@ class TiledLoadOp(TiledLoadBase):
 
 
 @memory_op
+@derived_init
 class AsyncTiledLoadOp(TiledLoadBase):
     """Starts to read a tile of a view; `async.wait` on the result delivers it."""
 
     name = "nv_tileas.async.tiled_load"
 
-    traits = traits_def(MemoryConsistency())
+    result: fields.ComputedResult[Attribute] = fields.typed_result(
+        type=tile_type, default=None, kw_only=True, convert=delivered, alias="result_type"
+    )
 
-    @staticmethod
-    def result_type_of(tile: Attribute) -> Attribute:
-        return delivered(tile)
+    traits = traits_def(MemoryConsistency())
 
     def loaded_type(self) -> Attribute:
         return delivered_by(self, self.result.type)
 
 
 @memory_op
+@derived_init
 class TiledStoreOp(ViewAccessOp):
     """Writes a tile of a view; nothing is written out of bounds.
 
@@ -209,14 +160,16 @@ class TiledStoreOp(ViewAccessOp):
 
     LAST_SEGMENT_MAY_LACK: ClassVar[bool] = True
 
-    view = operand_def()
-    value = operand_def()
-    coords = var_operand_def()
-    offsets = var_operand_def()
-    token = opt_operand_def()
-    out_token = opt_result_def()
+    value: fields.Operand = fields.operand(position=1)
+    view: fields.Operand = fields.operand()
+    coords: fields.Operands = fields.operands()
+    offsets: fields.Operands = fields.operands(default=(), kw_only=True)
+    token: fields.OptOperand = fields.opt_operand(default=None, kw_only=True)
+    out_token: fields.OptResult = fields.opt_typed_result(type=fields.type_of("token"))
 
-    padding_value = opt_prop_def()
+    padding_value: OptPadding = fields.opt_prop(
+        default=None, kw_only=True, convert=padding_attribute, alias="padding", of="view"
+    )
 
     traits = traits_def(MemoryConsistency(), MemoryWriteEffect())
 
@@ -224,35 +177,6 @@ class TiledStoreOp(ViewAccessOp):
         f"$value `,` $view {_COORDINATES} {_AFTER} attr-dict"
         " `:` type($value) `,` type($view) (`->` type($out_token)^)?"
     )
-
-    def __init__(
-        self,
-        value: Value,
-        view: Value,
-        coords: Sequence[Value],
-        *,
-        atom: AtomAttr | str,
-        offsets: Sequence[Value] = (),
-        token: Value | None = None,
-        semantic: MemSemantic | str | None = None,
-        scope: MemScope | str | None = None,
-        in_bounds: Sequence[bool] | None = None,
-        padding: Padding | None = None,
-        allow_tma: bool | None = None,
-        layout: LayoutAttr | None = None,
-    ) -> None:
-        super().__init__(
-            operands=[view, value, coords, offsets, token],
-            result_types=[token_type(token)],
-            properties={
-                "atom": atom_attribute(atom),
-                **ordering_properties(semantic, scope),
-                "in_bounds": flags_attribute(in_bounds),
-                "padding_value": padding_attribute(padding, element_of(SSAValue.get(view).type)),
-                "allow_tma": flag_attribute(allow_tma),
-            },
-            attributes={"nv_tileas.layout": layout},
-        )
 
     def verify_(self) -> None:
         tile, view = self.value.type, self.view.type
@@ -274,6 +198,7 @@ class TiledStoreOp(ViewAccessOp):
 
 
 @memory_op
+@derived_init
 class TiledAtomicRmwOp(ViewAccessOp):
     """Updates a tile of a view atomically, element by element; the result is the tile before.
 
@@ -285,15 +210,14 @@ class TiledAtomicRmwOp(ViewAccessOp):
 
     LAST_SEGMENT_MAY_LACK: ClassVar[bool] = True
 
-    view = operand_def()
-    value = operand_def()
-    coords = var_operand_def()
-    token = opt_operand_def()
-    offsets = var_operand_def()
-    result = result_def()
-    out_token = opt_result_def()
-
-    rmw_mode = prop_def(RmwModeAttr)
+    rmw_mode: Mode = fields.prop(RmwModeAttr, convert=mode_attribute, alias="mode")
+    value: fields.Operand = fields.operand(position=1)
+    view: fields.Operand = fields.operand()
+    coords: fields.Operands = fields.operands()
+    token: fields.OptOperand = fields.opt_operand(default=None, kw_only=True)
+    offsets: fields.Operands = fields.operands(default=(), kw_only=True)
+    result: fields.Result[Attribute] = fields.typed_result(type=fields.type_of("value"))
+    out_token: fields.OptResult = fields.opt_typed_result(type=fields.type_of("token"))
 
     traits = traits_def(MemoryConsistency(), MemoryReadEffect(), MemoryWriteEffect())
 
@@ -301,33 +225,6 @@ class TiledAtomicRmwOp(ViewAccessOp):
         f"$rmw_mode $value `,` $view {_COORDINATES} {_AFTER} attr-dict"
         " `:` type($value) `,` type($view) `->` type($result) (`,` type($out_token)^)?"
     )
-
-    def __init__(
-        self,
-        mode: RmwMode | str,
-        value: Value,
-        view: Value,
-        coords: Sequence[Value],
-        *,
-        atom: AtomAttr | str,
-        offsets: Sequence[Value] = (),
-        token: Value | None = None,
-        semantic: MemSemantic | str | None = None,
-        scope: MemScope | str | None = None,
-        in_bounds: Sequence[bool] | None = None,
-        allow_tma: bool | None = None,
-    ) -> None:
-        super().__init__(
-            operands=[view, value, coords, token, offsets],
-            result_types=[SSAValue.get(value).type, token_type(token)],
-            properties={
-                "rmw_mode": mode_attribute(mode),
-                "atom": atom_attribute(atom),
-                **ordering_properties(semantic, scope),
-                "in_bounds": flags_attribute(in_bounds),
-                "allow_tma": flag_attribute(allow_tma),
-            },
-        )
 
     def verify_(self) -> None:
         tile, view = self.value.type, self.view.type

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from math import prod
+from typing import Any
 
 from xdsl.dialects.builtin import (
     FixedBitwidthType,
@@ -13,22 +14,15 @@ from xdsl.dialects.builtin import (
     TensorType,
     UnitAttr,
     i32,
+    i64,
 )
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.irdl import (
-    ParsePropInAttrDict,
-    base,
-    operand_def,
-    opt_prop_def,
-    prop_def,
-    region_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-)
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.irdl import ParsePropInAttrDict, base, traits_def
 from xdsl.traits import AlwaysSpeculatable, Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.nv_tileaa.types import AATiledViewType
 from tileas_xdsl.dialects.nv_tileas.compute.region_checks import check_yield
 from tileas_xdsl.dialects.nv_tileas.enums import Space
@@ -38,34 +32,44 @@ from tileas_xdsl.dialects.nv_tileas.spaces import TILE, Tile, element_of, shape_
 from tileas_xdsl.dialects.nv_tileas.syntax.directives import Coordinates
 from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
 from tileas_xdsl.dialects.nv_tileas.syntax.type_directives import SourceOrBoth, SourceToResult
-from tileas_xdsl.dialects.nv_tileas.tile_operands import tile_operand
+from tileas_xdsl.dialects.nv_tileas.tile_operands import TileOperand
 from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
 
 _TILE_OR_VIEW = TILE | base(MemRefType[Attribute]) | base(TiledViewType) | base(AATiledViewType)
 
 
+def _i64(value: int) -> IntegerAttr:
+    return IntegerAttr(value, i64)
+
+
+def _expanded(given: Mapping[str, Any]) -> Tile:
+    """Return the type with the dimension, not laid out."""
+    type_ = SSAValue.get(given["source"], type=TensorType[Attribute]).type
+    shape, axis = type_.get_shape(), given["axis"]
+    return TensorType(type_.element_type, (*shape[:axis], 1, *shape[axis:]))
+
+
 @tileas_op
+@derived_init
 class ConvertLayoutOp(TileasOp):
     """The same tile in another layout, maybe in another memory: data may have to move."""
 
     name = "nv_tileas.convert_layout"
 
-    source = tile_operand()
-    result = result_def(TILE)
+    source: TileOperand = fields.operand(TILE)
+    result: fields.Result[Tile] = fields.typed_result(TILE, alias="result_type")
 
     traits = traits_def(AlwaysSpeculatable(), TileReadEffect())
     custom_directives = (SourceToResult,)
 
     assembly_format = "$source attr-dict `:` custom<SourceToResult>(type($source), type($result))"
 
-    def __init__(self, source: SSAValue | Operation, result_type: Attribute) -> None:
-        super().__init__(operands=[source], result_types=[result_type])
-
     def verify_(self) -> None:
         _check_same_tile(self, self.source.type, self.result.type)
 
 
 @tileas_op
+@derived_init
 class ViewOp(TileasOp):
     """View a buffer under another type; the memory is the same.
 
@@ -75,10 +79,10 @@ class ViewOp(TileasOp):
 
     name = "nv_tileas.view"
 
-    source = operand_def(_TILE_OR_VIEW)
-    indices = var_operand_def()
-    offset = opt_prop_def(IntegerAttr)
-    result = result_def(_TILE_OR_VIEW)
+    source: fields.Operand = fields.operand(_TILE_OR_VIEW)
+    result: fields.Result[Attribute] = fields.typed_result(_TILE_OR_VIEW, alias="result_type")
+    indices: fields.Operands = fields.operands(default=())
+    offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=None, convert=_i64)
 
     irdl_options = (ParsePropInAttrDict(),)
     traits = traits_def(Pure(), TileStructure())
@@ -88,19 +92,6 @@ class ViewOp(TileasOp):
         "$source `` custom<Coordinates>($indices, type($indices)) attr-dict "
         "`:` custom<SourceOrBoth>(type($source), type($result))"
     )
-
-    def __init__(
-        self,
-        source: SSAValue | Operation,
-        result_type: Attribute,
-        indices: Sequence[SSAValue | Operation] = (),
-        offset: int | None = None,
-    ) -> None:
-        super().__init__(
-            operands=[source, indices],
-            properties={} if offset is None else {"offset": IntegerAttr(offset, 64)},
-            result_types=[result_type],
-        )
 
     @property
     def is_whole(self) -> bool:
@@ -121,34 +112,23 @@ class ViewOp(TileasOp):
 
 
 @tileas_op
+@derived_init
 class ExpandDimsOp(TileasOp):
     """A tile with a dimension of extent one more, before dimension `axis` of the source."""
 
     name = "nv_tileas.expand_dims"
 
-    source = tile_operand()
-    axis = prop_def(IntegerAttr.constr(i32))
-    result = result_def(TILE)
+    source: TileOperand = fields.operand(TILE)
+    axis: fields.Int = fields.prop(IntegerAttr.constr(i32))
+    result: fields.ComputedResult[Tile] = fields.typed_result(
+        TILE, type=_expanded, default=None, alias="result_type"
+    )
 
     irdl_options = (ParsePropInAttrDict(),)
     traits = traits_def(AlwaysSpeculatable(), TileReadEffect(), TileStructure())
     custom_directives = (SourceToResult,)
 
     assembly_format = "$source attr-dict `:` custom<SourceToResult>(type($source), type($result))"
-
-    def __init__(
-        self, source: SSAValue | Operation, axis: int, result_type: Attribute | None = None
-    ) -> None:
-        """Without `result_type`, the result is not laid out."""
-        if result_type is None:
-            type_ = SSAValue.get(source, type=TensorType[Attribute]).type
-            shape = (*type_.get_shape()[:axis], 1, *type_.get_shape()[axis:])
-            result_type = TensorType(type_.element_type, shape)
-        super().__init__(
-            operands=[source],
-            properties={"axis": IntegerAttr(axis, 32)},
-            result_types=[result_type],
-        )
 
     def verify_(self) -> None:
         source, result, axis = self.source.type, self.result.type, self.axis.value.data
@@ -162,6 +142,7 @@ class ExpandDimsOp(TileasOp):
 
 
 @tileas_op
+@derived_init
 class ReinterpretOp(TileasOp):
     """The same bits read as other elements: another element type, another shape.
 
@@ -170,28 +151,15 @@ class ReinterpretOp(TileasOp):
 
     name = "nv_tileas.reinterpret"
 
-    source = operand_def(_TILE_OR_VIEW)
-    reinterpret_byte = opt_prop_def(UnitAttr)
-    result = result_def(_TILE_OR_VIEW)
+    source: fields.Operand = fields.operand(_TILE_OR_VIEW)
+    result: fields.Result[Attribute] = fields.typed_result(_TILE_OR_VIEW, alias="result_type")
+    reinterpret_byte: fields.Flag = fields.opt_prop(UnitAttr, default=False, kw_only=True)
 
     irdl_options = (ParsePropInAttrDict(),)
     traits = traits_def(Pure(), TileStructure())
     custom_directives = (SourceToResult,)
 
     assembly_format = "$source attr-dict `:` custom<SourceToResult>(type($source), type($result))"
-
-    def __init__(
-        self,
-        source: SSAValue | Operation,
-        result_type: Attribute,
-        *,
-        reinterpret_byte: bool = False,
-    ) -> None:
-        super().__init__(
-            operands=[source],
-            properties={"reinterpret_byte": UnitAttr() if reinterpret_byte else None},
-            result_types=[result_type],
-        )
 
     def verify_(self) -> None:
         source, result = self.source.type, self.result.type
@@ -202,21 +170,19 @@ class ReinterpretOp(TileasOp):
 
 
 @tileas_op
+@derived_init
 class ShuffleOp(TileasOp):
     """The same tile in another register layout, through exchanges between threads."""
 
     name = "nv_tileas.shuffle"
 
-    source = tile_operand()
-    result = result_def(TILE)
+    source: TileOperand = fields.operand(TILE)
+    result: fields.Result[Tile] = fields.typed_result(TILE, alias="result_type")
 
     traits = traits_def(AlwaysSpeculatable(), TileReadEffect())
     custom_directives = (SourceToResult,)
 
     assembly_format = "$source attr-dict `:` custom<SourceToResult>(type($source), type($result))"
-
-    def __init__(self, source: SSAValue | Operation, result_type: Attribute) -> None:
-        super().__init__(operands=[source], result_types=[result_type])
 
     def verify_(self) -> None:
         _check_same_tile(self, self.source.type, self.result.type)
@@ -227,22 +193,18 @@ class ShuffleOp(TileasOp):
 
 
 @tileas_op
+@derived_init
 class GenerateOp(TileasOp):
     """A tile whose elements the body computes from their coordinates, one `index` a dimension."""
 
     name = "nv_tileas.generate"
 
-    result = result_def(TILE)
-    body = region_def("single_block")
+    result: fields.Result[Tile] = fields.typed_result(TILE, alias="result_type")
+    body: fields.Body = fields.body(single_block=True)
 
     traits = traits_def(AlwaysSpeculatable(), TileReadEffect())
 
     assembly_format = "attr-dict `:` type($result) $body"
-
-    def __init__(self, result_type: Attribute, body: Region | Block) -> None:
-        super().__init__(
-            result_types=[result_type], regions=[Region(body) if isinstance(body, Block) else body]
-        )
 
     def verify_(self) -> None:
         type_ = self.result.type

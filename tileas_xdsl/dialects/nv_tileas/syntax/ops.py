@@ -20,6 +20,7 @@ from xdsl.parser import Parser
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.fields import FieldsOp
 from tileas_xdsl.dialects.nv_tileas.attributes import LayoutAttr
 from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType, TmaDescType
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
@@ -29,7 +30,7 @@ _ASYNC_VALUE = "!async.value"
 _DESCRIPTOR = "!cute_nvgpu.tma_descriptor_tiled"
 
 
-class TileasOp(IRDLOperation):
+class TileasOp(FieldsOp):
     """Base of the operations of the dialect."""
 
     def check_structure(self) -> None:

@@ -7,33 +7,27 @@ bytes that have arrived to a barrier, which a memory token stands for.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, i32
-from xdsl.ir import Attribute, SSAValue, TypeAttribute
-from xdsl.irdl import (
-    AttrSizedOperandSegments,
-    ParsePropInAttrDict,
-    operand_def,
-    opt_prop_def,
-    prop_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-)
+from xdsl.ir import SSAValue, TypeAttribute
+from xdsl.irdl import AttrSizedOperandSegments, ParsePropInAttrDict, traits_def
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
-from tileas_xdsl.dialects.nv_tileas.enums import RmwMode, RmwModeAttr
+from tileas_xdsl.dialects.nv_tileas.enums import RmwModeAttr
 from tileas_xdsl.dialects.nv_tileas.interfaces import MemoryConsistency
 from tileas_xdsl.dialects.nv_tileas.memory.arguments import (
-    Padding,
-    Value,
+    Atom,
+    Mode,
+    OptPadding,
+    OptType,
     atom_attribute,
-    integer_attribute,
     mode_attribute,
     padding_attribute,
 )
@@ -87,14 +81,21 @@ SCATTER_MODES = ("scatter4",)
 STORE_REFUSES = ("padding_value",)
 
 
+@derived_init
 class TmaTransferOp(MemoryOp):
     """Base of bulk copies."""
 
-    result = result_def(AsyncTokenType)
+    result: fields.ComputedResult[AsyncTokenType] = fields.typed_result(
+        AsyncTokenType, type=AsyncTokenType(), default=None, kw_only=True, alias="result_type"
+    )
 
-    atom = prop_def(AtomAttr)
-    tma_internal_type = opt_prop_def(TypeAttribute)
-    tma_index = opt_prop_def(IntegerAttr.constr(i32), prop_name=TMA_INDEX)
+    atom: Atom = fields.prop(AtomAttr, kw_only=True, convert=atom_attribute)
+    tma_internal_type: OptType = fields.opt_prop(
+        TypeAttribute, default=None, kw_only=True, alias="internal_type"
+    )
+    tma_index: fields.OptInt = fields.opt_prop(
+        IntegerAttr.constr(i32), default=None, kw_only=True, prop_name=TMA_INDEX
+    )
 
     traits = traits_def(MemoryConsistency())
     irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
@@ -125,12 +126,21 @@ class TmaTransferOp(MemoryOp):
             check_tma_index(self, desc)
 
 
+@derived_init
 class TmaLoadBase(TmaTransferOp):
     """Base of bulk loads: with a barrier, padding and multicast."""
 
-    padding_value = opt_prop_def()
-    tx_count = opt_prop_def(IntegerAttr.constr(i32))
-    num_multicast = opt_prop_def(IntegerAttr.constr(i32))
+    padding_value: OptPadding = fields.opt_prop(
+        default=None,
+        kw_only=True,
+        convert=padding_attribute,
+        alias="padding",
+        of="destination",
+    )
+    tx_count: fields.OptInt = fields.opt_prop(IntegerAttr.constr(i32), default=None, kw_only=True)
+    num_multicast: fields.OptInt = fields.opt_prop(
+        IntegerAttr.constr(i32), default=None, kw_only=True
+    )
 
     def check_load(
         self, atom: TmaAtom, desc: SSAValue, buffer: SSAValue, barrier: SSAValue, padding: str
@@ -149,23 +159,12 @@ class TmaLoadBase(TmaTransferOp):
         check_delivery(self, self.result.type, buffer.type)
 
 
-def load_properties(
-    destination: Value, padding: Padding | None, tx_count: int | None, num_multicast: int | None
-) -> Mapping[str, Attribute | None]:
-    """The properties that loads have and stores have not."""
-    element = element_of(SSAValue.get(destination).type)
-    return {
-        "padding_value": padding_attribute(padding, element),
-        "tx_count": integer_attribute(tx_count),
-        "num_multicast": integer_attribute(num_multicast),
-    }
-
-
 def _coordinate_count(atom: TmaAtom) -> int:
     return atom.rank + LEADING_COORDINATES.get(atom.mode, 0)
 
 
 @memory_op
+@derived_init
 class AsyncTiledTmaLoadOp(TmaLoadBase):
     """Start to copy a box of the described tensor to shared memory.
 
@@ -176,11 +175,11 @@ class AsyncTiledTmaLoadOp(TmaLoadBase):
 
     LAST_SEGMENT_MAY_LACK: ClassVar[bool] = True
 
-    desc = operand_def()
-    destination = operand_def()
-    coords = var_operand_def()
-    barrier = operand_def()
-    offsets = var_operand_def()
+    desc: fields.Operand = fields.operand()
+    destination: fields.Operand = fields.operand()
+    coords: fields.Operands = fields.operands()
+    barrier: fields.Operand = fields.operand()
+    offsets: fields.Operands = fields.operands(default=(), kw_only=True)
 
     custom_directives = (Coordinates, TransferTypesAndOne)
     assembly_format = (
@@ -191,33 +190,6 @@ class AsyncTiledTmaLoadOp(TmaLoadBase):
         "(type($desc), type($destination), type($coords), type($barrier))"
         " `->` type($result)"
     )
-
-    def __init__(
-        self,
-        desc: Value,
-        destination: Value,
-        coords: Sequence[Value],
-        barrier: Value,
-        *,
-        atom: AtomAttr | str,
-        offsets: Sequence[Value] = (),
-        result_type: AsyncTokenType | None = None,
-        padding: Padding | None = None,
-        tx_count: int | None = None,
-        num_multicast: int | None = None,
-        internal_type: Attribute | None = None,
-        tma_index: int | None = None,
-    ) -> None:
-        super().__init__(
-            operands=[desc, destination, coords, barrier, offsets],
-            result_types=[result_type or AsyncTokenType()],
-            properties={
-                "atom": atom_attribute(atom),
-                "tma_internal_type": internal_type,
-                TMA_INDEX: integer_attribute(tma_index),
-                **load_properties(destination, padding, tx_count, num_multicast),
-            },
-        )
 
     def verify_(self) -> None:
         atom = self.check_transfer(
@@ -235,6 +207,7 @@ class AsyncTiledTmaLoadOp(TmaLoadBase):
 
 
 @memory_op
+@derived_init
 class AsyncGatherTmaLoadOp(TmaLoadBase):
     """Start to gather rows of the described tensor into shared memory.
 
@@ -244,11 +217,11 @@ class AsyncGatherTmaLoadOp(TmaLoadBase):
 
     name = "nv_tileas.async.gather_tma_load"
 
-    desc = operand_def()
-    destination = operand_def()
-    coords = var_operand_def()
-    rows = operand_def()
-    barrier = operand_def()
+    desc: fields.Operand = fields.operand()
+    destination: fields.Operand = fields.operand()
+    coords: fields.Operands = fields.operands()
+    rows: fields.Operand = fields.operand()
+    barrier: fields.Operand = fields.operand()
 
     custom_directives = (TransferTypesAndTwo,)
     assembly_format = (
@@ -257,33 +230,6 @@ class AsyncGatherTmaLoadOp(TmaLoadBase):
         "(type($desc), type($destination), type($coords), type($rows), type($barrier))"
         " `->` type($result)"
     )
-
-    def __init__(
-        self,
-        desc: Value,
-        destination: Value,
-        coords: Sequence[Value],
-        rows: Value,
-        barrier: Value,
-        *,
-        atom: AtomAttr | str,
-        result_type: AsyncTokenType | None = None,
-        padding: Padding | None = None,
-        tx_count: int | None = None,
-        num_multicast: int | None = None,
-        internal_type: Attribute | None = None,
-        tma_index: int | None = None,
-    ) -> None:
-        super().__init__(
-            operands=[desc, destination, coords, rows, barrier],
-            result_types=[result_type or AsyncTokenType()],
-            properties={
-                "atom": atom_attribute(atom),
-                "tma_internal_type": internal_type,
-                TMA_INDEX: integer_attribute(tma_index),
-                **load_properties(destination, padding, tx_count, num_multicast),
-            },
-        )
 
     def verify_(self) -> None:
         atom = self.check_transfer(
@@ -301,6 +247,7 @@ class AsyncGatherTmaLoadOp(TmaLoadBase):
 
 
 @memory_op
+@derived_init
 class AsyncTiledTmaStoreOp(TmaTransferOp):
     """Starts to copy a tile of shared memory to a box of the described tensor."""
 
@@ -308,9 +255,9 @@ class AsyncTiledTmaStoreOp(TmaTransferOp):
 
     REFUSED: ClassVar[tuple[str, ...]] = STORE_REFUSES
 
-    desc = operand_def()
-    source = operand_def()
-    coords = var_operand_def()
+    desc: fields.Operand = fields.operand()
+    source: fields.Operand = fields.operand()
+    coords: fields.Operands = fields.operands()
 
     custom_directives = (TransferTypes,)
     assembly_format = (
@@ -318,26 +265,6 @@ class AsyncTiledTmaStoreOp(TmaTransferOp):
         " `:` custom<TransferTypes>(type($desc), type($source), type($coords))"
         " `->` type($result)"
     )
-
-    def __init__(
-        self,
-        desc: Value,
-        source: Value,
-        coords: Sequence[Value],
-        *,
-        atom: AtomAttr | str,
-        internal_type: Attribute | None = None,
-        tma_index: int | None = None,
-    ) -> None:
-        super().__init__(
-            operands=[desc, source, coords],
-            result_types=[AsyncTokenType()],
-            properties={
-                "atom": atom_attribute(atom),
-                "tma_internal_type": internal_type,
-                TMA_INDEX: integer_attribute(tma_index),
-            },
-        )
 
     def verify_(self) -> None:
         atom = self.check_transfer(
@@ -348,6 +275,7 @@ class AsyncTiledTmaStoreOp(TmaTransferOp):
 
 
 @memory_op
+@derived_init
 class AsyncScatterTmaStoreOp(TmaTransferOp):
     """Start to scatter rows of shared memory to rows of the described tensor.
 
@@ -359,10 +287,10 @@ class AsyncScatterTmaStoreOp(TmaTransferOp):
 
     REFUSED: ClassVar[tuple[str, ...]] = STORE_REFUSES
 
-    desc = operand_def()
-    source = operand_def()
-    coords = var_operand_def()
-    rows = operand_def()
+    desc: fields.Operand = fields.operand()
+    source: fields.Operand = fields.operand()
+    coords: fields.Operands = fields.operands()
+    rows: fields.Operand = fields.operand()
 
     custom_directives = (TransferTypesAndOne,)
     assembly_format = (
@@ -370,27 +298,6 @@ class AsyncScatterTmaStoreOp(TmaTransferOp):
         " `:` custom<TransferTypesAndOne>(type($desc), type($source), type($coords), type($rows))"
         " `->` type($result)"
     )
-
-    def __init__(
-        self,
-        desc: Value,
-        source: Value,
-        coords: Sequence[Value],
-        rows: Value,
-        *,
-        atom: AtomAttr | str,
-        internal_type: Attribute | None = None,
-        tma_index: int | None = None,
-    ) -> None:
-        super().__init__(
-            operands=[desc, source, coords, rows],
-            result_types=[AsyncTokenType()],
-            properties={
-                "atom": atom_attribute(atom),
-                "tma_internal_type": internal_type,
-                TMA_INDEX: integer_attribute(tma_index),
-            },
-        )
 
     def verify_(self) -> None:
         atom = self.check_transfer(self.desc, self.source, "source", "tma_store", SCATTER_MODES)
@@ -400,6 +307,7 @@ class AsyncScatterTmaStoreOp(TmaTransferOp):
 
 
 @memory_op
+@derived_init
 class AsyncTiledAtomicRmwOp(TmaTransferOp):
     """Start to reduce a tile of shared memory atomically into a box of the described tensor.
 
@@ -410,11 +318,10 @@ class AsyncTiledAtomicRmwOp(TmaTransferOp):
 
     REFUSED: ClassVar[tuple[str, ...]] = STORE_REFUSES
 
-    desc = operand_def()
-    source = operand_def()
-    coords = var_operand_def()
-
-    rmw_mode = prop_def(RmwModeAttr)
+    rmw_mode: Mode = fields.prop(RmwModeAttr, convert=mode_attribute, alias="mode")
+    desc: fields.Operand = fields.operand()
+    source: fields.Operand = fields.operand()
+    coords: fields.Operands = fields.operands()
 
     custom_directives = (TransferTypes,)
     assembly_format = (
@@ -422,28 +329,6 @@ class AsyncTiledAtomicRmwOp(TmaTransferOp):
         " `:` custom<TransferTypes>(type($desc), type($source), type($coords))"
         " `->` type($result)"
     )
-
-    def __init__(
-        self,
-        mode: RmwMode | str,
-        desc: Value,
-        source: Value,
-        coords: Sequence[Value],
-        *,
-        atom: AtomAttr | str,
-        internal_type: Attribute | None = None,
-        tma_index: int | None = None,
-    ) -> None:
-        super().__init__(
-            operands=[desc, source, coords],
-            result_types=[AsyncTokenType()],
-            properties={
-                "rmw_mode": mode_attribute(mode),
-                "atom": atom_attribute(atom),
-                "tma_internal_type": internal_type,
-                TMA_INDEX: integer_attribute(tma_index),
-            },
-        )
 
     def verify_(self) -> None:
         atom = self.check_transfer(
