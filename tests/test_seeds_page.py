@@ -12,7 +12,10 @@ from tileas_xdsl.pipelines import PIPELINES
 from tileas_xdsl.universe import TILEAS_UNIVERSE
 
 ROOT = Path(__file__).parents[1]
-STATES = ("done", "refused", "open", "cannot happen here", "not here", "read", "described", "loads")
+STATES = (
+    *("done", "refused", "open", "cannot happen here", "not here", "read", "described", "loads"),
+    "no description",
+)
 
 
 class Row(NamedTuple):

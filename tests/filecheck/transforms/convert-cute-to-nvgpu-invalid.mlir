@@ -2,13 +2,14 @@
 
 // RUN: tileas-opt %s -p convert-cute-to-nvgpu --split-input-file --verify-diagnostics
 
-!sparse = !cute_nvgpu.sm80.sparse_mma<16x8x32, elem_type = (f16, f16, f32), metadata = ordered>
-func.func @sparse(%e: i32) {
-  %atom = cute.make_atom(%e) : (i32) -> !sparse
-  %a = cute.memref.alloca() : () -> !cute.memref<f16, rmem, "(8):(1)">
+!scaled = !cute_nvgpu.SM120.mma_bs<16x8x32, vec_size = 32, elem_type = (f8E4M3FN, f8E4M3FN, f32), sf_type = f8E8M0FNU, use_sf_layout_TV = false>
+func.func @scaled(%s: i32) {
+  %atom = cute.make_atom(%s, %s) : (i32, i32) -> !scaled
+  %a = cute.memref.alloca() : () -> !cute.memref<f8E4M3FN, rmem, "(16):(1)">
+  %b = cute.memref.alloca() : () -> !cute.memref<f8E4M3FN, rmem, "(8):(1)">
   %d = cute.memref.alloca() : () -> !cute.memref<f32, rmem, "(4):(1)">
-  // expected-error@+1 {{'cute.mma_atom_call' op is not lowered for !cute_nvgpu.sm80.sparse_mma<16x8x32, elem_type = (f16, f16, f32), metadata = ordered >: only for cute_nvgpu.sm80.mma, cute_nvgpu.sm89.mma, cute_nvgpu.sm90.mma, cute_nvgpu.sm100.mma, cute_nvgpu.atom.universal_fma}}
-  cute.mma_atom_call(%atom, %d, %a, %a, %d) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1>}>
+  // expected-error@+1 {{'cute.mma_atom_call' op is not lowered for !cute_nvgpu.SM120.mma_bs}}
+  cute.mma_atom_call(%atom, %d, %a, %b, %d) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1>}>
   func.return
 }
 

@@ -1,6 +1,6 @@
 """Sparse products of warps, `mma.sp` (PTX ISA 9.7.14.6): half of A is left out, metadata say which.
 
-They are lowered one to one to PTX, which the emulator refuses: it has no metadata.
+They are lowered one to one to PTX.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Sparse products into tensor memory: half of A is left out, metadata say which half.
 
-These forms, and the modifiers of `tcgen05.mma`, are described and checked; they are not lowered.
+These forms, and the modifiers of `tcgen05.mma`, are checked and lowered one to one; the emulator
+has no sparse products of tensor memory.
 """
 
 from __future__ import annotations
@@ -139,10 +140,12 @@ class UmmaBlockScaledSparseOp(SparseProductOp):
         accumulate: Value,
         kind: str,
         num_cta: int = 1,
+        scale_vec: str | None = None,
     ) -> None:
         super().__init__(
-            operands=[d, a, b, metadata, accumulate, descriptor, *scales],
-            properties={"kind": word(kind), "num_cta": number(num_cta)},
+            operands=[*scales, d, a, b, metadata, accumulate, descriptor],
+            properties={"kind": word(kind), "num_cta": number(num_cta)}
+            | ({} if scale_vec is None else {"scale_vec": word(scale_vec)}),
         )
 
     def form(self) -> UmmaForm:

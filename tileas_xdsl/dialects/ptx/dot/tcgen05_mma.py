@@ -101,7 +101,8 @@ class Tcgen05MmaOp(GuardedOp):
     """`tcgen05.mma`: D = A * B + D by one thread, D (and perhaps A) in tensor memory.
 
     A is a descriptor of shared memory (b64) or an address of tensor memory (b32).  Kinds with
-    block scales (mxf8f6f4, mxf4, mxf4nvf4) take the addresses of both scales.
+    block scales (mxf8f6f4, mxf4, mxf4nvf4) take the addresses of both scales.  With `metadata`, an
+    address of tensor memory, A is sparse (`tcgen05.mma.sp`): it keeps half of K.
     """
 
     name = "ptx.tcgen05.mma"
@@ -114,6 +115,7 @@ class Tcgen05MmaOp(GuardedOp):
     enable_d: fields.Operand = fields.operand(REG)
     kind: fields.String = fields.prop(StringAttr)
     cta_group: fields.Int = fields.prop(IntegerAttr, default=1, kw_only=True)
+    metadata: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
     scales: fields.Operands = fields.operands(REG, default=(), kw_only=True)
     scale_vector: fields.OptString = fields.opt_prop(StringAttr, default=None, kw_only=True)
     disabled_lanes: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
@@ -138,6 +140,7 @@ class Tcgen05MmaOp(GuardedOp):
             ("the descriptor", self.descriptor, "b32"),
             ("enable_d", self.enable_d, "pred"),
             *(("a scale", scale, "b32") for scale in self.scales),
+            *(() if self.metadata is None else (("the metadata", self.metadata, "b32"),)),
         )
         check_predicate(self, "the guard", self.guard)
         self._check_kind()
@@ -179,6 +182,7 @@ class Tcgen05MmaOp(GuardedOp):
         parts = (
             "tcgen05.mma",
             "ws" * self.flag("weights"),
+            "" if self.metadata is None else "sp",
             f"cta_group::{self.number('cta_group')}",
             f"kind::{self.text('kind')}",
             "block_scale" if scaled else "",
@@ -193,7 +197,9 @@ class Tcgen05MmaOp(GuardedOp):
     def emit(self, out: Writer) -> None:
         d, a, b, descriptor, enable = map(out.register, self._operands[:5])
         a = f"[{a}]" if kind_of(self._operands[1]) == "b32" else a
-        operands = [f"[{d}]", a, b, descriptor]
+        operands = [f"[{d}]", a, b]
+        operands += [] if self.metadata is None else [f"[{out.register(self.metadata)}]"]
+        operands.append(descriptor)
         operands += [f"[{out.register(scale)}]" for scale in self.scales]
         if (lanes := self.disabled_lanes) is not None:
             operands.append(f"{{{', '.join(out.registers(lanes))}}}")

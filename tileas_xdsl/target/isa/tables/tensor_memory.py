@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import product
 
 from tileas_xdsl.target.isa.forms import InstructionForm, form
-from tileas_xdsl.target.isa.requirements import BLACKWELL, Requirement, since
+from tileas_xdsl.target.isa.requirements import BLACKWELL, since
 from tileas_xdsl.target.isa.tables.tensor_cores import (
     TENSOR_KINDS,
     TMEM_COPIES,
@@ -67,35 +67,46 @@ def _copies() -> Forms:
     yield form("tcgen05.shift.group.down", "[r]", BLACKWELL, group=GROUPS)
 
 
+_SPARSITY = (("", ""), (".sp", ", [r]"))
+"""What products of a sparse A are called, and the address of their metadata."""
+
+
 def _products() -> Forms:
-    for kind, facts in TENSOR_KINDS.items():
+    for (kind, facts), (sparse, metadata) in product(TENSOR_KINDS.items(), _SPARSITY):
         for left in ("a:b64", "[r]"):
+            head, matrices = (
+                f"tcgen05.mma{sparse}.group.kind",
+                f"[r], {left}, b:b64{metadata}, c:b32",
+            )
             if facts.scale_vectors:
-                yield from _scaled(kind, left, facts.scale_vectors, facts.needs)
+                yield from _scaled(head, matrices, kind)
                 continue
             tail = ", 1?" * facts.scales_d
             groups = tuple(zip(GROUPS, (4, 8), strict=True))
             shifts = (("", _COLLECTORS), (".ashift", _SHIFTED_COLLECTORS))[: 1 + (left == "[r]")]
             for (group, lanes), (shift, collectors) in product(groups, shifts):
-                yield form(f"tcgen05.mma.group.kind{shift}{{.collector}}",
-                           f"[r], {left}, b:b64, c:b32, <l:b32*{lanes}>?, p:pred{tail}",
+                yield form(f"{head}{shift}{{.collector}}",
+                           f"{matrices}, <l:b32*{lanes}>?, p:pred{tail}",
                            facts.needs, group=(group,), kind=(f"kind::{kind}",),
                            collector=collectors)  # fmt: skip
 
 
-def _scaled(kind: str, left: str, vectors: tuple[str, ...], needs: Requirement) -> Forms:
-    operands = f"[r], {left}, b:b64, c:b32, [r], [r], p:pred"
-    for vector in vectors:
-        named = needs.joined(since((8, 8))) if vector.startswith("block") else needs
+def _scaled(head: str, matrices: str, kind: str) -> Forms:
+    facts = TENSOR_KINDS[kind]
+    for vector in facts.scale_vectors:
+        needs = facts.needs.joined(since((8, 8))) if vector.startswith("block") else facts.needs
         scale = f".scale_vec::{vector}" if vector[:1].isdigit() else f".{vector}" * bool(vector)
-        yield form(f"tcgen05.mma.group.kind.block_scale{scale}{{.collector}}", operands, named,
-                   group=GROUPS, kind=(f"kind::{kind}",), collector=_COLLECTORS)  # fmt: skip
+        yield form(f"{head}.block_scale{scale}{{.collector}}",
+                   f"{matrices}, [r], [r], p:pred", needs, group=GROUPS,
+                   kind=(f"kind::{kind}",), collector=_COLLECTORS)  # fmt: skip
 
 
 WEIGHT_STATIONARY = tuple(
-    form("tcgen05.mma.ws.group.kind{.collector}", f"[r], {left}, b:b64, c:b32, p:pred, z:b64?",
+    form(f"tcgen05.mma.ws{sparse}.group.kind{{.collector}}",
+         f"[r], {left}, b:b64{metadata}, c:b32, p:pred, z:b64?",
          facts.needs, group=("cta_group::1",), kind=(f"kind::{kind}",), collector=_BUFFERS)
     for kind, facts in TENSOR_KINDS.items() if not facts.scale_vectors
+    for sparse, metadata in _SPARSITY
     for left in ("a:b64", "[r]")
 )  # fmt: skip
 

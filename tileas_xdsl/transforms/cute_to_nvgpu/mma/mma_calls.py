@@ -15,19 +15,30 @@ from xdsl.ir import SSAValue
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute.atom.calls import atom_of
 from tileas_xdsl.dialects.cute.atom.interfaces import MmaAtomType
-from tileas_xdsl.dialects.cute_nvgpu import MmaSm80Op, MmaSm89Op
+from tileas_xdsl.dialects.cute_nvgpu import MmaSm80Op, MmaSm80SparseOp, MmaSm89Op
 from tileas_xdsl.dialects.cute_nvgpu.atoms.mma_sync import (
     Sm80MmaType,
+    Sm80SparseMmaType,
     Sm89MmaType,
     UniversalFmaType,
 )
-from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import ClausedType
-from tileas_xdsl.dialects.cute_nvgpu.atoms.tcgen05 import Sm100MmaType
+from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import ClausedType, text
+from tileas_xdsl.dialects.cute_nvgpu.atoms.tcgen05 import (
+    Sm100MmaBlockScaledSparseType,
+    Sm100MmaBlockScaledType,
+    Sm100MmaSparseType,
+    Sm100MmaType,
+)
 from tileas_xdsl.dialects.cute_nvgpu.atoms.wgmma import Sm90MmaType
+from tileas_xdsl.transforms.cute_to_nvgpu.atom_values import values_of
 from tileas_xdsl.transforms.cute_to_nvgpu.converter import Converter
 from tileas_xdsl.transforms.cute_to_nvgpu.element_access import is_registers, read, write
-from tileas_xdsl.transforms.cute_to_nvgpu.mma.async_mma import convert_tcgen05_mma, convert_wgmma
+from tileas_xdsl.transforms.cute_to_nvgpu.mma.async_mma import convert_wgmma
 from tileas_xdsl.transforms.cute_to_nvgpu.mma.mma_iterations import MmaCallOp, mma_iterations
+from tileas_xdsl.transforms.cute_to_nvgpu.mma.tensor_memory_mma import convert_tcgen05_mma
+
+METADATA = "e"
+"""The value of a sparse atom that says which elements of K are in A."""
 
 Product = Callable[[Converter, Any, SSAValue, SSAValue, SSAValue], SSAValue]
 """D of an atom from A, B and C."""
@@ -72,6 +83,30 @@ def _warp(
     return conv.insert(made)
 
 
+def _sparse(op: MmaCallOp, conv: Converter, atom: Sm80SparseMmaType) -> None:
+    """Products of one call have the same metadata, a value of the atom."""
+    _of_registers(partial(_sparse_warp, values_of(conv, op.atom)[METADATA]), op, conv, atom)
+
+
+def _sparse_warp(
+    metadata: SSAValue,
+    conv: Converter,
+    atom: Sm80SparseMmaType,
+    a: SSAValue,
+    b: SSAValue,
+    c: SSAValue,
+) -> SSAValue:
+    a_type, b_type, _ = atom.elements
+    ordered = text(atom.metadata) == "ordered"
+    made = MmaSm80SparseOp(
+        a, b, c, metadata, shape=atom.shape_mnk, a_type=a_type, b_type=b_type, ordered=ordered
+    )
+    if made.fragments() is None:
+        made.erase()
+        raise op_error(conv.at, f"is not lowered for {atom}: the target's PTX has no such product")
+    return conv.insert(made)
+
+
 def _one(
     conv: Converter, atom: UniversalFmaType, a: SSAValue, b: SSAValue, c: SSAValue
 ) -> SSAValue:
@@ -82,9 +117,13 @@ def _one(
 
 _PRODUCTS: Mapping[type[ClausedType], Callable[[Any, Converter, Any], None]] = {
     Sm80MmaType: partial(_of_registers, _warp),
+    Sm80SparseMmaType: _sparse,
     Sm89MmaType: partial(_of_registers, _warp),
     Sm90MmaType: convert_wgmma,
     Sm100MmaType: convert_tcgen05_mma,
+    Sm100MmaSparseType: convert_tcgen05_mma,
+    Sm100MmaBlockScaledType: convert_tcgen05_mma,
+    Sm100MmaBlockScaledSparseType: convert_tcgen05_mma,
     UniversalFmaType: partial(_of_registers, _one),
 }
 """By the type of the atom: what multiplies."""

@@ -11,6 +11,7 @@ from tileas_xdsl.backend.ptx.lowering.dot.wgmma import always, make_descriptor
 from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering
 from tileas_xdsl.dialects import cute_nvgpu as nvgpu
 from tileas_xdsl.dialects import ptx
+from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
 from tileas_xdsl.target.features import Feature
 
 ACCESSES: Mapping[str, str] = {"load": "ld", "store": "st"}
@@ -126,6 +127,31 @@ def _scaled_product(op: nvgpu.UmmaBlockScaledOp, low: Lowering) -> None:
     )
 
 
+def _sparse_product(op: nvgpu.UmmaSparseOp | nvgpu.UmmaBlockScaledSparseOp, low: Lowering) -> None:
+    _needs_tcgen05(low)
+    scales, vector = list[SSAValue](), None
+    if isinstance(op, nvgpu.UmmaBlockScaledSparseOp):
+        scales, vector = [low.value(op.sf_a), low.value(op.sf_b)], op.scale_vec
+    low.act(
+        ptx.Tcgen05MmaOp(
+            low.value(op.d),
+            low.value(op.a),
+            low.value(op.b),
+            low.value(op.descriptor),
+            _predicate(low, op.accumulate),
+            op.kind.data,
+            cta_group=value_of(op.num_cta),
+            metadata=low.value(op.metadata),
+            scales=scales,
+            scale_vector=None if vector is None else vector.data,
+            scale_d=None if op.scale_input is None else value_of(op.scale_input),
+            collector=None if op.collector is None else op.collector.data,
+            ashift=op.ashift is not None,
+            weights=op.weight_stationary is not None,
+        )
+    )
+
+
 def _commit(op: nvgpu.UmmaCommitOp, low: Lowering) -> None:
     _needs_tcgen05(low)
     address = low.address_of(op.ptr)
@@ -175,6 +201,8 @@ HANDLERS: Mapping[type[Operation], Handler] = {
     nvgpu.TmemStoreOp: _store,
     nvgpu.TmemWaitOp: _wait,
     nvgpu.UmmaBlockScaledOp: _scaled_product,
+    nvgpu.UmmaBlockScaledSparseOp: _sparse_product,
     nvgpu.UmmaCommitOp: _commit,
     nvgpu.UmmaOp: _product,
+    nvgpu.UmmaSparseOp: _sparse_product,
 }
