@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 from tileas_xdsl.diagnostics.catalogue import catalogue
 from tileas_xdsl.pipelines import PIPELINES
 from tileas_xdsl.tools import tileas
-from tileas_xdsl.tools.commands import doctor
+from tileas_xdsl.tools.commands.installation import doctor
 from tileas_xdsl.tools.tileas import app
 from tileas_xdsl.universe import TILEAS_UNIVERSE
 

@@ -11,21 +11,26 @@ from collections.abc import Sequence
 
 import typer
 
-from tileas_xdsl.tools.commands.cache import cache
-from tileas_xdsl.tools.commands.check import check
-from tileas_xdsl.tools.commands.compile import compile
-from tileas_xdsl.tools.commands.doctor import doctor
-from tileas_xdsl.tools.commands.example import example
-from tileas_xdsl.tools.commands.explain import explain
-from tileas_xdsl.tools.commands.layout import layout
-from tileas_xdsl.tools.commands.listings import diagnostics, dialects, passes, pipelines
-from tileas_xdsl.tools.commands.report import report
-from tileas_xdsl.tools.commands.run import run
-from tileas_xdsl.tools.commands.schedule import schedule
-from tileas_xdsl.tools.commands.serve import serve
-from tileas_xdsl.tools.commands.simulate import simulate
-from tileas_xdsl.tools.commands.tune import tune
-from tileas_xdsl.tools.commands.validate import validate
+from tileas_xdsl.tools.commands.inspection.explain import explain
+from tileas_xdsl.tools.commands.inspection.layout import layout
+from tileas_xdsl.tools.commands.inspection.report import report
+from tileas_xdsl.tools.commands.inspection.schedule import schedule
+from tileas_xdsl.tools.commands.inspection.serve import serve
+from tileas_xdsl.tools.commands.installation.cache import cache
+from tileas_xdsl.tools.commands.installation.doctor import doctor
+from tileas_xdsl.tools.commands.installation.example import example
+from tileas_xdsl.tools.commands.installation.listings import (
+    diagnostics,
+    dialects,
+    passes,
+    pipelines,
+)
+from tileas_xdsl.tools.commands.kernels.check import check
+from tileas_xdsl.tools.commands.kernels.compile import compile
+from tileas_xdsl.tools.commands.kernels.run import run
+from tileas_xdsl.tools.commands.kernels.simulate import simulate
+from tileas_xdsl.tools.commands.kernels.tune import tune
+from tileas_xdsl.tools.commands.kernels.validate import validate
 from tileas_xdsl.tools.failures import end_of_failure
 
 app = typer.Typer(

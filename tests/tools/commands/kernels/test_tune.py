@@ -11,7 +11,7 @@ from tileas_xdsl.tools.tileas import app
 
 pytest.importorskip("cuda.tile")
 
-KERNEL = f"{Path(__file__).parents[2] / 'explanation' / 'matmul.py'}:matmul"
+KERNEL = f"{Path(__file__).parents[3] / 'explanation' / 'matmul.py'}:matmul"
 SIGNATURE = "a: f16[?, ?%8], b: f16[?, ?%8], c: f16[?, ?%8], tm=128, tn=128, tk=64"
 ARRAYS = ["--arg", "f16:256x64:zeros", "--arg", "f16:64x128:zeros", "--arg", "f16:256x128:zeros"]
 

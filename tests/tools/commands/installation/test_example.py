@@ -11,7 +11,7 @@ from kernels.tl import KERNELS
 from tileas_xdsl.examples import copy_to, examples
 from tileas_xdsl.tools.tileas import app
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 
 
 def run(*args: str) -> Result:
