@@ -29,7 +29,7 @@ from tileas_xdsl.interpreters.tile.launch import Grid, grid_of
 from tileas_xdsl.interpreters.tile.memory.argument_arrays import AddressTable
 from tileas_xdsl.runtime.subbyte_packing import packed, unpacked
 from tileas_xdsl.target.errors import TargetError
-from tileas_xdsl.target.kernel_abi import ARENA, TENSOR_MAP, BoundTensorMap, KernelAbi
+from tileas_xdsl.target.kernel_abi import ARENA, TENSOR_MAP, UNUSED_BYTES, BoundTensorMap, KernelAbi
 from tileas_xdsl.target.tma.tensor_map_bytes import SIZE
 from tileas_xdsl.threads.smem.smem_layout import BARRIER_BYTES, MBARRIERS, allocations_in
 
@@ -209,7 +209,9 @@ def _values(abi: KernelAbi, args: _Arguments, host: HostCode | None) -> list[Any
 
 def _argument(value: Any, args: _Arguments) -> Any:
     if isinstance(value, BoundTensorMap):
-        return TensorMapArg(value.tensor_map, args.memory[value.argument])
+        unused = np.zeros(UNUSED_BYTES, np.uint8)
+        memory = unused if value.is_of_nothing else args.memory[value.argument]
+        return TensorMapArg(value.tensor_map, memory)
     return args.in_memory(value)
 
 

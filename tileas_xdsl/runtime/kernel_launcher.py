@@ -339,6 +339,8 @@ class Launcher:
         value = self.abi.value(name, given.flat)
         if isinstance(value, BoundTensorMap):
             pointer = given.pointer(given.flat[value.argument])
+            if value.is_of_nothing:
+                pointer = self.device.unused
             assert pointer is not None
             found = replace(
                 value.tensor_map,

@@ -28,6 +28,9 @@ ARENA = "tma arena"
 TILE_BLOCK_CTAS = "tileas.tile_block_ctas"
 """Attribute of a kernel whose tile blocks are computed by several CTAs each: how many."""
 
+UNUSED_BYTES = 128
+"""Memory that the tensor maps of empty arrays describe an element of, aligned to as much."""
+
 SCALAR = "scalar"
 """Prefix of a number that the launch passes; the index of its argument follows."""
 
@@ -82,6 +85,15 @@ class TensorMapRecipe:
     extents: Extents | None = None
     """Of the array behind a pointer; None where the argument is the array."""
 
+    def is_of_nothing(self, args: Sequence[Any]) -> bool:
+        """Whether the array is empty.  Its map describes one element: no map has an extent of 0.
+
+        A launch gives `UNUSED_BYTES` that nothing else is in.
+        """
+        if self.extents is None:
+            return np.asarray(args[self.argument]).size == 0
+        return 0 in self.extents.of_launch(args)[0]
+
     def described(self, args: Sequence[Any]) -> TensorMap:
         """The tensor map for the arguments of a launch, from address 0 on."""
         array = np.asarray(args[self.argument])
@@ -97,6 +109,8 @@ class TensorMapRecipe:
 
     def _tensor_map(self, sizes: Sequence[int], strides: Sequence[int], address: int) -> TensorMap:
         """Sizes and strides count elements."""
+        if 0 in sizes:
+            sizes = (1,) * len(sizes)
         return TensorMap(
             self.element,
             address,
@@ -115,6 +129,8 @@ class BoundTensorMap:
 
     argument: int
     tensor_map: TensorMap
+    is_of_nothing: bool = False
+    """Whether the array is empty, and the map describes an element of unused memory."""
 
 
 @dataclass(frozen=True)
@@ -162,4 +178,5 @@ class KernelAbi:
                         f"tensor map {words[-1]} describes a part of argument {recipe.argument}: "
                         "only host code makes it, compile with host code"
                     )
-                return BoundTensorMap(recipe.argument, recipe.described(args))
+                is_of_nothing = recipe.is_of_nothing(args)
+                return BoundTensorMap(recipe.argument, recipe.described(args), is_of_nothing)

@@ -42,6 +42,7 @@ class RecordingGpu:
     tables: list[Any] = field(default_factory=list[Any])
     statuses: list[int] = field(default_factory=list[int])
     retries: int = 0
+    unused: int = 0x90000
 
     def function(self, executable: Executable) -> int:
         self.types = executable.parameter_types

@@ -89,6 +89,13 @@ def test_tensor_maps_are_encoded_once_for_each_address(gpu: RecordingGpu) -> Non
     assert len(gpu.encoded) == 4
 
 
+def test_the_map_of_an_empty_array_describes_unused_memory(gpu: RecordingGpu) -> None:
+    a, b, c = Tensor(0, (0, 64), "float16"), *(Tensor(0x30000, (64, 64), "float16"),) * 2
+    tileas.launch(0, (1, 1), product, (a, b, c, 64, 64, 32))
+    first = decode(next(p for p in gpu.launches[0].parameters if len(p) == 128))
+    assert (first.address, first.dims) == (gpu.unused, (1, 1))
+
+
 def test_a_list_is_a_table_of_addresses_extents_and_strides(gpu: RecordingGpu) -> None:
     arrays = [Tensor(0x10000 * n, (32,)) for n in (1, 2, 3)]
     tileas.launch(0, (1,), total, (arrays, Tensor(0x90000, (32,))))

@@ -88,6 +88,11 @@ class PlanDevice(Protocol):
 
     launch: LaunchFunction
 
+    @property
+    def unused(self) -> int:
+        """The address of `UNUSED_BYTES` that maps of empty arrays describe an element of."""
+        ...
+
     def function(self, executable: Executable) -> int:
         """Load the code; return the handle of the kernel."""
         ...
@@ -278,6 +283,8 @@ class LaunchPlan:
 
     def _tensor_map(self, recipe: TensorMapRecipe, address: int) -> TensorMap:
         found = recipe.described(self._flat)
+        if recipe.is_of_nothing(self._flat):
+            address = self._device.unused
         return replace(found, address=address + found.address, l2_promotion=PROMOTION)
 
     def _configure(self, grid: tuple[int, ...], stream: int) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import weakref
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 
 from tileas_xdsl.runtime.gpu.driver import Driver, DriverError, TensorMapMemory, installed_driver
 from tileas_xdsl.runtime.strided_views import Array
+from tileas_xdsl.target.kernel_abi import UNUSED_BYTES
 from tileas_xdsl.target.tma.tensor_map import TensorMap
 
 LOG_BYTES = 1 << 14
@@ -82,6 +83,18 @@ class Device:
         """Allocate `size` bytes, uninitialised."""
         with self.current():
             return Memory(self, int(self.driver("cuMemAlloc", max(size, 1))), size)
+
+    @cached_property
+    def _unused(self) -> Memory:
+        memory = self.memory(UNUSED_BYTES)
+        with self.current():
+            self.driver("cuMemsetD8", memory.pointer, 0, UNUSED_BYTES)
+        return memory
+
+    @property
+    def unused(self) -> int:
+        """The address of zeros that tensor maps of empty arrays describe an element of."""
+        return self._unused.pointer
 
     def synchronize(self, stream: int = 0) -> None:
         """Wait until a stream has completed; errors of its kernels are raised here."""

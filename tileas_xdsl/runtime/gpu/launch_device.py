@@ -77,6 +77,12 @@ class GpuDevice:
                 found = self._arenas[stream] = self._memory(size)
         return found.pointer
 
+    @property
+    def unused(self) -> int:
+        """That of the GPU, which the first launch with an empty array allocates."""
+        with self._relaxed():
+            return self.device.unused
+
     def table(self, rows: Rows, stream: int) -> int:
         """Return the address of a table of arrays in the memory of the GPU, written once.
 
