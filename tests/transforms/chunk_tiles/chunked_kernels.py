@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import cuda.tile as ct
 
+Extent = ct.Constant[int]
+
 
 @ct.kernel
 def softmax(x, y):
@@ -51,15 +53,15 @@ def wide_product(a, b, c):
 
 
 @ct.kernel
-def attention(q, k, v, out):
-    """256 rows of queries, causal, of heads of 64."""
-    queries = ct.load(q, (0, 0), (256, 128))
+def attention(q, k, v, out, size: Extent):
+    """256 rows of queries, causal, of heads of a size."""
+    queries = ct.load(q, (0, 0), (256, size))
     largest = ct.full((256, 1), -3e38, ct.float32)
     total = ct.zeros((256, 1), ct.float32)
-    sums = ct.zeros((256, 128), ct.float32)
+    sums = ct.zeros((256, size), ct.float32)
     rows = ct.arange(256, dtype=ct.int32)[:, None]
-    for j in range(ct.num_tiles(k, axis=0, shape=(128, 128))):
-        keys = ct.load(k, (j, 0), (128, 128))
+    for j in range(ct.num_tiles(k, axis=0, shape=(128, size))):
+        keys = ct.load(k, (j, 0), (128, size))
         scores = ct.mma(queries, ct.transpose(keys), ct.zeros((256, 128), ct.float32))
         columns = (j * 128 + ct.arange(128, dtype=ct.int32))[None, :]
         scores = ct.where(rows >= columns, scores * 0.1, -3e38)
@@ -67,7 +69,7 @@ def attention(q, k, v, out):
         powers = ct.exp(scores - above)
         kept = ct.exp(largest - above)
         total = total * kept + ct.sum(powers, axis=1, keepdims=True)
-        values = ct.load(v, (j, 0), (128, 128))
+        values = ct.load(v, (j, 0), (128, size))
         sums = ct.mma(ct.astype(powers, ct.float16), values, sums * kept)
         largest = above
     ct.store(out, (0, 0), ct.astype(sums / total, ct.float16))

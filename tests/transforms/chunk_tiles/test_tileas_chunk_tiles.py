@@ -28,7 +28,7 @@ def softmax(x: NDArray[Any]) -> NDArray[Any]:
     return powers / powers.sum(axis=1, keepdims=True)
 
 
-def compiled(name: str, *args: NDArray[Any], target: str = "sm_90a") -> CompiledKernel:
+def compiled(name: str, *args: NDArray[Any] | int, target: str = "sm_90a") -> CompiledKernel:
     return tileas.compile(getattr(kernels, name), *args, target=target)
 
 
@@ -37,13 +37,16 @@ def is_chunked(kernel: CompiledKernel) -> bool:
     return any(op.name == "scf.for" for op in kernel.module_after("tileas-choose-tma").walk())
 
 
-def check(name: str, target: str, *arrays: NDArray[Any], wanted: NDArray[Any]) -> CompiledKernel:
+def check(
+    name: str, target: str, *args: NDArray[Any] | int, wanted: NDArray[Any]
+) -> CompiledKernel:
     """The last array is what the kernel writes, on the emulator, without findings."""
-    kernel = compiled(name, *arrays, target=target)
-    found = kernel.emulate(*arrays, order="random")
+    kernel = compiled(name, *args, target=target)
+    found = kernel.emulate(*args, order="random")
     assert [str(finding) for finding in found.findings] == []
     tolerance = 2e-2 if wanted.dtype == np.float16 else 1e-4
-    np.testing.assert_allclose(found.arrays[-1], wanted, atol=tolerance, rtol=tolerance)
+    written = [array for array in found.arrays if isinstance(array, np.ndarray)][-1]
+    np.testing.assert_allclose(written, wanted, atol=tolerance, rtol=tolerance)
     return kernel
 
 
@@ -97,15 +100,30 @@ def test_a_long_product_fills_the_stages_of_a_pipeline(target: str) -> None:
     assert "mbarrier.try_wait" in kernel.ptx
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("target", ["sm_90a", "sm_100a"])
-def test_attention_of_256_rows(target: str) -> None:
-    q, k, v = (random(256, 128, element=np.float16) for _ in range(3))
+def attention_of(size: int) -> tuple[list[NDArray[Any] | int], NDArray[Any]]:
+    """Arguments of causal attention of 256 rows, and what it writes."""
+    q, k, v = (random(256, size, element=np.float16) for _ in range(3))
     scores = q.astype(np.float32) @ k.astype(np.float32).T * np.float32(0.1)
     scores = np.where(np.tri(256, dtype=bool), scores, -np.inf)
     wanted = (softmax(scores) @ v.astype(np.float32)).astype(np.float16)
-    kernel = check("attention", target, q, k, v, np.full_like(q, np.nan), wanted=wanted)
+    return [q, k, v, np.full_like(q, np.nan), size], wanted
+
+
+@pytest.mark.slow
+@needs_ptxas
+@pytest.mark.parametrize(("target", "size"), [("sm_90a", 128), ("sm_90a", 64), ("sm_100a", 128)])
+def test_attention_of_256_rows(target: str, size: int) -> None:
+    args, wanted = attention_of(size)
+    kernel = check("attention", target, *args, wanted=wanted)
     assert ("tcgen05.mma" in kernel.ptx) == (target == "sm_100a")
+    assert kernel.assemble().spills == 0
+
+
+def test_scores_and_sums_that_fill_two_warpgroups_are_cut() -> None:
+    """256x128 scores and 256x64 sums: 192 registers of a thread, of 232 beside a producer."""
+    args, _ = attention_of(64)
+    cut = compiled("attention", *args).module_after("tileas-chunk-tiles")
+    assert sum(op.name == "scf.for" for op in cut.walk()) == 2
 
 
 def test_sums_of_256_rows_are_two_accumulators_beside_one_product_of_scores() -> None:

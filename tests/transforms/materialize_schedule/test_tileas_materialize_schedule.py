@@ -225,6 +225,17 @@ def two_groups(**options: bool) -> tuple[Problem, CompiledKernel]:
     return problem, compile(problem.kernel, *problem.arguments(), target="sm_90a", passes=chosen)
 
 
+@pytest.mark.parametrize(("rows", "size", "is_rotated"), [(128, 64, True), (256, 32, False)])
+def test_products_run_apart_where_registers_hold_both(
+    rows: int, size: int, is_rotated: bool
+) -> None:
+    """A round holds scores of 128 columns, sums, and the powers of the round before."""
+    problem = Attention(1, 1, 256, 128, size, tm=rows, tn=128).problem()
+    kernel = compile(problem.kernel, *problem.arguments(), target="sm_90a")
+    made = [op.name for op in kernel.module_after("tileas-materialize-schedule").walk()]
+    assert ("nv_tileas.async.pipeline.agent_switch" in made) == is_rotated
+
+
 def test_groups_neither_wait_ahead_nor_take_turns_by_themselves() -> None:
     """Without either, attention of head size 64 is the fastest (docs/decisions/scheduling.md)."""
     _, kernel = two_groups()

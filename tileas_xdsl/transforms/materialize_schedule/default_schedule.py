@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.hints import isa
 
+from tileas_xdsl.analysis.values.live_tiles import peak_registers, tile_registers
 from tileas_xdsl.dialects.nv_tileas.attributes import matrix_unit_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
@@ -38,7 +39,13 @@ from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.costs.latencies import latencies
 from tileas_xdsl.target.costs.units import Unit
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop
-from tileas_xdsl.transforms.pipeline_loads.resources import PRODUCER_WARPS, Resources
+from tileas_xdsl.transforms.pipeline_loads.resources import (
+    MIN_HEADROOM,
+    PRODUCER_WARPS,
+    WARP,
+    Resources,
+    registers_but_of_broadcasts,
+)
 
 
 def default_schedule(
@@ -59,6 +66,8 @@ def default_schedule(
     loop = found.loop
     operations = [op for op in loop.body.block.ops if _is_of_tiles(op)]
     late = _late(loop, operations)
+    if late and not _fits_apart(found, resources, late):
+        late.clear()
     first = [op for op in operations if isinstance(op, TiledLoadOp)]
     first += [op for op in operations if isinstance(op, DotOp) and op not in late]
     behind = [op for op in operations if op in late]
@@ -76,6 +85,20 @@ def default_schedule(
     waits = replicas > 1 and max(busy, key=busy.__getitem__) is not Unit.TENSOR_CORE
     barriers = NAMED_BARRIERS[-replicas:] if waits and turns else ()
     return Schedule(LoopPlan(ii, roles, buffers, barriers, waits and ahead), placements)
+
+
+def _fits_apart(found: LoadLoop, resources: Resources, late: set[Operation]) -> bool:
+    """Whether threads hold what crosses to late operations beside all that is live in a round."""
+    values = {v for op in late for inner in op.walk() for v in inner.operands}
+    body = found.loop.body.block
+    crossing = sum(
+        tile_registers(v)
+        for v in values
+        if isinstance(v.owner, Operation) and v.owner.parent is body and v.owner not in late
+    )
+    live = peak_registers(found.function.body, registers_but_of_broadcasts)
+    held = (live + crossing) // (resources.warps * WARP)
+    return held + MIN_HEADROOM <= resources.registers[1]
 
 
 def all_in_registers(found: LoadLoop) -> bool:

@@ -35,6 +35,10 @@ PRODUCER_WARPS = 4
 LEAST_PRODUCER_REGISTERS, MOST_PRODUCER_REGISTERS = 40, 56
 """Of a thread: addresses and barriers; more where threads that multiply cannot have them."""
 
+PRODUCER_BESIDE_TENSOR_MEMORY = 72
+"""Of a thread that loads, where those that multiply hold no sums: ptxas 13.5 keeps values of both
+agents in memory for 56, in attention with 8 operands of tensor maps."""
+
 REGISTERS_OF_COPY, BYTES_OF_COPY = 7, 16
 """Of a thread for each piece that it copies through pointers: address, offset, mask and data."""
 
@@ -256,13 +260,13 @@ def _has_room_for_sums(found: LoadLoop, warps: int, blocks: int, target: Target)
     Where several products are summed one after another, all that is live at once takes less.
     """
     _, per_thread = _registers(found, warps, blocks, target)
-    at_once = peak_registers(found.function.body, _registers_but_of_broadcasts) // (warps * WARP)
+    at_once = peak_registers(found.function.body, registers_but_of_broadcasts) // (warps * WARP)
     held = min(at_once, _accumulator_registers(found, warps))
     return per_thread >= held + MIN_HEADROOM
 
 
-def _registers_but_of_broadcasts(value: SSAValue) -> int:
-    """The registers of a tile; none of one that is computed of coordinates, rows or columns."""
+def registers_but_of_broadcasts(value: SSAValue) -> int:
+    """Return the registers of a tile; none of one computed of coordinates, rows or columns."""
     return 0 if _is_broadcast(value) else tile_registers(value)
 
 
@@ -303,7 +307,9 @@ def _registers(found: LoadLoop, warps: int, occupancy: int, target: Target) -> t
     """
     threads = (PRODUCER_WARPS + warps) * WARP
     all_registers = threads * registers_at_entry(threads, target, occupancy)
-    least = LEAST_PRODUCER_REGISTERS + _copying_registers(found)
+    holds_sums = _accumulator_registers(found, warps) > 0
+    usual = LEAST_PRODUCER_REGISTERS if holds_sums else PRODUCER_BESIDE_TENSOR_MEMORY
+    least = usual + _copying_registers(found)
     left = all_registers - PRODUCER_WARPS * WARP * least
     consumer = min(MAX_REGISTERS, left // (warps * WARP) // 8 * 8)
     left = (all_registers - consumer * warps * WARP) // (PRODUCER_WARPS * WARP) // 8 * 8
