@@ -15,6 +15,7 @@ from hardware.cases.copies import bulk_reduction_cases, copy_cases
 from hardware.cases.elementwise import arithmetic_cases, comparison_cases, conversion_cases
 from hardware.cases.maps import map_cases
 from hardware.cases.matrices import descriptor_cases, matrix_cases, printed_cases, wgmma_cases
+from hardware.cases.sparse import sparse_cases
 from hardware.cases.video import video_cases
 from hardware.cases.warps import warp_cases
 
@@ -32,6 +33,7 @@ FAMILIES: tuple[Family, ...] = (
     matrix_cases,
     descriptor_cases,
     wgmma_cases,
+    sparse_cases,
     printed_cases,
     map_cases,
     box_cases,

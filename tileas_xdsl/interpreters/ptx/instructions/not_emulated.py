@@ -13,10 +13,7 @@ _REASONS: Mapping[str, Sequence[str]] = {
     "bulk copies to several GPUs are not emulated, one device is all there is": (
         *("multimem.cp.async.bulk", "multimem.cp.reduce.async.bulk"),
     ),
-    "sparse products are not emulated": (
-        *("mma.sp", "mma.sp::ordered_metadata", "wgmma.mma_async.sp"),
-        *("tcgen05.mma.sp", "tcgen05.mma.ws.sp"),
-    ),
+    "sparse products are not emulated": (*("tcgen05.mma.sp", "tcgen05.mma.ws.sp"),),
     "products of single warps and shifts in tensor memory are not emulated": (
         *("tcgen05.mma.ws", "tcgen05.shift"),
     ),

@@ -71,6 +71,8 @@ class OperandShape:
     rows: int
     element: str
     major: str
+    k_bytes: int = K_BYTES
+    """Extent of K; B of a sparse A has twice as much."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,19 +118,20 @@ def read_descriptor(word: int, target: Target, what: str) -> Descriptor:
 
 @lru_cache(maxsize=8192)
 def granules_of(descriptor: Descriptor, shape: OperandShape) -> Array:
-    """Return the granules of an operand: (rows, 2) K-major, (granules along MN, K) MN-major."""
+    """Return the granules of an operand: (rows, along K) K-major, (along MN, K) MN-major."""
     mode, start = descriptor.mode, descriptor.address
     leading, stride = descriptor.leading, descriptor.stride
     width = WIDTHS[mode]
     row = GRANULE * width
     if shape.major == "k":
         r = np.arange(shape.rows)[:, None]
-        step = leading if mode == "none" else GRANULE
-        address = start + r // 8 * stride + r % 8 * row + np.arange(2) * step
+        unit = np.arange(shape.k_bytes // GRANULE)
+        along = unit % width * GRANULE + unit // width * leading
+        address = start + r // 8 * stride + r % 8 * row + along
     else:
         bits = ELEMENT_BITS[shape.element]
         unit = np.arange(shape.rows * bits // 128)[:, None]
-        k = np.arange(K_BYTES * 8 // bits)
+        k = np.arange(shape.k_bytes * 8 // bits)
         panel, group = (stride, leading) if mode == "none" else (leading, stride)
         rows = 4 if mode == "128B_BASE32B" else 8
         address = start + unit % width * GRANULE + unit // width * panel

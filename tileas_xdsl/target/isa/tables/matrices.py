@@ -62,7 +62,7 @@ def _sparse_mma() -> Forms:
     """Products whose A keeps half of K: B has twice the registers of the dense product."""
     for (shape, d, a, b), fragment in MMA.items():
         rows, _, k = shape.partition("k")
-        if a in SPARSE_ELEMENTS and f"{a} {k}" != "f16 4":
+        if a in SPARSE_ELEMENTS or ((d, k) == ("f32", "32") and a in SPARSE_BYTES):
             kinds = fragment.c_kind, fragment.kind
             for sparse, needs in (("sp", since((7, 1), 80)), ("sp::ordered_metadata", _ORDERED)):
                 saturate = "{.satfinite}" * (d == "s32")
@@ -77,7 +77,10 @@ def _sparse_mma() -> Forms:
 
 
 SPARSE_ELEMENTS = ("f16", "bf16", "tf32", "u8", "s8")
-"""Elements of `mma.sp` that are in the table; e4m3, e5m2 and those of 4 bits are not."""
+"""Elements of `mma.sp` with every shape and result; those of 4 bits are not in the table."""
+
+SPARSE_BYTES = ("e4m3", "e5m2")
+"""Elements that only products of 64 with sums in f32 have."""
 
 _ORDERED = since((8, 5), 80)
 
@@ -146,15 +149,23 @@ def _products(d: str, a: str, b: str) -> Forms:
     saturate = "{.satfinite}" * (d == "s32")
     needs = HOPPER.joined(since((8, 4))) if {a, b} == {"s8", "u8"} else HOPPER
     columns = WGMMA_INTEGER_COLUMNS if d == "s32" else WGMMA_COLUMNS
-    shapes = tuple(f"m64n{n}k{WGMMA_K[a]}" for n in columns)
+    shapes, sparse_shapes = (
+        tuple(f"m64n{n}k{k}" for n in columns) for k in (WGMMA_K[a], 2 * WGMMA_K[a])
+    )
     registers = "b32*shape.n/4" if d == "f16" else f"{'b32' if d == 's32' else 'f32'}*shape.n/2"
     scales = "" if d == "s32" else ", 1, 1"
     halves = a in ("f16", "bf16")
     for left, majors in (("a:b64", ", 0, 0"), ("<a:b32*4>", ", 0")):
+        rest = f"p:pred{scales}{majors * halves}"
         yield form(
             f"wgmma.mma_async.sync.aligned.shape{saturate}.type.a_type.b_type",
-            f"<d:{registers}>, {left}, b:b64, p:pred{scales}{majors * halves}",
+            f"<d:{registers}>, {left}, b:b64, {rest}",
             needs, shape=shapes, type=(d,), a_type=(a,), b_type=(b,),
+        )  # fmt: skip
+        yield form(
+            f"wgmma.mma_async.sp.sync.aligned.shape{saturate}.type.a_type.b_type",
+            f"<d:{registers}>, {left}, b:b64, e:b32, 0, {rest}",
+            needs.joined(since((8, 2))), shape=sparse_shapes, type=(d,), a_type=(a,), b_type=(b,),
         )  # fmt: skip
 
 

@@ -16,8 +16,13 @@ from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Array, spread
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
 from tileas_xdsl.interpreters.ptx.execution.waits import Absence, reconverge
 from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Semantics, Site, Step
+from tileas_xdsl.interpreters.ptx.instructions.dot.sparse_metadata import (
+    SparseMetadata,
+    build_metadata,
+)
 from tileas_xdsl.interpreters.ptx.instructions.dot.wgmma import rounded_sum
 from tileas_xdsl.interpreters.ptx.matrix.smem_operands import ELEMENT_BITS, values_of
+from tileas_xdsl.interpreters.ptx.matrix.sparse_operands import spread_along_k
 from tileas_xdsl.interpreters.ptx.matrix.wgmma_accumulators import wrap_int32
 from tileas_xdsl.interpreters.ptx.memory.generic_access import groups, load, store
 from tileas_xdsl.interpreters.ptx.numerics.float_formats import decode
@@ -179,7 +184,9 @@ def locations(name: str) -> tuple[Array, Array]:
 
 
 def build_mma(site: Site) -> Step:
-    """`mma.sync`: D = A B + C of one warp."""
+    """`mma.sync`, `mma.sp`: D = A B + C of one warp; A may keep only half of its elements."""
+    ordered = site.flag("sp::ordered_metadata")
+    sparse = site.flag("sp") or ordered
     site.ignore(("sync", "aligned", "row", "col"))
     shape = next((m for m in map(_SHAPE.fullmatch, site.modifiers) if m), None)
     if shape is None:
@@ -191,21 +198,32 @@ def build_mma(site: Site) -> Step:
         site.fail("the types of D, A, B and C are expected")
     d, a, b, c = site.modifiers
     family = FAMILY.get(a)
-    name = f"mma.{shape.group()}.{family}"
+    name = f"mma.m{shape[1]}n{shape[2]}k{int(shape[3]) // (2 if sparse else 1)}.{family}"
     if family is None or FAMILY.get(b) != family or f"{name}.a" not in REGISTER_LAYOUTS:
         site.fail(f"{shape.group()} of .{a} and .{b} is not supported")
     if c != d and not (d == "f32" and c == "f32"):
         site.fail(f".{c} is not added to .{d}")
-    site.count(4)
-    return _mma_step(site, name, (d, a, b), saturate)
+    site.count(6 if sparse else 4)
+    k, metadata = int(shape[3]), None
+    if sparse:
+        metadata = build_metadata(site, 4, element_bits(a), k, ordered=ordered)
+    return _mma_step(site, name, (d, a, b), saturate, metadata)
 
 
-def _mma_step(site: Site, name: str, types: tuple[str, str, str], saturate: bool) -> Step:
+def _mma_step(
+    site: Site,
+    name: str,
+    types: tuple[str, str, str],
+    saturate: bool,
+    metadata: SparseMetadata | None,
+) -> Step:
     d, a, b = types
+    halves = 1 if metadata is None else 2
     width = 64 if d == "f64" else 32
     register = TYPES[f"b{width}"]
     counts = {part: _count(f"{name}.{part}", bits, width) for part, bits in
               (("a", element_bits(a)), ("b", element_bits(b)), ("c", element_bits(d)))}  # fmt: skip
+    counts["b"] *= halves
     dests = [site.destination(p, register) for p in site.vector(0, (counts["c"],))]
     slots = {
         part: [site.source(p, register) for p in site.vector(location, (counts[part],))]
@@ -224,7 +242,10 @@ def _mma_step(site: Site, name: str, types: tuple[str, str, str], saturate: bool
         for warp in warps_of(f.mask):
             mine = slice(WARP * warp, WARP * warp + WARP)
             left = _matrix_of(words["a"][mine], f"{name}.a", a)
-            right = _matrix_of(words["b"][mine], f"{name}.b", b)
+            if metadata is not None:
+                left = spread_along_k(left, metadata.columns(f, warp))
+            halves_of_b = np.split(words["b"][mine], halves, 1)
+            right = np.concatenate([_matrix_of(half, f"{name}.b", b) for half in halves_of_b], 1)
             total = left @ right.T + _matrix_of(words["c"][mine], f"{name}.c", d)
             result[mine] = _registers_of(total, f"{name}.c", d, saturate)
         for i, dest in enumerate(dests):

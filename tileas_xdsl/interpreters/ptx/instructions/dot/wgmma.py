@@ -11,12 +11,17 @@ import numpy as np
 from tileas_xdsl.interpreters.matmul import matmul
 from tileas_xdsl.interpreters.ptx.checking.vector_clocks import AsyncEvent
 from tileas_xdsl.interpreters.ptx.errors import Fault
-from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, Value, spread
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Array, Value, spread
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup, Cta, Warpgroup
 from tileas_xdsl.interpreters.ptx.execution.waits import reconverge_warpgroup
 from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Semantics, Site, Step
+from tileas_xdsl.interpreters.ptx.instructions.dot.sparse_metadata import (
+    SparseMetadata,
+    build_metadata,
+)
 from tileas_xdsl.interpreters.ptx.matrix.smem_operands import (
     ELEMENT_BITS,
+    K_BYTES,
     OperandShape,
     OperandView,
     joined_along_k,
@@ -25,6 +30,7 @@ from tileas_xdsl.interpreters.ptx.matrix.smem_operands import (
     values_of,
     view_of,
 )
+from tileas_xdsl.interpreters.ptx.matrix.sparse_operands import spread_along_k
 from tileas_xdsl.interpreters.ptx.matrix.wgmma_accumulators import (
     ROWS,
     THREADS,
@@ -83,7 +89,8 @@ class Product:
 
 
 def build_mma(site: Site) -> Step:
-    """`wgmma.mma_async`."""
+    """`wgmma.mma_async`, and `.sp`, whose A keeps half of its elements."""
+    sparse = site.flag("sp")
     site.choose(("sync",))
     site.choose(("aligned",))
     shape = next((m for m in map(_SHAPE.fullmatch, site.modifiers) if m), None)
@@ -96,8 +103,10 @@ def build_mma(site: Site) -> Step:
     d, a, b = site.modifiers
     site.modifiers = []
     n, k = int(shape[1]), int(shape[2])
-    _check_types(site, n, k, (d, a, b))
-    return _build(site, n, (d, a, b), saturate)
+    if sparse and k % 2:
+        site.fail(f"k of a sparse product is even, not {k}")
+    _check_types(site, n, k // 2 if sparse else k, (d, a, b))
+    return _build(site, n, (d, a, b), saturate, sparse)
 
 
 def _check_types(site: Site, n: int, k: int, types: tuple[str, str, str]) -> None:
@@ -107,14 +116,14 @@ def _check_types(site: Site, n: int, k: int, types: tuple[str, str, str]) -> Non
     if a != b and {a, b} not in MIXED:
         site.fail(f".{a} and .{b} are not multiplied")
     if k != 256 // ELEMENT_BITS[a]:
-        site.fail(f"k of .{a} is {256 // ELEMENT_BITS[a]}, not {k}")
+        site.fail(f".{a} has {256 // ELEMENT_BITS[a]} elements of K in A, not {k}")
     whole = range(8, 257, 8)
     counts = (8, 16, 24, *range(32, 257, 16)) if d == "s32" else whole
     if n not in counts:
         site.fail(f"n of .{a} is not {n}")
 
 
-def _build(site: Site, n: int, types: tuple[str, str, str], saturate: bool) -> Step:
+def _build(site: Site, n: int, types: tuple[str, str, str], saturate: bool, sparse: bool) -> Step:
     d, a, b = types
     vector = site.operands[0]
     if not isinstance(vector, Vector):
@@ -130,13 +139,17 @@ def _build(site: Site, n: int, types: tuple[str, str, str], saturate: bool) -> S
     else:
         a_slots = (site.source(1, TYPES["b64"]),)
     b_slot = site.source(2, TYPES["b64"])
-    scale, inverted = site.predicate(3)
-    signs, majors = _immediates(site, ELEMENT_BITS[a], d == "s32", in_registers)
+    bits, metadata, after = ELEMENT_BITS[a], None, 3
+    if sparse:
+        metadata, after = build_metadata(site, 3, bits, 2 * 8 * K_BYTES // bits), 5
+    scale, inverted = site.predicate(after)
+    rest = [site.immediate(o) for o in site.operands[after + 1 :]]
+    signs, majors = _immediates(site, rest, bits, d == "s32", in_registers)
     product = Product(
         n,
         d,
         OperandShape(ROWS, a, majors[0]),
-        OperandShape(n, b, majors[1]),
+        OperandShape(n, b, majors[1], K_BYTES * (2 if sparse else 1)),
         (signs[0] < 0, signs[1] < 0),
         saturate,
     )
@@ -150,17 +163,17 @@ def _build(site: Site, n: int, types: tuple[str, str, str], saturate: bool) -> S
             if not (scaled == scaled[0]).all():
                 raise Fault("invalid", "scale-d differs between threads of the warpgroup")
             scaled = bool(scaled[0])
-        _issue(f, product, d_registers, a_slots, b_slot, bool(scaled) != inverted, in_registers)
+        keeps = bool(scaled) != inverted
+        _issue(f, product, d_registers, a_slots, b_slot, keeps, in_registers, metadata)
         return None
 
     return step
 
 
 def _immediates(
-    site: Site, bits: int, integer: bool, in_registers: bool
+    site: Site, given: list[int], bits: int, integer: bool, in_registers: bool
 ) -> tuple[list[int], list[str]]:
     """Return imm-scale-a and imm-scale-b as signs, and the majorness (`k` or `mn`) of A and B."""
-    given = [site.immediate(o) for o in site.operands[4:]]
     if integer:
         if given:
             site.fail("integer products have no scales")
@@ -187,6 +200,7 @@ def _issue(
     b_slot: int,
     keeps: bool,
     in_registers: bool,
+    metadata: SparseMetadata | None,
 ) -> None:
     warpgroup = f.warpgroup
     state = state_of(warpgroup)
@@ -206,7 +220,10 @@ def _issue(
         if started is not None:
             check_operand(warpgroup, a, started, f.pc, "A")
     accumulator = _accumulator(f, product, d_registers, keeps)
-    computation = WgmmaComputation(warpgroup.cta, product, a, b_view, keeps)
+    kept = None
+    if metadata is not None:
+        kept = np.concatenate([metadata.columns(f, warp) for warp in range(THREADS // WARP)])
+    computation = WgmmaComputation(warpgroup.cta, product, a, b_view, keeps, kept)
     operands = a_slots if in_registers else ()
     item = PendingMma(computation, accumulator, started, state.open, operands)
     accumulator.pending += 1
@@ -312,13 +329,17 @@ def unwaited_reporter(f: ConvergenceGroup) -> Callable[[ConvergenceGroup], None]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WgmmaComputation:
-    """D = A B, plus D if it `keeps` what is there; A is in shared memory, or (64, k) numbers."""
+    """D = A B, plus D if it `keeps` what is there; A is in shared memory, or (64, k) numbers.
+
+    A sparse A has half of its elements, in the `columns` (64, k / 2).
+    """
 
     cta: Cta
     product: Product
     a: OperandView | Array
     b: OperandView
     keeps: bool
+    columns: Array | None = None
 
     def continues(self, before: Computation) -> bool:
         """Return whether this adds a product of the same shape to the result of another."""
@@ -346,11 +367,16 @@ class WgmmaComputation:
 
 def _left(chain: Sequence[WgmmaComputation]) -> Array:
     """Return A of all products of a chain side by side."""
-    views = [one.a for one in chain if isinstance(one.a, OperandView)]
+    views = [one.a for one in chain if isinstance(one.a, OperandView) and one.columns is None]
     if len(views) == len(chain):
         return operand(chain[0].cta, joined_along_k(tuple(views)))
-    parts = [operand(x.cta, x.a) if isinstance(x.a, OperandView) else x.a for x in chain]
+    parts = [_left_of_one(one) for one in chain]
     return np.concatenate(parts, axis=1) if len(parts) > 1 else parts[0]
+
+
+def _left_of_one(one: WgmmaComputation) -> Array:
+    a = operand(one.cta, one.a) if isinstance(one.a, OperandView) else one.a
+    return a if one.columns is None else spread_along_k(a, one.columns)
 
 
 def rounded_sum(values: Array, kind: str, saturate: bool) -> Array:
