@@ -7,7 +7,7 @@ import pytest
 
 from tileas_xdsl.target.arch import TARGETS, get_target, platform_of
 from tileas_xdsl.target.errors import TargetError
-from tileas_xdsl.target.isa.tables.tensor_cores import TENSOR_KINDS
+from tileas_xdsl.target.isa.tables.matrix.tensor_cores import TENSOR_KINDS
 from tileas_xdsl.target.mma.canonical import MODES
 
 

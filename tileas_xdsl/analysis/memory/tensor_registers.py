@@ -17,7 +17,7 @@ from tileas_xdsl.layout.operations.digits import Digit, layout_of_modes
 from tileas_xdsl.layout.registers.register_layout import LANES, THREAD, VALUE, RegisterLayout
 from tileas_xdsl.layout.tables import flat_table
 from tileas_xdsl.target.errors import TargetError
-from tileas_xdsl.target.isa.tables.tensor_cores import TMEM_MAX_REGISTERS, TMEM_REGISTERS
+from tileas_xdsl.target.isa.tables.matrix.tensor_cores import TMEM_MAX_REGISTERS, TMEM_REGISTERS
 from tileas_xdsl.target.mma.warp_tiles import accumulator_layout
 from tileas_xdsl.target.tensor_memory import LANE_STEP, MOVE_SHAPES, accumulator, counted
 

@@ -36,7 +36,7 @@ from tileas_xdsl.dialects.ptx.structure.control import SharedOp
 from tileas_xdsl.dialects.ptx.structure.declarations import GlobalOp
 from tileas_xdsl.dialects.ptx.types import ParamType, RegType, reg
 from tileas_xdsl.target.isa.kinds import BITS, MEMORY_KINDS
-from tileas_xdsl.target.isa.tables.memory import ACCESS_TYPES
+from tileas_xdsl.target.isa.tables.memory.keywords import ACCESS_TYPES
 from tileas_xdsl.target.isa.tables.special_registers import SPECIAL_REGISTERS
 
 PARAM = base(ParamType)

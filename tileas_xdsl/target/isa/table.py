@@ -7,20 +7,16 @@ documentation (`docs/ptx_isa.md`).  A test sweeps all of it against ptxas (`make
 from __future__ import annotations
 
 from tileas_xdsl.target.isa.forms import Table
-from tileas_xdsl.target.isa.tables import (
-    accesses,
+from tileas_xdsl.target.isa.tables import movement, synchronization
+from tileas_xdsl.target.isa.tables.arithmetic import (
     comparisons,
     conversions,
-    copies,
     floating,
     integer,
-    matrices,
-    movement,
-    multimem,
-    synchronization,
-    tensor_memory,
     video,
 )
+from tileas_xdsl.target.isa.tables.matrix import matrices, tensor_memory
+from tileas_xdsl.target.isa.tables.memory import accesses, copies, multimem
 
 FAMILIES = (
     integer,

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from tileas_xdsl.target.isa.forms import InstructionForm
 from tileas_xdsl.target.isa.kinds import MEMORY_KINDS
 from tileas_xdsl.target.isa.requirements import Requirement
-from tileas_xdsl.target.isa.tables import comparisons, conversions, floating, integer
+from tileas_xdsl.target.isa.tables.arithmetic import comparisons, conversions, floating, integer
 
 NONE = ""
 """In a list of keywords: the modifier may be missing."""

@@ -43,7 +43,7 @@ from tileas_xdsl.dialects.nv_tileas.compute.dot import BlockScaledMmaOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.target.features import Feature
-from tileas_xdsl.target.isa.tables.tensor_cores import TMEM_COLUMNS
+from tileas_xdsl.target.isa.tables.matrix.tensor_cores import TMEM_COLUMNS
 from tileas_xdsl.target.tensor_memory import COLUMNS
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import i1_constant, is_equal

@@ -11,7 +11,7 @@ from tileas_xdsl.analysis.memory.tensor_registers import STEP, TmemTransfer, mov
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import TmemFenceOp, TmemLoadOp, TmemStoreOp, TmemWaitOp
 from tileas_xdsl.layout.registers.register_layout import LANES, RegisterLayout
-from tileas_xdsl.target.isa.tables.tensor_cores import TMEM_REGISTERS
+from tileas_xdsl.target.isa.tables.matrix.tensor_cores import TMEM_REGISTERS
 from tileas_xdsl.target.tensor_memory import LANE_STEP
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder

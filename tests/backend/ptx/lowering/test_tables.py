@@ -27,13 +27,14 @@ from tileas_xdsl.dialects.ptx import (
 from tileas_xdsl.dialects.ptx.elementwise import arith
 from tileas_xdsl.target.isa import views
 from tileas_xdsl.target.isa.kinds import KINDS, MEMORY_KINDS, TYPE_KINDS
-from tileas_xdsl.target.isa.tables import asynchronous, memory, warps
-from tileas_xdsl.target.isa.tables.tensor_cores import (
+from tileas_xdsl.target.isa.tables import asynchronous, warps
+from tileas_xdsl.target.isa.tables.matrix.tensor_cores import (
     MMA,
     TENSOR_KINDS,
     TMEM_COPIES,
     TMEM_REGISTERS,
 )
+from tileas_xdsl.target.isa.tables.memory import keywords as memory
 from tileas_xdsl.target.isa.views import CONVERSIONS
 
 pytestmark = needs_ptxas

@@ -21,7 +21,7 @@ from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
 from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import check_barrier
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
-from tileas_xdsl.target.isa.tables.tensor_cores import MMA, Fragments
+from tileas_xdsl.target.isa.tables.matrix.tensor_cores import MMA, Fragments
 
 __all__ = [
     "CpAsyncCommitOp",

@@ -22,7 +22,7 @@ from tileas_xdsl.dialects.cute_nvgpu.mma.mma_sync import FP8, WarpProductOp
 from tileas_xdsl.dialects.cute_nvgpu.mma.wgmma_kinds import ptx_element
 from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
 from tileas_xdsl.dialects.fields import derived_init
-from tileas_xdsl.target.isa.tables.tensor_cores import MMA, Fragments
+from tileas_xdsl.target.isa.tables.matrix.tensor_cores import MMA, Fragments
 
 __all__ = ["MmaSm80SparseOp"]
 

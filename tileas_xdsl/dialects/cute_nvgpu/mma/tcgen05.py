@@ -43,7 +43,7 @@ from tileas_xdsl.dialects.cute_nvgpu.types import SmemDescType, TmaDescriptorTil
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.target.errors import TargetError
-from tileas_xdsl.target.isa.tables.tensor_cores import (
+from tileas_xdsl.target.isa.tables.matrix.tensor_cores import (
     TMEM_COLUMNS,
     TMEM_MAX_REGISTERS,
     TMEM_REGISTERS,

@@ -20,7 +20,7 @@ from tileas_xdsl.dialects.cute_nvgpu.types import SmemDescType
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.target.errors import TargetError
-from tileas_xdsl.target.isa.tables.tensor_cores import TMEM_COPIES
+from tileas_xdsl.target.isa.tables.matrix.tensor_cores import TMEM_COPIES
 from tileas_xdsl.target.mma.block_scales import SCALE_VECTORS, scale_vector
 from tileas_xdsl.target.mma.instruction_descriptor import BlockScaledDescriptor
 from tileas_xdsl.target.mma.mma_kinds import KINDS

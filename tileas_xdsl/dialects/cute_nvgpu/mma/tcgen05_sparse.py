@@ -24,7 +24,7 @@ from tileas_xdsl.dialects.cute_nvgpu.operands import Value, number, value_of, wo
 from tileas_xdsl.dialects.cute_nvgpu.types import SmemDescType
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.target_attribute import target_of
-from tileas_xdsl.target.isa.tables.tensor_cores import COLLECTORS
+from tileas_xdsl.target.isa.tables.matrix.tensor_cores import COLLECTORS
 
 __all__ = ["UmmaBlockScaledSparseOp", "UmmaSparseOp"]
 

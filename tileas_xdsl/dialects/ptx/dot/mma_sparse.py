@@ -13,7 +13,7 @@ from tileas_xdsl.dialects.ptx.base import REG, PtxOp
 from tileas_xdsl.dialects.ptx.checks import check_count, check_kind
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import RegType
-from tileas_xdsl.target.isa.tables.tensor_cores import MMA
+from tileas_xdsl.target.isa.tables.matrix.tensor_cores import MMA
 
 __all__ = ["MmaSparseOp"]
 

@@ -47,7 +47,7 @@ from tileas_xdsl.dialects.ptx.checks import (
 from tileas_xdsl.dialects.ptx.dot.in_flight import check_in_flight
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import reg
-from tileas_xdsl.target.isa.tables.tensor_cores import (
+from tileas_xdsl.target.isa.tables.matrix.tensor_cores import (
     TMEM_COLUMNS,
     TMEM_MAX_REGISTERS,
     TMEM_REGISTERS,

@@ -25,7 +25,7 @@ from tileas_xdsl.dialects.ptx.checks import (
     check_words,
 )
 from tileas_xdsl.dialects.ptx.emission import Writer
-from tileas_xdsl.target.isa.tables.tensor_cores import (
+from tileas_xdsl.target.isa.tables.matrix.tensor_cores import (
     COLLECTORS,
     TENSOR_KINDS,
     TMEM_COPIES,

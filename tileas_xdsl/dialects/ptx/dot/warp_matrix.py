@@ -30,7 +30,7 @@ from tileas_xdsl.dialects.ptx.checks import (
 )
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import reg
-from tileas_xdsl.target.isa.tables.memory import (
+from tileas_xdsl.target.isa.tables.memory.keywords import (
     MATRIX_LOADS,
     MATRIX_LOADS_BLACKWELL,
     MATRIX_STORES_BLACKWELL,

@@ -40,7 +40,7 @@ from tileas_xdsl.dialects.ptx.checks import (
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import reg
 from tileas_xdsl.target.isa.kinds import BITS, MEMORY_KINDS
-from tileas_xdsl.target.isa.tables.memory import (
+from tileas_xdsl.target.isa.tables.memory.keywords import (
     ACCESS_TYPES,
     EVICTIONS,
     LOAD_CACHES,

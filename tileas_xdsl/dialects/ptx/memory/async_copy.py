@@ -14,7 +14,7 @@ from tileas_xdsl.dialects.ptx.base import REG, GuardedOp, PtxOp, Value, address
 from tileas_xdsl.dialects.ptx.checks import check_address, check_predicate, check_word, check_words
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.target.isa.tables.asynchronous import COPY_SIZES
-from tileas_xdsl.target.isa.tables.memory import PREFETCHES
+from tileas_xdsl.target.isa.tables.memory.keywords import PREFETCHES
 
 
 @irdl_op_definition

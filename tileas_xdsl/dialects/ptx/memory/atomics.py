@@ -49,7 +49,7 @@ from tileas_xdsl.target.isa.tables.asynchronous import (
     LITERAL_FIELDS,
     TENSORMAP_FIELDS,
 )
-from tileas_xdsl.target.isa.tables.memory import (
+from tileas_xdsl.target.isa.tables.memory.keywords import (
     ATOMIC_SEMANTICS,
     ATOMIC_SPACES,
     ATOMIC_VECTORS,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from tileas_xdsl.target.features import Feature
 from tileas_xdsl.target.isa.forms import form
 from tileas_xdsl.target.isa.requirements import since
-from tileas_xdsl.target.isa.tables.integer import BITS, INTEGERS
+from tileas_xdsl.target.isa.tables.arithmetic.integer import BITS, INTEGERS
 
 MOVED = (*BITS, *INTEGERS, "f32", "f64")
 WINDOWS = ("const", "global", "local", "shared", "shared::cta", "shared::cluster", "param")

@@ -25,7 +25,7 @@ from tileas_xdsl.interpreters.ptx import PtxError
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
 from tileas_xdsl.layout.tables import table
 from tileas_xdsl.target.errors import TargetError
-from tileas_xdsl.target.isa.tables.tensor_cores import TENSOR_KINDS
+from tileas_xdsl.target.isa.tables.matrix.tensor_cores import TENSOR_KINDS
 from tileas_xdsl.target.mma.block_scales import (
     ATOM_BYTES,
     ATOM_ROWS,

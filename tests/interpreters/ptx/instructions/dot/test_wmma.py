@@ -5,7 +5,7 @@ import pytest
 from interpreters.ptx.harness import execute, pointers
 from support.matrix_kernels import DTYPES, group, matrix
 
-from tileas_xdsl.target.isa.tables.tensor_cores import WMMA, WMMA_RESULTS
+from tileas_xdsl.target.isa.tables.matrix.tensor_cores import WMMA, WMMA_RESULTS
 
 RNG = np.random.default_rng(5)
 FORMS = [

@@ -45,7 +45,7 @@ from tileas_xdsl.interpreters.ptx.instructions.dot.warp_matrix import (
 from tileas_xdsl.interpreters.ptx.instructions.memory.load_store import memory_modifiers
 from tileas_xdsl.interpreters.ptx.memory.generic_access import Group, Space, groups, load, store
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES, UNSIGNED
-from tileas_xdsl.target.isa.tables.tensor_cores import WMMA, WMMA_RESULTS
+from tileas_xdsl.target.isa.tables.matrix.tensor_cores import WMMA, WMMA_RESULTS
 from tileas_xdsl.target.mma.register_layouts import REGISTER_LAYOUTS
 
 Part = Literal["a", "b", "c"]

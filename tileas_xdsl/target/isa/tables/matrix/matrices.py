@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from tileas_xdsl.target.features import Feature
 from tileas_xdsl.target.isa.forms import InstructionForm, form
 from tileas_xdsl.target.isa.requirements import HOPPER, Requirement, since
-from tileas_xdsl.target.isa.tables.tensor_cores import (
+from tileas_xdsl.target.isa.tables.matrix.tensor_cores import (
     MMA,
     WGMMA_COLUMNS,
     WGMMA_INTEGER_COLUMNS,

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from tileas_xdsl.target.features import Feature
 from tileas_xdsl.target.isa.forms import InstructionForm, form
 from tileas_xdsl.target.isa.requirements import Requirement, since
-from tileas_xdsl.target.isa.tables.memory import SCOPES
+from tileas_xdsl.target.isa.tables.memory.keywords import SCOPES
 
 Forms = Iterator[InstructionForm]
 

@@ -10,7 +10,7 @@ from itertools import product
 
 from tileas_xdsl.target.isa.forms import InstructionForm, form
 from tileas_xdsl.target.isa.requirements import BLACKWELL, since
-from tileas_xdsl.target.isa.tables.tensor_cores import (
+from tileas_xdsl.target.isa.tables.matrix.tensor_cores import (
     TENSOR_KINDS,
     TMEM_COPIES,
     TMEM_MAX_REGISTERS,

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from tileas_xdsl.target.features import Feature
 from tileas_xdsl.target.isa.forms import InstructionForm, form
 from tileas_xdsl.target.isa.requirements import ANYWHERE, Requirement, since
-from tileas_xdsl.target.isa.tables.memory import (
+from tileas_xdsl.target.isa.tables.memory.keywords import (
     ATOMIC_VECTORS,
     ATOMICS,
     LOAD_CACHES,

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from tileas_xdsl.target.features import Feature
 from tileas_xdsl.target.isa.forms import InstructionForm, form
 from tileas_xdsl.target.isa.requirements import ANYWHERE, Requirement, since
-from tileas_xdsl.target.isa.tables.floating import ROUNDINGS
+from tileas_xdsl.target.isa.tables.arithmetic.floating import ROUNDINGS
 
 TO_INTEGERS = ("rni", "rzi", "rmi", "rpi")
 """Roundings of floats to integral values."""
