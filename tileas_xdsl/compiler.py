@@ -38,7 +38,7 @@ from tileas_xdsl.dialects.ptx.structure.control import EntryOp
 from tileas_xdsl.dialects.target_attribute import module_target, set_target
 from tileas_xdsl.frontend.inputs import load_tile_ir, parse_input
 from tileas_xdsl.frontend.signature import Parameter
-from tileas_xdsl.frontend.tilelang.source import is_tilelang
+from tileas_xdsl.frontend.tilelang.traced.source import is_tilelang
 from tileas_xdsl.installed import registered_context
 from tileas_xdsl.levels import BUFFERS, BUFFERS_BY_TILES, Level, level_of, remaining
 from tileas_xdsl.pass_execution import make_pass
@@ -110,7 +110,7 @@ def compile(
         target = target or _only_target(arguments, signature)
         module = _module(source, ctx)
     elif is_tilelang(source):
-        from tileas_xdsl.frontend.tilelang.tracing import tilelang_module
+        from tileas_xdsl.frontend.tilelang.traced.tracing import tilelang_module
 
         module = tilelang_module(source, arguments, target=target or DEFAULT_TARGET)
     else:

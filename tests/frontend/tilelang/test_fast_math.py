@@ -1,7 +1,7 @@
 """Fast mathematics as flags of operations on floats."""
 
 from tests.support.ir import parse
-from tileas_xdsl.frontend.tilelang.fast_math import FAST, allow_fast_math
+from tileas_xdsl.frontend.tilelang.operations.fast_math import FAST, allow_fast_math
 
 
 def test_operations_on_floats_are_flagged() -> None:

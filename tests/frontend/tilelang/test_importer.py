@@ -14,7 +14,7 @@ import tileas_xdsl as tileas
 from tileas_xdsl.compiler import CompiledKernel
 from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.frontend.tilelang.importer import module_of
-from tileas_xdsl.frontend.tilelang.source import imports_tilelang
+from tileas_xdsl.frontend.tilelang.traced.source import imports_tilelang
 
 RECORDED = Path(__file__).parent / "recorded"
 RNG = np.random.default_rng(26)

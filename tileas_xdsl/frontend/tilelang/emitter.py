@@ -24,8 +24,8 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.dialects.element_bits import bits_of
-from tileas_xdsl.frontend.tilelang.graph import Node, SourceLine
 from tileas_xdsl.frontend.tilelang.refusals import refusal
+from tileas_xdsl.frontend.tilelang.traced.graph import Node, SourceLine
 
 OpT = TypeVar("OpT", bound=Operation)
 

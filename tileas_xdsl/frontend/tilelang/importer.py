@@ -31,19 +31,19 @@ from xdsl.ir import Attribute, Block, SSAValue
 
 from tileas_xdsl.dialects.tl.buffers import AllocFragmentOp, AllocLocalOp, AllocSharedOp
 from tileas_xdsl.dialects.tl.kernel import KernelOp
-from tileas_xdsl.frontend.tilelang.graph import Node, read_graph
-from tileas_xdsl.frontend.tilelang.launches import Launch, launches
-from tileas_xdsl.frontend.tilelang.loop_kinds import is_parallel
 from tileas_xdsl.frontend.tilelang.memory import element_access
 from tileas_xdsl.frontend.tilelang.memory.local_buffers import written_by_iterations
 from tileas_xdsl.frontend.tilelang.memory.strides import strides_of
-from tileas_xdsl.frontend.tilelang.reducers import read_reducers
+from tileas_xdsl.frontend.tilelang.operations.reducers import read_reducers
 from tileas_xdsl.frontend.tilelang.scalars import arithmetic, calls
 from tileas_xdsl.frontend.tilelang.scalars.conversions import resized
 from tileas_xdsl.frontend.tilelang.scalars.element_types import scalar_type
 from tileas_xdsl.frontend.tilelang.scope import ExpressionHandler, Scope
 from tileas_xdsl.frontend.tilelang.statements import statement, walk
-from tileas_xdsl.frontend.tilelang.thread_programs import ThreadProgram
+from tileas_xdsl.frontend.tilelang.threads.thread_programs import ThreadProgram
+from tileas_xdsl.frontend.tilelang.traced.graph import Node, read_graph
+from tileas_xdsl.frontend.tilelang.traced.launches import Launch, launches
+from tileas_xdsl.frontend.tilelang.traced.loop_kinds import is_parallel
 from tileas_xdsl.layout.integers import ceil_div
 
 _EXPRESSIONS: dict[str, ExpressionHandler] = {

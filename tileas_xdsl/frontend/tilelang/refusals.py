@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.report import Location, Severity, diagnostic
-from tileas_xdsl.frontend.tilelang.graph import SourceLine
+from tileas_xdsl.frontend.tilelang.traced.graph import SourceLine
 
 _BY_HAND = "synchronisation follows from the copies and products of T.Pipelined"
 _ONE_KIND = "`tl` says what a block does, not what one of its threads or warps does"

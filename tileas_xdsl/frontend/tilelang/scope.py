@@ -11,12 +11,12 @@ from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, i1
 from xdsl.ir import Attribute, Block, SSAValue
 
 from tileas_xdsl.frontend.tilelang.emitter import INDEX, Emitter
-from tileas_xdsl.frontend.tilelang.graph import Node
 from tileas_xdsl.frontend.tilelang.memory.views import view_of
 from tileas_xdsl.frontend.tilelang.scalars.conversions import resized
 from tileas_xdsl.frontend.tilelang.scalars.element_types import BOOLEAN, is_unsigned, memory_type
 from tileas_xdsl.frontend.tilelang.scalars.value_types import literal_type, natural_type
-from tileas_xdsl.frontend.tilelang.thread_programs import ThreadProgram
+from tileas_xdsl.frontend.tilelang.threads.thread_programs import ThreadProgram
+from tileas_xdsl.frontend.tilelang.traced.graph import Node
 
 
 @dataclass

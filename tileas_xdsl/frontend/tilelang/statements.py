@@ -22,19 +22,19 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tileas_xdsl.dialects.tl.enums import Space
 from tileas_xdsl.dialects.tl.loops import ParallelOp, PipelinedOp, SerialOp
-from tileas_xdsl.frontend.tilelang import tile_operations
-from tileas_xdsl.frontend.tilelang.graph import Node
-from tileas_xdsl.frontend.tilelang.loop_kinds import BOUND, PARALLEL, VECTORIZED, is_parallel
 from tileas_xdsl.frontend.tilelang.memory.element_access import store_at
 from tileas_xdsl.frontend.tilelang.memory.local_buffers import check_private
 from tileas_xdsl.frontend.tilelang.memory.memory_spaces import space_of
 from tileas_xdsl.frontend.tilelang.memory.readable import written_by
 from tileas_xdsl.frontend.tilelang.memory.regions import for_each
-from tileas_xdsl.frontend.tilelang.names import names_of
-from tileas_xdsl.frontend.tilelang.reducers import COMBINED, reduce_into, reduction_of
+from tileas_xdsl.frontend.tilelang.operations import tile_operations
+from tileas_xdsl.frontend.tilelang.operations.reducers import COMBINED, reduce_into, reduction_of
 from tileas_xdsl.frontend.tilelang.refusals import HINTS
 from tileas_xdsl.frontend.tilelang.scope import Scope
-from tileas_xdsl.frontend.tilelang.thread_loops import all_reduce, by_threads
+from tileas_xdsl.frontend.tilelang.threads.thread_loops import all_reduce, by_threads
+from tileas_xdsl.frontend.tilelang.traced.graph import Node
+from tileas_xdsl.frontend.tilelang.traced.loop_kinds import BOUND, PARALLEL, VECTORIZED, is_parallel
+from tileas_xdsl.frontend.tilelang.traced.names import names_of
 
 StatementHandler: TypeAlias = Callable[[Scope, Node], None]
 

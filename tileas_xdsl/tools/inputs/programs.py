@@ -24,7 +24,7 @@ from tileas_xdsl.frontend.bytecode.layout import LATEST, V13_3, version_named
 from tileas_xdsl.frontend.inputs import load_tile_ir, parse_input
 from tileas_xdsl.frontend.kernel_files import split_reference
 from tileas_xdsl.frontend.signature import ConstantParameter, Parameter, parse_signature
-from tileas_xdsl.frontend.tilelang.source import imports_tilelang
+from tileas_xdsl.frontend.tilelang.traced.source import imports_tilelang
 from tileas_xdsl.installed import registered_context
 from tileas_xdsl.printing import module_text
 from tileas_xdsl.target.arch import DEFAULT_TARGET
@@ -123,7 +123,7 @@ def load_input(
 
 def _of_tilelang(path: str, signature: str | None, target: str | None) -> Program:
     """The module of a kernel of TileLang; `--sig` has the arguments of its factory."""
-    from tileas_xdsl.frontend.tilelang.tracing import (
+    from tileas_xdsl.frontend.tilelang.traced.tracing import (
         MissingTileLangError,
         load_function,
         tilelang_module,

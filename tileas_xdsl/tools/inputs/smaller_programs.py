@@ -52,7 +52,7 @@ def _of_cutile(program: Program, path: str, target: str) -> Variants:
 
 def _of_tilelang(program: Program, path: str, target: str) -> Variants:
     """Of a factory of kernels its arguments."""
-    from tileas_xdsl.frontend.tilelang.tracing import load_function, tilelang_module
+    from tileas_xdsl.frontend.tilelang.traced.tracing import load_function, tilelang_module
 
     function = load_function(path)
 

@@ -23,8 +23,8 @@ from tileas_xdsl.dialects.nv_tileas.enums import (
     MemSemanticAttr,
     RmwMode,
 )
-from tileas_xdsl.transforms.tl_to_tiles.index_forms import IndexForm
 from tileas_xdsl.transforms.tl_to_tiles.raising import INDEX, Raising, check_extents
+from tileas_xdsl.transforms.tl_to_tiles.scalars.index_forms import IndexForm
 
 
 def _zero(array: SSAValue) -> Attribute:

@@ -22,8 +22,8 @@ from tileas_xdsl.dialects.tl.compute import GemmOp, ReduceOp
 from tileas_xdsl.dialects.tl.loops import ParallelOp, PipelinedOp, SerialOp
 from tileas_xdsl.inference.program import AccessKind, Scope
 from tileas_xdsl.transforms.lower_tl.memory_effects import touches
-from tileas_xdsl.transforms.tl_to_tiles.index_forms import IndexForm
 from tileas_xdsl.transforms.tl_to_tiles.raising import Handler, Raising, Variable
+from tileas_xdsl.transforms.tl_to_tiles.scalars.index_forms import IndexForm
 
 
 def counted(state: Raising, op: SerialOp | PipelinedOp) -> None:

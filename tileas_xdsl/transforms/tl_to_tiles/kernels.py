@@ -34,12 +34,12 @@ from tileas_xdsl.transforms.cudatile_to_tileaa.structure.warp_count import warps
 from tileas_xdsl.transforms.lower_tl.memory_effects import touches
 from tileas_xdsl.transforms.tl_parts.buffers import CutError
 from tileas_xdsl.transforms.tl_parts.cutting import in_powers_of_two
-from tileas_xdsl.transforms.tl_to_tiles.affine_maps import ON_SCALARS, applied
 from tileas_xdsl.transforms.tl_to_tiles.block_elements import ELEMENTS
 from tileas_xdsl.transforms.tl_to_tiles.block_order import in_panels
 from tileas_xdsl.transforms.tl_to_tiles.control_flow import CONTROL
-from tileas_xdsl.transforms.tl_to_tiles.iterations import parallel
+from tileas_xdsl.transforms.tl_to_tiles.iterations.parallel_loops import parallel
 from tileas_xdsl.transforms.tl_to_tiles.raising import Handler, NotTilesError, Raising
+from tileas_xdsl.transforms.tl_to_tiles.scalars.affine_maps import ON_SCALARS, applied
 from tileas_xdsl.transforms.tl_to_tiles.whole_buffers import WHOLE
 
 ALIGNMENT = 16

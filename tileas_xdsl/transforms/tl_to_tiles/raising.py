@@ -35,8 +35,8 @@ from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of, tile_of
 from tileas_xdsl.dialects.nv_tileaa.compute import shapes
 from tileas_xdsl.dialects.nv_tileaa.compute.bodies import YieldOp
 from tileas_xdsl.layout.integers import is_power_of_two
-from tileas_xdsl.transforms.tl_to_tiles.index_forms import IndexForms
-from tileas_xdsl.transforms.tl_to_tiles.known_scalars import known_scalar
+from tileas_xdsl.transforms.tl_to_tiles.scalars.index_forms import IndexForms
+from tileas_xdsl.transforms.tl_to_tiles.scalars.known_scalars import known_scalar
 
 OpT = TypeVar("OpT", bound=Operation)
 

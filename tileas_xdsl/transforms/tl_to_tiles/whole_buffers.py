@@ -38,8 +38,8 @@ from tileas_xdsl.dialects.tl.enums import Reduction
 from tileas_xdsl.dialects.tl.moves import CopyOp, FillOp, Side
 from tileas_xdsl.inference.program import Scope
 from tileas_xdsl.transforms.tl_to_tiles import array_tiles
-from tileas_xdsl.transforms.tl_to_tiles.index_forms import IndexForm
 from tileas_xdsl.transforms.tl_to_tiles.raising import Handler, Raising, check_extents
+from tileas_xdsl.transforms.tl_to_tiles.scalars.index_forms import IndexForm
 
 
 def read(state: Raising, buffer: SSAValue) -> SSAValue:

@@ -8,10 +8,10 @@ from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import i1, i8
 from xdsl.ir import SSAValue
 
-from tileas_xdsl.frontend.tilelang.graph import Node
 from tileas_xdsl.frontend.tilelang.memory.local_buffers import check_kept
 from tileas_xdsl.frontend.tilelang.scalars.element_types import BOOLEAN
 from tileas_xdsl.frontend.tilelang.scope import Scope
+from tileas_xdsl.frontend.tilelang.traced.graph import Node
 
 
 def load(scope: Scope, node: Node) -> SSAValue:

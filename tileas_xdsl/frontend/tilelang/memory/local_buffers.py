@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.dialects.tl.enums import Space
-from tileas_xdsl.frontend.tilelang.graph import Node
 from tileas_xdsl.frontend.tilelang.memory.memory_spaces import space_of
-from tileas_xdsl.frontend.tilelang.names import operands
 from tileas_xdsl.frontend.tilelang.scope import Scope
+from tileas_xdsl.frontend.tilelang.traced.graph import Node
+from tileas_xdsl.frontend.tilelang.traced.names import operands
 
 
 def written_by_iterations(scope: Scope, loop: Node) -> set[Node]:

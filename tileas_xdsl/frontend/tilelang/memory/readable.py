@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 
 from tileas_xdsl.dialects.tl.base import shape_of
 from tileas_xdsl.dialects.tl.enums import Space
-from tileas_xdsl.frontend.tilelang.graph import Node
 from tileas_xdsl.frontend.tilelang.memory.memory_spaces import space_of
 from tileas_xdsl.frontend.tilelang.scalars.linear import texts_of
 from tileas_xdsl.frontend.tilelang.scalars.ranges import range_of
 from tileas_xdsl.frontend.tilelang.scope import Scope
+from tileas_xdsl.frontend.tilelang.traced.graph import Node
 
 
 def is_always_readable(scope: Scope, node: Node) -> bool:

@@ -12,10 +12,10 @@ from xdsl.ir import Block, SSAValue
 from tileas_xdsl.dialects.tl.base import element_of, shape_of
 from tileas_xdsl.dialects.tl.enums import Space
 from tileas_xdsl.dialects.tl.loops import ParallelOp, SerialOp
-from tileas_xdsl.frontend.tilelang.graph import Node
 from tileas_xdsl.frontend.tilelang.memory.memory_spaces import space_of
 from tileas_xdsl.frontend.tilelang.scalars.linear import constant_of
 from tileas_xdsl.frontend.tilelang.scope import Scope
+from tileas_xdsl.frontend.tilelang.traced.graph import Node
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from math import prod
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 
-from tileas_xdsl.frontend.tilelang.graph import Node
+from tileas_xdsl.frontend.tilelang.traced.graph import Node
 
 _SAMPLES = ((7, 13), (11, 101), (1009, 17))
 """Multipliers and offsets that give different values to different variables."""

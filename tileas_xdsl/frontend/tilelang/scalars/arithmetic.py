@@ -11,12 +11,12 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from tileas_xdsl.frontend.tilelang.emitter import INDEX
-from tileas_xdsl.frontend.tilelang.graph import Node
 from tileas_xdsl.frontend.tilelang.memory.readable import is_always_readable
 from tileas_xdsl.frontend.tilelang.scalars.branches import branch
 from tileas_xdsl.frontend.tilelang.scalars.conversions import converted
 from tileas_xdsl.frontend.tilelang.scalars.element_types import is_unsigned
 from tileas_xdsl.frontend.tilelang.scope import ExpressionHandler, Scope
+from tileas_xdsl.frontend.tilelang.traced.graph import Node
 
 _ARITHMETIC: Mapping[str, tuple[Any, Any, Any]] = {
     "tirx.Add": (arith.AddfOp, arith.AddiOp, arith.AddiOp),

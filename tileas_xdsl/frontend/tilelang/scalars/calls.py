@@ -12,13 +12,13 @@ from xdsl.dialects.builtin import AnyFloat, IntegerType
 from xdsl.ir import SSAValue
 
 from tileas_xdsl.dialects.element_bits import bits_of
-from tileas_xdsl.frontend.tilelang.fast_math import APPROXIMATE
-from tileas_xdsl.frontend.tilelang.graph import Node
 from tileas_xdsl.frontend.tilelang.memory.readable import is_always_readable
+from tileas_xdsl.frontend.tilelang.operations.fast_math import APPROXIMATE
 from tileas_xdsl.frontend.tilelang.refusals import HINTS
 from tileas_xdsl.frontend.tilelang.scalars.arithmetic import pick
 from tileas_xdsl.frontend.tilelang.scalars.branches import branch
 from tileas_xdsl.frontend.tilelang.scope import Scope
+from tileas_xdsl.frontend.tilelang.traced.graph import Node
 
 CallHandler: TypeAlias = Callable[[Scope, Node], SSAValue]
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-from tileas_xdsl.frontend.tilelang.graph import Node
+from tileas_xdsl.frontend.tilelang.traced.graph import Node
 
 Sum: TypeAlias = Counter[str]
 """Coefficients by the text of an expression; the constant stands at `""`."""

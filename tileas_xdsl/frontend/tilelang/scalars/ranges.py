@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from itertools import product
 from typing import TypeAlias
 
-from tileas_xdsl.frontend.tilelang.graph import Node
+from tileas_xdsl.frontend.tilelang.traced.graph import Node
 
 Range: TypeAlias = tuple[int, int]
 

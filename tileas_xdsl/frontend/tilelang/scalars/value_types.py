@@ -12,8 +12,8 @@ from typing import TypeAlias
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute
 
-from tileas_xdsl.frontend.tilelang.graph import Node
 from tileas_xdsl.frontend.tilelang.scalars.element_types import BOOLEAN, scalar_type
+from tileas_xdsl.frontend.tilelang.traced.graph import Node
 
 TypeOf: TypeAlias = Callable[[Node], Attribute]
 """The type of the value of a variable."""

@@ -12,8 +12,8 @@ from xdsl.ir import SSAValue
 from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileaa.compute import shapes
-from tileas_xdsl.transforms.tl_to_tiles.index_forms import IndexForm
 from tileas_xdsl.transforms.tl_to_tiles.raising import INDEX, Raising, check_extents
+from tileas_xdsl.transforms.tl_to_tiles.scalars.index_forms import IndexForm
 
 
 @dataclass(frozen=True)

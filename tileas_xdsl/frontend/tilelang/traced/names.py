@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tileas_xdsl.frontend.tilelang.graph import Node
+from tileas_xdsl.frontend.tilelang.traced.graph import Node
 
 _FIELDS = (
     *("a", "b", "value", "condition", "true_value", "false_value", "min", "extent"),

@@ -11,9 +11,9 @@ from xdsl.dialects.builtin import ModuleOp
 from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.report import Location, Severity, diagnostic
 from tileas_xdsl.frontend.kernel_files import find_name, run_file, split_reference
-from tileas_xdsl.frontend.tilelang.fast_math import allow_fast_math
 from tileas_xdsl.frontend.tilelang.importer import module_of
-from tileas_xdsl.frontend.tilelang.source import is_tilelang
+from tileas_xdsl.frontend.tilelang.operations.fast_math import allow_fast_math
+from tileas_xdsl.frontend.tilelang.traced.source import is_tilelang
 
 FAST_MATH = "tl.enable_fast_math"
 """The pass configuration that compiles with `nvcc --use_fast_math`."""

@@ -12,13 +12,13 @@ from xdsl.ir import Block
 from tileas_xdsl.dialects.tl.buffers import AllocFragmentOp
 from tileas_xdsl.dialects.tl.compute import ReduceOp
 from tileas_xdsl.dialects.tl.loops import ParallelOp
-from tileas_xdsl.frontend.tilelang.graph import Node
 from tileas_xdsl.frontend.tilelang.memory.element_access import store_at
 from tileas_xdsl.frontend.tilelang.memory.readable import written_by
-from tileas_xdsl.frontend.tilelang.names import operands
 from tileas_xdsl.frontend.tilelang.scope import Scope
-from tileas_xdsl.frontend.tilelang.thread_programs import HEADERS, all_reduce_of
-from tileas_xdsl.frontend.tilelang.thread_roles import roles
+from tileas_xdsl.frontend.tilelang.threads.thread_programs import HEADERS, all_reduce_of
+from tileas_xdsl.frontend.tilelang.threads.thread_roles import roles
+from tileas_xdsl.frontend.tilelang.traced.graph import Node
+from tileas_xdsl.frontend.tilelang.traced.names import operands
 
 Handler = Callable[[Scope, Node], None]
 

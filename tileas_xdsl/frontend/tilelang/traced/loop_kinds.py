@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tileas_xdsl.frontend.tilelang.graph import Node
+from tileas_xdsl.frontend.tilelang.traced.graph import Node
 
 PARALLEL, VECTORIZED, BOUND = 1, 2, 4
 """0 is serial, 3 unrolled."""

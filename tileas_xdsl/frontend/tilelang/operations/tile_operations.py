@@ -25,13 +25,13 @@ from tileas_xdsl.dialects.tl.compute import AtomicAddOp, CumSumOp, GemmOp, Reduc
 from tileas_xdsl.dialects.tl.elements import is_convertible
 from tileas_xdsl.dialects.tl.enums import Space
 from tileas_xdsl.dialects.tl.moves import CopyOp, FillOp
-from tileas_xdsl.frontend.tilelang.graph import Node
-from tileas_xdsl.frontend.tilelang.im2col import im2col
 from tileas_xdsl.frontend.tilelang.memory.element_access import load_at, store_at
 from tileas_xdsl.frontend.tilelang.memory.regions import BufferRegion, for_each, region_of
+from tileas_xdsl.frontend.tilelang.operations.im2col import im2col
 from tileas_xdsl.frontend.tilelang.scalars.conversions import converted
 from tileas_xdsl.frontend.tilelang.scalars.element_types import scalar_type
 from tileas_xdsl.frontend.tilelang.scope import Scope
+from tileas_xdsl.frontend.tilelang.traced.graph import Node
 
 TileHandler: TypeAlias = Callable[[Scope, Node], None]
 

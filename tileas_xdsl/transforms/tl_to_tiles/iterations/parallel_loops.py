@@ -24,10 +24,8 @@ from tileas_xdsl.dialects.nv_tileaa.base import element_of
 from tileas_xdsl.dialects.tl.buffers import AllocLocalOp
 from tileas_xdsl.dialects.tl.compute import AtomicAddOp
 from tileas_xdsl.dialects.tl.loops import ParallelOp, SerialOp
-from tileas_xdsl.transforms.tl_to_tiles.affine_maps import ON_TILES, applied
-from tileas_xdsl.transforms.tl_to_tiles.index_forms import ORDERS, IndexForm
-from tileas_xdsl.transforms.tl_to_tiles.iteration_accesses import atomic_add, load, store
-from tileas_xdsl.transforms.tl_to_tiles.iteration_values import (
+from tileas_xdsl.transforms.tl_to_tiles.iterations.accesses import atomic_add, load, store
+from tileas_xdsl.transforms.tl_to_tiles.iterations.values import (
     Condition,
     Iterations,
     both,
@@ -35,6 +33,8 @@ from tileas_xdsl.transforms.tl_to_tiles.iteration_values import (
     negated,
 )
 from tileas_xdsl.transforms.tl_to_tiles.raising import Raising
+from tileas_xdsl.transforms.tl_to_tiles.scalars.affine_maps import ON_TILES, applied
+from tileas_xdsl.transforms.tl_to_tiles.scalars.index_forms import ORDERS, IndexForm
 
 LIMIT = 1 << 31
 """Indices of tiles have 32 bits."""

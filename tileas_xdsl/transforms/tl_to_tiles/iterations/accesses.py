@@ -23,10 +23,10 @@ from tileas_xdsl.dialects.tl.buffers import storage_of
 from tileas_xdsl.dialects.tl.compute import AtomicAddOp
 from tileas_xdsl.inference.program import Scope
 from tileas_xdsl.transforms.tl_to_tiles import array_tiles, block_elements
-from tileas_xdsl.transforms.tl_to_tiles.index_forms import IndexForm
-from tileas_xdsl.transforms.tl_to_tiles.iteration_values import Iterations, choose, where
+from tileas_xdsl.transforms.tl_to_tiles.iterations.store_bounds import bounded_array
+from tileas_xdsl.transforms.tl_to_tiles.iterations.values import Iterations, choose, where
 from tileas_xdsl.transforms.tl_to_tiles.raising import INDEX
-from tileas_xdsl.transforms.tl_to_tiles.store_bounds import bounded_array
+from tileas_xdsl.transforms.tl_to_tiles.scalars.index_forms import IndexForm
 
 
 def load(work: Iterations, op: memref.LoadOp) -> None:

@@ -25,8 +25,8 @@ from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.dialects.nv_tileaa.base import as_array, shape_of
 from tileas_xdsl.dialects.nv_tileaa.memory.views import array_type, strides_of
 from tileas_xdsl.transforms.tl_to_tiles.array_tiles import code
-from tileas_xdsl.transforms.tl_to_tiles.index_forms import ORDERS, IndexForm
-from tileas_xdsl.transforms.tl_to_tiles.iteration_values import Condition, Iterations, negated
+from tileas_xdsl.transforms.tl_to_tiles.iterations.values import Condition, Iterations, negated
+from tileas_xdsl.transforms.tl_to_tiles.scalars.index_forms import ORDERS, IndexForm
 
 _OPPOSITES = {"lt": "ge", "le": "gt", "gt": "le", "ge": "lt"}
 

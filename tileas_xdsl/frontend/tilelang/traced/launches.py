@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tileas_xdsl.frontend.tilelang.graph import Node
+from tileas_xdsl.frontend.tilelang.traced.graph import Node
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from tileas_xdsl.dialects.tl.base import shape_of
-from tileas_xdsl.frontend.tilelang.graph import Node
 from tileas_xdsl.frontend.tilelang.memory.element_access import load_at, store_at
 from tileas_xdsl.frontend.tilelang.memory.regions import for_each, region_of
 from tileas_xdsl.frontend.tilelang.scope import Scope
+from tileas_xdsl.frontend.tilelang.traced.graph import Node
 
 
 def im2col(scope: Scope, node: Node) -> None:

@@ -20,8 +20,8 @@ from dataclasses import dataclass, field
 
 from xdsl.ir import SSAValue
 
-from tileas_xdsl.frontend.tilelang.graph import Node
-from tileas_xdsl.frontend.tilelang.names import names_of, operands
+from tileas_xdsl.frontend.tilelang.traced.graph import Node
+from tileas_xdsl.frontend.tilelang.traced.names import names_of, operands
 
 _PRIVATE = ("local", "local.var")
 

@@ -21,9 +21,9 @@ from tileas_xdsl.dialects.tl.base import shape_of
 from tileas_xdsl.dialects.tl.buffers import AllocFragmentOp
 from tileas_xdsl.dialects.tl.compute import ReduceOp
 from tileas_xdsl.dialects.tl.loops import ParallelOp
-from tileas_xdsl.frontend.tilelang.graph import Node
 from tileas_xdsl.frontend.tilelang.scalars.linear import texts_of
 from tileas_xdsl.frontend.tilelang.scope import Scope
+from tileas_xdsl.frontend.tilelang.traced.graph import Node
 
 COMBINED = {"tirx.Add": "sum", "tirx.Max": "max", "tirx.Min": "min"}
 """The reductions that binary operations make."""

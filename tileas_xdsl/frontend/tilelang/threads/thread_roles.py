@@ -18,11 +18,11 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
-from tileas_xdsl.frontend.tilelang.graph import Node
-from tileas_xdsl.frontend.tilelang.loop_kinds import is_parallel
-from tileas_xdsl.frontend.tilelang.names import operands
 from tileas_xdsl.frontend.tilelang.scalars.ranges import range_of
-from tileas_xdsl.frontend.tilelang.thread_programs import OF_THREADS, ThreadProgram
+from tileas_xdsl.frontend.tilelang.threads.thread_programs import OF_THREADS, ThreadProgram
+from tileas_xdsl.frontend.tilelang.traced.graph import Node
+from tileas_xdsl.frontend.tilelang.traced.loop_kinds import is_parallel
+from tileas_xdsl.frontend.tilelang.traced.names import operands
 
 _COMPARISONS: Mapping[str, Callable[[int, int], bool]] = {
     "tirx.LT": operator.lt,

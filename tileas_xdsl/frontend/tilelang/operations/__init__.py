@@ -1,0 +1,1 @@
+"""What a traced program calls: tile operations, reducers, im2col, fast mathematics."""

@@ -1,0 +1,1 @@
+"""Scalars of the block: indices as affine forms, affine maps, known numbers."""
