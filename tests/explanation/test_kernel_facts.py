@@ -63,6 +63,25 @@ def test_units_share_the_cycles_of_an_iteration(loop: LoopFacts) -> None:
     assert places == [("tma load 0", loads[0]), ("tma load 1", loads[1]), ("dot 2", loads[2])]
 
 
+def test_a_loop_that_is_not_pipelined_waits_for_each_result() -> None:
+    """A tile of 128x128 sums in 8 warps leaves a second block no registers for a producer."""
+    kernel = load_kernel(f"{SOURCE}:matmul").replace_hints(occupancy=2)
+    (loop,) = kernel_facts(compile(kernel, signature=SIGNATURE)).loops
+    assert loop.cycles is not None
+    assert loop.cycles >= sum(one.latency for one in loop.operations)
+    tensor_core = next(one for one in loop.units if one.unit == "tensor_core")
+    assert tensor_core.share == pytest.approx(tensor_core.cycles / loop.cycles)
+    assert loop.bound == "latency"
+
+
+def test_sums_of_bytes_are_added_by_lanes() -> None:
+    """wgmma adds products of `e4m3` in fewer bits: they are waited for, and added in f32."""
+    signature = SIGNATURE.replace("a: f16", "a: e4m3").replace("b: f16", "b: e4m3")
+    (loop,) = kernel_facts(compile(load_kernel(f"{SOURCE}:matmul"), signature=signature)).loops
+    cycles = {one.unit: one.cycles for one in loop.units}
+    assert cycles["issue"] >= 128 * 128 / 128
+
+
 def test_what_is_stored_behind_the_loop_is_counted_once(facts: KernelFacts) -> None:
     assert facts.outside is not None
     assert (facts.outside.bytes_read, facts.outside.bytes_written) == (0, 128 * 128 * 2)

@@ -249,6 +249,8 @@ def test_doctor_finds_the_ptxas_of_the_compiler(monkeypatch) -> None:
 
 def test_help_and_version() -> None:
     assert "layout" in run("--help").stdout
+    assert "...\n" not in run("--help").stdout.partition("Commands:")[2]  # No summary is cut.
+    assert "...\n" not in run("example", "--help").stdout.partition("Commands:")[2]
     assert run("--version").stdout.startswith("tileas 0.")
     assert "shared memory" in run("layout", "--help").stdout
     assert run().exit_code == 2

@@ -80,7 +80,7 @@ def _facts(
     scheduled = schedule_loop(loop, capacity_of(function, loop, target), options)
     if isinstance(scheduled, str):
         return replace(found, not_predicted=scheduled)
-    return _predicted(found, scheduled)
+    return _predicted(found, scheduled, is_serial=is_serial)
 
 
 def _is_in(reason: Reason, loop: Operation) -> bool:
@@ -88,8 +88,8 @@ def _is_in(reason: Reason, loop: Operation) -> bool:
     return any(location_of(op) == reason.location for op in loop.walk())
 
 
-def _predicted(found: LoopFacts, one: Scheduled) -> LoopFacts:
-    timing = loop_timing(one)
+def _predicted(found: LoopFacts, one: Scheduled, *, is_serial: bool) -> LoopFacts:
+    timing = _one_after_another(one) if is_serial else loop_timing(one)
     units = _units(timing)
     bound = units[0].unit if units and units[0].share >= BUSY else LATENCY
     return replace(
@@ -100,6 +100,13 @@ def _predicted(found: LoopFacts, one: Scheduled) -> LoopFacts:
         operations=tuple(_operations(one)),
         registers=one.demand,
     )
+
+
+def _one_after_another(one: Scheduled) -> LoopTiming:
+    """Return the times of a loop that begins nothing before the result of what is before it."""
+    timing, cycles = loop_timing(one), max(one.solution.ii, 1)
+    load = {unit: used * timing.per_iteration / cycles for unit, used in timing.load.items()}
+    return replace(timing, per_iteration=cycles, load=load)
 
 
 def _units(timing: LoopTiming) -> tuple[UnitUse, ...]:

@@ -87,8 +87,8 @@ class TileasOptMain(xDSLOptMain):
             "--pass-pipeline",
             default="",
             metavar="PASSES",
-            help="the name of a pipeline, or passes separated by commas: "
-            f"{', '.join(self.available_passes)}",
+            help="the name of a pipeline, or passes separated by commas; 'tileas pipelines' and "
+            "'tileas passes --all' list both",
         )
         ours.add_argument(
             "-t",

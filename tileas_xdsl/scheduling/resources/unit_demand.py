@@ -34,11 +34,13 @@ from tileas_xdsl.target.costs.instruction_counts import InstructionCount, instru
 from tileas_xdsl.target.costs.latencies import Latencies
 from tileas_xdsl.target.costs.units import Unit
 from tileas_xdsl.target.mma.matrix_units import MATRIX_UNITS
+from tileas_xdsl.threads.dot.dot_wgmma import PROMOTED_REGISTERS
 
 HALF = 0.5
 """The part of a tile's elements for which a thread computes what depends on a column alone."""
 
 WORD_BITS = 32
+WARPGROUP_THREADS = 128
 
 ISSUE_OF_PRODUCT = 4
 """Instructions of a warp for one matrix instruction: itself, descriptors, fence, commit.
@@ -132,7 +134,20 @@ def _dot(node: MacroOperation, latencies: Latencies, replicas: int) -> UnitDeman
     busy = max(compute, shared)
     issue = ISSUE_OF_PRODUCT * count
     units = {Unit.TENSOR_CORE: busy, Unit.SHARED_MEMORY: shared, Unit.ISSUE: issue}
+    if isinstance(op, DotOp) and op.promote is not None:
+        return _promoted(units, rows * n, latencies)
     return UnitDemand(units, issue, busy + latencies.drain, busy)
+
+
+def _promoted(units: Mapping[Unit, int], sums: int, latencies: Latencies) -> UnitDemand:
+    """A product of which some columns at a time are waited for, and added to the sums by lanes.
+
+    d = wgmma(a, b[:, :128]); wait; c[:, :128] += d; ...
+    """
+    parts = ceil_div(sums, WARPGROUP_THREADS * PROMOTED_REGISTERS)
+    adds = ceil_div(sums, latencies.lanes)
+    lane = units[Unit.TENSOR_CORE] + parts * latencies.drain + alone(adds, latencies)
+    return UnitDemand({**units, Unit.ISSUE: units[Unit.ISSUE] + adds}, lane, lane, lane)
 
 
 def _instructions(rows: int, k: int, height: int, depth: int) -> int:

@@ -143,7 +143,15 @@ CompilableInput = Annotated[
     typer.Argument(
         metavar="INPUT",
         callback=_compilable_file,
-        help="An .mlir or .tileirbc file with a kernel, or FILE.py:NAME, a kernel of cuTile.",
+        help=(
+            "An .mlir or .tileirbc file with a kernel, or FILE.py:NAME, one of cuTile or TileLang."
+        ),
+    ),
+]
+CuTileInput = Annotated[
+    str,
+    typer.Argument(
+        metavar="INPUT", callback=_compilable_file, help="FILE.py:NAME, a kernel of cuTile."
     ),
 ]
 RunnableInput = Annotated[
@@ -165,7 +173,7 @@ SignatureOption = Annotated[
         callback=_signature,
         help="The types of the parameters of a cuTile kernel: 'A: f16[?, ?%8], n: i32, tile=64'. "
         "? is any extent, ?%8 a multiple of 8; arrays are packed, unless strides follow a "
-        "semicolon.",
+        "semicolon. Of a TileLang kernel the arguments of its factory: 'M=1024, N=1024'.",
     ),
 ]
 BytecodeVersionOption = Annotated[

@@ -85,7 +85,7 @@ def explain(
         ),
     ] = None,
 ) -> None:
-    """Explain what bounds a kernel, what it uses, and why it is as it is.
+    """Explain what bounds a kernel, what it uses, and why.
 
     For each loop the unit that bounds it and the slack of the others, its roofline, and why loads
     are not done by TMA or not pipelined; what limits the blocks on a multiprocessor; bank conflicts

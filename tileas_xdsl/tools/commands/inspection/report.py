@@ -33,7 +33,7 @@ def report(
     grid: OptionalGridOption = None,
     arg: ArgOption = [],  # noqa: B006
 ) -> None:
-    """Write one page that shows a kernel whole: what it is compiled to, and why it is as it is.
+    """Write a page that shows a kernel whole, on every level.
 
     Its source and every level of IR side by side, with the lines that belong together; what each
     pass changed; layouts as pictures; the schedules of loops; shared memory.  With --grid and --arg

@@ -28,9 +28,9 @@ def serve(
         int, typer.Option(min=0, max=65535, help="The port on this machine; 0 is any free one.")
     ] = 8000,
 ) -> None:
-    """Serve the page of `tileas report` on this machine, and make it anew when a file is saved.
+    """Serve the page of `tileas report`, anew at each save.
 
-    A browser that shows it reloads it by itself.  Interrupt ends it.
+    A browser on this machine that shows it reloads it by itself.  Interrupt ends it.
     """
     from threading import Event, Thread
 

@@ -116,7 +116,7 @@ NEEDS = (
 
 
 def doctor() -> None:
-    """Report what is installed, what is missing, and how to install it.
+    """Report what is installed, and how to install what is missing.
 
     Exit code 1 if something is missing that every command needs.
     """

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tileas_xdsl.examples import Example
 
 example = typer.Typer(
-    help="List, show and copy the kernels and notebooks that come with the package.",
+    help="List, show and copy example kernels and notebooks.",
     no_args_is_help=True,
 )
 
@@ -57,7 +57,10 @@ def show(
 def copy(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to put them.")] = Path(),
 ) -> None:
-    """Copy all examples, as the folders kernels and notebooks, to change and to run them."""
+    """Copy all examples, to change and to run them.
+
+    They become the folders kernels and notebooks of DIR, by default the current one.
+    """
     from tileas_xdsl.examples import NoExamplesError, copy_to
 
     try:

@@ -51,7 +51,10 @@ def _summary(documented: object) -> str:
 
 
 def pipelines() -> None:
-    """List the named pipelines, each as a -p string that xdsl-opt accepts."""
+    """List the named pipelines, each with its passes.
+
+    They are written as xdsl-opt and tileas-opt take them behind -p.
+    """
     from tileas_xdsl.pipelines import PIPELINES
 
     rows = [(p.name, p.spec, p.summary) for p in PIPELINES.values()]
@@ -73,7 +76,7 @@ def diagnostics(
         typer.Option("--unemitted", help="Only published messages nothing emits, and the reason."),
     ] = False,
 ) -> None:
-    """List the catalogue of verbatim messages: id, text, emitter and condition.
+    """List the messages: id, text, emitter and condition.
 
     Outer blanks and newlines are written as escapes.
     """
@@ -103,7 +106,10 @@ def diagnostics(
 
 
 def dialects() -> None:
-    """Count what there is: operations, types and attributes of each dialect, and messages."""
+    """Count the operations, types and attributes of dialects.
+
+    The last line counts the messages of the catalogue.
+    """
     from xdsl.ir import TypeAttribute
 
     from tileas_xdsl.diagnostics.catalogue import catalogue, emitted_ids

@@ -115,7 +115,7 @@ def check(
     jobs: JobsOption = 1,
     executor: ExecutorOption = None,
 ) -> None:
-    """Run a kernel on this CPU and report everything that is wrong with it.
+    """Run a kernel on this CPU and report what is wrong with it.
 
     Races, deadlocks, missing fences, wrong phases and byte counts, accesses out of bounds: each
     kind and instruction is reported once, over all blocks and orders.  Notes are worth a look and

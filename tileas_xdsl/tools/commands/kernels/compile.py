@@ -100,7 +100,9 @@ def compile(
         ),
     ] = None,
 ) -> None:
-    """Compile a kernel for a GPU, or all kernels of a module, from whichever level it is on.
+    """Compile a kernel to PTX or machine code.
+
+    It may be on any level; without --kernel all kernels of a module are compiled.
 
     What is not lowered is an error at the operation, and nothing is written.  With ptxas (the extra
     'ptxas') cubins can be written, and products that ptxas serialises are errors,

@@ -12,8 +12,8 @@ import typer
 from tileas_xdsl.tools.console import fail
 from tileas_xdsl.tools.inputs.kernel_options import (
     ArgOption,
-    CompilableInput,
     CompileTargetOption,
+    CuTileInput,
     SignatureOption,
     parse_specs,
 )
@@ -34,7 +34,7 @@ def _space(texts: list[str]) -> list[str]:
 
 
 def tune(
-    input_file: CompilableInput,
+    input_file: CuTileInput,
     sig: SignatureOption,
     space: Annotated[
         list[str],
@@ -62,10 +62,10 @@ def tune(
             help="What compiles: processes[:COUNT], serial, or dask://HOST:PORT, a cluster.",
         ),
     ] = None,
-    anew: Annotated[bool, typer.Option("--anew", help="Do not take a result of before.")] = False,
+    anew: Annotated[bool, typer.Option("--anew", help="Do not take a cached result.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Find the constants of a cuTile kernel that make a launch fast.
+    """Find the constants that make a cuTile kernel fast.
 
     Every combination of the space is predicted by the timing model, the best are compiled, and on a
     GPU they are measured; without one the prediction decides.  Only their shapes count of arrays:

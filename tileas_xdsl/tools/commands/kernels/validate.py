@@ -58,7 +58,9 @@ def validate(
     jobs: JobsOption = 1,
     executor: ExecutorOption = None,
 ) -> None:
-    """Run a kernel before and after each pass, and name the first pass that changes a result.
+    """Name the first pass that changes what a kernel computes.
+
+    The kernel runs on this CPU before and after each pass, and its results are compared.
 
     Without passes it runs on every level, and must compute the same on each: Tile IR by its own
     meaning, tiles on the interpreter, PTX on the emulator. With them, tiles that were made of Tile
