@@ -27,6 +27,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
 
+from tileas_xdsl.diagnostics.rewriting import apply_patterns
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp
 from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
@@ -41,6 +42,7 @@ from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.target.features import Feature
 from tileas_xdsl.transforms.choose_tma.accumulator_stores import store_by_tma, stores_accumulator
 from tileas_xdsl.transforms.choose_tma.computed_operands import is_made_into_operand
+from tileas_xdsl.transforms.choose_tma.exchanged_operands import ExchangeOperands
 from tileas_xdsl.transforms.choose_tma.legality import (
     load_problem,
     rows_problem,
@@ -53,6 +55,11 @@ from tileas_xdsl.transforms.choose_tma.row_gathers import (
 )
 from tileas_xdsl.transforms.choose_tma.store_chains import Written, chained_stores, is_ordered
 from tileas_xdsl.transforms.extension import apply_added, sweep
+from tileas_xdsl.transforms.normalize_dot_operands.permutations import (
+    CarryUnpermuted,
+    FoldPermutations,
+)
+from tileas_xdsl.transforms.normalize_dot_operands.register_operands import OperandAInRegisters
 from tileas_xdsl.transforms.tma_to_async.global_arrays import array_of
 
 NOT_BY_TMA = "nv_tileas.not_by_tma"
@@ -148,6 +155,14 @@ class UpdateByTma(RewritePattern):
 PATTERNS: tuple[RewritePattern, ...] = (LoadByTma(), StoreByTma(), UpdateByTma())
 """The patterns of `tileas-choose-tma`."""
 
+OPERAND_PATTERNS: tuple[RewritePattern, ...] = (
+    ExchangeOperands(),
+    OperandAInRegisters(),
+    CarryUnpermuted(),
+    FoldPermutations(),
+)
+"""What is computed of loads by TMA is an operand in registers, where a product takes one there."""
+
 ROW_PATTERNS: tuple[RewritePattern, ...] = (GatherByTma(), ScatterByTma())
 """Those for targets with gather4 and scatter4."""
 
@@ -179,7 +194,9 @@ class TileasChooseTma(ModulePass):
     Leaves: those loads with an atom of TMA, `allow_tma` and a result in shared memory, and without
     the conversions; those stores as loops over pieces of their columns that shared memory has room
     for, those that tokens order among themselves too.  Where TMA cannot do one it stays, with the
-    reason as an attribute.
+    reason as an attribute.  What threads compute of tiles that TMA loads, for a product of wgmma,
+    stays in registers as A; a computed B makes it the product of the transposes
+    (`exchanged_operands.py`).
 
     Idempotent; it has no diagnostics and never stops a pipeline.
     """
@@ -191,6 +208,8 @@ class TileasChooseTma(ModulePass):
         target = module_target(op, None)
         rows = ROW_PATTERNS if Feature.TILE_GATHER in target.features else ()
         sweep(op, (*PATTERNS, *rows))
+        if apply_patterns(op, OPERAND_PATTERNS):
+            apply_patterns(op, OPERAND_PATTERNS, dce=True)
 
 
 def _is_legal(op: LoadOp | StoreOp | TiledLoadOp | Written, problem: str | None) -> bool:

@@ -24,8 +24,8 @@ from typing import TypeVar
 
 from xdsl.context import Context
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, TensorType, bf16, f16, i1
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, TensorType, i1
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     PatternRewriter,
@@ -34,22 +34,19 @@ from xdsl.pattern_rewriter import (
 )
 from xdsl.rewriter import InsertPoint
 
-from tileas_xdsl.analysis.layouts.layout_flow import LayoutRole, layout_role, may_be_storage
-from tileas_xdsl.analysis.layouts.tile_groups import taken_in_place
+from tileas_xdsl.analysis.layouts.layout_flow import may_be_storage
 from tileas_xdsl.diagnostics.rewriting import apply_patterns
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp, strides_of
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
-from tileas_xdsl.dialects.nv_tileas.attributes import atom_of, mma_instruction
+from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
-from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, GenerateOp, ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.transposed import transposed_encoding
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
-from tileas_xdsl.target.mma.warp_tiles import warpgroup_grid
-from tileas_xdsl.threads.pipeline.warp_allocation import GROUP
 from tileas_xdsl.threads.smem.byte_transpose import has_whole_blocks
 from tileas_xdsl.threads.smem.smem_layout import reads_mn_major
 from tileas_xdsl.transforms.extension import with_added
@@ -60,8 +57,8 @@ from tileas_xdsl.transforms.normalize_dot_operands.permutations import (
     ViewBeforePermutation,
     transposed_source,
 )
+from tileas_xdsl.transforms.normalize_dot_operands.register_operands import OperandAInRegisters
 from tileas_xdsl.transforms.tileaa_to_tileas.memory import permuted_array
-from tileas_xdsl.transforms.tileaa_to_tileas.products import kernel_warps
 from tileas_xdsl.transforms.tileaa_to_tileas.rules import Insert, generated
 from tileas_xdsl.transforms.tileaa_to_tileas.shapes import taken
 
@@ -188,57 +185,6 @@ class TransposeInSharedMemory(RewritePattern):
             return
         view = _transposed_view(source, Insert(rewriter.insert))
         rewriter.replace(op, ConvertLayoutOp(view, op.result.type))
-
-
-class OperandAInRegisters(RewritePattern):
-    """Keep A in registers, if it is computed element-wise from an accumulator of wgmma."""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: DotOp, rewriter: PatternRewriter) -> None:
-        stored = op.a.owner
-        if not isinstance(stored, ConvertLayoutOp) or stored.result.type.encoding != _SHARED:
-            return
-        element = element_of(op.a.type)
-        if (
-            mma_instruction(op.atom) != "wgmma"
-            or element not in REGISTER_ELEMENTS
-            or not _has_whole_rows(op)
-            or not _is_from_accumulator(stored.source)
-        ):
-            return
-        op.operands[0] = stored.source
-        rewriter.notify_op_modified(op)
-
-
-REGISTER_ELEMENTS = (f16, bf16)
-"""Element types of A whose register fragment is that of an accumulator (PTX ISA, wgmma)."""
-
-
-def _has_whole_rows(op: DotOp) -> bool:
-    """Whether warpgroups share the rows of a product alone: each has the rows of A it reads."""
-    return warpgroup_grid(shape_of(op.a.type)[-2], kernel_warps(op) // GROUP)[1] == 1
-
-
-def _is_from_accumulator(tile: SSAValue) -> bool:
-    """Whether a tile is computed elementwise from an accumulator of wgmma."""
-    pending, seen = [tile], {tile}
-    while pending:
-        op = pending.pop().owner
-        if isinstance(op, DotOp) and mma_instruction(op.atom) == "wgmma":
-            return True
-        new = [value for value in _element_wise_sources(op) if value not in seen]
-        seen.update(new)
-        pending += new
-    return False
-
-
-def _element_wise_sources(op: Operation | Block) -> Sequence[SSAValue]:
-    """Return the operands whose elements a tile is computed from at equal coordinates."""
-    if isinstance(op, GenerateOp):
-        return taken_in_place(op)
-    if isinstance(op, Operation) and layout_role(op) is LayoutRole.ELEMENTWISE:
-        return op.operands
-    return ()
 
 
 class HoistLoopInvariantOperand(RewritePattern):

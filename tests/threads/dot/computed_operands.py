@@ -29,7 +29,7 @@ def shifted_a(w, b, c, tm: Size, tn: Size, tk: Size):
         x = ct.load(w, (i, k), (tm, tk), padding_mode=ZERO)
         y = ct.load(b, (k, j), (tk, tn), padding_mode=ZERO)
         acc = ct.mma(ct.astype(x, ct.float16) - 8, y, acc)
-    ct.store(c, (i, j), acc)
+    ct.store(c, (i, j), acc.astype(c.dtype))
 
 
 @ct.kernel
@@ -41,7 +41,7 @@ def transposed_b(a, w, c, tm: Size, tn: Size, tk: Size):
         x = ct.load(a, (i, k), (tm, tk), padding_mode=ZERO)
         y = ct.load(w, (j, k), (tn, tk), padding_mode=ZERO)
         acc = ct.mma(x, ct.transpose(ct.astype(y, ct.float16) - 8), acc)
-    ct.store(c, (i, j), acc)
+    ct.store(c, (i, j), acc.astype(c.dtype))
 
 
 @ct.kernel

@@ -1,7 +1,10 @@
 # pyright: basic
-"""Products whose operands are computed in registers: they go to shared memory behind the work."""
+"""Products whose operands are computed in registers: A stays there, others go to shared memory."""
 
 from __future__ import annotations
+
+import re
+from typing import Literal
 
 import ml_dtypes
 import numpy as np
@@ -35,7 +38,16 @@ def exact(array: np.ndarray) -> np.ndarray:
     return array.astype(np.float64)
 
 
-def check(kernel, inputs, constants, expected, target: str, *, tolerance=1e-2, grid=1) -> None:
+def check(
+    kernel,
+    inputs,
+    constants,
+    expected,
+    target: str,
+    *,
+    tolerance=1e-2,
+    grid: int | tuple[int, int] = 1,
+) -> None:
     """Emulate a kernel with its findings; its last argument is what it computes."""
     out = np.full(expected.shape, np.nan, np.float32)
     compiled = tileas.compile(kernel, *inputs, out, *constants, target=target)
@@ -76,6 +88,29 @@ def test_weights_of_short_rows_are_loaded_by_16_bytes() -> None:
 def test_weights_are_b_transposed(target: str) -> None:
     a, w = halves(64, 64), weights(64, 64)
     check(kernels.transposed_b, (a, w), (64, 64, 32), exact(a) @ (exact(w) - 8).T, target)
+
+
+@pytest.mark.parametrize("is_b", [False, True])
+def test_operands_computed_of_stages_stay_in_registers(*, is_b: bool) -> None:
+    """A in registers; for a computed B the product of the transposes, stored transposed back."""
+    if is_b:
+        kernel, a, b = kernels.transposed_b, halves(72, 80), weights(104, 80)
+        expected = exact(a) @ (exact(b) - 8).T
+    else:
+        kernel, a, b = kernels.shifted_a, weights(104, 80), halves(80, 72)
+        expected = (exact(a) - 8) @ exact(b)
+    out, tiles = np.full(expected.shape, np.nan, np.float16), (128, 128, 32)
+    compiled = tileas.compile(kernel, a, b, out, *tiles, target="sm_90a")
+    assert "st.shared" not in compiled.ptx
+    assert ("x4.trans" in "".join(re.findall("stmatrix.*", compiled.ptx))) is is_b
+    grid = tuple(-(-n // 128) for n in expected.shape)
+    orders: tuple[Literal["lazy", "random"], ...] = ("lazy", "random")
+    for order in orders:
+        found = compiled.emulate(a, b, out, *tiles, grid=grid, order=order)
+        assert [str(finding) for finding in found.findings] == []
+        np.testing.assert_allclose(found.arrays[2], expected, rtol=1e-3, atol=0.5)
+    tile_by_tile = compiled.simulate(a, b, out, *tiles, grid=grid).arrays[2]
+    np.testing.assert_allclose(tile_by_tile, expected, rtol=1e-3, atol=0.5)
 
 
 @TARGETS

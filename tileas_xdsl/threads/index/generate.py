@@ -42,7 +42,7 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     held_as,
 )
 from tileas_xdsl.threads.codegen.pointer_ops import advance
-from tileas_xdsl.threads.convert.element_conversion import CARRIERS
+from tileas_xdsl.threads.convert.element_conversion import CARRIERS, map_elements
 from tileas_xdsl.threads.convert.register_conversion import carried
 from tileas_xdsl.threads.index.generate_body import Choice, GenerateBody, Path, Step
 from tileas_xdsl.threads.index.per_thread_tables import (
@@ -249,6 +249,8 @@ class Generation:
             return [self.e.scalar(value) for value in op.results]
         if _is_lifted(op):
             return [self._on_vectors(op)]
+        if _converts_elements(op):
+            return [map_elements(self.e, found[vectors[0]], type(op), held_as(op.results[0].type))]
         return self._one_by_one(op, vectors)
 
     def _compared_once(self, op: arith.CmpiOp) -> SSAValue | None:
@@ -445,6 +447,11 @@ def _is_lifted(op: Operation) -> bool:
     """Whether an operation works on vectors as it does on scalars."""
     known: Any = (*arith.Arith.operations, *math.Math.operations)
     return type(op) in known and len(op.results) == 1 and not isinstance(op, ONE_BY_ONE)
+
+
+def _converts_elements(op: Operation) -> bool:
+    """Whether an operation makes a float of each integer, or the other way round."""
+    return isinstance(op, arith.SIToFPOp | arith.UIToFPOp) and op.input.type != i1
 
 
 def scratch_element(

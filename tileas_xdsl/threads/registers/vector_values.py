@@ -135,7 +135,15 @@ def _are_words(values: Sequence[SSAValue]) -> bool:
 
 
 def _joined_bytes(e: ThreadBuilder, values: Sequence[SSAValue], type_: Attribute) -> SSAValue:
-    """Join 8-bit elements by packing them into 32-bit words: no register is one byte wide."""
+    """Join 8-bit elements by packing them into 32-bit words: no register is one byte wide.
+
+    Pairs of bytes, as 16-bit accesses load them, are halves of words.
+    """
+    if len(values) % 2 == 0 and all(length(v) == 2 for v in values):
+        pair = VectorType(IntegerType(2 * BYTE), [1])
+        halves = [e.insert(vector.BitcastOp(v, pair)).result for v in values]
+        joint = e.insert(MakeFragmentOp(halves)).result
+        return e.insert(vector.BitcastOp(joint, VectorType(type_, [2 * len(values)]))).result
     singles = [element(e, v, k) for v in values for k in range(length(v))]
     per_word = min(len(singles), 4)
     words = [

@@ -34,10 +34,14 @@ from tileas_xdsl.threads.smem.table_driven_copy import read_by_table, write_by_t
 UNIT_BITS = 128
 """What a swizzle moves as a whole."""
 
+MATRIX_BITS = 16
+"""The elements of ldmatrix, which fills fragments of wgmma four registers at once."""
+
 
 def read_shared(e: ThreadBuilder, tile: SharedTile, layout: RegisterLayout) -> RegisterTile:
     """Load a tile from shared memory into registers."""
-    if not has_closed_form(layout) or not tile.layout.is_by_row:
+    is_matrices = tile.layout.bits == MATRIX_BITS and is_accumulator(layout)
+    if is_matrices or not has_closed_form(layout) or not tile.layout.is_by_row:
         return read_by_table(e, tile, layout)
 
     def load(chunk: AccessChunk) -> SSAValue:

@@ -90,14 +90,18 @@ def widen(low: Lowering, value: SSAValue, form: Form) -> SSAValue:
 
 def _widen_bytes(low: Lowering, value: SSAValue, form: Form) -> SSAValue:
     """Convert pairs of bytes to pairs of f16, then to f32; a single byte is the low of a pair."""
-    pairs = low.emit(ptx.SplitOp(value, "b16")) if form.kind == "b32" else value
-    halves = low.emit(ptx.CvtOp(pairs, "f16x2", f"{form.element}x2", rounding="rn"))
-    singles = low.emit(ptx.SplitOp(halves, "b16"))
+    singles = low.emit(ptx.SplitOp(halves_of_bytes(low, value, form), "b16"))
     wide = low.emit(ptx.CvtOp(singles, "f32", "f16"))
     if form.packed:
         return wide
     lower = [low.emit(ptx.ExtractOp(wide, k)) for k in range(0, count_of(wide), 2)]
     return lower[0] if len(lower) == 1 else low.emit(ptx.PackOp(lower))
+
+
+def halves_of_bytes(low: Lowering, value: SSAValue, form: Form) -> SSAValue:
+    """Convert pairs of bytes to pairs of f16, exactly."""
+    pairs = low.emit(ptx.SplitOp(value, "b16")) if form.kind == "b32" else value
+    return low.emit(ptx.CvtOp(pairs, "f16x2", f"{form.element}x2", rounding="rn"))
 
 
 def narrow(low: Lowering, value: SSAValue, form: Form, rounding: str = NEAREST) -> SSAValue:

@@ -16,9 +16,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from xdsl.dialects import vector
+from xdsl.dialects import arith, vector
 from xdsl.ir import Operation, SSAValue
 
+from tileas_xdsl.backend.ptx.lowering.arithmetic.conversions import FromInteger, floats_of_packed
 from tileas_xdsl.backend.ptx.lowering.arithmetic.integers import select_predicate
 from tileas_xdsl.backend.ptx.lowering.convert import gather, spread
 from tileas_xdsl.backend.ptx.lowering.forms import Form
@@ -183,6 +184,9 @@ def _select(op: cute.SelectFragmentOp, low: Lowering) -> None:
 def _map(op: cute.MapFragmentOp, low: Lowering) -> None:
     """Lower the body once, on tuples of registers."""
     block = op.body.block
+    if (packed := _converted_packed(op, low)) is not None:
+        low.define(op.outputs[0], packed)
+        return
     for argument, value in zip(block.args, op.inputs, strict=True):
         low.define(argument, spread(low, low.value(value), low.form(value)))
     *inner, last = block.ops
@@ -190,6 +194,16 @@ def _map(op: cute.MapFragmentOp, low: Lowering) -> None:
     low.op, low.location = op, op.location
     for result, value in zip(op.outputs, last.operands, strict=True):
         low.define(result, gather(low, low.value(value), low.form(result)))
+
+
+def _converted_packed(op: cute.MapFragmentOp, low: Lowering) -> SSAValue | None:
+    """Return what a map gives that converts packed integers to packed floats, if that is faster."""
+    first = op.body.block.first_op
+    if not isinstance(first, FromInteger) or not isinstance(first.next_op, cute.YieldFragmentOp):
+        return None
+    source, result = low.form(op.inputs[0]), low.form(op.outputs[0])
+    sign = "s" if isinstance(first, arith.SIToFPOp) else "u"
+    return floats_of_packed(low, low.value(op.inputs[0]), source, result, sign)
 
 
 HANDLERS: Mapping[type[Operation], Handler] = {

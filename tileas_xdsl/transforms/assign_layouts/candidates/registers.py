@@ -6,10 +6,12 @@ layout. `_options` lists the layouts worth comparing; the first rule that applie
 1. A layout that a type or a `convert_layout` of the group states is the only option.
 2. The accumulator of an MMA: the fragment layout of wgmma or mma.sync (PTX ISA, "Matrix
    Fragments"), or a column slice of one.
+   A permutation of such accumulators has them in the same registers.
 3. Tiles that are read from tensor memory: one layout for each shape of `tcgen05.ld`.
-4. Operand A that is loaded for a dot: the fragment that ldmatrix writes.
-5. Row vectors reduced from an accumulator: the layout of its rows.
-6. Everything else: blocked layouts, each thread with contiguous chunks of 16 bytes and less.
+4. Operand A that wgmma reads from registers: the fragment, which ldmatrix loads from a stage.
+5. Operand A that is loaded for a dot: the fragment that ldmatrix writes.
+6. Row vectors reduced from an accumulator: the layout of its rows.
+7. Everything else: blocked layouts, each thread with contiguous chunks of 16 bytes and less.
 
 Example: a `tensor<64x64xf16>` that four warps load from global memory and nothing else
 constrains gets, first, chunks of eight elements (16 bytes, `ld.global.v4.b32`). Whether rows are
@@ -45,7 +47,11 @@ from tileas_xdsl.dialects.nv_tileas.memory.tiled import (
     TiledAtomicRmwOp,
     TiledLoadBase,
 )
-from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ExpandDimsOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import (
+    ConvertLayoutOp,
+    ExpandDimsOp,
+    GenerateOp,
+)
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.errors import LayoutError
@@ -95,8 +101,13 @@ from tileas_xdsl.transforms.assign_layouts.candidates.thread_access import (
     row_steps,
     store_steps,
 )
+from tileas_xdsl.transforms.assign_layouts.candidates.wgmma_fragments import (
+    fragments,
+    has_accumulators,
+)
 from tileas_xdsl.transforms.assign_layouts.request import Assignment
 from tileas_xdsl.transforms.assign_layouts.spaces.space_requirements import MEMORY_ACCESSES
+from tileas_xdsl.transforms.normalize_dot_operands.permutations import permuted
 
 FAMILIES: Mapping[type[Attribute], Family] = {
     BlockedEncoding: Family.BLOCKED,
@@ -135,14 +146,22 @@ def _operations(a: Assignment, group: TileGroup) -> Sequence[tuple[Operation, Su
     found: dict[Operation, SubAxis] = {}
     for value in group.values:
         owner = value.owner
-        if isinstance(owner, _MAKERS) or (
-            isinstance(owner, ExpandDimsOp) and is_column_of_rows(a, owner)
-        ):
+        if isinstance(owner, Operation) and _makes_tile(a, owner):
             found.setdefault(owner, _axis(owner))
         for use in value.uses:
             if isinstance(use.operation, _READERS):
                 found.setdefault(use.operation, _axis(use.operation))
     return list(found.items())
+
+
+def _makes_tile(a: Assignment, op: Operation) -> bool:
+    """Whether an operation decides about the layout of its result."""
+    if isinstance(op, ExpandDimsOp):
+        return is_column_of_rows(a, op)
+    if isinstance(op, GenerateOp):
+        permutation = permuted(op.result)
+        return permutation is not None and has_accumulators(a, permutation.source)
+    return isinstance(op, _MAKERS)
 
 
 _MAKERS = (
@@ -165,9 +184,9 @@ def _options(a: Assignment, group: TileGroup, agent: Agent) -> Sequence[Option]:
     accumulator = _accumulators_of_threads(group, agent) or _accumulators(a, group, agent)
     if accumulator is not None:
         return [_option(accumulator, Family.DOT_OPERAND)]
-    if loads := tensor_loads(a, group, agent.groups):
-        options = [(_option(layout, Family.LINEAR), move) for move, layout in loads]
-        return [replace(option, move=move) for option, move in options]
+    fixed = [_option(layout, family) for layout, family in fragments(a, group, agent)]
+    if fixed := fixed or _tensor_loads(a, group, agent):
+        return fixed
     if any(extent == DYNAMIC_INDEX or extent & (extent - 1) for extent in group.shape):
         return []
     if _is_only_loaded(group) and (operand := _operand_a(group, agent)) is not None:
@@ -231,11 +250,20 @@ def _accumulators(a: Assignment, group: TileGroup, agent: Agent) -> RegisterLayo
         op = value.owner
         if isinstance(op, DotOp | AsyncDotOp) and mma_instruction(op.atom) == "wgmma":
             return accumulator_layout(rows, columns, agent.groups)
-        if isinstance(op, ExtractSliceOp) and _has_accumulators(a, op.source):
+        if isinstance(op, ExtractSliceOp) and has_accumulators(a, op.source):
             whole = placed_tile(op.source.type)
             if whole is not None and whole.get_shape()[0] == rows:
                 return accumulator_layout(rows, columns, agent.groups)
     return None
+
+
+def _tensor_loads(a: Assignment, group: TileGroup, agent: Agent) -> Sequence[Option]:
+    """The layouts that instructions load from tensor memory."""
+    options = [
+        (_option(layout, Family.LINEAR), move)
+        for move, layout in tensor_loads(a, group, agent.groups)
+    ]
+    return [replace(option, move=move) for option, move in options]
 
 
 def _is_only_loaded(group: TileGroup) -> bool:
@@ -254,11 +282,6 @@ def _operand_a(group: TileGroup, agent: Agent) -> Layout | None:
     if len(group.shape) != 2 or bits not in (8, 16, 32):
         return None
     return operand_layout(*group.shape, bits, agent.warps)
-
-
-def _has_accumulators(a: Assignment, value: SSAValue) -> bool:
-    choice = a.choice(value)
-    return choice is not None and choice.family is Family.DOT_OPERAND
 
 
 def _single_row_layouts(

@@ -11,6 +11,7 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.ir_queries import enclosing
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
+from tileas_xdsl.layout.registers.permuted_dimensions import permuted_dimensions
 from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import Lowered, RegisterTile, Scalar, Splat, held_as
 from tileas_xdsl.threads.convert.register_conversion import carried
@@ -20,20 +21,35 @@ from tileas_xdsl.threads.index.generate import (
     scratch_element,
     splat_scalar,
 )
+from tileas_xdsl.threads.registers.layout_from_encoding import encoded_layout
 from tileas_xdsl.threads.registers.register_tile import common_layout, in_registers
 from tileas_xdsl.threads.registers.vector_split import vectors_of
-from tileas_xdsl.threads.registers.vector_values import element
+from tileas_xdsl.threads.registers.vector_values import element, one_vector, tile_of_vector
 from tileas_xdsl.threads.smem.scratch_buffer import spilled
+from tileas_xdsl.transforms.normalize_dot_operands.permutations import permuted
 
 
 def generate(e: ThreadBuilder, op: GenerateOp) -> Sequence[Lowered]:
     """Lower a tile whose elements the body computes."""
     type_ = op.result.type
+    if (renamed := _renamed(e, op)) is not None:
+        return [renamed]
     models = [*_elementwise_operands(e, op), *_met(e, op)]
     work = Generation(e, op, common_layout(e, op, type_, models))
     work.fetch()
     parts = [work.part(block) for block in range(vectors_of(work.layout).count)]
     return [RegisterTile(work.layout, held_as(type_.element_type), tuple(parts))]
+
+
+def _renamed(e: ThreadBuilder, op: GenerateOp) -> RegisterTile | None:
+    """A tile of permuted dimensions whose elements are in the registers of the one it is of."""
+    found, wanted = permuted(op.result), encoded_layout(e, op, op.result.type)
+    tile = None if found is None else e.values.get(found.source)
+    if found is None or wanted is None or not isinstance(tile, RegisterTile):
+        return None
+    if permuted_dimensions(tile.layout, found.order) != wanted:
+        return None
+    return tile_of_vector(e, wanted, tile.element, one_vector(e, tile))
 
 
 def _elementwise_operands(e: ThreadBuilder, op: GenerateOp) -> Sequence[Lowered]:

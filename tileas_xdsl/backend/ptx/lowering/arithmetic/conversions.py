@@ -24,7 +24,14 @@ from xdsl.dialects import arith, vector
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.backend.ptx.lowering.arithmetic.integers import register_bits
-from tileas_xdsl.backend.ptx.lowering.convert import gather, narrow, spread, widen
+from tileas_xdsl.backend.ptx.lowering.convert import (
+    BYTES,
+    gather,
+    halves_of_bytes,
+    narrow,
+    spread,
+    widen,
+)
 from tileas_xdsl.backend.ptx.lowering.forms import Form
 from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering
 from tileas_xdsl.dialects import ptx
@@ -37,6 +44,9 @@ ToInteger = arith.FPToSIOp | arith.FPToUIOp
 
 def _extend_float(op: arith.ExtFOp, low: Lowering) -> None:
     source, result = low.form(op.input), low.form(op.result)
+    if source.packed and source.element in BYTES and result.element == "f16":
+        low.define(op.result, halves_of_bytes(low, low.value(op.input), source))
+        return
     wide = widen(low, low.value(op.input), source)
     if result.element == "f64":
         wide = low.emit(ptx.CvtOp(wide, "f64", "f32"))
@@ -125,6 +135,32 @@ def _from_integer(op: FromInteger, low: Lowering) -> None:
         low.define(op.result, gather(low, real, result))
         return
     low.define(op.result, narrow(low, _to_odd(low, value, type_, type_), result))
+
+
+def floats_of_packed(
+    low: Lowering, words: SSAValue, source: Form, result: Form, sign: str
+) -> SSAValue | None:
+    """Convert four bytes of each register to two pairs of f16, without conversion instructions.
+
+    A byte `u` below the bits of 1024.0 is 1024 + u, since the last bit of such an f16 counts one.
+    A signed byte with its first bit flipped is the byte plus 128.  None for other forms.
+    (CUTLASS, `numeric_conversion.h`.)
+    """
+    if source.bits != 8 or source.kind != "b32" or result.element != "f16":
+        return None
+    if sign == "s":
+        words = low.emit(ptx.XorOp(words, low.constant(0x80808080), "b32"))
+    offset = low.constant(0x64806480 if sign == "s" else 0x64006400)
+    bias = low.emit(ptx.MovOp(offset, "b32", kind="b32"))
+    high = low.constant(0x64646464)
+    pairs: list[SSAValue] = []
+    for picked in (0x4140, 0x4342):
+        biased = low.emit(ptx.PrmtOp(words, high, low.constant(picked), "b32"))
+        pairs.append(low.emit(ptx.SubOp(biased, bias, "f16x2", rounding="rn")))
+    if source.count == 1:
+        return low.emit(ptx.PackOp(pairs))
+    ordered = [low.emit(ptx.ExtractOp(v, k)) for k in range(source.count) for v in pairs]
+    return low.emit(ptx.PackOp(ordered))
 
 
 def _from_f32(low: Lowering, value: SSAValue, result: Form) -> SSAValue:

@@ -1,0 +1,80 @@
+// `tileas-choose-tma`: what threads compute of tiles that TMA loads is operand A in registers.
+
+// RUN: tileas-opt %s -p tileas-choose-tma --split-input-file | filecheck %s
+// RUN: tileas-opt %s -p tileas-choose-tma,tileas-choose-tma --split-input-file | filecheck %s
+
+// A is computed: it needs no way through shared memory.
+
+func.func @computed_a(%a: !nv_tileaa.ptr<f16, 1>, %b: !nv_tileaa.ptr<f16, 1>, %k: index) -> tensor<64x64xf32> attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %pa = nv_tileaa.assume %a, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<f16, 1>
+  %pb = nv_tileaa.assume %b, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<f16, 1>
+  %ma = nv_tileaa.make_memref %pa, sizes[], strides[] : !nv_tileaa.ptr<f16, 1> -> memref<64x320xf16, strided<[320, 1]>>
+  %mb = nv_tileaa.make_memref %pb, sizes[], strides[] : !nv_tileaa.ptr<f16, 1> -> memref<320x64xf16, strided<[64, 1]>>
+  %va = nv_tileas.view %ma : memref<64x320xf16, strided<[320, 1]>> -> !nv_tileas.tiled_view<64x32xf16, gmem>
+  %vb = nv_tileas.view %mb : memref<320x64xf16, strided<[64, 1]>> -> !nv_tileas.tiled_view<32x64xf16, gmem>
+  %nothing = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum = scf.for %i = %zero to %k step %one iter_args(%acc = %nothing) -> (tensor<64x64xf32>) {
+    %x = nv_tileas.tiled_load %va[%zero, %i] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<64x32xf16, gmem> -> tensor<64x32xf16>
+    %y = nv_tileas.tiled_load %vb[%i, %zero] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<32x64xf16, gmem> -> tensor<32x64xf16>
+    %square = arith.mulf %x, %x : tensor<64x32xf16>
+    %sx = nv_tileas.convert_layout %square : tensor<64x32xf16> -> tensor<64x32xf16, #nv_tileas<space smem>>
+    %sy = nv_tileas.convert_layout %y : tensor<32x64xf16> -> tensor<32x64xf16, #nv_tileas<space smem>>
+    %d = nv_tileas.dot %sx, %sy, %acc {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x32xf16, #nv_tileas<space smem>>, tensor<32x64xf16, #nv_tileas<space smem>>, tensor<64x64xf32> -> tensor<64x64xf32>
+    scf.yield %d : tensor<64x64xf32>
+  }
+  func.return %sum : tensor<64x64xf32>
+}
+
+// CHECK-LABEL: func.func @computed_a
+// CHECK:         %x = nv_tileas.tiled_load {{.*}}tma_load_2d
+// CHECK-NEXT:    %[[READ:.*]] = nv_tileas.convert_layout %x
+// CHECK-NEXT:    %y = nv_tileas.tiled_load {{.*}}tma_load_2d
+// CHECK-NEXT:    %square = arith.mulf %[[READ]], %[[READ]]
+// CHECK-NEXT:    nv_tileas.dot %square, %y, %acc
+
+// -----
+
+// B is computed of rows of 32 elements: the transposes are multiplied, the loop carries the transposed sum, and
+// what is computed of it behind the loop is of the same registers.
+
+func.func @computed_b(%a: !nv_tileaa.ptr<f16, 1>, %b: !nv_tileaa.ptr<f16, 1>, %c: !nv_tileaa.ptr<f16, 1>, %k: index) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %pa = nv_tileaa.assume %a, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<f16, 1>
+  %pb = nv_tileaa.assume %b, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<f16, 1>
+  %pc = nv_tileaa.assume %c, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<f16, 1>
+  %ma = nv_tileaa.make_memref %pa, sizes[], strides[] : !nv_tileaa.ptr<f16, 1> -> memref<32x320xf16, strided<[320, 1]>>
+  %mb = nv_tileaa.make_memref %pb, sizes[], strides[] : !nv_tileaa.ptr<f16, 1> -> memref<64x320xf16, strided<[320, 1]>>
+  %mc = nv_tileaa.make_memref %pc, sizes[], strides[] : !nv_tileaa.ptr<f16, 1> -> memref<32x64xf16, strided<[64, 1]>>
+  %va = nv_tileas.view %ma : memref<32x320xf16, strided<[320, 1]>> -> !nv_tileas.tiled_view<32x32xf16, gmem>
+  %vb = nv_tileas.view %mb : memref<64x320xf16, strided<[320, 1]>> -> !nv_tileas.tiled_view<64x32xf16, gmem>
+  %vc = nv_tileas.view %mc : memref<32x64xf16, strided<[64, 1]>> -> !nv_tileas.tiled_view<32x64xf16, gmem>
+  %nothing = arith.constant dense<0.0> : tensor<32x64xf32>
+  %sum = scf.for %i = %zero to %k step %one iter_args(%acc = %nothing) -> (tensor<32x64xf32>) {
+    %x = nv_tileas.tiled_load %va[%zero, %i] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<32x32xf16, gmem> -> tensor<32x32xf16>
+    %y = nv_tileas.tiled_load %vb[%zero, %i] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<64x32xf16, gmem> -> tensor<64x32xf16>
+    %square = arith.mulf %y, %y : tensor<64x32xf16>
+    %sx = nv_tileas.convert_layout %x : tensor<32x32xf16> -> tensor<32x32xf16, #nv_tileas<space smem>>
+    %sy = nv_tileas.convert_layout %square : tensor<64x32xf16> -> tensor<64x32xf16, #nv_tileas<space smem>>
+    %columns = nv_tileas.view %sy : tensor<64x32xf16, #nv_tileas<space smem>> -> tensor<32x64xf16, #nv_tileas.shared<(32,64),(1,32)>>
+    %d = nv_tileas.dot %sx, %columns, %acc {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<32x32xf16, #nv_tileas<space smem>>, tensor<32x64xf16, #nv_tileas.shared<(32,64),(1,32)>>, tensor<32x64xf32> -> tensor<32x64xf32>
+    scf.yield %d : tensor<32x64xf32>
+  }
+  %half = arith.truncf %sum : tensor<32x64xf32> to tensor<32x64xf16>
+  nv_tileas.tiled_store %half, %vc[%zero, %zero] {atom = #nv_tileas<atom stg>} : tensor<32x64xf16>, !nv_tileas.tiled_view<32x64xf16, gmem>
+  func.return
+}
+
+// CHECK-LABEL: func.func @computed_b
+// CHECK:         %[[SUM:.*]] = scf.for {{.*}} iter_args(%[[ACC:.*]] = %{{.*}}) -> (tensor<64x32xf32>)
+// CHECK:           %x = nv_tileas.tiled_load {{.*}}tma_load_2d
+// CHECK:           %square = arith.mulf
+// CHECK:           %[[B:.*]] = nv_tileas.view %x : {{.*}} -> tensor<32x32xf16, #nv_tileas.shared<(32,32),(1,32)>>
+// CHECK-NEXT:      %[[D:.*]] = nv_tileas.dot %square, %[[B]], %[[ACC]]
+// CHECK-NEXT:      scf.yield %[[D]]
+// CHECK:         %[[BACK:.*]] = nv_tileas.generate : tensor<32x64xf32>
+// CHECK-NEXT:    ^bb0(%[[I:.*]]: index, %[[J:.*]]: index):
+// CHECK-NEXT:      tensor.extract %[[SUM]][%[[J]], %[[I]]]
+// CHECK:         %half = arith.truncf %[[BACK]]

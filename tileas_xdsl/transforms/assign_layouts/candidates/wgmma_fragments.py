@@ -1,0 +1,71 @@
+"""Register layouts that wgmma fixes beside its accumulators: of A, and of permuted accumulators.
+
+%d = dot ...                               accumulators of 128x64 (rule 2 of `registers.py`)
+%t = generate { extract %d[%j, %i] }       64x128 in the same registers
+%y = mulf %x, %x;  dot %y, %b, %c          %y, and %x with it, in fragments of A
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import Operation, SSAValue
+
+from tileas_xdsl.analysis.layouts.tile_groups import TileGroup, placed_tile
+from tileas_xdsl.dialects.nv_tileas.attributes import mma_instruction
+from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
+from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.layout.registers.permuted_dimensions import permuted_dimensions
+from tileas_xdsl.layout.registers.register_layout import RegisterLayout
+from tileas_xdsl.target.mma.warp_tiles import (
+    accumulator_layout,
+    fits_accumulators,
+    has_whole_rows,
+)
+from tileas_xdsl.threads.pipeline.warp_allocation import Agent
+from tileas_xdsl.transforms.assign_layouts.candidates.candidate_lists import Family
+from tileas_xdsl.transforms.assign_layouts.request import Assignment
+from tileas_xdsl.transforms.normalize_dot_operands.permutations import Permuted, permuted
+
+
+def fragments(
+    a: Assignment, group: TileGroup, agent: Agent
+) -> Sequence[tuple[RegisterLayout, Family]]:
+    """The layouts of permuted accumulators, or of A where wgmma reads it from registers."""
+    permutations = [found for value in group.values if (found := permuted(value)) is not None]
+    moved = [one for one in permutations if has_accumulators(a, one.source)]
+    if moved:
+        return [(_moved(a, one, agent), Family.LINEAR) for one in moved]
+    fragment = _fragment_of_a(group, agent)
+    return [] if fragment is None else [(fragment, Family.DOT_OPERAND)]
+
+
+def _moved(a: Assignment, of: Permuted, agent: Agent) -> RegisterLayout:
+    """The layout of permuted accumulators, whose elements stay in their registers."""
+    choice, tile = a.choice(of.source), placed_tile(of.source.type)
+    assert choice is not None
+    assert tile is not None
+    assert isinstance(choice.layout, Layout)
+    sums = RegisterLayout(choice.layout, tuple(tile.get_shape()), agent.threads)
+    return permuted_dimensions(sums, of.order)
+
+
+def _fragment_of_a(group: TileGroup, agent: Agent) -> RegisterLayout | None:
+    """Return the fragment in which wgmma reads a tile of the group as A, where it is all rows."""
+    users = (use.operation for value in group.values for use in value.uses)
+    if not any(_reads_fragment(op, group) for op in users):
+        return None
+    rows, columns = group.shape
+    if not fits_accumulators(rows, columns, agent.groups):
+        return None
+    fragment = accumulator_layout(rows, columns, agent.groups)
+    return fragment if has_whole_rows(fragment) else None
+
+
+def _reads_fragment(op: Operation, group: TileGroup) -> bool:
+    return isinstance(op, DotOp) and op.a in group.values and mma_instruction(op.atom) == "wgmma"
+
+
+def has_accumulators(a: Assignment, value: SSAValue) -> bool:
+    choice = a.choice(value)
+    return choice is not None and choice.family is Family.DOT_OPERAND

@@ -1,0 +1,94 @@
+"""Operand A of wgmma that threads compute from tiles that they have, or read from a stage, as A.
+
+    %x = tiled_load %v {atom = tma_load_2d} : smem              ...
+    %r = convert_layout %x                                      %r = convert_layout %x   // ldmatrix
+    %y = maxnumf %r, %zero                                ->    %y = maxnumf %r, %zero
+    %s = convert_layout %y : smem                               %d = dot %y, %b, %c
+    %d = dot %s, %b, %c
+
+Through shared memory the tile would be stored there, behind one barrier of all warpgroups and in
+front of another, and read once more by the tensor core.  Each warpgroup computes the fragments of
+its own rows instead, and runs at its own pace: one multiplies while another computes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import bf16, f16
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+
+from tileas_xdsl.analysis.layouts.layout_flow import LayoutRole, layout_role
+from tileas_xdsl.analysis.layouts.tile_groups import taken_in_place
+from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
+from tileas_xdsl.dialects.nv_tileas.attributes import mma_instruction
+from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
+from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, GenerateOp, ViewOp
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
+from tileas_xdsl.target.mma.warp_tiles import warpgroup_grid
+from tileas_xdsl.threads.pipeline.warp_allocation import GROUP
+from tileas_xdsl.transforms.tileaa_to_tileas.products import kernel_warps
+
+REGISTER_ELEMENTS = (f16, bf16)
+"""Element types of A whose register fragment is that of an accumulator (PTX ISA, wgmma)."""
+
+
+class OperandAInRegisters(RewritePattern):
+    """Keep A in registers, if it is computed elementwise from accumulators or tiles of stages."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: DotOp, rewriter: PatternRewriter) -> None:
+        stored = op.a.owner
+        if not isinstance(stored, ConvertLayoutOp) or space_of(op.a.type) is not Space.SMEM:
+            return
+        rows, _ = shape_of(op.a.type) or (0, 0)
+        if not in_whole_rows(rows, kernel_warps(op) // GROUP):
+            return
+        if is_computed_fragment(op, stored.source):
+            op.operands[0] = stored.source
+            rewriter.notify_op_modified(op)
+
+
+def in_whole_rows(rows: int, groups: int) -> bool:
+    """Whether warpgroups share the rows of a product alone: each has the rows of A it reads."""
+    return warpgroup_grid(rows, groups)[1] == 1
+
+
+def is_computed_fragment(op: DotOp, tile: SSAValue) -> bool:
+    """Whether wgmma may have a tile as A in registers, where threads compute it.
+
+    It is computed elementwise from an accumulator or a tile of a stage.  What threads load from
+    global memory is not: in fragments they would access four bytes at once.
+    """
+    if mma_instruction(op.atom) != "wgmma" or element_of(tile.type) not in REGISTER_ELEMENTS:
+        return False
+    pending, seen = [tile], {tile}
+    while pending:
+        made = pending.pop().owner
+        if isinstance(made, DotOp) and mma_instruction(made.atom) == "wgmma":
+            return True
+        if isinstance(made, ConvertLayoutOp) and is_of_stage(made.source):
+            return True
+        new = [value for value in _element_wise_sources(made) if value not in seen]
+        seen.update(new)
+        pending += new
+    return False
+
+
+def is_of_stage(tile: SSAValue) -> bool:
+    """Whether TMA loads a tile into shared memory, of which a matrix may be a view."""
+    while isinstance(tile.owner, ViewOp):
+        tile = tile.owner.source
+    return isinstance(tile.owner, TiledLoadOp) and isinstance(tile.owner.atom.data, TmaAtom)
+
+
+def _element_wise_sources(op: Operation | Block) -> Sequence[SSAValue]:
+    """Return the operands whose elements a tile is computed from at equal coordinates."""
+    if isinstance(op, GenerateOp):
+        return taken_in_place(op)
+    if isinstance(op, Operation) and layout_role(op) is LayoutRole.ELEMENTWISE:
+        return op.operands
+    return ()
