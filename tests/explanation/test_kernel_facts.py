@@ -10,10 +10,12 @@ import pytest
 from support.assembling import needs_ptxas
 
 from tileas_xdsl.compiler import compile
+from tileas_xdsl.explanation import resources
 from tileas_xdsl.explanation.facts import KernelFacts, LoopFacts
 from tileas_xdsl.explanation.kernel import kernel_facts
 from tileas_xdsl.explanation.text import explanation
 from tileas_xdsl.frontend.cutile.kernels import load_kernel
+from tileas_xdsl.target.arch import TARGETS
 
 pytest.importorskip("cuda.tile")
 
@@ -129,6 +131,15 @@ def test_a_grid_has_waves_and_a_tail(facts: KernelFacts) -> None:
     assert facts.waves is not None
     assert facts.waves.waves == 1
     assert facts.waves.tail == pytest.approx(8 / 264)
+
+
+def test_places_of_waves_that_stay_empty_are_worth_another_tile(facts: KernelFacts) -> None:
+    """3000^3 in tiles of 128x256."""
+    few = resources.waves((24, 12, 1), 1, TARGETS["sm_90a"])
+    text = explanation(replace(facts, waves=few), ["waves"])
+    assert "288 blocks, 3 waves of 1" in text
+    assert "a loop over tiles in 132 blocks" in text
+    assert "tiles of another size" not in explanation(facts, ["waves"])
 
 
 def test_facts_are_json(facts: KernelFacts) -> None:

@@ -260,6 +260,10 @@ def access_lines(accesses: Sequence[AccessFacts], title: str) -> Iterator[str]:
         )
 
 
+WELL_USED = 0.85
+"""Of the places of all waves; blocks of several waves that use fewer are worth another tile."""
+
+
 def _waves(facts: KernelFacts) -> Iterator[str]:
     one = facts.waves
     if one is None:
@@ -270,6 +274,12 @@ def _waves(facts: KernelFacts) -> Iterator[str]:
         f"{one.multiprocessors} multiprocessors; {100 * one.tail:.0f} % of the last wave is idle, "
         f"{100 * one.efficiency:.0f} % of all places are used"
     )
+    if one.waves > 1 and one.efficiency < WELL_USED:
+        places = one.blocks_together * one.multiprocessors
+        yield (
+            "  tiles of another size may fill the last wave (`tileas tune` ranks them), or a loop "
+            f"over tiles in {places} blocks overlaps the end of one with the begin of the next"
+        )
     if (least := facts.least) is not None:
         yield (
             f"  at least {least.microseconds:.1f} us: the first block keeps {least.unit} busy for "
