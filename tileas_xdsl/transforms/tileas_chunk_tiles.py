@@ -28,6 +28,7 @@ from tileas_xdsl.transforms.chunk_tiles.plan import (
     has_too_many_registers,
     plan_chunks,
     products_in_parts,
+    warps_that_fit,
 )
 from tileas_xdsl.transforms.chunk_tiles.product_loops import multiply_in_loops
 from tileas_xdsl.transforms.chunk_tiles.reduction_phases import plan_phases
@@ -73,6 +74,7 @@ class TileasChunkTiles(ModulePass):
             if len(kernel.body.blocks) != 1:
                 continue
             multiply_in_loops(kernel)
+            _set_warps(kernel, warps_that_fit(kernel), blocks_of(kernel, target))
             _limit_blocks(kernel, blocks_that_fit(kernel, target))
             if not _is_too_large(kernel, target):
                 continue

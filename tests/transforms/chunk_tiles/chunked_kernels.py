@@ -100,3 +100,12 @@ def long_product(a, b, c):
     x = ct.load(a, (0, 0), (64, 128), padding_mode=ct.PaddingMode.ZERO)
     y = ct.load(b, (0, 0), (64, 128), padding_mode=ct.PaddingMode.ZERO)
     ct.store(c, (0, 0), ct.mma(x, ct.transpose(y), ct.full((64, 64), 1, dtype=ct.float32)))
+
+
+@ct.kernel
+def two_products(a, b, c, out):
+    """Two sums of 64x256, both live: 256 registers of each thread of one warpgroup."""
+    lhs, zero = ct.load(a, (0, 0), (64, 32)), ct.zeros((64, 256), ct.float32)
+    first = ct.mma(lhs, ct.load(b, (0, 0), (32, 256)), zero)
+    second = ct.mma(lhs, ct.load(c, (0, 0), (32, 256)), zero)
+    ct.store(out, (0, 0), first * ct.exp(-second * second))

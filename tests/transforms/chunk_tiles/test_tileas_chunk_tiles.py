@@ -126,6 +126,16 @@ def test_scores_and_sums_that_fill_two_warpgroups_are_cut() -> None:
     assert sum(op.name == "scf.for" for op in cut.walk()) == 2
 
 
+def test_two_warpgroups_share_what_one_does_not_hold() -> None:
+    a, *others = (random(*shape, element=np.float16) for shape in ((64, 32), (32, 256), (32, 256)))
+    first, second = (a.astype(np.float32) @ x.astype(np.float32) for x in others)
+    wanted = first * np.exp(-second * second)
+    kernel = check(
+        "two_products", "sm_90a", a, *others, np.full_like(wanted, np.nan), wanted=wanted
+    )
+    assert ".reqntid 384," in kernel.ptx  # Beside a producer.
+
+
 def test_sums_of_256_rows_are_two_accumulators_beside_one_product_of_scores() -> None:
     q, k, v = (random(*shape, element=np.float16) for shape in ((16, 64), (128, 64), (128, 256)))
     wanted = softmax(q.astype(np.float32) @ k.astype(np.float32).T) @ v.astype(np.float32)
