@@ -9,15 +9,15 @@ from typing import Any
 from tileas_xdsl.backend.nvidia_tools import MissingToolError
 from tileas_xdsl.backend.ptxas import EntryFacts
 from tileas_xdsl.compiled_kernel import CompiledKernel
-from tileas_xdsl.explanation.accesses import counted_run, merged
-from tileas_xdsl.explanation.executed_loops import ExecutedCode, executed_code
+from tileas_xdsl.explanation.bounds.accesses import counted_run, merged
+from tileas_xdsl.explanation.bounds.executed_loops import ExecutedCode, executed_code
+from tileas_xdsl.explanation.bounds.loops import loop_facts, outside_of_loops
+from tileas_xdsl.explanation.compilation.layouts import conversions, tile_layouts
+from tileas_xdsl.explanation.compilation.reasons import reasons_in
+from tileas_xdsl.explanation.compilation.register_holders import register_holders
+from tileas_xdsl.explanation.compilation.snapshots import LAID_OUT, PLANNED, UNLAID, Snapshots
 from tileas_xdsl.explanation.facts import KernelFacts, LoopFacts, Occupancy, SharedBuffer
-from tileas_xdsl.explanation.layouts import conversions, tile_layouts
-from tileas_xdsl.explanation.loops import loop_facts, outside_of_loops
-from tileas_xdsl.explanation.reasons import reasons_in
-from tileas_xdsl.explanation.register_holders import register_holders
 from tileas_xdsl.explanation.resources import least_time, occupancy, shared_buffers, waves
-from tileas_xdsl.explanation.snapshots import LAID_OUT, PLANNED, UNLAID, Snapshots
 from tileas_xdsl.levels import level_of
 from tileas_xdsl.target.arch import get_target
 

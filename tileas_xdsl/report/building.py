@@ -16,9 +16,9 @@ from tileas_xdsl.compiler import compile_module, kernel_names
 from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.report import Location
 from tileas_xdsl.dialects.target_attribute import module_target
+from tileas_xdsl.explanation.compilation.snapshots import LAID_OUT, PLANNED, Snapshots
 from tileas_xdsl.explanation.facts import KernelFacts
 from tileas_xdsl.explanation.kernel import kernel_facts
-from tileas_xdsl.explanation.snapshots import LAID_OUT, PLANNED, Snapshots
 from tileas_xdsl.frontend.signature import Parameter
 from tileas_xdsl.report.differences import Hunk, differences
 from tileas_xdsl.report.layouts import LaidOutTile, LayoutCollector, fragments

@@ -18,8 +18,8 @@ from tileas_xdsl.compiler import (
     tile_ir_module,
 )
 from tileas_xdsl.diagnostics.errors import DiagnosticError
-from tileas_xdsl.explanation.reasons import reasons_in
-from tileas_xdsl.explanation.snapshots import PIPELINED, PLANNED, Snapshots
+from tileas_xdsl.explanation.compilation.reasons import reasons_in
+from tileas_xdsl.explanation.compilation.snapshots import PIPELINED, PLANNED, Snapshots
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.target.arch import get_target
 from tileas_xdsl.tuning.prediction.launch_time import Predicted, predicted

@@ -12,7 +12,7 @@ from kernels.cutile.matmul import product_problem
 from tests.transforms.plan_cta import cta_kernels as kernels
 from tileas_xdsl.compiler import compile
 from tileas_xdsl.diagnostics.emission import collecting_diagnostics
-from tileas_xdsl.explanation.reasons import reasons_in
+from tileas_xdsl.explanation.compilation.reasons import reasons_in
 from tileas_xdsl.transforms.tileas_plan_cta import NOT_DIVIDED
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from tileas_xdsl.compiled_kernel import CompiledKernel
 from tileas_xdsl.compiler import compile_module
 from tileas_xdsl.diagnostics.verification.verify import verify_module
-from tileas_xdsl.explanation.variants import ConstantVariants, TextVariants, Variants
+from tileas_xdsl.explanation.refused.variants import ConstantVariants, TextVariants, Variants
 from tileas_xdsl.frontend.kernel_files import split_reference
 from tileas_xdsl.frontend.signature import ConstantParameter, Parameter
 from tileas_xdsl.tools.inputs.programs import Program, program_of

@@ -12,15 +12,15 @@ from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.parsing.pass_specs import UsageError
 from tileas_xdsl.diagnostics.report import Location
 from tileas_xdsl.dialects.target_attribute import module_target
-from tileas_xdsl.explanation.accesses import INSTRUCTIONS, merged
-from tileas_xdsl.explanation.executed_loops import executed_code
+from tileas_xdsl.explanation.bounds.accesses import INSTRUCTIONS, merged
+from tileas_xdsl.explanation.bounds.executed_loops import executed_code
+from tileas_xdsl.explanation.compilation.line_history import LineChange, line_changes, lines_of
+from tileas_xdsl.explanation.compilation.snapshots import Snapshots
 from tileas_xdsl.explanation.facts import KernelFacts
 from tileas_xdsl.explanation.kernel import kernel_facts
-from tileas_xdsl.explanation.line_history import LineChange, line_changes, lines_of
-from tileas_xdsl.explanation.ptx_assembly import ptx_assembly, target_of
-from tileas_xdsl.explanation.ptx_kernels import PtxKernelFacts, ptx_kernel_facts
-from tileas_xdsl.explanation.refusals import Refusal, refusal
-from tileas_xdsl.explanation.snapshots import Snapshots
+from tileas_xdsl.explanation.ptx.assembly import ptx_assembly, target_of
+from tileas_xdsl.explanation.ptx.kernels import PtxKernelFacts, ptx_kernel_facts
+from tileas_xdsl.explanation.refused.refusals import Refusal, refusal
 from tileas_xdsl.interpreters.ptx import LaunchError, PtxError, run
 from tileas_xdsl.interpreters.ptx.launch import pick_kernel
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Kernel, PtxModule

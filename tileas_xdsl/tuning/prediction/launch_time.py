@@ -23,9 +23,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation
 
 from tileas_xdsl.dialects.nv_tileas.pipelines.queries import KernelFacts
+from tileas_xdsl.explanation.bounds.loops import loop_facts, outside_of_loops
+from tileas_xdsl.explanation.bounds.work_counts import LOOPS
 from tileas_xdsl.explanation.facts import LoopFacts, Reason, Roofline
-from tileas_xdsl.explanation.loops import loop_facts, outside_of_loops
-from tileas_xdsl.explanation.work_counts import LOOPS
 from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.costs.latencies import Latencies, latencies

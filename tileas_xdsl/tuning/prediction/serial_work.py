@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from xdsl.ir import Block
 
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, ViewOp
-from tileas_xdsl.explanation.work_counts import own_operations
+from tileas_xdsl.explanation.bounds.work_counts import own_operations
 from tileas_xdsl.scheduling.loops.macro_operations import (
     MacroKind,
     MacroOperation,

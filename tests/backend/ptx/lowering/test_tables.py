@@ -298,7 +298,7 @@ def tensor_products(body):
         scales = [address, address] if scaled else []
         yield made(
             Tcgen05MmaOp,
-            [address, wide, wide, address, predicate, scales, None, None],
+            [address, wide, wide, address, predicate, None, scales, None, None],
             [],
             kind=kind,
             cta_group=1,
@@ -307,7 +307,7 @@ def tensor_products(body):
     # ptxas takes a scale of D for i8 too, which PTX ISA does not have.
     for kind, flag in product(TENSOR_KINDS, ("weights", "scale_d")):
         if (kind, flag) != ("i8", "scale_d"):
-            operands = [address, wide, wide, address, predicate, [], None, None]
+            operands = [address, wide, wide, address, predicate, None, [], None, None]
             words = {"kind": kind, "cta_group": 1, flag: True if flag == "weights" else 1}
             yield made(Tcgen05MmaOp, operands, [], **words)
 

@@ -138,7 +138,7 @@ def explain(
 
 def _explain_ptx(request: Request, *, json: bool) -> None:
     """Print what a PTX text says of its kernels."""
-    from tileas_xdsl.explanation.ptx_kernels import ptx_explanation
+    from tileas_xdsl.explanation.ptx.kernels import ptx_explanation
     from tileas_xdsl.tools.pages.explaining import explained_ptx
 
     found = explained_ptx(request)
@@ -152,7 +152,7 @@ def _explain_ptx(request: Request, *, json: bool) -> None:
 
 def _explain(program: Program, request: Request, show: Sequence[str], *, json: bool) -> None:
     """Print the facts of all kernels; those of a refused one on stderr, and exit."""
-    from tileas_xdsl.explanation.refusal_text import refusal_text
+    from tileas_xdsl.explanation.refused.refusal_text import refusal_text
     from tileas_xdsl.explanation.text import SECTIONS, explanation
     from tileas_xdsl.tools.inputs.programs import print_diagnostics
     from tileas_xdsl.tools.pages.explaining import RefusedError, explained
@@ -175,7 +175,7 @@ def _explain(program: Program, request: Request, show: Sequence[str], *, json: b
 
 def _tell_line(program: Program, request: Request, line: int) -> None:
     """Print what each pass made of a line of the source."""
-    from tileas_xdsl.explanation.line_history import history_text
+    from tileas_xdsl.explanation.compilation.line_history import history_text
     from tileas_xdsl.explanation.text import place_text
     from tileas_xdsl.tools.pages.explaining import changes_of_line
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tileas_xdsl.explanation.facts import RegisterHolder
-from tileas_xdsl.explanation.refusals import (
+from tileas_xdsl.explanation.refused.refusals import (
     REGISTERS,
     SHARED_MEMORY,
     Refusal,

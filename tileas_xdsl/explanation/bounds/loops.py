@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from tileas_xdsl.diagnostics.locations import location_of
+from tileas_xdsl.explanation.bounds.work_counts import LOOPS, work_count
 from tileas_xdsl.explanation.facts import (
     LoopFacts,
     Reason,
@@ -21,7 +22,6 @@ from tileas_xdsl.explanation.facts import (
     ScheduledOperation,
     UnitUse,
 )
-from tileas_xdsl.explanation.work_counts import LOOPS, work_count
 from tileas_xdsl.scheduling.loops.loop_plan import schedule_of
 from tileas_xdsl.scheduling.loops.loop_scheduler import Scheduled, SchedulerOptions, schedule_loop
 from tileas_xdsl.scheduling.resources.capacity import capacity_of

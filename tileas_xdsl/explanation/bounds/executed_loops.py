@@ -18,9 +18,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from tileas_xdsl.diagnostics.report import Location
+from tileas_xdsl.explanation.bounds.loops import LATENCY
+from tileas_xdsl.explanation.bounds.work_counts import WorkCount
 from tileas_xdsl.explanation.facts import LoopFacts, Roofline, UnitUse
-from tileas_xdsl.explanation.loops import LATENCY
-from tileas_xdsl.explanation.ptx_instructions import (
+from tileas_xdsl.explanation.ptx.instructions import (
     BRANCHES,
     SPECIAL_FUNCTIONS,
     SYNCHRONISATION,
@@ -28,7 +29,6 @@ from tileas_xdsl.explanation.ptx_instructions import (
     loops_of,
     unit_of,
 )
-from tileas_xdsl.explanation.work_counts import WorkCount
 from tileas_xdsl.interpreters.ptx.memory.access_counts import AccessCounter
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Instruction, Kernel, Vector
 from tileas_xdsl.layout.memory.elements import ALIASES, ELEMENT_TYPES

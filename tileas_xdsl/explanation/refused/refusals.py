@@ -23,12 +23,12 @@ from tileas_xdsl.diagnostics.locations import location_of
 from tileas_xdsl.diagnostics.report import Location
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
 from tileas_xdsl.dialects.tl.buffers import AllocFragmentOp, AllocSharedOp
+from tileas_xdsl.explanation.compilation.layouts import tile_layouts
+from tileas_xdsl.explanation.compilation.reasons import reasons_in
+from tileas_xdsl.explanation.compilation.register_holders import register_holders, type_text
+from tileas_xdsl.explanation.compilation.snapshots import UNLAID, Snapshots
 from tileas_xdsl.explanation.facts import Json, Reason, RegisterHolder, TileLayout, as_json
-from tileas_xdsl.explanation.layouts import tile_layouts
-from tileas_xdsl.explanation.reasons import reasons_in
-from tileas_xdsl.explanation.register_holders import register_holders, type_text
-from tileas_xdsl.explanation.snapshots import UNLAID, Snapshots
-from tileas_xdsl.explanation.variants import SMALLEST, Variants
+from tileas_xdsl.explanation.refused.variants import SMALLEST, Variants
 from tileas_xdsl.target.arch import Target
 
 SHARED_MEMORY, REGISTERS = "shared memory", "registers"

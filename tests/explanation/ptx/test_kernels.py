@@ -9,8 +9,8 @@ import pytest
 from support.assembling import needs_ptxas
 from typer.testing import CliRunner, Result
 
-from tileas_xdsl.explanation.ptx_instructions import by_unit
-from tileas_xdsl.explanation.ptx_kernels import ptx_kernel_facts
+from tileas_xdsl.explanation.ptx.instructions import by_unit
+from tileas_xdsl.explanation.ptx.kernels import ptx_kernel_facts
 from tileas_xdsl.interpreters.ptx import load
 from tileas_xdsl.tools.tileas import app
 

@@ -11,8 +11,8 @@ from xdsl.dialects import scf
 import tileas_xdsl as tileas
 from tileas_xdsl.dialects.ir_queries import enclosing
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
+from tileas_xdsl.explanation.compilation.reasons import reasons_at, reasons_in
 from tileas_xdsl.explanation.facts import Reason
-from tileas_xdsl.explanation.reasons import reasons_at, reasons_in
 
 pytest.importorskip("cuda.tile")
 

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 from typing import Any
 
 from tileas_xdsl.diagnostics.emission import note, op_error
-from tileas_xdsl.explanation.refusal_text import refusal_text
-from tileas_xdsl.explanation.refusals import Refusal, extents_of, lacked, smaller_sizes
-from tileas_xdsl.explanation.variants import ConstantVariants, TextVariants, with_numbers
+from tileas_xdsl.explanation.refused.refusal_text import refusal_text
+from tileas_xdsl.explanation.refused.refusals import Refusal, extents_of, lacked, smaller_sizes
+from tileas_xdsl.explanation.refused.variants import ConstantVariants, TextVariants, with_numbers
 from tileas_xdsl.frontend.signature import Parameter, parse_signature
 
 SIGNATURE = parse_signature("a: f16[?, ?], tm=128, tn=128, tk=64, eps=1, fast=True")

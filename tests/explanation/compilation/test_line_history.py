@@ -10,7 +10,12 @@ from typer.testing import CliRunner
 
 from kernels import make
 from kernels.compiled import compiled
-from tileas_xdsl.explanation.line_history import LineChange, history_text, line_changes, lines_of
+from tileas_xdsl.explanation.compilation.line_history import (
+    LineChange,
+    history_text,
+    line_changes,
+    lines_of,
+)
 from tileas_xdsl.tools.tileas import app
 
 

@@ -12,8 +12,8 @@ from typing import Any
 from tileas_xdsl.compiled_kernel import CompiledKernel
 from tileas_xdsl.diagnostics.errors import ArgumentError, DiagnosticError
 from tileas_xdsl.diagnostics.report import Location
+from tileas_xdsl.explanation.bounds.made_arguments import UnknownArgumentError, made_arguments
 from tileas_xdsl.explanation.facts import AccessFacts
-from tileas_xdsl.explanation.made_arguments import UnknownArgumentError, made_arguments
 from tileas_xdsl.interpreters.ptx import LaunchError, PtxError
 from tileas_xdsl.interpreters.ptx.memory.access_counts import AccessCount
 from tileas_xdsl.runtime.emulation import Emulation

@@ -13,7 +13,7 @@ from tileas_xdsl.explanation.kernel import kernel_facts
 from tileas_xdsl.explanation.text import explanation
 from tileas_xdsl.tools.tileas import app
 
-TL = Path(__file__).parents[2] / "kernels" / "tl"
+TL = Path(__file__).parents[3] / "kernels" / "tl"
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tileas_xdsl.explanation.facts import AccessFacts, Json, LoopFacts, as_json
-from tileas_xdsl.explanation.ptx_assembly import PtxAssembly
-from tileas_xdsl.explanation.ptx_instructions import by_unit, loops_of
+from tileas_xdsl.explanation.ptx.assembly import PtxAssembly
+from tileas_xdsl.explanation.ptx.instructions import by_unit, loops_of
 from tileas_xdsl.explanation.text import access_lines, loop_lines, occupancy_lines
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Kernel, PtxModule
 
