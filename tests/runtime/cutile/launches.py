@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from tileas_xdsl.layout.integers import align_up
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.runtime.gpu.driver import TensorMapMemory
 from tileas_xdsl.runtime.gpu.launch_api import CONFIG
@@ -49,18 +50,28 @@ class RecordingGpu:
         return 77
 
     def launch(self, config: int, function: int, parameters: int, extra: int, /) -> int:
-        assert (function, extra) == (77, 0)
+        assert (function, parameters) == (77, 0)
         if self.statuses and (status := self.statuses.pop(0)):
             return status
         found = CONFIG.unpack(ctypes.string_at(config, CONFIG.size))
-        cells = (ctypes.c_void_p * len(self.types)).from_address(parameters)
-        data = [
-            ctypes.string_at(at or 0, _size(kind))
-            for at, kind in zip(cells, self.types, strict=True)
-        ]
+        pointer, block, size, count, end = (ctypes.c_void_p * 5).from_address(extra)
+        assert (pointer, size, end) == (1, 2, None)
+        bytes_ = ctypes.string_at(block or 0, ctypes.c_size_t.from_address(count or 0).value)
         stream, attributes = found[7], found[9]
+        data = self._parameters(bytes_)
         self.launches.append(Launched(found[:3], found[3], found[6], stream, attributes, data))
         return 0
+
+    def _parameters(self, block: bytes) -> Sequence[bytes]:
+        """Return the bytes of each parameter, which are where its alignment lets it be."""
+        found, end = list[bytes](), 0
+        for kind in self.types:
+            size = _size(kind)
+            begin = align_up(end, 64 if kind.endswith("]") else size)
+            end = begin + size
+            found.append(block[begin:end])
+        assert end == len(block)
+        return found
 
     def encode(self, tensor_map: TensorMap) -> TensorMapMemory:
         self.encoded.append(tensor_map)

@@ -28,7 +28,11 @@ class LaunchError(DriverError, RuntimeError):
 
 
 class LaunchFunction(Protocol):
-    """`cuLaunchKernelEx` on addresses; returns the driver's status."""
+    """`cuLaunchKernelEx` on addresses; returns the driver's status.
+
+    `parameters` is an array of pointers, or 0 where `extra` has one block of all parameters, which
+    the driver copies in less time.
+    """
 
     def __call__(self, config: int, function: int, parameters: int, extra: int, /) -> int:
         """Launch."""
@@ -37,10 +41,14 @@ class LaunchFunction(Protocol):
 
 @cache
 def launch_function() -> LaunchFunction:
-    """Return `cuLaunchKernelEx`; raises `MissingDriverError` without a driver."""
+    """Return `cuLaunchKernelEx`; raises `MissingDriverError` without a driver.
+
+    The call keeps the interpreter's lock, as cuTile's launcher does: releasing it and taking it
+    again is a tenth of a launch.
+    """
     for name in _LIBRARIES:
         try:
-            library = ctypes.CDLL(name)
+            library = ctypes.PyDLL(name)
         except OSError:
             continue
         return typed(library.cuLaunchKernelEx)
