@@ -96,6 +96,10 @@ def test_links_and_paths_exist(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     links = re.findall(r"\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)", text)
     assert [link for link in links if not (page.parent / link).exists()] == []
+    # `make docs` has a page or picture for each: not for folders and code.
+    named = (".md", ".svg", ".png", "LICENSE")
+    assert [link for link in links if not link.endswith((*named, ".py"))] == []
+    assert [link for link in links if link.endswith(".py") and "notebooks/" not in link] == []
     paths = re.findall(r"`((?:tileas_xdsl|tests|kernels|docs|notebooks)/[\w./-]+)`", text)
     assert [path for path in paths if not (ROOT / path).exists()] == []
 
