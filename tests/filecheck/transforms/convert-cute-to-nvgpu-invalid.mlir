@@ -2,19 +2,6 @@
 
 // RUN: tileas-opt %s -p convert-cute-to-nvgpu --split-input-file --verify-diagnostics
 
-!scaled = !cute_nvgpu.SM120.mma_bs<16x8x32, vec_size = 32, elem_type = (f8E4M3FN, f8E4M3FN, f32), sf_type = f8E8M0FNU, use_sf_layout_TV = false>
-func.func @scaled(%s: i32) {
-  %atom = cute.make_atom(%s, %s) : (i32, i32) -> !scaled
-  %a = cute.memref.alloca() : () -> !cute.memref<f8E4M3FN, rmem, "(16):(1)">
-  %b = cute.memref.alloca() : () -> !cute.memref<f8E4M3FN, rmem, "(8):(1)">
-  %d = cute.memref.alloca() : () -> !cute.memref<f32, rmem, "(4):(1)">
-  // expected-error@+1 {{'cute.mma_atom_call' op is not lowered for !cute_nvgpu.SM120.mma_bs}}
-  cute.mma_atom_call(%atom, %d, %a, %b, %d) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1>}>
-  func.return
-}
-
-// -----
-
 !copy = !cute_nvgpu.atom.universal_copy<f16, 16 b>
 func.func @predicate(%a: !cute.memref<f16, gmem, "(1,4):(0,1)">) {
   %atom = cute.make_atom() : () -> !copy

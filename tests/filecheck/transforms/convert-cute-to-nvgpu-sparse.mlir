@@ -24,6 +24,21 @@ func.func @warp(%e: i32) -> f32 {
 // CHECK-LABEL: func.func @warp
 // CHECK:     %{{[0-9]+}} = cute_nvgpu.arch.mma.SM80.sparse %{{[0-9]+}}, %{{[0-9]+}}, %{{[0-9]+}} metadata %e of 0 ordered shape [16, 8, 32] elements "f16", "f16" : vector<8xf16>, vector<8xf16>, vector<4xf32> -> vector<4xf32>
 
+!narrow = !cute_nvgpu.SM120.mma_bs<16x8x32, vec_size = 32, elem_type = (f8E4M3FN, f8E5M2, f32), sf_type = f8E8M0FNU, use_sf_layout_TV = false>
+func.func @narrow(%s: i32) -> f32 {
+  %atom = cute.make_atom(%s, %s) : (i32, i32) -> !narrow
+  %a = cute.memref.alloca() : () -> !cute.memref<f8E4M3FN, rmem, "(16):(1)">
+  %b = cute.memref.alloca() : () -> !cute.memref<f8E5M2, rmem, "(8):(1)">
+  %d = cute.memref.alloca() : () -> !cute.memref<f32, rmem, "(4):(1)">
+  cute.mma_atom_call(%atom, %d, %a, %b, %d) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1>}>
+  %at = cute.static : !cute.coord<"2">
+  %x = cute.memref.load(%d, %at) : f32
+  func.return %x : f32
+}
+
+// CHECK-LABEL: func.func @narrow
+// CHECK: cute_nvgpu.arch.mma.SM120.block_scaled {{.*}} scales %s of 0, %s of 0 shape [16, 8, 32] elements f8E4M3FN, f8E5M2 scaled f8E8M0FNU by 32 : vector<16xf8E4M3FN>, vector<8xf8E5M2>, vector<4xf32> -> vector<4xf32>
+
 func.func @sparse(%adds: i1, %memory: i32, %e: i32) {
   %false = arith.constant false
   %atom = cute.make_atom(%adds, %false, %false, %e) : (i1, i1, i1, i32) -> !sparse

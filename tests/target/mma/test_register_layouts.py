@@ -53,6 +53,10 @@ FORMULAS = {
     "mma.m16n8k16.8bit.b": lambda w, g, t, i: (g, 4 * t + i),
     "mma.m16n8k32.8bit.a": a_8bit,
     "mma.m16n8k32.8bit.b": lambda w, g, t, i: (g, 4 * t + (i & 3) + 16 * (i >= 4)),
+    "mma.m16n8k64.4bit.a": lambda w, g, t, i: (
+        g + 8 * (i >> 3 & 1), 8 * t + (i & 7) + 32 * (i >> 4)
+    ),
+    "mma.m16n8k64.4bit.b": lambda w, g, t, i: (g, 8 * t + (i & 7) + 32 * (i >> 3)),
     "mma.m8n8k4.f64.a": lambda w, g, t, i: (g, t + 0 * i),
     "mma.m8n8k4.f64.b": lambda w, g, t, i: (g, t + 0 * i),
     "mma.m8n8k4.f64.c": lambda w, g, t, i: (g, 2 * t + i),
@@ -65,7 +69,8 @@ FORMULAS = {
 } | {
     f"mma.{shape}.c": c_16x8
     for shape in ("m16n8k8.16bit", "m16n8k16.16bit", "m16n8k4.tf32", "m16n8k8.tf32",
-                  "m16n8k16.8bit", "m16n8k32.8bit", "m16n8k4.f64", "m16n8k8.f64", "m16n8k16.f64")
+                  "m16n8k16.8bit", "m16n8k32.8bit", "m16n8k64.4bit", "m16n8k4.f64",
+                  "m16n8k8.f64", "m16n8k16.f64")
 } | {
     f"wgmma.m64n{n}.d": lambda w, g, t, i: (
         16 * w + g + 8 * (i >> 1 & 1),

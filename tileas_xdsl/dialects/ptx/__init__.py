@@ -8,6 +8,7 @@ The operations of a module are the operation classes that it defines; all of the
 package (`ptx.AddOp`).  Which instructions they may print is stated in `target/isa/`.
 """
 
+from tileas_xdsl.dialects.ptx.dot.mma_scaled import *
 from tileas_xdsl.dialects.ptx.dot.mma_sparse import *
 from tileas_xdsl.dialects.ptx.dot.tcgen05 import *
 from tileas_xdsl.dialects.ptx.dot.tcgen05_mma import *

@@ -28,6 +28,9 @@ OMMA_SCALES: Mapping[int, tuple[type[Attribute], ...]] = {
 }
 """By the elements that share one: scale factors of elements of 4 bits."""
 
+SCALE_NAMES: Mapping[Attribute, str] = {Float8E8M0FNUType(): "ue8m0", Float8E4M3FNType(): "ue4m3"}
+"""What PTX calls the types of scale factors."""
+
 
 def check_scales(
     shape: tuple[int, int, int],

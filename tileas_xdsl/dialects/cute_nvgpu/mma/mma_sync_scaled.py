@@ -1,6 +1,6 @@
 """Products of warps with block scales, `mma.sync ... block_scale` of sm_120a (PTX ISA 9.7.14.5.14).
 
-They are described and checked; they are not lowered.
+They are lowered one to one to PTX.
 """
 
 from __future__ import annotations
@@ -30,6 +30,9 @@ __all__ = ["MmaSm120BlockScaledOp"]
 TARGETS = FEATURES[Feature.WARP_BLOCK_SCALE]
 
 SHAPES = ((16, 8, 32), (16, 8, 64))
+
+SHORT_VECTOR = 16
+"""Elements that share a scale of `mxf4nvf4`."""
 
 BYTES: Mapping[str, int] = {"A": 16, "B": 8, "C": 16}
 """Of a thread's registers, what an operand takes."""
@@ -68,6 +71,13 @@ class MmaSm120BlockScaledOp(FieldsOp):
         " `shape` $shape `elements` $a_type `,` $b_type `scaled` $sf_type `by` $vec_size attr-dict"
         " `:` type($a) `,` type($b) `,` type($c) `->` type($result)"
     )
+
+    @property
+    def kind(self) -> tuple[str, str]:
+        """The kind of the instruction, and its `.scale_vec`."""
+        if self.shape.get_values()[2] == SHAPES[0][2]:
+            return "mxf8f6f4", "1X"
+        return ("mxf4nvf4", "4X") if value_of(self.vec_size) == SHORT_VECTOR else ("mxf4", "2X")
 
     def verify_(self) -> None:
         target = target_of(self)

@@ -75,6 +75,6 @@ class MmaSparseOp(PtxOp):
         ordered = "::ordered_metadata" if self.flag("ordered") else ""
         head = f"mma.sp{ordered}.sync.aligned.{self.text('shape')}.row.col.{types}"
         values = (self.results[0], *self._operands[:3])
-        fragments = ", ".join(f"{{{', '.join(out.names(value))}}}" for value in values)
-        metadata = out.name(self._operands[3])
+        fragments = ", ".join(f"{{{', '.join(out.registers(value))}}}" for value in values)
+        metadata = out.register(self._operands[3])
         out.line(f"{head} {fragments}, {metadata}, {self.number('selector')}")

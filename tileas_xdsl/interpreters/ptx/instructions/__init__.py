@@ -10,6 +10,7 @@ from tileas_xdsl.interpreters.ptx.instructions.dot import (
     tcgen05,
     tcgen05_mma,
     tcgen05_moves,
+    warp_matrix_scaled,
     wgmma,
     wmma,
 )
@@ -59,6 +60,7 @@ FAMILIES = (
     tensor_copies,
     tensor_maps,
     matrix,
+    warp_matrix_scaled,
     wmma,
     wgmma,
     tcgen05,

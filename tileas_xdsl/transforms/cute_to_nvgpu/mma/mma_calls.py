@@ -15,11 +15,17 @@ from xdsl.ir import SSAValue
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute.atom.calls import atom_of
 from tileas_xdsl.dialects.cute.atom.interfaces import MmaAtomType
-from tileas_xdsl.dialects.cute_nvgpu import MmaSm80Op, MmaSm80SparseOp, MmaSm89Op
+from tileas_xdsl.dialects.cute_nvgpu import (
+    MmaSm80Op,
+    MmaSm80SparseOp,
+    MmaSm89Op,
+    MmaSm120BlockScaledOp,
+)
 from tileas_xdsl.dialects.cute_nvgpu.atoms.mma_sync import (
     Sm80MmaType,
     Sm80SparseMmaType,
     Sm89MmaType,
+    Sm120MmaBlockScaledType,
     UniversalFmaType,
 )
 from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import ClausedType, text
@@ -36,6 +42,9 @@ from tileas_xdsl.transforms.cute_to_nvgpu.element_access import is_registers, re
 from tileas_xdsl.transforms.cute_to_nvgpu.mma.async_mma import convert_wgmma
 from tileas_xdsl.transforms.cute_to_nvgpu.mma.mma_iterations import MmaCallOp, mma_iterations
 from tileas_xdsl.transforms.cute_to_nvgpu.mma.tensor_memory_mma import convert_tcgen05_mma
+
+SCALES = ("sf_a", "sf_b")
+"""The registers of a scaled atom that hold scale factors."""
 
 METADATA = "e"
 """The value of a sparse atom that says which elements of K are in A."""
@@ -107,6 +116,31 @@ def _sparse_warp(
     return conv.insert(made)
 
 
+def _scaled(op: MmaCallOp, conv: Converter, atom: Sm120MmaBlockScaledType) -> None:
+    """Products of one call have the same scales, values of the atom, of the first threads."""
+    values = values_of(conv, op.atom)
+
+    def emit(
+        conv: Converter, atom: Sm120MmaBlockScaledType, a: SSAValue, b: SSAValue, c: SSAValue
+    ) -> SSAValue:
+        a_type, b_type, _ = atom.elements
+        scales = (values[name] for name in SCALES)
+        made = MmaSm120BlockScaledOp(
+            a,
+            b,
+            c,
+            *scales,
+            shape=atom.shape_mnk,
+            vec_size=atom.vector_size,
+            a_type=a_type,
+            b_type=b_type,
+            sf_type=atom.scale_type,
+        )
+        return conv.insert(made)
+
+    _of_registers(emit, op, conv, atom)
+
+
 def _one(
     conv: Converter, atom: UniversalFmaType, a: SSAValue, b: SSAValue, c: SSAValue
 ) -> SSAValue:
@@ -119,6 +153,7 @@ _PRODUCTS: Mapping[type[ClausedType], Callable[[Any, Converter, Any], None]] = {
     Sm80MmaType: partial(_of_registers, _warp),
     Sm80SparseMmaType: _sparse,
     Sm89MmaType: partial(_of_registers, _warp),
+    Sm120MmaBlockScaledType: _scaled,
     Sm90MmaType: convert_wgmma,
     Sm100MmaType: convert_tcgen05_mma,
     Sm100MmaSparseType: convert_tcgen05_mma,

@@ -21,6 +21,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     UmmaOp,
     UmmaSparseOp,
 )
+from tileas_xdsl.dialects.cute_nvgpu.atoms.block_scales import SCALE_NAMES
 from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import integer, text, words
 from tileas_xdsl.dialects.cute_nvgpu.atoms.tcgen05 import (
     KIND_OF,
@@ -51,7 +52,6 @@ NARROW_K = 32
 SHORT_VECTOR = 16
 """Elements that share a scale in `mxf4nvf4`."""
 
-SCALE_NAMES = {"f8E8M0FNU": "ue8m0", "f8E4M3FN": "ue4m3"}
 SCALE_A, SCALE_B = "sf_a", "sf_b"
 
 
@@ -153,7 +153,7 @@ def _scaled(conv: Converter, atom: Sm100MmaBlockScaledType, made: Instruction) -
         scale_vec=vector,
         a_type=a_type,
         b_type=b_type,
-        sf_type=SCALE_NAMES[str(atom.scale_type)],
+        sf_type=SCALE_NAMES[atom.scale_type],
         num_cta=atom.blocks,
     )
 
@@ -164,7 +164,7 @@ def _scaled_sparse(
     names = (ptx_element(element) for element in atom.elements[:2])
     a, b = (ALL_FORMATS.get(name, name) for name in names)
     (m, n, _), (kind, vector) = atom.shape_mnk, _scale_vector(atom)
-    scale = SCALE_NAMES[str(atom.scale_type)]
+    scale = SCALE_NAMES[atom.scale_type]
     descriptor = BlockScaledDescriptor(
         kind, a, b, m, n, scale=scale, group=str(atom.blocks), sparse=True
     )

@@ -10,7 +10,10 @@ from tileas_xdsl.backend.ptx.lowering.control.synchronisation import guard_of
 from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering
 from tileas_xdsl.dialects import cute_nvgpu as nvgpu
 from tileas_xdsl.dialects import ptx
+from tileas_xdsl.dialects.cute_nvgpu.atoms.block_scales import SCALE_NAMES
+from tileas_xdsl.dialects.cute_nvgpu.mma.wgmma_kinds import ptx_element
 from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
+from tileas_xdsl.target.isa.tables.matrix.tensor_cores import SCALED_MMA
 
 CACHES = {"always": "ca", "global": "cg"}
 
@@ -72,6 +75,27 @@ def _sparse_product(op: nvgpu.MmaSm80SparseOp, low: Lowering) -> None:
     _define(op.result, low.emit(made), found.c_kind, low)
 
 
+def _scaled_product(op: nvgpu.MmaSm120BlockScaledOp, low: Lowering) -> None:
+    a, b, c = (_as(low, v, k) for v, k in ((op.a, "b32"), (op.b, "b32"), (op.c, "f32")))
+    kind, vector = op.kind
+    if (scale := SCALED_MMA[kind].vectors[vector]) != SCALE_NAMES.get(op.sf_type):
+        raise low.error(f"has scales of {scale} for {kind} by {vector}, not of {op.sf_type}")
+    made = ptx.MmaScaledOp(
+        a,
+        b,
+        c,
+        low.value(op.sf_a),
+        low.value(op.sf_b),
+        kind,
+        vector,
+        ptx_element(op.a_type),
+        ptx_element(op.b_type),
+        thread_a=value_of(op.thread_id_a),
+        thread_b=value_of(op.thread_id_b),
+    )
+    _define(op.result, low.emit(made), "f32", low)
+
+
 def _define(result: SSAValue, product: SSAValue, kind: str, low: Lowering) -> None:
     """Give a result the registers of a product, in the kind that its users take."""
     form = low.form(result)
@@ -93,6 +117,7 @@ HANDLERS: Mapping[type[Operation], Handler] = {
     nvgpu.CpAsyncMbarrierArriveOp: _arrive,
     nvgpu.CpAsyncOp: _copy,
     nvgpu.CpAsyncWaitOp: _wait,
+    nvgpu.MmaSm120BlockScaledOp: _scaled_product,
     nvgpu.MmaSm80Op: _product,
     nvgpu.MmaSm80SparseOp: _sparse_product,
     nvgpu.MmaSm89Op: _product,

@@ -304,5 +304,4 @@ TABLE = (
     Semantics("ldmatrix", build_ldmatrix, waits=True),
     Semantics("stmatrix", build_stmatrix, waits=True),
     Semantics("movmatrix", build_movmatrix, waits=True),
-    Semantics("mma", build_mma, waits=True),
 )

@@ -13,6 +13,7 @@ from tileas_xdsl.target.isa.forms import InstructionForm, form
 from tileas_xdsl.target.isa.requirements import HOPPER, Requirement, since
 from tileas_xdsl.target.isa.tables.matrix.tensor_cores import (
     MMA,
+    SCALED_MMA,
     WGMMA_COLUMNS,
     WGMMA_INTEGER_COLUMNS,
     WGMMA_K,
@@ -56,6 +57,22 @@ def _mma() -> Forms:
             f"<b:{kinds[1]}*{fragment.b}>, <c:{kinds[0]}*{fragment.c}>",
             needs, shape=(shape,), type=(d,), a_type=(a,), b_type=(b,), c_type=(d,),
         )  # fmt: skip
+
+
+def _scaled_mma() -> Forms:
+    """Products with block scales: each scale operand has the byte and the thread that it is in."""
+    for kind, facts in SCALED_MMA.items():
+        for vector, scale in facts.vectors.items():
+            vectors = f".scale_vec::{vector}" * bool(vector)
+            yield form(
+                f"mma.sync.aligned.shape.row.col.kind.block_scale{vectors}.f32.a_type.b_type.f32.scale",
+                "<d:f32*4>, <a:b32*4>, <b:b32*2>, <c:f32*4>, s:b32, <i:b16*2>, t:b32, <j:b16*2>",
+                _SCALED, shape=(facts.shape,), kind=(f"kind::{kind}",), a_type=facts.elements,
+                b_type=facts.elements, scale=(scale,),
+            )  # fmt: skip
+
+
+_SCALED = since((8, 7), 120, Feature.WARP_BLOCK_SCALE)
 
 
 def _sparse_mma() -> Forms:
@@ -169,4 +186,4 @@ def _products(d: str, a: str, b: str) -> Forms:
         )  # fmt: skip
 
 
-FORMS = (*_moves(), *_mma(), *_sparse_mma(), *_wmma(), *_wgmma())
+FORMS = (*_moves(), *_mma(), *_scaled_mma(), *_sparse_mma(), *_wmma(), *_wgmma())

@@ -98,6 +98,33 @@ MMA: Mapping[tuple[str, str, str, str], Fragments] = MappingProxyType(
 )
 """By shape and types of D, A and B."""
 
+
+@dataclass(frozen=True, slots=True)
+class ScaledMma:
+    """A kind of `mma.sync ... block_scale`: registers of A, B and C are those of 8-bit products."""
+
+    shape: str
+    elements: tuple[str, ...]
+    """Of A and B, in any combination."""
+    vectors: Mapping[str, str]
+    """By `.scale_vec`, the type of the scales; "" where it may be left out."""
+    block: Mapping[str, int]
+    """By `.scale_vec`, how many elements of K share a scale."""
+
+
+_NARROW = ("e4m3", "e5m2", "e3m2", "e2m3", "e2m1")
+
+SCALED_MMA: Mapping[str, ScaledMma] = MappingProxyType(
+    {
+        "mxf8f6f4": ScaledMma("m16n8k32", _NARROW, {"": "ue8m0", "1X": "ue8m0"}, {"1X": 32}),
+        "mxf4": ScaledMma("m16n8k64", ("e2m1",), {"": "ue8m0", "2X": "ue8m0"}, {"2X": 32}),
+        "mxf4nvf4": ScaledMma(
+            "m16n8k64", ("e2m1",), {"2X": "ue8m0", "4X": "ue4m3"}, {"2X": 32, "4X": 16}
+        ),
+    }
+)
+"""By kind: products of a warp with block scales (PTX ISA 9.7.14.5.14)."""
+
 _WMMA_SHAPES = ("m16n16k16", "m8n32k16", "m32n8k16")
 
 

@@ -1,0 +1,157 @@
+"""`mma.sync ... block_scale` (sm_120a): D = (A * SFA) (B * SFB) + C of one warp.
+
+Of each four threads `thread-id-a` picks the pair whose registers have the scales of a row of A and
+of the one eight rows on, `thread-id-b` the thread that has those of a column of B; `byte-id` picks
+the first byte.  Not run on hardware.
+Sources: PTX ISA 9.7.14.5.14; CUTLASS include/cute/atom/mma_traits_sm120.hpp (SFALayout, SFBLayout).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from tileas_xdsl.interpreters.ptx.errors import Fault
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Array, spread, warps_of
+from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
+from tileas_xdsl.interpreters.ptx.execution.waits import Absence, reconverge
+from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Semantics, Site, Step
+from tileas_xdsl.interpreters.ptx.instructions.dot.warp_matrix import (
+    build_mma,
+    locations,
+    numbers_of,
+    words_of,
+)
+from tileas_xdsl.interpreters.ptx.matrix.block_scales import UNSIGNED_FORMATS, scaled, vector_of
+from tileas_xdsl.interpreters.ptx.numerics.float_formats import singles
+from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES, UNSIGNED
+from tileas_xdsl.target.isa.tables.matrix.tensor_cores import SCALED_MMA
+from tileas_xdsl.target.mma.register_layouts import REGISTER_LAYOUTS
+
+FAMILY: Mapping[str, str] = {"m16n8k32": "8bit", "m16n8k64": "4bit"}
+REGISTERS: Mapping[str, int] = {"a": 4, "b": 2, "c": 4}
+
+CONTAINERS: Mapping[str, tuple[int, int]] = {
+    "e4m3": (0, 0xFF), "e5m2": (0, 0xFF), "e3m2": (0, 0x3F), "e2m3": (0, 0x3F), "e2m1": (2, 0xF),
+}  # fmt: skip
+"""Where the bits of an element are in its byte: the lowest one, and the mask of all."""
+
+QUAD, BYTES = 4, 4
+"""Threads that share scales; the bytes of a register."""
+
+B16, B32, F32 = TYPES["b16"], TYPES["b32"], TYPES["f32"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Scales:
+    """Slots of the register that has the scales of an operand, of byte and thread."""
+
+    slot: int
+    byte: int
+    thread: int
+    threads: int
+    """How many choices of threads there are."""
+
+    def of(self, f: ConvergenceGroup, mine: slice, rows: int, facts: tuple[int, str]) -> Array:
+        """Return (rows, count) doubles from the registers of a warp."""
+        count, format_ = facts
+        lanes = f.warpgroup.lanes
+        byte, thread = (
+            int(spread(f.r[slot], lanes, UNSIGNED[16])[mine][0])
+            for slot in (self.byte, self.thread)
+        )
+        if byte % count or byte + count > BYTES or thread >= self.threads:
+            raise Fault("isa", f"no {count} scales are at byte {byte} of thread {thread} of four")
+        row = np.arange(rows)
+        lane = QUAD * (row % 8) + self.pair * thread + row // 8
+        words = spread(f.r[self.slot], lanes, UNSIGNED[32])[mine]
+        name, mask = UNSIGNED_FORMATS[format_]
+        found = np.ascontiguousarray(words[lane]).view(np.uint8).reshape(rows, BYTES)
+        chosen = found[:, byte : byte + count] & np.uint8(mask)
+        return singles(np.ascontiguousarray(chosen), name).astype(np.float64)
+
+    @property
+    def pair(self) -> int:
+        """Threads of a choice: two for the rows of A, eight apart, one for columns of B."""
+        return QUAD // self.threads
+
+
+def build_any_mma(site: Site) -> Step:
+    """`mma`, with block scales or without."""
+    return _build_scaled(site) if "block_scale" in site.modifiers else build_mma(site)
+
+
+def _build_scaled(site: Site) -> Step:
+    site.ignore(("sync", "aligned", "row", "col"))
+    shape = site.choose(FAMILY)
+    kind = site.choose(tuple(f"kind::{name}" for name in SCALED_MMA)).removeprefix("kind::")
+    facts = SCALED_MMA[kind]
+    vector = vector_of(site) or next(iter(facts.block))
+    if shape != facts.shape or vector not in facts.block or len(site.modifiers) != 5:
+        site.fail(f"kind::{kind} is {facts.shape} with scale_vec::{' or '.join(facts.block)}")
+    _, a, b, _, format_ = site.modifiers
+    site.count(8)
+    dests = [site.destination(p, F32) for p in site.vector(0, (REGISTERS["c"],))]
+    slots = {
+        part: [site.source(p, B32) for p in site.vector(index, (REGISTERS[part],))]
+        for index, part in ((1, "a"), (2, "b"), (3, "c"))
+    }
+    count = int(facts.shape.rpartition("k")[2]) // facts.block[vector]
+    sides = [_scales_at(site, index, threads) for index, threads in ((4, 2), (6, 4))]
+    name = f"mma.{shape}.{FAMILY[shape]}"
+
+    def step(f: ConvergenceGroup) -> int | None:
+        if not reconverge(f, "mma.sync", absence=Absence.NONE):
+            return STOP
+        lanes = f.warpgroup.lanes
+        words = {
+            part: np.stack([spread(f.r[s], lanes, UNSIGNED[32]) for s in found], 1)
+            for part, found in slots.items()
+        }
+        result = np.zeros_like(words["c"])
+        row, column = locations(f"{name}.c")
+        for warp in warps_of(f.mask):
+            mine = slice(WARP * warp, WARP * warp + WARP)
+            left, right = (
+                scaled(matrix, side.of(f, mine, len(matrix), (count, format_)))
+                for side, matrix in zip(
+                    sides,
+                    (
+                        _matrix(words["a"][mine], f"{name}.a", a),
+                        _matrix(words["b"][mine], f"{name}.b", b),
+                    ),
+                    strict=True,
+                )
+            )
+            total = (left @ right.T)[row, column] + numbers_of(words["c"][mine], "f32")
+            result[mine] = words_of(total, "f32", saturate=False)
+        for i, dest in enumerate(dests):
+            f.r[dest] = np.ascontiguousarray(result[:, i])
+        return None
+
+    return step
+
+
+def _scales_at(site: Site, index: int, threads: int) -> _Scales:
+    """Read a register of scales and the pair {byte, thread}."""
+    byte, thread = (site.source(p, B16) for p in site.vector(index + 1, (2,)))
+    return _Scales(site.source(index, B32), byte, thread, threads)
+
+
+def _matrix(words: Array, name: str, element: str) -> Array:
+    """Decode registers (threads, registers) to numbers (rows, columns)."""
+    row, column = locations(name)
+    cells = np.ascontiguousarray(words).view(np.uint8)
+    if name.endswith((".4bit.a", ".4bit.b")):
+        codes = np.stack([cells & 0xF, cells >> 4], -1).reshape(len(cells), -1)
+    else:
+        shift, mask = CONTAINERS[element]
+        codes = cells >> np.uint8(shift) & np.uint8(mask)
+    matrix = np.zeros(REGISTER_LAYOUTS[name].tile, np.float64)
+    matrix[row, column] = singles(np.ascontiguousarray(codes), element)
+    return matrix
+
+
+TABLE = (Semantics("mma", build_any_mma, waits=True),)
