@@ -7,17 +7,15 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 
-from tileas_xdsl.transforms.pipeline_to_nvgpu import (
+from tileas_xdsl.transforms.pipeline_to_nvgpu import pipeline_states, region_ops
+from tileas_xdsl.transforms.pipeline_to_nvgpu.barriers import (
     barrier_init,
-    block_striped,
     generic_barriers,
-    pipeline_states,
-    region_ops,
-    schedulers,
     sequence_barriers,
     stage_barriers,
-    streamk_fixup,
 )
+from tileas_xdsl.transforms.pipeline_to_nvgpu.schedulers import block_striped, streamk_fixup
+from tileas_xdsl.transforms.pipeline_to_nvgpu.schedulers import tile_schedulers as schedulers
 from tileas_xdsl.transforms.pipeline_to_nvgpu.writer import Handler
 
 HANDLERS: dict[type[Operation], Handler] = {

@@ -9,7 +9,7 @@ from xdsl.ir import SSAValue
 
 from tileas_xdsl.dialects import cutlass
 from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
-from tileas_xdsl.transforms.pipeline_to_nvgpu import stage_barriers as handshake
+from tileas_xdsl.transforms.pipeline_to_nvgpu.barriers import stage_barriers as handshake
 from tileas_xdsl.transforms.pipeline_to_nvgpu.pipeline_states import incremented, stages_of
 from tileas_xdsl.transforms.pipeline_to_nvgpu.writer import Values, Writer
 

@@ -13,14 +13,18 @@ from tileas_xdsl.dialects import cutlass
 from tileas_xdsl.dialects.cute import PtrAddOp, RecastPtrOp, StoreOp
 from tileas_xdsl.dialects.cute.types.pointers import PtrType
 from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
-from tileas_xdsl.transforms.pipeline_to_nvgpu import block_striped, streamk_partition
-from tileas_xdsl.transforms.pipeline_to_nvgpu.generic_barriers import (
+from tileas_xdsl.transforms.pipeline_to_nvgpu.barriers.generic_barriers import (
     increment,
     poll_while,
     synchronize,
 )
-from tileas_xdsl.transforms.pipeline_to_nvgpu.schedulers import part_of, region, units_of
-from tileas_xdsl.transforms.pipeline_to_nvgpu.streamk_partition import Part
+from tileas_xdsl.transforms.pipeline_to_nvgpu.schedulers import block_striped, streamk_partition
+from tileas_xdsl.transforms.pipeline_to_nvgpu.schedulers.streamk_partition import Part
+from tileas_xdsl.transforms.pipeline_to_nvgpu.schedulers.tile_schedulers import (
+    part_of,
+    region,
+    units_of,
+)
 from tileas_xdsl.transforms.pipeline_to_nvgpu.writer import Values, Writer
 
 FixupOp = cutlass.FixupOp | cutlass.FixupIncrementOp | cutlass.FixupWaitOp

@@ -39,9 +39,9 @@ from tileas_xdsl.dialects.cute_nvgpu import (
 from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
 from tileas_xdsl.dialects.cutlass.schedulers.scheduler_params import STREAMK_FIELDS, params_type
 from tileas_xdsl.dialects.cutlass.types import SM100, STREAMK
-from tileas_xdsl.transforms.pipeline_to_nvgpu import streamk_partition as units
 from tileas_xdsl.transforms.pipeline_to_nvgpu.legality import CLUSTER
-from tileas_xdsl.transforms.pipeline_to_nvgpu.streamk_partition import Part, Units
+from tileas_xdsl.transforms.pipeline_to_nvgpu.schedulers import streamk_partition as units
+from tileas_xdsl.transforms.pipeline_to_nvgpu.schedulers.streamk_partition import Part, Units
 from tileas_xdsl.transforms.pipeline_to_nvgpu.writer import Values, Writer
 
 INDICES = ("m_idx", "n_idx", "l_idx")

@@ -1,0 +1,1 @@
+"""Tile schedulers of `cutlass`, and what stream-K adds up through its workspace."""
