@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("cuda.tile")
 
 import tileas_xdsl as tileas
-from tests.threads.dot import computed_operands as kernels
+from tests.threads.dot.operands import computed_operands as kernels
 from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
 
 RNG = np.random.default_rng(5)

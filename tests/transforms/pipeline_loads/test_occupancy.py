@@ -94,7 +94,7 @@ def test_one_comparison_decides_for_all_positions_below_a_multiple(n: int) -> No
 def test_warpgroups_are_as_many_as_have_rows_of_every_product() -> None:
     """The first loop could have two, for the sums of 128 rows; the second one has 64 rows."""
     pytest.importorskip("cuda.tile")
-    from tests.threads.dot import computed_operands
+    from tests.threads.dot.operands import computed_operands
 
     signature = "a: f16[?, ?%8], b: f16[?, ?%8], out: f32[?, ?%8], rows: i32"
     kernel = compile(computed_operands.two_heights, target="sm_90a", signature=signature)

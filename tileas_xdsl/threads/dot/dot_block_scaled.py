@@ -26,7 +26,7 @@ from tileas_xdsl.threads.codegen.thread_ids import is_mma_issuer
 from tileas_xdsl.threads.dot.dot_tcgen05 import (
     accumulator_of_product,
 )
-from tileas_xdsl.threads.dot.smem_descriptors import step_descriptor, tcgen05_descriptor
+from tileas_xdsl.threads.dot.operands.smem_descriptors import step_descriptor, tcgen05_descriptor
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.tmem.accumulator_barriers import await_product
 from tileas_xdsl.threads.tmem.tmem_copy import address

@@ -18,7 +18,7 @@ from tileas_xdsl.dialects.nv_tileas.enums import Signedness, SignednessAttr
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.convert.element_conversion import map_elements
-from tileas_xdsl.threads.dot.register_operands import (
+from tileas_xdsl.threads.dot.operands.in_registers import (
     Operand,
     operands_of,
 )

@@ -36,7 +36,7 @@ from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.convert.register_conversion import cast
 from tileas_xdsl.threads.dot.mma_accumulate import Cell, mma_sync, operand_types
-from tileas_xdsl.threads.dot.register_operands import (
+from tileas_xdsl.threads.dot.operands.in_registers import (
     Operand,
     Slice,
     operands_of,

@@ -29,7 +29,7 @@ from tileas_xdsl.threads.codegen.structured_control_flow import predicated
 from tileas_xdsl.threads.codegen.thread_ids import is_mma_issuer, is_mma_warp
 from tileas_xdsl.threads.dot.cta_pair_checks import check_pair
 from tileas_xdsl.threads.dot.mma_accumulate import operand_types
-from tileas_xdsl.threads.dot.smem_descriptors import step_descriptor, tcgen05_descriptor
+from tileas_xdsl.threads.dot.operands.smem_descriptors import step_descriptor, tcgen05_descriptor
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.tmem.accumulator_barriers import (
     await_product,

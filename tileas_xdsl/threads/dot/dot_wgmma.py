@@ -62,12 +62,12 @@ from tileas_xdsl.threads.dot.mma_accumulate import (
     undefined_accumulators,
     wgmma_group,
 )
-from tileas_xdsl.threads.dot.smem_descriptors import (
+from tileas_xdsl.threads.dot.operands.smem_descriptors import (
     operand_start,
     step_descriptor,
     wgmma_descriptor,
 )
-from tileas_xdsl.threads.dot.wgmma_operand_a import OperandA, operand_a
+from tileas_xdsl.threads.dot.operands.wgmma_operand_a import OperandA, operand_a
 from tileas_xdsl.threads.registers.coordinates import warpgroup_index
 from tileas_xdsl.threads.registers.register_tile import in_registers
 from tileas_xdsl.threads.registers.vector_split import vectors_of

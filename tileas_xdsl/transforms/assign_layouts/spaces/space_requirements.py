@@ -62,7 +62,7 @@ from tileas_xdsl.dialects.nv_tileas.shapes.slices import InsertSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaTransferOp
 from tileas_xdsl.dialects.nv_tileas.types import IteratorType
-from tileas_xdsl.threads.dot.wgmma_operand_a import takes_registers
+from tileas_xdsl.threads.dot.operands.wgmma_operand_a import takes_registers
 
 SpaceRequirement = tuple[SSAValue, frozenset[Space]]
 """A tile, and the spaces in which an operation can use it."""

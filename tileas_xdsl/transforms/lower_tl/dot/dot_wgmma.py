@@ -48,7 +48,7 @@ from tileas_xdsl.threads.dot.mma_accumulate import (
     undefined_accumulators,
     wgmma_group,
 )
-from tileas_xdsl.threads.dot.smem_descriptors import step_descriptor, wgmma_descriptor
+from tileas_xdsl.threads.dot.operands.smem_descriptors import step_descriptor, wgmma_descriptor
 from tileas_xdsl.threads.registers.vector_values import joined, strip
 from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentLocation, SharedLocation
 from tileas_xdsl.transforms.lower_tl.dot.mma_sync_operands import (

@@ -1,1 +1,1 @@
-"""Barriers of `cutlass`: full and empty mbarriers of stages, counters in memory, ordered sequences."""
+"""Barriers of `cutlass`: mbarriers of stages, counters in memory, ordered sequences."""

@@ -15,7 +15,7 @@ pytest.importorskip("cuda.tile")
 from support.assembling import needs_ptxas
 
 import tileas_xdsl as tileas
-from tests.threads.dot import computed_operands as kernels
+from tests.threads.dot.operands import computed_operands as kernels
 from tileas_xdsl.diagnostics.errors import DiagnosticError
 
 RNG = np.random.default_rng(11)

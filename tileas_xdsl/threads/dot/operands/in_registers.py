@@ -39,7 +39,8 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     Splat,
 )
 from tileas_xdsl.threads.convert.register_conversion import converted, exceeds_limit, plan_of
-from tileas_xdsl.threads.dot.operand_fragments import (
+from tileas_xdsl.threads.dot.operands.by_ranges import Ranged, exchanged_by_ranges
+from tileas_xdsl.threads.dot.operands.fragments import (
     SMEM_ALIGNMENT,
     Ints,
     Operand,
@@ -47,7 +48,6 @@ from tileas_xdsl.threads.dot.operand_fragments import (
     Slice,
     operand_in_registers,
 )
-from tileas_xdsl.threads.dot.operands_by_ranges import Ranged, exchanged_by_ranges
 from tileas_xdsl.threads.pipeline.warp_allocation import Agent
 from tileas_xdsl.threads.registers.register_tile import in_registers
 from tileas_xdsl.threads.smem.scratch_allocation import allocate_scratch

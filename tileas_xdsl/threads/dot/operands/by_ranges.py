@@ -33,7 +33,7 @@ from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.convert.chunked_conversion import vector_accesses, within
 from tileas_xdsl.threads.convert.register_conversion import converted
-from tileas_xdsl.threads.dot.operand_fragments import (
+from tileas_xdsl.threads.dot.operands.fragments import (
     SMEM_ALIGNMENT,
     Operand,
     Side,

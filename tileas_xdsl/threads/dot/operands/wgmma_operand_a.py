@@ -29,7 +29,7 @@ from tileas_xdsl.threads.codegen.integer_ops import multiply
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile, SharedTile, Splat
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.dot.mma_accumulate import WGMMA_ROWS
-from tileas_xdsl.threads.dot.smem_descriptors import (
+from tileas_xdsl.threads.dot.operands.smem_descriptors import (
     operand_start,
     step_descriptor,
     wgmma_descriptor,
