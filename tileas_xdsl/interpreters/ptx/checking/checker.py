@@ -7,6 +7,8 @@ accessing agent's limit for the agent that made it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from tileas_xdsl.interpreters.ptx.checking.conflicts import (
@@ -319,10 +321,10 @@ class Checker:
 
     def release(self, warpgroup: CheckedWarps, warps: tuple[int, ...]) -> ClockSnapshot:
         """Return the joined release snapshot of some warps of a warpgroup."""
-        agents = warpgroup.agents
-        snapshot = self.clocks.release(agents[warps[0]])
-        for warp in warps[1:]:
-            snapshot.join(self.clocks.release(agents[warp]))
+        (first, last), *others = _consecutive(warpgroup.agents, warps)
+        snapshot = self.clocks.release(first, last)
+        for first, last in others:
+            snapshot.join(self.clocks.release(first, last))
         return snapshot
 
     def acquire(
@@ -331,9 +333,8 @@ class Checker:
         """Join a snapshot into the clocks of some warps of a warpgroup (acquire)."""
         if snapshot is None:
             return
-        agents = warpgroup.agents
-        for warp in warps:
-            self.clocks.acquire(agents[warp], snapshot)
+        for first, last in _consecutive(warpgroup.agents, warps):
+            self.clocks.acquire(first, snapshot, last)
 
     def start_warpgroup(self, warpgroup: CheckedWarps, at: int) -> AsyncEvent:
         """Start a wgmma of a whole warpgroup; its agent is that of the first warp."""
@@ -392,3 +393,11 @@ def _whole_granules(offsets: Array, size: int) -> Array | None:
     if count > 2 and not bool((np.diff(offsets.astype(np.int64)) == size).all()):
         return None
     return np.arange(first >> 4, (first + count * size) >> 4)
+
+
+def _consecutive(agents: range, warps: tuple[int, ...]) -> Sequence[tuple[int, int]]:
+    """Return the first and the last agent of some warps of a warpgroup, run by run."""
+    first, last = warps[0], warps[-1]
+    if last - first == len(warps) - 1:
+        return ((agents[first], agents[last]),)
+    return [(agents[warp], agents[warp]) for warp in warps]

@@ -34,21 +34,25 @@ class LayoutTags:
         self.tags = np.zeros(granules, np.int64)
         self.version = 0
         self._boxes: dict[tuple[int, int], Array] = {}
+        self._unchanged: set[tuple[int, int]] = set()
+        """Boxes at offsets that this version of the tags has."""
         self._used = False
         self.judged: dict[object, str | None] = {}
         """Verdicts on descriptors for this version of the tags."""
 
     def mark(self, box: Box, offset: int) -> None:
         """Tag the granules of a box that was written at an offset."""
-        granules, _ = box.locations(offset)
         key = (id(box), offset)
+        if key in self._unchanged:
+            return
+        granules, _ = box.locations(offset)
         tags = self._boxes.get(key)
         if tags is None:
             tags = self._boxes[key] = self._tags_of(box, len(self._boxes) + 1)
-        if bool((self.tags[granules] == tags).all()):
-            return
-        self.tags[granules] = tags
-        self._change()
+        if not bool((self.tags[granules] == tags).all()):
+            self.tags[granules] = tags
+            self._change()
+        self._unchanged.add(key)
 
     def _tags_of(self, box: Box, number: int) -> Array:
         rows = np.arange(box.rows)[:, None] * ROW
@@ -65,6 +69,7 @@ class LayoutTags:
         self._used = True
         self.version += 1
         self.judged.clear()
+        self._unchanged.clear()
 
     def judge(self, key: object, granules: Array, mode: str, major: str) -> str | None:
         """Return what is wrong with a descriptor that reads these granules; None where it fits."""

@@ -36,6 +36,11 @@ COPY_AGENTS = 32
 FOREVER = np.iinfo(np.int64).max
 
 
+def _raise(clocks: Array, other: Array) -> None:
+    """Raise every limit of one vector clock, or of a row of them, to that of another."""
+    np.maximum(clocks, other, out=clocks)
+
+
 @dataclass(slots=True)
 class ClockSnapshot:
     """The clocks that a barrier passes from arrivals to waits."""
@@ -48,15 +53,14 @@ class ClockSnapshot:
 
     def join(self, other: ClockSnapshot) -> None:
         """Raise every limit to that of `other`, if it is larger."""
-        np.maximum(self.ordered, other.ordered, out=self.ordered)
-        np.maximum(self.visible, other.visible, out=self.visible)
-        np.maximum(self.tensor, other.tensor, out=self.tensor)
+        self.ordered = np.maximum(self.ordered, other.ordered)
+        self.visible = np.maximum(self.visible, other.visible)
+        self.tensor = np.maximum(self.tensor, other.tensor)
         self.foreign = join_foreign(self.foreign, other.foreign)
 
     def copy(self) -> ClockSnapshot:
-        """Return a copy that may be changed."""
-        clocks = self.ordered.copy(), self.visible.copy(), self.tensor.copy()
-        return ClockSnapshot(*clocks, self.foreign)
+        """Return a copy that may join others: arrays of snapshots are never written in place."""
+        return ClockSnapshot(self.ordered, self.visible, self.tensor, self.foreign)
 
 
 @dataclass(slots=True)
@@ -89,8 +93,9 @@ class Clocks:
         shape = (warps, self.agents + 1)
         self.ordered = np.full(shape, TICK, np.int64)
         self.ordered[:, self.no_agent] = 0
-        own = np.arange(warps)
-        self.ordered[own, own] = 2 * TICK
+        self.own = self.ordered.reshape(-1)[:: shape[1] + 1]
+        """The clock of each warp itself: the diagonal of `ordered`."""
+        self.own[:] = 2 * TICK
         self.visible = np.full(shape, TICK, np.int64)
         self.visible[:, self.no_agent] = 0
         self.tensor = self.visible.copy()
@@ -105,58 +110,76 @@ class Clocks:
         """Warps that have written anything: only they can pass on what they have read."""
         self.synced = np.zeros(warps, np.int64)
         """By warp, the limit of its own accesses that are ordered among its lanes."""
+        self._zeros = np.zeros(self.agents + 1, np.int64)
+        self._zeros.flags.writeable = False
         self._issued = [1] * self.agents
         self._copy_agents: dict[tuple[int, object], int] = {}
         self._issuers: list[int] = []
+        self._learned = 0
+        """How often a warp has learned what others did, or has made it visible."""
+        self._common: dict[tuple[int, int], tuple[int, Array, Array]] = {}
+        """By warps, what all of them knew when that many things were learned."""
 
     def stamp(self, warp: int, instruction: int) -> int:
         """Return the stamp of an access by a warp now."""
-        return int(self.ordered[warp, warp]) - TICK | instruction
+        return int(self.own[warp]) - TICK | instruction
 
-    def release(self, warp: int) -> ClockSnapshot:
-        """Return the clocks of a warp and advance it, so that later accesses are not included."""
+    def release(self, first: int, last: int | None = None) -> ClockSnapshot:
+        """Return the joined clocks of a warp, or of all up to `last`, and advance them, so that
+        later accesses are not included."""
+        warps = slice(first, (first if last is None else last) + 1)
+        foreign = self.foreign[first]
+        for other in self.foreign[first + 1 : warps.stop]:
+            foreign = join_foreign(foreign, other)
         snapshot = ClockSnapshot(
-            self.ordered[warp].copy(),
-            self.visible[warp].copy(),
-            self.tensor_released[warp].copy(),
-            self.foreign[warp],
+            np.maximum.reduce(self.ordered[warps]),
+            np.maximum.reduce(self.visible[warps]),
+            np.maximum.reduce(self.tensor_released[warps]),
+            foreign,
         )
-        self.ordered[warp, warp] += TICK
+        self.own[warps] += TICK
         return snapshot
 
-    def acquire(self, warp: int, snapshot: ClockSnapshot) -> None:
-        """Order everything in `snapshot` before the next accesses of the warp.
+    def acquire(self, first: int, snapshot: ClockSnapshot, last: int | None = None) -> None:
+        """Order everything in `snapshot` before the next accesses of a warp, or of all up to
+        `last`.
 
-        What it contains of the warp itself is ordered among its lanes from now on.
+        What it contains of the warps themselves is ordered among their lanes from now on.
         """
-        if snapshot.ordered[warp] > self.synced[warp]:
-            self.synced[warp] = snapshot.ordered[warp]
-        np.maximum(self.ordered[warp], snapshot.ordered, out=self.ordered[warp])
-        np.maximum(self.visible[warp], snapshot.visible, out=self.visible[warp])
-        acquired = self.tensor_acquired[warp]
-        np.maximum(acquired, snapshot.tensor, out=acquired)
-        self.foreign[warp] = join_foreign(self.foreign[warp], snapshot.foreign)
+        warps = slice(first, (first if last is None else last) + 1)
+        self._learned += 1
+        _raise(self.synced[warps], snapshot.ordered[warps])
+        _raise(self.ordered[warps], snapshot.ordered)
+        _raise(self.visible[warps], snapshot.visible)
+        _raise(self.tensor_acquired[warps], snapshot.tensor)
+        if snapshot.foreign is not None:
+            for warp in range(first, warps.stop):
+                self.foreign[warp] = join_foreign(self.foreign[warp], snapshot.foreign)
 
     def sync_lanes(self, warp: int) -> None:
         """Execute `bar.warp.sync`: order the accesses of the lanes of a warp."""
-        self.synced[warp] = self.ordered[warp, warp]
-        self.ordered[warp, warp] += TICK
+        self.synced[warp] = self.own[warp]
+        self.own[warp] += TICK
 
-    def join_own(self, warp: int, ordered: Array) -> None:
-        """Order the accesses of an operation of the warp's own before its next accesses."""
-        np.maximum(self.ordered[warp], ordered, out=self.ordered[warp])
+    def join_own(self, first: int, ordered: Array, last: int | None = None) -> None:
+        """Order the accesses of an operation of a warp's own before its next accesses, or of all
+        up to `last`."""
+        self._learned += 1
+        _raise(self.ordered[first : (first if last is None else last) + 1], ordered)
 
     def join_visible(self, warp: int, visible: Array) -> None:
         """Make visible to the async proxy what another thread has fenced for it."""
-        np.maximum(self.visible[warp], visible, out=self.visible[warp])
+        self._learned += 1
+        _raise(self.visible[warp], visible)
 
     def fence_proxy(self, warp: int) -> None:
         """Execute `fence.proxy.async`: all that is ordered before becomes visible to the async
         proxy."""
+        self._learned += 1
         np.maximum(self.visible[warp], self.ordered[warp], out=self.visible[warp])
         foreign = self.foreign[warp]
         self.foreign[warp] = foreign and foreign.fenced()
-        self.ordered[warp, warp] += TICK
+        self.own[warp] += TICK
 
     def fence_tensor_before(self, warp: int) -> None:
         """`tcgen05.fence::before_thread_sync`."""
@@ -164,7 +187,7 @@ class Clocks:
         np.maximum(shown, self.tensor[warp], out=shown)
         for agent in (warp, 2 * self.warps + warp):
             shown[agent] = own[warp] if agent == warp else self._last(agent)
-        self.ordered[warp, warp] += TICK
+        self.own[warp] += TICK
 
     def fence_tensor_after(self, warp: int) -> None:
         """`tcgen05.fence::after_thread_sync`."""
@@ -199,12 +222,24 @@ class Clocks:
 
         Each of them reads operands for itself, so that before it is only what happened before all.
         """
-        limits = np.minimum.reduce(self.ordered[first : last + 1], 0)
-        visible = np.minimum.reduce(self.visible[first : last + 1], 0)
+        limits, visible = self._known_to_all(first, last)
         agent, stamp, end = self._issue(first, 2 * self.warps + first, instruction)
-        for warp in range(first + 1, last + 1):
-            self.ordered[warp, warp] += TICK
+        self.own[first + 1 : last + 1] += TICK
         return AsyncEvent(agent, stamp, limits, visible, end, self.foreign[first])
+
+    def _known_to_all(self, first: int, last: int) -> tuple[Array, Array]:
+        """Return what several warps know is ordered, and visible to the asynchronous proxy.
+
+        It stays while none of them learns anything: its own clock each warp knows best, so that
+        the minimum is never that.
+        """
+        found = self._common.get((first, last))
+        if found is not None and found[0] == self._learned and first < last:
+            return found[1:]
+        ordered = np.minimum.reduce(self.ordered[first : last + 1])
+        visible = np.minimum.reduce(self.visible[first : last + 1])
+        self._common[first, last] = self._learned, ordered, visible
+        return ordered, visible
 
     def _start(self, warp: int, agent: int, instruction: int) -> AsyncEvent:
         limits, visible = self.ordered[warp].copy(), self.visible[warp].copy()
@@ -216,7 +251,7 @@ class Clocks:
         above it."""
         clock = self._issued[agent] = self._issued[agent] + 1
         self.effects.add(warp)
-        self.ordered[warp, warp] += TICK
+        self.own[warp] += TICK
         return agent, clock * TICK | instruction, (clock + 1) * TICK
 
     def completion_snapshot(self, started: AsyncEvent) -> ClockSnapshot:
@@ -234,7 +269,7 @@ class Clocks:
         return ClockSnapshot(self._none(), self._none(), self._none())
 
     def _none(self) -> Array:
-        return np.zeros(self.agents + 1, np.int64)
+        return self._zeros
 
     def are_copies(self, agents: Array) -> Array:
         """Return which agents are copies of the asynchronous proxy."""

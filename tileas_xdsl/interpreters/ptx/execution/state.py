@@ -209,6 +209,7 @@ class Warpgroup:
         first = cta.rank * cta.warp_count + first_warp
         self.agents = range(first, first + warps)
         """The warps of the warpgroup, numbered within the cluster."""
+        self.warp_names = [f"{cta.name} warp {first_warp + warp}" for warp in range(warps)]
         self.lanes = warps * WARP
         self.full = full
         """The mask of lanes that exist: the last warpgroup of a block may have fewer than 128."""
@@ -248,6 +249,9 @@ class Cta:
         self.cluster = cluster
         self.rank = rank
         self.index = index
+        x, y, z = index
+        self.name = f"CTA {x}" if not y and not z else f"CTA ({x},{y},{z})"
+        """The name in diagnostics."""
         self.shared = shared
         self.tensor = TensorMemory()
         self.mbarriers: dict[int, MBarrier] = {}
@@ -264,12 +268,6 @@ class Cta:
         self.operand_version = -1
         self.remote_access: dict[int, int] = {}
         """By warp of another CTA, its clock at its last access to this CTA's shared memory."""
-
-    @property
-    def name(self) -> str:
-        """The name in diagnostics."""
-        x, y, z = self.index
-        return f"CTA {x}" if not y and not z else f"CTA ({x},{y},{z})"
 
     def mbarrier(self, offset: int) -> MBarrier:
         """Return the mbarrier at an offset of shared memory; a fault where none was initialised."""

@@ -15,7 +15,7 @@ A waiter two phases behind sees the parity that it waited for before (finding `p
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from tileas_xdsl.interpreters.ptx.checking.vector_clocks import ClockSnapshot
 
@@ -26,8 +26,7 @@ MAX_EVENTS = 8
 """Length of the event trace of an mbarrier."""
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(NamedTuple):
     """An operation on an mbarrier, and the state after it."""
 
     who: str
@@ -49,6 +48,7 @@ class MBarrier:
         "ended",
         "events",
         "fenced",
+        "initialised_before",
         "initialised_by",
         "name",
         "next_count",
@@ -67,6 +67,8 @@ class MBarrier:
         self.fenced = False
         self.initialised_by: tuple[int, int] | None = None
         """The warp that initialised it, and the stamp of that write."""
+        self.initialised_before: set[int] = set()
+        """Warps that are known to come after that."""
         self.published: int | None = None
         """The phase of the barrier of the cluster that passes on its fenced initialisation."""
         self.current: ClockSnapshot | None = None

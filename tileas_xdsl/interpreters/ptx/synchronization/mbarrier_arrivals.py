@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from tileas_xdsl.interpreters.ptx.checking.diagnosis import barrier_trace
 from tileas_xdsl.interpreters.ptx.checking.vector_clocks import TICK, ClockSnapshot
 from tileas_xdsl.interpreters.ptx.errors import Fault
@@ -54,6 +56,7 @@ def arrive(
     barrier.try_complete_phase()
 
 
+@lru_cache(maxsize=1024)
 def _what(count: int, expect: int, delivered: int) -> str:
     parts: list[str] = []
     if expect:
@@ -92,13 +95,15 @@ def check_initialised(
     """Report a use by a warp, or by an operation that it started with the clock `limits`, that is
     not ordered after the initialisation of the mbarrier."""
     checker, made = cluster.checker, barrier.initialised_by
-    if checker is None or made is None:
+    if checker is None or made is None or (limits is None and agent in barrier.initialised_before):
         return
     known = checker.clocks.ordered[agent] if limits is None else limits
     published = barrier.published
     if published is not None and cluster.barrier.passed.get(agent, -1) >= published:
         return
     if made[1] < known[made[0]]:
+        if limits is None:
+            barrier.initialised_before.add(agent)
         return
     barrier.initialised_by = None
     checker.findings.add(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+from typing import TypeAlias
 
 import numpy as np
 
@@ -37,6 +38,9 @@ MAX_FOOTPRINTS = 4096
 """Places of a box whose rows are remembered: the blocks of a grid load the same ones."""
 
 _UNSUPPORTED = ("b4x16_p64", "b6x16_p32")
+
+Extent: TypeAlias = tuple[int, list[int], list[int], list[slice]]
+"""A part in bounds: its address, shape, strides in bytes, and slices of the box."""
 
 
 class Box:
@@ -68,6 +72,7 @@ class Box:
         self._check_rows()
         self._locations: dict[int, tuple[Array, Tile]] = {}
         self._footprints: dict[tuple[int, ...], list[tuple[Array, int]]] = {}
+        self._extents: dict[tuple[int, ...], Extent | None] = {}
 
     def _check_rows(self) -> None:
         swizzle = BYTE_SWIZZLES[self.mode]
@@ -189,7 +194,12 @@ class Box:
 
         What is written ends with a granule, as on an H200: buffers have room for that.
         """
-        part = self._extent(at, counts, write=write)
+        key = (*at, *counts, write)
+        if key not in self._extents:
+            if len(self._extents) > MAX_FOOTPRINTS:
+                self._extents.clear()
+            self._extents[key] = self._extent(at, counts, write=write)
+        part = self._extents[key]
         if part is None:
             return None
         low, shape, strides, ranges = part
@@ -204,7 +214,7 @@ class Box:
 
     def _extent(
         self, at: Sequence[int], counts: tuple[int, ...], *, write: bool = False
-    ) -> tuple[int, list[int], list[int], list[slice]] | None:
+    ) -> Extent | None:
         """Return the part in bounds: its address, shape, strides in bytes, and slices of the
         box."""
         m = self.map

@@ -15,7 +15,7 @@ from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Array, lane_l
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup, Cta
 from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step, lane_value
 from tileas_xdsl.interpreters.ptx.instructions.dot.tcgen05 import BLACKWELL, group_of
-from tileas_xdsl.interpreters.ptx.instructions.dot.wgmma import check_operand, rounded_sum
+from tileas_xdsl.interpreters.ptx.instructions.dot.wgmma import check_operand
 from tileas_xdsl.interpreters.ptx.matrix.block_scales import Scales, scaled, vector_of
 from tileas_xdsl.interpreters.ptx.matrix.smem_operands import (
     PACKINGS,
@@ -34,6 +34,7 @@ from tileas_xdsl.interpreters.ptx.matrix.tmem_access import (
     shadow_locations_of,
     split,
 )
+from tileas_xdsl.interpreters.ptx.matrix.wgmma_computation import rounded_sum
 from tileas_xdsl.interpreters.ptx.memory.shared_memory import (
     TENSOR_COLUMNS,
 )

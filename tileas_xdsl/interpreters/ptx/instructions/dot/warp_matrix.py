@@ -20,10 +20,10 @@ from tileas_xdsl.interpreters.ptx.instructions.dot.sparse_metadata import (
     SparseMetadata,
     build_metadata,
 )
-from tileas_xdsl.interpreters.ptx.instructions.dot.wgmma import rounded_sum
 from tileas_xdsl.interpreters.ptx.matrix.smem_operands import ELEMENT_BITS, values_of
 from tileas_xdsl.interpreters.ptx.matrix.sparse_operands import spread_along_k
 from tileas_xdsl.interpreters.ptx.matrix.wgmma_accumulators import wrap_int32
+from tileas_xdsl.interpreters.ptx.matrix.wgmma_computation import rounded_sum
 from tileas_xdsl.interpreters.ptx.memory.generic_access import groups, load, store
 from tileas_xdsl.interpreters.ptx.numerics.float_formats import decode
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES, UNSIGNED

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from tileas_xdsl.interpreters.matmul import matmul
 from tileas_xdsl.interpreters.ptx.checking.vector_clocks import AsyncEvent
 from tileas_xdsl.interpreters.ptx.errors import Fault
-from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Array, Value, spread
-from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup, Cta, Warpgroup
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Array
+from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup, Warpgroup
 from tileas_xdsl.interpreters.ptx.execution.waits import reconverge_warpgroup
 from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Semantics, Site, Step
 from tileas_xdsl.interpreters.ptx.instructions.dot.sparse_metadata import (
@@ -24,26 +23,26 @@ from tileas_xdsl.interpreters.ptx.matrix.smem_operands import (
     K_BYTES,
     OperandShape,
     OperandView,
-    joined_along_k,
-    operand,
     read_descriptor,
-    values_of,
     view_of,
 )
-from tileas_xdsl.interpreters.ptx.matrix.sparse_operands import spread_along_k
 from tileas_xdsl.interpreters.ptx.matrix.wgmma_accumulators import (
     ROWS,
     THREADS,
     Accumulator,
     AccumulatorRegister,
-    Computation,
     PendingMma,
     WgmmaState,
     from_registers,
     materialize,
     state_of,
 )
-from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES, UNSIGNED
+from tileas_xdsl.interpreters.ptx.matrix.wgmma_computation import (
+    Product,
+    WgmmaComputation,
+    register_operand,
+)
+from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Vector
 from tileas_xdsl.target.arch import get_target
 
@@ -64,28 +63,6 @@ RESULTS: Mapping[str, tuple[str, ...]] = {
 
 MIXED = ({"e4m3", "e5m2"}, {"s8", "u8"})
 """Element types of which A and B may have different ones."""
-
-
-@dataclass(frozen=True, slots=True)
-class Product:
-    """The shape and types of D (64, n) += A (64, k) B (k, n)."""
-
-    n: int
-    d: str
-    a: OperandShape
-    b: OperandShape
-    negate: tuple[bool, bool]
-    saturate: bool
-
-    @property
-    def sign(self) -> int:
-        """-1 for a negated product."""
-        return -1 if self.negate[0] != self.negate[1] else 1
-
-    @property
-    def can_join(self) -> bool:
-        """Whether sums of several products are only rounded in f32, as those of one are."""
-        return self.d == "f32"
 
 
 def build_mma(site: Site) -> Step:
@@ -154,6 +131,9 @@ def _build(site: Site, n: int, types: tuple[str, str, str], saturate: bool, spar
         saturate,
     )
     site.program.watch(d_registers, a_slots if in_registers else ())
+    left = None if in_registers else SharedOperand(a_slots[0], product.a, "A")
+    right = SharedOperand(b_slot, product.b, "B")
+    mma = Mma(product, d_registers, left, a_slots if in_registers else (), right, metadata)
 
     def step(f: ConvergenceGroup) -> int | None:
         if not reconverge_warpgroup(f, "wgmma.mma_async"):
@@ -163,8 +143,7 @@ def _build(site: Site, n: int, types: tuple[str, str, str], saturate: bool, spar
             if not (scaled == scaled[0]).all():
                 raise Fault("invalid", "scale-d differs between threads of the warpgroup")
             scaled = bool(scaled[0])
-        keeps = bool(scaled) != inverted
-        _issue(f, product, d_registers, a_slots, b_slot, keeps, in_registers, metadata)
+        _issue(f, mma, bool(scaled) != inverted)
         return None
 
     return step
@@ -192,40 +171,70 @@ def _immediates(
 # Issuing
 
 
-def _issue(
-    f: ConvergenceGroup,
-    product: Product,
-    d_registers: tuple[int, ...],
-    a_slots: tuple[int, ...],
-    b_slot: int,
-    keeps: bool,
-    in_registers: bool,
-    metadata: SparseMetadata | None,
-) -> None:
-    warpgroup = f.warpgroup
+@dataclass(frozen=True, slots=True, eq=False)
+class SharedOperand:
+    """An operand that the descriptor in a register shows."""
+
+    slot: int
+    shape: OperandShape
+    name: str
+    views: dict[int, OperandView] = field(default_factory=dict[int, OperandView])
+    """By descriptor, those that there were."""
+
+    def view(self, f: ConvergenceGroup) -> OperandView:
+        """Return what the descriptor shows; a fault where it is no valid one."""
+        word = f.r[self.slot]
+        if word.__class__ is np.ndarray:
+            if not (word == word[0]).all():
+                raise Fault("descriptor", f"the descriptor of {self.name} differs between threads")
+            word = int(word[0])
+        found = self.views.get(word)
+        if found is None:
+            descriptor = read_descriptor(word, HOPPER, f"descriptor of {self.name}")
+            found = self.views[word] = view_of(descriptor, self.shape)
+        return found
+
+    def checked_view(self, f: ConvergenceGroup, started: AsyncEvent | None) -> OperandView:
+        """Return the same and check that the wgmma which has started may read it."""
+        view = self.view(f)
+        if started is not None:
+            check_operand(f.warpgroup, view, started, f.pc, self.name)
+        return view
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mma:
+    """A `wgmma.mma_async` of the program: its product, and where its operands are."""
+
+    product: Product
+    d_registers: tuple[int, ...]
+    left: SharedOperand | None
+    fragments: tuple[int, ...]
+    """The registers of A, if it is not in shared memory."""
+    right: SharedOperand
+    metadata: SparseMetadata | None
+
+
+def _issue(f: ConvergenceGroup, mma: Mma, keeps: bool) -> None:
+    warpgroup, product = f.warpgroup, mma.product
     state = state_of(warpgroup)
     checker = warpgroup.cta.cluster.checker
     if checker is not None and not state.fenced:
         _report_unfenced(f, state)
         state.fenced = True
     started = None if checker is None else checker.start_warpgroup(warpgroup, f.pc)
-    b_view = _view(f, b_slot, product.b, "B")
-    if started is not None:
-        check_operand(warpgroup, b_view, started, f.pc, "B")
+    b_view = mma.right.checked_view(f, started)
     a: OperandView | Array
-    if in_registers:
-        a = _register_operand([f.r[s] for s in a_slots], product.a.element)
+    if mma.left is None:
+        a = register_operand([f.r[s] for s in mma.fragments], product.a.element)
     else:
-        a = _view(f, a_slots[0], product.a, "A")
-        if started is not None:
-            check_operand(warpgroup, a, started, f.pc, "A")
-    accumulator = _accumulator(f, product, d_registers, keeps)
+        a = mma.left.checked_view(f, started)
+    accumulator = _accumulator(f, product, mma.d_registers, keeps)
     kept = None
-    if metadata is not None:
-        kept = np.concatenate([metadata.columns(f, warp) for warp in range(THREADS // WARP)])
+    if mma.metadata is not None:
+        kept = np.concatenate([mma.metadata.columns(f, warp) for warp in range(THREADS // WARP)])
     computation = WgmmaComputation(warpgroup.cta, product, a, b_view, keeps, kept)
-    operands = a_slots if in_registers else ()
-    item = PendingMma(computation, accumulator, started, state.open, operands)
+    item = PendingMma(computation, accumulator, started, state.open, mma.fragments)
     accumulator.pending += 1
     accumulator.values = None
     for slot in item.operands:
@@ -254,15 +263,6 @@ def _report_unfenced(f: ConvergenceGroup, state: WgmmaState) -> None:
         "wgmma.mma_async uses registers that were accessed without a wgmma.fence since",
         notes,
     )
-
-
-def _view(f: ConvergenceGroup, slot: int, shape: OperandShape, name: str) -> OperandView:
-    word = f.r[slot]
-    if word.__class__ is np.ndarray:
-        if not (word == word[0]).all():
-            raise Fault("descriptor", f"the descriptor of {name} differs between threads")
-        word = int(word[0])
-    return view_of(read_descriptor(word, HOPPER, f"descriptor of {name}"), shape)
 
 
 def check_operand(
@@ -325,87 +325,6 @@ def unwaited_reporter(f: ConvergenceGroup) -> Callable[[ConvergenceGroup], None]
             )
 
     return report
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class WgmmaComputation:
-    """D = A B, plus D if it `keeps` what is there; A is in shared memory, or (64, k) numbers.
-
-    A sparse A has half of its elements, in the `columns` (64, k / 2).
-    """
-
-    cta: Cta
-    product: Product
-    a: OperandView | Array
-    b: OperandView
-    keeps: bool
-    columns: Array | None = None
-
-    def continues(self, before: Computation) -> bool:
-        """Return whether this adds a product of the same shape to the result of another."""
-        return (
-            self.keeps
-            and isinstance(before, WgmmaComputation)
-            and before.product == self.product
-            and self.product.can_join
-        )
-
-    def run(self, accumulator: Accumulator, more: Sequence[Computation]) -> None:
-        """Compute this and `more` that continue it, as one product of a longer K.
-
-        wgmma d, a0, b0; wgmma d, a1, b1      d += [a0 a1] [b0 b1]^T
-        """
-        chain = [self, *(one for one in more if isinstance(one, WgmmaComputation))]
-        b = operand(self.cta, joined_along_k(tuple(one.b for one in chain)))
-        found = matmul(_left(chain), b.T)
-        if self.product.sign < 0:
-            found = -found
-        if self.keeps:
-            found += accumulator.matrix
-        accumulator.matrix = rounded_sum(found, self.product.d, self.product.saturate)
-
-
-def _left(chain: Sequence[WgmmaComputation]) -> Array:
-    """Return A of all products of a chain side by side."""
-    views = [one.a for one in chain if isinstance(one.a, OperandView) and one.columns is None]
-    if len(views) == len(chain):
-        return operand(chain[0].cta, joined_along_k(tuple(views)))
-    parts = [_left_of_one(one) for one in chain]
-    return np.concatenate(parts, axis=1) if len(parts) > 1 else parts[0]
-
-
-def _left_of_one(one: WgmmaComputation) -> Array:
-    a = operand(one.cta, one.a) if isinstance(one.a, OperandView) else one.a
-    return a if one.columns is None else spread_along_k(a, one.columns)
-
-
-def rounded_sum(values: Array, kind: str, saturate: bool) -> Array:
-    """Round an exact sum to the type of D."""
-    if kind == "f16":
-        return values.astype(np.float16).astype(np.float32)
-    if kind == "s32":
-        if saturate:
-            return np.clip(values, -(2.0**31), 2.0**31 - 1)
-        whole = values.astype(np.int64) & 0xFFFF_FFFF
-        return whole.astype(np.uint32).view(np.int32).astype(np.float64)
-    return values
-
-
-def _register_operand(values: list[Value], element: str) -> Array:
-    """Decode A from registers to (64, k) numbers.  Source: PTX ISA 9.7.15.5.1."""
-    words = np.stack([spread(v, THREADS, np.dtype(np.uint32)) for v in values])
-    bits = ELEMENT_BITS[element]
-    per = 32 // bits
-    parts = np.ascontiguousarray(words[:, :, None]).view(UNSIGNED[bits]).reshape(4, THREADS, per)
-    register = np.arange(4)[:, None, None]
-    thread = np.arange(THREADS)[None, :, None]
-    location = np.arange(per)[None, None, :]
-    lane, warp = thread % 32, thread // 32
-    row = 16 * warp + lane // 4 + 8 * (register % 2) + 0 * location
-    column = per * (lane % 4) + location + 4 * per * (register // 2)
-    matrix = np.empty((ROWS, 8 * per), parts.dtype)
-    matrix[row, column] = parts
-    return values_of(matrix, element)
 
 
 # Fence, commit, wait
@@ -476,8 +395,8 @@ def _finish(f: ConvergenceGroup, state: WgmmaState, group: list[PendingMma]) -> 
     if checker is not None and group:
         started = group[-1].started
         assert started is not None
-        for agent in f.warpgroup.agents:
-            checker.clocks.join_own(agent, started.done())
+        agents = f.warpgroup.agents
+        checker.clocks.join_own(agents[0], started.done(), agents[-1])
 
 
 TABLE = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -47,10 +47,9 @@ def lane_addresses(
     generic = space == "generic"
     lanes = lane_list(f.mask)
     if base.__class__ is np.ndarray:
-        found = [(lane, int(base[lane]) + offset) for lane in lanes]
-    else:
-        found = [(lane, base + offset) for lane in lanes]
-    return [(lane, shared_address(f, address, generic)) for lane, address in found]
+        return [(lane, shared_address(f, int(base[lane]) + offset, generic)) for lane in lanes]
+    address = shared_address(f, base + offset, generic)
+    return [(lane, address) for lane in lanes]
 
 
 def shared_address(f: ConvergenceGroup, address: int, generic: bool) -> int:
@@ -77,7 +76,7 @@ def shared_address(f: ConvergenceGroup, address: int, generic: bool) -> int:
 
 def lane_name(f: ConvergenceGroup, lane: int) -> str:
     """Return the name of a thread in event traces."""
-    return f"{f.warpgroup.cta.name} warp {f.warpgroup.first_warp + lane // WARP}"
+    return f.warpgroup.warp_names[lane // WARP]
 
 
 def build_init(site: Site) -> Step:
@@ -138,20 +137,25 @@ def build_inval(site: Site) -> Step:
 # Arriving
 
 
-def _known(f: ConvergenceGroup) -> Callable[[int], ClockSnapshot | None]:
-    """Return a function from lane to the released clock of its warp, computed once per warp."""
+def _released(
+    f: ConvergenceGroup, lanes: Sequence[tuple[int, int]], arrivals: int
+) -> Sequence[ClockSnapshot | None]:
+    """Return what each lane, of some with their addresses, passes on by its share of `arrivals`.
+
+    Lanes that arrive in one phase of one barrier pass on together what their warps know, by the
+    last of them: nobody acquires it before.
+    """
     checker = f.warpgroup.cta.cluster.checker
-    found: dict[int, ClockSnapshot] = {}
-
-    def of_lane(lane: int) -> ClockSnapshot | None:
-        if checker is None:
-            return None
-        warp = lane // WARP
-        if warp not in found:
-            found[warp] = checker.clocks.release(f.warpgroup.agents[warp])
-        return found[warp]
-
-    return of_lane
+    if checker is None:
+        return [None] * len(lanes)
+    (_, address), *_ = lanes
+    _, barrier = barrier_at(f.warpgroup.cta.cluster, address)
+    together = all(other == address for _, other in lanes)
+    if together and barrier.pending >= arrivals:
+        return [None] * (len(lanes) - 1) + [checker.release(f.warpgroup, warps_of(f.mask))]
+    agents = [f.warpgroup.agent(lane) for lane, _ in lanes]
+    of_warp = {agent: checker.clocks.release(agent) for agent in dict.fromkeys(agents)}
+    return [of_warp[agent] for agent in agents]
 
 
 def build_arrive(site: Site) -> Step:
@@ -176,9 +180,11 @@ def build_arrive(site: Site) -> Step:
 
     def step(f: ConvergenceGroup) -> None:
         cluster = f.warpgroup.cta.cluster
-        known = _known(f)
+        lanes = lane_addresses(f, slot, offset, space)
+        numbers = [_amount(f, amount, lane) for lane, _ in lanes]
+        released = _released(f, lanes, len(lanes) if expects else sum(numbers))
         token = 0
-        for lane, address in lane_addresses(f, slot, offset, space):
+        for (lane, address), number, snapshot in zip(lanes, numbers, released, strict=True):
             cta, barrier = barrier_at(cluster, address)
             who = lane_name(f, lane)
             check_initialised(cluster, barrier, f.warpgroup.agent(lane), f.pc)
@@ -186,7 +192,6 @@ def build_arrive(site: Site) -> Step:
                 check_fenced(cluster, barrier, f.pc, who)
                 record_remote_access(f, cta)
             token = barrier.phase << 32 | barrier.pending
-            number = _amount(f, amount, lane)
             if not expects and not 1 <= number <= MAX_COUNT:
                 raise Fault("invalid", f"{number} arrivals are not in 1..{MAX_COUNT}")
             arrive(
@@ -196,7 +201,7 @@ def build_arrive(site: Site) -> Step:
                 who,
                 count=1 if expects else number,
                 expect=number if expects else 0,
-                snapshot=known(lane),
+                snapshot=snapshot,
                 drop=drop,
             )
         if state is not None:
