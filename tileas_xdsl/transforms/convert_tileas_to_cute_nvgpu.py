@@ -33,6 +33,9 @@ NO_TURNS = "nv_tileas.no_turns"
 EXCHANGE_LIMITS = (32 * 1024, 8 * 1024)
 """Bytes of a layout conversion at once, where a block has not enough for whole tiles."""
 
+LEAST_EXCHANGE = 1024
+"""The same, where all stages but one are given up too: tiles are aligned to as many."""
+
 
 @dataclass(frozen=True)
 class ConvertTileasToCuteNvgpu(ModulePass):
@@ -63,8 +66,8 @@ def _lowered(kernel: func.FuncOp, target: Target, is_standalone: bool) -> Sequen
 
     Where a block has too little shared memory, give up what costs least.
     First nothing is kept that may be reused; then stages go as long as loads overlap; then tiles
-    are converted in pieces, with a barrier more for each; then all stages but one.  Warpgroups take
-    no turns where they exchange tiles between their products.
+    are converted in pieces, with a barrier more for each; then all stages but one; then pieces get
+    as small as can be.  Warpgroups take no turns where they exchange tiles between their products.
     """
     is_thrifty, limit, smaller = False, None, list(EXCHANGE_LIMITS)
     reasons: dict[str, Attribute] = {}
@@ -89,7 +92,9 @@ def _lowered(kernel: func.FuncOp, target: Target, is_standalone: bool) -> Sequen
                 if smaller:
                     limit = smaller.pop(0)
                 elif not take_stages(kernel, error.excess):
-                    raise
+                    if limit == LEAST_EXCHANGE:
+                        raise
+                    limit = LEAST_EXCHANGE
 
 
 def _drop_turns(kernel: func.FuncOp) -> None:

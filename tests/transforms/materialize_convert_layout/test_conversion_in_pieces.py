@@ -10,7 +10,9 @@ from support.encodings import chain, linear, lowered, random_array, random_encod
 from support.seeds import seeds
 from xdsl.dialects import func
 
+from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
+from tileas_xdsl.threads.smem.smem_layout import SharedMemoryError
 from tileas_xdsl.transforms import convert_tileas_to_cute_nvgpu as lowering
 
 LIMIT = 256
@@ -45,3 +47,18 @@ def test_any_registers_to_any_others(seed: int) -> None:
     # Bytes are only moved; other elements are doubled where the chain says so.
     factor = 1 if element == "i8" else 4
     np.testing.assert_array_equal(found.arrays[1], factor * numbers)
+
+
+def test_pieces_get_smaller_until_nothing_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kernel without stages that always lacks shared memory: whole tiles first, 1 KiB last."""
+    limits: list[int | None] = []
+
+    def without_room(plan: KernelPlan) -> func.FuncOp:
+        limits.append(plan.exchange_limit)
+        raise SharedMemoryError(*op_error(plan.kernel, "has no room").diagnostics)
+
+    monkeypatch.setattr(lowering, "lower_kernel", without_room)
+    encoding = linear(random_encoding(np.random.default_rng(3), (16, 16), 32))
+    with pytest.raises(SharedMemoryError, match="has no room"):
+        lowered(chain((16, 16), "f32", [encoding, encoding], 1))
+    assert limits == [None, None, 32768, 8192, 1024]
