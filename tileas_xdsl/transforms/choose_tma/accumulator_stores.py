@@ -206,6 +206,8 @@ def _store_column_chunks(
 ) -> None:
     """A loop that computes the columns of a piece, and stores them by way of one tile.
 
+    Coordinates count pieces then; offsets count elements as before.
+
     `staging` is that tile, and how the store shows it.
     """
     buffer, shown = staging
@@ -270,12 +272,20 @@ def _insert_store(
 def _by_tma(store: Written, value: SSAValue, view: SSAValue, coords: list[SSAValue]) -> Written:
     if isinstance(store, TiledStoreOp):
         atom = AtomAttr.of(f"tma_store_{len(coords)}d")
-        return TiledStoreOp(value, view, coords, atom=atom, allow_tma=True)
+        return TiledStoreOp(value, view, coords, atom=atom, offsets=store.offsets, allow_tma=True)
     mode = store.rmw_mode.data
     word = UNSIGNED_REDUCTIONS.get(mode, mode.value)
     atom = AtomAttr.of(f"tma_redg_{len(coords)}d", op=word)
     return TiledAtomicRmwOp(
-        mode, value, view, coords, atom=atom, semantic="relaxed", scope="gpu", allow_tma=True
+        mode,
+        value,
+        view,
+        coords,
+        atom=atom,
+        offsets=store.offsets,
+        semantic="relaxed",
+        scope="gpu",
+        allow_tma=True,
     )
 
 

@@ -44,7 +44,7 @@ from tileas_xdsl.target.tma.tensor_map import tensor_map_element
 from tileas_xdsl.target.tma.tensor_map_rules import BOX_LIMIT
 from tileas_xdsl.threads.smem.smem_layout import SPANS
 from tileas_xdsl.transforms.choose_tma.store_chains import Written, chained_stores, commute
-from tileas_xdsl.transforms.tma_to_async.global_arrays import array_of
+from tileas_xdsl.transforms.tma_to_async.global_arrays import array_of, offset_problem
 
 ALIGNMENT = 16
 """Bytes that arrays, rows and boxes' rows are multiples of."""
@@ -105,12 +105,12 @@ def _problem(op: TiledLoadOp | Written) -> str | None:
     problem = _update_problem(op) if isinstance(op, TiledAtomicRmwOp) else _copy_problem(op)
     if problem is not None:
         return problem
-    if op.offsets and not isinstance(op, TiledLoadOp):
-        return "it has offsets beside its tiles"
     if not _is_uniform(op):
         return "it is in a region of which it is not known how often it runs"
-    type_ = op.result.type if isinstance(op, TiledLoadOp) else op.value.type
-    return _tile_problem(type_) or _array_problem(op.view)
+    is_load = isinstance(op, TiledLoadOp)
+    if not is_load and (problem := offset_problem(op.offsets, element_of(op.view.type))):
+        return f"it {problem}"
+    return _tile_problem(op.result.type if is_load else op.value.type) or _array_problem(op.view)
 
 
 def _copy_problem(op: TiledLoadOp | TiledStoreOp) -> str | None:

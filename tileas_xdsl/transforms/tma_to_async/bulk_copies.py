@@ -153,7 +153,9 @@ class Transfer:
         for use in [use for use in result.uses if _reads_memory(use.operation, use.index)]:
             use.operation.operands[use.index] = buffer
         if any(result.uses):
-            converted = self._insert(ConvertLayoutOp(buffer, result.type)).result
+            type_ = as_tile(result.type)
+            assert type_ is not None
+            converted = self._insert(ConvertLayoutOp(buffer, type_)).result
             converted.name_hint = _named(result, "registers")
             result.replace_all_uses_with(converted)
 
@@ -170,6 +172,7 @@ class Transfer:
                 source,
                 self._coordinates(),
                 atom=atom,
+                offsets=self._offsets(),
                 internal_type=internal,
                 tma_index=index,
             )
@@ -193,6 +196,7 @@ class Transfer:
             source,
             self._coordinates(),
             atom=atom,
+            offsets=self._offsets(),
             internal_type=internal,
             tma_index=index,
         )
@@ -244,9 +248,9 @@ class Transfer:
         return coords
 
     def _offsets(self) -> Sequence[SSAValue]:
-        """Return the offsets of a load that are not known to be of whole tiles; none if all are."""
+        """Return the offsets that are not known to be of whole tiles; none if all are."""
         op = self.request.op
-        if not isinstance(op, TiledLoadOp):
+        if not isinstance(op, TiledLoadOp | TiledStoreOp | TiledAtomicRmwOp):
             return ()
         known = [offset_of(self.request, axis) is not None for axis in range(len(op.offsets))]
         if all(known):

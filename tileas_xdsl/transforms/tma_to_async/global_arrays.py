@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, NoneAttr
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
+from tileas_xdsl.analysis.values.row_divisors import row_divisor
 from tileas_xdsl.dialects.nv_tileaa.memory.views import strides_of
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
 
 STRIDE_BYTES = 16
@@ -44,3 +48,19 @@ def stride_problem(type_: Attribute, bits: int) -> str | None:
             text = f"TMA needs multiples of {STRIDE_BYTES} bytes between rows, not"
             return f"{text} {stride * bits / 8:g}"
     return None
+
+
+def offset_problem(offsets: Sequence[SSAValue], element: Attribute | None) -> str | None:
+    """Why TMA does not store a tile at offsets in elements; None if it does, or there are none.
+
+    A store writes whole units of 16 bytes, which are those of the array.
+    """
+    if not offsets:
+        return None
+    step = row_divisor(offsets[-1]) * bits_of(element) // 8
+    if step % STRIDE_BYTES == 0:
+        return None
+    return (
+        f"begins at multiples of {step} bytes of a row as far as is known, and stores by TMA at "
+        f"multiples of {STRIDE_BYTES}"
+    )

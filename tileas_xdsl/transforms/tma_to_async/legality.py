@@ -23,6 +23,7 @@ from tileas_xdsl.dialects.nv_tileas.tma.layout import check_shared_layout
 from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType
 from tileas_xdsl.transforms.tma_to_async.candidates import Request, TiledOp
 from tileas_xdsl.transforms.tma_to_async.descriptors import Binding
+from tileas_xdsl.transforms.tma_to_async.global_arrays import offset_problem
 
 _IN_ORDER = (CreateNoneOp, LoadOp, StoreOp, *TiledOp.__args__)
 """Operations that are complete when the next one begins, so that their tokens are."""
@@ -78,15 +79,10 @@ def offset_of(request: Request, axis: int) -> int | None:
 
 def _check_offsets(request: Request) -> None:
     op = request.op
-    if not isinstance(op, TiledStoreOp | TiledAtomicRmwOp):
-        return
-    for axis in range(len(op.offsets)):
-        if offset_of(request, axis) is None:
-            raise op_error(
-                op,
-                f"begins elements behind a tile along dimension {axis}; coordinates of stores by "
-                "TMA count tiles",
-            )
+    if isinstance(op, TiledStoreOp | TiledAtomicRmwOp):
+        problem = offset_problem(op.offsets, element_of(request.tile))
+        if problem is not None:
+            raise op_error(op, problem)
 
 
 def _check_order(request: Request) -> None:

@@ -1,7 +1,7 @@
 """TMA: bulk copies between shared memory and a tensor that a descriptor describes.
 
-Coordinates count tiles and stand in the order of the shape, as those of a tiled load; offsets of a
-load of boxes count elements on top of that, as coordinates of the instruction do.  Loads report the
+Coordinates count tiles and stand in the order of the shape, as those of a tiled load; offsets of
+boxes count elements on top of that, as coordinates of the instruction do.  Loads report the
 bytes that have arrived to a barrier, which a memory token stands for.
 """
 
@@ -253,15 +253,18 @@ class AsyncTiledTmaStoreOp(TmaTransferOp):
 
     name = "nv_tileas.async.tiled_tma_store"
 
+    LAST_SEGMENT_MAY_LACK: ClassVar[bool] = True
     REFUSED: ClassVar[tuple[str, ...]] = STORE_REFUSES
 
     desc: fields.Operand = fields.operand()
     source: fields.Operand = fields.operand()
     coords: fields.Operands = fields.operands()
+    offsets: fields.Operands = fields.operands(default=(), kw_only=True)
 
-    custom_directives = (TransferTypes,)
+    custom_directives = (Coordinates, TransferTypes)
     assembly_format = (
-        "$desc `,` $source `` `[` $coords `]` attr-dict"
+        "$desc `,` $source `` `[` $coords `]`"
+        " (`offset` `` custom<Coordinates>($offsets, type($offsets))^)? attr-dict"
         " `:` custom<TransferTypes>(type($desc), type($source), type($coords))"
         " `->` type($result)"
     )
@@ -271,6 +274,7 @@ class AsyncTiledTmaStoreOp(TmaTransferOp):
             self.desc, self.source, "source", "tma_store", TILED_MODES["tma_store"]
         )
         check_coordinates(self, self.coords, _coordinate_count(atom))
+        check_offsets(self, self.offsets, atom.rank)
         self.check_rest(self.desc, self.source)
 
 
@@ -316,16 +320,19 @@ class AsyncTiledAtomicRmwOp(TmaTransferOp):
 
     name = "nv_tileas.async.tiled_atomic_rmw"
 
+    LAST_SEGMENT_MAY_LACK: ClassVar[bool] = True
     REFUSED: ClassVar[tuple[str, ...]] = STORE_REFUSES
 
     rmw_mode: Mode = fields.prop(RmwModeAttr, convert=mode_attribute, alias="mode")
     desc: fields.Operand = fields.operand()
     source: fields.Operand = fields.operand()
     coords: fields.Operands = fields.operands()
+    offsets: fields.Operands = fields.operands(default=(), kw_only=True)
 
-    custom_directives = (TransferTypes,)
+    custom_directives = (Coordinates, TransferTypes)
     assembly_format = (
-        "$rmw_mode $desc `,` $source `` `[` $coords `]` attr-dict"
+        "$rmw_mode $desc `,` $source `` `[` $coords `]`"
+        " (`offset` `` custom<Coordinates>($offsets, type($offsets))^)? attr-dict"
         " `:` custom<TransferTypes>(type($desc), type($source), type($coords))"
         " `->` type($result)"
     )
@@ -335,6 +342,7 @@ class AsyncTiledAtomicRmwOp(TmaTransferOp):
             self.desc, self.source, "source", "tma_redg", TILED_MODES["tma_redg"]
         )
         check_coordinates(self, self.coords, _coordinate_count(atom))
+        check_offsets(self, self.offsets, atom.rank)
         self.check_rest(self.desc, self.source)
         check_atomic(self, self.rmw_mode.data, element_of(self.source.type))
         check_reduction(self, self.atom, self.rmw_mode.data)

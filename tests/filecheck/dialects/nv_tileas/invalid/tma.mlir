@@ -148,7 +148,7 @@ func.func @structure(%d: !desc, %s: !smem, %g: !gmem, %x: tensor<64x64xf16>, %y:
   // expected-error@+1 {{'nv_tileas.async.tiled_tma_load' op operand group starting at #4 requires 1 element, but found 0}}
   %1 = "nv_tileas.async.tiled_tma_load"(%d, %s, %i, %i) <{atom = #load, operandSegmentSizes = array<i32: 1, 1, 2, 0>}> : (!desc, !smem, index, index) -> !nv_tileas.token
   // expected-error@+1 {{'nv_tileas.async.tiled_tma_store' op operandSegmentSizes does not match the op schema}}
-  %2 = "nv_tileas.async.tiled_tma_store"(%d, %s, %i, %i) <{atom = #store, operandSegmentSizes = array<i32: 1, 1, 2, 0>}> : (!desc, !smem, index, index) -> !nv_tileas.token
+  %2 = "nv_tileas.async.tiled_tma_store"(%d, %s, %i, %i) <{atom = #store, operandSegmentSizes = array<i32: 1, 1, 2, 0, 0>}> : (!desc, !smem, index, index) -> !nv_tileas.token
   // expected-error@+1 {{'nv_tileas.async.tiled_tma_store' op expects a TMA descriptor, but got index}}
   %3 = nv_tileas.async.tiled_tma_store %i, %s[%i, %i] {atom = #store} : index, !smem, index, index -> !nv_tileas.token
   // expected-error@+1 {{'nv_tileas.async.tiled_tma_load' op expects a barrier, a memory token, but got index}}

@@ -272,7 +272,8 @@ def _target(
     refuse_images(op, op.atom)
     descriptor, source = _descriptor(op, agent.value_of(op.desc)), agent.value_of(op.source)
     _check_boxes(op, source.shape, descriptor.box)
-    window = tile_window(op, descriptor.view, source.shape, agent.get_values(op.coords))
+    coords, offsets = agent.get_values(op.coords), agent.get_values(op.offsets)
+    window = tile_window(op, descriptor.view, source.shape, coords, offsets)
     return window, descriptor
 
 
