@@ -31,10 +31,10 @@ func.func @copies(%d: !cute_nvgpu.tma_descriptor_tiled, %i: i32) attributes {cut
 // CHECK-NEXT:    %5 = ptx.ld_param %i {type = "u32"} : !ptx.param<u32> -> !ptx.reg<b32>
 // CHECK-NEXT:    %6, %7 = ptx.elect_sync %2 : !ptx.reg<b32> -> !ptx.reg<b32>, !ptx.reg<pred>
 // CHECK-NEXT:    ptx.prefetch_tensormap %4 guard(%7) : !ptx.reg<b64>, !ptx.reg<pred>
-// CHECK-NEXT:    ptx.tensor_load %0, %4, %0 coordinates(%5, %5) {to = "shared::cluster", offset = 1024 : i64, barrier_offset = 32768 : i64, mode = "tile"} : !ptx.reg<b32>, !ptx.reg<b64>, !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b32>
-// CHECK-NEXT:    ptx.tensor_load %0, %4, %0 coordinates(%5, %5, %5) multicast(%3) guard(%7) {to = "shared::cluster", offset = 1024 : i64, barrier_offset = 32768 : i64, mode = "tile"} : !ptx.reg<b32>, !ptx.reg<b64>, !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b16>, !ptx.reg<pred>
-// CHECK-NEXT:    ptx.tensor_store %4, %0 coordinates(%5, %5) guard(%7) {offset = 1024 : i64, mode = "tile"} : !ptx.reg<b64>, !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<pred>
-// CHECK-NEXT:    ptx.tensor_reduce %4, %0 coordinates(%5) {operation = "add", offset = 1024 : i64, mode = "tile"} : !ptx.reg<b64>, !ptx.reg<b32>, !ptx.reg<b32>
+// CHECK-NEXT:    ptx.tensor_load %0, %4, %0 coordinates(%5, %5) {mode = "tile", to = "shared::cluster", offset = 1024 : i64, barrier_offset = 32768 : i64} : !ptx.reg<b32>, !ptx.reg<b64>, !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b32>
+// CHECK-NEXT:    ptx.tensor_load %0, %4, %0 coordinates(%5, %5, %5) multicast(%3) guard(%7) {mode = "tile", to = "shared::cluster", offset = 1024 : i64, barrier_offset = 32768 : i64} : !ptx.reg<b32>, !ptx.reg<b64>, !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b16>, !ptx.reg<pred>
+// CHECK-NEXT:    ptx.tensor_store %4, %0 coordinates(%5, %5) guard(%7) {mode = "tile", offset = 1024 : i64} : !ptx.reg<b64>, !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<pred>
+// CHECK-NEXT:    ptx.tensor_reduce %4, %0 coordinates(%5) {mode = "tile", offset = 1024 : i64, operation = "add"} : !ptx.reg<b64>, !ptx.reg<b32>, !ptx.reg<b32>
 // CHECK-NEXT:    ptx.cp_async_bulk.commit_group guard(%7) : !ptx.reg<pred>
 // CHECK-NEXT:    ptx.cp_async_bulk.wait_group guard(%7) {pending = 1 : i64, read} : !ptx.reg<pred>
 // CHECK-NEXT:    ptx.cp_async_bulk.wait_group {pending = 0 : i64}

@@ -14,7 +14,7 @@ func.func @copies(%d: !cute_nvgpu.tma_descriptor_tiled, %i: i32) attributes {cut
 }
 
 // CHECK-LABEL: ptx.entry @copies
-// CHECK:         ptx.tensor_load %{{.*}} coordinates(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) {to = "shared::cluster", offset = 1024 : i64, barrier_offset = 32768 : i64, mode = "tile::gather4"}
-// CHECK-NEXT:    ptx.tensor_load %{{.*}} coordinates(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) offsets(%{{.*}}, %{{.*}}) {to = "shared::cluster", offset = 1024 : i64, barrier_offset = 32768 : i64, mode = "im2col"}
-// CHECK-NEXT:    ptx.tensor_store %{{.*}} coordinates(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) {offset = 1024 : i64, mode = "tile::scatter4"}
-// CHECK-NEXT:    ptx.tensor_store %{{.*}} coordinates(%{{.*}}, %{{.*}}, %{{.*}}) {offset = 1024 : i64, mode = "im2col_no_offs"}
+// CHECK:         ptx.tensor_load %{{.*}} coordinates(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) {mode = "tile::gather4", to = "shared::cluster", offset = 1024 : i64, barrier_offset = 32768 : i64}
+// CHECK-NEXT:    ptx.tensor_load %{{.*}} coordinates(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) offsets(%{{.*}}, %{{.*}}) {mode = "im2col", to = "shared::cluster", offset = 1024 : i64, barrier_offset = 32768 : i64}
+// CHECK-NEXT:    ptx.tensor_store %{{.*}} coordinates(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) {mode = "tile::scatter4", offset = 1024 : i64}
+// CHECK-NEXT:    ptx.tensor_store %{{.*}} coordinates(%{{.*}}, %{{.*}}, %{{.*}}) {mode = "im2col_no_offs", offset = 1024 : i64}

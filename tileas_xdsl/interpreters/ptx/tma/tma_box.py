@@ -29,8 +29,6 @@ GATHERED_ROWS = 4
 VECTORS = {"16B": 16, "32B": 32}
 """The bytes that the innermost dimension of an interleaved tensor counts."""
 
-HALF_BITS = 16
-
 FILLING_NAN = 0x7FF7
 """The 16-bit pattern of the NaN fill out of bounds, for every type (measured on an H200)."""
 
@@ -130,8 +128,12 @@ class Box:
 
         Rows are written in whole granules: returns how many bytes behind the end of each row.
         """
-        if self.map.interleave != "none":
-            raise Fault("unsupported", "stores through interleaved maps were measured nowhere")
+        if self.map.interleave != "none" and min(at) < 0:
+            raise Fault(
+                "tma",
+                f"a store through an interleaved map begins at {list(at)}: negative coordinates "
+                "are an illegal instruction to an H200",
+            )
         if self.gather:
             behind = 0
             for i, row in enumerate(at[1:]):
@@ -275,20 +277,12 @@ def _counts(m: TensorMap) -> tuple[int, ...]:
 
 def refuse_unsupported(m: TensorMap) -> None:
     """Fault on tensor maps with features that are not modelled."""
-    if m.interleave != "none":
-        _refuse_interleaved(m)
+    if m.interleave != "none" and m.pixels is not None:
+        raise Fault("unsupported", "columns of pixels of interleaved tensors are not modelled")
     if m.element in _UNSUPPORTED:
         raise Fault("unsupported", f"tensor maps of {m.element} are not modelled")
     if m.swizzle not in BYTE_SWIZZLES:
         raise Fault("unsupported", f"swizzle {m.swizzle} of tensor maps is not modelled")
-
-
-def _refuse_interleaved(m: TensorMap) -> None:
-    """Fault on what was not measured: other elements than those of 16 bits."""
-    if m.pixels is not None:
-        raise Fault("unsupported", "columns of pixels of interleaved tensors are not modelled")
-    if ELEMENTS[m.element].bits != HALF_BITS:
-        raise Fault("unsupported", f"interleaved tensors of {m.element} are not modelled")
 
 
 def filling(m: TensorMap, shape: tuple[int, ...]) -> Array:
