@@ -189,7 +189,8 @@ class TileasChooseTma(ModulePass):
     element by element.
 
     On targets that have it, loads and stores outside of loops through pointers to rows of an
-    array, by a vector of their numbers and masked by its extents, move rows by gather4, scatter4.
+    array, by a vector of their numbers and masked by its extents, move rows by gather4, scatter4;
+    `rows=false` leaves them to threads.
 
     Leaves: those loads with an atom of TMA, `allow_tma` and a result in shared memory, and without
     the conversions; those stores as loops over pieces of their columns that shared memory has room
@@ -203,11 +204,13 @@ class TileasChooseTma(ModulePass):
 
     name = "tileas-choose-tma"
 
+    rows: bool = True
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         apply_added(TileasChooseTma.name, op)
         target = module_target(op, None)
-        rows = ROW_PATTERNS if Feature.TILE_GATHER in target.features else ()
-        sweep(op, (*PATTERNS, *rows))
+        by_rows = self.rows and Feature.TILE_GATHER in target.features
+        sweep(op, (*PATTERNS, *(ROW_PATTERNS if by_rows else ())))
         if apply_patterns(op, OPERAND_PATTERNS):
             apply_patterns(op, OPERAND_PATTERNS, dce=True)
 

@@ -2,6 +2,7 @@
 // move rows by gather4 and scatter4 where a target has them (TileAS TMA and Memops Family, load modes).
 
 // RUN: tileas-opt %s -p tileas-choose-tma --split-input-file | filecheck %s
+// RUN: tileas-opt %s -p 'tileas-choose-tma{rows=false}' --split-input-file | filecheck %s --check-prefix THREADS
 
 // An element is at %rows[row] * %s + %j * 64 + column, if that is a row and a column of the array.
 
@@ -46,6 +47,11 @@ func.func @rows(%p: !nv_tileaa.ptr<f16, 1>, %h: i32, %w: i32, %t: i32, %rows: te
   func.return
 }
 }
+
+// THREADS-LABEL: func.func @rows
+// THREADS-NOT: gather
+// THREADS: nv_tileas.load
+// THREADS-NOT: scatter
 
 // CHECK-LABEL: func.func @rows
 // CHECK:       nv_tileaa.make_memref %base, sizes[%h : i32, %n : i32], strides[%s : i32] : !nv_tileaa.ptr<f16, 1> -> memref<?x?xf16, strided<[?, 1]>>
