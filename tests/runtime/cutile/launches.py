@@ -14,6 +14,9 @@ from tileas_xdsl.runtime.gpu.launch_api import CONFIG
 from tileas_xdsl.target.tma.tensor_map import TensorMap
 from tileas_xdsl.target.tma.tensor_map_bytes import encode
 
+BANK = 0x210
+"""Bytes of the constant bank before the parameters, on sm_90."""
+
 SIZES = {"8": 1, "16": 2, "32": 4, "64": 8}
 
 
@@ -45,9 +48,19 @@ class RecordingGpu:
     retries: int = 0
     unused: int = 0x90000
 
-    def function(self, executable: Executable) -> int:
+    def function(self, executable: Executable) -> tuple[int, Sequence[int]]:
         self.types = executable.parameter_types
-        return 77
+        return 77, self._places()
+
+    def _places(self) -> Sequence[int]:
+        """Return where the driver puts parameters: aligned behind what the bank has before them."""
+        found, end = list[int](), BANK
+        for kind in self.types:
+            size = _size(kind)
+            begin = align_up(end, 64 if kind.endswith("]") else size)
+            found.append(begin - BANK)
+            end = begin + size
+        return found
 
     def launch(self, config: int, function: int, parameters: int, extra: int, /) -> int:
         assert (function, parameters) == (77, 0)
@@ -63,14 +76,12 @@ class RecordingGpu:
         return 0
 
     def _parameters(self, block: bytes) -> Sequence[bytes]:
-        """Return the bytes of each parameter, which are where its alignment lets it be."""
-        found, end = list[bytes](), 0
-        for kind in self.types:
-            size = _size(kind)
-            begin = align_up(end, 64 if kind.endswith("]") else size)
-            end = begin + size
-            found.append(block[begin:end])
-        assert end == len(block)
+        """Return the bytes of each parameter."""
+        found = [
+            block[place : place + _size(kind)]
+            for place, kind in zip(self._places(), self.types, strict=True)
+        ]
+        assert not self.types or len(block) == self._places()[-1] + _size(self.types[-1])
         return found
 
     def encode(self, tensor_map: TensorMap) -> TensorMapMemory:

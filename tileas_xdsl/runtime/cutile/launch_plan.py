@@ -53,8 +53,8 @@ class PlanDevice(Protocol):
         """The address of `UNUSED_BYTES` that maps of empty arrays describe an element of."""
         ...
 
-    def function(self, executable: Executable) -> int:
-        """Load the code; return the handle of the kernel."""
+    def function(self, executable: Executable) -> tuple[int, Sequence[int]]:
+        """Load the code; return the handle of the kernel, and where its parameters are."""
         ...
 
     def encode(self, tensor_map: TensorMap) -> TensorMapMemory:
@@ -96,14 +96,16 @@ class LaunchPlan:
         self._executable, self._device, self._flat = executable, device, flat
         self._abi = executable.abi
         self._attribute = programmatic_attribute() if programmatic else None
-        self._function = device.function(executable)
+        self._function, places = device.function(executable)
         self._launch = device.launch
         self._lock = threading.Lock()
         self._config = ctypes.create_string_buffer(CONFIG.size)
         self._config_address = ctypes.addressof(self._config)
         changing = [value for value in flat if isinstance(value, Changing)]
         self._tables = {value.index for value in changing if value.kind == "table"}
-        self._block = ParameterBlock(self._abi, executable.parameter_types, flat, self._encoded)
+        self._block = ParameterBlock(
+            self._abi, executable.parameter_types, places, flat, self._encoded
+        )
         self.start = self._starter()
         """Launch; `values` are the addresses and numbers in order, `args` are not looked at.
 

@@ -2,8 +2,8 @@
 
     .param .u64 a, .param .u32 n, .param .u32 s, .param .align 64 .b8 map[128]
 
-    | address of a | 4096 | 1 |   padding   | 128 bytes |
-      each launch    once        to 64 bytes   by address
+    | address of a | 4096 | 1 | padding | 128 bytes |
+      each launch    once               by address
 
 What a kernel's launches change are addresses and numbers; extents and strides are constants of a
 plan, and tensor maps are looked up by the address of their array.  The call that fills the block is
@@ -11,7 +11,10 @@ written for the plan, so that constants stand in it:
 
     lambda v0, v1: pack(block, 0, v0, 4096, 1, maps0.get(v0) or encode0(v0))
 
-Source: CUDA driver API, CU_LAUNCH_PARAM_BUFFER_POINTER; PTX ISA 5.4.5, alignment of variables.
+Where each parameter is, the driver says: the maps are aligned in the constant bank, which has other
+things in front of the block (0x210 bytes on sm_90).
+
+Source: CUDA driver API, CU_LAUNCH_PARAM_BUFFER_POINTER, cuFuncGetParamInfo.
 """
 
 from __future__ import annotations
@@ -24,14 +27,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
-from tileas_xdsl.layout.integers import align_up
 from tileas_xdsl.target.kernel_abi import ARENA, TENSOR_MAP, KernelAbi, TensorMapRecipe
 
 MAX_ENCODED = 256
 """Maximal number of cached tensor maps of a parameter."""
-
-MAP_ALIGNMENT = 64
-"""Bytes that parameters of several bytes are aligned to, which are tensor maps."""
 
 _FORMATS: Mapping[str, str] = {
     "f16": "e",
@@ -71,10 +70,11 @@ class ParameterBlock:
         self,
         abi: KernelAbi,
         types: Sequence[str],
+        places: Sequence[int],
         flat: Sequence[FlatValue],
         encode: Callable[[TensorMapRecipe, int], bytes],
     ) -> None:
-        """Lay out the parameters of a kernel, which have these types in PTX.
+        """Lay out the parameters of a kernel, which have these types in PTX and are at `places`.
 
         `encode` returns the bytes of a tensor map for the address of its array.
         """
@@ -82,11 +82,11 @@ class ParameterBlock:
         """The address of the memory that CTAs have of their own."""
         self._recipes, self._flat, self._encode = abi.tensor_maps, flat, encode
         self._names: dict[str, Any] = {"arena": self.arena}
-        self._offset, formats, items = 0, ["<"], list[str]()
-        for name, kind in zip(abi.parameters, types, strict=True):
-            formats.append(self._format(name, kind))
+        text, items = "<", list[str]()
+        for name, kind, place in zip(abi.parameters, types, places, strict=True):
+            text += f"{place - struct.calcsize(text)}x{self._format(name, kind)}"
             items.append(self._item(name))
-        packer = struct.Struct("".join(formats))
+        packer = struct.Struct(text)
         self._memory = ctypes.create_string_buffer(max(packer.size, 1))
         self._size = ctypes.c_size_t(packer.size)
         block, size = ctypes.addressof(self._memory), ctypes.addressof(self._size)
@@ -104,18 +104,12 @@ class ParameterBlock:
         return eval(code, names)  # of names and numbers of ours alone
 
     def _format(self, name: str, kind: str) -> str:
-        """Return the format of a parameter behind its padding."""
+        """Return how `struct` packs a parameter."""
         if found := _BYTES.fullmatch(kind):
-            code, size, alignment = f"{found[1]}s", int(found[1]), MAP_ALIGNMENT
-        else:
-            is_address = not isinstance(value := self._value(name), int) and (
-                value is None or value.kind != "number"
-            )
-            code = _ADDRESS if is_address else _FORMATS[kind]
-            size = alignment = struct.calcsize(f"<{code}")
-        begin = align_up(self._offset, alignment)
-        padding, self._offset = begin - self._offset, begin + size
-        return f"{padding}x{code}" if padding else code
+            return f"{found[1]}s"
+        value = self._value(name)
+        is_number = isinstance(value, int) or (value is not None and value.kind == "number")
+        return _FORMATS[kind] if is_number else _ADDRESS
 
     def _value(self, name: str) -> FlatValue | None:
         """Return the argument that a parameter passes; None for tensor maps and the arena."""

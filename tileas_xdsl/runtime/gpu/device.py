@@ -133,6 +133,13 @@ class Module:
                 driver("cuFuncSetAttribute", found, which, 1)
         return found
 
+    def places(self, function: Any, count: int) -> Sequence[int]:
+        """Return where each parameter of a kernel begins in the block that a launch passes."""
+        driver = self.device.driver
+        with self.device.current():
+            found = [driver("cuFuncGetParamInfo", function, index) for index in range(count)]
+        return [int(offset) for offset, _ in found]
+
 
 class Memory:
     """An allocation on a GPU."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -36,26 +36,27 @@ class GpuDevice:
     def __init__(self, device: Device) -> None:
         self.device = device
         self.launch: LaunchFunction = launch_function()
-        self._modules: dict[Executable, tuple[Module, int]] = {}
+        self._modules: dict[Executable, tuple[Module, int, Sequence[int]]] = {}
         self._arenas: dict[int, Memory] = {}
         self._captured: list[Memory] = []
         self._tables: OrderedDict[Rows, Memory] = OrderedDict()
         self._flood: Memory | None = None
         self._lock = threading.Lock()
 
-    def function(self, executable: Executable) -> int:
-        """Load the code; return the handle of the kernel."""
+    def function(self, executable: Executable) -> tuple[int, Sequence[int]]:
+        """Load the code; return the handle of the kernel, and the offsets of its parameters."""
         with self._lock:
             found = self._modules.get(executable)
             if found is None:
                 found = self._modules[executable] = self._load(executable)
-        return found[1]
+        return found[1], found[2]
 
-    def _load(self, executable: Executable) -> tuple[Module, int]:
+    def _load(self, executable: Executable) -> tuple[Module, int, Sequence[int]]:
         abi = executable.abi
         with self._relaxed():
             module = self.device.load(executable.cubin or executable.ptx.encode() + b"\0")
-            return module, int(module.function(abi.name, abi.shared_bytes, abi.cluster))
+            handle = module.function(abi.name, abi.shared_bytes, abi.cluster)
+            return module, int(handle), module.places(handle, len(abi.parameters))
 
     def encode(self, tensor_map: TensorMap) -> TensorMapMemory:
         """Encode a tensor map; raises `LaunchError` for what no tensor map can describe."""
