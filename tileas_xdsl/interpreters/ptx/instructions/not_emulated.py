@@ -10,9 +10,6 @@ _REASONS: Mapping[str, Sequence[str]] = {
     "textures and surfaces are not emulated, their memory is laid out by the driver": (
         INSTRUCTIONS["Textures and surfaces"]
     ),
-    "bulk copies to several GPUs are not emulated, one device is all there is": (
-        *("multimem.cp.async.bulk", "multimem.cp.reduce.async.bulk"),
-    ),
     "sparse products are not emulated": (*("tcgen05.mma.sp", "tcgen05.mma.ws.sp"),),
     "products of single warps and shifts in tensor memory are not emulated": (
         *("tcgen05.mma.ws", "tcgen05.shift"),

@@ -67,8 +67,9 @@ def test_reading_before_cp_async_is_over_is_a_race() -> None:
     assert [f.kind for f in report.findings] == ["race-RAW", "exit-race"]
 
 
+@pytest.mark.parametrize("team", ["", "multimem."], ids=["device", "team"])
 @pytest.mark.parametrize("order", ORDERS)
-def test_bulk_copies_there_and_back(order: str) -> None:
+def test_bulk_copies_there_and_back(order: str, team: str) -> None:
     a = RNG.integers(0, 1 << 16, 512, dtype=np.uint32)
     body = (
         BEGIN
@@ -79,17 +80,40 @@ def test_bulk_copies_there_and_back(order: str) -> None:
     {WAIT}
     mad.lo.u32 %r0, %t, 4, %s; ld.shared.u32 %r1, [%r0]; add.u32 %r1, %r1, 7;
     bar.sync 0; st.shared.u32 [%r0], %r1; fence.proxy.async.shared::cta; bar.sync 0; @%p0 ret;
-    cp.async.bulk.global.shared::cta.bulk_group [%b], [%s], 1024;
-    cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%b+1024], [%s+1024], 1024;
+    {team}cp.async.bulk.global.shared::cta.bulk_group [%b], [%s], 1024;
+    {team}cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%b+1024], [%s+1024], 1024;
     cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; ret;
     """
     )
     b = np.full(512, 100, np.uint32)
-    report = execute(body, pointers("AB"), [a, b], block=128, order=order, seed=2)
+    report = execute(body, pointers("AB"), [a, b], block=128, order=order, seed=2, version="9.1")
     assert report.arrays[1] is not None
     added = np.where(np.arange(512) < 128, 7, 0)
     base = np.where(np.arange(512) < 256, 0, 100)
     np.testing.assert_array_equal(report.arrays[1], a + added + base)
+
+
+@pytest.mark.parametrize("name", ["cp.async.bulk", "multimem.cp.async.bulk"])
+def test_a_bulk_store_of_some_bytes_leaves_the_others(name: str) -> None:
+    """A bit of the mask is a byte of each 16; a multicast address is of the one device."""
+    a = RNG.integers(0, 256, 64, dtype=np.uint8)
+    body = (
+        BEGIN
+        + f"""
+    .reg .b16 %m; .reg .b32 %word; ld.param.u64 %a, [A]; @%p0 ret; mov.u32 %r0, 0;
+    FILL: cvt.u64.u32 %g, %r0; add.u64 %g, %g, %a; ld.global.u32 %word, [%g];
+    add.u32 %r1, %s, %r0; st.shared.u32 [%r1], %word; add.u32 %r0, %r0, 4;
+    setp.lt.u32 %p0, %r0, 64; @%p0 bra FILL;
+    fence.proxy.async.shared::cta; mov.b16 %m, 0x8421;
+    {name}.global.shared::cta.bulk_group.cp_mask [%b], [%s], 64, %m;
+    cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; ret;
+    """
+    )
+    b = RNG.integers(0, 256, 64, dtype=np.uint8)
+    report = execute(body, pointers("AB"), [a, b], block=32, target="sm_100a", version="9.1")
+    assert report.arrays[1] is not None
+    copied = np.arange(64) % 16 % 5 == 0
+    np.testing.assert_array_equal(report.arrays[1], np.where(copied, a, b))
 
 
 PARAMETERS = ".param .align 64 .b8 T[128], .param .u64 B"

@@ -12,7 +12,14 @@ import numpy as np
 
 from tileas_xdsl.interpreters.ptx.checking.vector_clocks import AsyncEvent
 from tileas_xdsl.interpreters.ptx.errors import Fault
-from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Array, Value, lane_list, warps_of
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import (
+    WARP,
+    Array,
+    Value,
+    bools,
+    lane_list,
+    warps_of,
+)
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup, Cta, Operation
 from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step, lane_value
 from tileas_xdsl.interpreters.ptx.instructions.synchronisation.mbarrier import (
@@ -215,31 +222,28 @@ def build_arrive(site: Site) -> Step:
 
 
 def build_bulk(site: Site) -> Step:
-    """`cp.async.bulk` and `cp.reduce.async.bulk`: contiguous bytes between two memory spaces."""
-    reduces = site.name.startswith("cp.reduce")
-    to = next((m for m in site.modifiers if m in ("shared::cluster", "shared::cta", "global")), "")
-    if not site.flag(to):
-        site.fail("the space of the target is missing")
-    spaces = [m for m in site.modifiers if m in ("global", "shared::cta")]
-    if not spaces:
-        site.fail("the space of the source is missing")
-    source = spaces[0]
-    site.modifiers.remove(source)
+    """`cp.async.bulk` and `cp.reduce.async.bulk`: contiguous bytes between two memory spaces.
+
+    Those of `multimem` reach each device of a team, of which there is one.
+    """
+    reduces = "reduce" in site.name.split(".")
+    to, source = _spaces(site)
     by_barrier = site.flag("mbarrier::complete_tx::bytes")
     if not by_barrier:
         site.choose(("bulk_group",))
     multicast = site.flag("multicast::cluster")
     hint = site.flag("L2::cache_hint")
+    masked = site.flag("cp_mask")
     how = _reduction(site) if reduces else None
     site.no_more()
     if (to == "global") == by_barrier or (to == "global" and source == "global"):
         site.fail(f"no copy from .{source} to .{to} completes that way")
-    count = 3 + by_barrier + multicast + hint
-    site.count(count)
+    site.count(3 + by_barrier + multicast + hint + masked)
     slots = [site.address(0), site.address(1)]
     size = site.source(2, U32)
     barrier = site.address(3) if by_barrier else None
     mask = site.source(4, TYPES["u16"]) if multicast else None
+    byte_mask = site.source(3 + hint, TYPES["u16"]) if masked else None
 
     def step(f: ConvergenceGroup) -> None:
         for lane in lane_list(f.mask):
@@ -253,13 +257,32 @@ def build_bulk(site: Site) -> Step:
             if (counter := f.warpgroup.cta.cluster.accesses) is not None:
                 counter.bulk_bytes[f.pc] += amount
             if barrier is None:
-                _bulk_store(f, lane, addresses[0], addresses[1], amount, how)
+                copied = _copied(f, lane, byte_mask, amount)
+                _bulk_store(f, lane, addresses[0], addresses[1], copied, how)
                 continue
             address = lane_value(f, barrier[0], lane) + barrier[1]
             ranks = _ranks(f, mask, lane, addresses[0])
             _bulk_load(f, lane, ranks, addresses, (source, amount), address, how)
 
     return step
+
+
+def _spaces(site: Site) -> tuple[str, str]:
+    """Return the state spaces of the target and of the source."""
+    to = next((m for m in site.modifiers if m in ("shared::cluster", "shared::cta", "global")), "")
+    if not site.flag(to):
+        site.fail("the space of the target is missing")
+    source = next((m for m in site.modifiers if m in ("global", "shared::cta")), "")
+    if not site.flag(source):
+        site.fail("the space of the source is missing")
+    return to, source
+
+
+def _copied(f: ConvergenceGroup, lane: int, mask: int | None, size: int) -> Array:
+    """Return which bytes a bulk store copies: those of each 16 that the mask of a lane names."""
+    if mask is None:
+        return np.ones(size, np.bool_)
+    return np.resize(bools(lane_value(f, mask, lane), 16), size)
 
 
 def _reduction(site: Site) -> Callable[[Array, Array], Array]:
@@ -291,10 +314,11 @@ def _bulk_store(
     lane: int,
     target: int,
     source: int,
-    size: int,
+    copied: Array,
     how: Callable[[Array, Array], Array] | None,
 ) -> None:
-    """Issue a bulk copy or reduction from shared to global memory."""
+    """Issue a bulk copy or reduction of the bytes that are `copied` to global memory."""
+    size, whole = len(copied), bool(copied.all())
     cta, cluster = f.warpgroup.cta, f.warpgroup.cta.cluster
     offset = source & OFFSET_MASK
     cta.shared.check(offset, size, 16)
@@ -302,13 +326,14 @@ def _bulk_store(
     if cluster.checker is not None:
         started = cluster.checker.clocks.start_copy(f.warpgroup.agent(lane), f.pc)
         cluster.checker.copy(cta, granules(offset, size), started, f.pc, write=False)
-    written = bulk.start_write(f, lane, np.array([target]), size, atomic=how is not None)
+    rows, length = (np.array([0]), size) if whole else (np.flatnonzero(copied), 1)
+    written = bulk.start_write(f, lane, target + rows, length, atomic=how is not None)
 
     def run() -> None:
         data = cta.shared.data[offset : offset + size].copy()
-        if how is not None:
+        if how is not None or not whole:
             old = np.frombuffer(cluster.memory.read(target, size), np.uint8)
-            data = how(old, data)
+            data = np.where(copied, data, old) if how is None else how(old, data)
         cluster.memory.write(target, data.tobytes())
 
     operation = cluster.queue.add(run, f.pc, lane=("bulk", f.warpgroup.agent(lane)))
@@ -408,6 +433,8 @@ TABLE = (
     Semantics("cp.async.wait_all", build_wait),
     Semantics("cp.async.mbarrier.arrive", build_arrive),
     Semantics("cp.async.bulk", build_bulk),
+    Semantics("multimem.cp.async.bulk", build_bulk),
+    Semantics("multimem.cp.reduce.async.bulk", build_bulk),
     Semantics("cp.reduce.async.bulk", build_bulk),
     Semantics("cp.async.bulk.commit_group", build_bulk_commit),
     Semantics("cp.async.bulk.wait_group", build_bulk_wait),

@@ -22,6 +22,8 @@ _AMPERE = since((7, 0), 80)
 _HOPPER = since((8, 0), 90)
 _LOCAL = since((8, 6), 90)
 """Copies into the own block's shared memory by that name."""
+_TEAM = since((9, 1), 90)
+"""Bulk copies to the memory of several devices (PTX ISA 9.7.9.25, multimem.cp.async.bulk)."""
 _GATHER = since((8, 6), 100, Feature.TILE_GATHER)
 _OWN = ("shared", "shared::cta")
 _HINT = "p:b64?L2::cache_hint"
@@ -49,8 +51,16 @@ def _bulk() -> Forms:
                **{"to": ("shared::cta",), "from": ("global",)})  # fmt: skip
     yield form(f"cp.async.bulk.to.from.{_DONE}", "[s], [s], n:u32, [s]", _HOPPER,
                **{"to": ("shared::cluster",), "from": ("shared::cta",)})  # fmt: skip
-    yield form("cp.async.bulk.to.from.bulk_group{.L2::cache_hint}", f"[a], [s], n:u32, {_HINT}",
-               _HOPPER, **{"to": ("global",), "from": ("shared::cta",)})  # fmt: skip
+    for name, needs, masked, hint in (
+        ("cp.async.bulk", _HOPPER, since((8, 6), 100), True),
+        ("multimem.cp.async.bulk", _TEAM, since((9, 1), 100), False),
+    ):
+        hints = "{.L2::cache_hint}" * hint
+        yield form(f"{name}.to.from.bulk_group{hints}", f"[a], [s], n:u32{f', {_HINT}' * hint}",
+                   needs, **{"to": ("global",), "from": ("shared::cta",)})  # fmt: skip
+        yield form(f"{name}.to.from.bulk_group{hints}.cp_mask",
+                   f"[a], [s], n:u32{f', {_HINT}' * hint}, m:u16", masked,
+                   **{"to": ("global",), "from": ("shared::cta",)})  # fmt: skip
     yield form("cp.async.bulk.prefetch.L2.global{.L2::cache_hint}", f"[a], n:u32, {_HINT}", _HOPPER)
     yield form("cp.async.bulk.commit_group", "", _HOPPER)
     yield form("cp.async.bulk.wait_group{.read}", "1", _HOPPER)
@@ -72,6 +82,10 @@ def _bulk_reductions(to: str, operation: str, types: tuple[str, ...]) -> Forms:
             f".operation{flush}.type",
             f"[a], [s], n:u32, {_HINT}", _HOPPER,
             to=(to,), operation=(operation,), type=(type,),
+        )  # fmt: skip
+        yield form(
+            f"multimem.cp.reduce.async.bulk.to.shared::cta.bulk_group.operation{flush}.type",
+            "[a], [s], n:u32", _TEAM, to=(to,), operation=(operation,), type=(type,),
         )  # fmt: skip
 
 
