@@ -18,6 +18,7 @@ from tileas_xdsl.transforms.pipeline_loads.candidate_loop import (
     load_loop,
     loop_problems,
 )
+from tileas_xdsl.transforms.pipeline_loads.loads_together import load_together
 from tileas_xdsl.transforms.pipeline_loads.resources import Resources, resources_of
 
 NOT_PIPELINED = "nv_tileas.not_pipelined"
@@ -39,6 +40,9 @@ class TileasPipelineLoads(ModulePass):
     Numbers in front of all loops are computed there, by all threads.  Where that cannot be, the
     kernel stays, with the reason as an attribute; so has every loop that is not divided, and is
     around none that is.
+
+    Loops of kernels without agents, that multiply nothing and load tiles into registers, do several
+    rounds at a time, as registers allow: the loads of all of them are on their way together.
 
     Idempotent; it has no diagnostics and never stops a pipeline.
     """
@@ -69,3 +73,5 @@ def _pipeline_loads(function: func.FuncOp, target: Target) -> None:
         function.attributes[NOT_PIPELINED] = StringAttr(needed)
     elif isinstance(found, LoadLoop) and needed is not None:
         divide(found, needed)
+    if not is_divided(function):
+        load_together(function, target)

@@ -277,3 +277,55 @@ func.func @gathered(%p: !nv_tileaa.ptr<f16, 1>, %rows: tensor<64xindex>, %b: !nv
   nv_tileas.tiled_store %sum, %c[%zero, %zero] {atom = #nv_tileas<atom stg>} : tensor<64x64xf32>, !nv_tileas.tiled_view<64x64xf32, gmem>
   func.return
 }
+
+// -----
+
+// A loop that multiplies nothing loads the tiles of several rounds together; what is left over goes
+// round by round.
+
+// CHECK-LABEL: @sums
+// CHECK:       %[[TWO:.*]] = arith.constant 2 : index
+// CHECK:       %[[STEP:.*]] = arith.muli %{{.*}}, %[[TWO]]
+// CHECK:       %[[TOP:.*]] = arith.maxsi
+// CHECK:       %[[MANY:.*]] = arith.divui %{{.*}}, %[[TWO]]
+// CHECK:       %[[END:.*]] = arith.addi
+// CHECK:       %[[WHOLE:.*]] = scf.for %[[I:.*]] = %{{.*}} to %[[END]] step %[[STEP]] iter_args
+// CHECK-COUNT-2: nv_tileas.tiled_load
+// CHECK-COUNT-2: arith.addf
+// CHECK:         scf.yield
+// CHECK:       scf.for %{{.*}} = %[[END]] to %{{.*}} iter_args(%{{.*}} = %[[WHOLE]])
+// CHECK:         nv_tileas.tiled_load
+// CHECK-NEXT:    arith.addf
+func.func @sums(%a: !nv_tileas.tiled_view<64x64xf32, gmem>, %c: !nv_tileas.tiled_view<64x64xf32, gmem>, %n: index) {
+  %none = nv_tileas.create_none : !nv_tileaa.mem_token
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %nothing = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum = scf.for %k = %zero to %n step %one iter_args(%acc = %nothing) -> (tensor<64x64xf32>) {
+    %x, %loaded = nv_tileas.tiled_load %a[%k, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<64x64xf32, gmem> -> tensor<64x64xf32>, !nv_tileaa.mem_token
+    %next = arith.addf %acc, %x : tensor<64x64xf32>
+    scf.yield %next : tensor<64x64xf32>
+  }
+  %stored = nv_tileas.tiled_store %sum, %c[%zero, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<64x64xf32>, !nv_tileas.tiled_view<64x64xf32, gmem> -> !nv_tileaa.mem_token
+  func.return
+}
+
+// -----
+
+// A store without a token comes behind the load of its round, and before that of the next one.
+
+// CHECK-LABEL: @in_place
+// CHECK:       scf.for
+// CHECK:       nv_tileas.tiled_load
+// CHECK-NOT:   nv_tileas.tiled_load
+func.func @in_place(%a: !nv_tileas.tiled_view<64x64xf32, gmem>, %n: index) {
+  %none = nv_tileas.create_none : !nv_tileaa.mem_token
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  scf.for %k = %zero to %n step %one {
+    %x, %loaded = nv_tileas.tiled_load %a[%k, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<64x64xf32, gmem> -> tensor<64x64xf32>, !nv_tileaa.mem_token
+    %y = math.exp %x : tensor<64x64xf32>
+    nv_tileas.tiled_store %y, %a[%k, %zero] {atom = #nv_tileas<atom stg>} : tensor<64x64xf32>, !nv_tileas.tiled_view<64x64xf32, gmem>
+  }
+  func.return
+}

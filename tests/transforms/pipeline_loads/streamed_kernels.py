@@ -1,0 +1,25 @@
+# pyright: basic
+"""Kernels of cuTile whose loops read what they load in registers."""
+
+from __future__ import annotations
+
+import cuda.tile as ct
+
+ZERO = ct.PaddingMode.ZERO
+
+
+@ct.kernel
+def every_third(x, y, low: int, high: int):
+    """Sums of tiles, those beside the array are zeros."""
+    total = ct.zeros((256,), dtype=ct.float32)
+    for i in range(low, high, 3):
+        total += ct.load(x, (i,), (256,), padding_mode=ZERO)
+    ct.store(y, (0,), total)
+
+
+@ct.kernel
+def rows_in_turn(x, y):
+    """Each block takes every third row, whose sum all of its threads wait for."""
+    for i in range(ct.bid(0), ct.num_tiles(x, 0, (1, 512)), ct.num_blocks(0)):
+        row = ct.load(x, (i, 0), (1, 512), padding_mode=ZERO)
+        ct.store(y, (i, 0), row - ct.sum(row, axis=1, keepdims=True))

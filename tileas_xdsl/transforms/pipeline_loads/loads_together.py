@@ -1,0 +1,186 @@
+"""Load the tiles of several rounds of a loop together, where threads read them in registers.
+
+    scf.for %i = %low to %high step %s {     %end = %low + (%high - %low) / (2 * %s) * (2 * %s)
+      %t = tiled_load %v[%i]           ->    scf.for %i = %low to %end step 2 * %s {
+      use %t }                                 %t = tiled_load %v[%i]
+                                               %u = tiled_load %v[%i + %s]
+                                               use %t
+                                               use %u }
+                                             scf.for %i = %end to %high step %s { ... }
+
+A round waits for what it loads, about a microsecond, with nothing else to do where few blocks share
+a multiprocessor; ptxas neither unrolls such loops nor moves loads over their back edges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from math import prod
+from typing import Any
+
+from xdsl.dialects import arith, func, scf
+from xdsl.dialects.builtin import IntegerAttr, i32
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.traits import MemoryWriteEffect
+
+from tileas_xdsl.analysis.values.live_tiles import peak_registers, tile_registers
+from tileas_xdsl.analysis.values.scalar_operations import is_of_scalars, operations_behind
+from tileas_xdsl.dialects.ir_queries import constant_integer
+from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
+from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.queries import KernelFacts
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.layout.integers import ceil_div
+from tileas_xdsl.target.arch import Target
+from tileas_xdsl.threads.pipeline.occupancy import (
+    REGISTER_HEADROOM,
+    WARP,
+    resident_registers,
+)
+from tileas_xdsl.transforms.tile_parts.dimension_classes import tile_shape
+
+BYTES_IN_FLIGHT = 32 * 1024
+"""Of a multiprocessor, for the bandwidth of DRAM: 33 bytes a ns, for about 1 us."""
+
+MOST_ROUNDS = 4
+
+WARPS_OF_STREAMS, WARPS_THAT_COMPUTE = 16, 24
+"""Of a multiprocessor, at least: those that compute or wait for each other hide that by others.
+
+On an H200 24 warps were faster than 32 with half the loads, and 20 slower, but for sums alone.
+"""
+
+LOADED_TOGETHER = "nv_tileas.rounds_loaded_together"
+"""On a loop: of how many rounds it loads the tiles at once."""
+
+
+def load_together(function: func.FuncOp, target: Target) -> None:
+    """Unroll loops over loads, as far as registers and the latency of memory ask for it."""
+    for loop in [op for op in function.walk() if isinstance(op, scf.ForOp)]:
+        loads = _loads(loop)
+        rounds = min(_rounds(function, loads, target), _known_rounds(loop)) if loads else 1
+        if rounds > 1:
+            _unroll(loop, loads, rounds)
+
+
+def _loads(loop: scf.ForOp) -> Sequence[TiledLoadOp]:
+    """Return what a loop without loops in it, and without products, loads by the round."""
+    inside = list(loop.body.walk())
+    if LOADED_TOGETHER in loop.attributes or any(
+        isinstance(op, scf.ForOp | scf.WhileOp | DotOp) or _writes(op) for op in inside
+    ):
+        return ()
+    mine = set(inside)
+    return [
+        op
+        for op in loop.body.block.ops
+        if isinstance(op, TiledLoadOp) and _may_come_first(op, loop, mine)
+    ]
+
+
+def _known_rounds(loop: scf.ForOp) -> int:
+    low, high, step = (constant_integer(value) for value in (loop.lb, loop.ub, loop.step))
+    if low is None or high is None or step is None:
+        return MOST_ROUNDS
+    trips = max(1, ceil_div(high - low, step))
+    return 1 << trips.bit_length() - 1
+
+
+def _writes(op: Operation) -> bool:
+    """Whether a store is ordered by its place, behind loads that would come before it."""
+    return op.has_trait(MemoryWriteEffect) and getattr(op, "token", None) is None
+
+
+def _may_come_first(op: TiledLoadOp, loop: scf.ForOp, inside: AbstractSet[Operation]) -> bool:
+    """Whether threads load into registers, from a place that the number of the round gives."""
+    if op.atom.data.family != "ldg" or op.mask is not None:
+        return False
+    if space_of(op.result.type) not in (None, Space.RMEM) or op.token is None:
+        return False
+    if op.out_token is not None and op.out_token.uses:
+        return False
+    behind = {one for one in operations_behind(op.operands) if one in inside}
+    values = {value for one in (op, *behind) for value in one.operands}
+    carried = set(loop.body.block.args[1:])
+    return all(map(is_of_scalars, behind)) and not values & carried
+
+
+def _rounds(function: func.FuncOp, loads: Sequence[TiledLoadOp], target: Target) -> int:
+    """Return the rounds, a power of two, whose tiles leave registers for enough warps."""
+    threads = KernelFacts(function).spec.num_warps * WARP
+    warps = WARPS_OF_STREAMS if _only_streams(loads) else WARPS_THAT_COMPUTE
+    resident = max(threads, warps * WARP)
+    available = target.registers_per_multiprocessor // resident - REGISTER_HEADROOM
+    live = peak_registers(function.body, resident_registers) // threads
+    added = max(1, sum(tile_registers(op.result) for op in loads) // threads)
+    moved = sum(_bytes(op) for op in loads)
+    wanted = min(MOST_ROUNDS, ceil_div(BYTES_IN_FLIGHT, moved))
+    return 1 << max(1, min(wanted, 1 + (available - live) // added)).bit_length() - 1
+
+
+def _only_streams(loads: Sequence[TiledLoadOp]) -> bool:
+    """Whether a loop has little to do but to wait: a conversion and a sum for what it loads."""
+    (body,) = {op.parent for op in loads}
+    assert body is not None
+    work = [op for op in body.ops if op not in loads and any(map(tile_shape, op.results))]
+    is_little = len(work) <= 2 * len(loads)
+    return is_little and all(op.name.startswith("arith.") for op in work)
+
+
+def _bytes(op: TiledLoadOp) -> int:
+    return max(1, prod(shape_of(op.result.type) or ()) * bits_of(element_of(op.result.type)) // 8)
+
+
+def _unroll(loop: scf.ForOp, loads: Sequence[TiledLoadOp], rounds: int) -> None:
+    """Run so many rounds at a time, their loads first; what is left over as before."""
+    kind: Any = loop.step.type
+    count = arith.ConstantOp(IntegerAttr(rounds, kind))
+    step = arith.MuliOp(loop.step, count)
+    end, bounds = _end_of_whole(loop, count.result, step.result)
+    body = Block(arg_types=[arg.type for arg in loop.body.block.args])
+    made = scf.ForOp(loop.lb, end, step, loop.iter_args, Region(body))
+    made.attributes |= loop.attributes | {LOADED_TOGETHER: IntegerAttr(rounds, i32)}
+    made.location = loop.location
+    loop.attributes[LOADED_TOGETHER] = IntegerAttr(1, i32)
+    _fill(body, loop, loads, rounds)
+    Rewriter.insert_op([count, step, *bounds, made], InsertPoint.before(loop))
+    loop.operands = [end, *loop.operands[1:3], *made.results]
+
+
+def _end_of_whole(
+    loop: scf.ForOp, count: SSAValue, step: SSAValue
+) -> tuple[SSAValue, Sequence[Operation]]:
+    """Return where the last `count` whole rounds end; unsigned, as distances may take all bits."""
+    top = arith.MaxSIOp(loop.ub, loop.lb)
+    distance = arith.SubiOp(top, loop.lb)
+    rounds = arith.DivUIOp(distance, loop.step)
+    many = arith.DivUIOp(rounds, count)
+    length = arith.MuliOp(many, step)
+    end = arith.AddiOp(loop.lb, length)
+    return end.result, (top, distance, rounds, many, length, end)
+
+
+def _fill(body: Block, loop: scf.ForOp, loads: Sequence[TiledLoadOp], rounds: int) -> None:
+    inner = loop.body.block
+    numbers: list[SSAValue] = [body.args[0]]
+    for _ in range(rounds - 1):
+        following = arith.AddiOp(numbers[-1], loop.step)
+        body.add_op(following)
+        numbers.append(following.result)
+    clones: list[dict[SSAValue, SSAValue]] = [{inner.args[0]: number} for number in numbers]
+    early = set(operations_behind(value for load in loads for value in load.operands))
+    early |= set(loads)
+    for mine in clones:
+        body.add_ops([op.clone(mine) for op in inner.ops if op in early])
+    carried: Sequence[SSAValue] = body.args[1:]
+    last = inner.last_op
+    assert isinstance(last, scf.YieldOp)
+    for mine in clones:
+        mine.update(zip(inner.args[1:], carried, strict=True))
+        body.add_ops([op.clone(mine) for op in inner.ops if op not in early and op is not last])
+        carried = [mine.get(value, value) for value in last.operands]
+    body.add_op(scf.YieldOp(*carried))
