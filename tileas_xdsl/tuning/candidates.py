@@ -6,23 +6,15 @@ Both take Tile IR bytecode and give plain data, so that any executor can carry t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from hashlib import sha256
+from dataclasses import dataclass
 
 from tileas_xdsl.backend.nvidia_tools import MissingToolError
 from tileas_xdsl.compiled_kernel import CompiledKernel
-from tileas_xdsl.compiler import (
-    compile_module,
-    default_passes,
-    registered_context,
-    tile_ir_module,
-)
+from tileas_xdsl.compiler import compile_module, registered_context, tile_ir_module
 from tileas_xdsl.diagnostics.errors import DiagnosticError
-from tileas_xdsl.explanation.compilation.reasons import reasons_in
-from tileas_xdsl.explanation.compilation.snapshots import PIPELINED, PLANNED, Snapshots
 from tileas_xdsl.runtime.cutile.executable import Executable
-from tileas_xdsl.target.arch import get_target
-from tileas_xdsl.tuning.prediction.launch_time import Predicted, predicted
+from tileas_xdsl.tuning.prediction.launch_time import Predicted
+from tileas_xdsl.tuning.prediction.module_prediction import predict_module
 
 
 @dataclass(frozen=True)
@@ -52,16 +44,8 @@ def predict(task: Task) -> Predicted | str:
     """Predict a launch from the passes up to pipelining; or say why the kernel is refused."""
     try:
         module = tile_ir_module(task.content, "<candidate>")
-        names = [spec.name for spec in default_passes(module)]
-        passes = default_passes(module)[: names.index(PIPELINED) + 1]
-        kept = Snapshots()
-        compile_module(
-            module, registered_context(), task.target, passes=passes, after_pass=kept.keep
-        )
-        target, reasons = get_target(task.target), reasons_in(kept.modules.values())
-        found = predicted(kept.modules[PLANNED], target, reasons, task.arguments, task.grid)
-        described = f"{task.grid} {kept.modules[PIPELINED]}"
-        return replace(found, code=sha256(described.encode()).hexdigest())
+        found = predict_module(module, task.target, task.arguments, task.grid)
+        return found or "its tiles are laid out already"
     except DiagnosticError as error:
         return _said(error)
 

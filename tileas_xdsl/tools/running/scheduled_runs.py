@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from xdsl.dialects.builtin import ModuleOp
 
 from tileas_xdsl.diagnostics.errors import DiagnosticError
+from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.executors import Workers
 from tileas_xdsl.frontend import signature as cutile
 from tileas_xdsl.interpreters.tile.arguments import Parameter, parameters_of
@@ -23,6 +24,7 @@ from tileas_xdsl.tools.running.comparison import Difference, first_difference
 if TYPE_CHECKING:
     from tileas_xdsl.interpreters.cuda_tile.launch import Evaluation
     from tileas_xdsl.tools.inputs.programs import Program
+    from tileas_xdsl.tuning.prediction.launch_time import Predicted
 
 Extents: TypeAlias = tuple[int, int, int]
 Progress: TypeAlias = Callable[[int, int], None]
@@ -74,6 +76,14 @@ class Launch:
         from tileas_xdsl.runtime.cutile_arguments import restored
 
         return replace(found, arrays=restored(self.signature, self.args, found.arrays))
+
+    def predict(self, module: ModuleOp) -> Predicted | None:
+        """The time that the model predicts on a GPU; None for tiles that are laid out already."""
+        from tileas_xdsl.tuning.prediction.module_prediction import predict_module
+
+        numbers = [value if isinstance(value, int) else None for value in self._held()]
+        target = module_target(module, self.target).name
+        return predict_module(module, target, numbers, self.grid, self.kernel)
 
     def evaluate(self, tile_ir: ModuleOp) -> Evaluation:
         """What the Tile IR of the kernel means; raises `UndefinedError`."""

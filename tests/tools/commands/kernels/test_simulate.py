@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
 
+from tests.support.ir import parse as parse_module
 from tests.tools.kernels_to_run import ADD, DIVIDE, SHIFT, TYPES
 from tests.tools.spying import spy
 from tileas_xdsl.interpreters.tile.faults import fault
@@ -24,6 +25,7 @@ from tileas_xdsl.interpreters.tile.launch import Schedule, Simulation
 from tileas_xdsl.interpreters.tile.tracing.trace import Lane, Span, Trace
 from tileas_xdsl.tools.running.comparison import first_difference
 from tileas_xdsl.tools.tileas import app
+from tileas_xdsl.tuning.prediction.module_prediction import predict_module
 
 N = 150
 ARRAYS = ("--arg", f"f32:{N}:random", "--arg", f"f32:{N}:normal", "--arg", f"f32:{N}:zeros")
@@ -126,6 +128,17 @@ def test_the_kernel_is_named_where_there_are_several() -> None:
     result = run("all.mlir", "--kernel", "add", "--grid", "3", *ARRAYS)
     assert result.exit_code == 0
     assert result.stdout.count("memref<?xf32>") == 3
+
+
+def test_the_time_on_a_gpu_is_predicted_as_for_tuning() -> None:
+    result = run("all.mlir", "--kernel", "add", "--grid", "3", *ARRAYS, "--predict")
+    assert (result.exit_code, result.stderr) == (0, "")
+    found = predict_module(parse_module(TYPES + ADD), "sm_90a", (None, None, None), (3, 1, 1))
+    assert found is not None
+    assert re.search(rf"^predicted +{found.microseconds:.4g} us$", result.stdout, re.M)
+    assert re.search(rf"^bound by +{found.bound}$", result.stdout, re.M)
+    refused = run("add.mlir", "--grid", "3", *ARRAYS, "--level", "ptx", "--predict")
+    assert "--predict has no meaning with --level ptx" in refused.stderr
 
 
 def test_old_results_are_replaced() -> None:

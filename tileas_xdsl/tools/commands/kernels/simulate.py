@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         Launch,
         UnequalRunError,
     )
+    from tileas_xdsl.tuning.prediction.launch_time import Predicted
 
 
 class Level(StrEnum):
@@ -97,6 +98,7 @@ class _Request:
     schedules: Sequence[Schedule]
     outputs: _Outputs
     signature: str | None = None
+    predict: bool = False
 
     def command(self, schedule: Schedule) -> str:
         """The command that runs one schedule again."""
@@ -185,6 +187,13 @@ def simulate(
         Path | None,
         typer.Option(parser=_named_path, metavar="FILE", help="Draw the run as an SVG picture."),
     ] = None,
+    predict: Annotated[
+        bool,
+        typer.Option(
+            "--predict",
+            help="Predict the launch's time on a GPU by the scheduler's model of units.",
+        ),
+    ] = False,
     jobs: JobsOption = 1,
     executor: ExecutorOption = None,
 ) -> None:
@@ -219,6 +228,7 @@ def simulate(
                     "--shared": shared > 0,
                     "--host-code": host_code,
                     "--tolerance": tolerance > 0,
+                    "--predict": predict,
                     "--jobs": jobs > 1,
                     "--executor": executor is not None,
                 },
@@ -241,6 +251,7 @@ def simulate(
                     "--shared": shared > 0 and not is_text,
                     "--host-code": host_code and is_text,
                     "--sig": sig is not None and is_text,
+                    "--predict": predict,
                 },
             )
             orders = _orders(schedules, order, seed)
@@ -270,6 +281,7 @@ def simulate(
             chosen,
             outputs,
             sig,
+            predict,
         )
         _simulate(request)
 
@@ -351,6 +363,8 @@ class _Done:
     launch: Launch
     simulation: Simulation
     seconds: float
+    predicted: Sequence[tuple[str, str]] = ()
+    """What the model of units says of the launch, if that is asked for."""
 
 
 def _simulate(request: _Request) -> None:
@@ -391,7 +405,21 @@ def _run(request: _Request, bar: Bar) -> _Done:
     trial = Trial(launch, request.schedules, request.tolerance, request.outputs.wants_trace)
     start = time.perf_counter()
     simulation = trial.run(program.module, bar)
-    return _Done(launch, simulation, time.perf_counter() - start)
+    seconds = time.perf_counter() - start
+    facts = _prediction(launch.predict(program.module)) if request.predict else ()
+    return _Done(launch, simulation, seconds, facts)
+
+
+def _prediction(found: Predicted | None) -> Sequence[tuple[str, str]]:
+    """The facts of a prediction, which is of programs over tiles before these are laid out."""
+    if found is None:
+        return [("predicted", "only before tiles are laid out")]
+    exact = "" if found.is_exact else ", a loop of unknown length counted as one iteration"
+    return [
+        ("predicted", f"{found.microseconds:.4g} us{exact}"),
+        ("bound by", found.bound),
+        ("waves", f"{found.waves}, {found.together} blocks on a multiprocessor"),
+    ]
 
 
 def _end_failed(request: _Request, run: FailedRunError) -> NoReturn:
@@ -463,7 +491,7 @@ def _print_run(done: _Done, schedules: int) -> None:
     ]
     if schedules > 1:
         facts.append(("schedules", f"{schedules}, all with the same results"))
-    print_facts(facts)
+    print_facts([*facts, *done.predicted])
 
 
 def _print_arrays(done: _Done) -> None:
