@@ -135,3 +135,17 @@ def test_scales_are_powers_of_two(mode: str, target: str) -> None:
     code = np.clip(power + 127, 0, 254).astype(np.uint8)
     kernel = caster(ct.float8_e8m0fnu, ct.RoundingMode[mode])
     check(kernel, x, code.view(ml_dtypes.float8_e8m0fnu), target)
+
+
+@pytest.mark.parametrize("byte", [np.int8, np.uint8])
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16])
+def test_bytes_become_halves_four_at_a_time(byte: type[Any], dtype: type[Any]) -> None:
+    """All 256 of them, without a conversion instruction."""
+
+    @ct.kernel
+    def cast(x: Any, y: Any) -> None:
+        ct.store(y, (0,), ct.astype(ct.load(x, (0,), (512,)), y.dtype))
+
+    x = np.arange(512).astype(np.uint8).view(byte)
+    check(cast, x, x.astype(dtype), "sm_90a")
+    assert "cvt.rn" not in tileas.compile(cast, x, x.astype(dtype)).ptx

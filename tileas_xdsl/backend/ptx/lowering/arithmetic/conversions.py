@@ -140,27 +140,44 @@ def _from_integer(op: FromInteger, low: Lowering) -> None:
 def floats_of_packed(
     low: Lowering, words: SSAValue, source: Form, result: Form, sign: str
 ) -> SSAValue | None:
-    """Convert four bytes of each register to two pairs of f16, without conversion instructions.
+    """Convert four bytes of each register to pairs of 16-bit floats, without conversions.
 
-    A byte `u` below the bits of 1024.0 is 1024 + u, since the last bit of such an f16 counts one.
-    A signed byte with its first bit flipped is the byte plus 128.  None for other forms.
-    (CUTLASS, `numeric_conversion.h`.)
+    A byte `u` below the bits of a power of two whose last bit counts one is that number plus `u`:
+    1024.0 of f16, 2**23 of f32, whose upper half is exact as bf16.  A signed byte with its first
+    bit flipped is the byte plus 128.  None for other forms.  (CUTLASS, `numeric_conversion.h`.)
     """
-    if source.bits != 8 or source.kind != "b32" or result.element != "f16":
+    if source.bits != 8 or source.kind != "b32" or result.element not in ("f16", "bf16"):
         return None
     if sign == "s":
         words = low.emit(ptx.XorOp(words, low.constant(0x80808080), "b32"))
-    offset = low.constant(0x64806480 if sign == "s" else 0x64006400)
-    bias = low.emit(ptx.MovOp(offset, "b32", kind="b32"))
-    high = low.constant(0x64646464)
-    pairs: list[SSAValue] = []
-    for picked in (0x4140, 0x4342):
-        biased = low.emit(ptx.PrmtOp(words, high, low.constant(picked), "b32"))
-        pairs.append(low.emit(ptx.SubOp(biased, bias, "f16x2", rounding="rn")))
+    half = _pair_of_f16 if result.element == "f16" else _pair_of_bf16
+    pairs = [half(low, words, first, 128 if sign == "s" else 0) for first in (0, 2)]
     if source.count == 1:
         return low.emit(ptx.PackOp(pairs))
     ordered = [low.emit(ptx.ExtractOp(v, k)) for k in range(source.count) for v in pairs]
     return low.emit(ptx.PackOp(ordered))
+
+
+def _pair_of_f16(low: Lowering, words: SSAValue, first: int, more: int) -> SSAValue:
+    """Two bytes of each register, from `first` on, less `more`: `{0x64, byte}` is 1024 + byte."""
+    offset = low.constant((0x6400 + more) * 0x10001)
+    bias = low.emit(ptx.MovOp(offset, "b32", kind="b32"))
+    digits = low.constant(0x4140 + 0x101 * first)
+    biased = low.emit(ptx.PrmtOp(words, low.constant(0x64646464), digits, "b32"))
+    return low.emit(ptx.SubOp(biased, bias, "f16x2", rounding="rn"))
+
+
+def _pair_of_bf16(low: Lowering, words: SSAValue, first: int, more: int) -> SSAValue:
+    """The same by f32: `{0x4b, 0, 0, byte}` is 2**23 + byte, whose differences have 8 bits."""
+    bias, high = low.constant(float((1 << 23) + more), "f32"), low.constant(0x4B000000)
+    bits: list[SSAValue] = []
+    for k in (first, first + 1):
+        biased = low.emit(ptx.PrmtOp(words, high, low.constant(0x7540 + k), "b32"))
+        real = low.emit(ptx.MovOp(biased, "b32", kind="f32"))
+        real = low.emit(ptx.SubOp(real, bias, "f32", rounding="rn"))
+        bits.append(low.emit(ptx.MovOp(real, "b32", kind="b32")))
+    lower, upper = bits
+    return low.emit(ptx.PrmtOp(lower, upper, low.constant(0x7632), "b32"))
 
 
 def _from_f32(low: Lowering, value: SSAValue, result: Form) -> SSAValue:
