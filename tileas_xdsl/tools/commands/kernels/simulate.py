@@ -43,7 +43,6 @@ if TYPE_CHECKING:
         Launch,
         UnequalRunError,
     )
-    from tileas_xdsl.tuning.prediction.launch_time import Predicted
 
 
 class Level(StrEnum):
@@ -390,6 +389,7 @@ def _simulate(request: _Request) -> None:
 
 def _run(request: _Request, bar: Bar) -> _Done:
     from tileas_xdsl.tools.inputs.programs import load_tiles
+    from tileas_xdsl.tools.running.predictions import prediction_facts
     from tileas_xdsl.tools.running.scheduled_runs import Trial, prepare
 
     program = load_tiles(request.file, request.target, request.signature)
@@ -406,20 +406,8 @@ def _run(request: _Request, bar: Bar) -> _Done:
     start = time.perf_counter()
     simulation = trial.run(program.module, bar)
     seconds = time.perf_counter() - start
-    facts = _prediction(launch.predict(program.module)) if request.predict else ()
+    facts = prediction_facts(launch.predict(program.module)) if request.predict else ()
     return _Done(launch, simulation, seconds, facts)
-
-
-def _prediction(found: Predicted | None) -> Sequence[tuple[str, str]]:
-    """The facts of a prediction, which is of programs over tiles before these are laid out."""
-    if found is None:
-        return [("predicted", "only before tiles are laid out")]
-    exact = "" if found.is_exact else ", a loop of unknown length counted as one iteration"
-    return [
-        ("predicted", f"{found.microseconds:.4g} us{exact}"),
-        ("bound by", found.bound),
-        ("waves", f"{found.waves}, {found.together} blocks on a multiprocessor"),
-    ]
 
 
 def _end_failed(request: _Request, run: FailedRunError) -> NoReturn:
