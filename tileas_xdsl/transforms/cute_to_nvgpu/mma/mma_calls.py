@@ -61,7 +61,9 @@ def convert_product(op: MmaCallOp, conv: Converter) -> None:
         known = ", ".join(type_.name for type_ in _PRODUCTS)
         raise op_error(op, f"is not lowered for {atom}: only for {known}")
     if len(op.a) != 1 or len(op.b) != 1:
-        raise op_error(op, "is not lowered with scale factors")
+        raise op_error(
+            op, "has scale factors as views: their addresses, or registers, are values of the atom"
+        )
     convert(op, conv, atom)
 
 
