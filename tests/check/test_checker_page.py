@@ -13,7 +13,7 @@ from interpreters.ptx.checking.test_planted_faults import KERNELS
 
 from tileas_xdsl import check
 from tileas_xdsl.interpreters.ptx import PtxError
-from tileas_xdsl.interpreters.ptx.checking.findings import KINDS
+from tileas_xdsl.interpreters.ptx.checking.reports.findings import KINDS
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "checker.md").read_text(encoding="utf-8")

@@ -25,7 +25,7 @@ from tileas_xdsl.check.reports import (
 )
 from tileas_xdsl.check.suppressions import Suppression, parse_suppression
 from tileas_xdsl.interpreters.ptx.arguments import TensorMapArg
-from tileas_xdsl.interpreters.ptx.checking.findings import KINDS, Finding, Severity
+from tileas_xdsl.interpreters.ptx.checking.reports.findings import KINDS, Finding, Severity
 
 __all__ = [
     "KINDS",

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tileas_xdsl.interpreters.ptx.checking.findings import KINDS, Finding, Severity
+from tileas_xdsl.interpreters.ptx.checking.reports.findings import KINDS, Finding, Severity
 from tileas_xdsl.interpreters.ptx.errors import SourceLocation
 
 _SARIF_LEVEL = {Severity.ERROR: "error", Severity.ISA: "warning", Severity.NOTE: "note"}

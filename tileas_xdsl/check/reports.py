@@ -9,7 +9,7 @@ from typing import Any
 from tileas_xdsl.check.suppressions import Suppression, parse_suppression, split
 from tileas_xdsl.executors import Workers
 from tileas_xdsl.interpreters.ptx import PtxModule, Report, load, run
-from tileas_xdsl.interpreters.ptx.checking.findings import Finding
+from tileas_xdsl.interpreters.ptx.checking.reports.findings import Finding
 from tileas_xdsl.interpreters.ptx.execution.state import Order
 from tileas_xdsl.interpreters.ptx.launch import Progress, Shape, pick_kernel
 

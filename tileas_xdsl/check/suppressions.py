@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from tileas_xdsl.interpreters.ptx.checking.findings import KINDS, Finding
+from tileas_xdsl.interpreters.ptx.checking.reports.findings import KINDS, Finding
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ of the code of this project that emits PTX, since it judges that code.
 """
 
 from tileas_xdsl.interpreters.ptx.arguments import AddressTableArg, LateArg, TensorMapArg
-from tileas_xdsl.interpreters.ptx.checking.findings import (
+from tileas_xdsl.interpreters.ptx.checking.reports.findings import (
     KINDS,
     Finding,
     FindingKind,

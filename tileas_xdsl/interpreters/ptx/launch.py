@@ -14,10 +14,10 @@ import numpy as np
 from tileas_xdsl.executors import Workers
 from tileas_xdsl.interpreters.ptx.arguments import Arguments, bind
 from tileas_xdsl.interpreters.ptx.checking.checker import Checker
-from tileas_xdsl.interpreters.ptx.checking.findings import Finding, Findings, FindingsError
-from tileas_xdsl.interpreters.ptx.checking.global_conflicts import LaunchShadow
-from tileas_xdsl.interpreters.ptx.checking.global_races import ClusterRaces
-from tileas_xdsl.interpreters.ptx.checking.shadow_tiles import TileOverlaps
+from tileas_xdsl.interpreters.ptx.checking.global_memory.conflicts import LaunchShadow
+from tileas_xdsl.interpreters.ptx.checking.global_memory.races import ClusterRaces
+from tileas_xdsl.interpreters.ptx.checking.reports.findings import Finding, Findings, FindingsError
+from tileas_xdsl.interpreters.ptx.checking.shared_memory.shadow_tiles import TileOverlaps
 from tileas_xdsl.interpreters.ptx.errors import LaunchError, PtxError, SourceLocation
 from tileas_xdsl.interpreters.ptx.execution.counted_steps import counted_steps
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP

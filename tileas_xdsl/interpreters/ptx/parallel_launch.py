@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tileas_xdsl.executors import Workers, opened, parts_for
-from tileas_xdsl.interpreters.ptx.checking.findings import Finding, Findings
-from tileas_xdsl.interpreters.ptx.checking.global_conflicts import LaunchShadow
-from tileas_xdsl.interpreters.ptx.checking.part_races import Footprint, PartRaces
+from tileas_xdsl.interpreters.ptx.checking.global_memory.conflicts import LaunchShadow
+from tileas_xdsl.interpreters.ptx.checking.global_memory.part_races import Footprint, PartRaces
+from tileas_xdsl.interpreters.ptx.checking.reports.findings import Finding, Findings
 from tileas_xdsl.interpreters.ptx.memory.global_memory import GlobalMemory
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Instruction, Kernel
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tileas_xdsl.interpreters.ptx.checking.conflicts import (
+from tileas_xdsl.interpreters.ptx.checking.reports.conflicts import (
     CheckedCta,
     CheckedWarps,
     read_before_write,
@@ -19,7 +19,7 @@ from tileas_xdsl.interpreters.ptx.checking.conflicts import (
     shared_location,
     tensor_location,
 )
-from tileas_xdsl.interpreters.ptx.checking.findings import Findings, Severity
+from tileas_xdsl.interpreters.ptx.checking.reports.findings import Findings, Severity
 from tileas_xdsl.interpreters.ptx.checking.shadow_memory import (
     Access,
     Conflict,
@@ -28,8 +28,8 @@ from tileas_xdsl.interpreters.ptx.checking.shadow_memory import (
     ShadowMemory,
     lane_keys,
 )
-from tileas_xdsl.interpreters.ptx.checking.shadow_tiles import Tile, TileOverlaps
-from tileas_xdsl.interpreters.ptx.checking.smem_layout_tags import LayoutTags
+from tileas_xdsl.interpreters.ptx.checking.shared_memory.layout_tags import LayoutTags
+from tileas_xdsl.interpreters.ptx.checking.shared_memory.shadow_tiles import Tile, TileOverlaps
 from tileas_xdsl.interpreters.ptx.checking.vector_clocks import (
     FOREVER,
     TICK,

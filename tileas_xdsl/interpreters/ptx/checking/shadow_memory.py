@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tileas_xdsl.interpreters.ptx.checking.shadow_tiles import (
+from tileas_xdsl.interpreters.ptx.checking.shared_memory.shadow_tiles import (
     Locations,
     TileOverlaps,
     TileShadow,

@@ -22,8 +22,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tileas_xdsl.interpreters.ptx.checking.foreign_clocks import ForeignClocks
-from tileas_xdsl.interpreters.ptx.checking.foreign_clocks import join as join_foreign
+from tileas_xdsl.interpreters.ptx.checking.global_memory.foreign_clocks import ForeignClocks
+from tileas_xdsl.interpreters.ptx.checking.global_memory.foreign_clocks import join as join_foreign
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array
 
 STAMP_BITS = 20

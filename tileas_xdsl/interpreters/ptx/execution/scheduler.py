@@ -15,12 +15,12 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import TypeAlias
 
-from tileas_xdsl.interpreters.ptx.checking.diagnosis import (
+from tileas_xdsl.interpreters.ptx.checking.reports.diagnosis import (
     describe_warps,
     diagnose_deadlock,
     diagnose_endless_run,
 )
-from tileas_xdsl.interpreters.ptx.checking.findings import Findings
+from tileas_xdsl.interpreters.ptx.checking.reports.findings import Findings
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Value
 from tileas_xdsl.interpreters.ptx.execution.reconvergence import merge

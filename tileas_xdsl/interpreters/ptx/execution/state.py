@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
 from tileas_xdsl.interpreters.ptx.checking.checker import Checker
-from tileas_xdsl.interpreters.ptx.checking.conflicts import CheckedProgram
-from tileas_xdsl.interpreters.ptx.checking.global_races import ClusterRaces
+from tileas_xdsl.interpreters.ptx.checking.global_memory.races import ClusterRaces
+from tileas_xdsl.interpreters.ptx.checking.reports.conflicts import CheckedProgram
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Value, first_lane
 from tileas_xdsl.interpreters.ptx.execution.pending_clusters import PendingClusters

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from tileas_xdsl.interpreters.ptx.checking.checker import Checker
-from tileas_xdsl.interpreters.ptx.checking.findings import Severity
+from tileas_xdsl.interpreters.ptx.checking.reports.findings import Severity
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, Value, indices
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup, Cta

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from tileas_xdsl.interpreters.ptx.checking.diagnosis import barrier_trace
+from tileas_xdsl.interpreters.ptx.checking.reports.diagnosis import barrier_trace
 from tileas_xdsl.interpreters.ptx.checking.vector_clocks import TICK, ClockSnapshot
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from tileas_xdsl.interpreters.ptx.checking.shadow_tiles import Tile
+from tileas_xdsl.interpreters.ptx.checking.shared_memory.shadow_tiles import Tile
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array
 from tileas_xdsl.interpreters.ptx.memory.global_memory import GlobalMemory

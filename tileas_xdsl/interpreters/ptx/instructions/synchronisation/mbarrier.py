@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tileas_xdsl.interpreters.ptx.checking.diagnosis import barrier_trace
-from tileas_xdsl.interpreters.ptx.checking.findings import Severity
+from tileas_xdsl.interpreters.ptx.checking.reports.diagnosis import barrier_trace
+from tileas_xdsl.interpreters.ptx.checking.reports.findings import Severity
 from tileas_xdsl.interpreters.ptx.checking.vector_clocks import ClockSnapshot
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, lane_list, warps_of

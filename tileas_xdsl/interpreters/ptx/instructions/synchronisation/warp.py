@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tileas_xdsl.interpreters.ptx.checking.findings import Severity
+from tileas_xdsl.interpreters.ptx.checking.reports.findings import Severity
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import (
     FULL_WARP,
     WARP,

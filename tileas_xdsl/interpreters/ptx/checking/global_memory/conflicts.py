@@ -8,17 +8,21 @@ from typing import Protocol
 
 import numpy as np
 
-from tileas_xdsl.interpreters.ptx.checking.conflicts import CheckedProgram
-from tileas_xdsl.interpreters.ptx.checking.findings import Findings
-from tileas_xdsl.interpreters.ptx.checking.foreign_clocks import ForeignClocks
-from tileas_xdsl.interpreters.ptx.checking.global_shadow import AccessPlane, GlobalShadow, Units
-from tileas_xdsl.interpreters.ptx.checking.part_races import Footprint, footprint_of
-from tileas_xdsl.interpreters.ptx.checking.release_patterns import (
+from tileas_xdsl.interpreters.ptx.checking.global_memory.foreign_clocks import ForeignClocks
+from tileas_xdsl.interpreters.ptx.checking.global_memory.part_races import Footprint, footprint_of
+from tileas_xdsl.interpreters.ptx.checking.global_memory.release_patterns import (
     NO_MESSAGE,
     Message,
     ReleasePatterns,
     Thread,
 )
+from tileas_xdsl.interpreters.ptx.checking.global_memory.shadow import (
+    AccessPlane,
+    GlobalShadow,
+    Units,
+)
+from tileas_xdsl.interpreters.ptx.checking.reports.conflicts import CheckedProgram
+from tileas_xdsl.interpreters.ptx.checking.reports.findings import Findings
 from tileas_xdsl.interpreters.ptx.checking.vector_clocks import TICK, Clocks
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array
 from tileas_xdsl.interpreters.ptx.memory.global_memory import Buffer, GlobalMemory

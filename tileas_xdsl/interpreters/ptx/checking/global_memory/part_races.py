@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tileas_xdsl.interpreters.ptx.checking.findings import Findings
-from tileas_xdsl.interpreters.ptx.checking.global_shadow import AccessPlane, GlobalShadow
+from tileas_xdsl.interpreters.ptx.checking.global_memory.shadow import AccessPlane, GlobalShadow
+from tileas_xdsl.interpreters.ptx.checking.reports.findings import Findings
 from tileas_xdsl.interpreters.ptx.checking.vector_clocks import TICK
 from tileas_xdsl.interpreters.ptx.memory.global_memory import Buffer
 

@@ -13,8 +13,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from tileas_xdsl.interpreters.ptx.checking.conflicts import CheckedWarps
-from tileas_xdsl.interpreters.ptx.checking.global_conflicts import (
+from tileas_xdsl.interpreters.ptx.checking.global_memory.conflicts import (
     CheckedCluster,
     GlobalAccess,
     GlobalConflicts,
@@ -23,8 +22,12 @@ from tileas_xdsl.interpreters.ptx.checking.global_conflicts import (
     Where,
     first_of,
 )
-from tileas_xdsl.interpreters.ptx.checking.release_patterns import Message, ReleasePatterns
-from tileas_xdsl.interpreters.ptx.checking.shared_messages import SharedMessages
+from tileas_xdsl.interpreters.ptx.checking.global_memory.release_patterns import (
+    Message,
+    ReleasePatterns,
+)
+from tileas_xdsl.interpreters.ptx.checking.reports.conflicts import CheckedWarps
+from tileas_xdsl.interpreters.ptx.checking.shared_memory.release_patterns import SharedMessages
 from tileas_xdsl.interpreters.ptx.checking.vector_clocks import TICK, AsyncEvent, Clocks
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Array
 from tileas_xdsl.interpreters.ptx.memory.access_pattern import pattern_of

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from tileas_xdsl.interpreters.ptx.checking.foreign_clocks import ForeignClocks, join
+from tileas_xdsl.interpreters.ptx.checking.global_memory.foreign_clocks import ForeignClocks, join
 from tileas_xdsl.interpreters.ptx.checking.vector_clocks import Clocks, ClockSnapshot
 from tileas_xdsl.interpreters.ptx.memory.memory_order import DEVICE, MemoryOrder
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from tileas_xdsl.interpreters.ptx.checking.findings import Findings, Severity
+from tileas_xdsl.interpreters.ptx.checking.reports.findings import Findings, Severity
 from tileas_xdsl.interpreters.ptx.checking.shadow_memory import Conflict
 from tileas_xdsl.interpreters.ptx.checking.vector_clocks import TICK, Clocks
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Instruction

@@ -10,8 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tileas_xdsl.interpreters.ptx.checking.conflicts import CheckedWarps
-from tileas_xdsl.interpreters.ptx.checking.release_patterns import Message, ReleasePatterns
+from tileas_xdsl.interpreters.ptx.checking.global_memory.release_patterns import (
+    Message,
+    ReleasePatterns,
+)
+from tileas_xdsl.interpreters.ptx.checking.reports.conflicts import CheckedWarps
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Array
 from tileas_xdsl.interpreters.ptx.memory.memory_order import MemoryOrder
 
