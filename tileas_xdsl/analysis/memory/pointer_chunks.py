@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 
-from tileas_xdsl.analysis.values.column_runs import ColumnRuns
+from tileas_xdsl.analysis.values.rows.column_runs import ColumnRuns
 from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic
 from tileas_xdsl.dialects.nv_tileas.interfaces import Producer
 from tileas_xdsl.dialects.nv_tileas.memory.atoms import is_zero

@@ -8,7 +8,7 @@ from xdsl.dialects import func, scf
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
-from tileas_xdsl.analysis.values.live_tiles import peak_values, tile_registers
+from tileas_xdsl.analysis.values.liveness.tiles import peak_values, tile_registers
 from tileas_xdsl.diagnostics.locations import location_of
 from tileas_xdsl.dialects.nv_tileas.attributes import (
     BlockedEncoding,

@@ -20,8 +20,8 @@ from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, VectorType
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
-from tileas_xdsl.analysis.values.column_runs import ColumnRuns
-from tileas_xdsl.analysis.values.row_strides import row_step
+from tileas_xdsl.analysis.values.rows.column_runs import ColumnRuns
+from tileas_xdsl.analysis.values.rows.strides import row_step
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.cute import PtrType as MemoryPointer
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of

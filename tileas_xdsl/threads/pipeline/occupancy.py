@@ -10,7 +10,7 @@ from __future__ import annotations
 from xdsl.dialects import arith, func, tensor
 from xdsl.ir import Operation, SSAValue
 
-from tileas_xdsl.analysis.values.live_tiles import peak_registers, tile_registers
+from tileas_xdsl.analysis.values.liveness.tiles import peak_registers, tile_registers
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp

@@ -31,7 +31,7 @@ from math import prod
 from xdsl.dialects import arith, func, scf, tensor
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
-from tileas_xdsl.analysis.values.live_tiles import peak_registers
+from tileas_xdsl.analysis.values.liveness.tiles import peak_registers
 from tileas_xdsl.dialects.ir_queries import owning_op
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp

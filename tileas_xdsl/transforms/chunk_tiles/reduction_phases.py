@@ -21,7 +21,7 @@ from xdsl.dialects import arith, func, scf, tensor
 from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import Block, Operation, SSAValue
 
-from tileas_xdsl.analysis.values.live_tiles import peak_registers
+from tileas_xdsl.analysis.values.liveness.tiles import peak_registers
 from tileas_xdsl.dialects.ir_queries import constant_integer, is_side_effect_free
 from tileas_xdsl.dialects.nv_tileas.compute.combiners import identity_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp

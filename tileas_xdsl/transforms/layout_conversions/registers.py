@@ -14,7 +14,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 
 from tileas_xdsl.analysis.layouts.layout_flow import encoding_of
-from tileas_xdsl.analysis.values.uses import uses_in_order
+from tileas_xdsl.analysis.values.liveness.uses import uses_in_order
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp

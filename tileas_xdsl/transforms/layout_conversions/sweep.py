@@ -8,7 +8,7 @@ from operator import attrgetter
 from xdsl.ir import Attribute, Operation
 
 from tileas_xdsl.analysis.layouts.layout_flow import encoding_of
-from tileas_xdsl.analysis.values.uses import uses_in_order
+from tileas_xdsl.analysis.values.liveness.uses import uses_in_order
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.transforms.layout_conversions.failures import Failures
 from tileas_xdsl.transforms.layout_conversions.registers import change, rewrite_around

@@ -33,7 +33,7 @@ from tileas_xdsl.analysis.layouts.layout_flow import (
     loop_depth,
     may_be_storage,
 )
-from tileas_xdsl.analysis.values.uses import uses_in_order
+from tileas_xdsl.analysis.values.liveness.uses import uses_in_order
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, GenerateOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of, space_of_encoding

@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, NoneAttr
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
-from tileas_xdsl.analysis.values.row_divisors import row_divisor
+from tileas_xdsl.analysis.values.rows.divisors import row_divisor
 from tileas_xdsl.dialects.nv_tileaa.memory.views import strides_of
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of

@@ -16,8 +16,8 @@ from xdsl.utils.hints import isa
 
 from tileas_xdsl.analysis.layouts.tile_groups import TileGroup
 from tileas_xdsl.analysis.values.pointer_base_arrays import promised_divisor, without_promises
-from tileas_xdsl.analysis.values.row_divisors import row_divisor
-from tileas_xdsl.analysis.values.row_strides import row_step
+from tileas_xdsl.analysis.values.rows.divisors import row_divisor
+from tileas_xdsl.analysis.values.rows.strides import row_step
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import pointer_of
 from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp, strides_of
 from tileas_xdsl.dialects.nv_tileas.enums import Space

@@ -10,7 +10,7 @@ from xdsl.ir import Block, SSAValue
 from xdsl.traits import is_side_effect_free
 
 from tileas_xdsl.analysis.values.coordinate_tiles import is_from_coordinates
-from tileas_xdsl.analysis.values.live_tiles import peak_registers
+from tileas_xdsl.analysis.values.liveness.tiles import peak_registers
 from tileas_xdsl.diagnostics.emission import emit_remark
 from tileas_xdsl.dialects.cuda_tile.matches import shape_of
 from tileas_xdsl.dialects.cuda_tile.structure.module import EntryOp

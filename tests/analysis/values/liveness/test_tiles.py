@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
-from tileas_xdsl.analysis.values.live_tiles import peak_values, tile_registers
+from tileas_xdsl.analysis.values.liveness.tiles import peak_values, tile_registers
 
 LENGTH = 50
 

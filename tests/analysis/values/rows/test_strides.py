@@ -6,7 +6,7 @@ import pytest
 from support.ir import parse
 from xdsl.dialects import func
 
-from tileas_xdsl.analysis.values.row_strides import row_step
+from tileas_xdsl.analysis.values.rows.strides import row_step
 
 PROGRAM = """
 func.func @k(%s: i32, %p: !nv_tileaa.ptr<f32, 1>, %t: tensor<8xi32>, %m: tensor<4x8xi32>) {{

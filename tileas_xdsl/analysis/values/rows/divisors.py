@@ -22,7 +22,7 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from tileas_xdsl.analysis.values.pointer_base_arrays import promised_divisor
-from tileas_xdsl.analysis.values.row_strides import row_step
+from tileas_xdsl.analysis.values.rows.strides import row_step
 from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from support.ir import parse
 
-from tileas_xdsl.analysis.values.row_divisors import MAX_DIVISOR, row_divisor
+from tileas_xdsl.analysis.values.rows.divisors import MAX_DIVISOR, row_divisor
 
 COLUMN = """%column = nv_tileas.generate : tensor<64xi32> {
   ^bb0(%i: index):

@@ -8,7 +8,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
-from tileas_xdsl.analysis.values.column_runs import ColumnRuns, Run
+from tileas_xdsl.analysis.values.rows.column_runs import ColumnRuns, Run
 
 TILE = """
 func.func @f(%p: !nv_tileaa.ptr<f16, 1>, %n: i32, %k: i32, %rows: tensor<4xi32>) {{
