@@ -26,13 +26,13 @@ from tileas_xdsl.transforms.assign_layouts.candidates.candidate_lists import (
     choices,
     prune_families,
 )
-from tileas_xdsl.transforms.assign_layouts.candidates.dot_instructions import choose_instructions
-from tileas_xdsl.transforms.assign_layouts.candidates.register_accumulators import (
+from tileas_xdsl.transforms.assign_layouts.candidates.dot.instructions import choose_instructions
+from tileas_xdsl.transforms.assign_layouts.candidates.dot.register_accumulators import (
     add_register_accumulators,
 )
+from tileas_xdsl.transforms.assign_layouts.candidates.memory.buffers import memory_candidates
+from tileas_xdsl.transforms.assign_layouts.candidates.memory.tensor_memory import tensor_candidates
 from tileas_xdsl.transforms.assign_layouts.candidates.registers import register_candidates
-from tileas_xdsl.transforms.assign_layouts.candidates.shared_memory import memory_candidates
-from tileas_xdsl.transforms.assign_layouts.candidates.tensor_memory import tensor_candidates
 from tileas_xdsl.transforms.assign_layouts.candidates.viewed_tiles import lay_out_views
 from tileas_xdsl.transforms.assign_layouts.request import Assignment, Decision, Preferences
 from tileas_xdsl.transforms.assign_layouts.spaces.memory_spaces import common_spaces

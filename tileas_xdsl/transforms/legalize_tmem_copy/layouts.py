@@ -28,7 +28,7 @@ from tileas_xdsl.layout.int_tuple import product_each
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.threads.smem.smem_encoding import encoding_of
 from tileas_xdsl.threads.smem.smem_layout import shared_layout
-from tileas_xdsl.transforms.assign_layouts.candidates.shared_memory import memory_layout
+from tileas_xdsl.transforms.assign_layouts.candidates.memory.buffers import memory_layout
 from tileas_xdsl.transforms.materialize_convert_layout.plans import fragment_of, sorted_plans
 
 

@@ -75,35 +75,35 @@ from tileas_xdsl.transforms.assign_layouts.candidates.copied_tiles import (
     is_copied,
     layout_of_copied,
 )
-from tileas_xdsl.transforms.assign_layouts.candidates.memory_access import (
+from tileas_xdsl.transforms.assign_layouts.candidates.dot.wgmma_fragments import (
+    fragments,
+    has_accumulators,
+)
+from tileas_xdsl.transforms.assign_layouts.candidates.memory.buffers import (
+    SubTile,
+    accesses,
+    memory_layout,
+    shared_layouts,
+)
+from tileas_xdsl.transforms.assign_layouts.candidates.memory.other_side import (
     memory_of,
     memory_of_access,
     row_alignment,
     stated_alignment,
     stores_tile,
 )
-from tileas_xdsl.transforms.assign_layouts.candidates.row_values import (
-    is_column_of_rows,
-    values_of_rows,
-)
-from tileas_xdsl.transforms.assign_layouts.candidates.shared_memory import (
-    SubTile,
-    accesses,
-    memory_layout,
-    shared_layouts,
-)
-from tileas_xdsl.transforms.assign_layouts.candidates.tensor_memory import (
+from tileas_xdsl.transforms.assign_layouts.candidates.memory.tensor_memory import (
     loads_tensor_memory,
     tensor_loads,
 )
-from tileas_xdsl.transforms.assign_layouts.candidates.thread_access import (
+from tileas_xdsl.transforms.assign_layouts.candidates.memory.thread_access import (
     registers_of,
     row_steps,
     store_steps,
 )
-from tileas_xdsl.transforms.assign_layouts.candidates.wgmma_fragments import (
-    fragments,
-    has_accumulators,
+from tileas_xdsl.transforms.assign_layouts.candidates.row_values import (
+    is_column_of_rows,
+    values_of_rows,
 )
 from tileas_xdsl.transforms.assign_layouts.request import Assignment
 from tileas_xdsl.transforms.assign_layouts.spaces.space_requirements import MEMORY_ACCESSES

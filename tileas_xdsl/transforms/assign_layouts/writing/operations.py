@@ -46,7 +46,7 @@ from tileas_xdsl.target.tensor_memory import accumulator
 from tileas_xdsl.threads.smem.smem_layout import panels_of
 from tileas_xdsl.transforms.assign_layouts.candidates.candidate_lists import Choice
 from tileas_xdsl.transforms.assign_layouts.candidates.copied_tiles import views_of_copied
-from tileas_xdsl.transforms.assign_layouts.candidates.shared_memory import memory_layout
+from tileas_xdsl.transforms.assign_layouts.candidates.memory.buffers import memory_layout
 from tileas_xdsl.transforms.assign_layouts.request import Assignment
 from tileas_xdsl.transforms.assign_layouts.spaces.space_requirements import UNDECIDED
 from tileas_xdsl.transforms.assign_layouts.writing.rematerialization import rematerialize_free_tiles

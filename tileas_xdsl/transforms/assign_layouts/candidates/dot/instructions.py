@@ -17,7 +17,7 @@ from tileas_xdsl.dialects.nv_tileas.enums import Signedness, SignednessAttr
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import tile_of
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile
 from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
-from tileas_xdsl.transforms.assign_layouts.candidates.cta_pairs import are_of_pairs
+from tileas_xdsl.transforms.assign_layouts.candidates.dot.cta_pairs import are_of_pairs
 
 _WORDS: Mapping[str, str] = {"f8e4m3": "e4m3", "f8e5m2": "e5m2", "i32": "s32"}
 """What atoms call the elements that have another name in tiles."""

@@ -51,7 +51,7 @@ from tileas_xdsl.transforms.assign_layouts.candidates.candidate_lists import (
     Family,
     SubAxis,
 )
-from tileas_xdsl.transforms.assign_layouts.candidates.thread_access import (
+from tileas_xdsl.transforms.assign_layouts.candidates.memory.thread_access import (
     Ints,
     ThreadAccess,
     thread_accesses,

@@ -1,0 +1,1 @@
+"""Candidates of products: which instruction, by one CTA or two, and where accumulators are."""
