@@ -17,6 +17,7 @@ from tileas_xdsl.target.tensor_memory import (
     accumulator,
     counted,
     move_registers,
+    weight_stationary_accumulator,
 )
 
 # (row, column, n) -> (lane, column of tensor memory), PTX ISA data path layouts D, F, D, B
@@ -54,6 +55,19 @@ def test_accumulators(key, n):
     addresses = table(counted(layout, LANE_STEP))
     assert np.array_equal(addresses, (lanes << 16 | columns).ravel())
     assert is_injective(layout)
+
+
+@pytest.mark.parametrize(("m", "parts"), [(32, 4), (64, 2), (128, 1)])
+def test_weight_stationary_accumulators(m, parts):
+    """PTX ISA data path layouts G, E and D."""
+    row, column = np.arange(m)[None, :], np.arange(256)[:, None]
+    layout = weight_stationary_accumulator(m, 256)
+    lanes = row + m * (column // (256 // parts))
+    assert np.array_equal(table(layout, LANE), lanes.ravel())
+    columns = np.broadcast_to(column % (256 // parts), lanes.shape)
+    assert np.array_equal(table(layout, COLUMN), columns.ravel())
+    with pytest.raises(TargetError, match="no weight-stationary accumulator has M 96; known: 32"):
+        weight_stationary_accumulator(96, 64)
 
 
 def test_accumulators_as_cute_prints_them():

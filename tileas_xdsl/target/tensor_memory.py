@@ -74,6 +74,17 @@ _ACCUMULATORS = (
 ACCUMULATORS: Mapping[tuple[int, int], Accumulator] = {(a.ctas, a.m): a for a in _ACCUMULATORS}
 """Accumulators by the number of CTAs and M of the instruction."""
 
+WEIGHT_STATIONARY: Mapping[int, Accumulator] = {
+    128: Accumulator(1, 128, (128,), (_LANE,), 1, "all lanes"),
+    64: Accumulator(1, 64, (64,), (_LANE,), 2, "N in two halves, 64 lanes each"),
+    32: Accumulator(1, 32, (32,), (_LANE,), 4, "N in four quarters, 32 lanes each"),
+}
+"""Accumulators of `tcgen05.mma.ws` by M.
+
+Sources: PTX ISA 9.7.16.10.5, data path layouts D, E and G; CUTLASS atom/mma_traits_sm100_frag.hpp,
+tmem_frg_ws.
+"""
+
 
 def accumulator(m: int, n: int, ctas: int = 1) -> Layout:
     """`(row, column)` of the part of D that one CTA holds, to lane and column.
@@ -88,6 +99,21 @@ def accumulator(m: int, n: int, ctas: int = 1) -> Layout:
     step = N_STEP * ctas
     if n not in range(step, MAX_N + 1, step):
         raise TargetError(f"N {n} is not a multiple of {step} in {step}..{MAX_N}")
+    return _layout(entry, n)
+
+
+def weight_stationary_accumulator(m: int, n: int) -> Layout:
+    """`(row, column)` of D of `tcgen05.mma.ws`, to lane and column."""
+    entry = WEIGHT_STATIONARY.get(m)
+    if entry is None:
+        known = ", ".join(map(str, sorted(WEIGHT_STATIONARY)))
+        raise TargetError(f"no weight-stationary accumulator has M {m}; known: {known}")
+    if n % entry.splits:
+        raise TargetError(f"N {n} does not split into {entry.splits} ranges of columns")
+    return _layout(entry, n)
+
+
+def _layout(entry: Accumulator, n: int) -> Layout:
     rows = coalesce(Layout(entry.rows, entry.row_strides))
     below = LANES // entry.splits * _LANE
     columns = coalesce(Layout((n // entry.splits, entry.splits), (_COLUMN, below)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -11,7 +12,12 @@ from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup, Cta
 from tileas_xdsl.interpreters.ptx.memory.shared_memory import TENSOR_COLUMNS, TENSOR_LANES
 from tileas_xdsl.layout.tables import flat_table
-from tileas_xdsl.target.tensor_memory import accumulator, counted, move_registers
+from tileas_xdsl.target.tensor_memory import (
+    accumulator,
+    counted,
+    move_registers,
+    weight_stationary_accumulator,
+)
 
 CELLS = TENSOR_LANES * TENSOR_COLUMNS
 
@@ -26,10 +32,21 @@ def split(taddr: int) -> tuple[int, int]:
     return taddr >> 16, taddr & 0xFFFF
 
 
+WEIGHT_STATIONARY = "ws"
+"""The group of `tcgen05.mma.ws`, whose accumulators are laid out in ways of their own."""
+
+Group: TypeAlias = Literal["1", "2", "ws"]
+"""CTAs that multiply together: "1", "2", or "ws" for one that keeps its weights."""
+
+
 @cache
-def accumulator_cells(m: int, n: int, ctas: int) -> Array:
+def accumulator_cells(m: int, n: int, group: Group) -> Array:
     """Return the cell of each (row, column) of D in one CTA, relative to its first cell."""
-    layout = counted(accumulator(m, n, ctas), TENSOR_COLUMNS)
+    if group == WEIGHT_STATIONARY:
+        found = weight_stationary_accumulator(m, n)
+    else:
+        found = accumulator(m, n, int(group))
+    layout = counted(found, TENSOR_COLUMNS)
     return np.asarray(flat_table(layout)).reshape(n, -1).T.copy()
 
 
@@ -47,15 +64,15 @@ def shadow_locations_of(cells: Array) -> Array:
 
 
 @cache
-def accumulator_shadow_locations(m: int, n: int, ctas: int, base: int) -> Array:
+def accumulator_shadow_locations(m: int, n: int, group: Group, base: int) -> Array:
     """Return the shadow-memory locations of an accumulator that begins at a cell."""
-    return shadow_locations_of(accumulator_cells(m, n, ctas) + base)
+    return shadow_locations_of(accumulator_cells(m, n, group) + base)
 
 
 @cache
-def accumulator_columns(m: int, n: int, ctas: int, base: int) -> Array:
+def accumulator_columns(m: int, n: int, group: Group, base: int) -> Array:
     """Return one cell of each column of an accumulator, and its last cell."""
-    cells = (accumulator_cells(m, n, ctas) + base).ravel()
+    cells = (accumulator_cells(m, n, group) + base).ravel()
     _, first = np.unique(cells % TENSOR_COLUMNS, return_index=True)
     return np.concatenate([cells[first], [cells.max()]])
 

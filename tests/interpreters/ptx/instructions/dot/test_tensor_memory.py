@@ -167,6 +167,34 @@ def test_products(
     np.testing.assert_array_equal(numbers.astype(np.float64), exact)
 
 
+@pytest.mark.parametrize(("m", "parts"), [(128, 1), (64, 2), (32, 4)])
+def test_weight_stationary_products(m: int, parts: int) -> None:
+    """D of M rows fills all lanes: N is cut into parts, one below another."""
+    n = 128
+    left, right = matrix("f16", (m, 16), RNG), matrix("f16", (n, 16), RNG)
+    layouts = [canonical("64B", "k", 16, m), canonical("128B", "k", 16, n)]
+    memory = np.concatenate([placed(left, layouts[0], 32768), placed(right, layouts[1], 32768)])
+    words = [describe(lay, 1024 + 32768 * i, BLACKWELL).encode() for i, lay in enumerate(layouts)]
+    instruction = InstructionDescriptor("f16", "f16", "f16", m, n, group="ws").encode()
+    columns = n // parts
+    body = ALLOCATE + FILL + load_words("d", "D", columns)
+    body += f"""
+    mov.b64 %da, {words[0]}; mov.b64 %db, {words[1]}; mov.u32 %v0, {instruction};
+    setp.ne.u32 %q, %t, 0; @%q bra COMMIT; setp.ne.u32 %p, %t, %t;
+    tcgen05.mma.ws.cta_group::1.kind::f16.collector::b0::fill [%d], %da, %db, %v0, %p;
+    setp.eq.u32 %p, %t, %t;
+    tcgen05.mma.ws.cta_group::1.kind::f16.collector::b0::lastuse [%d], %da, %db, %v0, %p;
+    tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [bars];
+    {WAIT}
+    tcgen05.ld.sync.aligned.32x32b.x{columns}.b32 {group("d", columns)}, [%l];
+    tcgen05.wait::ld.sync.aligned; {store_words("d", columns)} {FREE}
+    """
+    report = run_block(body, "DM", [np.zeros((128, columns), np.float32), memory])
+    exact = 2 * left.astype(np.float64) @ right.astype(np.float64).T
+    stacked = np.concatenate(np.split(exact, parts, 1))
+    np.testing.assert_array_equal(report.arrays[0], stacked.astype(np.float32))
+
+
 def test_the_left_operand_may_be_in_tensor_memory() -> None:
     left, right = matrix("bf16", (128, 16), RNG), matrix("bf16", (64, 16), RNG)
     layout = canonical("128B", "k", 16, 64)

@@ -27,6 +27,8 @@ from tileas_xdsl.interpreters.ptx.matrix.smem_operands import (
     view_of,
 )
 from tileas_xdsl.interpreters.ptx.matrix.tmem_access import (
+    WEIGHT_STATIONARY,
+    Group,
     accumulator_cells,
     accumulator_columns,
     accumulator_shadow_locations,
@@ -80,13 +82,20 @@ class Operands:
     """The `.scale_vec` qualifier, the block size of the scale factors."""
     scales: tuple[tuple[int, int], ...]
     """Slots and offsets of the addresses of the scale factors of A and B."""
+    layout: Group
+    """How D is laid out: by the CTAs that multiply together, or weight-stationary."""
+    zeros: int | None = None
+    """The mask of columns of B that are taken as zeros, of `.ws`."""
 
 
 def build_mma(site: Site) -> Step:
-    """`tcgen05.mma`: one thread issues D (M, N) += A (M, K) B (K, N)."""
-    for name in ("ws", "sp"):
-        if any(m == name or m.startswith(f"{name}.") for m in site.modifiers):
-            site.fail(f".{name} is not supported")
+    """`tcgen05.mma` and `.ws`: one thread issues D (M, N) += A (M, K) B (K, N).
+
+    What `.ws` keeps in a collector buffer, and for how long, changes no result.
+    """
+    if site.flag("sp"):
+        site.fail(".sp is not supported")
+    stationary = site.flag("ws")
     group = group_of(site)
     kind = site.choose(KINDS).removeprefix("kind::")
     vector = vector_of(site)
@@ -95,7 +104,7 @@ def build_mma(site: Site) -> Step:
     site.modifiers = [m for m in site.modifiers if not m.startswith("collector")]
     site.no_more()
     site.count(*((5, 7) if vector is None else (7,)))
-    operands = _operands(site, group, vector)
+    operands = _operands(site, group, vector, WEIGHT_STATIONARY if stationary else _group(group))
 
     def step(f: ConvergenceGroup) -> None:
         cluster = f.warpgroup.cta.cluster
@@ -109,7 +118,11 @@ def build_mma(site: Site) -> Step:
     return step
 
 
-def _operands(site: Site, group: int, vector: str | None) -> Operands:
+def _group(ctas: int) -> Group:
+    return "2" if ctas == 2 else "1"
+
+
+def _operands(site: Site, group: int, vector: str | None, layout: Group) -> Operands:
     d = site.address(0)
     a = site.operands[1]
     left = site.address(a) if isinstance(a, Address) else site.source(a, B64)
@@ -124,8 +137,14 @@ def _operands(site: Site, group: int, vector: str | None) -> Operands:
         parts = site.vector(rest.pop(0), (4 * group,))
         disabled = tuple(site.source(p, B32) for p in parts)
     keeps = site.predicate(rest[0])
-    scale = site.immediate(rest[1]) if len(rest) > 1 else 0
-    return Operands(d, left, b, instruction, disabled, keeps, scale, vector or "", scales)
+    scale, zeros = 0, None
+    if len(rest) > 1 and layout == WEIGHT_STATIONARY:
+        zeros = site.source(rest[1], B64)
+    elif len(rest) > 1:
+        scale = site.immediate(rest[1])
+    return Operands(
+        d, left, b, instruction, disabled, keeps, scale, vector or "", scales, layout, zeros
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +164,7 @@ class Product:
     scale: int
     scales: tuple[Scales, ...]
     """The scale factors of A and B; empty unless block-scaled."""
+    layout: Group
 
     @property
     def d(self) -> str:
@@ -166,7 +186,7 @@ def _issue(f: ConvergenceGroup, lane: int, operands: Operands, kind: str, group:
     if cluster.accesses is not None:
         cluster.accesses.product_cells[pc] += m * n
     for cta in product.ctas:
-        columns = accumulator_columns(m, n, group, product.cells)
+        columns = accumulator_columns(m, n, product.layout, product.cells)
         check_cells(f, cta, columns, "tcgen05.mma")
         for scales in product.scales:
             check_cells(f, cta, scales.cells, "tcgen05.mma")
@@ -184,7 +204,9 @@ def _product(f: ConvergenceGroup, lane: int, operands: Operands, kind: str, grou
     if group == 2 and cta.rank & 1:
         raise Fault("invalid", f"{cta.name} has an odd rank: only the even CTA of a pair issues")
     ctas = cluster.ctas[cta.rank : cta.rank + group]
-    shape = _instruction(lane_value(f, operands.instruction, lane), kind, group)
+    shape = _instruction(lane_value(f, operands.instruction, lane), kind, operands.layout)
+    if operands.zeros is not None and lane_value(f, operands.zeros, lane):
+        raise Fault("unsupported", "masks of columns that are zeros are not modelled")
     d_lane, column = split(lane_value(f, operands.d[0], lane) + operands.d[1])
     if isinstance(operands.a, tuple):
         left: Descriptor | int = lane_value(f, operands.a[0], lane) + operands.a[1]
@@ -205,6 +227,7 @@ def _product(f: ConvergenceGroup, lane: int, operands: Operands, kind: str, grou
         tuple(lane_value(f, slot, lane) for slot in operands.disabled),
         operands.scale,
         _scales(f, lane, operands, shape, group),
+        operands.layout,
     )
 
 
@@ -234,13 +257,17 @@ def _scales(
     )
 
 
-def _instruction(word: int, kind: str, group: int) -> InstructionDescriptor | BlockScaledDescriptor:
+def _instruction(
+    word: int, kind: str, group: Group
+) -> InstructionDescriptor | BlockScaledDescriptor:
     try:
-        found = decode(word, kind, str(group))
+        found = decode(word, kind, group)
     except TargetError as error:
         raise Fault("descriptor", f"instruction descriptor {word:#x}: {error}") from None
     if found.sparse:
         raise Fault("unsupported", "sparse products are not modelled")
+    if isinstance(found, InstructionDescriptor) and found.max_shift:
+        raise Fault("unsupported", "shifts of B are not modelled")
     return found
 
 
@@ -260,7 +287,7 @@ def _check(f: ConvergenceGroup, p: Product, started: AsyncEvent, agent: int, gro
         for scales in p.scales:
             locations = shadow_locations_of(scales.cells)
             checker.tensor_operation(cta, locations, started, agent, f.pc, write=False)
-        locations = accumulator_shadow_locations(p.shape.m, p.shape.n, group, p.cells)
+        locations = accumulator_shadow_locations(p.shape.m, p.shape.n, p.layout, p.cells)
         if p.keeps:
             checker.tensor_operation(cta, locations, started, agent, f.pc, write=False)
         checker.tensor_operation(cta, locations, started, agent, f.pc, write=True)
@@ -289,7 +316,7 @@ def _left(cta: Cta, p: Product) -> Array:
 def _compute(p: Product, group: int) -> None:
     shape = p.shape
     right = np.concatenate([operand(cta, view_of(p.b, p.b_shape)) for cta in p.ctas])
-    cells = _cells_of_result(shape.m, shape.n, group, p.cells)
+    cells = _cells_of_result(p, group)
     for number, cta in enumerate(p.ctas):
         a, b = _left(cta, p), right
         if p.scales:
@@ -303,17 +330,18 @@ def _compute(p: Product, group: int) -> None:
             total += before * 2.0**-p.scale if p.scale else before
         words = _words(rounded_sum(total, p.d, p.saturates), p.d)
         if any(p.disabled):
-            every = accumulator_cells(shape.m, shape.n, group) + p.cells
+            every = accumulator_cells(shape.m, shape.n, p.layout) + p.cells
             words = np.where(_disabled(p.disabled, number, every), memory[locations], words)
         memory[locations] = words
 
 
-def _cells_of_result(m: int, n: int, ctas: int, base: int) -> Array | tuple[slice, slice]:
+def _cells_of_result(p: Product, ctas: int) -> Array | tuple[slice, slice]:
     """Return the cells of D; lane and column slices if each row is one lane."""
+    m, n = p.shape.m, p.shape.n
     if m == 128 * ctas:
-        lane, column = divmod(base, TENSOR_COLUMNS)
+        lane, column = divmod(p.cells, TENSOR_COLUMNS)
         return slice(lane, lane + 128), slice(column, column + n)
-    return accumulator_cells(m, n, ctas) + base
+    return accumulator_cells(m, n, p.layout) + p.cells
 
 
 def _view(cta: Cta, cells: Array | tuple[slice, slice]) -> tuple[Array, Any]:
