@@ -153,7 +153,7 @@ def _check_pair(
         for other, there in others:
             if not write.region.overlaps(other.region) or (write.is_strong and other.is_strong):
                 continue
-            byte = memory.place(write.region.first_common(other.region))
+            byte = memory.coordinates_text(write.region.first_common(other.region))
             did = "wrote" if other.is_write else "read"
             here = None if there is None else operations[there]
             raise fault(

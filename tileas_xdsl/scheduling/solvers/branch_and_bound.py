@@ -63,11 +63,11 @@ class _Search:
             rows = self.table.fits(task, start)
             if rows is None or self._is_apart(task, start):
                 continue
-            self.table.place(rows)
+            self.table.reserve(rows)
             self.placed[task] = start
             self.descend(depth + 1, periods)
             del self.placed[task]
-            self.table.remove(rows)
+            self.table.release(rows)
             if is_greedy:
                 return
 

@@ -17,10 +17,10 @@ def with_late_sources(problem: Problem, solution: Solution) -> Solution:
         held = table.fits(task, start)
         assert held is not None
         rows[task] = held
-        table.place(held)
+        table.reserve(held)
     grouped = {task for group in problem.same_stage for task in group}
     for task in sorted(problem.sources - grouped, key=lambda task: -starts[task]):
-        table.remove(rows[task])
+        table.release(rows[task])
         others = {other: start for other, start in starts.items() if other != task}
         window = windows.of_task(task, others)
         latest = max(window[0], window[-1]) if window else starts[task]
@@ -28,7 +28,7 @@ def with_late_sources(problem: Problem, solution: Solution) -> Solution:
         starts[task] = next((s for s in later if table.fits(task, s) is not None), starts[task])
         held = table.fits(task, starts[task])
         assert held is not None
-        table.place(held)
+        table.reserve(held)
     first = min(starts.values()) if problem.is_relative else 0
     return Solution(
         solution.ii, [starts[task] - first for task in sorted(starts)], solution.is_optimal

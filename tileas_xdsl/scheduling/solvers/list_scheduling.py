@@ -79,7 +79,7 @@ class _ListScheduler:
         if rows is None or (greatest is not None and start > greatest):
             return False
         self._evict_violated(task, start)
-        self.table.place(rows)
+        self.table.reserve(rows)
         self.placed[task], self.rows[task], self.last[task] = start, rows, start
         return True
 
@@ -101,6 +101,6 @@ class _ListScheduler:
                 self._remove(other)
 
     def _remove(self, task: int) -> None:
-        self.table.remove(self.rows.pop(task))
+        self.table.release(self.rows.pop(task))
         del self.placed[task]
         heappush(self.waiting, (-self.heights[task], task))

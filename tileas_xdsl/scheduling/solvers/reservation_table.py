@@ -25,12 +25,12 @@ class ReservationTable:
             rows[one.unit] = rows.get(one.unit, 0) | bits
         return rows
 
-    def place(self, rows: dict[str, int]) -> None:
+    def reserve(self, rows: dict[str, int]) -> None:
         """Take bits that `fits` returned."""
         for unit, bits in rows.items():
             self._taken[unit] = self._taken.get(unit, 0) | bits
 
-    def remove(self, rows: dict[str, int]) -> None:
+    def release(self, rows: dict[str, int]) -> None:
         """Give bits back."""
         for unit, bits in rows.items():
             self._taken[unit] &= ~bits

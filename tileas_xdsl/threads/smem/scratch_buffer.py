@@ -56,7 +56,7 @@ def spilled(e: ThreadBuilder, op: Operation, tile: RegisterTile) -> Scratch:
     holds = is_first_replica(e, tile.layout)
     for chunk in thread_chunks(e, tile.layout, 8 * buffer.size, stored=True):
         value = strip(e, tile.parts[chunk.block], chunk.register, chunk.count)
-        pointer = place(e, buffer, chunk, columns_of(tile.layout))
+        pointer = chunk_address(e, buffer, chunk, columns_of(tile.layout))
         predicate = logical_and(e, holds, chunk.exists)
         e.insert(StoreOp(value, pointer, predicate, offset=chunk.shift))
     synchronize_agent(e)
@@ -67,7 +67,7 @@ def read_back(e: ThreadBuilder, buffer: Scratch, layout: RegisterLayout) -> Regi
     """Load a tile from scratch into registers of a layout."""
 
     def load(chunk: AccessChunk) -> SSAValue:
-        pointer = place(e, buffer, chunk, columns_of(layout))
+        pointer = chunk_address(e, buffer, chunk, columns_of(layout))
         type_ = VectorType(buffer.element, [chunk.count])
         return e.insert(LoadOp(pointer, type_, chunk.exists, offset=chunk.shift)).result
 
@@ -89,7 +89,7 @@ def columns_of(layout: RegisterLayout) -> int:
     return layout.shape[-1] if layout.shape else 1
 
 
-def place(e: ThreadBuilder, buffer: Scratch, chunk: AccessChunk, columns: int) -> SSAValue:
+def chunk_address(e: ThreadBuilder, buffer: Scratch, chunk: AccessChunk, columns: int) -> SSAValue:
     """Return the address of a chunk of a row-major tile, without its constant offset."""
     offset = chunk.column
     if chunk.row is not None:

@@ -193,11 +193,11 @@ def _recursion(site: Site, label: str) -> Step:
     kind, _, number = label.partition("~")
     found = kernel.recursions[f"~{number}"]
 
-    def place(name: str) -> int:
+    def slot_of(name: str) -> int:
         return _place(site, Symbol(name, 0))
 
-    formals = [(place(name), size) for name, size in found.formals]
-    own = [(place(name), size) for name, size in found.own]
+    formals = [(slot_of(name), size) for name, size in found.formals]
+    own = [(slot_of(name), size) for name, size in found.own]
     results, parameters = formals[: found.results], formals[found.results :]
     frames = _Frames(found.function, results, parameters, [*formals, *own])
     if kind == "return":

@@ -178,7 +178,7 @@ class Memory:
                 continue
             if (record.is_strong and access.is_strong) or not region.overlaps(record.region):
                 continue
-            position = self.place(region.first_common(record.region))
+            position = self.coordinates_text(region.first_common(record.region))
             raise AccessError(
                 f"race on {self.name}{position}: {actor.name} {verb} {record.owner} {did}, and "
                 f"nothing orders the two",
@@ -231,7 +231,7 @@ class Memory:
         written = self._window(self._written, region)
         if not written.all():
             bytes_of = self._window(np.arange(self.size), region)
-            position = self.place(int(bytes_of[~written].flat[0]))
+            position = self.coordinates_text(int(bytes_of[~written].flat[0]))
             raise AccessError(f"{self.name}{position} is read, and nobody wrote it")
 
     def _mark_written(self, region: Region) -> None:
@@ -275,7 +275,7 @@ class Memory:
         if access.releases:
             clock.tick()
 
-    def place(self, byte: int) -> str:
+    def coordinates_text(self, byte: int) -> str:
         """Return the coordinates of the element at a byte, as `[i, j]`."""
         element = min(byte // max(self.data.itemsize, 1), max(self.data.size - 1, 0))
         coordinates = np.unravel_index(element, self.data.shape) if self.data.shape else ()

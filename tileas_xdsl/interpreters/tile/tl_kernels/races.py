@@ -98,7 +98,7 @@ class Log:
     ) -> SimulationError:
         ops = [events[int(rows.events[row])] for row in pair]
         who = [self._iteration(int(rows.iterations[row])) for row in pair]
-        position = f"{memory.name}{memory.place(int(rows.offsets[pair[0]]))}"
+        position = f"{memory.name}{memory.coordinates_text(int(rows.offsets[pair[0]]))}"
         if ops[0].does is ops[1].does:
             text = f"iterations {who[0]} and {who[1]} of one loop write different values"
         else:

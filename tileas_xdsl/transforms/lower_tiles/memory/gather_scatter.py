@@ -91,7 +91,7 @@ class Scatter:
         mask = None if op.mask is None else in_registers(e, op, op.mask, layout)
         return Scatter(e, view, layout, indices, [not flag for flag in flags], mask)
 
-    def place(self, cell: Cell) -> tuple[SSAValue, SSAValue | None]:
+    def element_address(self, cell: Cell) -> tuple[SSAValue, SSAValue | None]:
         """The pointer to an element, and whether it is accessed."""
         e, view = self.e, self.view
         exists = logical_and(e, cell.exists, mask_of_cell(e, self.mask, cell))
@@ -144,7 +144,7 @@ def gather(e: ThreadBuilder, op: GatherLoadOp) -> Sequence[Lowered]:
     alone = ordering.word is not None and not is_held_once(e, layout)
     rows: list[dict[int, SSAValue]] = [{} for _ in range(vectors_of(layout).count)]
     for cell in (cells_to_store if alone else cells_to_load)(e, layout, ALONE):
-        pointer, exists = work.place(cell)
+        pointer, exists = work.element_address(cell)
         made = LoadOp(
             pointer, type_, exists, fill=padding, order=ordering.word, scope=ordering.scope
         )
@@ -160,7 +160,7 @@ def scatter(e: ThreadBuilder, op: ScatterStoreOp) -> Sequence[Lowered]:
     value = in_registers(e, op, op.value, work.layout)
     ordering = MemoryOrder.of(op.mem_semantic, op.mem_scope)
     for cell in cells_to_store(e, work.layout, ALONE):
-        pointer, exists = work.place(cell)
+        pointer, exists = work.element_address(cell)
         single = element(e, value.parts[cell.block], cell.register)
         e.insert(StoreOp(single, pointer, exists, order=ordering.word, scope=ordering.scope))
     return token_of(op)

@@ -35,7 +35,7 @@ def atomic_add(work: LoopBodyState, op: AtomicAddOp) -> Sequence[Value]:
     access = memory.Access.of(work, op, place, indices, work.active & work.steps.first, most=1)
     update = Updater(e, op, RmwMode.ADD, place.element, MemoryOrder.of(None, None))
     for piece in access.pieces:
-        pointer, offset = access.place(piece)
+        pointer, offset = access.address(piece)
         pointer = advance(e, pointer, offset)
         mine = element(e, value, piece.first)
         update.update(mine, pointer, access.guard(piece))

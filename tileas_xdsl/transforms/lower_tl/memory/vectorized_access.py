@@ -260,7 +260,7 @@ class Access:
             result = logical_and(e, result, inside)
         return result
 
-    def place(self, piece: VectorAccess) -> tuple[SSAValue, int]:
+    def address(self, piece: VectorAccess) -> tuple[SSAValue, int]:
         """Return the pointer of an access and an immediate offset in elements."""
         work, e = self.work, self.work.e
         mine = column(self.flags, piece.first)[:, 0]
@@ -270,14 +270,14 @@ class Access:
         step = at_iteration(self.offset, piece.first)
         value, constant = work.state.writer.split(step, mine, hints)
         if value is None:
-            return self._constant_place(constant, piece)
+            return self._constant_address(constant, piece)
         # Immediate offsets are unsigned here, and must keep the alignment of the vector.
         if constant < 0 or constant % piece.count:
             value, constant = add(e, value, constant), 0
         alignment = self.size * piece.count
         return advance(e, self.pointer, value, alignment), constant
 
-    def _constant_place(self, constant: int, piece: VectorAccess) -> tuple[SSAValue, int]:
+    def _constant_address(self, constant: int, piece: VectorAccess) -> tuple[SSAValue, int]:
         if constant >= 0:
             return self.pointer, constant
         alignment = self.size * piece.count
@@ -362,7 +362,7 @@ def _width(value: SSAValue) -> int:
 
 def load_vector(access: Access, piece: VectorAccess) -> SSAValue:
     """Load the elements of one access; 0 where its predicate is false."""
-    pointer, offset = access.place(piece)
+    pointer, offset = access.address(piece)
     many = VectorType(access.element, [piece.count])
     type_: Attribute = access.element if piece.count == 1 else many
     return access.work.e.insert(LoadOp(pointer, type_, access.guard(piece), offset=offset)).result
@@ -387,5 +387,5 @@ def store_vector(
     guard: Callable[[VectorAccess], SSAValue | None],
 ) -> None:
     """Store the elements of one access under a predicate."""
-    pointer, offset = access.place(piece)
+    pointer, offset = access.address(piece)
     access.work.e.insert(StoreOp(value, pointer, guard(piece), offset=offset))

@@ -121,7 +121,7 @@ def _parts(put: Access, piece: VectorAccess) -> Sequence[VectorAccess]:
 def _start_piece(read: Access, put: Access, piece: VectorAccess) -> None:
     e, size = read.work.e, piece.count * read.size
     thread, inside = _both(read, piece), read.inside(piece)
-    shared, array = (advance(e, *one.place(piece), size) for one in (put, read))
+    shared, array = (advance(e, *one.address(piece), size) for one in (put, read))
     cache = "global" if size == PAST_THE_FIRST_CACHE else "always"
     e.insert(CpAsyncOp(shared, array, size, cache, logical_and(e, thread, inside)))
     if inside is None:
