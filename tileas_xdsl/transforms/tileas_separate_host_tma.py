@@ -30,8 +30,8 @@ from tileas_xdsl.transforms.host_tma.recipes import recipe_of
 MAX_DEVICE_DESCRIPTORS = 32
 """The templates of so many maps fill the 4096 bytes of parameters that every driver takes."""
 
-ENCODED_MODES = ("tiled", "tiled_at", "gather4", "scatter4")
-"""The modes of maps that `cuTensorMapEncodeTiled` makes; im2col maps need corners of their own."""
+ENCODED_MODES = ("tiled", "tiled_at", "gather4", "scatter4", "im2col")
+"""The modes of maps that host code makes; those of im2col are tiled ones with corners put in."""
 
 
 @dataclass(frozen=True)

@@ -35,11 +35,11 @@ func.func @math_of_floats(%a: memref<?x64xf16>, %n: f32) {
 
 // -----
 
-// A map that no tiled encoder makes.
+// A map of columns of pixels without the corners of their boxes.
 
 func.func @im2col(%a: memref<8x8x8xf16>) {
   %c8 = arith.constant 8 : index
-  // expected-error@+1 {{'nv_tileas.make_tiled_tma_desc' op expect lower MakeTiledTMADescOp}}
+  // expected-error@+1 {{'nv_tileas.make_tiled_tma_desc' op is of columns of pixels, and says no corners of them}}
   %d = nv_tileas.make_tiled_tma_desc %a box[%c8, %c8, %c8] {atom = #nv_tileas<atom tma_load_3d>, mode = "im2col"} : memref<8x8x8xf16> -> !nv_tileas.tma_desc
   func.return
 }

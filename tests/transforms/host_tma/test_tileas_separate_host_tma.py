@@ -20,7 +20,7 @@ pytest.importorskip("llvmlite")
 from support.ir import parse
 from xdsl.context import Context
 
-from kernels import Copy, Gemm, Kernel, Windows
+from kernels import Copy, Gemm, Kernel, Unroll, Windows
 from kernels.compiled import compiled
 from tileas_xdsl.backend import host
 from tileas_xdsl.backend.host import HostCodeError, compile_object
@@ -144,7 +144,7 @@ def _words(kernel: Any, arrays: Sequence[Any], bases: Sequence[int]) -> list[int
 
 
 @pytest.mark.sample(6)
-@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+@pytest.mark.parametrize("kernel", [Unroll(columns=64), *KERNELS], ids=str)
 def test_the_object_encodes_the_maps_that_a_launch_makes_of_the_arrays(kernel: Kernel) -> None:
     plain, made = compiled(kernel), compiled_with_host_code(kernel.text(), kernel.target)
     assert made.host_code is not None
@@ -157,8 +157,8 @@ def test_the_object_encodes_the_maps_that_a_launch_makes_of_the_arrays(kernel: K
         encode(replace(recipe.tensor_map(arrays[recipe.argument]), address=bases[recipe.argument]))
         for recipe in plain.abi.tensor_maps
     ]
+    assert found
     assert found == expected
-    assert len(found) > 1
 
 
 @pytest.mark.sample(2)

@@ -220,9 +220,10 @@ def test_host_code_encodes_maps_of_rows() -> None:
     check(Permute("f16", 32, 128), "sm_100a", host_code=True)
 
 
-def test_host_code_refuses_maps_of_pixels() -> None:
-    with pytest.raises(DiagnosticError, match="expect lower MakeTiledTMADescOp"):
-        compile_kernel(Unroll().text(), host_code=True)
+@pytest.mark.parametrize("name", ["3x3-same", "2x3-ragged"])
+def test_host_code_encodes_maps_of_pixels(name: str) -> None:
+    kernel, sizes = PIXELS[name]
+    check(kernel, "sm_90a", sizes, host_code=True)
 
 
 @needs_ptxas

@@ -10,7 +10,7 @@ device's table describe whole arrays; the device puts in address, extents and st
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, UnitAttr, i32, i64
@@ -20,7 +20,14 @@ from tileas_xdsl.analysis.memory.tma_descriptors import ArgumentView
 from tileas_xdsl.analysis.values.kernel_parameters import parameters_of
 from tileas_xdsl.dialects.nv_tileas.tma.index import HOST_CODE
 from tileas_xdsl.target.tma.tensor_map import ELEMENTS, MAX_RANK, SWIZZLES
-from tileas_xdsl.target.tma.tensor_map_bytes import SIZE
+from tileas_xdsl.target.tma.tensor_map_bytes import (
+    HEADER_OFFSET,
+    OUTER_BOX_OFFSET,
+    SIZE,
+    TAIL_OFFSET,
+    encode,
+    header,
+)
 from tileas_xdsl.transforms.host_tma.callbacks import (
     ENCODE,
     ON_ARGUMENTS_CHANGE,
@@ -32,7 +39,7 @@ from tileas_xdsl.transforms.host_tma.callbacks import (
 from tileas_xdsl.transforms.host_tma.captured_values import Closure
 from tileas_xdsl.transforms.host_tma.encoder import encoder
 from tileas_xdsl.transforms.host_tma.llvm_builder import POINTER, Words, function
-from tileas_xdsl.transforms.host_tma.recipes import Recipe
+from tileas_xdsl.transforms.host_tma.recipes import Recipe, template_of
 
 
 @dataclass(frozen=True)
@@ -90,7 +97,7 @@ def _whole(recipe: Recipe) -> Recipe:
     window = recipe.window
     starts: list[list[SSAValue]] = [[] for _ in window.starts]
     whole = ArgumentView(window.argument, window.type, starts, window.pointed)
-    return Recipe(whole, recipe.element, recipe.box, recipe.swizzle, recipe.nan_fill)
+    return replace(recipe, window=whole)
 
 
 class _Arrays:
@@ -106,10 +113,11 @@ class _Arrays:
         code, bits = self.code, recipe.bits
         dims = [*reversed(closure.extents(recipe.window))]
         strides = [*reversed(closure.stride_bytes(recipe.window, bits))][1:]
+        box = recipe.box if recipe.pixels is None else recipe.box[:1]
         for axis in range(MAX_RANK):
             code.store(dims[axis] if axis < len(dims) else 1, self.dims, axis)
             code.store(strides[axis] if axis < len(strides) else 0, self.strides, axis)
-            extent = recipe.box[axis] if axis < len(recipe.box) else 1
+            extent = box[axis] if axis < len(box) else 1
             code.store(code.const(extent, i32), self.box, axis)
             code.store(code.const(1, i32), self.steps, axis)
         address = code.pointer(closure.address(recipe.window, bits))
@@ -120,4 +128,18 @@ class _Arrays:
         arrays = [self.dims, self.strides, self.box, self.steps]
         result = code.call(ENCODE, [map_, *head, address, *arrays, *modes], i32)
         assert result is not None
+        if recipe.pixels is not None:
+            self._make_im2col(recipe, map_)
         return code.compare("ne", code.wide(result), 0)
+
+    def _make_im2col(self, recipe: Recipe, map_: SSAValue) -> None:
+        """Make a tiled map one of columns of pixels: its kind, corners, pixels, and their bytes.
+
+        No launch decides these, so that they are those of the template.
+        """
+        code, data = self.code, encode(template_of(recipe))
+        tiled = code.wide(code.load(map_, HEADER_OFFSET // 4, i32))
+        kind = code.either([tiled, code.word(header(kind=1))])
+        code.store(code.narrow(kind), map_, HEADER_OFFSET // 4)
+        for offset in (OUTER_BOX_OFFSET, TAIL_OFFSET):
+            code.store(int.from_bytes(data[offset : offset + 8], "little"), map_, offset // 8)

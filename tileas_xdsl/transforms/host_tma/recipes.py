@@ -115,28 +115,33 @@ def _check(op: MakeTiledTmaDescOp, recipe: Recipe, target: Target) -> None:
         raise op_error(op, "is of columns of pixels, and says no corners of them")
     if not recipe.element_name:
         raise op_error(op, f"tensor maps have no elements {recipe.element}")
-    shape = recipe.window.type.get_shape()
-    # Extents and strides that only the launch knows are replaced by legal ones: what is still
-    # refused would be refused for any arguments.
-    dims = [n if n != DYNAMIC_INDEX and recipe.window.is_whole else LEGAL_EXTENT for n in shape]
-    strides = (LEGAL_STRIDE,) * (len(dims) - 1)
-    pixels = recipe.pixels
-    made = TensorMap(
-        recipe.element_name,
-        0,
-        tuple(reversed(dims)),
-        strides,
-        recipe.box,
-        swizzle=recipe.swizzle,
-        nan_fill=recipe.nan_fill,
-        pixels=None if pixels is None else PixelBox(pixels.lower, pixels.upper),
-    )
+    made = template_of(recipe)
     try:
         check_tensor_map(made)
     except TargetError as error:
         raise op_error(op, str(error)) from error
     if (refusal := target_refusal(made, target)) is not None:
         raise op_error(op, f"tensor map: {refusal}")
+
+
+def template_of(recipe: Recipe) -> TensorMap:
+    """Return the map at address 0, with legal extents and strides where only a launch knows them.
+
+    What is refused of it would be refused for any arguments.
+    """
+    shape = recipe.window.type.get_shape()
+    dims = [n if n != DYNAMIC_INDEX and recipe.window.is_whole else LEGAL_EXTENT for n in shape]
+    pixels = recipe.pixels
+    return TensorMap(
+        recipe.element_name,
+        0,
+        tuple(reversed(dims)),
+        (LEGAL_STRIDE,) * (len(dims) - 1),
+        recipe.box,
+        swizzle=recipe.swizzle,
+        nan_fill=recipe.nan_fill,
+        pixels=None if pixels is None else PixelBox(pixels.lower, pixels.upper),
+    )
 
 
 def _box_and_swizzle(op: MakeTiledTmaDescOp) -> tuple[tuple[int, ...], str]:
