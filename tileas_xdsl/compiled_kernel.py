@@ -266,7 +266,7 @@ class CompiledKernel:
 
     @cached_property
     def general(self) -> CompiledKernel:
-        """A `tl` kernel by way of tiles once more, buffer by buffer: for arrays of any extents."""
+        """A `tl` kernel by way of tiles once more, for arrays whose rows begin anywhere."""
         return self if self.compile_general is None else self.compile_general()
 
     def _taking(self, args: Sequence[Any]) -> CompiledKernel:

@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import BytesAttr, ModuleOp, StringAttr
+from xdsl.dialects import func
+from xdsl.dialects.builtin import BytesAttr, ModuleOp, StringAttr, UnitAttr
 from xdsl.utils.arg_spec import ArgSpec
 
 from tileas_xdsl.api_arguments import expect, pass_specs
@@ -36,6 +37,7 @@ from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.dialects.ptx.structure.control import EntryOp
 from tileas_xdsl.dialects.target_attribute import module_target, set_target
+from tileas_xdsl.dialects.tl.base import ANY_ROWS
 from tileas_xdsl.frontend.inputs import load_tile_ir, parse_input
 from tileas_xdsl.frontend.signature import Parameter
 from tileas_xdsl.frontend.tilelang.traced.source import is_tilelang
@@ -273,7 +275,7 @@ def compile_module(
         specs = PIPELINES[BUFFERS].passes
         stages.clear()
         working, abi = run_all(specs)
-    general = partial(compile_module, source, ctx, arch, passes=PIPELINES[BUFFERS].passes)
+    general = partial(compile_module, _for_any_rows(source), ctx, arch)
     is_by_tiles = not passes and tuple(specs) == PIPELINES[BUFFERS_BY_TILES].passes
     return CompiledKernel(
         source,
@@ -289,6 +291,15 @@ def compile_module(
         to_tiles=to_tiles,
         compile_general=general if is_by_tiles else None,
     )
+
+
+def _for_any_rows(module: ModuleOp) -> ModuleOp:
+    """Return the kernel for arrays whose rows begin anywhere."""
+    made = module.clone()
+    for op in made.ops:
+        if isinstance(op, func.FuncOp):
+            op.attributes[ANY_ROWS] = UnitAttr()
+    return made
 
 
 def tiles_of(module: ModuleOp, target: str, run: Callable[[ArgSpec, ModuleOp], None]) -> ModuleOp:

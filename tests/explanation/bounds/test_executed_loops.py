@@ -11,6 +11,8 @@ import tileas_xdsl as tileas
 from tileas_xdsl.explanation.facts import KernelFacts
 from tileas_xdsl.explanation.kernel import kernel_facts
 from tileas_xdsl.explanation.text import explanation
+from tileas_xdsl.levels import BUFFERS
+from tileas_xdsl.pipelines import PIPELINES
 from tileas_xdsl.tools.tileas import app
 
 TL = Path(__file__).parents[3] / "kernels" / "tl"
@@ -19,7 +21,8 @@ TL = Path(__file__).parents[3] / "kernels" / "tl"
 @pytest.fixture(scope="module")
 def gemm() -> KernelFacts:
     """Tiles of 64x64, steps of 32, without tiles; arrays that nothing names are 1024x1024."""
-    return kernel_facts(tileas.compile(TL / "gemm.mlir").general, grid=(16, 16, 1))
+    kernel = tileas.compile(TL / "gemm.mlir", passes=PIPELINES[BUFFERS].passes)
+    return kernel_facts(kernel, grid=(16, 16, 1))
 
 
 def test_iterations_flops_and_bytes_are_those_of_the_loop(gemm: KernelFacts) -> None:

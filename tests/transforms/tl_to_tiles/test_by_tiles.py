@@ -104,6 +104,7 @@ def test_extents_of_run_time_are_loaded_by_tma(sizes: tuple[int, int, int]) -> N
     text = product("?", "?").replace("%end = arith.constant 128 : index", EXTENTS)
     kernel = compile(text.replace("in (2, 2)", "in (%gx, %gy)"), "sm_90a")
     assert kernel.ptx.count("cp.async.bulk.tensor") == 3
+    assert [*kernel.general.passes] == [*TILES]
     rows, columns, depth = sizes
     rng = np.random.default_rng(6)
     a = rng.standard_normal((rows, depth)).astype(np.float16)

@@ -17,7 +17,7 @@ from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp, DivByAttr
 from tileas_xdsl.dialects.nv_tileaa.grid import GetProgramIdOp
 from tileas_xdsl.dialects.nv_tileaa.memory.tokens import CreateMemTokenOp
 from tileas_xdsl.dialects.nv_tileaa.memory.views import strides_of
-from tileas_xdsl.dialects.tl.base import scope_of, shape_of
+from tileas_xdsl.dialects.tl.base import ANY_ROWS, scope_of, shape_of
 from tileas_xdsl.dialects.tl.buffers import (
     AllocFragmentOp,
     AllocSharedOp,
@@ -90,22 +90,26 @@ def _take_argument(state: Raising, kernel: KernelOp, argument: SSAValue, made: S
     if not isinstance(argument.type, MemRefType):
         state.scalars[argument] = made
         return
-    state.arrays[argument] = _promised(state, made)
+    state.arrays[argument] = _promised(state, made, rows_of_run_time(argument))
     if _is_written(kernel, argument):
         state.held[argument] = state.insert(CreateMemTokenOp()).results[0]
 
 
-def _promised(state: Raising, array: SSAValue) -> SSAValue:
+def _promised(state: Raising, array: SSAValue, rows: Sequence[int]) -> SSAValue:
     """The array with what a launch promises: where it begins, and its rows that run time knows."""
     made = state.insert(AssumeOp(array, DivByAttr(ALIGNMENT))).result
-    for axis in rows_of_run_time(array):
+    for axis in rows:
         made = state.insert(AssumeOp(made, DivByAttr(ALIGNMENT, 1, axis))).result
     return made
 
 
 def rows_of_run_time(array: SSAValue) -> Sequence[int]:
-    """The dimensions of an array along which only run time knows how far apart rows are."""
-    if not isinstance(array.type, MemRefType):
+    """The dimensions of an argument along which only run time knows how far apart rows are.
+
+    None of a kernel that is for any rows (`ANY_ROWS`).
+    """
+    function = array.owner.parent_op() if isinstance(array.owner, Block) else None
+    if not isinstance(array.type, MemRefType) or (function and ANY_ROWS in function.attributes):
         return ()
     strides = strides_of(as_array(array))
     return [axis for axis, stride in enumerate(strides) if stride == DYNAMIC_INDEX]
