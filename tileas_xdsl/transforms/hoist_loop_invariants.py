@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 
 from xdsl.context import Context
@@ -44,9 +44,9 @@ FEW_REGISTERS = 8
 """Of a value that may leave innermost loops even so: addresses, descriptors, conditions, which each
 iteration would compute anew.  An outer loop computes them rarely."""
 
-MAX_OVERDRAFT = 64
-"""Registers of all such values of a loop together, where none are left: ptxas computes that many
-anew where they are used.  Of more it spills."""
+MAX_OVERDRAFT = 16
+"""Registers of all such values of a loop together, those of the lowering to PTX too, where none are
+left: ptxas computes that many anew where they are used.  Of more it spills."""
 
 REGISTER_HEADROOM = 16
 """Of a thread, beside the values that are live: what an instruction needs while it is computed."""
@@ -71,6 +71,8 @@ class _Hoisting:
 
     function: func.FuncOp
     target: Target
+    overdraft: dict[Operation, int] = field(default_factory=dict[Operation, int])
+    """By innermost loop, what is left of its overdraft."""
 
     def run(self) -> None:
         """Hoist out of every loop, innermost ones first."""
@@ -85,7 +87,8 @@ class _Hoisting:
         for loop, taken in peaks.items():
             if isinstance(loop, LOOPS) and is_innermost(loop):
                 left = self._limit(loop) - REGISTER_HEADROOM - taken
-                set_registers_left(loop, max(left, MAX_OVERDRAFT), max(left, 0))
+                overdraft = self.overdraft.get(loop, MAX_OVERDRAFT)
+                set_registers_left(loop, max(left, overdraft), max(left, 0))
 
     def _hoist(self, loop: scf.ForOp) -> None:
         overdraft = MAX_OVERDRAFT if is_innermost(loop) else 0
@@ -106,6 +109,7 @@ class _Hoisting:
             op.detach()
             Rewriter.insert_op(op, InsertPoint.before(loop))
             waiting.extend(_users(op))
+        self.overdraft[loop] = overdraft
 
     def _left(self, loop: scf.ForOp) -> int:
         """Return the registers that nothing in a loop takes."""
