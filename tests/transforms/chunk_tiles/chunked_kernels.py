@@ -109,3 +109,14 @@ def two_products(a, b, c, out):
     first = ct.mma(lhs, ct.load(b, (0, 0), (32, 256)), zero)
     second = ct.mma(lhs, ct.load(c, (0, 0), (32, 256)), zero)
     ct.store(out, (0, 0), first * ct.exp(-second * second))
+
+
+@ct.kernel
+def gated_sums(a, b, c, out):
+    """Two sums of 128x128 in a loop, and a gate of one behind it: a third tile of that size."""
+    first = second = ct.zeros((128, 128), ct.float32)
+    for k in range(ct.num_tiles(a, axis=1, shape=(128, 64))):
+        lhs = ct.load(a, (0, k), (128, 64))
+        first = ct.mma(lhs, ct.load(b, (k, 0), (64, 128)), first)
+        second = ct.mma(lhs, ct.load(c, (k, 0), (64, 128)), second)
+    ct.store(out, (0, 0), (first / (1.0 + ct.exp(-first)) * second).astype(out.dtype))

@@ -126,6 +126,12 @@ def test_scores_and_sums_that_fill_two_warpgroups_are_cut() -> None:
     assert sum(op.name == "scf.for" for op in cut.walk()) == 2
 
 
+def test_sums_that_are_computed_further_behind_a_loop_are_not_cut() -> None:
+    """They fill 128 registers of two warpgroups; what comes behind is computed as it is stored."""
+    kernel = compiled("gated_sums", *[np.zeros((128, 128), np.float16)] * 4)
+    assert ".reqntid 384," in kernel.ptx
+
+
 def test_two_warpgroups_share_what_one_does_not_hold() -> None:
     a, *others = (random(*shape, element=np.float16) for shape in ((64, 32), (32, 256), (32, 256)))
     first, second = (a.astype(np.float32) @ x.astype(np.float32) for x in others)

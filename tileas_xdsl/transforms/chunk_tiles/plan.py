@@ -187,10 +187,21 @@ def has_too_many_registers(kernel: func.FuncOp, target: Target) -> bool:
     threads, blocks = warps * WARP, blocks_of(kernel, target)
     if products:
         held = _registers(threads, target, blocks)
-        alone = min(held, _registers_of_consumers(target))
-        return _peak(kernel, {}, 1) > (alone if blocks == 1 else held)
+        if _peak(kernel, {}, 1) > held:
+            return True
+        return blocks == 1 and _peak_of_products(kernel) > _registers_of_consumers(target)
     registers = registers_at_entry(threads, target, blocks)
     return _peak(kernel, {}, 1) > threads * (registers - OTHER_REGISTERS)
+
+
+def _peak_of_products(kernel: func.FuncOp) -> int:
+    """Return the most registers of tiles in loops that multiply, else in the whole kernel.
+
+    Behind such a loop sums are computed further and stored element by element: ptxas orders that.
+    """
+    loops = [op for op in kernel.walk() if isinstance(op, scf.ForOp)]
+    bodies = [op.body for op in loops if any(isinstance(inner, DotOp) for inner in op.walk())]
+    return max(peak_registers(body, tile_words) for body in bodies or [kernel.body])
 
 
 def _registers_of_consumers(target: Target) -> int:
