@@ -86,8 +86,10 @@ def _memory_in_bytes(type_: Memory) -> Attribute | None:
 
 
 def _with_element(type_: Attribute, element: Attribute) -> Attribute:
-    if not isa(type_, TensorType[Attribute]):
-        return element
+    return _tile_of(type_, element) if isa(type_, TensorType[Attribute]) else element
+
+
+def _tile_of(type_: TensorType[Attribute], element: Attribute) -> TensorType[Attribute]:
     return TensorType(element, type_.get_shape(), type_.encoding)
 
 
@@ -105,7 +107,7 @@ def _map_elements(
     inside = Insert(block.add_op)
     taken = inside(tensor.ExtractOp(value, block.args, type_.element_type)).result
     inside(YieldOp(make(inside, taken)))
-    return insert(GenerateOp(_with_element(type_, element), block)).result
+    return insert(GenerateOp(_tile_of(type_, element), block)).result
 
 
 def _is_set(insert: Insert, byte: SSAValue) -> SSAValue:

@@ -24,6 +24,7 @@ from xdsl.dialects import scf
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import IsTerminator, MemoryWriteEffect
+from xdsl.utils.hints import isa
 
 from tileas_xdsl.analysis.layouts.tile_groups import FREE_TILES
 from tileas_xdsl.analysis.values.scalar_operations import is_of_scalars
@@ -88,7 +89,8 @@ def is_scheduled(op: Operation) -> bool:
     if op.has_trait(IsTerminator) or isinstance(op, FREE_TILES) or is_of_scalars(op):
         return False
     if isinstance(op, ViewOp):
-        return isinstance(op.result.type, TensorType) and space_of(op.result.type) not in _BUFFERS
+        viewed = op.result.type
+        return isa(viewed, TensorType[Attribute]) and space_of(viewed) not in _BUFFERS
     tiles = (*op.operand_types, *op.result_types)
     has_tile = any(isinstance(type_, TensorType) for type_ in tiles)
     return has_tile or bool(op.regions) or not is_side_effect_free(op)

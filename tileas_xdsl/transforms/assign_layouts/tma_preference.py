@@ -58,7 +58,7 @@ def _is_eligible(op: TiledLoadBase | TiledStoreOp, type_: Attribute) -> bool:
 def _set_atom(op: TiledLoadBase | TiledStoreOp, direction: str) -> None:
     rank = len(shape_of(op.view.type) or ())
     op.atom = AtomAttr.of(f"{direction}_{rank}d")
-    op.allow_tma = flag_attribute(True)
+    op.properties["allow_tma"] = flag_attribute(True)
 
 
 def _put_in_shared_memory(op: TiledStoreOp) -> None:

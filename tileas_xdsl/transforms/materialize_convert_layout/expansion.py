@@ -51,8 +51,8 @@ class PlannedConversion:
     """A conversion, between which types it is done, and how."""
 
     op: ConvertLayoutOp
-    source: Attribute
-    result: Attribute
+    source: Tile
+    result: Tile
     """Types of bytes where the elements are read as those."""
     plan: ConversionPlan
 

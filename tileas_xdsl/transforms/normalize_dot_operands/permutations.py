@@ -15,8 +15,9 @@ from dataclasses import dataclass
 
 from xdsl.dialects import arith, scf, tensor
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, TensorType
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+from xdsl.utils.hints import isa
 
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
@@ -93,9 +94,10 @@ class PermuteBehindView(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ViewOp, rewriter: PatternRewriter) -> None:
         found = permuted(op.source)
-        if found is None or not op.is_whole or not isinstance(op.result.type, TensorType):
+        viewed = op.result.type
+        if found is None or not op.is_whole or not isa(viewed, TensorType[Attribute]):
             return
-        shape = shape_of(op.result.type)
+        shape = viewed.get_shape()
         dropped = len(found.order) - len(shape)
         whole = found.shape()
         if dropped <= 0 or set(whole[:dropped]) != {1} or whole[dropped:] != shape:
@@ -103,7 +105,7 @@ class PermuteBehindView(RewritePattern):
         kept = [k for k in found.order if k >= dropped]
         extents = [shape[k - dropped] for k in kept]
         insert = Insert(rewriter.insert)
-        type_ = TensorType(element_of(op.result.type), extents)
+        type_ = TensorType(viewed.element_type, extents)
         source = insert(ViewOp(found.source, type_)).result
         order = tuple(k - dropped for k in kept)
         rewriter.replace(op, [], [permutation(Permuted(source, order), insert)])
