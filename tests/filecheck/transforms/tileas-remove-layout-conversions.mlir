@@ -790,3 +790,25 @@ func.func @unknown(%x: tensor<?x16xf32, #smem>) -> tensor<?x16xf32, #rows> {
 // CHECK-NEXT:    %3 = nv_tileas.convert_layout %x : tensor<?x16xf32, #smem> -> tensor<?x16xf32, #rows>
 // CHECK-NEXT:    func.return %3 : tensor<?x16xf32, #rows>
 // CHECK-NEXT:  }
+
+// A stage that threads alone read has no layout of its own: what moves its tile into registers stays,
+// for the stage is released before the tile is used.
+
+func.func @read_stage() -> tensor<64x64xf16> {
+  %memory = nv_tileas.alloc_tensor : tensor<2x4096xf16, #nv_tileas<space smem>>
+  %slots = nv_tileas.view %memory : tensor<2x4096xf16, #nv_tileas<space smem>> -> !nv_tileas.tiled_view<2x4096xf16, smem>
+  %fill, %empty = nv_tileas.async.pipeline.create_pipeline %slots {numStages = 2 : i32, producerGroupId = 0 : i8, consumerGroupId = 1 : i8} : !nv_tileas.tiled_view<2x4096xf16, smem> -> !nv_tileas.async.pipeline.producer_token, !nv_tileas.async.pipeline.consumer_token
+  %at = nv_tileas.async.pipeline.create_iterator %empty : !nv_tileas.async.pipeline.consumer_token -> !nv_tileas.async.pipeline.iterator<tensor<64x64xf16>, 2, smem>
+  %token = nv_tileas.async.pipeline.consumer_wait %empty, %at {consumer_idx = 0 : i32} : !nv_tileas.async.pipeline.consumer_token, !nv_tileas.async.pipeline.iterator<tensor<64x64xf16>, 2, smem> -> !nv_tileas.async.pipeline.consumer_token
+  %read, %tile = nv_tileas.async.pipeline.consumer_read %token, %at {consumer_idx = 0 : i32} : !nv_tileas.async.pipeline.consumer_token, !nv_tileas.async.pipeline.iterator<tensor<64x64xf16>, 2, smem> -> !nv_tileas.async.pipeline.consumer_token, tensor<64x64xf16> {
+  ^bb0(%stage: tensor<64x64xf16>):
+    %registers = nv_tileas.convert_layout %stage : tensor<64x64xf16> -> tensor<64x64xf16>
+    nv_tileas.async.pipeline.yield %registers : tensor<64x64xf16>
+  }
+  %free = nv_tileas.async.pipeline.consumer_release %read : !nv_tileas.async.pipeline.consumer_token -> !nv_tileas.async.pipeline.consumer_token
+  func.return %tile : tensor<64x64xf16>
+}
+
+// CHECK-LABEL: func.func @read_stage
+// CHECK:         %registers = nv_tileas.convert_layout %stage
+// CHECK-NEXT:    nv_tileas.async.pipeline.yield %registers

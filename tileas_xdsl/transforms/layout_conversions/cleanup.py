@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tileas_xdsl.analysis.layouts.layout_flow import (
@@ -27,6 +27,7 @@ from tileas_xdsl.analysis.layouts.layout_flow import (
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import OpError
 from tileas_xdsl.diagnostics.rewriting import apply_patterns
+from tileas_xdsl.dialects.nv_tileas.pipelines.ops import PipelineYieldOp, StageOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.transforms.layout_conversions.failures import Failures
@@ -109,8 +110,16 @@ def _stands_for(value: SSAValue, conversion: ConvertLayoutOp) -> bool:
     """Whether a value can replace the result of a conversion: it is not overwritten before uses."""
     if not may_be_storage(value):
         return True
-    uses = conversion.result.uses
-    return not any(is_pinned_between(conversion, use.operation) for use in uses)
+    users = [use.operation for use in conversion.result.uses]
+    if _is_of_read_stage(value) and any(isinstance(user, PipelineYieldOp) for user in users):
+        return False
+    return not any(is_pinned_between(conversion, user) for user in users)
+
+
+def _is_of_read_stage(value: SSAValue) -> bool:
+    """Whether a value is a tile of a stage that is read: what is yielded outlives its release."""
+    around = value.owner.parent_op() if isinstance(value.owner, Block) else None
+    return isinstance(around, StageOp) and "consumer_idx" in around.properties
 
 
 def _joins(first: ConvertLayoutOp, second: ConvertLayoutOp) -> bool:
