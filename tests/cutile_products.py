@@ -53,6 +53,16 @@ def biased(a, b, bias, rest, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: 
 
 
 @ct.kernel
+def scaled(a, b, scale, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
+    """The sums of a product times a scale of each column."""
+    i, j = ct.bid(0), ct.bid(1)
+    acc = ct.zeros((tm, tn), dtype=ct.float32)
+    for k in range(ct.cdiv(a.shape[1], tk)):
+        acc = ct.mma(ct.load(a, (i, k), (tm, tk)), ct.load(b, (k, j), (tk, tn)), acc)
+    ct.store(c, (i, j), (acc * ct.load(scale, (j,), (tn,))[None, :]).astype(c.dtype))
+
+
+@ct.kernel
 def of_bytes(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
     """C = A B of 8-bit integers, exact in 32 bits; B is stored as (N, K)."""
     i, j = ct.bid(0), ct.bid(1)

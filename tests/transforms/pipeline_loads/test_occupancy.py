@@ -1,4 +1,4 @@
-"""Kernels without products leave registers for 32 warps of a multiprocessor, without spills."""
+"""Registers leave room for 32 warps of a multiprocessor, or two blocks that multiply; no spills."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from kernels.cutile.layer_norm import layer_norm, problem
 from kernels.cutile.rms_norm import rms_norm
 from kernels.cutile.softmax import softmax
+from tests.cutile_products import scaled
 from tests.support.assembling import needs_ptxas
 from tileas_xdsl.compiler import CompiledKernel, compile
 
@@ -51,6 +52,16 @@ def test_weights_on_their_way_to_rows_take_no_registers() -> None:
     signature = f"x: {matrix}, weight: bf16[?%8], y: {matrix}, rows=1, columns=4096"
     kernel = compile(rms_norm, target="sm_90a", signature=signature)
     assert _blocks(kernel) == 8
+    assert kernel.assemble().spills == 0
+
+
+@needs_ptxas
+def test_scales_of_columns_leave_room_for_two_blocks_that_multiply() -> None:
+    """A broadcast is made where it is read: 128 sums of a thread are all that it keeps."""
+    matrix = "f16[?, ?%8]"
+    signature = f"a: {matrix}, b: {matrix}, scale: f32[?], c: {matrix}, tm=128, tn=128, tk=64"
+    kernel = compile(scaled, target="sm_90a", signature=signature)
+    assert _blocks(kernel) == 2
     assert kernel.assemble().spills == 0
 
 

@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.analysis.layouts.layout_flow import LayoutRole, layout_role
+from tileas_xdsl.analysis.layouts.tile_groups import taken_in_place
 from tileas_xdsl.analysis.memory.shared_memory import aligned_bytes, allocated_tiles, is_staging
 from tileas_xdsl.analysis.values.liveness.tiles import peak_registers, tile_registers
 from tileas_xdsl.analysis.values.scalar_operations import operations_behind
@@ -174,7 +175,8 @@ def _fits_twice(found: LoadLoop, warps: int, slot: int, target: Target) -> bool:
     if registers_at_entry(threads, target, blocks) < _instruction_registers(found):
         return False
     _, per_thread = _registers(found, warps, blocks, target)
-    if per_thread < _live_registers(found, warps) + MIN_HEADROOM:
+    at_once = peak_registers(found.function.body, _registers_but_of_lines) // (warps * WARP)
+    if per_thread < at_once + MIN_HEADROOM:
         return False
     stages = min(_wanted_stages(found), STAGES_OF_SMALL_TILES)
     return _shared_memory_left(found, blocks, target) >= stages * slot
@@ -263,6 +265,16 @@ def _has_room_for_sums(found: LoadLoop, warps: int, blocks: int, target: Target)
     at_once = peak_registers(found.function.body, registers_but_of_broadcasts) // (warps * WARP)
     held = min(at_once, _accumulator_registers(found, warps))
     return per_thread >= held + MIN_HEADROOM
+
+
+def _registers_but_of_lines(value: SSAValue) -> int:
+    """Return the registers of a tile; none of one whose rows or columns are made where it is read.
+
+    A line of 128 columns times sums is multiplied as it is loaded: `generate { extract %s[%j] }`.
+    """
+    made = value.owner
+    is_line = isinstance(made, GenerateOp) and not taken_in_place(made)
+    return 0 if is_line else tile_registers(value)
 
 
 def registers_but_of_broadcasts(value: SSAValue) -> int:
