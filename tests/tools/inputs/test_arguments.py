@@ -231,6 +231,7 @@ WRONG_TEXTS = [
     ("ue8m0:4:zeros", "'zeros' does not fit f8E8M0FNU: it holds nothing but powers of two"),
     ("i32:0.5", "'0.5' is no value of i32: that is an integer"),
     ("i32:", "'' is no value of i32"),
+    ("f16:64x64", "an array has a fill: f16:64x64:random, normal, iota, zeros or ones"),
     ("i32:1_000", "'1_000' is no value of i32"),
     (f"i32:{'9' * 5000}", "is no value of i32: that is an integer"),
     ("i8:256", "256 is no value of i8: they go from -128 to 255"),

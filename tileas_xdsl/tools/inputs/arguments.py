@@ -186,6 +186,10 @@ def _check_fill(element: Attribute, fill: str) -> None:
 
 
 def _scalar(element: Attribute, text: str) -> ScalarSpec:
+    if re.fullmatch(r"[1-9]\d*(x[1-9]\d*)+", text):
+        raise SpecError(
+            f"an array has a fill: {element}:{text}:random, normal, iota, zeros or ones"
+        )
     if float_format(element) is not None:
         return ScalarSpec(element, _float(element, text))
     width = _width(element)
