@@ -174,7 +174,8 @@ def test_attention_on_arrays_of_four_dimensions_loads_by_tma_alone(target: str, 
     kernel = problem.compiled(target)
     assert kernel.abi.shared_bytes < 228 * 1024
     assert "not_pipelined" not in kernel.ir("tileas-pipeline-loads")
-    assert "max_regs = array<i32: 40, 232>" in kernel.ir("tileas-pipeline-loads")
+    budgets = "40, 232" if target == "sm_90a" else "72, 216"  # sums that threads read take some
+    assert f"max_regs = array<i32: {budgets}>" in kernel.ir("tileas-pipeline-loads")
     assert len(re.findall(COPIES, kernel.ptx)) == 2 + 2 * (2 + 2) + 2
     assert "st.global" not in kernel.ptx
     assert "ld.global" not in kernel.ptx
