@@ -95,8 +95,8 @@ def _updated(writer: Writer, node: Node, access: Access) -> list[str]:
         f"ptr<{tile.element}>",
         lambda: few_elements(program, node.id, tile.count * program.blocks, tile.element),
     )
-    if tile.element == "f32" and access.mode == "addf":
-        writer.flushed.append(len(writer.arguments) - 1)
+    if not node.is_exact or (tile.element == "f32" and access.mode == "addf"):
+        writer.inexact.append(len(writer.arguments) - 1)
     lines = pointers_of(name, base, tile.shape, tile.element, "%x")
     mask, types = "", ""
     if access.ragged:

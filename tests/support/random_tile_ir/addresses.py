@@ -20,8 +20,11 @@ class Writer:
     types: dict[int, Tile]
     parameters: list[str] = field(default_factory=list[str])
     arguments: list[Callable[[], Any]] = field(default_factory=list[Callable[[], Any]])
-    flushed: list[int] = field(default_factory=list[int])
-    """Arguments of f32 that are added to: `atom.add.f32` flushes subnormals (PTX ISA)."""
+    inexact: list[int] = field(default_factory=list[int])
+    """Arguments whose bits may differ between levels.
+
+    What is stored there is inexact, or f32 is added: `atom.add.f32` flushes subnormals (PTX ISA).
+    """
 
     def argument(self, name: str, type_: str, make: Callable[[], Any]) -> str:
         """A parameter of the kernel, with what makes its argument."""

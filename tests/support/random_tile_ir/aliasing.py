@@ -105,6 +105,8 @@ def chained(writer: Writer, node: Node, access: Access) -> list[str]:
         writer.argument(f"{name}a", f"ptr<{tile.element}>", shared),
         writer.argument(f"{name}b", f"ptr<{tile.element}>", shared),
     )
+    if not node.is_exact:
+        writer.inexact += [len(writer.arguments) - 2, len(writer.arguments) - 1]
     rng = random.Random(program.seed * 8191 + node.id)
     chain = _Chain(writer, tile, name, rng, arrays, [], f"%v{node.operands[0]}")
     if access.mode == "loop":

@@ -152,4 +152,4 @@ def written(program: Program) -> Written:
   }}
 }}
 """
-    return Written(text, [make() for make in writer.arguments], inexact + writer.flushed)
+    return Written(text, [make() for make in writer.arguments], inexact + writer.inexact)
