@@ -59,7 +59,8 @@ def test_a_tile_is_passed_from_block_to_block(target: str) -> None:
         np.testing.assert_array_equal(found, arguments[0][:32] * 2 + 1)
     text = kernel.ptx
     stored, loaded = text.index("st.relaxed.gpu"), text.index("ld.relaxed.gpu")
-    assert text.rindex("bar.sync", 0, stored) < text.rindex("fence.acq_rel.gpu", 0, stored)
+    fence = text.rindex("fence.acq_rel.gpu", 0, stored)
+    assert text.rindex("st.global", 0, fence) < text.rindex("bar.sync", 0, fence)
     assert text.index("fence.acq_rel.gpu", loaded) < text.index(
         "bar.sync", text.index("fence", loaded)
     )

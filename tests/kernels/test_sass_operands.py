@@ -84,11 +84,11 @@ def by_weights_of_8_bits(x, w, c, tm: ct.Constant[int], tn: ct.Constant[int], tk
 
 
 @needs_nvdisasm
-def test_operands_computed_from_bytes_are_moved_in_whole_accesses() -> None:
-    """Of 128x64 in 128 threads, 64 elements each: 8 bytes of i8 a load, 16 of f16 a store."""
+def test_operands_computed_from_bytes_stay_in_registers() -> None:
+    """Of 128x64 in 128 threads, 64 elements each: pairs of i8 are loaded, and nothing is stored."""
     signature = "x: f16[?, ?%16], w: i8[?, ?%16], c: f16[?, ?%16], tm=128, tn=128, tk=64"
     made = compile(by_weights_of_8_bits, target="sm_90a", signature=signature).assemble()
     (found,) = disassemble(made.cubin).values()
     (loop,) = found.loops_with("HGMMA")
-    assert (made.spills, loop.count("LDS"), loop.count("STS")) == (0, 8, 8)
-    assert (loop.count("LDS.64"), loop.count("STS.128")) == (8, 8)
+    assert (made.spills, loop.count("LDS"), loop.count("LDS.U16")) == (0, 32, 32)
+    assert (loop.count("STS"), loop.count("BAR")) == (0, 0)

@@ -22,10 +22,13 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, Block, Operation, OpResult
 
+from tileas_xdsl.diagnostics.emission import OpError
+from tileas_xdsl.dialects.cuda_tile.enums import RoundingMode, RoundingModeAttr
 from tileas_xdsl.dialects.cuda_tile.hints import OptimizationHintsAttr
+from tileas_xdsl.dialects.cuda_tile.tiles.conversions import FToFOp
 from tileas_xdsl.dialects.cuda_tile.types.predicates import BoundedAttr, DivByAttr
 from tileas_xdsl.frontend.bytecode.enumerations import ENUMERATIONS
-from tileas_xdsl.frontend.bytecode.layout import VERSIONS, Version
+from tileas_xdsl.frontend.bytecode.layout import V13_4, VERSIONS, Version
 from tileas_xdsl.frontend.bytecode.operations import ENCODINGS, SEGMENT_SIZES, TOKEN_SINCE
 from tileas_xdsl.frontend.bytecode.reading.constants import packed
 from tileas_xdsl.frontend.bytecode.reading.reader import read_bytecode
@@ -182,8 +185,15 @@ def test_operations_are_read_as_they_were_written(version: Version, seed: int) -
 
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_what_is_written_is_read_as_the_same(version: Version) -> None:
+    """Roundings between floats are those of the version; others are refused."""
     data, _ = write_file(str(version), 7, without=later_than(version))
     module = read_bytecode(data)
+    others = [op for op in module.walk() if isinstance(op, FToFOp) and not op.rounds_as_in_13_3]
+    if version < V13_4 and others:
+        with pytest.raises(OpError, match=r"its rounding needs version 13\.4"):
+            write_bytecode(module, version)
+        for op in others:
+            op.properties["rounding_mode"] = RoundingModeAttr(RoundingMode.NEAREST_EVEN)
     written = write_bytecode(module, version)
     again = read_bytecode(written)
     assert module.is_structurally_equivalent(again)
