@@ -84,7 +84,7 @@ class PassRunner:
             said = f"'tileas-opt --run-reproducer {path}' shows it again"
         except (OSError, DiagnosticError) as failure:
             said = f"no reproducer is written: {failure}"
-        added = replace(first, notes=(*first.notes, note(None, said)))
+        added = replace(first, notes=(*first.notes, note(first.location, said)))
         return BrokenPassError(added, *others)
 
     def _module(self) -> str:

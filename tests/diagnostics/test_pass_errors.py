@@ -1,6 +1,7 @@
 """What a pass raises reaches the user as a located diagnostic."""
 
 import pytest
+from xdsl.dialects.builtin import UnknownLoc
 from xdsl.pattern_rewriter import PatternRewriteWalker, RewritePattern
 from xdsl.utils.exceptions import PassFailedException, ShrinkException
 
@@ -50,6 +51,13 @@ def test_bugs_are_internal_errors(parse):
         "k.mlir:2:3: error: internal error in pass 'p': KeyError: 'x' "
         "(set TILEAS_TRACEBACK=1 for the traceback)"
     )
+
+
+def test_bugs_in_a_module_without_a_place_are_at_its_kernel(parse):
+    module = parse(TEXT)
+    module.location = UnknownLoc()
+    message = failure(module, KeyError("x"), in_pattern=False)
+    assert message.startswith("k.mlir:1:1: error: internal error in pass 'p': KeyError: 'x'")
 
 
 def test_wrong_options_are_no_bugs(parse):

@@ -52,8 +52,12 @@ INTERNAL = "internal error in"
 
 
 def internal_error(where: str, op: Operation, error: BaseException) -> OpError:
-    """The error to raise for a bug in `where` that showed at `op`."""
-    found = op_error(op, internal_error_text(where, error), prefix=False)
+    """The error to raise for a bug in `where` that showed at `op`, or in a module without a place.
+
+    Such a module's error is at the first operation in it that has one: its kernel, if it has one.
+    """
+    place = location_of(op) or next(filter(None, map(location_of, op.walk())), None)
+    found = op_error(place, internal_error_text(where, error), prefix=False)
     return BrokenPassError(*found.diagnostics)
 
 
