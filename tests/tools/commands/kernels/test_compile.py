@@ -57,8 +57,10 @@ def test_ir_is_that_after_the_last_pass() -> None:
 
 @needs_ptxas
 def test_a_cubin_is_machine_code(folder: Path) -> None:
-    run("gemm.mlir", "--emit", "cubin", "-o", "gemm.cubin")
-    assert (folder / "gemm.cubin").read_bytes()[:4] == b"\x7fELF"
+    run("gemm.mlir", "--emit", "cubin", "-o", "gemm")
+    run("gemm.mlir", "-o", "gemm.cubin")
+    assert (folder / "gemm").read_bytes()[:4] == b"\x7fELF"
+    assert (folder / "gemm.cubin").read_bytes() == (folder / "gemm").read_bytes()
     assert [path.name for path in folder.iterdir() if path.name.startswith(".")] == []
 
 

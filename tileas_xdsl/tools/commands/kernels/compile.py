@@ -47,18 +47,22 @@ _SOURCES = (Emit.CUDA_TILE, Emit.BYTECODE)
 """What is written of the kernel as it was read."""
 _BINARIES = (Emit.BYTECODE, Emit.CUBIN)
 
+_BY_SUFFIX = {".cubin": Emit.CUBIN, ".ptx": Emit.PTX, ".tileirbc": Emit.BYTECODE}
+"""What a file holds by how its name ends."""
+
 
 def compile(
     input_file: CompilableInput,
     kernel: KernelOption = None,
     target: CompileTargetOption = None,
     emit: Annotated[
-        Emit,
+        Emit | None,
         typer.Option(
             help="The kernel as it is read, as text or as Tile IR bytecode; the IR after the last "
-            "pass, PTX, or what ptxas makes of it."
+            "pass, PTX, or what ptxas makes of it.  By default what the name of the file says "
+            "(.cubin, .ptx, .tileirbc), else PTX."
         ),
-    ] = Emit.PTX,
+    ] = None,
     sig: SignatureOption = None,
     bytecode_version: BytecodeVersionOption = None,
     out: Annotated[
@@ -112,6 +116,7 @@ def compile(
     from tileas_xdsl.tools.deep_stack import with_deep_stack
     from tileas_xdsl.tools.inputs.programs import load_input, print_diagnostics, reported_errors
 
+    emit = emit or _BY_SUFFIX.get(Path(out).suffix, Emit.PTX)
     if emit in _BINARIES and out == "-" and sys.stdout.isatty():
         fail(f"a {emit} is no text for a terminal: name a file with -o", 2)
     if emit in _SOURCES:
