@@ -50,10 +50,10 @@ class RecordingGpu:
 
     def function(self, executable: Executable) -> tuple[int, Sequence[int]]:
         self.types = executable.parameter_types
-        return 77, self._places()
+        return 77, self._offsets()
 
-    def _places(self) -> Sequence[int]:
-        """Return where the driver puts parameters: aligned behind what the bank has before them."""
+    def _offsets(self) -> Sequence[int]:
+        """Return the offsets of the driver: aligned with what precedes the block in the bank."""
         found, end = list[int](), BANK
         for kind in self.types:
             size = _size(kind)
@@ -78,10 +78,10 @@ class RecordingGpu:
     def _parameters(self, block: bytes) -> Sequence[bytes]:
         """Return the bytes of each parameter."""
         found = [
-            block[place : place + _size(kind)]
-            for place, kind in zip(self._places(), self.types, strict=True)
+            block[offset : offset + _size(kind)]
+            for offset, kind in zip(self._offsets(), self.types, strict=True)
         ]
-        assert not self.types or len(block) == self._places()[-1] + _size(self.types[-1])
+        assert not self.types or len(block) == self._offsets()[-1] + _size(self.types[-1])
         return found
 
     def encode(self, tensor_map: TensorMap) -> TensorMapMemory:

@@ -40,7 +40,7 @@ def test_a_cta_builds_the_maps_of_a_product(target: str) -> None:
     assert np.array_equal(run.arrays[2], a.astype(np.float32) @ b.astype(np.float32))
 
 
-def test_a_cta_gives_its_memory_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cta_releases_its_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """With memory for one CTA at a time, those of a grid of four take it in turns."""
     monkeypatch.setattr(resident_memory, "resident_ctas", lambda e: 1)
     monkeypatch.setattr(resident_memory, "MULTIPROCESSORS", 1)

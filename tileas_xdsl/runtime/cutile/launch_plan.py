@@ -54,7 +54,7 @@ class PlanDevice(Protocol):
         ...
 
     def function(self, executable: Executable) -> tuple[int, Sequence[int]]:
-        """Load the code; return the handle of the kernel, and where its parameters are."""
+        """Load the code; return the handle of the kernel, and the offsets of its parameters."""
         ...
 
     def encode(self, tensor_map: TensorMap) -> TensorMapMemory:
@@ -96,7 +96,7 @@ class LaunchPlan:
         self._executable, self._device, self._flat = executable, device, flat
         self._abi = executable.abi
         self._attribute = programmatic_attribute() if programmatic else None
-        self._function, places = device.function(executable)
+        self._function, offsets = device.function(executable)
         self._launch = device.launch
         self._lock = threading.Lock()
         self._config = ctypes.create_string_buffer(CONFIG.size)
@@ -104,7 +104,7 @@ class LaunchPlan:
         changing = [value for value in flat if isinstance(value, Changing)]
         self._tables = {value.index for value in changing if value.kind == "table"}
         self._block = ParameterBlock(
-            self._abi, executable.parameter_types, places, flat, self._encoded
+            self._abi, executable.parameter_types, offsets, flat, self._encoded
         )
         self.start = self._starter()
         """Launch; `values` are the addresses and numbers in order, `args` are not looked at.

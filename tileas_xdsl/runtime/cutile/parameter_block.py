@@ -11,8 +11,8 @@ written for the plan, so that constants stand in it:
 
     lambda v0, v1: pack(block, 0, v0, 4096, 1, maps0.get(v0) or encode0(v0))
 
-Where each parameter is, the driver says: the maps are aligned in the constant bank, which has other
-things in front of the block (0x210 bytes on sm_90).
+The driver gives the offset of each parameter: maps are aligned in the constant bank, where 0x210
+bytes precede the block on sm_90.
 
 Source: CUDA driver API, CU_LAUNCH_PARAM_BUFFER_POINTER, cuFuncGetParamInfo.
 """
@@ -70,11 +70,11 @@ class ParameterBlock:
         self,
         abi: KernelAbi,
         types: Sequence[str],
-        places: Sequence[int],
+        offsets: Sequence[int],
         flat: Sequence[FlatValue],
         encode: Callable[[TensorMapRecipe, int], bytes],
     ) -> None:
-        """Lay out the parameters of a kernel, which have these types in PTX and are at `places`.
+        """Lay out the parameters of a kernel, which have these types in PTX, at `offsets`.
 
         `encode` returns the bytes of a tensor map for the address of its array.
         """
@@ -83,8 +83,8 @@ class ParameterBlock:
         self._recipes, self._flat, self._encode = abi.tensor_maps, flat, encode
         self._names: dict[str, Any] = {"arena": self.arena}
         text, items = "<", list[str]()
-        for name, kind, place in zip(abi.parameters, types, places, strict=True):
-            text += f"{place - struct.calcsize(text)}x{self._format(name, kind)}"
+        for name, kind, offset in zip(abi.parameters, types, offsets, strict=True):
+            text += f"{offset - struct.calcsize(text)}x{self._format(name, kind)}"
             items.append(self._item(name))
         packer = struct.Struct(text)
         self._memory = ctypes.create_string_buffer(max(packer.size, 1))
@@ -122,7 +122,7 @@ class ParameterBlock:
             return "arena[0]"
         if not name.startswith(TENSOR_MAP):
             value = self._value(name)
-            return f"v{value.index}" if isinstance(value, Changing) else repr(value)
+            return f"v{value.index}" if isinstance(value, Changing) else f"{value:d}"
         number = int(name.split()[-1])
         recipe, maps = self._recipes[number], dict[int, bytes]()
         array = self._flat[recipe.argument]

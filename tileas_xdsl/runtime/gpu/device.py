@@ -133,8 +133,8 @@ class Module:
                 driver("cuFuncSetAttribute", found, which, 1)
         return found
 
-    def places(self, function: Any, count: int) -> Sequence[int]:
-        """Return where each parameter of a kernel begins in the block that a launch passes."""
+    def parameter_offsets(self, function: Any, count: int) -> Sequence[int]:
+        """Return the offset of each parameter of a kernel in the block that a launch passes."""
         driver = self.device.driver
         with self.device.current():
             found = [driver("cuFuncGetParamInfo", function, index) for index in range(count)]

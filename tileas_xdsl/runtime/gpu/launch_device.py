@@ -56,7 +56,7 @@ class GpuDevice:
         with self._relaxed():
             module = self.device.load(executable.cubin or executable.ptx.encode() + b"\0")
             handle = module.function(abi.name, abi.shared_bytes, abi.cluster)
-            return module, int(handle), module.places(handle, len(abi.parameters))
+            return module, int(handle), module.parameter_offsets(handle, len(abi.parameters))
 
     def encode(self, tensor_map: TensorMap) -> TensorMapMemory:
         """Encode a tensor map; raises `LaunchError` for what no tensor map can describe."""

@@ -2,7 +2,7 @@
 
 A slot is as large as a tensor map.  The arena is ordered by the allocations of a kernel, then by
 CTA, so that a launch needs to know only how many slots a CTA has.  Where no launch allocates one,
-`plan.arena` points to what the CTA has taken itself (`threads/tma/embedded_maps.py`).
+`plan.arena` points to what the CTA has acquired itself (`threads/tma/embedded_maps.py`).
 """
 
 from __future__ import annotations

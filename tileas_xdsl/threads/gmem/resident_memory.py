@@ -1,11 +1,11 @@
-"""Global memory of each resident CTA of a kernel that nobody allocates memory for.
+"""Global memory of each resident CTA, for launches that allocate none.
 
-A launch that knows the program's parameters alone brings no arena (`arena.py`).  The module then
-has places for more CTAs than a GPU runs at once.  A CTA takes a free one and gives it back:
+A launch that knows the program's parameters alone passes no arena (`arena.py`).  The module then
+has slots for more CTAs than are resident on a GPU.  A CTA acquires a free one and releases it:
 
-    one thread:  slot = number of the CTA mod N
+    one thread:  slot = linear index of the CTA mod N
                  while (atom.acquire.gpu.cas(taken[slot], 0, 1) != 0)  slot = (slot + 1) mod N
-    all:         place = memory + slot * bytes
+    all:         address = memory + slot * bytes
                  ...
     all:         cp.async.bulk.wait_group 0; bar.sync         TMA reads no map of it any more
     one thread:  atom.release.gpu.exch(taken[slot], 0)
@@ -53,17 +53,17 @@ MULTIPROCESSORS = 256
 
 
 @dataclass(frozen=True)
-class Place:
-    """The memory that a CTA has taken."""
+class ResidentSlot:
+    """The memory that a CTA has acquired."""
 
     pointer: SSAValue
     """To its first byte, aligned to a tensor map."""
     taken: SSAValue
-    """To the word that says so."""
+    """To the word that is 1 while the slot is in use."""
 
 
-def take(e: ThreadBuilder, bytes_: int) -> Place:
-    """Take memory for the CTA, where all its threads come by; shared memory is unused so far."""
+def acquire_slot(e: ThreadBuilder, bytes_: int) -> ResidentSlot:
+    """Acquire memory for the CTA; run by all its threads, before shared memory is used."""
     slots = power_of_two_below(2 * MULTIPROCESSORS * resident_ctas(e) - 1)
     words = _global(e, "taken", slots, i32, 4)
     memory = _global(e, "memory", slots * bytes_, i8, SIZE)
@@ -74,16 +74,18 @@ def take(e: ThreadBuilder, bytes_: int) -> Place:
     slot = extend_to_i64(e, e.insert(LoadOp(shared, i32)).result)
     e.insert(FenceProxyAsyncOp("shared::cta"))  # TMA may be the next to write there
     synchronize_agent(e)
-    return Place(advance(e, memory, multiply(e, slot, bytes_), SIZE), advance(e, words, slot))
+    return ResidentSlot(
+        advance(e, memory, multiply(e, slot, bytes_), SIZE), advance(e, words, slot)
+    )
 
 
-def give_back(e: ThreadBuilder, place: Place) -> None:
-    """Give the memory back, where all threads come by at the end."""
+def release_slot(e: ThreadBuilder, slot: ResidentSlot) -> None:
+    """Release the memory; run by all threads, at the end of the kernel."""
     e.insert(BulkWaitOp(0, read=False))
     synchronize_agent(e)
     with predicated(e, is_equal(e, thread_id(e), 0)):
         zero = i32_constant(e, 0)
-        e.insert(AtomicRmwOp("exch", zero, place.taken, order="release", scope="gpu"))
+        e.insert(AtomicRmwOp("exch", zero, slot.taken, order="release", scope="gpu"))
 
 
 def resident_ctas(e: ThreadBuilder) -> int:
@@ -105,7 +107,7 @@ def _global(
 
 
 def _free_slot(e: ThreadBuilder, words: SSAValue, slots: int) -> SSAValue:
-    """Return the number of a slot that this thread has taken."""
+    """Return the index of a slot that this thread has acquired."""
     last, one = i32_constant(e, slots - 1), i32_constant(e, 1)
     first = e.insert(arith.AndIOp(cta_number(e), last)).result
     before, after = Block(arg_types=[i32]), Block(arg_types=[i32])

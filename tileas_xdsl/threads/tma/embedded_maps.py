@@ -2,7 +2,7 @@
 
 A launcher of another frontend knows no hidden parameters, so that the host cannot encode maps.
 What is constant of them (element, box, swizzle, rank) is a template in global memory.  The CTA
-takes memory for its maps; for each a warp copies the template to shared memory, puts in address,
+acquires memory for its maps; for each a warp copies the template to shared memory, puts in address,
 extents and strides from the parameters, and publishes it (`tensormap.replace`,
 `tensormap.cp_fenceproxy`).  All threads acquire the maps:
 
@@ -10,12 +10,12 @@ extents and strides from the parameters, and publishes it (`tensormap.replace`,
         ... tma_load %map[...]
 
     func.func @k(%a: !cute.ptr<f16>, %rows: i32, ...)
-        %place = ...                                take memory (`gmem/resident_memory.py`)
+        %slot = ...                                 acquire memory (`gmem/resident_memory.py`)
         if warp == 0:  copy_tma_desc, update_tma_desc ..., publish_tma_desc
         barrier
-        %map = acquire_tma_desc %place
+        %map = acquire_tma_desc %slot
         ... tma_load %map[...]
-        give the memory back
+        release the memory
 
 Source: PTX ISA 9.7.9.28, 9.7.13.19; CUTLASS, the grouped GEMM of sm_90, builds its maps so.
 """
@@ -58,7 +58,7 @@ from tileas_xdsl.threads.codegen.pointer_ops import advance, recast
 from tileas_xdsl.threads.codegen.structured_control_flow import predicated
 from tileas_xdsl.threads.codegen.thread_ids import lane_id, warp_id
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import as_int32
-from tileas_xdsl.threads.gmem.resident_memory import give_back, take
+from tileas_xdsl.threads.gmem.resident_memory import acquire_slot, release_slot
 
 L2_PROMOTION = "256B"
 """The granularity of fetches to L2, as launches encode it."""
@@ -67,11 +67,11 @@ BYTE = 8
 """Bits."""
 
 UNKNOWN_STRIDE = 16
-"""Bytes in a template where a parameter brings the stride; maps have multiples of that."""
+"""Bytes, in a template, of a stride that a parameter passes: maps have multiples of 16."""
 
 
 def embed_hidden_arguments(e: ThreadBuilder, parameters: Sequence[str], start: Operation) -> None:
-    """Replace the hidden arguments of a complete body by what the CTA makes behind `start`.
+    """Replace the hidden arguments of a complete body by what the CTA builds after `start`.
 
     `parameters` say what the arguments are (`kernel_signature`).  Raises `OpError` for a map that
     only a host makes.
@@ -85,10 +85,10 @@ def embed_hidden_arguments(e: ThreadBuilder, parameters: Sequence[str], start: O
     prologue, maps = Block(), len(recipes) * SIZE
     plan.shared.reserve(max(maps, SIZE))
     with e.within(prologue):
-        place = take(e, maps + (plan.arena_slots + 1) * SIZE)
-        arena = advance(e, place.pointer, maps, SIZE)
+        slot = acquire_slot(e, maps + (plan.arena_slots + 1) * SIZE)
+        arena = advance(e, slot.pointer, maps, SIZE)
         unused = advance(e, arena, plan.arena_slots * SIZE, SIZE)
-        made = iter(_maps(e, recipes, named, place.pointer, unused))
+        made = iter(_maps(e, recipes, named, slot.pointer, unused))
         for name, argument in zip(plan.hidden, entry.args[shown:], strict=True):
             _replace(argument, arena if name == ARENA else next(made))
     for op in tuple(prologue.ops):
@@ -97,7 +97,7 @@ def embed_hidden_arguments(e: ThreadBuilder, parameters: Sequence[str], start: O
         start = op
     for argument in tuple(entry.args[shown:]):
         entry.erase_arg(argument)
-    give_back(e, place)
+    release_slot(e, slot)
     plan.hidden.clear()
     plan.recipes.clear()
     plan.arena_slots = 0
@@ -138,8 +138,8 @@ def _maps(
             e.insert(PublishTmaDescOp(smem, advance(e, memory, at, SIZE)))
     e.insert(FenceProxyAsyncOp("shared::cta"))  # TMA writes what threads wrote
     synchronize_agent(e)
-    places = [advance(e, memory, index * SIZE, SIZE) for index in range(len(recipes))]
-    return [e.insert(AcquireTmaDescOp(place)).result for place in places]
+    pointers = [advance(e, memory, index * SIZE, SIZE) for index in range(len(recipes))]
+    return [e.insert(AcquireTmaDescOp(pointer)).result for pointer in pointers]
 
 
 def _templates(e: ThreadBuilder, recipes: Sequence[TensorMapRecipe]) -> SSAValue:

@@ -42,7 +42,7 @@ _LIMITS: Mapping[str, int] = {"global_dim": MAX_RANK, "global_stride": MAX_RANK 
 @irdl_op_definition
 @derived_init
 class CopyTmaDescOp(FieldsOp):
-    """The warp copies a tensor map to shared memory, and its threads meet.
+    """The warp copies a tensor map to shared memory, and synchronises.
 
     The map is an argument of the kernel, or bytes in global memory that `desc` points to.
     """
