@@ -1,32 +1,39 @@
 """How fast our kernels run on the GPU that is there, beside torch and Triton.
 
     python benchmarks/gpu.py [--only TEXT]... [--rounds 15] [--json FILE] [--compare OLD.json]
-                             [--pass NAME[{OPTIONS}][,...]]...
+                             [--pass NAME[{OPTIONS}][,...]]... [--ahead PROCESSES] [--seconds 600]
 
-Random data; each result is compared with torch's.  Launches are recorded in graphs that rotate
+All classes of `spec/performance.md` 9: products, attention, rows, functions, permutations, sums of
+columns, updates.  Random data; each result is compared with torch's.  Launches are recorded in graphs that rotate
 through so much data that the level-2 cache is cold, and timed by events, one after another in every
 round; medians count.  Of every kernel, ours and others', the fastest of a few tile sizes is taken.
 With `--pass` our kernels are compiled with other passes, for an ablation: a pass with other options
 in the place of the same, passes in front of the last one named, or one left out:
 `--pass "tileas-materialize-schedule{rotate=false}"`, `--pass "without tileas-materialize-async"`.
 Needs a GPU of Hopper or Blackwell and torch, for cuBLAS, cuDNN and its own kernels; Triton's are
-measured where it is installed.
+measured where it is installed.  With `--ahead` so many processes first launch everything once, so
+that all compilers' caches are full; cases that are not reached within `--seconds` are left out.
 """
 
 from __future__ import annotations
 
 import argparse
+import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.gpu_cases import Case, Data, attentions, compile_with, matmuls
+from benchmarks.gpu_elements import activations, moves, reductions, sums, updates
 from benchmarks.gpu_products import products
-from benchmarks.gpu_rows import activations, norms, others, softmaxes
+from benchmarks.gpu_rows import norms, softmaxes
 from benchmarks.gpu_timing import Launch, medians, sets_for
 from benchmarks.results import Row
 from benchmarks.running import end, run_benchmark
@@ -35,7 +42,10 @@ from tileas_xdsl.runtime.gpu.driver import DriverError
 from tileas_xdsl.runtime.kernel_launcher import target_of
 
 TUNING_ROUNDS = 3
-MAKERS = (matmuls, products, attentions, softmaxes, norms, activations, others)
+MAKERS = (
+    *(activations, sums, moves, reductions, updates, softmaxes, norms),
+    *(matmuls, products, attentions),
+)
 
 
 class WrongResultError(Exception):
@@ -67,12 +77,20 @@ def measured(case: Case, rounds: int) -> Row:
             launches[who] = right[names[who]]
     if "ours" not in launches:
         raise WrongResultError(f"{case.name}: no variant of ours runs")
+    if case.copied:
+        launches["copy"] = partial(_copied, case.copied)
     found = medians(launches, sets, rounds)
     facts: dict[str, float | str] = {"ms": found["ours"], "our tiles": names["ours"]}
     if names.get("Triton"):
         facts["Triton's"] = names["Triton"]
     rates = {who: case.rate(ms) for who, ms in found.items()}
+    if case.copied and "copy" in found:
+        rates["copy"] = 2 * sets[0][case.copied].nbytes / found["copy"] / 1e6
     return Row(case.group, case.name, rates.pop("ours"), case.unit, rates, facts=facts)
+
+
+def _copied(name: str, d: Data) -> None:
+    d["out"].view(-1).copy_(d[name].view(-1))
 
 
 def _reference(case: Case, data: Data) -> Any:
@@ -88,7 +106,7 @@ def _result(launch: Launch, data: Data) -> Any:
 
 def _is_usable(case: Case, name: str, launch: Launch, data: Data, reference: Any) -> bool:
     """Whether a variant runs; raises `WrongResultError` if its result is wrong."""
-    data["out"].fill_(float("nan"))
+    data["out"].fill_(case.before)
     try:
         found = _result(launch, data)
     except Exception as error:
@@ -104,21 +122,63 @@ def _fastest(variants: Mapping[str, Launch], sets: Sequence[Data]) -> str:
     if len(variants) == 1:
         return next(iter(variants))
     found = medians(variants, sets, TUNING_ROUNDS)
-    return min(found, key=found.__getitem__)
+    return min(found, key=found.__getitem__, default=next(iter(variants)))
 
 
-def measure(options: argparse.Namespace) -> Iterator[Row]:
-    """Yield a row for each case as soon as it is measured."""
+def measure(wrong: list[str], options: argparse.Namespace) -> Iterator[Row]:
+    """Yield a row for each case as soon as it is measured; `wrong` gets the other ones."""
     import torch
 
+    start = perf_counter()
+    if options.part:
+        _launch_part(options.part, options.only)
+        return
+    if options.ahead:
+        _launch_ahead(options)
     torch.manual_seed(0)
     compile_with(options.changed)
+    wrong: list[str] = []
     for case in cases(target_of(gpu()), options.only):
-        row = measured(case, options.rounds)
+        if perf_counter() - start > options.seconds:
+            print(f"{case.group}, {case.name}: not reached", flush=True)
+            continue
+        try:
+            row = measured(case, options.rounds)
+        except WrongResultError as error:
+            print(error, flush=True)
+            wrong.append(str(error))
+            continue
         rates = ", ".join(f"{who} {rate:.0f}" for who, rate in row.others.items())
         print(f"{row.group}, {row.name}: {row.value:.0f} {row.unit}; {rates}", flush=True)
         yield row
         torch.cuda.empty_cache()
+
+
+def _launch_ahead(options: argparse.Namespace) -> None:
+    """Fill the caches of compilers: processes take turns at the cases, and time nothing."""
+    words = [word for text in options.only for word in ("--only", text)]
+    command = [sys.executable, __file__, *words]
+    parts = [f"{part}/{options.ahead}" for part in range(options.ahead)]
+    running = [
+        subprocess.Popen([*command, "--part", part], stdout=subprocess.DEVNULL) for part in parts
+    ]
+    for process in running:
+        process.wait()
+
+
+def _launch_part(part: str, only: Sequence[str]) -> None:
+    """Launch all variants of every N-th case once, `part` is `I/N`."""
+    import torch
+
+    mine, count = map(int, part.split("/"))
+    for number, case in enumerate(cases(target_of(gpu()), only)):
+        if number % count == mine:
+            data = case.data()
+            for variants in (case.ours, *case.others.values()):
+                for launch in variants.values():
+                    with suppress(Exception):
+                        launch(data)
+            torch.cuda.synchronize()
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -126,6 +186,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--only", action="append", default=[], metavar="TEXT")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--pass", action="append", default=[], metavar="PASSES", dest="changed")
+    parser.add_argument("--ahead", type=int, default=0, metavar="PROCESSES")
+    parser.add_argument("--seconds", type=float, default=600.0)
+    parser.add_argument("--part", help=argparse.SUPPRESS)
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -139,11 +202,11 @@ def main(words: Sequence[str] | None = None) -> int:
     if find_spec("torch") is None:
         print("benchmarks/gpu.py: needs torch, to compare with: pip install torch", file=sys.stderr)
         return 1
-    try:
-        return run_benchmark(__doc__, measure, add_options, words, lambda: {"GPU": name})
-    except WrongResultError as error:
-        print(f"benchmarks/gpu.py: {error}", file=sys.stderr)
-        return 1
+    wrong: list[str] = []
+    facts = {"GPU": name}
+    code = run_benchmark(__doc__, partial(measure, wrong), add_options, words, lambda: facts)
+    print(*(f"benchmarks/gpu.py: {one}" for one in wrong), sep="\n", end="", file=sys.stderr)
+    return 1 if wrong else code
 
 
 if __name__ == "__main__":

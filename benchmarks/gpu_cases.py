@@ -11,12 +11,20 @@ from typing import Any
 
 from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
 
+import tileas_xdsl as tileas
 from benchmarks.gpu_timing import Launch
 from tileas_xdsl.compiler import compile, passes_to_ptx
 from tileas_xdsl.runtime.gpu.device_arrays import device_array
 
-TORCH_TYPES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "e4m3": "float8_e4m3fn"}
-BYTES = {"f16": 2, "bf16": 2, "f32": 4, "e4m3": 1, "i8": 1}
+TORCH_TYPES = {
+    "f16": "float16",
+    "bf16": "bfloat16",
+    "f32": "float32",
+    "e4m3": "float8_e4m3fn",
+    "i8": "int8",
+    "i32": "int32",
+}
+BYTES = {"f16": 2, "bf16": 2, "f32": 4, "e4m3": 1, "i8": 1, "i32": 4}
 
 Data = Mapping[str, Any]
 """Tensors by name; `out` is the result."""
@@ -41,6 +49,11 @@ class Case:
     """Of the norm of the difference from torch's result, relative to the norm of that."""
     size: int = field(kw_only=True)
     """Bytes of a set of data."""
+    copied: str | None = None
+    """A tensor as large as `out`: its copy is the bound of what memory bounds."""
+
+    before: float = math.nan
+    """What `out` is filled with before a launch that is checked."""
 
     def rate(self, milliseconds: float) -> float:
         """Work in a time, in the unit."""
@@ -63,11 +76,12 @@ def random(element: str, *shape: int) -> Any:
 
 
 def unset(element: str, *shape: int) -> Any:
-    """NaN on the GPU, which a kernel that leaves something out does not hide."""
+    """NaN on the GPU, which a kernel that leaves something out does not hide; zeros of integers."""
     import torch
 
     kind = getattr(torch, TORCH_TYPES[element])
-    return torch.full(shape, float("nan"), device="cuda", dtype=kind)
+    nothing = float("nan") if kind.is_floating_point else 0
+    return torch.full(shape, nothing, device="cuda", dtype=kind)
 
 
 PASSES: list[ArgSpec] = []
@@ -97,14 +111,40 @@ def cutile(
 
     def launch(data: Data) -> None:
         args = arguments(data)
+        if not PASSES:
+            import torch
+
+            tileas.launch(torch.cuda.current_stream(), tuple(grid), kernel, tuple(args))
+            return
         if not made:
             found = [device_array(value, "data") for value in args]
             pairs = zip(args, found, strict=True)
             shadows = [value if array is None else array.shadow for value, array in pairs]
-            made.append(compile(kernel, *shadows, target=target, passes=PASSES or None))
+            made.append(compile(kernel, *shadows, target=target, passes=PASSES))
         made[0].launch(*args, grid=grid)
 
     return launch
+
+
+def bound_by_memory(
+    name: str,
+    size: int,
+    data: Callable[[], Data],
+    ours: Mapping[str, Launch],
+    torch_does: Launch,
+    triton: Mapping[str, Launch],
+    tolerance: float = 1e-2,
+    copied: str | None = "x",
+    before: float = math.nan,
+) -> Case:
+    """Bytes that must be moved, which are those of a set of data."""
+    others = {"torch": {"": torch_does}, **({"Triton": triton} if triton and has_triton() else {})}
+    return Case(
+        *("bound by memory", name, float(size), "GB/s", data, ours, others, tolerance),
+        size=size,
+        copied=copied,
+        before=before,
+    )
 
 
 def blocks(extent: int, tile: int) -> int:
@@ -114,7 +154,7 @@ def blocks(extent: int, tile: int) -> int:
 
 # Matrix products.
 
-MATMUL_TILES = ((128, 128, 64), (128, 256, 64), (256, 128, 64))
+MATMUL_TILES = ((128, 128, 64), (128, 256, 64), (256, 128, 64), (256, 256, 64))
 TRITON_MATMUL = (
     *(((128, 128, 64), 4, 4), ((128, 256, 64), 3, 8), ((256, 128, 64), 3, 8)),
     *(((128, 128, 64), 3, 8), ((128, 256, 32), 4, 8)),
@@ -122,7 +162,7 @@ TRITON_MATMUL = (
 """Tiles, stages, warps."""
 
 
-def matmuls(target: str, sizes: Sequence[int] = (2048, 4096, 8192)) -> Iterator[Case]:
+def matmuls(target: str, sizes: Sequence[int] = (2048, 3000, 4000, 4096, 8192)) -> Iterator[Case]:
     """Square matrix products with f32 accumulation."""
     for element in ("f16", "bf16"):
         for n in sizes:

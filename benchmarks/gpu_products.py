@@ -104,21 +104,39 @@ def _byte_product(element: str, stored: str, d: Data) -> Any:
     return torch._scaled_mm(d["a"], right, one, one, out_dtype=d["out"].dtype, use_fast_accum=False)
 
 
-def batched(
-    target: str, batch: int = 64, m: int = 1024, n: int = 1024, k: int = 128
-) -> Iterator[Case]:
+def of_tf32(target: str, n: int = 4096) -> Iterator[Case]:
+    """Products of f32 whose operands are rounded to tf32, to the nearest even as Tile IR wants."""
+    from kernels.cutile.matmul import matmul_tf32
+
+    def data() -> Data:
+        return {"a": random("f32", n, n), "b": random("f32", n, n), "out": unset("f32", n, n)}
+
+    tiles = ((128, 128, 32), (128, 256, 32), (256, 128, 32))
+    ours = _tiled(matmul_tf32, (n, n), tiles, target)
+    yield _case(f"tf32 {n}^3", 2.0 * n**3, data, ours, _tf32, 12 * n * n)
+
+
+def _tf32(d: Data) -> None:
+    import torch
+
+    torch.backends.cuda.matmul.allow_tf32 = True
+    torch.matmul(d["a"], d["b"], out=d["out"])
+
+
+def batched(target: str) -> Iterator[Case]:
     """Many products of one size."""
     from kernels.cutile.batched_matmul import batched_matmul
 
-    def data() -> Data:
-        a, b = random("f16", batch, m, k), random("f16", batch, k, n)
-        return {"a": a, "b": b, "out": unset("f16", batch, m, n)}
+    for batch, m, n, k in ((64, 1024, 1024, 128), (16, 2048, 2048, 2048)):
 
-    ours = _tiled(batched_matmul, (m, n), TILES, target, (batch,))
-    size = 2 * batch * (m * k + k * n + m * n)
-    name = f"batched {batch}x{m}x{n}x{k} f16"
+        def data(batch: int = batch, m: int = m, n: int = n, k: int = k) -> Data:
+            a, b = random("f16", batch, m, k), random("f16", batch, k, n)
+            return {"a": a, "b": b, "out": unset("f16", batch, m, n)}
 
-    yield _case(name, 2.0 * batch * m * n * k, data, ours, _batched, size)
+        ours = _tiled(batched_matmul, (m, n), TILES, target, (batch,))
+        size = 2 * batch * (m * k + k * n + m * n)
+        name = f"batched {batch}x{m}x{n}x{k} f16"
+        yield _case(name, 2.0 * batch * m * n * k, data, ours, _batched, size)
 
 
 def _batched(d: Data) -> None:
@@ -237,7 +255,7 @@ def skinny(target: str, n: int = 8192, k: int = 8192) -> Iterator[Case]:
     """Products of few rows, which read B once: bound by memory."""
     import kernels.cutile.matmul as module
 
-    for m in (16, 32, 64):
+    for m in (1, 8, 16, 32, 64):
 
         def data(m: int = m) -> Data:
             return {
@@ -246,7 +264,8 @@ def skinny(target: str, n: int = 8192, k: int = 8192) -> Iterator[Case]:
                 "out": unset("bf16", m, n),
             }
 
-        tiles = ((m, 64, 128), (m, 128, 64), (m, 128, 128), (m, 64, 64))
+        tall = max(m, 16)
+        tiles = ((tall, 64, 128), (tall, 128, 64), (tall, 128, 128), (tall, 64, 64))
         ours = _tiled(module.matmul, (m, n), tiles, target)
         size = 2 * (m * k + k * n + m * n)
         peer = partial(_matmul, "")
@@ -255,5 +274,5 @@ def skinny(target: str, n: int = 8192, k: int = 8192) -> Iterator[Case]:
 
 def products(target: str) -> Iterator[Case]:
     """All of these."""
-    for maker in (transposed, of_bytes, batched, persistent, grouped, experts, skinny):
+    for maker in (transposed, of_bytes, of_tf32, batched, persistent, grouped, experts, skinny):
         yield from maker(target)

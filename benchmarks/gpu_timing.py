@@ -56,8 +56,16 @@ class Graph:
 
 
 def medians(launches: Mapping[str, Launch], sets: Sequence[Any], rounds: int) -> dict[str, float]:
-    """By name, the median of milliseconds of a launch; each round times all, one after another."""
-    graphs = {name: Graph(launch, sets) for name, launch in launches.items()}
+    """By name, the median of milliseconds of a launch; each round times all, one after another.
+
+    What cannot be recorded, for it waits for the GPU, is left out.
+    """
+    graphs: dict[str, Graph] = {}
+    for name, launch in launches.items():
+        try:
+            graphs[name] = Graph(launch, sets)
+        except RuntimeError as error:
+            print(f"{name}: {error}".splitlines()[0], flush=True)
     times = {
         name: max(1, round(LEAST_MILLISECONDS / (graph.milliseconds() * graph.launches)))
         for name, graph in graphs.items()

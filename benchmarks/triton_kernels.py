@@ -135,3 +135,88 @@ def attention(
             acc, most, sums, mine, k, v, base, stop, stop + bm, rows, scale, bn, True
         )
     out.store([base + tile * bm, 0], (acc / sums[:, None]).to(out.dtype))
+
+
+@triton.jit
+def rms_norm(x, w, y, columns, epsilon, block: tl.constexpr):
+    """A row that is one block."""
+    first = tl.program_id(0).to(tl.int64) * columns
+    at = tl.arange(0, block)
+    exists = at < columns
+    values = tl.load(x + first + at, mask=exists, other=0.0).to(tl.float32)
+    scale = tl.rsqrt(tl.sum(values * values, axis=0) / columns + epsilon)
+    weight = tl.load(w + at, mask=exists).to(tl.float32)
+    tl.store(y + first + at, (values * scale * weight).to(y.dtype.element_ty), mask=exists)
+
+
+@triton.jit
+def activation(x, y, n, name: tl.constexpr, block: tl.constexpr):
+    """GELU by a sigmoid or the error function, or SiLU."""
+    at = tl.program_id(0) * block + tl.arange(0, block)
+    exists = at < n
+    t = tl.load(x + at, mask=exists).to(tl.float32)
+    if name == "silu":
+        found = t * tl.sigmoid(t)
+    elif name == "gelu_tanh":
+        found = t * tl.sigmoid(1.5957691216057308 * (t + 0.044715 * t * t * t))
+    else:
+        found = 0.5 * t * (1.0 + tl.erf(t * 0.7071067811865476))
+    tl.store(y + at, found.to(y.dtype.element_ty), mask=exists)
+
+
+@triton.jit
+def transpose(x, y, m, n, rows: tl.constexpr, columns: tl.constexpr):
+    """A tile, by pointers."""
+    i = tl.program_id(0) * rows + tl.arange(0, rows)
+    j = tl.program_id(1) * columns + tl.arange(0, columns)
+    exists = (i[:, None] < m) & (j[None, :] < n)
+    tile = tl.load(x + i[:, None] * n + j[None, :], mask=exists)
+    tl.store(y + j[:, None] * m + i[None, :], tile.T, mask=(j[:, None] < n) & (i[None, :] < m))
+
+
+@triton.jit
+def embedding(table, words, y, width, block: tl.constexpr):
+    """A word's row."""
+    word = tl.program_id(0)
+    at = tl.arange(0, block)
+    exists = at < width
+    row = tl.load(words + word).to(tl.int64)
+    tl.store(
+        y + word.to(tl.int64) * width + at,
+        tl.load(table + row * width + at, mask=exists),
+        mask=exists,
+    )
+
+
+@triton.jit
+def sum_of_columns(x, y, m, n, rows: tl.constexpr, columns: tl.constexpr):
+    j = tl.program_id(0) * columns + tl.arange(0, columns)
+    total = tl.zeros((rows, columns), tl.float32)
+    for first in range(0, m, rows):
+        i = first + tl.arange(0, rows)
+        exists = (i[:, None] < m) & (j[None, :] < n)
+        total += tl.load(x + i[:, None].to(tl.int64) * n + j[None, :], mask=exists, other=0.0).to(
+            tl.float32
+        )
+    tl.store(y + j, tl.sum(total, axis=0).to(y.dtype.element_ty), mask=j < n)
+
+
+@triton.jit
+def sum_of_rows(x, y, m, n, rows: tl.constexpr, columns: tl.constexpr):
+    i = tl.program_id(0) * rows + tl.arange(0, rows)
+    total = tl.zeros((rows, columns), tl.float32)
+    for first in range(0, n, columns):
+        j = first + tl.arange(0, columns)
+        exists = (i[:, None] < m) & (j[None, :] < n)
+        total += tl.load(x + i[:, None].to(tl.int64) * n + j[None, :], mask=exists, other=0.0).to(
+            tl.float32
+        )
+    tl.store(y + i, tl.sum(total, axis=1).to(y.dtype.element_ty), mask=i < m)
+
+
+@triton.jit
+def histogram(x, counts, n, block: tl.constexpr):
+    """An update of memory for each element."""
+    at = tl.program_id(0) * block + tl.arange(0, block)
+    exists = at < n
+    tl.atomic_add(counts + tl.load(x + at, mask=exists, other=0), 1, mask=exists, sem="relaxed")

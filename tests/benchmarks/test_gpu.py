@@ -11,9 +11,7 @@ import numpy as np
 import pytest
 
 from benchmarks import gpu
-from benchmarks.gpu_cases import Case, attentions, matmuls
-from benchmarks.gpu_products import products
-from benchmarks.gpu_rows import activations, norms, others, softmaxes
+from benchmarks.gpu_cases import Case
 from benchmarks.gpu_timing import COLD_BYTES, sets_for
 from tileas_xdsl.runtime.gpu.driver import MissingDriverError, installed_driver
 
@@ -99,11 +97,10 @@ def test_data_rotates_until_the_cache_is_cold() -> None:
 
 def test_every_case_has_peers_and_variants() -> None:
     pytest.importorskip("cuda.tile")
-    makers = (matmuls, products, attentions, softmaxes, norms, activations, others)
-    found = [one for maker in makers for one in maker("sm_90a")]
-    assert len({(one.group, one.name) for one in found}) == len(found) >= 20
-    assert all(len(one.ours) >= 3 and one.others and one.size > 0 for one in found)
-    square = found[0]
+    found = [*gpu.cases("sm_90a", ())]
+    assert len({(one.group, one.name) for one in found}) == len(found) >= 100
+    assert all(one.ours and one.others and one.size > 0 for one in found)
+    square = next(one for one in found if one.name == "2048^3 f16")
     assert square.rate(1.0) == pytest.approx(2 * 2048**3 / 1e9)
 
 
