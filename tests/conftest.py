@@ -21,6 +21,9 @@ os.environ.setdefault("TILEAS_REPRODUCER_DIR", "")
 # What one run compiles is not taken from another; tests of the disk cache name a folder.
 os.environ.setdefault("TILEAS_CACHE_DIR", "")
 
+# Launches stay in Python; tests of the C launcher build it themselves.
+os.environ.setdefault("TILEAS_NATIVE", "0")
+
 # Kernels that are kept for several tests are large and have no garbage: looking through all of them
 # for cycles took a sixth of the time.
 gc.set_threshold(50_000, 20, 100)

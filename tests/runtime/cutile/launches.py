@@ -40,7 +40,8 @@ class Launched:
 class RecordingGpu:
     """A GPU that launches nothing; `statuses` are what its next launches return."""
 
-    types: Sequence[str] = ()
+    functions: list[Sequence[str]] = field(default_factory=list[Sequence[str]])
+    """The types of the parameters of each kernel."""
     launches: list[Launched] = field(default_factory=list[Launched])
     encoded: list[TensorMap] = field(default_factory=list[TensorMap])
     tables: list[Any] = field(default_factory=list[Any])
@@ -49,13 +50,13 @@ class RecordingGpu:
     unused: int = 0x90000
 
     def function(self, executable: Executable) -> tuple[int, Sequence[int]]:
-        self.types = executable.parameter_types
-        return 77, self._offsets()
+        self.functions.append(executable.parameter_types)
+        return len(self.functions), self._offsets(self.functions[-1])
 
-    def _offsets(self) -> Sequence[int]:
+    def _offsets(self, types: Sequence[str]) -> Sequence[int]:
         """Return the offsets of the driver: aligned with what precedes the block in the bank."""
         found, end = list[int](), BANK
-        for kind in self.types:
+        for kind in types:
             size = _size(kind)
             begin = align_up(end, 64 if kind.endswith("]") else size)
             found.append(begin - BANK)
@@ -63,7 +64,7 @@ class RecordingGpu:
         return found
 
     def launch(self, config: int, function: int, parameters: int, extra: int, /) -> int:
-        assert (function, parameters) == (77, 0)
+        assert parameters == 0
         if self.statuses and (status := self.statuses.pop(0)):
             return status
         found = CONFIG.unpack(ctypes.string_at(config, CONFIG.size))
@@ -71,17 +72,18 @@ class RecordingGpu:
         assert (pointer, size, end) == (1, 2, None)
         bytes_ = ctypes.string_at(block or 0, ctypes.c_size_t.from_address(count or 0).value)
         stream, attributes = found[7], found[9]
-        data = self._parameters(bytes_)
+        data = self._parameters(bytes_, self.functions[function - 1])
         self.launches.append(Launched(found[:3], found[3], found[6], stream, attributes, data))
         return 0
 
-    def _parameters(self, block: bytes) -> Sequence[bytes]:
+    def _parameters(self, block: bytes, types: Sequence[str]) -> Sequence[bytes]:
         """Return the bytes of each parameter."""
+        offsets = self._offsets(types)
         found = [
             block[offset : offset + _size(kind)]
-            for offset, kind in zip(self._offsets(), self.types, strict=True)
+            for offset, kind in zip(offsets, types, strict=True)
         ]
-        assert not self.types or len(block) == self._offsets()[-1] + _size(self.types[-1])
+        assert not types or len(block) == offsets[-1] + _size(types[-1])
         return found
 
     def encode(self, tensor_map: TensorMap) -> TensorMapMemory:

@@ -40,19 +40,28 @@ def launch(
     Raises what cuTile raises for wrong arguments and programs, and `FindingsError` for what the
     checker of the emulator finds.
     """
+    args: Any = kernel_args
+    known: bool | None = False
     try:
         table: KernelTable = kernel._tileas_table
+        if table.settings is not settings.current:
+            raise KeyError
+        known = table.relaunch(stream, grid, kernel_args, programmatic_dependent_launch)
+        if known:
+            return
         if programmatic_dependent_launch:
             plan, values = table.dependent[tuple(map(type, kernel_args))].find(kernel_args)
         else:
             plan, values = table.find(kernel_args)
         handle = table.streams[type(stream)](stream)
-        if table.settings is not settings.current or type(kernel_args) is not tuple:
+        if type(kernel_args) is not tuple:
             raise KeyError
     except (AttributeError, KeyError, TypeError, ValueError):
         dependent = programmatic_dependent_launch
         plan, handle, values = _prepared(stream, grid, kernel, kernel_args, dependent)
-    plan.start(grid, handle, values, kernel_args)  # pyright: ignore[reportUnknownArgumentType]
+    plan.start(grid, handle, values, args)
+    if known is None:
+        table_of(kernel).remember(args, programmatic_dependent_launch, plan)
 
 
 def measure(
@@ -133,7 +142,9 @@ def table_of(kernel: Any) -> KernelTable:
     with _creation:  # of several threads the first one makes it; the backend is imported then
         if (found := _known_table(kernel)) is None:
             chosen = settings.current
-            found = kernel._tileas_table = KernelTable(kernel, chosen, _backend(chosen))
+            found = KernelTable(kernel, chosen, _backend(chosen))
+            found.backend.attach(found)
+            kernel._tileas_table = found
     return found
 
 

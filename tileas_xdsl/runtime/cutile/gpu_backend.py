@@ -13,6 +13,7 @@ from tileas_xdsl.frontend.signature import ArrayParameter, ListParameter, Parame
 from tileas_xdsl.runtime.cutile.flat_arguments import flat_values
 from tileas_xdsl.runtime.cutile.kernel_table import KernelTable
 from tileas_xdsl.runtime.cutile.launch_plan import LaunchPlan
+from tileas_xdsl.runtime.cutile.native.relaunch import Relauncher
 from tileas_xdsl.runtime.gpu.launch_device import capability_of, gpu_device
 from tileas_xdsl.runtime.host_arrays import HOST_DEVICES
 
@@ -22,6 +23,11 @@ _STREAM_ATTRIBUTES = ("cuda_stream", "ptr")
 
 class GpuBackend:
     """Launches on the GPU that the arrays are on."""
+
+    def attach(self, table: KernelTable) -> None:
+        """Let the C launcher make launches again, if there is one."""
+        found = Relauncher(table)
+        table.relaunch, table.remember = found.count, found.remember
 
     def read_array(self, value: Any) -> tuple[ArrayFacts, int | None]:
         """Describe an array; raises as cuTile for one that is not in the memory of a GPU."""

@@ -26,6 +26,12 @@ from tileas_xdsl.runtime.cutile.settings import Settings
 StreamReader: TypeAlias = Callable[[Any], Any]
 """Returns what a launch needs of a stream."""
 
+Relaunch: TypeAlias = Callable[[Any, Any, Any, Any], "bool | None"]
+"""Makes a launch that is known again, for a stream, a grid, arguments, and whether it is dependent.
+
+It returns True if it did, False to leave it to Python, None to be given it once Python has made it.
+"""
+
 
 class Plan(Protocol):
     """A kernel that is ready for arguments with one key."""
@@ -53,6 +59,10 @@ class Backend(Protocol):
     """Where kernels run."""
 
     read_array: ReadArray
+
+    def attach(self, table: KernelTable) -> None:
+        """Choose how launches of a new table are made again."""
+        ...
 
     def stream_reader(self, stream: Any) -> StreamReader:
         """Return the function for streams of this type; raises `TypeError` as cuTile does."""
@@ -83,6 +93,16 @@ class Profile:
     find: Find
 
 
+def never(stream: Any, grid: Any, args: Any, dependent: Any, /) -> bool | None:
+    """Leave a launch to Python."""
+    del stream, grid, args, dependent
+    return False
+
+
+def forget(args: tuple[Any, ...], dependent: Any, plan: Plan, /) -> None:
+    """Keep nothing of a launch."""
+
+
 def _nothing(args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
     raise KeyError(args)
 
@@ -99,6 +119,10 @@ class KernelTable:
     """Those of programmatic dependent launches."""
     find: Find = _nothing
     """That of the profile which was used last."""
+    relaunch: Relaunch = never
+    """Tried before `find`, for all types of arguments."""
+    remember: Callable[[tuple[Any, ...], Any, Plan], None] = forget
+    """Given a launch that `relaunch` returned None for."""
     streams: dict[type, StreamReader] = field(default_factory=dict[type, StreamReader])
     executables: dict[Any, Executable] = field(default_factory=dict[Any, Executable])
     lock: threading.RLock = field(default_factory=threading.RLock)

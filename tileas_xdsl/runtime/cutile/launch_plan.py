@@ -17,7 +17,12 @@ from typing import Any, Protocol, cast
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.runtime.cutile.parameter_block import Changing, FlatValue, ParameterBlock
 from tileas_xdsl.runtime.gpu.driver import TensorMapMemory
-from tileas_xdsl.runtime.gpu.launch_api import CONFIG, LaunchFunction, programmatic_attribute
+from tileas_xdsl.runtime.gpu.launch_api import (
+    CONFIG,
+    LaunchFunction,
+    function_address,
+    programmatic_attribute,
+)
 from tileas_xdsl.target.kernel_abi import TensorMapRecipe
 from tileas_xdsl.target.tma.tensor_map import TensorMap
 from tileas_xdsl.target.tma.tensor_map_bytes import SIZE
@@ -111,6 +116,20 @@ class LaunchPlan:
 
         Raises `ValueError`, `OverflowError` and `LaunchError`, as cuTile does.
         """
+
+    def native(self, make: Callable[..., Any]) -> Any:
+        """Return a `Launch` of the C launcher that `make` makes, after a first launch in Python.
+
+        None where each launch has work for Python: tables of arrays, and memory that CTAs have of
+        their own, which depends on the stream.
+        """
+        enqueue = function_address(self._launch)
+        if enqueue is None or self._tables or self._abi.arena_slots:
+            return None
+        block = self._block
+        changing = tuple(block.numbers), tuple(block.maps)
+        ctas = self._abi.tile_block_ctas
+        return make(self._config.raw, self._function, enqueue, ctas, block.content, *changing, self)
 
     def _starter(self) -> Start:
         """Return `start`: all that it needs is in variables of a closure, not in attributes."""

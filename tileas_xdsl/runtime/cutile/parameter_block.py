@@ -82,10 +82,15 @@ class ParameterBlock:
         """The address of the memory that CTAs have of their own."""
         self._recipes, self._flat, self._encode = abi.tensor_maps, flat, encode
         self._names: dict[str, Any] = {"arena": self.arena}
+        self.numbers: list[tuple[int, int, str]] = []
+        """Of the addresses and numbers that a launch gives: offset, index, format of `struct`."""
+        self.maps: list[tuple[int, int, dict[int, bytes]]] = []
+        """Of the tensor maps: offset, index of the array, encoded maps by its address."""
         text, items = "<", list[str]()
         for name, kind, offset in zip(abi.parameters, types, offsets, strict=True):
-            text += f"{offset - struct.calcsize(text)}x{self._format(name, kind)}"
-            items.append(self._item(name))
+            packed = self._format(name, kind)
+            text += f"{offset - struct.calcsize(text)}x{packed}"
+            items.append(self._item(name, offset, packed))
         packer = struct.Struct(text)
         self._memory = ctypes.create_string_buffer(max(packer.size, 1))
         self._size = ctypes.c_size_t(packer.size)
@@ -94,6 +99,11 @@ class ParameterBlock:
         self.address = ctypes.addressof(self._extra)
         """What the driver is given as `extra`."""
         self.fill = self._filler(packer, items)
+
+    @property
+    def content(self) -> bytes:
+        """The bytes of the parameters as the last launch left them."""
+        return self._memory.raw[: self._size.value]
 
     def _filler(self, packer: struct.Struct, items: Sequence[str]) -> Callable[..., None]:
         """Return the function that packs the values."""
@@ -116,17 +126,21 @@ class ParameterBlock:
         kind, position, *_ = [*name.split(), ""]
         return self._flat[int(position)] if kind in ("ptr", "scalar") else None
 
-    def _item(self, name: str) -> str:
+    def _item(self, name: str, offset: int, packed: str) -> str:
         """Return the expression of a parameter."""
         if name == ARENA:
             return "arena[0]"
         if not name.startswith(TENSOR_MAP):
             value = self._value(name)
-            return f"v{value.index}" if isinstance(value, Changing) else f"{value:d}"
+            if not isinstance(value, Changing):
+                return f"{value:d}"
+            self.numbers.append((offset, value.index, packed))
+            return f"v{value.index}"
         number = int(name.split()[-1])
         recipe, maps = self._recipes[number], dict[int, bytes]()
         array = self._flat[recipe.argument]
         assert isinstance(array, Changing)
+        self.maps.append((offset, array.index, maps))
         self._names[f"maps{number}"] = maps
         self._names[f"encode{number}"] = partial(self._encoded, recipe, maps)
         return f"maps{number}.get(v{array.index}) or encode{number}(v{array.index})"

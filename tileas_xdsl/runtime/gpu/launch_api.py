@@ -62,6 +62,13 @@ def typed(function: Any) -> LaunchFunction:
     return function
 
 
+def function_address(function: Any) -> int | None:
+    """Return the address of a function of C, None for one of Python."""
+    if not hasattr(function, "argtypes"):
+        return None
+    return ctypes.cast(function, ctypes.c_void_p).value
+
+
 def failure(status: int) -> LaunchError:
     """Return the exception for a status of a launch."""
     driver = installed_driver()

@@ -7,6 +7,7 @@ import time
 import typer
 
 from tileas_xdsl.cache import FOLDER_VARIABLE, disk_cache
+from tileas_xdsl.runtime.cutile.native.build import state
 from tileas_xdsl.tools.console import print_table
 
 
@@ -29,6 +30,7 @@ def cache(
         ("kernels", str(len(entries))),
         ("size", f"{_megabytes(size)} of at most {_megabytes(found.limit)}"),
         ("last used", "never" if last is None else time.strftime("%F %T", time.localtime(last))),
+        ("launches in C", state()),
     ]
     print_table(("cache", ""), rows)
 
