@@ -13,6 +13,7 @@ The findings are those of `tileas check`.
 
 from tileas_xdsl.check.capture.cuda_core_launches import cuda_core
 from tileas_xdsl.check.capture.cupy_launches import cupy
+from tileas_xdsl.check.capture.cute_dsl_launches import cute_dsl
 from tileas_xdsl.check.capture.launch_capture import CaptureUnavailableError
 from tileas_xdsl.check.capture.numba_launches import numba
 from tileas_xdsl.check.capture.triton_launches import triton
@@ -40,6 +41,7 @@ __all__ = [
     "assert_no_findings",
     "cuda_core",
     "cupy",
+    "cute_dsl",
     "numba",
     "parse_suppression",
     "ptx",

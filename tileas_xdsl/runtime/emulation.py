@@ -252,7 +252,7 @@ def _arrays(report: Report, abi: KernelAbi, args: _Arguments) -> Sequence[Any]:
     found = list(args.tiles)
     for name, array in zip(abi.parameters, report.arrays, strict=True):
         kind, position, *_ = [*name.split(), ""]
-        if isinstance(array, list):
+        if kind == "ptr" and isinstance(array, list):
             found[int(position)] = array
         elif kind == "ptr" and array is not None:
             is_packed = args.memory[int(position)] is not args.tiles[int(position)]

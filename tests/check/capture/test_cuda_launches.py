@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from check.capture.stand_ins import stand_in
 
 from tileas_xdsl import check
 from tileas_xdsl.check.capture.cuda_sources import kernel_named
@@ -61,14 +62,6 @@ NUMBA = (
 }
 """
 )
-
-
-def stand_in(monkeypatch: pytest.MonkeyPatch, name: str, **attributes: Any) -> ModuleType:
-    """A module that can be imported."""
-    module = ModuleType(name)
-    module.__dict__.update(attributes)
-    monkeypatch.setitem(sys.modules, name, module)
-    return module
 
 
 def nothing(*_: Any, **__: Any) -> None:
@@ -171,7 +164,12 @@ def test_launches_of_numba(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     ("capture", "module"),
-    [(check.cupy, "cupy"), (check.cuda_core, "cuda.core"), (check.numba, "numba.cuda")],
+    [
+        (check.cupy, "cupy"),
+        (check.cuda_core, "cuda.core"),
+        (check.numba, "numba.cuda"),
+        (check.cute_dsl, "cutlass._mlir.execution_engine"),
+    ],
 )
 def test_what_is_missing_is_named(
     monkeypatch: pytest.MonkeyPatch, capture: Any, module: str

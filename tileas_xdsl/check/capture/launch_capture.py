@@ -25,9 +25,12 @@ from numpy.typing import NDArray
 
 from tileas_xdsl.check.reports import INSTRUCTION_BUDGET, CheckReport, ptx
 from tileas_xdsl.check.saved_launches import SavedLaunch
-from tileas_xdsl.interpreters.ptx import PtxModule, TensorMapArg
+from tileas_xdsl.interpreters.ptx import LateArg, PtxModule, TensorMapArg
 from tileas_xdsl.interpreters.ptx.launch import pick_kernel
 from tileas_xdsl.target.arch import Target, get_target
+
+MAX_NAME = 120
+"""Letters of a kernel's name in those of files, which systems limit to 255."""
 
 
 class CaptureUnavailableError(RuntimeError):
@@ -69,10 +72,11 @@ class CaptureSettings:
         """Check a launch; its arrays hold the results afterwards."""
         entry = pick_kernel(module, kernel)
         if self.folder is not None:
-            self.saved[entry.name] += 1
-            count = self.saved[entry.name]
+            name = entry.name[:MAX_NAME]
+            self.saved[name] += 1
+            count = self.saved[name]
             launch = SavedLaunch(text, entry, grid, block, cluster, shared, values)
-            launch.write(self.folder, entry.name if count == 1 else f"{entry.name}-{count}")
+            launch.write(self.folder, name if count == 1 else f"{name}-{count}")
         report = ptx(
             module,
             grid,
@@ -87,10 +91,18 @@ class CaptureSettings:
             limit=self.limit,
         )
         for value, after in zip(values, report.arrays, strict=True):
-            array = value.array if isinstance(value, TensorMapArg) else value
-            if isinstance(array, np.ndarray) and after is not None:
-                array[...] = after
+            _keep_results(value, after)
         self.reports.append(report)
+
+
+def _keep_results(value: Any, after: Any) -> None:
+    """Copy the contents after a launch to the arrays of an argument."""
+    if isinstance(value, LateArg):
+        for array, contents in zip(value.arrays, after, strict=True):
+            array[...] = contents
+    array = value.array if isinstance(value, TensorMapArg) else value
+    if isinstance(array, np.ndarray) and after is not None:
+        array[...] = after
 
 
 class CheckOptions(TypedDict, total=False):

@@ -7,14 +7,13 @@ strides, tuples their elements; constants have no parameter.  Source: Triton,
 
 from __future__ import annotations
 
-import ctypes
 import struct
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tileas_xdsl.check.capture.host_memory import tensor_memory
 from tileas_xdsl.interpreters.ptx import LaunchError, TensorMapArg
 from tileas_xdsl.target.tma.tensor_map import TensorMap, tensor_map_element
 
@@ -75,20 +74,7 @@ def _pointer(value: Any) -> Any:
     if isinstance(value, int):
         return value
     base = getattr(value, "base", value)
-    return _memory(base if hasattr(base, "data_ptr") else value)
-
-
-def _memory(tensor: Any) -> NDArray[np.uint8] | int:
-    """Return bytes that share memory with a tensor and all views of it at higher addresses."""
-    if tensor.device.type != "cpu":
-        raise LaunchError(f"a tensor is on {tensor.device}; the checker takes those of the CPU")
-    begin: int = tensor.data_ptr()
-    storage = tensor.untyped_storage()
-    size = storage.data_ptr() + storage.nbytes() - begin
-    if size <= 0:
-        return 0
-    cells = (ctypes.c_uint8 * size).from_address(begin)
-    return np.ctypeslib.as_array(cells)
+    return tensor_memory(base if hasattr(base, "data_ptr") else value)
 
 
 def _scalar(value: Any, type_: str) -> Any:
@@ -110,7 +96,7 @@ def _tensor_map(value: Any, facts: Mapping[str, Any]) -> TensorMapArg:
         element = "tf32"
     else:
         element = tensor_map_element(_DTYPES.get(name, name), 8 * size)
-    array = _memory(tensor)
+    array = tensor_memory(tensor)
     if element is None or isinstance(array, int):
         raise LaunchError(f"tensor maps have no elements {tensor.dtype}, or the tensor is empty")
     dims = [int(extent) for extent in value.shape]

@@ -187,7 +187,8 @@ def _bind_one(
         allocation = [known[id(array)] for array in value.arrays]
         data = struct.pack("<Q", _table(value, allocation, what, memory))
     elif isinstance(value, LateArg):
-        data = value.make([known[id(given)].address for given in value.arrays])
+        allocation = [known[id(array)] for array in value.arrays]
+        data = value.make([one.address for one in allocation])
     elif isinstance(value, bytes | bytearray):
         data = bytes(value)
     elif not number_like:

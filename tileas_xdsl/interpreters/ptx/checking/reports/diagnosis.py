@@ -37,19 +37,18 @@ def diagnose_deadlock(
 ) -> tuple[str, list[str], int]:
     """Return message, notes and instruction of a run in which nothing can make progress.
 
-    Groups that only wait for lanes of their own warp are left out if others wait: they are not
-    the cause.
+    Groups that only wait for lanes of their own warp come last: they may not be the cause.
     """
     causes = [f for f in stuck if f.wait is not None and not isinstance(f.wait, ReconvergenceWait)]
     causes.sort(key=lambda f: not isinstance(f.wait, PhaseWait))
-    shown = causes or stuck
+    shown = [*causes, *(f for f in stuck if f not in causes)]
     lines: list[str] = []
     described: set[int] = set()
     for group in shown[:MAX_WAITS]:
         lines += _wait_trace(cluster, group, described)
     if len(shown) > MAX_WAITS:
         lines.append(f"... and {len(shown) - MAX_WAITS} more wait")
-    names = [*dict.fromkeys(describe_warps(f) for f in shown)]
+    names = [*dict.fromkeys(describe_warps(f) for f in causes or stuck)]
     more = f" and {len(names) - 4} more" if len(names) > 4 else ""
     return f"deadlock: {', '.join(names[:4])}{more} wait forever", lines, shown[0].pc
 
