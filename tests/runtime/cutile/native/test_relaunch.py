@@ -221,6 +221,7 @@ def test_threads_do_not_mix_their_parameters(gpu: RecordingGpu, native: Any) -> 
 def test_c_takes_over_after_some_launches(
     gpu: RecordingGpu, native: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.delenv(build.VARIABLE)
     kernel = ct.kernel(increment._pyfunc)
     args = FastTensor(0x1000, (64,)), 64, 1.5
     request = SimpleNamespace(module=None, failure="")
@@ -233,6 +234,17 @@ def test_c_takes_over_after_some_launches(
         tileas.launch(0, (1,), kernel, args)
     assert isinstance(table_of(kernel).relaunch, native.Launcher)
     assert len(gpu.launches) == COUNTED + 6
+
+
+def test_the_environment_waits_for_it(
+    gpu: RecordingGpu, native: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(build.VARIABLE, "1")
+    monkeypatch.setattr(build, "_request", None)
+    kernel = ct.kernel(increment._pyfunc)
+    for _ in range(2):
+        tileas.launch(0, (1,), kernel, (FastTensor(0x1000, (64,)), 64, 1.5))
+    assert isinstance(table_of(kernel).relaunch, native.Launcher)
 
 
 def test_without_it_launches_stay_in_python(

@@ -2,7 +2,8 @@
 
 It is a file of C that needs the interpreter's headers and `$CC` or `cc`, and half a second once for
 an interpreter and a version of the file; `requested` does that in another thread.  Where anything
-lacks, or `TILEAS_NATIVE=0` says so, launches stay in Python, which is right by itself.
+lacks, or `TILEAS_NATIVE=0` says so, launches stay in Python, which is right by itself.  With
+`TILEAS_NATIVE=1` a kernel's second launch waits for it, as tests and measurements want.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from typing import Any
 from tileas_xdsl.cache import disk_cache, entry_key
 
 VARIABLE = "TILEAS_NATIVE"
-"""The environment variable that turns the C launcher off with `0`."""
+"""The environment variable that turns the C launcher off with `0`, and waits for it with `1`."""
 
 NAME = "tileas_launcher"
 SOURCE = Path(__file__).with_name("launcher.c")
@@ -55,6 +56,11 @@ class Request:
         """Return the module, or None, when it is known which."""
         self._thread.join()
         return self.module
+
+
+def is_awaited() -> bool:
+    """Whether the environment says to wait for the module."""
+    return os.environ.get(VARIABLE) == "1"
 
 
 _request: Request | None = None

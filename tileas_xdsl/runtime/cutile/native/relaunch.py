@@ -11,10 +11,10 @@ from typing import Any
 
 from tileas_xdsl.runtime.cutile.kernel_table import KernelTable, never
 from tileas_xdsl.runtime.cutile.launch_plan import MAX_BLOCKS, LaunchPlan
-from tileas_xdsl.runtime.cutile.native.build import requested
+from tileas_xdsl.runtime.cutile.native.build import is_awaited, requested
 
 COUNTED = 64
-"""Launches of a kernel before the C launcher is asked for."""
+"""Launches of a kernel after its first one, from the last of which on C may take over."""
 
 _EXCHANGE = "__dlpack_c_exchange_api__"
 _READ = ("data_ptr", "dtype", "shape", "stride", "get_device", "__torch_dispatch__")
@@ -28,7 +28,8 @@ class Relauncher:
     """The launches of a kernel that are made again: in Python at first, later in C."""
 
     def __init__(self, table: KernelTable) -> None:
-        self._table, self._left = table, COUNTED
+        self._table = table
+        self._left = 1 if is_awaited() else COUNTED
         self._launcher: Any = None
 
     def count(self, stream: Any, grid: Any, args: Any, dependent: Any) -> bool | None:
@@ -38,6 +39,8 @@ class Relauncher:
         if self._left > 0:
             return False
         request = requested()
+        if is_awaited():
+            request.wait()
         if request.module is not None:
             self.use(request.module)
             return None
