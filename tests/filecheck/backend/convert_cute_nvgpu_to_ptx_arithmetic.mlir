@@ -88,6 +88,21 @@ func.func @quotients(%p: !cute.ptr<f16, gmem, align<16>>, %q: !cute.ptr<f16, gme
 // CHECK-NEXT:    ptx.ret
 // CHECK-NEXT:  }
 
+// Quotients of 1 are inverses.
+
+func.func @inverses(%p: !cute.ptr<f32, gmem, align<16>>, %q: !cute.ptr<f32, gmem, align<16>>) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
+  %one = arith.constant dense<1.0> : vector<2xf32>
+  %x = cute.ptr.load %p : !cute.ptr<f32, gmem, align<16>> -> vector<2xf32>
+  %r = arith.divf %one, %x : vector<2xf32>
+  %s = arith.divf %one, %r {nv_tileas.rounding = "approx", nv_tileas.ftz} : vector<2xf32>
+  cute.ptr.store %s, %q : vector<2xf32>, !cute.ptr<f32, gmem, align<16>>
+  func.return
+}
+
+// CHECK-LABEL: ptx.entry @inverses
+// CHECK:         %5 = ptx.rcp %4 {type = "f32", rounding = "rn"} : !ptx.reg<f32, 2> -> !ptx.reg<f32, 2>
+// CHECK-NEXT:    %6 = ptx.rcp %5 {type = "f32", rounding = "approx", ftz} : !ptx.reg<f32, 2> -> !ptx.reg<f32, 2>
+
 // Functions of the special unit; an exponential is one of base two.
 
 func.func @functions(%p: !cute.ptr<f32, gmem, align<16>>, %q: !cute.ptr<f32, gmem, align<16>>) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import arith, math, vector
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.backend.ptx.lowering.convert import BYTES, narrow, widen
@@ -124,15 +125,30 @@ def _extreme_of_doubles(low: Lowering, rule: FloatRule, lhs: SSAValue, rhs: SSAV
 def _divide(op: arith.DivfOp, low: Lowering) -> None:
     form, mode = low.form(op.result), float_mode(op)
     computes(low, form)
-    lhs, rhs = (widen(low, low.value(v), form) for v in (op.lhs, op.rhs))
     type_ = "f64" if form.element == "f64" else "f32"
     rounding = "approx" if mode.approximate else mode.rounding or NEAREST
     if type_ == "f64" and rounding in ("approx", "full"):
         rounding = NEAREST
     ftz = mode.ftz and type_ == "f32"
-    quotient = low.emit(ptx.DivOp(lhs, rhs, type_, rounding=rounding, ftz=ftz))
+    # `div.approx.ftz` of 1 flushes what `rcp.approx.ftz` gives once more.
+    if rounding != "full" and _is_one(op.lhs):
+        made = ptx.RcpOp(widen(low, low.value(op.rhs), form), type_, rounding=rounding, ftz=ftz)
+    else:
+        dividend, divisor = (widen(low, low.value(v), form) for v in (op.lhs, op.rhs))
+        made = ptx.DivOp(dividend, divisor, type_, rounding=rounding, ftz=ftz)
+    quotient = low.emit(made)
     # f32 has more than twice the digits of 16-bit floats, so rounding twice rounds once.
     low.define(op.result, narrow(low, quotient, form))
+
+
+def _is_one(value: SSAValue) -> bool:
+    """Whether a value is the constant 1, in every element."""
+    if not isinstance(value.owner, arith.ConstantOp):
+        return False
+    constant = value.owner.value
+    if isinstance(constant, DenseIntOrFPElementsAttr):
+        return constant.is_splat() and constant.get_values()[0] == 1
+    return isinstance(constant, FloatAttr) and constant.value.data == 1
 
 
 def _negate(op: arith.NegfOp, low: Lowering) -> None:
