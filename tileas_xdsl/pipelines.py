@@ -58,16 +58,16 @@ _BULK = ArgSpec("lower-tma-load-store-to-async", {"prefer_tma": (True,)})
 _LOADS = (
     ArgSpec("tileas-choose-tma", {}),
     ArgSpec("tileas-materialize-schedule", {"default": (True,)}),
-    ArgSpec("tileas-pipeline-loads", {}),
+    *_plain("tileas-pipeline-loads", "optimize-execution-unit-mapping"),
 )
-"""What products read comes by TMA, and while the product before is made."""
+"""What products read comes by TMA, by warps of its own while the product before is made."""
 
 _LAID_OUT = (
     *_LOADS,
     *_plain("tileas-materialize-constants", "tileas-legalize-i1-memory", _LAYOUT[0]),
     _BULK,
     *_plain("tileas-multicast-loads", *_LAYOUT[1:], "tileas-materialize-async"),
-    *_plain("tileas-defer-lane-sums"),
+    *_plain("tileas-unroll-register-loops", "tileas-defer-lane-sums"),
 )
 """Loads and constants have their places, tiles are laid out, and TMA moves asynchronously."""
 

@@ -126,14 +126,14 @@ cp.async.bulk.wait_group 0;
 """
 
 
-def wgmma(count: int) -> str:
-    """Return `count` wgmma m64n256k16 of f16 by one warpgroup, and their wait."""
-    registers = ", ".join(f"%f{i}" for i in range(128))
+def wgmma(count: int, n: int = 256) -> str:
+    """Return `count` wgmma m64nNk16 of f16 by each warpgroup, and their wait."""
+    registers = ", ".join(f"%f{i}" for i in range(n // 2))
     lines = [".reg .f32 %f<128>;", ".reg .u64 %matrix;", "mov.u64 %matrix, 0x4000004000010040;"]
     lines += [f"mov.f32 %f{i}, 0f00000000;" for i in range(128)]
     lines += ["wgmma.fence.sync.aligned;", "bar.sync 0;", "mov.u64 %start, %clock64;"]
     lines += [
-        f"wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16 {{{registers}}}, "
+        f"wgmma.mma_async.sync.aligned.m64n{n}k16.f32.f16.f16 {{{registers}}}, "
         "%matrix, %matrix, 1, 1, 1, 0, 0;"
     ] * count
     lines += ["wgmma.commit_group.sync.aligned;", "wgmma.wait_group.sync.aligned 0;"]
@@ -148,13 +148,16 @@ CHAINS = 8
 
 FMA = "fma.rn.f32 %v{k}, %v{k}, %v{k}, %v{k};"
 EXP2 = "ex2.approx.ftz.f32 %v{k}, %v{k};"
+MAX = "max.f32 %v{k}, %v{k}, %v{k};"
+PACK = "{{.reg .b32 %h; cvt.rn.f16x2.f32 %h, %v{k}, %v{k}; mov.b32 %v{k}, %h;}}"
+LANES = "shfl.sync.bfly.b32 %v{k}, %v{k}, 1, 31, -1;"
 
 
-def mixture(*lines: str) -> str:
-    """Return `ROUNDS` repetitions of instructions on each of `CHAINS` values of a thread."""
+def mixture(*lines: str, chains: int = CHAINS) -> str:
+    """Return `ROUNDS` repetitions of instructions on each of some values of a thread."""
     text = [f".reg .f32 %v<{CHAINS}>;", *(f"mov.f32 %v{k}, 0f3F000000;" for k in range(CHAINS))]
     text += ["bar.sync 0;", "mov.u64 %start, %clock64;"]
-    text += [line.format(k=k) for line in lines for k in range(CHAINS)] * ROUNDS
+    text += [line.format(k=k) for line in lines for k in range(chains)] * ROUNDS
     text += ["mov.u64 %end, %clock64;"]
     text += [f"add.f32 %v0, %v0, %v{k};" for k in range(1, CHAINS)]
     text += ["setp.eq.f32 %p, %v0, 0f4B189680;", "@%p st.shared.f32 [%full+64], %v0;"]
@@ -202,8 +205,20 @@ def measurements(multiprocessors: int) -> Sequence[Measurement]:
         Measurement("global load, miss", kernel(GLOBAL_CHASE), ROUNDS, 1, cold=True),
     ]
     found.append(Measurement("turn of two warpgroups", kernel(TURNS), 2 * ROUNDS, 256))
+    for what, line in (("fma", FMA), ("ex2", EXP2), ("shuffle", LANES), ("max", MAX)):
+        text = kernel(mixture(line, chains=1))
+        found.append(Measurement(f"{what} of the result of one, one warp", text, ROUNDS, 32))
+    mixtures = {
+        "fma": [FMA],
+        "ex2": [EXP2],
+        "max": [MAX],
+        "two to f16x2": [PACK],
+        "shuffle": [LANES],
+        "ex2 and 8 fma": [EXP2, *[FMA] * 8],
+        "softmax": [MAX, FMA, EXP2, FMA, PACK],
+    }
     for threads in (32, 128, 256, 512):
-        for what, lines in (("fma", [FMA]), ("ex2", [EXP2]), ("ex2 and 8 fma", [EXP2, *[FMA] * 8])):
+        for what, lines in mixtures.items():
             name = f"{what}, {threads // 32} warps: cycles of {CHAINS} values"
             found.append(Measurement(name, kernel(mixture(*lines)), ROUNDS, threads))
     for size in (128, 4096, 16384, 65536, 131072):
@@ -215,6 +230,10 @@ def measurements(multiprocessors: int) -> Sequence[Measurement]:
                 Measurement(f"{name}, by all", kernel(text), size=size, blocks=multiprocessors),
             ]
     found += [Measurement(f"{n} wgmma m64n256k16", kernel(wgmma(n))) for n in (1, 2, 4, 8, 16)]
+    for n in (64, 128):
+        for threads in (128, 256):
+            name = f"16 wgmma m64n{n}k16 of {threads // 128} warpgroups"
+            found.append(Measurement(name, kernel(wgmma(16, n)), threads=threads))
     return found
 
 

@@ -40,6 +40,7 @@ PATTERN_SETS = (
     "cute-kernel-to-nvvm",
     "expand-math",
     "fuse-fma",
+    "sink-negf-through-shapes",
     "tileas-canonicalize",
     "tileas-choose-tma",
     "tileas-fuse-elementwise",
@@ -48,6 +49,7 @@ PATTERN_SETS = (
     "tileas-materialize-constants",
     "tileas-materialize-convert-layout",
     "tileas-normalize-dot-operands",
+    "tileas-unroll-register-loops",
 )
 """Passes that consist of rewrite patterns."""
 

@@ -28,7 +28,7 @@ func.func @matmul(%a: !nv_tileas.tiled_view<64x32xf16, gmem>, %b: !nv_tileas.til
 // CHECK-NEXT:    %stages = nv_tileas.alloc_tensor : tensor<4x4096xf16, #nv_tileas<space smem>>
 // CHECK-NEXT:    %[[SLOTS:.*]] = nv_tileas.view %stages
 // CHECK-NEXT:    %[[P:.*]], %[[C:.*]] = nv_tileas.async.pipeline.create_pipeline %[[SLOTS]] {nv_tileas.stages_are_a_hint, numStages = 4 : i32
-// CHECK-NEXT:    nv_tileas.async.pipeline.agent_switch {num_agents_per_group = 1 : i32, max_regs = array<i32: 40, 216>, isolated = false, num_warps = array<i32: 4, 4>, warp_id = array<i32: 0, 4>} agent 0 {
+// CHECK-NEXT:    nv_tileas.async.pipeline.agent_switch {num_agents_per_group = 1 : i32, max_regs = array<i32: 40, 216>, isolated = false, num_warps = array<i32: 4, 4>} agent 0 {
 // CHECK-NEXT:      %{{.*}} = nv_tileas.async.pipeline.create_iterator %[[P]]
 // CHECK-NEXT:      %{{.*}}, %{{.*}} = scf.for %[[K:.*]] = %zero to %n step %one
 // CHECK-NEXT:        %{{.*}}, %{{.*}} = nv_tileas.async.pipeline.produce_one_async

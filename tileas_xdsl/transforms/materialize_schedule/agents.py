@@ -133,7 +133,6 @@ class _Agents:
                 [Region(producer), Region(consumer)],
                 registers,
                 num_warps=warps,
-                warp_id=[0, warps[0]],
             )
         )
         pairs = zip(warps, registers, strict=True)

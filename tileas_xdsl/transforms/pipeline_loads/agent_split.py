@@ -102,7 +102,6 @@ class _Division:
                 [Region(producer), Region(consumer)],
                 resources.registers,
                 num_warps=[PRODUCER_WARPS, resources.warps],
-                warp_id=[0, PRODUCER_WARPS],
             )
         )
         spec = replace(
