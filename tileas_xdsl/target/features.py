@@ -23,6 +23,8 @@ class Feature(StrEnum):
     TCGEN05 = "tcgen05"
     TCGEN05_I8 = "tcgen05_i8"
     """`tcgen05.mma` of 8-bit integers: of single chips, of no family, and not of sm_103a."""
+    TCGEN05_LOAD_REDUCE = "tcgen05_load_reduce"
+    """Loads of tensor memory that reduce: not of sm_100a."""
     TCGEN05_SCALED_INPUT = "tcgen05_scaled_input"
     WARP_BLOCK_SCALE = "warp_block_scale"
     """`mma.sync` with block scales."""
@@ -41,6 +43,8 @@ class Feature(StrEnum):
     """Tensor maps whose swizzle moves more than 16 bytes together."""
     NARROW_FLOATS = "narrow_floats"
     """Conversions to floats of 4, 6 and 8 bits other than e4m3 and e5m2."""
+    STOCHASTIC_ROUNDING = "stochastic_rounding"
+    """The rounding `.rs`: of single chips, of no family."""
     NARROW_MATRICES = "narrow_matrices"
     """`ldmatrix` and `stmatrix` of elements of 8 bits and less."""
     REDUX_F32 = "redux_f32"
@@ -59,6 +63,7 @@ FEATURES: Mapping[Feature, Sequence[str]] = MappingProxyType(
         Feature.WGMMA: ("sm_90a",),
         Feature.TCGEN05: ("sm_100f", "sm_110f"),
         Feature.TCGEN05_I8: ("sm_100a", "sm_110a"),
+        Feature.TCGEN05_LOAD_REDUCE: ("sm_103f", "sm_110f"),
         Feature.TCGEN05_SCALED_INPUT: ("sm_100f",),
         Feature.WARP_BLOCK_SCALE: ("sm_120f",),
         Feature.SETMAXNREG: ("sm_90a", "sm_100f", "sm_110f", "sm_120f"),
@@ -69,6 +74,7 @@ FEATURES: Mapping[Feature, Sequence[str]] = MappingProxyType(
         Feature.TMA_SUBBYTE: ("sm_100",),
         Feature.TMA_WIDE_SWIZZLE: ("sm_100",),
         Feature.NARROW_FLOATS: ("sm_100f", "sm_110f", "sm_120f"),
+        Feature.STOCHASTIC_ROUNDING: ("sm_100a", "sm_103a"),
         Feature.NARROW_MATRICES: ("sm_100f", "sm_110f", "sm_120f"),
         Feature.REDUX_F32: ("sm_100f",),
         Feature.LAUNCH_CONTROL: ("sm_100",),

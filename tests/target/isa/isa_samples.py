@@ -36,6 +36,8 @@ PACKED = {
     "e2m3x2": "b16",
     "e3m2x2": "b16",
     "ue8m0x2": "b16",
+    "e2m1x4": "b16",
+    **dict.fromkeys(("e4m3x4", "e5m2x4", "e2m3x4", "e3m2x4"), "b32"),
 }
 
 HEAD = """.version {version}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import inf, prod
 from typing import Any
@@ -39,7 +39,7 @@ from tileas_xdsl.interpreters.ptx.memory.shared_memory import SharedMemory
 from tileas_xdsl.interpreters.ptx.memory.variable_addresses import SharedName, Variables
 from tileas_xdsl.interpreters.ptx.parallel_launch import execute
 from tileas_xdsl.interpreters.ptx.parsing.parser import parse
-from tileas_xdsl.interpreters.ptx.parsing.syntax import Kernel, PtxModule
+from tileas_xdsl.interpreters.ptx.parsing.syntax import Integer, Kernel, PtxModule
 from tileas_xdsl.interpreters.ptx.synchronization.hardware_barriers import ClusterBarrier
 from tileas_xdsl.layout.integers import align_up, ceil_div
 from tileas_xdsl.target.arch import Target
@@ -105,12 +105,15 @@ class Launch:
     findings: Findings = field(init=False)
     shadow: LaunchShadow = field(init=False)
     """The accesses to global memory."""
+    registers: int = field(init=False)
+    """Of a thread before any `setmaxnreg`."""
     printed: list[str] = field(default_factory=list[str])
 
     def __post_init__(self) -> None:
         self.findings = Findings(self.module, self.kernel.code, self.kernel.location)
         self.shadow = LaunchShadow(self.findings)
         self._overlaps = TileOverlaps()
+        self.registers = _registers_at_entry(self.kernel, prod(self.shape.block))
 
     def __getstate__(self) -> dict[str, Any]:
         """Return all but the closures of the program, which are made again."""
@@ -195,13 +198,12 @@ class Launch:
         threads = prod(self.shape.block)
         cta.threads = threads
         cta.warp_count = ceil_div(threads, WARP)
-        registers = _registers_at_entry(self.kernel, threads)
         for first in range(0, cta.warp_count, WARPGROUP):
             count = min(WARPGROUP, cta.warp_count - first)
             lanes = min(count * WARP, threads - first * WARP)
             warpgroup = Warpgroup(cta, first, count, (1 << lanes) - 1)
             for state in warpgroup.warp_states:
-                state.registers = registers
+                state.registers = self.registers
             if self.program.variables.local_size:
                 size = self.program.variables.local_size
                 warpgroup.local = np.zeros((warpgroup.lanes, size), np.uint8)
@@ -216,11 +218,23 @@ def _place(rank: int, extents: tuple[int, int, int]) -> tuple[int, int, int]:
 
 
 def _registers_at_entry(kernel: Kernel, threads: int) -> int:
-    """Return the registers of a thread before any setmaxnreg, from the limits of the kernel."""
-    if kernel.max_registers:
-        return kernel.max_registers
+    """Return the registers of a thread before any `setmaxnreg`.
+
+    They are what the limits of the kernel allow, but no more than the largest `setmaxnreg.inc` of
+    it asks for: so ptxas 13.5 compiles (240 of the 256 that 256 threads may have, 168 of 384).
+    """
     whole = align_up(threads, WARP)
-    return min(REGISTERS // max(kernel.min_blocks or 1, 1) // whole // 8 * 8, 256)
+    limit = REGISTERS // max(kernel.min_blocks or 1, 1) // whole // 8 * 8
+    return min(kernel.max_registers or limit, max(_acquired_registers(kernel), default=256), 256)
+
+
+def _acquired_registers(kernel: Kernel) -> Iterator[int]:
+    """Return the counts of all `setmaxnreg.inc` of a kernel."""
+    for instruction in kernel.code:
+        if instruction.parts[:2] == ("setmaxnreg", "inc"):
+            count = instruction.operands[0]
+            if isinstance(count, Integer):
+                yield count.value
 
 
 def run(

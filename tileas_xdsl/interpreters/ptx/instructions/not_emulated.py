@@ -11,8 +11,6 @@ _REASONS: Mapping[str, Sequence[str]] = {
         INSTRUCTIONS["Textures and surfaces"]
     ),
     "sparse products are not emulated": (*("tcgen05.mma.sp", "tcgen05.mma.ws.sp"),),
-    "shifts in tensor memory are not emulated": ("tcgen05.shift",),
-    "reductions while tensor memory is loaded are not emulated": ("tcgen05.ld.red",),
     "local memory that grows at run time is not emulated": INSTRUCTIONS["Stack"],
 }
 

@@ -133,17 +133,27 @@ def _table(name: str) -> Array:
     return np.where(negative > 0, -value, value).astype(np.float32)
 
 
-def encode(values: Array, name: str, rounding: str = "rn", *, saturate: bool = False) -> Array:
+def encode(
+    values: Array,
+    name: str,
+    rounding: str = "rn",
+    *,
+    saturate: bool = False,
+    random: Array | None = None,
+) -> Array:
     """Encode doubles in a format, as uint64.
 
-    `rounding` is rn (nearest even), rna (nearest, halves away), rz, rm or rp.  `saturate` makes the
-    largest finite number of what overflows.
+    `rounding` is rn (nearest even), rna (nearest, halves away), rz, rm, rp or rs: away from zero
+    where `random`, in units of the last place of the result and below 1, carries.  `saturate`
+    makes the largest finite number of what overflows.
     """
     if rounding == "rn" and not saturate and name in _NATIVE:
         return _encode_natively(np.asarray(values), name)
     values = np.asarray(values, np.float64)
     return (
-        values.view(np.uint64) if name == "f64" else _encode_bits(values, name, rounding, saturate)
+        values.view(np.uint64)
+        if name == "f64"
+        else _encode_bits(values, name, rounding, saturate, random)
     )
 
 
@@ -163,7 +173,9 @@ def _encode_natively(values: Array, name: str) -> Array:
     return np.where(is_nan, np.uint64(FORMATS[name].nan or 0), bits) if is_nan.any() else bits
 
 
-def _encode_bits(values: Array, name: str, rounding: str, saturate: bool) -> Array:
+def _encode_bits(
+    values: Array, name: str, rounding: str, saturate: bool, random: Array | None = None
+) -> Array:
     """Round to any format, in any direction."""
     f = FORMATS[name]
     negative = np.signbit(values)
@@ -171,7 +183,8 @@ def _encode_bits(values: Array, name: str, rounding: str, saturate: bool) -> Arr
     exponent = np.frexp(magnitude)[1] - 1
     last = np.maximum(exponent, 1 - f.bias) - f.mantissa
     last = np.where(magnitude == 0, f.smallest, last)
-    count = _rounded(np.ldexp(magnitude, -last), negative, rounding)
+    scaled = np.ldexp(magnitude, -last)
+    count = _rounded(scaled, negative, rounding) if random is None else np.floor(scaled + random)
     bits = count.astype(np.int64) + ((last - f.smallest).astype(np.int64) << f.mantissa)
     too_large = (bits > f.max_bits) | np.isinf(values)
     bits = np.where(too_large, _overflow(f, negative, rounding, saturate, values), bits)

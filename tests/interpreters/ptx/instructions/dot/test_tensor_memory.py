@@ -112,6 +112,56 @@ def test_loads_and_stores_of_each_shape(shape: str, repetitions: int) -> None:
                 assert found[32 * warp + place, column] == values[thread, register]
 
 
+def reduced(values: np.ndarray, operation: str, type_: str, words: str) -> np.ndarray:
+    """The least or greatest of each row of words, by Python."""
+
+    def one(row: list[int]) -> int:
+        if type_ != "f32":
+            chosen = [v - (1 << 32) * (type_ == "s32" and v >> 31) for v in row]
+            return (min if operation == "min" else max)(chosen) & 0xFFFFFFFF
+        chosen = [v & 0x7FFFFFFF if "abs" in words else v for v in row]
+        numbers = [v for v in chosen if v & 0x7FFFFFFF <= 0x7F800000]
+        if not numbers or ("NaN" in words and len(numbers) < len(chosen)):
+            return 0x7FFFFFFF
+        ordered = sorted(numbers, key=lambda v: -(v & 0x7FFFFFFF) - 1 if v >> 31 else v)
+        return ordered[0 if operation == "min" else -1]
+
+    return np.array([one(row) for row in values.tolist()], np.uint32)
+
+
+@pytest.mark.parametrize("shape", ["32x32b", "16x32bx2"])
+@pytest.mark.parametrize(
+    ("operation", "type_", "words"),
+    [("min", "u32", ""), ("max", "s32", ""), ("min", "f32", ""), ("max", "f32", ".abs"),
+     ("min", "f32", ".NaN"), ("max", "f32", ".abs.NaN")],
+)  # fmt: skip
+def test_loads_that_reduce(shape: str, operation: str, type_: str, words: str) -> None:
+    """Half of the lanes of `.16x32bx2` are the first 16 lanes' columns further right."""
+    values = RNG.integers(0, 1 << 32, (128, 8), dtype=np.uint32)
+    values[::3] = RNG.standard_normal((43, 8)).astype(np.float32).view(np.uint32)
+    values[:4] = [[0x7FC00000] * 8, [0x80000000, 0] * 4, [0x7F800000] * 8, [0xFFC00001, 5] * 4]
+    half = ", 4" * (shape == "16x32bx2")
+    body = ALLOCATE + load_words("a", "A", 8) + load_words("b", "B", 5)
+    body += f"""
+    tcgen05.st.sync.aligned.32x32b.x8.b32 [%l], {group("a", 8)};
+    tcgen05.wait::st.sync.aligned;
+    tcgen05.ld.red.sync.aligned.{shape}.x4.{operation}{words}.{type_} {group("b", 4)}, %b4,
+        [%l]{half};
+    tcgen05.wait::ld.sync.aligned; {store_words("b", 5)} {FREE}
+    """
+    options: dict[str, Any] = {"block": 128, "target": "sm_103a", "version": "8.8"}
+    report = execute(
+        START + body, pointers("AB"), [values, np.zeros((128, 5), np.uint32)], **options
+    )
+    found = report.arrays[1]
+    rows = values[:, :4]
+    if half:
+        quarters = values.reshape(4, 32, 8)
+        rows = np.concatenate([quarters[:, :16, :4], quarters[:, :16, 4:]], 1).reshape(128, 4)
+    np.testing.assert_array_equal(found[:, :4], rows)
+    np.testing.assert_array_equal(found[:, 4], reduced(rows, operation, type_, words))
+
+
 KIND = {"f16": "f16", "bf16": "f16", "tf32": "tf32", "e4m3": "f8f6f4", "e5m2": "f8f6f4",
         "s8": "i8", "u8": "i8"}  # fmt: skip
 NAMES = {"e4m3": "f8e4m3", "e5m2": "f8e5m2"}
@@ -287,3 +337,41 @@ def test_cta_groups_of_a_kernel_are_the_same() -> None:
     text = FREE.replace("cta_group::1", "cta_group::2")
     with pytest.raises(PtxError, match="cta_group::2 stands beside cta_group::1"):
         run_block(ALLOCATE + text, "", [])
+
+
+@pytest.mark.parametrize(
+    ("lane", "fence", "kinds"),
+    [
+        (
+            32,
+            "tcgen05.fence::before_thread_sync; bar.sync 0; tcgen05.fence::after_thread_sync;",
+            [],
+        ),
+        (32, "bar.sync 0;", ["missing-tcgen05-fence"]),
+        (16, "bar.sync 0;", ["tensor-memory"]),
+    ],
+)
+@pytest.mark.parametrize("order", ["eager", "lazy"])
+def test_rows_are_shifted_down(lane: int, fence: str, kinds: list[str], order: str) -> None:
+    """Rows of 32 bytes of the lanes of a warp; the first one stays, the last one is lost."""
+    values = RNG.integers(0, 1 << 32, (128, 16), dtype=np.uint32)
+    body = ALLOCATE + load_words("a", "A", 16) + load_words("b", "B", 16)
+    body += f"""
+    tcgen05.st.sync.aligned.32x32b.x16.b32 [%l], {group("a", 16)};
+    tcgen05.wait::st.sync.aligned; {fence}
+    setp.ne.u32 %q, %t, 0; @%q bra COMMIT; add.u32 %v0, %d, {(lane << 16) + 4};
+    tcgen05.shift.cta_group::1.down [%v0];
+    tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [bars];
+    {WAIT}
+    tcgen05.ld.sync.aligned.32x32b.x16.b32 {group("b", 16)}, [%l];
+    tcgen05.wait::ld.sync.aligned; {store_words("b", 16)} {FREE}
+    """
+    arguments = [values, np.zeros((128, 16), np.uint32)]
+    report = run_block(body, "AB", arguments, order=order, clean=not kinds)
+    found = {f.kind for f in report.findings}
+    assert found <= set(kinds)
+    assert bool(found) == bool(kinds)
+    if not kinds:
+        wanted = values.copy()
+        wanted[33:64, 4:12] = values[32:63, 4:12]
+        np.testing.assert_array_equal(report.arrays[1], wanted)

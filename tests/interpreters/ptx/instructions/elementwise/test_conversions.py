@@ -11,6 +11,7 @@ from interpreters.ptx.harness import apply
 
 from tests.interpreters.ptx.instructions.elementwise.test_floats import RNG, compare, words
 from tests.interpreters.ptx.instructions.elementwise.test_integers import signed, values
+from tileas_xdsl.interpreters.ptx import PtxError
 
 ROUNDINGS = {"rni": "rn", "rzi": "rz", "rmi": "rm", "rpi": "rp"}
 
@@ -194,3 +195,45 @@ def test_words_are_packed_with_saturation() -> None:
         (int(z) << 16 | clip(int(x), 0, 255, 8) << 8 | clip(int(y), 0, 255, 8)) & 0xFFFFFFFF
         for x, y, z in zip(a, b, c, strict=True)
     ]
+
+
+def stochastic(bits: int, random: int, cut: int, dtype: type) -> int:
+    """A single rounded by the carry of random bits and its `cut` last ones, in integers."""
+    up = ((bits & (1 << cut) - 1) + random >> cut) << cut
+    whole = np.uint32((bits >> cut << cut) + up).view(np.float32)
+    with np.errstate(over="ignore"):
+        return int(whole.astype(dtype).view(np.uint16))
+
+
+@pytest.mark.parametrize(
+    ("name", "cut", "dtype"), [("f16", 13, np.float16), ("bf16", 16, ml_dtypes.bfloat16)]
+)
+def test_random_bits_that_carry_round_away_from_zero(name: str, cut: int, dtype: type) -> None:
+    a, b = ((2 * RNG.standard_normal(128)).astype(np.float32) for _ in "ab")
+    a[:3], b[:3] = (65519, -65504.5, 1.0), (3.4e38, -1.0, 0.0)
+    random = RNG.integers(0, 1 << 32, 128, dtype=np.uint64).astype(np.uint32)
+    random[:2] = 0xFFFFFFFF, 0
+    given = [a.view(np.uint32), b.view(np.uint32), random]
+    text = f"cvt.rs.{name}x2.f32 {{x}}, {{a}}, {{b}}, {{c}};"
+    (found,) = apply(text, given, ["u4"], target="sm_100a", version="8.7")
+    low = (1 << cut) - 1
+    wanted = [
+        stochastic(int(x), int(r) >> 16 & low, cut, dtype) << 16
+        | stochastic(int(y), int(r) & low, cut, dtype)
+        for x, y, r in zip(*given, strict=True)
+    ]
+    assert found.tolist() == wanted
+    text = text.replace("rs.", "rs.relu.satfinite.")
+    (found,) = apply(text, given, ["u4"], target="sm_100a", version="8.7")
+    with np.errstate(over="ignore"):
+        halves = np.array(wanted, np.uint32).view(np.uint16).view(dtype).astype(np.float32)
+    largest = 65504 if name == "f16" else float(ml_dtypes.finfo(dtype).max)
+    clipped = np.clip(halves, 0, largest).astype(dtype).view(np.uint16).view(np.uint32)
+    assert found.tolist() == clipped.tolist()
+
+
+def test_random_bits_of_four_elements_are_refused() -> None:
+    a = words("f32", 32)
+    text = "cvt.rs.satfinite.e4m3x4.f32 {x}, {{a}, {b}, {a}, {b}}, {c};"
+    with pytest.raises(PtxError, match=r"cvt.rs to .e4m3x4 is not emulated: PTX ISA 9.7.9.21"):
+        apply(text, [a, a, a], ["u4"], target="sm_100a", version="8.7")

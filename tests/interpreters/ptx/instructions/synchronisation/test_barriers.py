@@ -216,6 +216,7 @@ def test_register_budgets() -> None:
     """
     good = run_block(body.replace("MANY", "256"), 256)
     assert good.finished
+    assert run_block(body.replace("MANY", "240"), 256).finished, "begins with 240, as ptxas has it"
     wrong = run_block(body.replace("u32 64", "u32 256").replace("MANY", "256"), 384, clean=False)
     assert set(kinds(wrong)) <= {"registers", "deadlock"}
     assert wrong.findings

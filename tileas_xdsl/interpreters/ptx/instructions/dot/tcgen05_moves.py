@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, cast
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,7 @@ from tileas_xdsl.interpreters.ptx.matrix.tmem_access import (
     split,
 )
 from tileas_xdsl.interpreters.ptx.memory.shared_memory import GRANULE, TENSOR_COLUMNS
+from tileas_xdsl.interpreters.ptx.numerics.extremes import float_extremes
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
 from tileas_xdsl.target.errors import TargetError
@@ -42,8 +43,11 @@ WORD = np.dtype(np.uint32)
 B32 = TYPES["b32"]
 
 
-def _cells_of(site: Site) -> tuple[Array, bool]:
-    """Return the cells of (thread, register), and whether two 16-bit columns are packed."""
+def _cells_of(site: Site, address: int, type_: str = "b32") -> tuple[Array, bool]:
+    """Return the cells of (thread, register), and whether two 16-bit columns are packed.
+
+    `address` is the operand that is one, behind which `.16x32bx2` has the offset of its half.
+    """
     site.ignore(("sync", "aligned"))
     shape = site.choose(MOVE_SHAPES)
     repetitions = next((m for m in site.modifiers if m[0] == "x" and m[1:].isdigit()), "")
@@ -51,13 +55,13 @@ def _cells_of(site: Site) -> tuple[Array, bool]:
         site.fail("the number of repetitions .xN is missing")
     site.modifiers.remove(repetitions)
     packed = site.flag("pack::16b") or site.flag("unpack::16b")
-    site.choose(("b32",))
+    site.choose((type_,))
     site.no_more()
     if packed and shape != "32x32b":
         site.fail(f"16-bit packing is not supported for .{shape}")
     half = None
     if shape == "16x32bx2":
-        half = site.immediate(2 if site.name == "tcgen05.ld" else 1)
+        half = site.immediate(address + 1)
     count = int(repetitions[1:])
     try:
         cells = register_cells(shape, count, half)
@@ -105,10 +109,38 @@ def _warp_address(f: ConvergenceGroup, warp: int, slot: int, what: str) -> int:
 
 def build_ld(site: Site) -> Step:
     """`tcgen05.ld`: load cells to registers, readable after `tcgen05.wait::ld`."""
-    cells, packed = _cells_of(site)
+    cells, packed = _cells_of(site, 1)
+    return _build_load(site, cells, packed)
+
+
+Reduction: TypeAlias = Callable[[Array], Array]
+"""Of the registers of each lane, (registers, lanes), to one."""
+
+
+def build_ld_red(site: Site) -> Step:
+    """`tcgen05.ld.red`: load cells to registers, and their least or greatest to another one."""
+    operation = site.choose(("min", "max"))
+    magnitude, nan = site.flag("abs"), site.flag("NaN")
+    name = site.choose(("f32", "u32", "s32"), "")
+    site.modifiers.append(name)
+    cells, packed = _cells_of(site, 2, name)
+
+    def reduced(columns: Array) -> Array:
+        if name == "f32":
+            return float_extremes(columns.T, operation, magnitude=magnitude, nan=nan)
+        typed = columns.view(np.int32) if name == "s32" else columns
+        return (typed.min(0) if operation == "min" else typed.max(0)).view(WORD)
+
+    return _build_load(site, cells, packed, reduced)
+
+
+def _build_load(site: Site, cells: Array, packed: bool, reduction: Reduction | None = None) -> Step:
+    """Build a load; with a reduction, the second operand is its result."""
     count = cells.shape[1] // (2 if packed else 1)
     dests = [site.destination(p, B32) for p in site.vector(0, (count,))]
-    slot, offset = site.address(1)
+    slot, offset = site.address(1 if reduction is None else 2)
+    if reduction is not None:
+        dests.append(site.destination(1, B32))
     site.program.watch_loads(dests)
 
     def step(f: ConvergenceGroup) -> int | None:
@@ -127,7 +159,8 @@ def build_ld(site: Site) -> Step:
                 checker.tensor_lanes(cta, agent, shadow_locations_of(locations), f.pc, write=False)
                 state = f.warpgroup.warp_states[warp]
                 state.tensor_loads.update(dict.fromkeys(dests, f.pc))
-        for dest, column in zip(dests, columns, strict=True):
+        found = [*columns] if reduction is None else [*columns, reduction(columns)]
+        for dest, column in zip(dests, found, strict=True):
             f.r[dest] = column
         return None
 
@@ -136,7 +169,7 @@ def build_ld(site: Site) -> Step:
 
 def build_st(site: Site) -> Step:
     """`tcgen05.st`: store registers to cells."""
-    cells, packed = _cells_of(site)
+    cells, packed = _cells_of(site, 0)
     count = cells.shape[1] // (2 if packed else 1)
     slot, offset = site.address(0)
     slots = [site.source(p, B32) for p in site.vector(len(site.operands) - 1, (count,))]
@@ -230,11 +263,7 @@ def _copy(
         for i, targets in enumerate(quarters)
         for q in targets
     ]
-    agent = f.warpgroup.agent(lane)
-    started: AsyncEvent | None = None
-    if cluster.checker is not None:
-        started = cluster.checker.clocks.start_tensor(agent, pc)
-        f.warpgroup.warp_states[lane // WARP].tensor_issued = [started]
+    agent, started = f.warpgroup.agent(lane), _started(f, lane)
     for target in ctas:
         target.shared.check_granules(granules)
         every = np.concatenate([c for _, c in cells])
@@ -245,6 +274,16 @@ def _copy(
                 target, shadow_locations_of(every), started, agent, pc, write=True
             )
     cluster.queue.add(lambda: _put(ctas, granules, cells), pc, lane=("tensor", agent))
+
+
+def _started(f: ConvergenceGroup, lane: int) -> AsyncEvent | None:
+    """Return the event of an operation that a lane issues, which the next commit tracks."""
+    checker = f.warpgroup.cta.cluster.checker
+    if checker is None:
+        return None
+    started = checker.clocks.start_tensor(f.warpgroup.agent(lane), f.pc)
+    f.warpgroup.warp_states[lane // WARP].tensor_issued = [started]
+    return started
 
 
 def _put(ctas: list[Cta], granules: Array, cells: list[tuple[Array, Array]]) -> None:
@@ -269,10 +308,61 @@ def _row_granules(source: Descriptor, rows: int, chunks: int) -> Array:
     return BYTE_SWIZZLES[source.mode](address + np.arange(chunks) * step) // GRANULE
 
 
+SHIFTED_COLUMNS = 8
+"""32 bytes of each row are shifted (PTX ISA 9.7.16.2.3, shape .31x256b)."""
+
+
+def build_shift(site: Site) -> Step:
+    """`tcgen05.shift`: move rows of 32 bytes of a warp's lanes to the next row, but for the last.
+
+    Of no chip that was measured: that the first row stays is how the text is read.
+    """
+    group = group_of(site)
+    site.ignore(("down",))
+    site.no_more()
+    site.count(1)
+    slot, offset = site.address(0)
+
+    def step(f: ConvergenceGroup) -> None:
+        for lane in lane_list(f.mask):
+            value = f.r[slot]
+            taddr = int(value[lane]) if value.__class__ is np.ndarray else int(value)
+            _shift(f, lane, taddr + offset, group)
+
+    return step
+
+
+def _shift(f: ConvergenceGroup, lane: int, taddr: int, group: int) -> None:
+    cta, cluster, pc = f.warpgroup.cta, f.warpgroup.cta.cluster, f.pc
+    ctas = cluster.ctas[cta.rank & ~(group - 1) :][:group]
+    base, column = split(taddr)
+    if base % WARP:
+        raise Fault("tensor-memory", f"tcgen05.shift: lane {base} is no multiple of {WARP}")
+    rows = base + np.arange(WARP)
+    cells = rows[:, None] * TENSOR_COLUMNS + column + np.arange(SHIFTED_COLUMNS)
+    agent, started = f.warpgroup.agent(lane), _started(f, lane)
+    for target in ctas:
+        check_cells(f, target, cells, "tcgen05.shift")
+        if cluster.checker is not None and started is not None:
+            for part, write in ((cells[:-1], False), (cells[1:], True)):
+                cluster.checker.tensor_operation(
+                    target, shadow_locations_of(part), started, agent, pc, write=write
+                )
+
+    def move() -> None:
+        for target in ctas:
+            flat = target.tensor.cells.reshape(-1)
+            flat[cells[1:]] = flat[cells[:-1]]
+
+    cluster.queue.add(move, pc, lane=("tensor", agent))
+
+
 TABLE = (
     Semantics("tcgen05.ld", build_ld, waits=True),
+    Semantics("tcgen05.ld.red", build_ld_red, waits=True),
     Semantics("tcgen05.st", build_st, waits=True),
     Semantics("tcgen05.wait::ld", build_wait, waits=True),
     Semantics("tcgen05.wait::st", build_wait, waits=True),
     Semantics("tcgen05.cp", build_cp),
+    Semantics("tcgen05.shift", build_shift),
 )

@@ -72,7 +72,8 @@ def _modifiers(site: Site) -> Conversion:
 def build_cvt(site: Site) -> Step:
     """`cvt` of a scalar, of two scalars to a packed type, or between packed types."""
     names = site.modifiers[-2:]
-    if len(names) == 2 and (names[0] in PACKED or names[1] in PACKED):
+    is_packed = len(names) == 2 and (names[0] in PACKED or names[1] in PACKED)
+    if is_packed or "rs" in site.modifiers:
         return _build_packed(site)
     source = site.type()
     result = site.type()
@@ -292,9 +293,8 @@ def _tf32_of_nan(a: Array, how: Conversion) -> Array:
 
 def _build_packed(site: Site) -> Step:
     source_name, result_name = site.modifiers.pop(), site.modifiers.pop()
-    scaled = site.flag("scaled")
-    if scaled or "rs" in site.modifiers:
-        site.fail("scaled and stochastic conversions are not supported")
+    if "rs" in site.modifiers:
+        return _build_stochastic(site, result_name)
     how = _modifiers(site)
     site.no_more()
     if source_name in PACKED:
@@ -332,6 +332,45 @@ def _pack(site: Site, result_name: str, how: Conversion) -> Step:
         f.r[dest] = as_value((upper << np.uint64(width) | lower).astype(out), out)
 
     return step
+
+
+RANDOM_BITS: Mapping[str, int] = {"f16x2": 13, "bf16x2": 16}
+"""By type, how many low bits of each half of `rbits` are added to what is cut off an operand."""
+
+
+def _build_stochastic(site: Site, result_name: str) -> Step:
+    """Build `cvt.rs` of two f32: rounded away from zero where the random bits carry.
+
+    The upper half of `rbits` is for the first operand, whose result is the upper half.  The bits
+    are added to the cut off ones from the top on: PTX ISA leaves open where results are subnormal.
+    """
+    site.ignore(("rs",))
+    relu, finite = site.flag("relu"), site.flag("satfinite")
+    site.no_more()
+    if result_name not in RANDOM_BITS:
+        site.fail(
+            f"cvt.rs to .{result_name} is not emulated: PTX ISA 9.7.9.21 shows which random bits "
+            "belong to which operand in a figure only, and no such chip was measured"
+        )
+    site.count(4)
+    name, width = PACKED[result_name]
+    count = RANDOM_BITS[result_name]
+    dest, word = site.destination(0, TYPES["b32"]), UNSIGNED[32]
+    single = TYPES["f32"]
+    slots = [site.source(1, single), site.source(2, single), site.source(3, TYPES["b32"])]
+
+    def part(bits: Array, random: Array) -> Array:
+        values = decode(bits, "f32")
+        if relu:
+            values = np.where(values <= 0, 0.0, values)
+        share = np.ldexp((random & word.type((1 << count) - 1)).astype(np.float64), -count)
+        return encode(values, name, "rs", saturate=finite, random=share).astype(word)
+
+    def function(high: Array, low: Array, random: Array) -> Array:
+        upper, lower = part(high, random >> word.type(16)), part(low, random)
+        return upper << word.type(width) | lower
+
+    return elementwise(dest, [(slot, word) for slot in slots], TYPES["b32"], function)
 
 
 def _pack_bf16(high: Array, low: Array) -> Array:

@@ -27,7 +27,7 @@ from tileas_xdsl.interpreters.ptx.execution.lane_mask import (
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
 from tileas_xdsl.interpreters.ptx.execution.waits import reconverge
 from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Semantics, Site, Step
-from tileas_xdsl.interpreters.ptx.numerics.float_formats import decode
+from tileas_xdsl.interpreters.ptx.numerics.extremes import float_extremes
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import SIGNED, TYPES, UNSIGNED
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Pair, Sink
 
@@ -262,7 +262,7 @@ def build_redux(site: Site) -> Step:
 
     def one(values: Array) -> int:
         if type_.name == "f32":
-            return _float_extreme(values, operation, magnitude, nan)
+            return int(float_extremes(values, operation, magnitude=magnitude, nan=nan))
         typed = values.view(SIGNED[32]) if type_.signed else values
         return int(REDUCTIONS[operation](typed)) & FULL_WARP
 
@@ -275,17 +275,6 @@ def build_redux(site: Site) -> Step:
         return None
 
     return step
-
-
-def _float_extreme(bits: Array, operation: str, magnitude: bool, nan: bool) -> int:
-    values = decode(bits, "f32")
-    values = np.abs(values) if magnitude else values
-    if np.isnan(values).all() or (nan and np.isnan(values).any()):
-        return 0x7FFF_FFFF
-    keyed = np.where(np.isnan(values), np.inf if operation == "min" else -np.inf, values)
-    order = np.lexsort((~np.signbit(keyed), keyed))
-    found = keyed[order[0 if operation == "min" else -1]]
-    return int(np.float32(found).view(np.uint32))
 
 
 def build_elect(site: Site) -> Step:

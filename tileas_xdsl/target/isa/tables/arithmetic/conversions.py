@@ -25,6 +25,7 @@ _BRAINS = since((7, 8), 90)
 _BYTES = since((7, 8), 90)
 _NARROW = since((8, 6), 100, Feature.NARROW_FLOATS)
 """Floats of 4 and 6 bits, and scales."""
+_STOCHASTIC = since((8, 7), 100, Feature.STOCHASTIC_ROUNDING)
 
 Forms = Iterator[InstructionForm]
 
@@ -111,6 +112,13 @@ def _packed() -> Forms:
         for halves in ("f16x2", "bf16x2"):
             yield _row(".rounding.satfinite{.relu}", (packed, halves),
                        needs=_NARROW.joined(since((9, 1))), rounding=("rn",))  # fmt: skip
+    for to in ("f16x2", "bf16x2"):
+        yield _row(".rounding{.relu}", (to, "f32"), f"{_PACKING}, r:b32", _STOCHASTIC, ("rs",))
+        yield _row(".rounding{.relu}.satfinite", (to, "f32"), f"{_PACKING}, r:b32", _STOCHASTIC,
+                   ("rs",))  # fmt: skip
+    for packed in ("e4m3x4", "e5m2x4", "e2m3x4", "e3m2x4", "e2m1x4"):
+        yield _row(".rounding.satfinite{.relu}", (packed, "f32"), "d:to, <a:f32*4>, r:b32",
+                   _STOCHASTIC, ("rs",))  # fmt: skip
     scales = ("rz", "rp")
     yield _row(".rounding{.satfinite}", ("ue8m0x2", "f32"), _PACKING, _NARROW, scales)
     yield _row(".rounding{.satfinite}", ("ue8m0x2", "bf16x2"), needs=_NARROW, rounding=scales)

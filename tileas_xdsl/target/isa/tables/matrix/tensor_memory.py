@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
+from tileas_xdsl.target.features import Feature
 from tileas_xdsl.target.isa.forms import InstructionForm, form
 from tileas_xdsl.target.isa.requirements import BLACKWELL, since
 from tileas_xdsl.target.isa.tables.matrix.tensor_cores import (
@@ -54,8 +55,23 @@ def _moves(shape: str, registers: int) -> Forms:
     choices = {"shape": (shape,), "repeat": repeats}
     yield form("tcgen05.ld.sync.aligned.shape.repeat{.pack::16b}.b32",
                f"<d:{vector}>, [r]{half}", BLACKWELL, **choices)  # fmt: skip
+    if shape in REDUCED_SHAPES:
+        yield from _reductions(shape, repeats[1:], half)
     yield form("tcgen05.st.sync.aligned.shape.repeat{.unpack::16b}.b32",
                f"[r]{half}, <d:{vector}>", BLACKWELL, **choices)  # fmt: skip
+
+
+REDUCED_SHAPES = ("32x32b", "16x32bx2")
+"""Shapes whose lanes hold one row each, which a load can reduce."""
+
+
+def _reductions(shape: str, repeats: tuple[str, ...], half: str) -> Forms:
+    """Loads that also give the least or greatest element of each lane."""
+    for words, types in (("", ("u32", "s32")), ("{.abs}{.NaN}", ("f32",))):
+        yield form(f"tcgen05.ld.red.sync.aligned.shape.repeat.op{words}.type",
+                   f"<d:type*repeat>, v:type, [r]{half}",
+                   since((8, 8), 103, Feature.TCGEN05_LOAD_REDUCE), shape=(shape,),
+                   repeat=repeats, op=("min", "max"), type=types)  # fmt: skip
 
 
 def _copies() -> Forms:
