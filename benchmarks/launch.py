@@ -24,7 +24,8 @@ import cuda.tile as ct
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 import tileas_xdsl as tileas
-from tileas_xdsl.runtime.cutile import dispatch, gpu_backend, settings
+from tileas_xdsl.runtime.cutile import dispatch, settings
+from tileas_xdsl.runtime.cutile.gpu import backend
 from tileas_xdsl.runtime.cutile.kernel_table import never
 from tileas_xdsl.runtime.cutile.native.build import requested
 from tileas_xdsl.runtime.cutile.native.relaunch import COUNTED
@@ -209,9 +210,9 @@ def main() -> None:
         stream, settle = torch.cuda.current_stream(), torch.cuda.synchronize
     else:
         stub = NoGpu()
-        gpu_backend.gpu_device = lambda number: stub
-        gpu_backend.capability_of = lambda number: (9, 0)
-        gpu_backend.device_of = lambda array: 0
+        backend.gpu_device = lambda number: stub
+        backend.capability_of = lambda number: (9, 0)
+        backend.device_of = lambda array: 0
     runs = ours(on_gpu, stream)
     if on_gpu:
         runs |= others(stream)

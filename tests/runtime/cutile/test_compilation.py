@@ -148,7 +148,7 @@ def test_two_programs_at_once_are_right_and_a_later_one_loads_no_compiler() -> N
 def test_launches_on_a_gpu_load_no_ir() -> None:
     """What a process imports whose kernels are in the cache: of xDSL its exceptions alone."""
     code = (
-        "import sys, tileas_xdsl.cutile, tileas_xdsl.runtime.cutile.gpu_backend\n"
+        "import sys, tileas_xdsl.cutile, tileas_xdsl.runtime.cutile.gpu.backend\n"
         "print(*sorted(m for m in sys.modules if m.startswith('xdsl')))"
     )
     command = [sys.executable, "-c", code]

@@ -14,8 +14,8 @@ from typing import Any, cast
 
 from tileas_xdsl.runtime.cutile import settings
 from tileas_xdsl.runtime.cutile.executable import Executable
+from tileas_xdsl.runtime.cutile.grids import checked_grid
 from tileas_xdsl.runtime.cutile.kernel_table import Backend, KernelTable, Plan
-from tileas_xdsl.runtime.cutile.launch_plan import checked_grid
 from tileas_xdsl.runtime.cutile.settings import Settings
 from tileas_xdsl.target.arch import get_target
 
@@ -158,9 +158,9 @@ def _known_table(kernel: Any) -> KernelTable | None:
 
 def _backend(chosen: Settings) -> Backend:
     if chosen.emulates:
-        from tileas_xdsl.runtime.cutile.emulation import EmulatorBackend
+        from tileas_xdsl.runtime.cutile.emulator.backend import EmulatorBackend
 
         return EmulatorBackend(chosen)
-    from tileas_xdsl.runtime.cutile.gpu_backend import GpuBackend
+    from tileas_xdsl.runtime.cutile.gpu.backend import GpuBackend
 
     return GpuBackend()

@@ -21,14 +21,15 @@ from support.cutile_programs import increment, product, total
 import tileas_xdsl as tileas
 from tests.runtime.cutile.launches import RecordingGpu, Tensor
 from tests.runtime.cutile.native.dlpack import FastTensor, NewerTensor
-from tileas_xdsl.runtime.cutile import gpu_backend, settings
+from tileas_xdsl.runtime.cutile import settings
 from tileas_xdsl.runtime.cutile.dispatch import table_of
 from tileas_xdsl.runtime.cutile.executable import Executable
+from tileas_xdsl.runtime.cutile.gpu import backend
+from tileas_xdsl.runtime.cutile.gpu.launch_plan import LaunchPlan
+from tileas_xdsl.runtime.cutile.gpu.parameter_block import Changing
 from tileas_xdsl.runtime.cutile.kernel_table import KernelTable, never
-from tileas_xdsl.runtime.cutile.launch_plan import LaunchPlan
 from tileas_xdsl.runtime.cutile.native import build, relaunch
 from tileas_xdsl.runtime.cutile.native.relaunch import COUNTED, Relauncher
-from tileas_xdsl.runtime.cutile.parameter_block import Changing
 from tileas_xdsl.runtime.cutile.settings import Settings
 from tileas_xdsl.target.kernel_abi import KernelAbi
 
@@ -55,8 +56,8 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> RecordingGpu:
     monkeypatch.setattr(
         found, "launch", called(lambda c, f, p, e: record(c or 0, f or 0, p or 0, e or 0))
     )
-    monkeypatch.setattr(gpu_backend, "gpu_device", lambda number: found)
-    monkeypatch.setattr(gpu_backend, "capability_of", lambda number: (9, 0))
+    monkeypatch.setattr(backend, "gpu_device", lambda number: found)
+    monkeypatch.setattr(backend, "capability_of", lambda number: (9, 0))
     monkeypatch.setattr(settings, "current", Settings("gpu"))
     return found
 

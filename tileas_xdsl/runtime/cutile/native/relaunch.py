@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from tileas_xdsl.runtime.cutile.gpu.launch_plan import LaunchPlan
+from tileas_xdsl.runtime.cutile.grids import MAX_BLOCKS
 from tileas_xdsl.runtime.cutile.kernel_table import KernelTable, never
-from tileas_xdsl.runtime.cutile.launch_plan import MAX_BLOCKS, LaunchPlan
 from tileas_xdsl.runtime.cutile.native.build import is_awaited, requested
 
 COUNTED = 64

@@ -12,10 +12,11 @@ import struct
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 from tileas_xdsl.runtime.cutile.executable import Executable
-from tileas_xdsl.runtime.cutile.parameter_block import Changing, FlatValue, ParameterBlock
+from tileas_xdsl.runtime.cutile.gpu.parameter_block import Changing, FlatValue, ParameterBlock
+from tileas_xdsl.runtime.cutile.grids import checked_grid
 from tileas_xdsl.runtime.gpu.driver import TensorMapMemory
 from tileas_xdsl.runtime.gpu.launch_api import (
     CONFIG,
@@ -26,9 +27,6 @@ from tileas_xdsl.runtime.gpu.launch_api import (
 from tileas_xdsl.target.kernel_abi import TensorMapRecipe
 from tileas_xdsl.target.tma.tensor_map import TensorMap
 from tileas_xdsl.target.tma.tensor_map_bytes import SIZE
-
-MAX_BLOCKS = (1 << 24) - 1
-"""Blocks along an axis of a grid, as cuTile has it."""
 
 PROMOTION = "256B"
 """L2 promotion of tensor maps: the granularity of L2 fetches."""
@@ -217,22 +215,3 @@ class LaunchPlan:
 
 def _overflow(error: struct.error) -> OverflowError:
     return OverflowError(f"Python int too large to convert to C int: {error}")
-
-
-def checked_grid(grid: Any) -> tuple[int, int, int]:
-    """Return three extents; raises as cuTile for what is no grid."""
-    if not isinstance(grid, tuple):
-        raise TypeError("Grid must be a tuple")
-    given = cast("tuple[Any, ...]", grid)
-    if len(given) > 3:
-        raise ValueError(f"Grid dimensions must be at most 3, got length {len(given)}")
-    extents: tuple[Any, ...] = (*given, 1, 1, 1)
-    for axis, extent in enumerate(extents):
-        if extent > MAX_BLOCKS:
-            raise ValueError(
-                f"Grid[{axis}] exceeds 24-bit limit: max={MAX_BLOCKS}, got={extent}. "
-                "Use multiple kernel launches for larger workloads."
-            )
-        if extent < 0:
-            raise OverflowError("can't convert negative value to unsigned int")
-    return extents[0], extents[1], extents[2]

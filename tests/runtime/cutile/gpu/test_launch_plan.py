@@ -17,7 +17,8 @@ from support.cutile_programs import add, increment, product, total
 
 import tileas_xdsl as tileas
 from tests.runtime.cutile.launches import RecordingGpu, Tensor
-from tileas_xdsl.runtime.cutile import gpu_backend, settings
+from tileas_xdsl.runtime.cutile import settings
+from tileas_xdsl.runtime.cutile.gpu import backend
 from tileas_xdsl.runtime.cutile.settings import Settings
 from tileas_xdsl.target.tma.tensor_map_bytes import decode
 
@@ -26,8 +27,8 @@ from tileas_xdsl.target.tma.tensor_map_bytes import decode
 def gpu(monkeypatch: pytest.MonkeyPatch) -> RecordingGpu:
     """The GPU that kernels are launched on."""
     found = RecordingGpu()
-    monkeypatch.setattr(gpu_backend, "gpu_device", lambda number: found)
-    monkeypatch.setattr(gpu_backend, "capability_of", lambda number: (9, 0))
+    monkeypatch.setattr(backend, "gpu_device", lambda number: found)
+    monkeypatch.setattr(backend, "capability_of", lambda number: (9, 0))
     monkeypatch.setattr(settings, "current", Settings("gpu"))
     return found
 

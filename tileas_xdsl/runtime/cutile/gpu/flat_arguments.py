@@ -19,7 +19,7 @@ from tileas_xdsl.frontend.signature import (
     ListParameter,
     Parameter,
 )
-from tileas_xdsl.runtime.cutile.parameter_block import Changing, FlatValue
+from tileas_xdsl.runtime.cutile.gpu.parameter_block import Changing, FlatValue
 
 
 def flat_values(parameters: Sequence[Parameter], args: Sequence[Any]) -> Sequence[FlatValue]:

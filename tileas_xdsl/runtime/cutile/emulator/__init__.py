@@ -1,0 +1,1 @@
+"""Launches on the emulator of PTX, which checks them."""

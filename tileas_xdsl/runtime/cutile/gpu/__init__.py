@@ -1,0 +1,1 @@
+"""Launches on a GPU: plans, their parameters in one block of memory."""
