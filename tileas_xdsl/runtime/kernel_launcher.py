@@ -32,6 +32,7 @@ from tileas_xdsl.runtime.cutile_arguments import in_memory
 from tileas_xdsl.runtime.gpu.device import Device, Memory
 from tileas_xdsl.runtime.gpu.device_arrays import DeviceArray, device_array, row_major_strides
 from tileas_xdsl.runtime.gpu.driver import DriverError, TensorMapMemory
+from tileas_xdsl.runtime.gpu.streams import stream_reader
 from tileas_xdsl.runtime.host_code import HostCode, scalar_word
 from tileas_xdsl.runtime.launch_items import LaunchItems
 from tileas_xdsl.runtime.strided_views import Array
@@ -40,14 +41,12 @@ from tileas_xdsl.runtime.view_arguments import check_views
 from tileas_xdsl.target.arch import TARGETS, get_target, target_of_capability
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.kernel_abi import ARENA, TENSOR_MAP, BoundTensorMap, KernelAbi
+from tileas_xdsl.target.tma.tensor_map import L2_FETCHES
 from tileas_xdsl.target.tma.tensor_map_bytes import SIZE
 from tileas_xdsl.target.tma.tensor_map_rules import check_tensor_map
 
 POINTER_ALIGNMENT = 16
 """Alignment of array addresses in bytes, unless a signature gives another."""
-
-PROMOTION = "256B"
-"""L2 promotion of tensor maps: the granularity of L2 fetches."""
 
 MAX_PREPARED = 64
 """Maximal number of cached launches with equal arguments."""
@@ -345,7 +344,7 @@ class Launcher:
             found = replace(
                 value.tensor_map,
                 address=pointer + value.tensor_map.address,
-                l2_promotion=PROMOTION,
+                l2_promotion=L2_FETCHES,
             )
             try:
                 check_tensor_map(found)
@@ -453,13 +452,8 @@ def stream_handle(stream: Any, args: Sequence[Any] = ()) -> int:
     """
     if stream is None:
         return _torch_stream(args)
-    for name in ("cuda_stream", "ptr", "handle"):
-        if hasattr(stream, name):
-            return int(getattr(stream, name))
-    if hasattr(stream, "__cuda_stream__"):
-        return int(stream.__cuda_stream__()[1])
-    if isinstance(stream, int):
-        return stream
+    if (read := stream_reader(stream)) is not None:
+        return read(stream)
     raise ArgumentError(f"a stream is one of torch, cupy, cuda-core or a number, not {stream!r}")
 
 

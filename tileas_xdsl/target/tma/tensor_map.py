@@ -93,6 +93,8 @@ SWIZZLES: Mapping[str, SwizzleMode] = {
 
 INTERLEAVES: Mapping[str, int] = {"none": 0, "16B": 1, "32B": 2}
 L2_PROMOTIONS: Mapping[str, int] = {"none": 0, "64B": 1, "128B": 2, "256B": 3}
+L2_FETCHES = "256B"
+"""The promotion of the maps of kernels: the granularity of fetches to L2."""
 
 
 @dataclass(frozen=True, slots=True)

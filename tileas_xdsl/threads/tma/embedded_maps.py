@@ -43,7 +43,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
 from tileas_xdsl.dialects.nv_tileaa.memory.globals import GlobalOp
 from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import attribute_of, launch_recipe
 from tileas_xdsl.target.kernel_abi import ARENA, Extents, Passed, TensorMapRecipe
-from tileas_xdsl.target.tma.tensor_map import TensorMap
+from tileas_xdsl.target.tma.tensor_map import L2_FETCHES, TensorMap
 from tileas_xdsl.target.tma.tensor_map_bytes import SIZE, encode
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
@@ -59,9 +59,6 @@ from tileas_xdsl.threads.codegen.structured_control_flow import predicated
 from tileas_xdsl.threads.codegen.thread_ids import lane_id, warp_id
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import as_int32
 from tileas_xdsl.threads.gmem.resident_memory import acquire_slot, release_slot
-
-L2_PROMOTION = "256B"
-"""The granularity of fetches to L2, as launches encode it."""
 
 BYTE = 8
 """Bits."""
@@ -161,7 +158,7 @@ def _template(e: ThreadBuilder, recipe: TensorMapRecipe) -> TensorMap:
     sizes = tuple(n if isinstance(n, int) else 1 for n in said.sizes)
     strides = tuple(n if isinstance(n, int) else unit for n in said.strides)
     found = replace(recipe, extents=Extents(sizes, strides)).described([0] * (recipe.argument + 1))
-    return replace(found, l2_promotion=L2_PROMOTION)
+    return replace(found, l2_promotion=L2_FETCHES)
 
 
 def _update(

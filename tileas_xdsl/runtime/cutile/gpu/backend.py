@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from operator import attrgetter
 from typing import Any
 
 from tileas_xdsl.frontend.array_arguments import ArrayFacts, array_facts
@@ -15,10 +14,8 @@ from tileas_xdsl.runtime.cutile.gpu.launch_plan import LaunchPlan
 from tileas_xdsl.runtime.cutile.kernel_table import KernelTable
 from tileas_xdsl.runtime.cutile.native.relaunch import Relauncher
 from tileas_xdsl.runtime.gpu.launch_device import capability_of, gpu_device
+from tileas_xdsl.runtime.gpu.streams import stream_reader
 from tileas_xdsl.runtime.host_arrays import HOST_DEVICES
-
-_STREAM_ATTRIBUTES = ("cuda_stream", "ptr")
-"""Of streams of torch and of cupy: the handle."""
 
 
 class GpuBackend:
@@ -38,15 +35,8 @@ class GpuBackend:
 
     def stream_reader(self, stream: Any) -> Callable[[Any], int]:
         """Return how the handle of a stream is read."""
-        if isinstance(stream, int):
-            return int
-        for name in _STREAM_ATTRIBUTES:
-            if isinstance(getattr(stream, name, None), int):
-                return attrgetter(name)
-        if hasattr(stream, "handle"):
-            return _handle_of_numba
-        if hasattr(stream, "__cuda_stream__"):
-            return _handle_by_protocol
+        if (found := stream_reader(stream)) is not None:
+            return found
         if stream is None:
             raise TypeError("Stream is required, got None")
         raise TypeError(f"Unsupported stream type '{type(stream).__name__}'.")
@@ -96,12 +86,3 @@ def device_of(array: Any) -> int | None:
     if not hasattr(array, "__cuda_array_interface__"):
         raise ValueError("Input array is not on a CUDA device")
     return getattr(getattr(array, "device", None), "id", None)
-
-
-def _handle_of_numba(stream: Any) -> int:
-    handle = stream.handle
-    return int(getattr(handle, "value", handle) or 0)
-
-
-def _handle_by_protocol(stream: Any) -> int:
-    return int(stream.__cuda_stream__()[1])

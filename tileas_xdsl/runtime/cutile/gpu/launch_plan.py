@@ -25,11 +25,8 @@ from tileas_xdsl.runtime.gpu.launch_api import (
     programmatic_attribute,
 )
 from tileas_xdsl.target.kernel_abi import TensorMapRecipe
-from tileas_xdsl.target.tma.tensor_map import TensorMap
+from tileas_xdsl.target.tma.tensor_map import L2_FETCHES, TensorMap
 from tileas_xdsl.target.tma.tensor_map_bytes import SIZE
-
-PROMOTION = "256B"
-"""L2 promotion of tensor maps: the granularity of L2 fetches."""
 
 
 class Start(Protocol):
@@ -186,7 +183,7 @@ class LaunchPlan:
         found = recipe.described(self._flat)
         if recipe.is_of_nothing(self._flat):
             address = self._device.unused
-        return replace(found, address=address + found.address, l2_promotion=PROMOTION)
+        return replace(found, address=address + found.address, l2_promotion=L2_FETCHES)
 
     def _configure(self, grid: tuple[int, ...], stream: int) -> None:
         """Write the launch configuration."""
