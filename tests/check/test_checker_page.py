@@ -8,9 +8,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from check import test_cute_dsl as cute_dsl
 from check.racy_kernel import RIGHT, WRONG
+from interpreters.ptx.checking.global_memory.test_races import FAULTS as RACES
+from interpreters.ptx.checking.reports.test_findings import FAULTS as GEMM_FAULTS
+from interpreters.ptx.checking.test_foreign_mutants import REDUNDANT, text_of
 from interpreters.ptx.checking.test_planted_faults import KERNELS
 
+from benchmarks.synchronization_mutants import mutants
+from kernels.ptx_faults import PTX_FAULTS
 from tileas_xdsl import check
 from tileas_xdsl.interpreters.ptx import PtxError
 from tileas_xdsl.interpreters.ptx.checking.reports.findings import KINDS
@@ -37,9 +43,25 @@ def test_kinds_that_the_page_names_are_reported_and_tested() -> None:
     assert not [kind for kind in sorted(named) if not re.search(rf"\b{kind}\b", text)]
 
 
-def test_the_number_of_planted_faults() -> None:
-    faults = sum(len([*kernel.faults]) for kernel in KERNELS)
-    assert f"{faults} planted faults in {len(KERNELS)} small kernels" in PAGE
+def test_the_numbers_of_planted_faults() -> None:
+    small = sum(len([*kernel.faults]) for kernel in KERNELS)
+    foreign = ("softmax", "tilelang")
+    made = [what for name in foreign for what, _ in mutants(text_of(name))]
+    redundant = [w for name in foreign for w in made if w.startswith(REDUNDANT.get(name, ()))]
+    others = len(made) - len(redundant)
+    others += sum(len([*mutants(cute_dsl.text_of(name))]) for name in cute_dsl.KERNELS)
+    total = small + len(GEMM_FAULTS) + len(RACES) + len(PTX_FAULTS) + others
+    assert f"{total} planted faults" in PAGE
+    assert total >= 150
+    assert others >= 40
+    for count, where in (
+        (small, f"in {len(KERNELS)} small kernels"),
+        (len(GEMM_FAULTS), "in whole GEMMs"),
+        (len(RACES), "in ways to pass data through global memory"),
+        (len(PTX_FAULTS), "in kernels compiled here"),
+        (others, "in PTX of Triton, TileLang and the CuTe DSL"),
+    ):
+        assert re.search(rf"\b{count} {where}", PAGE), (count, where)
 
 
 def test_the_defaults() -> None:

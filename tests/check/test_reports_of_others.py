@@ -11,30 +11,51 @@ from typer.testing import CliRunner
 
 from tileas_xdsl.tools.tileas import app
 
-REPORT = Path(__file__).parents[2] / "benchmarks" / "reports" / "triton_tmem_wait"
+REPORTS = Path(__file__).parents[2] / "benchmarks" / "reports"
 
 
 def found(folder: Path) -> list[tuple[str, int]]:
     """Kinds and lines of what the checker finds in the kernel of a folder."""
-    files = [str(folder / f"matmul_tma.{end}") for end in ("ptx", "json")]
-    words = ["check", files[0], "--launch", files[1], "--schedules", "1", "--json"]
-    result = CliRunner().invoke(app, words)
-    assert result.exit_code == 1
-    return [(f["kind"], f["location"]["line"]) for f in json.loads(result.stdout)["findings"]]
+    (text,) = folder.glob("*.ptx")
+    words = ["check", str(text), "--launch", str(text.with_suffix(".json"))]
+    result = CliRunner().invoke(app, [*words, "--schedules", "1", "--json"])
+    findings = json.loads(result.stdout)["findings"]
+    assert result.exit_code == bool(findings)
+    return [(f["kind"], f["location"]["line"]) for f in findings]
+
+
+def lines_of(page: Path) -> set[int]:
+    """The numbers of lines in the tables of a page."""
+    rows = re.findall(r"^\| ([\d, ]+) \|", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {int(number) for row in rows for number in row.split(",")}
+
+
+def changed(report: str, folder: Path, line: int, new: str, *, removed: int | None = None) -> Path:
+    """A copy of a report with a line behind another one, and one left out."""
+    copy = shutil.copytree(REPORTS / report, folder / "repaired")
+    (path,) = copy.glob("*.ptx")
+    lines = path.read_text(encoding="utf-8").split("\n")
+    if removed is not None:
+        assert lines.pop(removed - 1).strip() == new
+    lines.insert(line, new)
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return copy
 
 
 def test_triton_uses_registers_before_the_wait_for_them(tmp_path: Path) -> None:
-    told = found(REPORT)
-    page = (REPORT / "README.md").read_text(encoding="utf-8")
+    report = "triton_tmem_wait"
+    told = found(REPORTS / report)
     assert ("tcgen05-wait", 514) in told
-    assert {line for kind, line in told if kind != "tcgen05-wait"} == {
-        int(line) for line in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)
-    }
-    repaired = shutil.copytree(REPORT, tmp_path / "repaired")
-    lines = (repaired / "matmul_tma.ptx").read_text(encoding="utf-8").split("\n")
-    wait = lines.pop(535)
-    assert "tcgen05.wait::ld" in wait
-    lines.insert(498, wait)
-    (repaired / "matmul_tma.ptx").write_text("\n".join(lines), encoding="utf-8")
-    left = {kind for kind, _ in found(repaired)}
+    others = {line for kind, line in told if kind != "tcgen05-wait"}
+    assert others == lines_of(REPORTS / report / "README.md")
+    wait = "tcgen05.wait::ld.sync.aligned;"
+    left = {kind for kind, _ in found(changed(report, tmp_path, 498, wait, removed=536))}
     assert left == {kind for kind, _ in told} - {"tcgen05-wait"}
+
+
+def test_tilelang_has_no_fence_in_its_last_iteration(tmp_path: Path) -> None:
+    report = "tilelang_last_fence"
+    told = found(REPORTS / report)
+    assert told == [("missing-proxy-fence", 259), ("missing-proxy-fence", 269)]
+    assert {line for _, line in told} < lines_of(REPORTS / report / "README.md")
+    assert not found(changed(report, tmp_path, 245, "fence.proxy.async.shared::cta;"))

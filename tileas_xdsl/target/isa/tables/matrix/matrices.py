@@ -62,12 +62,15 @@ def _mma() -> Forms:
 def _scaled_mma() -> Forms:
     """Products with block scales: each scale operand has the byte and the thread that it is in."""
     for kind, facts in SCALED_MMA.items():
-        for vector, scale in facts.vectors.items():
+        later = _SCALED.joined(since((9, 1)))
+        rows = [(*pair, _SCALED) for pair in facts.vectors.items()]
+        rows += [(*pair, later) for pair in facts.later.items()]
+        for vector, scale, needs in rows:
             vectors = f".scale_vec::{vector}" * bool(vector)
             yield form(
                 f"mma.sync.aligned.shape.row.col.kind.block_scale{vectors}.f32.a_type.b_type.f32.scale",
                 "<d:f32*4>, <a:b32*4>, <b:b32*2>, <c:f32*4>, s:b32, <i:b16*2>, t:b32, <j:b16*2>",
-                _SCALED, shape=(facts.shape,), kind=(f"kind::{kind}",), a_type=facts.elements,
+                needs, shape=(facts.shape,), kind=(f"kind::{kind}",), a_type=facts.elements,
                 b_type=facts.elements, scale=(scale,),
             )  # fmt: skip
 

@@ -6,7 +6,7 @@ Source: PTX ISA 9.7.14 (mma), 9.7.15 (wgmma), 9.7.16 (tcgen05), checked against 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from tileas_xdsl.target.features import Feature
@@ -110,6 +110,8 @@ class ScaledMma:
     """By `.scale_vec`, the type of the scales; "" where it may be left out."""
     block: Mapping[str, int]
     """By `.scale_vec`, how many elements of K share a scale."""
+    later: Mapping[str, str] = field(default_factory=dict[str, str])
+    """By `.scale_vec`, another type of scales, which came with PTX 9.1."""
 
 
 _NARROW = ("e4m3", "e5m2", "e3m2", "e2m3", "e2m1")
@@ -119,7 +121,11 @@ SCALED_MMA: Mapping[str, ScaledMma] = MappingProxyType(
         "mxf8f6f4": ScaledMma("m16n8k32", _NARROW, {"": "ue8m0", "1X": "ue8m0"}, {"1X": 32}),
         "mxf4": ScaledMma("m16n8k64", ("e2m1",), {"": "ue8m0", "2X": "ue8m0"}, {"2X": 32}),
         "mxf4nvf4": ScaledMma(
-            "m16n8k64", ("e2m1",), {"2X": "ue8m0", "4X": "ue4m3"}, {"2X": 32, "4X": 16}
+            "m16n8k64",
+            ("e2m1",),
+            {"2X": "ue8m0", "4X": "ue4m3"},
+            {"2X": 32, "4X": 16},
+            {"4X": "ue8m0"},
         ),
     }
 )
