@@ -28,7 +28,7 @@ from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.interpreters.tile.launch import simulate
 from tileas_xdsl.interpreters.tile.tracing.timeline import draw_timeline
 from tileas_xdsl.layout.output.draw import draw_layout
-from tileas_xdsl.runtime.cutile_arguments import held
+from tileas_xdsl.runtime.arguments.cutile_arguments import held
 from tileas_xdsl.tools.failures import ends_with_its_reader
 
 KERNELS = ("matmul", "attention")

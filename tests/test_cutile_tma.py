@@ -19,7 +19,7 @@ from tests.support.ir import parse
 from tileas_xdsl.compiler import passes_to_ptx
 from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.interpreters.tile.launch import simulate
-from tileas_xdsl.runtime.cutile_arguments import flattened, in_memory, restored
+from tileas_xdsl.runtime.arguments.cutile_arguments import flattened, in_memory, restored
 
 pytest.importorskip("cuda.tile")
 

@@ -246,7 +246,7 @@ class CompiledKernel:
         leaves undefined, `DiagnosticError` if the kernel is not made of Tile IR.
         """
         from tileas_xdsl.interpreters.cuda_tile.launch import evaluate
-        from tileas_xdsl.runtime.cutile_arguments import with_tables
+        from tileas_xdsl.runtime.arguments.cutile_arguments import with_tables
 
         if self.tile_ir is None:
             raise op_error(self.operation, "the kernel is not made of Tile IR", prefix=False)
@@ -294,8 +294,8 @@ class CompiledKernel:
         arguments that are not of the types of the kernel.
         """
         from tileas_xdsl.interpreters.tile.arguments import bind
+        from tileas_xdsl.runtime.arguments.view_arguments import check_views
         from tileas_xdsl.runtime.emulation import emulate
-        from tileas_xdsl.runtime.view_arguments import check_views
 
         expect_options("emulate", emulate, options, hidden=())
         if (other := self._taking(args)) is not self:
@@ -332,7 +332,7 @@ class CompiledKernel:
 
     def _flat_names(self, args: Sequence[Any]) -> Sequence[str]:
         """What the arguments of the function are called in the source."""
-        from tileas_xdsl.runtime.cutile_arguments import flat_names
+        from tileas_xdsl.runtime.arguments.cutile_arguments import flat_names
 
         if self.parameters is not None:
             return flat_names(self.parameters, args)
@@ -341,12 +341,12 @@ class CompiledKernel:
 
     def _held(self, args: Sequence[Any]) -> Sequence[Any]:
         """The same, arrays of cuTile as the memory that they lie in."""
-        from tileas_xdsl.runtime.cutile_arguments import held
+        from tileas_xdsl.runtime.arguments.cutile_arguments import held
 
         return args if self.parameters is None else held(self.parameters, args)
 
     def _restored(self, args: Sequence[Any], arrays: Sequence[Any]) -> Sequence[Any]:
-        from tileas_xdsl.runtime.cutile_arguments import restored
+        from tileas_xdsl.runtime.arguments.cutile_arguments import restored
 
         return arrays if self.parameters is None else restored(self.parameters, args, arrays)
 

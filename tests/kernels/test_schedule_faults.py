@@ -14,7 +14,7 @@ import pytest
 
 from kernels.cutile.attention import Attention
 from tileas_xdsl.compiler import CompiledKernel
-from tileas_xdsl.runtime.cutile_arguments import held
+from tileas_xdsl.runtime.arguments.cutile_arguments import held
 from tileas_xdsl.runtime.emulation import emulate
 
 pytest.importorskip("cuda.tile")

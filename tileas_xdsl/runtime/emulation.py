@@ -27,7 +27,7 @@ from tileas_xdsl.interpreters.ptx.launch import Progress, Shape
 from tileas_xdsl.interpreters.ptx.memory.access_counts import AccessCount, AccessCounter
 from tileas_xdsl.interpreters.tile.launch import Grid, grid_of
 from tileas_xdsl.interpreters.tile.memory.argument_arrays import AddressTable
-from tileas_xdsl.runtime.subbyte_packing import packed, unpacked
+from tileas_xdsl.runtime.arguments.subbyte_packing import packed, unpacked
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.kernel_abi import ARENA, TENSOR_MAP, UNUSED_BYTES, BoundTensorMap, KernelAbi
 from tileas_xdsl.target.tma.tensor_map_bytes import SIZE

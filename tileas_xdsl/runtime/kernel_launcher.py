@@ -28,16 +28,16 @@ from tileas_xdsl.interpreters.ptx.arguments import scalar_bytes
 from tileas_xdsl.interpreters.tile.arguments import check
 from tileas_xdsl.interpreters.tile.launch import grid_of
 from tileas_xdsl.interpreters.tile.memory.argument_arrays import AddressTable
-from tileas_xdsl.runtime.cutile_arguments import in_memory
+from tileas_xdsl.runtime.arguments.cutile_arguments import in_memory
+from tileas_xdsl.runtime.arguments.launch_items import LaunchItems
+from tileas_xdsl.runtime.arguments.strided_views import Array
+from tileas_xdsl.runtime.arguments.subbyte_packing import packed, unpacked
+from tileas_xdsl.runtime.arguments.view_arguments import check_views
 from tileas_xdsl.runtime.gpu.device import Device, Memory
 from tileas_xdsl.runtime.gpu.device_arrays import DeviceArray, device_array, row_major_strides
 from tileas_xdsl.runtime.gpu.driver import DriverError, TensorMapMemory
 from tileas_xdsl.runtime.gpu.streams import stream_reader
 from tileas_xdsl.runtime.host_code import HostCode, scalar_word
-from tileas_xdsl.runtime.launch_items import LaunchItems
-from tileas_xdsl.runtime.strided_views import Array
-from tileas_xdsl.runtime.subbyte_packing import packed, unpacked
-from tileas_xdsl.runtime.view_arguments import check_views
 from tileas_xdsl.target.arch import TARGETS, get_target, target_of_capability
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.kernel_abi import ARENA, TENSOR_MAP, BoundTensorMap, KernelAbi

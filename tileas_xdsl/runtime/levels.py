@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.report import Diagnostic
 from tileas_xdsl.interpreters.ptx import LaunchError, PtxError
-from tileas_xdsl.tools.running.comparison import Difference, first_difference
+from tileas_xdsl.runtime.array_comparison import Difference, first_difference
 
 TILE_IR, TILES, PTX = "tileir", "tile", "ptx"
 """The levels, as `tileas simulate --level` names them."""

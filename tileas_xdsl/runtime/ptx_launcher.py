@@ -11,9 +11,9 @@ from tileas_xdsl.interpreters.ptx.arguments import Arguments, bind
 from tileas_xdsl.interpreters.ptx.launch import Shape, Three, launch_sizes, pick_kernel
 from tileas_xdsl.interpreters.ptx.memory.global_memory import Buffer
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Kernel
+from tileas_xdsl.runtime.arguments.strided_views import Array
 from tileas_xdsl.runtime.gpu.device import Device, Memory
 from tileas_xdsl.runtime.gpu.driver import AlignedMemory
-from tileas_xdsl.runtime.strided_views import Array
 from tileas_xdsl.target.tma.tensor_map import TensorMap
 
 

@@ -20,8 +20,8 @@ from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.executors import executor_named
 from tileas_xdsl.frontend.cutile.kernels import parameters_of
 from tileas_xdsl.frontend.cutile.tile_ir import export_bytecode
+from tileas_xdsl.runtime.arguments.cutile_arguments import flattened
 from tileas_xdsl.runtime.cutile import settings
-from tileas_xdsl.runtime.cutile_arguments import flattened
 from tileas_xdsl.tuning.candidates import Task, predict
 from tileas_xdsl.tuning.prediction.launch_time import Predicted
 from tileas_xdsl.tuning.prediction.scalar_values import numbers_of

@@ -19,7 +19,7 @@ from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.executors import executor_named
 from tileas_xdsl.frontend.cutile.kernels import parameters_of
 from tileas_xdsl.frontend.cutile.tile_ir import export_bytecode
-from tileas_xdsl.runtime.cutile_arguments import flattened
+from tileas_xdsl.runtime.arguments.cutile_arguments import flattened
 from tileas_xdsl.runtime.gpu.driver import DriverError
 from tileas_xdsl.target.arch import DEFAULT_TARGET
 from tileas_xdsl.tuning.candidates import Built, Task, build, predict

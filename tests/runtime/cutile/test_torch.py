@@ -12,6 +12,7 @@ from support.cutile_programs import add, increment
 
 import tileas_xdsl as tileas
 import tileas_xdsl.cutile
+from tileas_xdsl.runtime.cutile.native import relaunch
 
 
 @pytest.mark.parametrize("name", ["float32", "bfloat16", "float16"])
@@ -52,3 +53,10 @@ def test_an_operator_needs_a_parameter_for_each_output() -> None:
         )
         def nothing(a: torch.Tensor) -> None:
             del a
+
+
+def test_c_reads_tensors_and_parameters_but_not_tensors_without_memory() -> None:
+    from torch._subclasses.fake_tensor import FakeTensor
+
+    assert relaunch._exchange(torch.Tensor) is relaunch._exchange(torch.nn.Parameter) is not None
+    assert relaunch._exchange(FakeTensor) is None

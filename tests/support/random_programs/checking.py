@@ -20,7 +20,7 @@ from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.installed import installed_universe, registered_context
 from tileas_xdsl.interpreters.tile.launch import Schedule, simulate
 from tileas_xdsl.pipelines import PIPELINES
-from tileas_xdsl.tools.running.comparison import first_difference
+from tileas_xdsl.runtime.array_comparison import first_difference
 
 SCHEDULES = (Schedule(), Schedule("adversarial"), Schedule("random", 1))
 

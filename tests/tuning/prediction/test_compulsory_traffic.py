@@ -8,7 +8,7 @@ pytest.importorskip("cuda.tile")
 from kernels.cutile import Problem
 from kernels.cutile.matmul import product_problem
 from kernels.cutile.vector_add import PROBLEMS
-from tileas_xdsl.runtime.cutile_arguments import flattened
+from tileas_xdsl.runtime.arguments.cutile_arguments import flattened
 from tileas_xdsl.tuning.prediction.compulsory_traffic import Traffic, traffic_of
 from tileas_xdsl.tuning.prediction.scalar_values import ScalarValues, numbers_of, sampled_blocks
 

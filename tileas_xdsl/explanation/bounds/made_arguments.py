@@ -26,7 +26,7 @@ from tileas_xdsl.frontend.signature import (
 from tileas_xdsl.interpreters.tile.launch import find_kernel
 from tileas_xdsl.interpreters.tile.numerics.element_types import dtype_of
 from tileas_xdsl.layout.integers import align_up
-from tileas_xdsl.runtime import view_arguments
+from tileas_xdsl.runtime.arguments import view_arguments
 
 EXTENTS = (1 << 16, 1 << 10, 1 << 7, 1 << 5)
 """Extents of arrays of one to four dimensions that a signature leaves open."""

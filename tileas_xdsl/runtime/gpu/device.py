@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from tileas_xdsl.runtime.arguments.strided_views import Array
 from tileas_xdsl.runtime.gpu.driver import Driver, DriverError, TensorMapMemory, installed_driver
-from tileas_xdsl.runtime.strided_views import Array
 from tileas_xdsl.target.kernel_abi import UNUSED_BYTES
 from tileas_xdsl.target.tma.tensor_map import TensorMap
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from tileas_xdsl.diagnostics.errors import ArgumentError
 from tileas_xdsl.frontend.dlpack import CPU, read_dlpack
-from tileas_xdsl.runtime.strided_views import Array, strided_view
+from tileas_xdsl.runtime.arguments.strided_views import Array, strided_view
 
 _NARROW = ("bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu")
 """Narrow element types whose names torch and ml_dtypes share."""

@@ -10,9 +10,9 @@ import numpy as np
 import typer
 
 from tileas_xdsl.interpreters.tile.numerics.element_types import Array
+from tileas_xdsl.runtime.array_comparison import differing
 from tileas_xdsl.tools.console import fail, print_table
 from tileas_xdsl.tools.inputs.array_files import Drafts
-from tileas_xdsl.tools.running.comparison import differing
 
 
 @dataclass(frozen=True)

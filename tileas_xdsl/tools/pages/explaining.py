@@ -25,7 +25,7 @@ from tileas_xdsl.interpreters.ptx import LaunchError, PtxError, run
 from tileas_xdsl.interpreters.ptx.launch import pick_kernel
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Kernel, PtxModule
 from tileas_xdsl.interpreters.tile.launch import find_kernel
-from tileas_xdsl.runtime.view_arguments import parameters_of
+from tileas_xdsl.runtime.arguments.view_arguments import parameters_of
 from tileas_xdsl.target.arch import shared_memory_of
 from tileas_xdsl.tools.inputs.arguments import BindingError, bind_arguments
 from tileas_xdsl.tools.inputs.cutile_parameters import bound

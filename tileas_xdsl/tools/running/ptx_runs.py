@@ -31,6 +31,7 @@ from tileas_xdsl.interpreters.ptx import (
 )
 from tileas_xdsl.interpreters.ptx.execution.state import Order
 from tileas_xdsl.interpreters.tile.numerics.element_types import Array
+from tileas_xdsl.runtime.array_comparison import first_difference
 from tileas_xdsl.target.tma.tensor_map import SWIZZLES, TensorMap, tensor_map_element
 from tileas_xdsl.tools.console import print_text
 from tileas_xdsl.tools.inputs.arguments import (
@@ -45,7 +46,6 @@ from tileas_xdsl.tools.inputs.arguments import (
 )
 from tileas_xdsl.tools.inputs.array_files import ArrayFileError, read_plain_array
 from tileas_xdsl.tools.inputs.cutile_parameters import bound, shown
-from tileas_xdsl.tools.running.comparison import first_difference
 from tileas_xdsl.tools.running.scheduled_runs import Bar, Extents, Progress
 
 _MAP = re.compile(r"map:(?P<argument>\d{1,4}):(?P<box>\d{1,4}(x\d{1,4})*)(:(?P<swizzle>\w+))?")
@@ -158,7 +158,7 @@ def compiled_program(path: str, specs: Sequence[str], launch: PtxLaunch) -> Comp
     """Compile the kernel of a file; raises `DiagnosticError`, `BindingError`."""
     from tileas_xdsl.compiler import compile_module
     from tileas_xdsl.interpreters.tile.launch import find_kernel
-    from tileas_xdsl.runtime.view_arguments import parameters_of
+    from tileas_xdsl.runtime.arguments.view_arguments import parameters_of
     from tileas_xdsl.tools.inputs.programs import load_tiles
 
     program = load_tiles(path, launch.target, launch.signature)

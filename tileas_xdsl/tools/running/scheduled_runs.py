@@ -17,9 +17,9 @@ from tileas_xdsl.frontend import signature as cutile
 from tileas_xdsl.interpreters.tile.arguments import Parameter, parameters_of
 from tileas_xdsl.interpreters.tile.launch import Schedule, Simulation, find_kernel, simulate
 from tileas_xdsl.interpreters.tile.launch_descriptors import HostMaps
+from tileas_xdsl.runtime.array_comparison import Difference, first_difference
 from tileas_xdsl.tools.inputs.arguments import Spec, Value, bind_arguments
 from tileas_xdsl.tools.inputs.cutile_parameters import bound, shown
-from tileas_xdsl.tools.running.comparison import Difference, first_difference
 
 if TYPE_CHECKING:
     from tileas_xdsl.interpreters.cuda_tile.launch import Evaluation
@@ -73,7 +73,7 @@ class Launch:
         )
         if self.signature is None:
             return found
-        from tileas_xdsl.runtime.cutile_arguments import restored
+        from tileas_xdsl.runtime.arguments.cutile_arguments import restored
 
         return replace(found, arrays=restored(self.signature, self.args, found.arrays))
 
@@ -88,18 +88,18 @@ class Launch:
     def evaluate(self, tile_ir: ModuleOp) -> Evaluation:
         """What the Tile IR of the kernel means; raises `UndefinedError`."""
         from tileas_xdsl.interpreters.cuda_tile.launch import evaluate
-        from tileas_xdsl.runtime.cutile_arguments import with_tables
+        from tileas_xdsl.runtime.arguments.cutile_arguments import with_tables
 
         found = evaluate(tile_ir, with_tables(self._held()), kernel=self.kernel, grid=self.grid)
         if self.signature is None:
             return found
-        from tileas_xdsl.runtime.cutile_arguments import restored
+        from tileas_xdsl.runtime.arguments.cutile_arguments import restored
 
         return replace(found, arrays=restored(self.signature, self.args, found.arrays))
 
     def _held(self) -> Sequence[Value]:
         """The arguments as the function takes them."""
-        from tileas_xdsl.runtime.cutile_arguments import held
+        from tileas_xdsl.runtime.arguments.cutile_arguments import held
 
         return self.args if self.signature is None else held(self.signature, self.args)
 

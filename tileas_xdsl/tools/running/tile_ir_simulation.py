@@ -19,7 +19,7 @@ from tileas_xdsl.frontend.signature import leaves
 from tileas_xdsl.interpreters.cuda_tile.faults import UndefinedError
 from tileas_xdsl.interpreters.cuda_tile.launch import Evaluation, entries_of, evaluate, find_entry
 from tileas_xdsl.interpreters.tile.arguments import Parameter
-from tileas_xdsl.runtime.cutile_arguments import held, restored
+from tileas_xdsl.runtime.arguments.cutile_arguments import held, restored
 from tileas_xdsl.tools.console import print_facts, print_text
 from tileas_xdsl.tools.deep_stack import with_deep_stack
 from tileas_xdsl.tools.inputs.arguments import bind_arguments, parse_spec

@@ -23,7 +23,7 @@ from tests.tools.spying import spy
 from tileas_xdsl.interpreters.tile.faults import fault
 from tileas_xdsl.interpreters.tile.launch import Schedule, Simulation
 from tileas_xdsl.interpreters.tile.tracing.trace import Lane, Span, Trace
-from tileas_xdsl.tools.running.comparison import first_difference
+from tileas_xdsl.runtime.array_comparison import first_difference
 from tileas_xdsl.tools.tileas import app
 from tileas_xdsl.tuning.prediction.module_prediction import predict_module
 

@@ -11,13 +11,13 @@ from typing import Any
 from tileas_xdsl.frontend.array_arguments import ArrayFacts, array_facts
 from tileas_xdsl.frontend.cutile.kernels import parameters_of
 from tileas_xdsl.frontend.signature import ConstantParameter, Parameter, ScalarParameter
+from tileas_xdsl.runtime.arguments.cutile_arguments import flat_names, held, restored
 from tileas_xdsl.runtime.cutile.emulator.host_copies import on_host, write_back
 from tileas_xdsl.runtime.cutile.emulator.source_lines import SourceLines
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.runtime.cutile.grids import checked_grid
 from tileas_xdsl.runtime.cutile.kernel_table import KernelTable
 from tileas_xdsl.runtime.cutile.settings import Settings
-from tileas_xdsl.runtime.cutile_arguments import flat_names, held, restored
 from tileas_xdsl.runtime.emulation import emulate
 from tileas_xdsl.target.arch import get_target
 

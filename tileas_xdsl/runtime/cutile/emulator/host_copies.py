@@ -7,8 +7,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from tileas_xdsl.runtime.host_arrays import host_array
-from tileas_xdsl.runtime.strided_views import Array
+from tileas_xdsl.runtime.arguments.host_arrays import host_array
+from tileas_xdsl.runtime.arguments.strided_views import Array
 
 
 def on_host(value: Any) -> Any:

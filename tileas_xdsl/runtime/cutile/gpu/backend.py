@@ -9,13 +9,13 @@ from tileas_xdsl.frontend.array_arguments import ArrayFacts, array_facts
 from tileas_xdsl.frontend.cutile.kernels import parameters_of
 from tileas_xdsl.frontend.leaf_values import leaf_values
 from tileas_xdsl.frontend.signature import ArrayParameter, ListParameter, Parameter
+from tileas_xdsl.runtime.arguments.host_arrays import HOST_DEVICES
 from tileas_xdsl.runtime.cutile.gpu.flat_arguments import flat_values
 from tileas_xdsl.runtime.cutile.gpu.launch_plan import LaunchPlan
 from tileas_xdsl.runtime.cutile.kernel_table import KernelTable
 from tileas_xdsl.runtime.cutile.native.relaunch import Relauncher
 from tileas_xdsl.runtime.gpu.launch_device import capability_of, gpu_device
 from tileas_xdsl.runtime.gpu.streams import stream_reader
-from tileas_xdsl.runtime.host_arrays import HOST_DEVICES
 
 
 class GpuBackend:

@@ -26,8 +26,8 @@ from tileas_xdsl.frontend.signature import (
 )
 from tileas_xdsl.interpreters.cuda_tile.launch import ArrayTable
 from tileas_xdsl.interpreters.tile.memory.argument_arrays import AddressTable
-from tileas_xdsl.runtime.host_arrays import host_array
-from tileas_xdsl.runtime.strided_views import Array, strided_view
+from tileas_xdsl.runtime.arguments.host_arrays import host_array
+from tileas_xdsl.runtime.arguments.strided_views import Array, strided_view
 
 
 def flattened(parameters: Sequence[Parameter], values: Sequence[Any]) -> Sequence[Any]:

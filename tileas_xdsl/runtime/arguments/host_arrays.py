@@ -10,7 +10,7 @@ import numpy as np
 
 from tileas_xdsl.diagnostics.errors import ArgumentError
 from tileas_xdsl.frontend.array_arguments import ArrayFacts, ArrayReadError, array_facts
-from tileas_xdsl.runtime.strided_views import Array, strided_view
+from tileas_xdsl.runtime.arguments.strided_views import Array, strided_view
 
 HOST_DEVICES = (1, 3)
 """`DLDeviceType` of memory that the host reads: its own, and pinned."""

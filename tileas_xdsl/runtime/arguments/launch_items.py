@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from tileas_xdsl.frontend.leaf_values import leaf_values
 from tileas_xdsl.frontend.signature import ArrayParameter, Leaf, ListParameter, Parameter
-from tileas_xdsl.runtime.cutile_arguments import flattened
+from tileas_xdsl.runtime.arguments.cutile_arguments import flattened
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import pytest
 
 from tileas_xdsl.diagnostics.errors import ArgumentError
 from tileas_xdsl.frontend.signature import parse_signature
-from tileas_xdsl.runtime.cutile_arguments import flattened, in_memory, restored
+from tileas_xdsl.runtime.arguments.cutile_arguments import flattened, in_memory, restored
 
 PARAMETERS = parse_signature("a: f16[?, ?%8], n: i32, tile=64, b: f32[128]")
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from tileas_xdsl.interpreters.ptx import LaunchError
-from tileas_xdsl.runtime.subbyte_packing import PACKED, packed, unpacked
+from tileas_xdsl.runtime.arguments.subbyte_packing import PACKED, packed, unpacked
 
 
 def test_the_first_element_is_low() -> None:
