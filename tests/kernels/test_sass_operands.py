@@ -92,3 +92,35 @@ def test_operands_computed_from_bytes_stay_in_registers() -> None:
     (loop,) = found.loops_with("HGMMA")
     assert (made.spills, loop.count("LDS"), loop.count("LDS.U16")) == (0, 32, 32)
     assert (loop.count("STS"), loop.count("BAR")) == (0, 0)
+
+
+@ct.kernel
+def by_gathered_rows(
+    x, rows, w, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]
+):
+    """C = X[rows] W, where each step of K has rows of its own."""
+    i, j = ct.bid(0), ct.bid(1)
+    acc = ct.zeros((tm, tn), dtype=ct.float32)
+    for step in range(rows.shape[0]):
+        row = ct.load(rows, (step, i), (1, tm)).reshape((tm,))
+        for k in range(ct.num_tiles(x, axis=1, shape=(tm, tk))):
+            columns = k * tk + ct.arange(tk, dtype=ct.int32)
+            a = ct.gather(x, (row[:, None], columns[None, :]))
+            acc = ct.mma(a, ct.load(w, (k, j), (tk, tn)), acc)
+    ct.store(c, (i, j), acc.astype(c.dtype))
+
+
+@needs_nvdisasm
+def test_gathered_rows_cost_their_copies_few_instructions() -> None:
+    """Eight copies of 16 bytes a thread, at constants from one place of shared memory."""
+    signature = "x: f16[?, ?%8], rows: i32[?, ?%4], w: f16[?, ?%8], c: f16[?, ?%8]"
+    kernel = compile(
+        by_gathered_rows, target="sm_90a", signature=f"{signature}, tm=128, tn=128, tk=64"
+    )
+    made = kernel.assemble()
+    (found,) = disassemble(made.cubin).values()
+    inner = min(found.loops_with("LDGSTS"), key=lambda loop: len(loop.instructions))
+    assert (made.spills, inner.count("LDGSTS")) == (0, 8)
+    assert inner.count("LDGSTS") * 13 > len(inner.instructions)
+    places = {one.operands.split("+")[0] for one in inner.instructions if one.mnemonic == "LDGSTS"}
+    assert len(places) == 1

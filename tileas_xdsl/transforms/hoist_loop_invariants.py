@@ -6,6 +6,12 @@
       ... 200 registers live ...          ->      ... 200 registers live ...
     }                                           }
 
+Sums are regrouped first, so that what does not change is added in front of the loop:
+
+    %s = arith.addi %rows, %column            %first = %base + %rows * %size    // in front
+    %t = arith.muli %s, %size           ->    %m = arith.muli %column, %size
+    %p = arith.addi %base, %t                 %p = arith.addi %first, %m
+
 A value in front of a loop occupies its registers in all of the loop.  Where they are not left,
 ptxas spills: a load of each iteration instead of an instruction.  Innermost loops come first.
 """
@@ -18,7 +24,7 @@ from dataclasses import dataclass, field
 from math import prod
 
 from xdsl.context import Context
-from xdsl.dialects import func, scf
+from xdsl.dialects import arith, func, scf
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
@@ -91,7 +97,13 @@ class _Hoisting:
                 set_registers_left(loop, max(left, overdraft), max(left, 0))
 
     def _hoist(self, loop: scf.ForOp) -> None:
-        overdraft = MAX_OVERDRAFT if is_innermost(loop) else 0
+        self._move(loop)
+        sums = [op for op in loop.body.block.ops if isinstance(op, arith.AddiOp)]
+        if [op for op in sums if _regroup(op, loop)]:
+            self._move(loop)
+
+    def _move(self, loop: scf.ForOp) -> None:
+        overdraft = self.overdraft.get(loop, MAX_OVERDRAFT if is_innermost(loop) else 0)
         left: int | None = None
         waiting = deque(loop.body.block.ops)
         while waiting:
@@ -133,6 +145,46 @@ class _Hoisting:
         blocks = self.function.attributes.get(BLOCKS)
         count = blocks.value.data if isinstance(blocks, IntegerAttr) else 1
         return registers_at_entry(prod(threads.get_values()), self.target, count)
+
+
+def _regroup(op: arith.AddiOp, loop: scf.ForOp) -> bool:
+    """Add what a loop does not change before the rest, where nothing else needs the old sum."""
+    base, scaled = op.lhs, op.rhs
+    if _is_inside(base, loop):
+        base, scaled = scaled, base
+    product = scaled.owner if isinstance(scaled.owner, arith.MuliOp) else None
+    found = scaled if product is None else product.lhs
+    size = None if product is None else product.rhs
+    if not isinstance(inner := found.owner, arith.AddiOp):
+        return False
+    fixed, moving = inner.lhs, inner.rhs
+    if _is_inside(fixed, loop):
+        fixed, moving = moving, fixed
+    known = [value for value in (base, fixed, size) if value is not None]
+    if any(_is_inside(value, loop) for value in known) or not _is_inside(moving, loop):
+        return False
+    if not (_is_last_use(scaled, op, loop) and _is_last_use(fixed, inner, loop)):
+        return False
+    if product is not None and not _is_last_use(found, product, loop):
+        return False
+    if size is not None:
+        scaled_parts = [arith.MuliOp(part, size) for part in (fixed, moving)]
+        Rewriter.insert_op(scaled_parts, InsertPoint.before(op))
+        fixed, moving = (part.result for part in scaled_parts)
+    first = arith.AddiOp(base, fixed)
+    total = arith.AddiOp(first, moving)
+    Rewriter.insert_op([first, total], InsertPoint.before(op))
+    op.result.replace_all_uses_with(total.result)
+    for old in (op, product, inner):
+        if old is not None and not any(old.results[0].uses):
+            Rewriter.erase_op(old)
+    return True
+
+
+def _is_inside(value: SSAValue, loop: scf.ForOp) -> bool:
+    owner = value.owner
+    block = owner.parent_block() if isinstance(owner, Operation) else owner
+    return block is not None and loop.body.block.is_ancestor(block)
 
 
 def _taken(op: Operation, loop: scf.ForOp) -> int:

@@ -103,6 +103,22 @@ func.func @inverses(%p: !cute.ptr<f32, gmem, align<16>>, %q: !cute.ptr<f32, gmem
 // CHECK:         %5 = ptx.rcp %4 {type = "f32", rounding = "rn"} : !ptx.reg<f32, 2> -> !ptx.reg<f32, 2>
 // CHECK-NEXT:    %6 = ptx.rcp %5 {type = "f32", rounding = "approx", ftz} : !ptx.reg<f32, 2> -> !ptx.reg<f32, 2>
 
+// Integers that are extended from 32 bits are multiplied and compared as such.
+
+func.func @extended(%i: i32, %n: i32, %q: !cute.ptr<i64, gmem, align<16>>) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
+  %wide = arith.extsi %i : i32 to i64
+  %end = arith.extsi %n : i32 to i64
+  %product = arith.muli %wide, %end : i64
+  %inside = arith.cmpi ult, %wide, %end : i64
+  %s = arith.select %inside, %product, %end : i64
+  cute.ptr.store %s, %q : i64, !cute.ptr<i64, gmem, align<16>>
+  func.return
+}
+
+// CHECK-LABEL: ptx.entry @extended
+// CHECK:         ptx.mul %{{.*}}, %{{.*}} {type = "s32", mode = "wide"} : !ptx.reg<b32>, !ptx.reg<b32> -> !ptx.reg<b64>
+// CHECK-NEXT:    ptx.setp %{{.*}}, %{{.*}} {comparison = "lt", type = "u32"} : !ptx.reg<b32>, !ptx.reg<b32>
+
 // Functions of the special unit; an exponential is one of base two.
 
 func.func @functions(%p: !cute.ptr<f32, gmem, align<16>>, %q: !cute.ptr<f32, gmem, align<16>>) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {

@@ -122,3 +122,30 @@ func.func @many_small(%x: vector<8xi32>, %acc: vector<240xf32>, %n: i32) -> vect
 // CHECK-COUNT-7:    arith.muli
 // CHECK-NEXT:       "test.op"
 // CHECK:          {cute_nvgpu.registers_left = 0 : i32, cute_nvgpu.registers_free = 0 : i32}
+
+// -----
+
+// Sums are regrouped: what the loop does not change is added in front of it.
+
+func.func @regrouped(%base: i64, %row: i64, %n: i32) {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %two = arith.constant 2 : i64
+  scf.for %i = %zero to %n step %one : i32 {
+    %column = arith.extsi %i : i32 to i64
+    %at = arith.addi %row, %column : i64
+    %bytes = arith.muli %at, %two : i64
+    %address = arith.addi %base, %bytes : i64
+    "test.op"(%address) : (i64) -> ()
+  }
+  func.return
+}
+
+// CHECK-LABEL: func.func @regrouped
+// CHECK:         %[[ROW:.*]] = arith.muli %row, %two : i64
+// CHECK-NEXT:    %[[FIRST:.*]] = arith.addi %base, %[[ROW]] : i64
+// CHECK-NEXT:    scf.for
+// CHECK-NEXT:      %column = arith.extsi
+// CHECK-NEXT:      %[[COLUMN:.*]] = arith.muli %column, %two : i64
+// CHECK-NEXT:      %address = arith.addi %[[FIRST]], %[[COLUMN]] : i64
+// CHECK-NEXT:      "test.op"(%address)

@@ -125,3 +125,26 @@ func.func @turned(%t: tensor<4x8xf32>) -> (tensor<8x4xf32>, tensor<8x4xf32>) {
   }
   func.return %a, %turned : tensor<8x4xf32>, tensor<8x4xf32>
 }
+
+// -----
+
+// Integers are extended where they are read: what goes between threads is narrow.
+// CHECK-LABEL: func.func @extended
+func.func @extended(%t: tensor<4xi32>) -> tensor<4x8xi64> {
+  // CHECK-NOT: tensor<4xi64>
+  %wide = nv_tileas.generate : tensor<4xi64> {
+  ^bb0(%i: index):
+    %e = tensor.extract %t[%i] : tensor<4xi32>
+    %s = arith.extsi %e : i32 to i64
+    nv_tileas.yield %s : i64
+  }
+  // CHECK: %rows = nv_tileas.generate : tensor<4x8xi64>
+  // CHECK:   tensor.extract %t[%{{.*}}] : tensor<4xi32>
+  // CHECK-NEXT: arith.extsi
+  %rows = nv_tileas.generate : tensor<4x8xi64> {
+  ^bb0(%i: index, %j: index):
+    %e = tensor.extract %wide[%i] : tensor<4xi64>
+    nv_tileas.yield %e : i64
+  }
+  func.return %rows : tensor<4x8xi64>
+}

@@ -26,3 +26,6 @@ class AccessChunk:
     """Equal numbers are of one row and begin at one column."""
     exists: SSAValue | None = None
     """Whether the thread owns the chunk, where some threads do not."""
+    first_row: SSAValue | None = None
+    """The row without `row_shift`, which several chunks of a thread share; None where none does."""
+    row_shift: int = 0

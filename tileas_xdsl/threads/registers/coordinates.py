@@ -60,16 +60,26 @@ def _blocked(e: ThreadBuilder, form: Blocked) -> Iterator[AccessChunk]:
         yield from _short_rows(e, form)
         return
     column, vector = column_of_thread(e, form), form.vector
+    first = row_group(e, form) if form.is_by_rows else None
     for block in range(form.blocks):
-        row = add(e, row_group(e, form), form.row_warps * block) if form.is_by_rows else None
+        below = form.row_warps * block
+        row = None if first is None else add(e, first, below)
         for k in range(form.chunks):
-            shift = k * form.stride
-            yield AccessChunk(block, k * vector, vector, row, column, shift, form.stride, block)
+            place = (k * vector, vector, row, column, k * form.stride, form.stride)
+            yield AccessChunk(block, *place, block, first_row=first, row_shift=below)
 
 
 def _short_rows(e: ThreadBuilder, form: Blocked) -> Iterator[AccessChunk]:
     """The chunks of a line that is a matrix of short rows."""
     first, columns = column_of_thread(e, form), form.shape[-1]
+    if form.stride % columns == 0:
+        # The next chunk of a thread is whole rows below: one column, and constants between rows.
+        top, column = divide(e, first, columns), modulo(e, first, columns)
+        for k in range(form.chunks):
+            below = k * form.stride // columns
+            place = (k * form.vector, form.vector, add(e, top, below), column, 0, 1, k)
+            yield AccessChunk(0, *place, first_row=top, row_shift=below)
+        return
     for k in range(form.chunks):
         place = add(e, first, k * form.stride)
         row, column = divide(e, place, columns), modulo(e, place, columns)

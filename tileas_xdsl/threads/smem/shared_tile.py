@@ -41,6 +41,12 @@ def shared_tile(e: ThreadBuilder, value: SSAValue) -> SharedTile:
     return SharedTile(pointer, layout, found.element)
 
 
+def swizzled_rows(mode: str) -> int:
+    """Return after how many rows a swizzle flips the same bits again."""
+    bits = BYTE_SWIZZLES[mode].bits
+    return 128 // (16 << bits) << bits if bits else 1
+
+
 def row_swizzle(e: ThreadBuilder, row: SSAValue, mode: str) -> SSAValue | None:
     """Return the bits that a swizzle flips in byte offsets of a row; None where it flips none.
 
@@ -51,5 +57,5 @@ def row_swizzle(e: ThreadBuilder, row: SSAValue, mode: str) -> SSAValue | None:
     bits = BYTE_SWIZZLES[mode].bits
     if bits == 0:
         return None
-    rows_of_span = 128 // (16 << bits)
+    rows_of_span = swizzled_rows(mode) >> bits
     return multiply(e, modulo(e, divide(e, row, rows_of_span), 1 << bits), 16)

@@ -27,7 +27,7 @@ from tileas_xdsl.threads.registers.vector_values import (
     strip,
     tile_of_vector,
 )
-from tileas_xdsl.threads.smem.shared_tile import row_swizzle
+from tileas_xdsl.threads.smem.shared_tile import row_swizzle, swizzled_rows
 from tileas_xdsl.threads.smem.stmatrix_epilogue import write_accumulators
 from tileas_xdsl.threads.smem.table_driven_copy import read_by_table, write_by_table
 
@@ -104,11 +104,14 @@ def chunk_address(e: ThreadBuilder, tile: SharedTile, chunk: AccessChunk) -> SSA
         moved = multiply(e, divide(e, column, layout.panel), layout.panel_bytes)
         column = modulo(e, column, layout.panel)
     offset = add(e, multiply(e, column, size), inside * size)
-    if chunk.row is not None:
-        swizzled = xor(e, offset, row_swizzle(e, chunk.row, layout.swizzle))
-        offset = add(e, multiply(e, chunk.row, layout.row_bytes), swizzled)
+    row, below = chunk.row, tile.first_row
+    if chunk.first_row is not None and chunk.row_shift % swizzled_rows(layout.swizzle) == 0:
+        row, below = chunk.first_row, below + chunk.row_shift
+    if row is not None:
+        swizzled = xor(e, offset, row_swizzle(e, row, layout.swizzle))
+        offset = add(e, multiply(e, row, layout.row_bytes), swizzled)
     if moved is not None:
         offset = add(e, offset, moved)
-    base = advance(e, tile.pointer, panel * layout.panel_bytes + tile.first_row * layout.row_bytes)
+    base = advance(e, tile.pointer, panel * layout.panel_bytes + below * layout.row_bytes)
     alignment = chunk.count * size
     return recast(e, advance(e, base, offset, alignment), tile.element)

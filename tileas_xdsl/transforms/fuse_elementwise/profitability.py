@@ -8,6 +8,7 @@ each element where its owner has it:
     %i = generate { ^(%r, %c): yield %c }             positional: always fused
     %m = generate { cmpi slt (extract %i), %n }       cost 1, integers: fused into each `select`
     %y = generate { mulf (extract %x[%r, %c]), ... }  fused if its only reader reads %y[%r, %c]
+    %w = generate { extsi %y[%r] : i32 to i64 }       fused: threads exchange y, not w
     %z = generate { extract %y[%c, %r] }              a transpose: %y is kept, or computed once
 """
 
@@ -28,6 +29,9 @@ CHEAP = 8
 """Integer operations per element up to which recomputing beats a register or an exchange."""
 
 DIALECTS = ("arith.", "math.")
+
+_WIDENING = (arith.ExtSIOp, arith.ExtUIOp)
+"""What is done where a tile is read: owners exchange fewer bytes."""
 
 
 def is_elementwise(op: Operation) -> bool:
@@ -60,8 +64,12 @@ def is_profitable(op: GenerateOp, taken: tensor.ExtractOp) -> bool:
     is_single = _live_uses(op.result) == 1
     if not work:
         return is_single and len(extracts) == 1
+    if is_single and len(work) == len(extracts) == 1 and isinstance(work[0], _WIDENING):
+        return loop_depth(op) == loop_depth(consumer)
     stays = tuple(taken.indices) == tuple(consumer.body.block.args)
-    is_cheap = is_single or (len(work) == 1 and _is_integer(op.result))
+    # Of what comes from other places there would be another exchange.
+    is_own = all(tuple(inner.indices) == tuple(op.body.block.args) for inner in extracts)
+    is_cheap = is_single or (len(work) == 1 and is_own and _is_integer(op.result))
     return stays and is_cheap and loop_depth(op) == loop_depth(consumer)
 
 

@@ -18,14 +18,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from xdsl.dialects import arith
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, IntegerType
+from xdsl.dialects import arith, vector
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, IntegerType, i32, i64
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.backend.ptx.lowering.convert import gather, spread
 from tileas_xdsl.backend.ptx.lowering.forms import Form
 from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering
-from tileas_xdsl.dialects import ptx
+from tileas_xdsl.dialects import cute, ptx
+from tileas_xdsl.dialects.cute.types.elements import element_of
 from tileas_xdsl.dialects.ptx.elementwise.arith import BinaryOp
 from tileas_xdsl.layout.integers import is_power_of_two
 
@@ -101,6 +102,9 @@ def _binary(op: arith.AddiOp, low: Lowering) -> None:
         return
     whole_integers(low, form)
     bits = register_bits(form)
+    if isinstance(op, arith.MuliOp) and (halves := _extended(low, op.lhs, op.rhs)) is not None:
+        low.define(op.result, low.emit(ptx.MulOp(*halves, "s32", mode="wide")))
+        return
     lhs = spread(low, lhs, form, rule.sign)
     if isinstance(op, arith.MuliOp) and (power := power_of_two(op.rhs)) is not None:
         low.define(op.result, gather(low, shift_left(low, lhs, power, bits), form))
@@ -185,9 +189,45 @@ def _compare(op: arith.CmpiOp, low: Lowering) -> None:
         low.define(op.result, _compare_bits(low, comparison, sign, lhs, rhs))
         return
     whole_integers(low, form)
+    halves = _extended(low, op.lhs, op.rhs)
+    if halves is not None:
+        # Signs that are repeated keep the order, the unsigned one too.
+        low.define(op.result, low.emit(ptx.SetpOp(*halves, comparison, f"{sign}32")))
+        return
     lhs, rhs = spread(low, lhs, form, sign), spread(low, rhs, form, sign)
     type_ = f"{sign}{register_bits(form)}"
     low.define(op.result, low.emit(ptx.SetpOp(lhs, rhs, comparison, type_)))
+
+
+def _extended(low: Lowering, lhs: SSAValue, rhs: SSAValue) -> tuple[SSAValue, SSAValue] | None:
+    """Return the registers of 32 bits that two integers of 64 bits are sign-extended from."""
+    if not (_is_extended(lhs) and _is_extended(rhs)):
+        return None
+    return _half(low, lhs), _half(low, rhs)
+
+
+def _is_extended(value: SSAValue) -> bool:
+    match value.owner:
+        case arith.ExtSIOp() as op:
+            return element_of(op.input.type) == i32 and element_of(op.result.type) == i64
+        case vector.BroadcastOp() as op:
+            return _is_extended(op.source)
+        case cute.MakeFragmentOp() as op:
+            return all(map(_is_extended, op.parts))
+        case _:
+            return False
+
+
+def _half(low: Lowering, value: SSAValue) -> SSAValue:
+    match value.owner:
+        case arith.ExtSIOp() as op:
+            return low.value(op.input)
+        case vector.BroadcastOp() as op:
+            return low.emit(ptx.PackOp([_half(low, op.source)] * low.form(op.vector).count))
+        case cute.MakeFragmentOp() as op:
+            return low.emit(ptx.PackOp([_half(low, part) for part in op.parts]))
+        case _:
+            raise low.error("is no integer that is extended from 32 bits")
 
 
 def _compare_bits(
