@@ -74,6 +74,12 @@ _ACCUMULATORS = (
 ACCUMULATORS: Mapping[tuple[int, int], Accumulator] = {(a.ctas, a.m): a for a in _ACCUMULATORS}
 """Accumulators by the number of CTAs and M of the instruction."""
 
+SPARSE_PAIR = Accumulator(2, 128, (16, 4), (_LANE, 32 * _LANE), 1, "lanes 0 to 15 of each 32")
+"""The accumulator of a sparse product of M 128 by a pair of CTAs.
+
+Source: PTX ISA 9.7.16.10.5, data path layout C.
+"""
+
 WEIGHT_STATIONARY: Mapping[int, Accumulator] = {
     128: Accumulator(1, 128, (128,), (_LANE,), 1, "all lanes"),
     64: Accumulator(1, 64, (64,), (_LANE,), 2, "N in two halves, 64 lanes each"),
@@ -86,13 +92,15 @@ tmem_frg_ws.
 """
 
 
-def accumulator(m: int, n: int, ctas: int = 1) -> Layout:
+def accumulator(m: int, n: int, ctas: int = 1, *, sparse: bool = False) -> Layout:
     """`(row, column)` of the part of D that one CTA holds, to lane and column.
 
     `m` and `n` are those of the instruction.  Elements are 32 bits wide.
     """
     m, n, ctas = whole(m, "M"), whole(n, "N"), whole(ctas, "the number of CTAs")
     entry = ACCUMULATORS.get((ctas, m))
+    if sparse and (ctas, m) == (SPARSE_PAIR.ctas, SPARSE_PAIR.m):
+        entry = SPARSE_PAIR
     if entry is None:
         known = ", ".join(f"M {a.m} with {a.ctas} CTA{'s' * (a.ctas > 1)}" for a in _ACCUMULATORS)
         raise TargetError(f"no accumulator has M {m} with {ctas} CTAs; known: {known}")

@@ -46,6 +46,9 @@ SCALED_FIELDS = (
 )
 """kind::mxf8f6f4, mxf4 and mxf4nvf4."""
 
+WITHOUT_SELECTOR = ("f8f6f4", "i8")
+"""Kinds whose sparsity selector is 0: all of their columns of metadata are read."""
+
 MAX_SHIFTS = {0: 0, 8: 1, 16: 2, 32: 3}
 """Codes of the largest shift of B in the weight-stationary form."""
 
@@ -127,6 +130,8 @@ class InstructionDescriptor(_Operands):
             raise TargetError(f"{what}: only kind::i8 saturates")
         if self.sparsity_selector and not self.sparse:
             raise TargetError(f"{what}: a sparsity selector needs a sparse instruction")
+        if self.sparsity_selector and kind.name in WITHOUT_SELECTOR:
+            raise TargetError(f"{what}: the sparsity selector is 0, not {self.sparsity_selector}")
         if self.max_shift not in MAX_SHIFTS:
             raise TargetError(f"{what}: a largest shift of {self.max_shift} is not 0, 8, 16 or 32")
         if self.max_shift and self.group != "ws":

@@ -1,12 +1,20 @@
 """Where the metadata of a sparse A are: which of four elements (of two, of 32 bits) it keeps.
 
-A chunk of A, four elements of K or two of 32 bits, has a code of four bits.  The codes of 16 rows
-are in registers of the lanes of one warp: of all of them, or of the lanes that a selector names.
+A chunk of A, four elements of K, two of 32 bits or four pairs of 4 bits, has a code of four bits.
+`mma.sp` and `wgmma.mma_async.sp` have the codes of 16 rows in registers of the lanes of one warp:
+of all of them, or of the lanes that a selector names.
 
     16 and 32 bits: a lane has four chunks of each of two rows     8 bits: eight chunks of one row
     lane 4 r + c // 4, bits 16 (row // 8) + 4 (c % 4)              lane 4 r + row // 8 + c // 8 * 2
 
-Source: PTX ISA 9.7.14.6.2 and 9.7.15.6.2; what an H200 computes.
+`tcgen05.mma.sp` has them in cells of tensor memory, whose lanes are those of the rows of D:
+
+    16 and 32 bits: in lane r + 8 (c // 4) of each 16 lanes        8 and 4 bits: in the lane of
+    as above, in the column that a selector names                  the row, column c // 8
+
+Source: PTX ISA 9.7.14.6.2, 9.7.15.6.2 and 9.7.16.10.8; what an H200 computes (registers); CUTLASS
+gemm/collective/builders/sm1xx_sparse_config.inl, atom/mma_traits_sm100_frag.hpp, `tmem_e_frg` and
+`tmem_e_frg_ws` (tensor memory, which the PTX ISA has in figures only).
 """
 
 from __future__ import annotations
@@ -25,6 +33,20 @@ ROWS = 16
 
 HALVES = {0b0100: 0, 0b1110: 1}
 """The element that a chunk of 32-bit elements keeps, by code: its two halves of 16 bits."""
+
+TWO_OF_FOUR = frozenset(code for code in range(16) if code & 3 != code >> 2)
+"""Codes of two elements of four: the first in the lower two bits."""
+
+IN_ORDER = frozenset(code for code in range(16) if code & 3 < code >> 2)
+"""Codes of two elements of four, the lower first (`.sp::ordered_metadata`)."""
+
+OF_TENSOR_MEMORY = IN_ORDER | {0b0110}
+"""The codes that PTX ISA 9.7.16.10.8.2 lists for `tcgen05.mma.sp`."""
+
+
+def legal_codes(element_bits: int, codes: frozenset[int]) -> frozenset[int]:
+    """Return the codes of elements of so many bits; those of 32 bits are always `HALVES`."""
+    return frozenset(HALVES) if element_bits == 32 else codes
 
 
 @dataclass(frozen=True)
@@ -49,7 +71,7 @@ class MetadataLayout:
 
 def elements_of_chunk(element_bits: int) -> int:
     """Return how many elements of K have one code; half of them are kept."""
-    return 2 if element_bits == 32 else 4
+    return {32: 2, 4: 8}.get(element_bits, 4)
 
 
 @cache
@@ -64,14 +86,39 @@ def metadata_layout(element_bits: int, k: int) -> MetadataLayout:
     return MetadataLayout(4 * (row % 8) + lane, 4 * nibble, max(chunks // 4, 1))
 
 
+SELECTED_COLUMNS = 2
+"""Columns of tensor memory from which a selector takes one, for elements of 16 and 32 bits."""
+
+
+@dataclass(frozen=True)
+class TensorMetadataLayout:
+    """The lane, the column and the first bit of each code (rows, chunks), for selector 0."""
+
+    lanes: Array
+    columns: Array
+    shifts: Array
+    selectors: int
+    """How many columns there are to select from."""
+
+
+@cache
+def tensor_metadata_layout(element_bits: int, k: int, rows: int) -> TensorMetadataLayout:
+    """Return where tensor memory has the codes of `rows` rows of `k` elements, one row a lane."""
+    row, chunk = np.indices((rows, k // elements_of_chunk(element_bits)))
+    if element_bits <= 8:
+        return TensorMetadataLayout(row, chunk // 8, 4 * (chunk % 8), 1)
+    lane = row // ROWS * ROWS + row % 8 + 8 * (chunk // 4)
+    shifts = 16 * (row % ROWS // 8) + 4 * (chunk % 4)
+    return TensorMetadataLayout(lane, np.zeros_like(lane), shifts, SELECTED_COLUMNS)
+
+
 def kept_columns(codes: Array, element_bits: int) -> Array:
-    """Return the column of each element that A keeps (rows, K / 2); -1 where a code is invalid."""
+    """Return the column of each element that A keeps (rows, K / 2), by legal codes."""
     chunk: Array = elements_of_chunk(element_bits) * np.arange(int(codes.shape[1]))
     if element_bits == 32:
-        index = np.full(16, -1, np.int64)
+        index = np.zeros(16, np.int64)
         index[list(HALVES)] = list(HALVES.values())
-        found = index[codes]
-        return np.where(found < 0, -1, found + chunk)
-    first, second = codes & 3, codes >> 2
-    both = np.stack([first + chunk, second + chunk], 2)
-    return np.where((first == second)[..., None], -1, both).reshape(len(codes), -1)
+        return index[codes] + chunk
+    adjacent = 2 if element_bits == 4 else 1
+    first = adjacent * np.stack([codes & 3, codes >> 2], 2) + chunk[:, None]
+    return (first[..., None] + np.arange(adjacent)).reshape(len(codes), -1)

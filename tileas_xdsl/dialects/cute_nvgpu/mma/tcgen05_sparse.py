@@ -1,7 +1,6 @@
 """Sparse products into tensor memory: half of A is left out, metadata say which half.
 
-These forms, and the modifiers of `tcgen05.mma`, are checked and lowered one to one; the emulator
-has no sparse products of tensor memory.
+These forms, and the modifiers of `tcgen05.mma`, are checked and lowered one to one.
 """
 
 from __future__ import annotations

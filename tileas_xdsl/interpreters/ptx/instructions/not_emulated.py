@@ -10,7 +10,6 @@ _REASONS: Mapping[str, Sequence[str]] = {
     "textures and surfaces are not emulated, their memory is laid out by the driver": (
         INSTRUCTIONS["Textures and surfaces"]
     ),
-    "sparse products are not emulated": (*("tcgen05.mma.sp", "tcgen05.mma.ws.sp"),),
     "local memory that grows at run time is not emulated": INSTRUCTIONS["Stack"],
 }
 

@@ -35,8 +35,11 @@ def split(taddr: int) -> tuple[int, int]:
 WEIGHT_STATIONARY = "ws"
 """The group of `tcgen05.mma.ws`, whose accumulators are laid out in ways of their own."""
 
-Group: TypeAlias = Literal["1", "2", "ws"]
-"""CTAs that multiply together: "1", "2", or "ws" for one that keeps its weights."""
+SPARSE_PAIR = "2sp"
+"""The group of a pair of CTAs whose A is sparse."""
+
+Group: TypeAlias = Literal["1", "2", "2sp", "ws"]
+"""CTAs that multiply together: "1", "2", "2sp", or "ws" for one that keeps its weights."""
 
 
 @cache
@@ -45,7 +48,7 @@ def accumulator_cells(m: int, n: int, group: Group) -> Array:
     if group == WEIGHT_STATIONARY:
         found = weight_stationary_accumulator(m, n)
     else:
-        found = accumulator(m, n, int(group))
+        found = accumulator(m, n, int(group[0]), sparse=group == SPARSE_PAIR)
     layout = counted(found, TENSOR_COLUMNS)
     return np.asarray(flat_table(layout)).reshape(n, -1).T.copy()
 
