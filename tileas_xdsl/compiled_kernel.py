@@ -106,6 +106,8 @@ class CompiledKernel:
     """The passes that made tiles of it."""
     compile_general: Callable[[], CompiledKernel] | None = None
     """Compiles a kernel that assumes something of its arrays once more without that."""
+    compile_persistent: Callable[[], CompiledKernel] | None = None
+    """Compiles a kernel whose CTAs take tile after tile, for launches that gain by it."""
     _launchers: dict[int, Launcher] = field(default_factory=dict[int, "Launcher"])
     """By the number of the GPU."""
     _texts: list[str] = field(default_factory=list[str])
@@ -269,9 +271,24 @@ class CompiledKernel:
         """A `tl` kernel by way of tiles once more, for arrays whose rows begin anywhere."""
         return self if self.compile_general is None else self.compile_general()
 
+    @cached_property
+    def persistent(self) -> CompiledKernel:
+        """The kernel once more, whose CTAs take one tile block after another."""
+        if self.compile_persistent is None:
+            return self
+        return replace(self.compile_persistent(), parameters=self.parameters)
+
     def _taking(self, args: Sequence[Any]) -> CompiledKernel:
         """The kernel for the arrays of a launch: itself, or `general` where rows break promises."""
         return self if self._takes(args) else self.general
+
+    def _gains_by_persistence(self, args: Sequence[Any]) -> bool:
+        from tileas_xdsl.runtime.cutile.gpu.flat_arguments import flat_values
+
+        if self.interface is None or self.interface.short_loop is None:
+            return False
+        flat = args if self.parameters is None else flat_values(self.parameters, args)
+        return self.interface.gains_by_persistence(flat)
 
     def _takes(self, args: Sequence[Any]) -> bool:
         return all(
@@ -316,6 +333,7 @@ class CompiledKernel:
     ) -> None:
         """Launch on a GPU: arrays of torch, cupy and others there, or numpy's, which are copied.
 
+        Grids of short tile blocks, of which not all run at once, are launched by `persistent`.
         Raises `MissingDriverError` without a GPU, `DriverError` for what the driver refuses, and
         `ArgumentError` or `LaunchError`, before the launch, for arguments that do not fit.
         """
@@ -328,7 +346,11 @@ class CompiledKernel:
             from tileas_xdsl.runtime.kernel_launcher import Launcher
 
             self._launchers[device] = Launcher(self, gpu(device))
-        self._launchers[device].launch(args, grid, stream)
+        launcher = self._launchers[device]
+        if self._gains_by_persistence(args) and launcher.has_more_than_resident(grid):
+            self.persistent.launch(*args, grid=grid, stream=stream, device=device)
+            return
+        launcher.launch(args, grid, stream)
 
     def _flat_names(self, args: Sequence[Any]) -> Sequence[str]:
         """What the arguments of the function are called in the source."""

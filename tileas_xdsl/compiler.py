@@ -44,7 +44,7 @@ from tileas_xdsl.frontend.tilelang.traced.source import is_tilelang
 from tileas_xdsl.installed import registered_context
 from tileas_xdsl.levels import BUFFERS, BUFFERS_BY_TILES, Level, level_of, remaining
 from tileas_xdsl.pass_execution import make_pass
-from tileas_xdsl.pipelines import PIPELINES
+from tileas_xdsl.pipelines import PIPELINES, with_persistence
 from tileas_xdsl.reproducers import PassRunner
 from tileas_xdsl.target.arch import DEFAULT_TARGET
 
@@ -190,7 +190,9 @@ def tile_ir_module(content: bytes, name: str) -> ModuleOp:
     return module
 
 
-def compile_bytecode(kernel: Any, content: bytes, target: str) -> CompiledKernel:
+def compile_bytecode(
+    kernel: Any, content: bytes, target: str, persistent: str | None = None
+) -> CompiledKernel:
     """Compile the Tile IR bytecode of a cuTile kernel; raises as `compile`."""
     from tileas_xdsl.frontend.cutile.tile_ir import bytecode_module
 
@@ -198,7 +200,7 @@ def compile_bytecode(kernel: Any, content: bytes, target: str) -> CompiledKernel
     module = bytecode_module(kernel, content)
     load_tile_ir(ctx)
     verify_module(module)
-    return compile_module(module, ctx, target)
+    return compile_module(module, ctx, target, persistent=persistent)
 
 
 def passes_to_ptx(host_code: bool = False) -> Sequence[ArgSpec]:
@@ -229,12 +231,14 @@ def compile_module(
     kernel: str | None = None,
     passes: Sequence[ArgSpec] | None = None,
     host_code: bool = False,
+    persistent: str | None = None,
     after_pass: AfterPass = lambda stage, module: None,
     verify_each: bool = False,
     crash_reproducer: str | None = None,
 ) -> CompiledKernel:
     """Compile a kernel of a verified module, which stays as it is; else as `compile`.
 
+    `persistent` is the mode of `tileas-make-persistent`, which without it decides by itself.
     `crash_reproducer` names the file for what shows a bug of a pass again (`reproducers`).
     """
     arch = module_target(module, target).name
@@ -263,6 +267,8 @@ def compile_module(
     function = kernel_named(module, kernel)
     left = remaining(module, [function], host_code=host_code)
     specs = passes or [*left.to_tiles, *left.passes]
+    if persistent is not None:
+        specs = with_persistence(specs, persistent)
     source = module_of(function, module, arch)
     try:
         working, abi = run_all(specs)
@@ -276,6 +282,8 @@ def compile_module(
         stages.clear()
         working, abi = run_all(specs)
     general = partial(compile_module, _for_any_rows(source), ctx, arch)
+    decides_itself = persistent is None and not passes
+    again = partial(compile_module, module, ctx, arch, kernel=kernel, persistent="on")
     is_by_tiles = not passes and tuple(specs) == PIPELINES[BUFFERS_BY_TILES].passes
     return CompiledKernel(
         source,
@@ -290,6 +298,7 @@ def compile_module(
         above=None if module is above else above,
         to_tiles=to_tiles,
         compile_general=general if is_by_tiles else None,
+        compile_persistent=again if decides_itself else None,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.utils.arg_spec import ArgSpec
@@ -55,21 +55,23 @@ _LAYOUT = (
 _BULK = ArgSpec("lower-tma-load-store-to-async", {"prefer_tma": (True,)})
 """What was laid out for TMA is done by TMA, for nothing else can."""
 
-_LOADS = (
-    ArgSpec("tileas-choose-tma", {}),
-    ArgSpec("tileas-materialize-schedule", {"default": (True,)}),
-    *_plain("tileas-pipeline-loads", "optimize-execution-unit-mapping"),
-)
-"""What products read comes by TMA, by warps of its own while the product before is made."""
+_PERSISTENT = ArgSpec("tileas-make-persistent", {})
+"""CTAs take tile after tile where that pays: launches pass the grid that the program counts."""
+
+_TMA = ArgSpec("tileas-choose-tma", {})
 
 _LAID_OUT = (
-    *_LOADS,
+    ArgSpec("tileas-materialize-schedule", {"default": (True,)}),
+    *_plain("tileas-pipeline-loads", "optimize-execution-unit-mapping"),
     *_plain("tileas-materialize-constants", "tileas-legalize-i1-memory", _LAYOUT[0]),
     _BULK,
     *_plain("tileas-multicast-loads", *_LAYOUT[1:], "tileas-materialize-async"),
     *_plain("tileas-unroll-register-loops", "tileas-defer-lane-sums"),
 )
-"""Loads and constants have their places, tiles are laid out, and TMA moves asynchronously."""
+"""Loads and constants have their places, tiles are laid out, and TMA moves asynchronously.
+
+What products read comes, by warps of its own, while the product before is made.
+"""
 
 _TO_THREADS = (
     "convert-tileas-to-cute-nvgpu",
@@ -131,24 +133,27 @@ _ALL = (
     Pipeline(
         "tileas-to-ptx",
         "lay out the tiles of kernels, lower them to the threads of a block, and those to PTX",
-        (*_LAID_OUT, *_plain(*_TO_THREADS)),
+        (_TMA, _PERSISTENT, *_LAID_OUT, *_plain(*_TO_THREADS)),
     ),
     Pipeline(
         "tileas-to-ptx-with-host-code",
         "as tileas-to-ptx, with an object for the host that encodes the tensor maps",
-        (*_LAID_OUT, *_plain(*_HOST_TMA, *_TO_THREADS)),
+        (_TMA, *_LAID_OUT, *_plain(*_HOST_TMA, *_TO_THREADS)),
     ),
     Pipeline(
         "tileas-to-standalone-ptx",
         "as tileas-to-ptx, with the parameters of the program alone: tensor maps are built by CTAs",
-        (*_LAID_OUT, ArgSpec(_TO_THREADS[0], {"standalone": (True,)}), *_plain(*_TO_THREADS[1:])),
+        (
+            *(_TMA, *_LAID_OUT, ArgSpec(_TO_THREADS[0], {"standalone": (True,)})),
+            *_plain(*_TO_THREADS[1:]),
+        ),
     ),
     Pipeline(
         "tl-by-tiles-to-ptx",
         "turn block programs over buffers into programs over tiles, and lower those to PTX",
         (
             *_plain("tileas-attach-target", "convert-tl-to-tileaa", *_FROM_TILEAA),
-            *_LAID_OUT,
+            *(_TMA, _PERSISTENT, *_LAID_OUT),
             *_plain(*_TO_THREADS),
         ),
     ),
@@ -158,6 +163,13 @@ _ALL = (
         _plain("tl-layout-inference", "tl-lower", *_TO_THREADS[1:]),
     ),
 )
+
+
+def with_persistence(passes: Sequence[ArgSpec], mode: str) -> Sequence[ArgSpec]:
+    """The same passes, with another mode of that which lets CTAs take tile after tile."""
+    changed = ArgSpec(_PERSISTENT.name, {"mode": (mode,)})
+    return [changed if spec.name == _PERSISTENT.name else spec for spec in passes]
+
 
 PIPELINES: Mapping[str, Pipeline] = {pipeline.name: pipeline for pipeline in _ALL}
 """Every named pipeline."""

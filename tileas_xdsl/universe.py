@@ -68,6 +68,7 @@ PASSES = (
     "tileas-generate-schedule",
     "tileas-legalize-i1-memory",
     "tileas-legalize-tmem-copy",
+    "tileas-make-persistent",
     "tileas-materialize-async",
     "tileas-materialize-constants",
     "tileas-materialize-convert-layout",

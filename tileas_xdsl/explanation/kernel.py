@@ -60,7 +60,9 @@ def kernel_facts(
         code = ExecutedCode(_with_counts(predicted, ran.loops), outside_of_loops(planned, target))
     many = None
     if grid is not None and resources is not None:
-        many = waves(compiled.abi.ctas(grid), resources.blocks, target)
+        # CTAs of a persistent kernel take as many tile blocks each as there would be waves.
+        ctas = grid if compiled.abi.is_persistent else compiled.abi.ctas(grid)
+        many = waves(ctas, resources.blocks, target)
     return KernelFacts(
         compiled.name,
         compiled.target,

@@ -29,7 +29,14 @@ from tileas_xdsl.interpreters.tile.launch import Grid, grid_of
 from tileas_xdsl.interpreters.tile.memory.argument_arrays import AddressTable
 from tileas_xdsl.runtime.arguments.subbyte_packing import packed, unpacked
 from tileas_xdsl.target.errors import TargetError
-from tileas_xdsl.target.kernel_abi import ARENA, TENSOR_MAP, UNUSED_BYTES, BoundTensorMap, KernelAbi
+from tileas_xdsl.target.kernel_abi import (
+    ARENA,
+    TENSOR_MAP,
+    TILE_BLOCKS,
+    UNUSED_BYTES,
+    BoundTensorMap,
+    KernelAbi,
+)
 from tileas_xdsl.target.tma.tensor_map_bytes import SIZE
 from tileas_xdsl.threads.smem.smem_layout import BARRIER_BYTES, MBARRIERS, allocations_in
 
@@ -89,6 +96,9 @@ def emulate(
     own = _Arguments.of(args)
     values = _values(abi, own, _loaded(host_code, abi.name))
     ctas = abi.ctas(grid_of(grid))
+    for axis, extent in enumerate(grid_of(grid)):
+        if (name := f"{TILE_BLOCKS} {axis}") in abi.parameters:
+            values[abi.parameters.index(name)] = extent
     if ARENA in abi.parameters:
         values[abi.parameters.index(ARENA)] = _arena(abi, ctas)
     report = run(

@@ -40,7 +40,14 @@ from tileas_xdsl.runtime.gpu.streams import stream_reader
 from tileas_xdsl.runtime.host_code import HostCode, scalar_word
 from tileas_xdsl.target.arch import TARGETS, get_target, target_of_capability
 from tileas_xdsl.target.errors import TargetError
-from tileas_xdsl.target.kernel_abi import ARENA, TENSOR_MAP, BoundTensorMap, KernelAbi
+from tileas_xdsl.target.kernel_abi import (
+    ARENA,
+    TENSOR_MAP,
+    TILE_BLOCKS,
+    BoundTensorMap,
+    Grid,
+    KernelAbi,
+)
 from tileas_xdsl.target.tma.tensor_map import L2_FETCHES
 from tileas_xdsl.target.tma.tensor_map_bytes import SIZE
 from tileas_xdsl.target.tma.tensor_map_rules import check_tensor_map
@@ -176,13 +183,25 @@ class Launcher:
         self._prepared: OrderedDict[object, _Prepared] = OrderedDict()
         self._arenas: dict[int, Memory] = {}
 
+    @cached_property
+    def _resident(self) -> int:
+        """The CTAs of the kernel that run at once."""
+        shape = self.abi.threads, self.abi.shared_bytes
+        return self.device.resident_ctas(self._function, *shape)
+
+    def has_more_than_resident(self, grid: int | Sequence[int]) -> bool:
+        """Whether a grid has more tile blocks than run at once."""
+        return prod(grid_of(grid)) > self._resident
+
     def launch(self, args: Sequence[Any], grid: int | Sequence[int], stream: Any = None) -> None:
         """Launch on a stream (default: torch's for its tensors, else the driver's default).
 
         numpy arrays are copied, synchronized and copied back; with others the launch is
         asynchronous. Raises `ArgumentError`, `LaunchError` and `DriverError`.
         """
-        extents = self.abi.ctas(grid_of(grid))
+        tile_blocks = grid_of(grid)
+        resident = self._resident if self.abi.is_persistent else None
+        extents = self.abi.ctas(tile_blocks, resident)
         items = self._items(args)
         handle = stream_handle(stream, items.values)
         staged = self._staged(items, handle)
@@ -190,7 +209,7 @@ class Launcher:
             staged[index].place if index in staged else device_array(value, name)
             for index, (value, name) in enumerate(zip(items.values, items.names, strict=False))
         ]
-        prepared = self._parameters_of(items, arrays, extents, handle)
+        prepared = self._parameters_of(items, arrays, (tile_blocks, extents), handle)
         self._start(extents, handle, prepared)
         if staged:
             self.device.synchronize(handle)
@@ -287,23 +306,27 @@ class Launcher:
         self,
         items: LaunchItems,
         arrays: Sequence[DeviceArray | None],
-        grid: Sequence[int],
+        grids: tuple[Grid, Grid],
         stream: int,
     ) -> _Prepared:
-        """Return the parameters for these arguments, cached for recent launches."""
+        """Return the parameters for these arguments, cached for recent launches.
+
+        The grid is that of the program, in tile blocks, and the CTAs that run it.
+        """
         pairs = zip(items.values, arrays, strict=True)
-        key = (stream, tuple(grid), items.lengths, *(_key(value, found) for value, found in pairs))
+        key = (stream, grids, items.lengths, *(_key(value, found) for value, found in pairs))
         prepared = self._prepared.get(key)
         if prepared is None:
-            self._check_grid(grid)
-            prepared = self._prepare(self._checked(items, arrays), grid, stream)
+            self._check_grid(grids[1])
+            prepared = self._prepare(self._checked(items, arrays), grids, stream)
             self._prepared[key] = prepared
             while len(self._prepared) > MAX_PREPARED:
                 self._prepared.popitem(last=False)
         self._prepared.move_to_end(key)
         return prepared
 
-    def _prepare(self, given: _Given, grid: Sequence[int], stream: int) -> _Prepared:
+    def _prepare(self, given: _Given, grids: tuple[Grid, Grid], stream: int) -> _Prepared:
+        tile_blocks, ctas = grids
         maps = self._maps_of_host(given)
         keep: list[object] = []
         places = (ctypes.c_void_p * len(self.abi.parameters))()
@@ -312,7 +335,9 @@ class Launcher:
             if maps and name.startswith(TENSOR_MAP):
                 one: Any = TensorMapMemory(maps[int(name.split()[-1])])
             elif name == ARENA:
-                one = _word(self._arena(grid, stream))
+                one = _word(self._arena(ctas, stream))
+            elif name.startswith(TILE_BLOCKS):
+                one = ctypes.c_uint32(tile_blocks[int(name.split()[-1])])
             elif isinstance(value := self.abi.value(name, given.flat), AddressTable):
                 keep.append(table := self._table(value, given, stream))
                 one = _word(table.pointer)

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.tma.tensor_map import PixelBox, TensorMap
 
@@ -27,6 +29,21 @@ ARENA = "tma arena"
 
 TILE_BLOCK_CTAS = "tileas.tile_block_ctas"
 """Attribute of a kernel whose tile blocks are computed by several CTAs each: how many."""
+
+PERSISTENT = "tileas.persistent"
+"""Attribute of a kernel whose CTAs take one tile block after another."""
+
+TILE_BLOCKS = "tile blocks"
+"""How the names of parameters begin that count the tile blocks of a launch; their axis follows."""
+
+SHORT_LOOP = "tileas.short_loop"
+"""Attribute of a kernel that could be persistent: the `ShortLoop` of launches that gain by it."""
+
+INTERPRETED_TILE_BLOCKS = 3
+"""Tile blocks of each CTA of a persistent kernel where no GPU says how many CTAs run at once."""
+
+MAX_TILE_BLOCKS = (1 << 31) - (1 << 16)
+"""Tile blocks of a persistent kernel: their number stays in 32 bits behind the last one too."""
 
 UNUSED_BYTES = 128
 """Memory that the tensor maps of empty arrays describe an element of, aligned to as much."""
@@ -123,6 +140,44 @@ class TensorMapRecipe:
         )
 
 
+Grid: TypeAlias = tuple[int, int, int]
+
+
+def persistent_ctas(grid: Grid, resident: int | None = None) -> Grid:
+    """The CTAs, all along x, that take the tile blocks of a grid: `resident`, or one for each.
+
+    Where it is not known how many run at once, each takes a few, so that interpreters loop.
+    Raises `TargetError` for tile blocks that 32 bits do not number.
+    """
+    count = prod(grid)
+    if count > MAX_TILE_BLOCKS:
+        raise TargetError(
+            f"a grid of {' x '.join(map(str, grid))} has {count} tile blocks; the CTAs of a "
+            f"persistent kernel take up to {MAX_TILE_BLOCKS}: compile with persistent = off"
+        )
+    return min(count, resident or ceil_div(count, INTERPRETED_TILE_BLOCKS)), 1, 1
+
+
+@dataclass(frozen=True)
+class ShortLoop:
+    """The launches of a kernel whose tile blocks have so few iterations that CTAs should take many.
+
+    The iterations are a product of quotients, rounded up: of K by the columns of a tile.
+    """
+
+    most: int
+    """Iterations up to which they are few."""
+    quotients: tuple[tuple[Count, int], ...]
+
+    def is_of_launch(self, args: Sequence[Any]) -> bool:
+        """Whether a launch with these arguments is one, as far as its numbers are known."""
+        numbers = [n if isinstance(n, int) else args[n.argument] for n, _ in self.quotients]
+        if not all(isinstance(n, int | np.integer) for n in numbers):
+            return False
+        quotients = zip(numbers, self.quotients, strict=True)
+        return prod(ceil_div(int(n), by) for n, (_, by) in quotients) <= self.most
+
+
 @dataclass(frozen=True)
 class BoundTensorMap:
     """A tensor map that a launch passes, and the argument whose memory it describes."""
@@ -149,9 +204,22 @@ class KernelAbi:
     """The shared-memory allocations, as text."""
     tile_block_ctas: int = 1
     """CTAs along x that compute one tile block together; a grid counts tile blocks."""
+    is_persistent: bool = False
+    """Whether a CTA takes tile blocks as far apart as there are CTAs."""
+    short_loop: ShortLoop | None = None
+    """The launches for which a persistent kernel is faster; None where there are none."""
 
-    def ctas(self, grid: tuple[int, int, int]) -> tuple[int, int, int]:
-        """The CTAs of a launch with a grid of tile blocks."""
+    def gains_by_persistence(self, args: Sequence[Any]) -> bool:
+        """Whether a launch with these arguments should run the persistent form of the kernel."""
+        return self.short_loop is not None and self.short_loop.is_of_launch(args)
+
+    def ctas(self, grid: Grid, resident: int | None = None) -> Grid:
+        """The CTAs of a launch with a grid of tile blocks, on a GPU that runs `resident` at once.
+
+        Raises `TargetError` for more tile blocks than CTAs of a persistent kernel count.
+        """
+        if self.is_persistent:
+            return persistent_ctas(grid, resident)
         x, y, z = grid
         return x * self.tile_block_ctas, y, z
 
@@ -169,7 +237,7 @@ class KernelAbi:
             case ["stride", position, axis]:
                 array = cast("Array", args[int(position)])
                 return int(array.strides[int(axis)]) // array.dtype.itemsize
-            case ["tma", "arena"]:
+            case ["tma", "arena"] | ["tile", "blocks", _]:
                 return None
             case _:
                 recipe = self.tensor_maps[int(words[-1])]

@@ -42,9 +42,9 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     found: list[str] = []
     compile_ = compilation._compile
 
-    def counted(kernel: Any, content: bytes, target: str, for_gpu: bool) -> Executable:
+    def counted(kernel: Any, content: bytes, target: str, *others: Any) -> Executable:
         found.append(target)
-        return compile_(kernel, content, target, for_gpu)
+        return compile_(kernel, content, target, *others)
 
     monkeypatch.setattr(compilation, "_compile", counted)
     return found

@@ -17,7 +17,14 @@ from xdsl.ir import Attribute
 
 from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import launch_recipe
 from tileas_xdsl.dialects.ptx.structure.control import EntryOp
-from tileas_xdsl.target.kernel_abi import TILE_BLOCK_CTAS, KernelAbi
+from tileas_xdsl.target.kernel_abi import (
+    PERSISTENT,
+    SHORT_LOOP,
+    TILE_BLOCK_CTAS,
+    KernelAbi,
+    Passed,
+    ShortLoop,
+)
 
 PARAMETERS, TENSOR_MAPS = "tileas.parameters", "tileas.tensor_maps"
 """Attributes of a kernel: what each parameter is, and the recipes of the tensor maps."""
@@ -53,7 +60,18 @@ def _abi(
         _number(found["tileas.arena_slots"]) if "tileas.arena_slots" in found else 0,
         _word(found["tileas.smem_map"]),
         _number(found[TILE_BLOCK_CTAS]) if TILE_BLOCK_CTAS in found else 1,
+        PERSISTENT in found,
+        _short_loop(found.get(SHORT_LOOP)),
     )
+
+
+def _short_loop(attribute: Attribute | None) -> ShortLoop | None:
+    """Read `{most = 8, quotients = ["scalar 5 / 64"]}`."""
+    if not isinstance(attribute, DictionaryAttr):
+        return None
+    found = [words.split() for words in _words(attribute.data["quotients"])]
+    quotients = tuple((Passed(int(argument)), int(by)) for _, argument, _, by in found)
+    return ShortLoop(_number(attribute.data["most"]), quotients)
 
 
 def _numbers(attribute: Attribute) -> Sequence[int]:

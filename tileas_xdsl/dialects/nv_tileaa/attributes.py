@@ -11,6 +11,8 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from tileas_xdsl.target.kernel_abi import Grid, persistent_ctas
+
 KERNEL_SPEC = "nv_tileaa.kernel_spec"
 """The name under which a kernel carries its specification."""
 
@@ -33,8 +35,13 @@ class KernelSpec:
     tile_block_ctas: int = 1
     """CTAs along x that compute one tile block together; a grid counts tile blocks."""
 
-    def ctas(self, grid: tuple[int, int, int]) -> tuple[int, int, int]:
+    persistent: int = 0
+    """1 where a CTA takes tile blocks as far apart as there are CTAs (`tileas-make-persistent`)."""
+
+    def ctas(self, grid: Grid) -> Grid:
         """Return the CTAs of a launch with a grid of tile blocks."""
+        if self.persistent:
+            return persistent_ctas(grid)
         x, y, z = grid
         return x * self.tile_block_ctas, y, z
 
@@ -46,6 +53,8 @@ class KernelSpec:
             return "num_ctas, occupancy and tile_block_ctas are at least 1"
         if len(self.cluster_dim) not in (0, 3):
             return f"cluster_dim has three extents, not {len(self.cluster_dim)}"
+        if self.persistent not in (0, 1):
+            return f"persistent is 0 or 1, not {self.persistent}"
         if not 0 <= self.max_regs <= 255:
             return f"max_regs is at most 255, not {self.max_regs}"
         return None

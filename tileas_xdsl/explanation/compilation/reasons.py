@@ -11,6 +11,7 @@ from tileas_xdsl.diagnostics.locations import location_of
 from tileas_xdsl.explanation.facts import Reason
 from tileas_xdsl.transforms.tileas_choose_tma import NOT_BY_TMA, TileasChooseTma
 from tileas_xdsl.transforms.tileas_generate_schedule import NOT_SCHEDULED, TileasGenerateSchedule
+from tileas_xdsl.transforms.tileas_make_persistent import NOT_PERSISTENT, TileasMakePersistent
 from tileas_xdsl.transforms.tileas_materialize_schedule import (
     NOT_MATERIALIZED,
     NOT_ROTATED,
@@ -27,6 +28,7 @@ RECORDED: Mapping[str, tuple[str, str]] = {
     NOT_MATERIALIZED: ("schedule", TileasMaterializeSchedule.name),
     NOT_ROTATED: ("rotation", TileasMaterializeSchedule.name),
     NOT_DIVIDED: ("CTAs", TileasPlanCta.name),
+    NOT_PERSISTENT: ("persistent CTAs", TileasMakePersistent.name),
     NOT_SHARED: ("multicast", TileasMulticastLoads.name),
 }
 """By attribute: what was not done, and the pass that says why."""

@@ -29,14 +29,10 @@ from xdsl.printer import Printer
 
 from tileas_xdsl.diagnostics.errors import ArgumentError
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
+from tileas_xdsl.dialects.block_exchange import exchanges_data
 from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
-from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic, MemSemanticAttr
-from tileas_xdsl.dialects.nv_tileas.memory.atomics import PointedAtomicOp
-from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledAtomicRmwOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.queries import KernelFacts
-from tileas_xdsl.dialects.nv_tileas.tma.ops import AsyncTiledAtomicRmwOp
 from tileas_xdsl.dialects.target_attribute import row_of, target_of
-from tileas_xdsl.dialects.tl.compute import AtomicAddOp
 from tileas_xdsl.executors import Workers
 from tileas_xdsl.installed import registered_context
 from tileas_xdsl.interpreters.tile.arguments import Arguments, bind
@@ -214,13 +210,13 @@ class Launch:
         self.target = get_target(target)
         self.latencies = latencies(target)
         self._take(module, kernel)
-        self.grid = self.program.spec.ctas(grid)
+        self.tile_blocks, self.grid = grid, self.program.spec.ctas(grid)
         self.cluster = cluster or self.program.cluster
         self.traces = traces
         self.globals = global_memories(module)
         give_addresses([*arguments.memories, *self.globals])
         arguments.fill_tables()
-        self.is_shared = bool(self.globals) or _waits_for_others(kernel)
+        self.is_shared = bool(self.globals) or exchanges_data(kernel)
         self.clusters = self._clusters()
         at_once = self.latencies.multiprocessors // prod(self.cluster)
         self.resident = resident or (max(at_once, 1) if self.is_shared else 1)
@@ -270,20 +266,6 @@ class Launch:
         return _Run(self, clusters, progress).finish()
 
 
-_ATOMICS = (TiledAtomicRmwOp, AsyncTiledAtomicRmwOp, PointedAtomicOp, AtomicAddOp)
-
-
-def _waits_for_others(kernel: func.FuncOp) -> bool:
-    """Return whether blocks may exchange data while they run."""
-    for op in kernel.walk():
-        semantic = op.properties.get("mem_semantic")
-        if isinstance(op, _ATOMICS):
-            return True
-        if isinstance(semantic, MemSemanticAttr) and semantic.data is not MemSemantic.WEAK:
-            return True
-    return any("cancel_next_program_id" in op.name for op in kernel.walk())
-
-
 def _listed(extents: Sequence[int]) -> str:
     return "x".join(map(str, extents))
 
@@ -308,6 +290,7 @@ class _Run:
             launch.target,
             launch.latencies,
             self.scheduler,
+            launch.tile_blocks,
             launch.grid,
             deque(first for _, first in clusters),
             self.trace if launch.traces else None,

@@ -35,9 +35,11 @@ def compile_signature(
     compute_capability: tuple[int, int],
     *,
     for_gpu: bool = True,
+    persistent: str | None = None,
 ) -> Executable:
     """Compile a kernel for a `KernelSignature`: what `cuda.tile.kernel._compile` does.
 
+    `persistent` is the mode of `tileas-make-persistent`, which without it decides by itself.
     Without a GPU there is no machine code.  Raises cuTile's exceptions for what is wrong with the
     program, and `DiagnosticError` for what this compiler does not lower.
     """
@@ -47,7 +49,7 @@ def compile_signature(
         raise TargetError(f"kernels are not compiled for compute capability {major}.{minor}")
     with _lock:
         content = _bytecode(kernel, signature, context, f"sm_{major}{minor}")
-        return _cached(kernel, content, found.name, for_gpu)
+        return _cached(kernel, content, found.name, for_gpu, persistent)
 
 
 def _bytecode(kernel: Any, signature: Any, context: Any, gpu: str) -> bytes:
@@ -67,20 +69,22 @@ def _bytecode(kernel: Any, signature: Any, context: Any, gpu: str) -> bytes:
     return bytes(result.bytecode)
 
 
-def _cached(kernel: Any, content: bytes, target: str, for_gpu: bool) -> Executable:
+def _cached(
+    kernel: Any, content: bytes, target: str, for_gpu: bool, persistent: str | None
+) -> Executable:
     """Return the code for Tile IR, from the disk cache if it has it."""
     ptxas = find_tool("ptxas") if for_gpu else None
     store = disk_cache()
     if store is None or _is_extended():
-        return _compile(kernel, content, target, for_gpu)
-    key = entry_key(content, target, str(for_gpu), build_id(), file_id(ptxas))
+        return _compile(kernel, content, target, for_gpu, persistent)
+    key = entry_key(content, target, str(for_gpu), str(persistent), build_id(), file_id(ptxas))
     data = store.get(key)
     if data is not None:
         try:
             return Executable.from_bytes(data)
         except ValueError:
             pass  # an entry that is none is written anew
-    found = _compile(kernel, content, target, for_gpu)
+    found = _compile(kernel, content, target, for_gpu, persistent)
     if not _is_extended():
         store.put(key, found.to_bytes())
     return found
@@ -92,10 +96,12 @@ def _is_extended() -> bool:
     return extensions is not None and bool(extensions.is_extended())
 
 
-def _compile(kernel: Any, content: bytes, target: str, for_gpu: bool) -> Executable:
+def _compile(
+    kernel: Any, content: bytes, target: str, for_gpu: bool, persistent: str | None = None
+) -> Executable:
     from tileas_xdsl.compiler import compile_bytecode
 
-    compiled = compile_bytecode(kernel, content, target)
+    compiled = compile_bytecode(kernel, content, target, persistent)
     cubin = _machine_code(compiled) if for_gpu else b""
     return Executable(target, compiled.abi, compiled.ptx, cubin)
 

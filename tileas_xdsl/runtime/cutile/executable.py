@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from tileas_xdsl.target.kernel_abi import Extents, KernelAbi, Passed, TensorMapRecipe
+from tileas_xdsl.target.kernel_abi import Extents, KernelAbi, Passed, ShortLoop, TensorMapRecipe
 from tileas_xdsl.target.tma.tensor_map import PixelBox
 
 _PARAMETER = re.compile(r"\.param(?:\s+\.align\s+\d+)?\s+\.(\w+)\s+[\w$]+(?:\[(\d+)\])?")
@@ -70,6 +70,8 @@ def _abi(found: Mapping[str, Any]) -> KernelAbi:
         found["arena_slots"],
         found["shared_map"],
         found["tile_block_ctas"],
+        found["is_persistent"],
+        _short_loop(found["short_loop"]),
     )
 
 
@@ -86,6 +88,13 @@ def _recipe(found: Mapping[str, Any]) -> TensorMapRecipe:
         pixels and PixelBox(tuple(pixels["lower"]), tuple(pixels["upper"])),
         extents and Extents(_counts(extents["sizes"]), _counts(extents["strides"])),
     )
+
+
+def _short_loop(found: Mapping[str, Any] | None) -> ShortLoop | None:
+    if found is None:
+        return None
+    numbers, divisors = zip(*found["quotients"], strict=True)
+    return ShortLoop(found["most"], tuple(zip(_counts(numbers), divisors, strict=True)))
 
 
 def _counts(found: Sequence[Any]) -> tuple[int | Passed, ...]:

@@ -133,23 +133,33 @@ class KernelTable:
         return tuple(self.kernel._annotated_function.parameter_annotations)
 
     def executable(
-        self, parameters: tuple[Parameter, ...], capability: tuple[int, int]
+        self,
+        parameters: tuple[Parameter, ...],
+        capability: tuple[int, int],
+        persistent: str | None = None,
     ) -> Executable:
-        """Return the code for these parameters, compiled once."""
-        key = parameters, capability
+        """Return the code for these parameters, compiled once; `persistent` is as of a compile."""
+        key = (
+            (parameters, capability) if persistent is None else (parameters, capability, persistent)
+        )
         with self.lock:
             found = self.executables.get(key)
             if found is None:
-                found = self.executables[key] = self._compile(parameters, capability)
+                found = self.executables[key] = self._compile(parameters, capability, persistent)
         return found
 
     def _compile(
-        self, parameters: tuple[Parameter, ...], capability: tuple[int, int]
+        self,
+        parameters: tuple[Parameter, ...],
+        capability: tuple[int, int],
+        persistent: str | None,
     ) -> Executable:
         from tileas_xdsl.frontend.cutile.kernels import kernel_signature
 
         context: Any = import_module("cuda.tile._cext").default_tile_context
         signature = kernel_signature(self.kernel, parameters)
+        if persistent is not None:  # what programs override is asked for the usual form alone
+            return compile_here(self.kernel, signature, context, capability, persistent)
         if self.settings.is_installed:  # then a method that programs may override or observe
             return cast("Executable", self.kernel._compile(signature, context, capability))
         return compile_here(self.kernel, signature, context, capability)
@@ -198,8 +208,14 @@ class KernelTable:
 
 
 def compile_here(
-    kernel: Any, signature: Any, context: Any, compute_capability: tuple[int, int]
+    kernel: Any,
+    signature: Any,
+    context: Any,
+    compute_capability: tuple[int, int],
+    persistent: str | None = None,
 ) -> Executable:
     """Compile a kernel where launches run: `cuda.tile.kernel._compile` while installed."""
     on_gpu = not settings.current.emulates
-    return compile_signature(kernel, signature, context, compute_capability, for_gpu=on_gpu)
+    return compile_signature(
+        kernel, signature, context, compute_capability, for_gpu=on_gpu, persistent=persistent
+    )

@@ -52,6 +52,15 @@ class Device:
         attributes = self.driver.api.CUdevice_attribute
         return int(self._attribute(attributes.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT))
 
+    def resident_ctas(self, function: Any, threads: int, shared: int) -> int:
+        """Return how many CTAs of a kernel, with so many bytes of shared memory, run at once."""
+        handle = self.driver.api.CUfunction(int(function))
+        with self.current():
+            found = self.driver(
+                "cuOccupancyMaxActiveBlocksPerMultiprocessor", handle, threads, shared
+            )
+        return int(found) * self.multiprocessors
+
     def _attribute(self, which: Any) -> Any:
         return self.driver("cuDeviceGetAttribute", which, self._handle)
 

@@ -51,6 +51,12 @@ class GpuDevice:
                 found = self._modules[executable] = self._load(executable)
         return found[1], found[2]
 
+    def resident(self, executable: Executable) -> int:
+        """Return how many CTAs of a kernel run at once."""
+        handle, _ = self.function(executable)
+        abi = executable.abi
+        return self.device.resident_ctas(handle, abi.threads, abi.shared_bytes)
+
     def _load(self, executable: Executable) -> tuple[Module, int, Sequence[int]]:
         abi = executable.abi
         with self._relaxed():

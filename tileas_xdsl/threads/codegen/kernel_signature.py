@@ -45,7 +45,7 @@ from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import attribute_of, recipe_from
 from tileas_xdsl.dialects.nv_tileas.types import TmaDescType
-from tileas_xdsl.target.kernel_abi import TILE_BLOCK_CTAS
+from tileas_xdsl.target.kernel_abi import PERSISTENT, SHORT_LOOP, TILE_BLOCK_CTAS, TILE_BLOCKS
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import as_int64, multiply
 from tileas_xdsl.threads.codegen.lowered_values import (
@@ -112,6 +112,14 @@ def add_hidden_argument(e: ThreadBuilder, name: str, type_: Attribute) -> SSAVal
     assert e.arguments is not None
     e.plan.hidden.append(name)
     return e.arguments.insert_arg(type_, len(e.arguments.args))
+
+
+def tile_blocks(e: ThreadBuilder, axis: int) -> SSAValue:
+    """Return the argument that says how many tile blocks a launch has along an axis."""
+    known = e.plan.tile_blocks
+    if axis not in known:
+        known[axis] = add_hidden_argument(e, f"{TILE_BLOCKS} {axis}", i32)
+    return known[axis]
 
 
 def _array(
@@ -202,6 +210,10 @@ def attributes_of(plan: KernelPlan, parameters: Sequence[str]) -> dict[str, Attr
         found["tileas.arena_slots"] = IntegerAttr(plan.arena_slots, 32)
     if (ctas := plan.facts.spec.tile_block_ctas) > 1:
         found[TILE_BLOCK_CTAS] = IntegerAttr(ctas, 32)
+    if plan.facts.spec.persistent:
+        found[PERSISTENT] = UnitAttr()
+    if (short := plan.kernel.attributes.get(SHORT_LOOP)) is not None:
+        found[SHORT_LOOP] = short
     if any(extent > 1 for extent in cluster):
         found["nvvm.cluster_dim"] = DenseArrayBase.from_list(i32, list(cluster))
     return found

@@ -75,6 +75,8 @@ class KernelPlan:
     """Whether a launch passes the parameters of the program and nothing else."""
     arena: SSAValue | None = None
     """The argument that points to the arena: tensor maps built on the device, memory of blocks."""
+    tile_blocks: dict[int, SSAValue] = field(default_factory=dict[int, SSAValue])
+    """By axis, the argument that says how many tile blocks a launch has along it."""
     arena_slots: int = 0
     """How many slots of it each block has."""
     is_thrifty: bool = False

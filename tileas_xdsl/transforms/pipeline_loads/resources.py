@@ -156,8 +156,11 @@ def _is_better_twice(found: LoadLoop, spec: KernelSpec, slot: int, target: Targe
 def is_persistent(found: LoadLoop) -> bool:
     """Whether a block takes tile after tile, as far apart as there are blocks.
 
-    Such a kernel is launched with the blocks that run at once, usually one on each multiprocessor.
+    Such a kernel is launched with the blocks that run at once, usually one on each multiprocessor;
+    not so where the compiler has made it, and launches ask how many run at once.
     """
+    if spec_of(found).persistent:
+        return False
     around = [op for op in enclosing_control(found.loop) if isinstance(op, scf.ForOp)]
     bounds = [bound for op in around for bound in (op.lb, op.ub, op.step)]
     return any(isinstance(op, gpu.GridDimOp) for op in operations_behind(bounds))

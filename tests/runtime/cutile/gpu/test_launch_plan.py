@@ -172,3 +172,17 @@ def test_what_is_no_grid_is_refused(
         with pytest.raises(error, match=text):
             tileas.launch(0, grid, increment, args)
         tileas.launch(0, (1,), increment, args)
+
+
+def test_a_persistent_kernel_is_given_the_grid_in_numbers(gpu: RecordingGpu) -> None:
+    """Few iterations along K: a launch has the CTAs that run at once, of the GPU that says so."""
+    kernel = ct.kernel(product._pyfunc)
+    arrays = [Tensor(0x100000 * n, (1024, 256), "float16") for n in (1, 2)]
+    arguments = (arrays[0], Tensor(0x300000, (256, 1024), "float16"), arrays[1], 64, 64, 32)
+    for grid in ((11, 12), (16, 16), (17, 9)):
+        tileas.launch(0, grid, kernel, arguments)
+    first, second, third = gpu.launches
+    assert first.grid == (11, 12, 1)  # all tile blocks run at once
+    assert second.grid == third.grid == (132, 1, 1)
+    assert second.numbers()[-3:] == [16, 16, 1]
+    assert third.numbers()[-3:] == [17, 9, 1]

@@ -61,7 +61,10 @@ class Device:
     target: Target
     latencies: Latencies
     scheduler: Scheduler
+    tile_blocks: tuple[int, int, int]
+    """The grid as the program counts it."""
     grid: tuple[int, int, int]
+    """The blocks that run it."""
     waiting: deque[tuple[int, int, int]] = field(default_factory=deque[tuple[int, int, int]])
     """Blocks that have not begun, in order of their start."""
     trace: Trace | None = None

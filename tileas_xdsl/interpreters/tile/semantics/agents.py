@@ -20,6 +20,7 @@ from xdsl.dialects import func, gpu, memref
 from xdsl.interpreter import ReturnedValues
 
 from tileas_xdsl.diagnostics.verification.dominance import OPEN_BOUNDARY
+from tileas_xdsl.dialects.nv_tileaa.grid import GetNumProgramsOp
 from tileas_xdsl.dialects.nv_tileas.control import (
     AsyncCancelNextProgramIdOp,
     CancelNextProgramIdOp,
@@ -94,6 +95,11 @@ def block_id(agent: TileAgent, op: gpu.BlockIdOp, inputs: Sequence[Any]) -> tupl
 def grid_dim(agent: TileAgent, op: gpu.GridDimOp, inputs: Sequence[Any]) -> tuple[int]:
     """Return the number of blocks of the grid along an axis."""
     return (agent.block.device.grid[AXES.index(str(op.dimension.data))],)
+
+
+def num_programs(agent: TileAgent, op: GetNumProgramsOp, inputs: Sequence[Any]) -> tuple[int]:
+    """Return the number of tile blocks of the launch along an axis, however many blocks run."""
+    return (agent.block.device.tile_blocks[op.axis.value.data],)
 
 
 def _leaves(agent: TileAgent) -> Sequence[TileAgent]:
@@ -179,6 +185,7 @@ AGENTS = Language(
     effects={
         AsyncCancelNextProgramIdOp: async_cancel,
         CancelNextProgramIdOp: cancel,
+        GetNumProgramsOp: num_programs,
         gpu.BlockIdOp: block_id,
         gpu.GridDimOp: grid_dim,
         memref.DimOp: dim,

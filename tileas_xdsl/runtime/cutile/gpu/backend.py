@@ -10,9 +10,10 @@ from tileas_xdsl.frontend.cutile.kernels import parameters_of
 from tileas_xdsl.frontend.leaf_values import leaf_values
 from tileas_xdsl.frontend.signature import ArrayParameter, ListParameter, Parameter
 from tileas_xdsl.runtime.arguments.host_arrays import HOST_DEVICES
+from tileas_xdsl.runtime.cutile.gpu.chosen_plan import ChosenPlan
 from tileas_xdsl.runtime.cutile.gpu.flat_arguments import flat_values
 from tileas_xdsl.runtime.cutile.gpu.launch_plan import LaunchPlan
-from tileas_xdsl.runtime.cutile.kernel_table import KernelTable
+from tileas_xdsl.runtime.cutile.kernel_table import KernelTable, Plan
 from tileas_xdsl.runtime.cutile.native.relaunch import Relauncher
 from tileas_xdsl.runtime.gpu.launch_device import capability_of, gpu_device
 from tileas_xdsl.runtime.gpu.streams import stream_reader
@@ -55,13 +56,23 @@ class GpuBackend:
         args: tuple[Any, ...],
         *,
         dependent: bool,
-    ) -> LaunchPlan:
+    ) -> Plan:
         """Compile for these arguments, if that has not been done, and prepare launches."""
         devices = [device_of(value) for value in _arrays(parameters, args)]
         number = next((device for device in devices if device is not None), 0)
-        executable = table.executable(parameters, capability_of(number))
         flat = flat_values(parameters, args)
-        return LaunchPlan(executable, gpu_device(number), flat, programmatic=dependent)
+        capability, device = capability_of(number), gpu_device(number)
+        executable = table.executable(parameters, capability)
+        if not executable.abi.gains_by_persistence(flat):
+            return LaunchPlan(executable, device, flat, programmatic=dependent)
+        resident = device.resident(executable)
+        usual = LaunchPlan(executable, device, flat, programmatic=dependent, most=resident)
+
+        def persistent() -> LaunchPlan:
+            executable = table.executable(parameters, capability, persistent="on")
+            return LaunchPlan(executable, device, flat, programmatic=dependent)
+
+        return ChosenPlan(usual, resident, persistent)
 
 
 def _arrays(parameters: Sequence[Parameter], args: Sequence[Any]) -> Iterator[Any]:

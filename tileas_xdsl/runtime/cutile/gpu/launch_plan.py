@@ -28,6 +28,9 @@ from tileas_xdsl.target.kernel_abi import TensorMapRecipe
 from tileas_xdsl.target.tma.tensor_map import L2_FETCHES, TensorMap
 from tileas_xdsl.target.tma.tensor_map_bytes import SIZE
 
+NO_LIMIT = (1 << 64) - 1
+"""Tile blocks of a grid that C may launch, where it launches all that Python does."""
+
 
 class Start(Protocol):
     """How a plan launches."""
@@ -55,6 +58,10 @@ class PlanDevice(Protocol):
 
     def function(self, executable: Executable) -> tuple[int, Sequence[int]]:
         """Load the code; return the handle of the kernel, and the offsets of its parameters."""
+        ...
+
+    def resident(self, executable: Executable) -> int:
+        """Return how many CTAs of a kernel run at once."""
         ...
 
     def encode(self, tensor_map: TensorMap) -> TensorMapMemory:
@@ -92,11 +99,17 @@ class LaunchPlan:
         flat: Sequence[FlatValue],
         *,
         programmatic: bool = False,
+        most: int = NO_LIMIT,
     ) -> None:
+        """Prepare launches; those of grids of more than `most` tile blocks are not made in C."""
+        self.has_launched = False
+        """Whether a launch was made here, which C can make again."""
+        self._most = most
         self._executable, self._device, self._flat = executable, device, flat
         self._abi = executable.abi
         self._attribute = programmatic_attribute() if programmatic else None
         self._function, offsets = device.function(executable)
+        self._resident = device.resident(executable) if self._abi.is_persistent else None
         self._launch = device.launch
         self._lock = threading.Lock()
         self._config = ctypes.create_string_buffer(CONFIG.size)
@@ -115,16 +128,18 @@ class LaunchPlan:
     def native(self, make: Callable[..., Any]) -> Any:
         """Return a `Launch` of the C launcher that `make` makes, after a first launch in Python.
 
-        None where each launch has work for Python: tables of arrays, and memory that CTAs have of
-        their own, which depends on the stream.
+        None where each launch has work for Python: tables of arrays, memory that CTAs have of
+        their own, which depends on the stream, and CTAs that count the tile blocks of its grid.
         """
         enqueue = function_address(self._launch)
-        if enqueue is None or self._tables or self._abi.arena_slots:
+        depends = self._tables or self._abi.arena_slots or self._abi.is_persistent
+        if enqueue is None or depends:
             return None
         block = self._block
         changing = tuple(block.numbers), tuple(block.maps)
         ctas = self._abi.tile_block_ctas
-        return make(self._config.raw, self._function, enqueue, ctas, block.content, *changing, self)
+        places = self._config.raw, self._function, enqueue, ctas, self._most
+        return make(*places, block.content, *changing, self)
 
     def _starter(self) -> Start:
         """Return `start`: all that it needs is in variables of a closure, not in attributes."""
@@ -187,7 +202,9 @@ class LaunchPlan:
 
     def _configure(self, grid: tuple[int, ...], stream: int) -> None:
         """Write the launch configuration."""
-        x, y, z = self._abi.ctas(checked_grid(grid))
+        self.has_launched = True
+        self._block.tile_blocks[:] = tile_blocks = checked_grid(grid)
+        x, y, z = self._abi.ctas(tile_blocks, self._resident)
         attribute = 0 if self._attribute is None else ctypes.addressof(self._attribute)
         abi = self._abi
         block = (abi.threads, 1, 1, abi.shared_bytes)

@@ -27,7 +27,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
-from tileas_xdsl.target.kernel_abi import ARENA, TENSOR_MAP, KernelAbi, TensorMapRecipe
+from tileas_xdsl.target.kernel_abi import (
+    ARENA,
+    TENSOR_MAP,
+    TILE_BLOCKS,
+    KernelAbi,
+    TensorMapRecipe,
+)
 
 MAX_ENCODED = 256
 """Maximal number of cached tensor maps of a parameter."""
@@ -80,8 +86,10 @@ class ParameterBlock:
         """
         self.arena = [0]
         """The address of the memory that CTAs have of their own."""
+        self.tile_blocks = [1, 1, 1]
+        """The extents of the grid of a persistent kernel."""
         self._recipes, self._flat, self._encode = abi.tensor_maps, flat, encode
-        self._names: dict[str, Any] = {"arena": self.arena}
+        self._names: dict[str, Any] = {"arena": self.arena, "tile_blocks": self.tile_blocks}
         self.numbers: list[tuple[int, int, str]] = []
         """Of the addresses and numbers that a launch gives: offset, index, format of `struct`."""
         self.maps: list[tuple[int, int, dict[int, bytes]]] = []
@@ -117,12 +125,14 @@ class ParameterBlock:
         """Return how `struct` packs a parameter."""
         if found := _BYTES.fullmatch(kind):
             return f"{found[1]}s"
+        if name.startswith(TILE_BLOCKS):
+            return _FORMATS[kind]
         value = self._value(name)
         is_number = isinstance(value, int) or (value is not None and value.kind == "number")
         return _FORMATS[kind] if is_number else _ADDRESS
 
     def _value(self, name: str) -> FlatValue | None:
-        """Return the argument that a parameter passes; None for tensor maps and the arena."""
+        """Return the argument that a parameter passes; None for what is hidden."""
         kind, position, *_ = [*name.split(), ""]
         return self._flat[int(position)] if kind in ("ptr", "scalar") else None
 
@@ -130,6 +140,8 @@ class ParameterBlock:
         """Return the expression of a parameter."""
         if name == ARENA:
             return "arena[0]"
+        if name.startswith(TILE_BLOCKS):
+            return f"tile_blocks[{name.split()[-1]}]"
         if not name.startswith(TENSOR_MAP):
             value = self._value(name)
             if not isinstance(value, Changing):

@@ -14,11 +14,12 @@
        launcher.add(args, dependent, launch)
            Keep a `Launch` for arguments like these, or None for "by Python".
 
-       Launch(config, function, enqueue, ctas, block, numbers, maps, owner)
+       Launch(config, function, enqueue, ctas, most, block, numbers, maps, owner)
            config       bytes of a CUlaunchConfig, whose grid and stream each launch writes
            function     the CUfunction
            enqueue      the address of cuLaunchKernelEx
            ctas         CTAs of a tile block
+           most         tile blocks of the largest grid that is not left to Python
            block        bytes of the parameters, with those that never change
            numbers      (offset, index among the values, format of `struct`) of those that change
            maps         (offset, index of its array, {address: 128 bytes}) of tensor maps
@@ -129,6 +130,7 @@ typedef struct {
     void *function;
     Enqueue enqueue;
     unsigned int ctas;
+    unsigned long long most;
     char *block;
     size_t size;
     Py_ssize_t count;
@@ -183,11 +185,11 @@ static PyObject *launch_new(PyTypeObject *type, PyObject *args, PyObject *names)
     (void)names;
     const char *config, *block;
     Py_ssize_t config_size, block_size;
-    unsigned long long function, enqueue;
+    unsigned long long function, enqueue, most;
     unsigned int ctas;
     PyObject *numbers, *maps, *owner;
-    if (!PyArg_ParseTuple(args, "y#KKIy#O!O!O", &config, &config_size, &function, &enqueue, &ctas,
-                          &block, &block_size, &PyTuple_Type, &numbers, &PyTuple_Type, &maps,
+    if (!PyArg_ParseTuple(args, "y#KKIKy#O!O!O", &config, &config_size, &function, &enqueue, &ctas,
+                          &most, &block, &block_size, &PyTuple_Type, &numbers, &PyTuple_Type, &maps,
                           &owner))
         return NULL;
     if (config_size != sizeof(Config)) {
@@ -202,6 +204,7 @@ static PyObject *launch_new(PyTypeObject *type, PyObject *args, PyObject *names)
     self->function = (void *)(uintptr_t)function;
     self->enqueue = (Enqueue)(uintptr_t)enqueue;
     self->ctas = ctas;
+    self->most = most;
     self->size = (size_t)block_size;
     self->block = PyMem_Malloc(self->size + 1);
     self->fields = PyMem_Calloc((size_t)count + 1, sizeof(Field));
@@ -423,6 +426,12 @@ static int enqueue(Launch *launch, const uint32_t blocks[3], uint64_t stream)
     return launch->enqueue(config, launch->function, NULL, extra);
 }
 
+static int is_larger(const uint32_t blocks[3], unsigned long long most)
+{
+    unsigned long long rows = (unsigned long long)blocks[0] * blocks[1]; /* of 24 bits each */
+    return rows > most || (blocks[2] && rows > most / blocks[2]);
+}
+
 static PyObject *relaunch(Launcher *self, PyObject *const *args)
 {
     Arguments found;
@@ -442,7 +451,8 @@ static PyObject *relaunch(Launcher *self, PyObject *const *args)
     Py_XDECREF(key);
     if (!launch && !PyErr_Occurred())
         Py_RETURN_NONE;
-    if (!launch || launch == Py_None || !fill((Launch *)launch, &found))
+    if (!launch || launch == Py_None || is_larger(blocks, ((Launch *)launch)->most) ||
+        !fill((Launch *)launch, &found))
         Py_RETURN_FALSE;
     if (enqueue((Launch *)launch, blocks, stream))
         Py_RETURN_FALSE; /* Python launches again, and raises */

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tileas_xdsl.runtime.cutile.gpu.chosen_plan import ChosenPlan
 from tileas_xdsl.runtime.cutile.gpu.launch_plan import LaunchPlan
 from tileas_xdsl.runtime.cutile.grids import MAX_BLOCKS
 from tileas_xdsl.runtime.cutile.kernel_table import KernelTable, never
@@ -61,7 +62,9 @@ class Relauncher:
 
     def remember(self, args: tuple[Any, ...], dependent: Any, plan: Any) -> None:
         """Give the C launcher what Python has launched."""
-        if self._launcher is None or not isinstance(plan, LaunchPlan):
+        if self._launcher is None or not isinstance(plan, LaunchPlan | ChosenPlan):
+            return
+        if not plan.has_launched:  # another form of the kernel was launched
             return
         for type_, is_constant in zip(map(type, args), self._constants, strict=True):
             if not is_constant and type_ not in _readers:

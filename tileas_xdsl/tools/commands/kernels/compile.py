@@ -33,6 +33,14 @@ SPIN = 8
 """A loop of so few instructions only waits for a barrier."""
 
 
+class Persistent(StrEnum):
+    """Whether CTAs take one tile block after another."""
+
+    AUTO = "auto"
+    ON = "on"
+    OFF = "off"
+
+
 class Emit(StrEnum):
     """What is written."""
 
@@ -77,6 +85,14 @@ def compile(
             help="The passes, or a pipeline; without it those that lower such a kernel to PTX.",
         ),
     ] = None,
+    persistent: Annotated[
+        Persistent,
+        typer.Option(
+            help="Whether CTAs take one tile block after another, as many as run at once, which a "
+            "launch passes the grid to (tileas-make-persistent): where that pays, where it can be, "
+            "or never."
+        ),
+    ] = Persistent.AUTO,
     facts: Annotated[
         bool,
         typer.Option("--facts", help="Say on stderr what ptxas and the machine code tell."),
@@ -124,6 +140,7 @@ def compile(
             emit,
             {
                 "--passes": passes is not None,
+                "--persistent": persistent is not Persistent.AUTO,
                 "--facts": facts,
                 "--time-passes": time_passes,
                 "--print-ir-after-all": print_ir_after_all,
@@ -147,6 +164,7 @@ def compile(
                 kernel,
                 named,
                 shown,
+                persistent=None if persistent is Persistent.AUTO else persistent.value,
                 verify_each=verify_each,
                 crash_reproducer=crash_reproducer,
             )
@@ -223,6 +241,7 @@ def _compile(
     specs: Sequence[ArgSpec] | None,
     shown: frozenset[str] | None,
     *,
+    persistent: str | None,
     verify_each: bool,
     crash_reproducer: str | None,
 ) -> CompiledModule:
@@ -243,6 +262,7 @@ def _compile(
             target,
             kernel=name,
             passes=specs,
+            persistent=persistent,
             after_pass=after,
             verify_each=verify_each,
             crash_reproducer=crash_reproducer,

@@ -21,9 +21,11 @@ from tileas_xdsl.analysis.values.quotient_ranges import keep_operand_ranges
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import BlockIdxOp, GridDimOp
 from tileas_xdsl.dialects.ir_queries import constant_integer
+from tileas_xdsl.dialects.nv_tileaa.grid import GetNumProgramsOp
 from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.elementwise_ops import on_scalars, on_vectors, recreate
 from tileas_xdsl.threads.codegen.integer_ops import cast_index, index_constant
+from tileas_xdsl.threads.codegen.kernel_signature import tile_blocks
 from tileas_xdsl.threads.codegen.lowered_values import (
     GlobalView,
     Lowered,
@@ -104,6 +106,11 @@ def grid_dim(e: ThreadBuilder, op: gpu.GridDimOp) -> Sequence[Lowered]:
     return [Scalar(cast_index(e, value, IndexType()))]
 
 
+def num_programs(e: ThreadBuilder, op: GetNumProgramsOp) -> Sequence[Lowered]:
+    """Lower the extent of the grid in tile blocks, which a launch of a persistent kernel passes."""
+    return [Scalar(tile_blocks(e, op.axis.value.data))]
+
+
 def dim(e: ThreadBuilder, op: memref.DimOp) -> Sequence[Lowered]:
     """Lower `memref.dim` of an argument."""
     source, axis = e.get(op.source), constant_integer(op.index)
@@ -120,6 +127,7 @@ HANDLERS: Handlers = {
     arith.ConstantOp: constant,
     arith.DivfOp: division,
     gpu.BlockIdOp: block_id,
+    GetNumProgramsOp: num_programs,
     gpu.GridDimOp: grid_dim,
     memref.DimOp: dim,
 }

@@ -1,0 +1,115 @@
+// `tileas-make-persistent`: CTAs take one tile block after another, where tile blocks are short.
+
+// RUN: tileas-opt %s --split-input-file -p tileas-make-persistent | filecheck %s
+
+// Two iterations along K: what is outside of them takes as long. All that depends on the tile block,
+// and all tiles, is in a loop over tile blocks; the grid is that of the program.
+
+// CHECK-LABEL: @short
+// CHECK-SAME:  persistent = 1
+// CHECK-NEXT:  %[[NX:.*]] = nv_tileaa.get_num_programs {axis = 0 : i32}
+// CHECK-NEXT:  %[[NY:.*]] = nv_tileaa.get_num_programs {axis = 1 : i32}
+// CHECK-NEXT:  %[[NZ:.*]] = nv_tileaa.get_num_programs {axis = 2 : i32}
+// CHECK-NEXT:  %[[XY:.*]] = arith.muli %[[NX]], %[[NY]] : i32
+// CHECK-NEXT:  %[[ALL:.*]] = arith.muli %[[XY]], %[[NZ]] : i32
+// CHECK:       %[[FIRST:.*]] = arith.index_cast %{{.*}} : index to i32
+// CHECK:       %[[CTAS:.*]] = arith.index_cast %{{.*}} : index to i32
+// CHECK:       %last = arith.constant 2 : index
+// CHECK-NEXT:  scf.for %[[T:.*]] = %[[FIRST]] to %[[ALL]] step %[[CTAS]] : i32 {
+// CHECK-NEXT:    %[[X:.*]] = arith.remui %[[T]], %[[NX]] : i32
+// CHECK-NEXT:    %[[ROW:.*]] = arith.divui %[[T]], %[[NX]] : i32
+// CHECK-NEXT:    %{{.*}} = arith.remui %[[ROW]], %[[NY]] : i32
+// CHECK-NEXT:    %{{.*}} = arith.divui %[[ROW]], %[[NY]] : i32
+// CHECK:         %[[I:.*]] = arith.index_cast %[[X]] : i32 to index
+// CHECK-NEXT:    %nothing = arith.constant dense
+// CHECK-NEXT:    %sum = scf.for
+// CHECK:           nv_tileas.tiled_load %a[%[[I]], %k]
+// CHECK:         nv_tileas.tiled_store %sum, %c[%[[I]], %zero] after %none
+// CHECK-NEXT:  }
+// CHECK-NEXT:  func.return
+func.func @short(%a: !nv_tileas.tiled_view<64x32xf16, gmem>, %b: !nv_tileas.tiled_view<32x64xf16, gmem>, %c: !nv_tileas.tiled_view<64x64xf32, gmem>) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %none = nv_tileas.create_none : !nv_tileaa.mem_token
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %last = arith.constant 2 : index
+  %i = "gpu.block_id"() <{dimension = #gpu<dim x>}> : () -> index
+  %nothing = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum = scf.for %k = %zero to %last step %one iter_args(%acc = %nothing) -> (tensor<64x64xf32>) {
+    %x = nv_tileas.tiled_load %a[%i, %k] {atom = #nv_tileas<atom tma_load_2d>, allow_tma = true} : !nv_tileas.tiled_view<64x32xf16, gmem> -> tensor<64x32xf16, #nv_tileas<space smem>>
+    %y = nv_tileas.tiled_load %b[%k, %zero] {atom = #nv_tileas<atom tma_load_2d>, allow_tma = true} : !nv_tileas.tiled_view<32x64xf16, gmem> -> tensor<32x64xf16, #nv_tileas<space smem>>
+    %next = nv_tileas.dot %x, %y, %acc {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x32xf16, #nv_tileas<space smem>>, tensor<32x64xf16, #nv_tileas<space smem>>, tensor<64x64xf32> -> tensor<64x64xf32>
+    scf.yield %next : tensor<64x64xf32>
+  }
+  %stored = nv_tileas.tiled_store %sum, %c[%i, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<64x64xf32>, !nv_tileas.tiled_view<64x64xf32, gmem> -> !nv_tileaa.mem_token
+  func.return
+}
+
+// -----
+
+// An argument says how many columns K has: launches of up to 256 iterations, of 64 cycles, ask for another kernel.
+
+// CHECK-LABEL: @launches_know
+// CHECK-NOT:   persistent = 1
+// CHECK-SAME:  tileas.short_loop = {most = 256 : i64, quotients = ["scalar 3 / 32"]}
+// CHECK-SAME:  nv_tileas.not_persistent = "launches know how many iterations load what is multiplied"
+func.func @launches_know(%a: !nv_tileas.tiled_view<64x32xf16, gmem>, %b: !nv_tileas.tiled_view<32x64xf16, gmem>, %c: !nv_tileas.tiled_view<64x64xf32, gmem>, %n: i32) {
+  %none = nv_tileas.create_none : !nv_tileaa.mem_token
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %columns = arith.constant 32 : index
+  %extent = arith.index_cast %n : i32 to index
+  %last = arith.ceildivui %extent, %columns : index
+  %i = "gpu.block_id"() <{dimension = #gpu<dim x>}> : () -> index
+  %nothing = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum = scf.for %k = %zero to %last step %one iter_args(%acc = %nothing) -> (tensor<64x64xf32>) {
+    %x = nv_tileas.tiled_load %a[%i, %k] {atom = #nv_tileas<atom tma_load_2d>, allow_tma = true} : !nv_tileas.tiled_view<64x32xf16, gmem> -> tensor<64x32xf16, #nv_tileas<space smem>>
+    %y = nv_tileas.tiled_load %b[%k, %zero] {atom = #nv_tileas<atom tma_load_2d>, allow_tma = true} : !nv_tileas.tiled_view<32x64xf16, gmem> -> tensor<32x64xf16, #nv_tileas<space smem>>
+    %next = nv_tileas.dot %x, %y, %acc {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x32xf16, #nv_tileas<space smem>>, tensor<32x64xf16, #nv_tileas<space smem>>, tensor<64x64xf32> -> tensor<64x64xf32>
+    scf.yield %next : tensor<64x64xf32>
+  }
+  %stored = nv_tileas.tiled_store %sum, %c[%i, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<64x64xf32>, !nv_tileas.tiled_view<64x64xf32, gmem> -> !nv_tileaa.mem_token
+  func.return
+}
+
+// -----
+
+// A tile block has as many iterations as its number says: some would wait for others.
+
+// CHECK-LABEL: @uneven
+// CHECK-SAME:  nv_tileas.not_persistent = "some tile blocks have more to do than others"
+func.func @uneven(%a: !nv_tileas.tiled_view<64x32xf16, gmem>, %b: !nv_tileas.tiled_view<32x64xf16, gmem>, %c: !nv_tileas.tiled_view<64x64xf32, gmem>) {
+  %none = nv_tileas.create_none : !nv_tileaa.mem_token
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %i = "gpu.block_id"() <{dimension = #gpu<dim x>}> : () -> index
+  %nothing = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum = scf.for %k = %zero to %i step %one iter_args(%acc = %nothing) -> (tensor<64x64xf32>) {
+    %x = nv_tileas.tiled_load %a[%i, %k] {atom = #nv_tileas<atom tma_load_2d>, allow_tma = true} : !nv_tileas.tiled_view<64x32xf16, gmem> -> tensor<64x32xf16, #nv_tileas<space smem>>
+    %y = nv_tileas.tiled_load %b[%k, %zero] {atom = #nv_tileas<atom tma_load_2d>, allow_tma = true} : !nv_tileas.tiled_view<32x64xf16, gmem> -> tensor<32x64xf16, #nv_tileas<space smem>>
+    %next = nv_tileas.dot %x, %y, %acc {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x32xf16, #nv_tileas<space smem>>, tensor<32x64xf16, #nv_tileas<space smem>>, tensor<64x64xf32> -> tensor<64x64xf32>
+    scf.yield %next : tensor<64x64xf32>
+  }
+  %stored = nv_tileas.tiled_store %sum, %c[%i, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<64x64xf32>, !nv_tileas.tiled_view<64x64xf32, gmem> -> !nv_tileaa.mem_token
+  func.return
+}
+
+// -----
+
+// A store that nothing orders may write what the next tile block loads.
+
+// CHECK-LABEL: @unordered
+// CHECK-SAME:  nv_tileas.not_persistent = "a store without a token may write what the loop loads"
+func.func @unordered(%a: !nv_tileas.tiled_view<64x32xf16, gmem>, %b: !nv_tileas.tiled_view<32x64xf16, gmem>, %c: !nv_tileas.tiled_view<64x64xf32, gmem>) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %last = arith.constant 2 : index
+  %nothing = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum = scf.for %k = %zero to %last step %one iter_args(%acc = %nothing) -> (tensor<64x64xf32>) {
+    %x = nv_tileas.tiled_load %a[%zero, %k] {atom = #nv_tileas<atom tma_load_2d>, allow_tma = true} : !nv_tileas.tiled_view<64x32xf16, gmem> -> tensor<64x32xf16, #nv_tileas<space smem>>
+    %y = nv_tileas.tiled_load %b[%k, %zero] {atom = #nv_tileas<atom tma_load_2d>, allow_tma = true} : !nv_tileas.tiled_view<32x64xf16, gmem> -> tensor<32x64xf16, #nv_tileas<space smem>>
+    %next = nv_tileas.dot %x, %y, %acc {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x32xf16, #nv_tileas<space smem>>, tensor<32x64xf16, #nv_tileas<space smem>>, tensor<64x64xf32> -> tensor<64x64xf32>
+    scf.yield %next : tensor<64x64xf32>
+  }
+  nv_tileas.tiled_store %sum, %c[%zero, %zero] {atom = #nv_tileas<atom stg>} : tensor<64x64xf32>, !nv_tileas.tiled_view<64x64xf32, gmem>
+  func.return
+}

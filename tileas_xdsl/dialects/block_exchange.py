@@ -1,0 +1,34 @@
+"""Whether the blocks of a kernel exchange data while they run, so that their order matters."""
+
+from __future__ import annotations
+
+from xdsl.ir import Operation
+
+from tileas_xdsl.dialects.nv_tileas.control import (
+    AsyncCancelNextProgramIdOp,
+    CancelNextProgramIdOp,
+)
+from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic, MemSemanticAttr
+from tileas_xdsl.dialects.nv_tileas.memory.atomics import PointedAtomicOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledAtomicRmwOp
+from tileas_xdsl.dialects.nv_tileas.tma.ops import AsyncTiledAtomicRmwOp
+from tileas_xdsl.dialects.tl.compute import AtomicAddOp
+
+_EXCHANGING = (
+    AsyncCancelNextProgramIdOp,
+    AsyncTiledAtomicRmwOp,
+    AtomicAddOp,
+    CancelNextProgramIdOp,
+    PointedAtomicOp,
+    TiledAtomicRmwOp,
+)
+
+
+def exchanges_data(kernel: Operation) -> bool:
+    """Whether blocks may exchange data while they run: by atomics, or accesses that are ordered."""
+    for op in kernel.walk():
+        semantic = op.properties.get("mem_semantic")
+        is_ordered = isinstance(semantic, MemSemanticAttr) and semantic.data is not MemSemantic.WEAK
+        if is_ordered or isinstance(op, _EXCHANGING):
+            return True
+    return False

@@ -1,0 +1,61 @@
+"""Launches of a kernel that has a persistent form, which some grids gain by.
+
+Where all tile blocks run at once there is nothing to gain, and that form is not compiled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from math import prod
+from typing import Any
+
+from tileas_xdsl.runtime.cutile.gpu.launch_plan import LaunchPlan
+
+
+class ChosenPlan:
+    """The usual form of a kernel, and the persistent one for grids of more than run at once."""
+
+    def __init__(
+        self, usual: LaunchPlan, resident: int, persistent: Callable[[], LaunchPlan]
+    ) -> None:
+        """Choose between plans; `resident` tile blocks of the usual one run at once."""
+        self._usual, self._resident, self._make = usual, resident, persistent
+
+    @property
+    def has_launched(self) -> bool:
+        """Whether the usual form was launched here."""
+        return self._usual.has_launched
+
+    def native(self, make: Callable[..., Any]) -> Any:
+        """Return the launches that C can make: those of the usual form."""
+        return self._usual.native(make)
+
+    @cached_property
+    def _persistent(self) -> LaunchPlan:
+        return self._make()
+
+    def _plan(self, grid: tuple[int, ...]) -> LaunchPlan:
+        return self._persistent if prod(grid) > self._resident else self._usual
+
+    def start(
+        self,
+        grid: tuple[int, ...],
+        stream: int,
+        values: tuple[Any, ...],
+        args: tuple[Any, ...] = (),
+    ) -> None:
+        """Launch, as `LaunchPlan.start`."""
+        self._plan(grid).start(grid, stream, values, args)
+
+    def measure(
+        self,
+        grid: tuple[int, ...],
+        stream: int,
+        values: tuple[Any, ...],
+        args: tuple[Any, ...],
+        *,
+        flush: bool,
+    ) -> float:
+        """Launch and wait, as `LaunchPlan.measure`."""
+        return self._plan(grid).measure(grid, stream, values, args, flush=flush)

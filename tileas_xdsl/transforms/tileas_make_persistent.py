@@ -1,0 +1,282 @@
+"""The pass `tileas-make-persistent`: CTAs take one tile block after another.
+
+func.func @k(...)                              func.func @k(...)
+  %i = gpu.block_id x                            %nx = nv_tileaa.get_num_programs {axis = 0}  // ...
+  %acc = scf.for %k = 0 to 2 { dot }     ->      scf.for %t = block_id to nx*ny*nz step grid_dim {
+  tiled_store %acc, %view[%i]                      %i = arith.remui %t, %nx
+                                                   %acc = scf.for %k = 0 to 2 { dot }
+                                                   tiled_store %acc, %view[%i] }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from typing import TypeAlias
+
+from xdsl.builder import Builder
+from xdsl.context import Context
+from xdsl.dialects import arith, func, gpu, scf
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    IndexType,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+    i32,
+)
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tileas_xdsl.analysis.values.scalar_operations import operations_behind
+from tileas_xdsl.dialects.block_exchange import exchanges_data
+from tileas_xdsl.dialects.ir_queries import constant_integer, is_side_effect_free
+from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
+from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp
+from tileas_xdsl.dialects.nv_tileaa.grid import GetNumProgramsOp
+from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
+from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
+from tileas_xdsl.dialects.nv_tileas.control import GridDependencyOp
+from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
+from tileas_xdsl.dialects.target_attribute import module_target
+from tileas_xdsl.layout.integers import ceil_div
+from tileas_xdsl.target.arch import Target
+from tileas_xdsl.target.costs.latencies import Latencies, latencies
+from tileas_xdsl.target.kernel_abi import SHORT_LOOP, Count, Passed
+from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop, load_loop
+from tileas_xdsl.transforms.pipeline_loads.producer_slice import enclosing_control
+from tileas_xdsl.transforms.pipeline_loads.resources import Resources, resources_of
+
+NOT_PERSISTENT = "nv_tileas.not_persistent"
+"""Attribute of a kernel whose CTAs take one tile block each: why."""
+
+MODES = ("auto", "on", "off")
+
+MAX_PRODUCT_CYCLES = 16384
+"""Cycles of products up to which what a tile block begins and ends with is worth hiding.
+
+On an H200, tiles of 128x128 (512 cycles an iteration, two CTAs on a multiprocessor otherwise) gain
+52 % with 2 iterations, 10 % with 8, 4 % with 16, and lose 1 % with 64; tiles of 128x256 (1,024
+cycles) gain 7 % with 16 and 3 % with 32.
+"""
+
+Quotients: TypeAlias = Sequence[tuple[Count, int]]
+"""Iterations as a product: each factor is a number, divided and rounded up."""
+
+AXES = "xyz"
+
+
+@dataclass(frozen=True)
+class TileasMakePersistent(ModulePass):
+    """Let the CTAs of a kernel take tile blocks one after another, where that pays.
+
+    The loads of the next tile block run under the sums and stores of this one: its producer is
+    ahead. A launch has as many CTAs as run at once (`persistent = 1` in the specification), and
+    passes the grid of the program, `nv_tileaa.get_num_programs`, as hidden arguments.
+
+    It is right where tile blocks are independent: no atomics, no ordered accesses, no order of
+    grids, CTAs that work alone.  It pays where they are equally long, by bounds that all of
+    them share, and short: a loop of few iterations reads what a producer loads (`mode = auto`;
+    with `on` it is done wherever it is right).  A kernel that stays says why.
+    """
+
+    name = "tileas-make-persistent"
+
+    mode: str = "auto"
+
+    def __post_init__(self) -> None:
+        """Refuse words that are no modes; raises `ValueError`."""
+        if self.mode not in MODES:
+            raise ValueError(f"option mode is one of {', '.join(MODES)}, not '{self.mode}'")
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if self.mode == "off":
+            return
+        target = module_target(op)
+        for kernel in op.ops:
+            if isinstance(kernel, func.FuncOp) and not kernel.is_declaration:
+                _make_persistent(kernel, target, is_forced=self.mode == "on")
+
+
+def _make_persistent(kernel: func.FuncOp, target: Target, *, is_forced: bool) -> None:
+    found = load_loop(kernel)
+    if not isinstance(found, LoadLoop) or _spec_of(kernel).persistent:
+        return
+    made = _decide(found, target, is_forced=is_forced)
+    if isinstance(made, str):
+        kernel.attributes[NOT_PERSISTENT] = StringAttr(made)
+    else:
+        Rewriter.replace_op(kernel, made)
+
+
+def _decide(found: LoadLoop, target: Target, *, is_forced: bool) -> func.FuncOp | str:
+    """Return the persistent kernel, or why the one that there is stays."""
+    kernel, iterations = found.function, _iterations(found)
+    most = MAX_PRODUCT_CYCLES // _product_cycles(found, latencies(target.name))
+    why = _what_forbids(kernel)
+    if why is None and not is_forced:
+        why = _why_it_does_not_pay(found, iterations, most)
+    if why is not None:
+        return why
+    made = _persistent(kernel)
+    again = load_loop(made)
+    needed = resources_of(again, target) if isinstance(again, LoadLoop) else again
+    if not isinstance(needed, Resources):
+        return needed or "no producer loads ahead in a loop over tile blocks"
+    if not is_forced and any(isinstance(n, Passed) for n, _ in iterations or ()):
+        kernel.attributes[SHORT_LOOP] = _short_loop(iterations or (), most)
+        return "launches know how many iterations load what is multiplied"
+    return made
+
+
+def _spec_of(kernel: func.FuncOp) -> KernelSpec:
+    spec = kernel.attributes.get(KERNEL_SPEC)
+    return spec.data if isinstance(spec, KernelSpecAttr) else KernelSpec()
+
+
+def _what_forbids(kernel: func.FuncOp) -> str | None:
+    """Return why the tile blocks of a kernel cannot follow one another; None if they can."""
+    spec = _spec_of(kernel)
+    if max(spec.num_ctas, spec.tile_block_ctas, *spec.cluster_dim) > 1:
+        return "several CTAs take each tile block together"
+    if exchanges_data(kernel):
+        return "tile blocks may wait for one another: there are atomics or ordered accesses"
+    if any(isinstance(op, GridDependencyOp) for op in kernel.walk()):
+        return "it orders grids"
+    if any(isinstance(op, scf.WhileOp) for op in kernel.walk()):
+        return "a while loop may take longer in some tile blocks than in others"
+    return None
+
+
+def _why_it_does_not_pay(found: LoadLoop, iterations: Quotients | None, most: int) -> str | None:
+    """Return why tile blocks are not all equally long, or too long; None if launches know it."""
+    loops = [op for op in found.function.walk() if isinstance(op, scf.ForOp)]
+    bounds = [bound for loop in loops for bound in (loop.lb, loop.ub, loop.step)]
+    behind = list(operations_behind(bounds))
+    if any(isinstance(op, gpu.GridDimOp) for op in behind):
+        return "the program has a loop over tiles of its own"
+    if any(isinstance(op, gpu.BlockIdOp) or not is_side_effect_free(op) for op in behind):
+        return "some tile blocks have more to do than others"
+    if any(isinstance(op, scf.IfOp) for op in enclosing_control(found.loop)):
+        return "some tile blocks load, and others do not"
+    if iterations is None:
+        return "how many iterations load what is multiplied is no quotient of an argument"
+    if (known := _known(iterations)) > most:
+        return f"{known} iterations load what is multiplied, {most} would be short"
+    return None
+
+
+def _product_cycles(found: LoadLoop, times: Latencies) -> int:
+    """Return how long an iteration keeps the tensor core busy, at least a cycle."""
+    cycles = 0
+    for op in found.loop.walk():
+        atom = op.atom.data if isinstance(op, DotOp) and op.atom is not None else None
+        if isinstance(op, DotOp) and isinstance(atom, MmaAtom):
+            *batch, m, k = shape_of(op.a.type) or (1, 1)
+            n = (shape_of(op.b.type) or (1,))[-1]
+            cycles += times.product(prod(batch) * m, n, k, atom.a)
+    return max(cycles, 1)
+
+
+def _known(iterations: Quotients) -> int:
+    """Return the product of those factors that are numbers."""
+    return prod(ceil_div(n, by) for n, by in iterations if isinstance(n, int))
+
+
+def _iterations(found: LoadLoop) -> Quotients | None:
+    """Return how many iterations of the loop a tile block has; None if they are no quotients."""
+    factors: list[tuple[Count, int]] = []
+    for loop in (found.loop, *enclosing_control(found.loop)):
+        if not isinstance(loop, scf.ForOp):
+            continue
+        first, step = constant_integer(loop.lb), constant_integer(loop.step)
+        count = _quotient(loop.ub)
+        if first != 0 or not step or count is None:
+            return None
+        factors.append((count[0], count[1] * step))
+    return factors
+
+
+def _quotient(value: SSAValue) -> tuple[Count, int] | None:
+    """Return a constant or an argument, divided by constants and rounded up; None for others."""
+    if isinstance(value, BlockArgument):
+        of_kernel = isinstance(value.block.parent_op(), func.FuncOp)
+        return (Passed(value.index), 1) if of_kernel else None
+    if (known := constant_integer(value)) is not None:
+        return known, 1
+    match value.owner:
+        case arith.IndexCastOp() | arith.ExtUIOp() | arith.ExtSIOp() | AssumeOp() as op:
+            return _quotient(op.operands[0])
+        case arith.CeilDivUIOp() | arith.CeilDivSIOp() as op:
+            found, by = _quotient(op.lhs), constant_integer(op.rhs)
+            return None if found is None or not by else (found[0], found[1] * by)
+        case _:
+            return None
+
+
+def _short_loop(iterations: Quotients, most: int) -> DictionaryAttr:
+    """Return the attribute that `ShortLoop` is read of: `scalar 5 / 64` is of argument 5."""
+    passed = [f"{n} / {by}" for n, by in iterations if isinstance(n, Passed)]
+    quotients = ArrayAttr([StringAttr(text) for text in passed])
+    left = IntegerAttr(most // max(_known(iterations), 1), 64)
+    return DictionaryAttr({"most": left, "quotients": quotients})
+
+
+def _persistent(kernel: func.FuncOp) -> func.FuncOp:
+    """Return a kernel with all that depends on the tile block in a loop over tile blocks."""
+    kernel = kernel.clone()
+    kernel.attributes[KERNEL_SPEC] = KernelSpecAttr(replace(_spec_of(kernel), persistent=1))
+    block, inside = kernel.body.block, _of_tile_block(kernel)
+    ids = [op for op in kernel.walk() if isinstance(op, gpu.BlockIdOp | gpu.GridDimOp)]
+    build = Builder(InsertPoint.at_start(block))
+    extents = [build.insert(GetNumProgramsOp(axis)).result for axis in range(len(AXES))]
+    rows = build.insert(arith.MuliOp(extents[0], extents[1])).result
+    count = build.insert(arith.MuliOp(rows, extents[2])).result
+    first, step = (_along_x(build, kind) for kind in (gpu.BlockIdOp, gpu.GridDimOp))
+    body = Block(arg_types=[i32])
+    numbers = _numbers(Builder(InsertPoint.at_end(body)), body.args[0], extents)
+    assert block.last_op is not None
+    Rewriter.insert_op(
+        scf.ForOp(first, count, step, [], Region(body)), InsertPoint.before(block.last_op)
+    )
+    for op in inside:
+        op.detach()
+        body.add_op(op)
+    body.add_op(scf.YieldOp())
+    for op in ids:
+        of_program = numbers if isinstance(op, gpu.BlockIdOp) else extents
+        value = of_program[AXES.index(str(op.dimension.data))]
+        Rewriter.replace_op(op, arith.IndexCastOp(value, IndexType()))
+    return kernel
+
+
+def _of_tile_block(kernel: func.FuncOp) -> Sequence[Operation]:
+    """Return the operations that are not the same for all tile blocks, or make tiles."""
+    inside: dict[Operation, None] = {}
+    for op in list(kernel.body.block.ops)[:-1]:
+        types = (*op.operand_types, *op.result_types)
+        stays = not op.regions and is_side_effect_free(op) and not isinstance(op, gpu.BlockIdOp)
+        if (
+            not stays
+            or any(isinstance(type_, TensorType) for type_ in types)
+            or any(value.owner in inside for value in op.operands)
+        ):
+            inside[op] = None
+    return list(inside)
+
+
+def _along_x(build: Builder, kind: type[gpu.BlockIdOp | gpu.GridDimOp]) -> SSAValue:
+    found = build.insert(kind(gpu.DimensionAttr(gpu.DimensionEnum.X))).result
+    return build.insert(arith.IndexCastOp(found, i32)).result
+
+
+def _numbers(build: Builder, tile: SSAValue, extents: Sequence[SSAValue]) -> Sequence[SSAValue]:
+    """Return where in the grid a tile block is, for its number: x runs fastest, as in hardware."""
+    x = build.insert(arith.RemUIOp(tile, extents[0])).result
+    row = build.insert(arith.DivUIOp(tile, extents[0])).result
+    y = build.insert(arith.RemUIOp(row, extents[1])).result
+    return x, y, build.insert(arith.DivUIOp(row, extents[1])).result
