@@ -148,16 +148,21 @@ CHAINS = 8
 
 FMA = "fma.rn.f32 %v{k}, %v{k}, %v{k}, %v{k};"
 EXP2 = "ex2.approx.ftz.f32 %v{k}, %v{k};"
-MAX = "max.f32 %v{k}, %v{k}, %v{k};"
+MAX = "max.f32 %v{k}, %v{k}, %v{next};"
 PACK = "{{.reg .b32 %h; cvt.rn.f16x2.f32 %h, %v{k}, %v{k}; mov.b32 %v{k}, %h;}}"
 LANES = "shfl.sync.bfly.b32 %v{k}, %v{k}, 1, 31, -1;"
 
 
 def mixture(*lines: str, chains: int = CHAINS) -> str:
-    """Return `ROUNDS` repetitions of instructions on each of some values of a thread."""
-    text = [f".reg .f32 %v<{CHAINS}>;", *(f"mov.f32 %v{k}, 0f3F000000;" for k in range(CHAINS))]
+    """Return `ROUNDS` repetitions of instructions on each of some values of a thread.
+
+    They are loaded, since ptxas computes with what it knows, and merges what is equal.
+    """
+    text = [f".reg .f32 %v<{CHAINS}>;"]
+    text += [f"ld.global.f32 %v{k}, [%data+{4 * k}];" for k in range(CHAINS)]
     text += ["bar.sync 0;", "mov.u64 %start, %clock64;"]
-    text += [line.format(k=k) for line in lines for k in range(chains)] * ROUNDS
+    each = [line.format(k=k, next=(k + 1) % CHAINS) for line in lines for k in range(chains)]
+    text += each * ROUNDS
     text += ["mov.u64 %end, %clock64;"]
     text += [f"add.f32 %v0, %v0, %v{k};" for k in range(1, CHAINS)]
     text += ["setp.eq.f32 %p, %v0, 0f4B189680;", "@%p st.shared.f32 [%full+64], %v0;"]

@@ -15,11 +15,11 @@ runs all else. Both run the enclosing loops.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from xdsl.dialects import gpu, memref, scf
 from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import BlockArgument, Operation, OpResult, Region, SSAValue
 
 from tileas_xdsl.analysis.memory.accumulators import CONSTANTS, in_tensor_memory, is_tensor_product
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
@@ -50,6 +50,9 @@ _OF_PRODUCTS = (
 
 _AROUND = (*CONSTANTS, CreateIteratorOp, gpu.BlockIdOp, gpu.GridDimOp, memref.DimOp, scf.YieldOp)
 """Other operations that a separate issuer warp may run."""
+
+_CONTROL = (scf.ForOp, scf.IfOp, scf.WhileOp)
+"""Control flow that it repeats."""
 
 
 @dataclass(frozen=True)
@@ -130,33 +133,95 @@ def _operations_of_products(plan: KernelPlan, body: Region) -> frozenset[Operati
     products = [op for op in body.walk() if is_tensor_product(op)]
     if not products or any(op not in inside for op in products):
         return None
-    # Backward slice: what the loops read, and what that reads. A warp of its own repeats it, so it
-    # may hold only arithmetic and control flow, which are safe to run twice.
-    kept = set(inside)
-    pending: list[Operation] = list(loops)
-    while pending:
-        for needed in _needed_by(pending.pop(), body):
-            if needed not in kept:
-                kept.add(needed)
-                pending.append(needed)
-    return frozenset(kept) if all(_may_run(op) for op in kept - inside) else None
+    slice_ = _Slice(body, {*inside})
+    for loop in loops:
+        slice_.add(loop)
+    return frozenset(slice_.kept) if all(_may_run(op) for op in slice_.kept - inside) else None
 
 
-def _needed_by(op: Operation, body: Region) -> Iterator[Operation]:
-    """Yield the operations of a body that compute the operands of one, and those around it."""
-    for inner in op.walk() if isinstance(op, scf.ForOp) else (op,):
-        if inner is not op and not isinstance(inner, scf.YieldOp):
-            continue
-        for operand in inner.operands:
-            owner = operand.owner
-            if isinstance(owner, Block):
-                owner = owner.parent_op()
-            if owner is not None and body.is_ancestor(owner):
-                yield owner
-    parent = op.parent_op()
-    if parent is not None and body.is_ancestor(parent):
-        yield parent
+@dataclass
+class _Slice:
+    """Backward slice of loops of MMAs: what they read, and what that reads, in `body`.
+
+    A warp of its own repeats it, so it may hold only arithmetic and control flow, which are safe to
+    run twice.  Of what loops around them carry it holds what the MMAs need alone: the token of a
+    bulk store that overlaps the next tile is the reading agent's.
+    """
+
+    body: Region
+    kept: set[Operation]
+    seen: set[SSAValue] = field(default_factory=set[SSAValue])
+
+    def add(self, loop: scf.ForOp) -> None:
+        """Add what a loop of MMAs, which is kept whole, reads."""
+        self._keep_around(loop)
+        self._need([*loop.operands, *(v for op in loop.body.walk() for v in op.operands)])
+
+    def _need(self, values: Sequence[SSAValue]) -> None:
+        pending = list(values)
+        while pending:
+            value = pending.pop()
+            if value not in self.seen:
+                self.seen.add(value)
+                pending += self._sources(value)
+
+    def _sources(self, value: SSAValue) -> Sequence[SSAValue]:
+        """Keep what makes a value; return what that reads for it."""
+        op = value.block.parent_op() if isinstance(value, BlockArgument) else value.owner
+        if not isinstance(op, Operation) or not self.body.is_ancestor(op):
+            return ()
+        self._keep(op)
+        assert isinstance(value, BlockArgument | OpResult)
+        return _made_of(op, value)
+
+    def _keep(self, op: Operation) -> None:
+        if op in self.kept:
+            return
+        self.kept.add(op)
+        self._need(_controls(op))
+        self._keep_around(op)
+
+    def _keep_around(self, op: Operation) -> None:
+        parent = op.parent_op()
+        if parent is not None and self.body.is_ancestor(parent):
+            self._keep(parent)
+
+
+def _controls(op: Operation) -> Sequence[SSAValue]:
+    """What decides how often the body of an operation runs."""
+    match op:
+        case scf.ForOp():
+            return (op.lb, op.ub, op.step)
+        case scf.WhileOp():
+            return _ended(op.before_region)[:1]
+        case scf.IfOp():
+            return (op.cond,)
+        case _:
+            return ()
+
+
+def _made_of(op: Operation, value: BlockArgument | OpResult) -> Sequence[SSAValue]:
+    """What one of the values of an operation is made of: of control flow, what gives that one."""
+    match op:
+        case scf.ForOp():
+            position = value.index - isinstance(value, BlockArgument)
+            return () if position < 0 else (op.iter_args[position], _ended(op.body)[position])
+        case scf.WhileOp() if value.owner is op.before_region.block:
+            return (op.arguments[value.index], _ended(op.after_region)[value.index])
+        case scf.WhileOp():
+            return (_ended(op.before_region)[1 + value.index],)
+        case scf.IfOp():
+            return [_ended(arm)[value.index] for arm in (op.true_region, op.false_region)]
+        case _:
+            return op.operands
+
+
+def _ended(body: Region) -> Sequence[SSAValue]:
+    """The operands of the terminator of a body."""
+    end = body.block.last_op
+    assert end is not None
+    return end.operands
 
 
 def _may_run(op: Operation) -> bool:
-    return isinstance(op, (*_AROUND, scf.ForOp)) or _is_arithmetic(op)
+    return isinstance(op, (*_AROUND, *_CONTROL)) or _is_arithmetic(op)

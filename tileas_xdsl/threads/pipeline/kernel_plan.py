@@ -239,8 +239,10 @@ _BY_ONE_THREAD = (
     IncIterOp,
     PipelineYieldOp,
     TmaLoadBase,
+    scf.ConditionOp,
     scf.ForOp,
     scf.IfOp,
+    scf.WhileOp,
     scf.YieldOp,
 )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import scf
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.enums import Space
@@ -58,6 +58,8 @@ def like_models(
 def initial_value(e: ThreadBuilder, op: scf.ForOp, position: int) -> Lowered:
     """What a loop begins with: a constant tile needs the registers that the loop keeps it in."""
     value = op.iter_args[position]
+    if is_left_out(e, value):
+        return OrderToken()
     found = e.get(value)
     if space_of(value.type) is Space.SMEM:
         raise op_error(op, f"carries {value.type}, a tile in shared memory")
@@ -74,3 +76,8 @@ def initial_value(e: ThreadBuilder, op: scf.ForOp, position: int) -> Lowered:
     if isinstance(found, OrderToken) and store is not None:
         return StoreToken(None, until_read=UNTIL_READ in store.attributes)
     return found
+
+
+def is_left_out(e: ThreadBuilder, value: SSAValue) -> bool:
+    """Whether a warp that issues the MMAs of others does not compute a value, nor carries it."""
+    return e.kept is not None and value not in e.values

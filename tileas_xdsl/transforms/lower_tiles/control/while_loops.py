@@ -16,6 +16,7 @@ from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import (
     Lowered,
+    OrderToken,
     PendingTile,
     SharedTile,
     Splat,
@@ -27,6 +28,7 @@ from tileas_xdsl.threads.tma.bulk_load import carried_loads
 from tileas_xdsl.threads.tmem.accumulator_barriers import rings_closed_in
 from tileas_xdsl.transforms.lower_tiles.control.loop_carried import (
     barrier_state,
+    is_left_out,
     like_models,
     set_barrier_state,
 )
@@ -76,6 +78,8 @@ def _decided(e: ThreadBuilder, op: scf.WhileOp) -> tuple[SSAValue, list[Lowered]
 
 def _carriable(e: ThreadBuilder, op: Operation, value: SSAValue) -> Lowered:
     """What a loop can carry of a value: tiles in registers."""
+    if is_left_out(e, value):
+        return OrderToken()
     found = e.get(value)
     if space_of(value.type) is Space.SMEM:
         raise op_error(op, f"carries {value.type}, a tile in shared memory")
