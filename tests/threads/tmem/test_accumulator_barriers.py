@@ -6,7 +6,6 @@ import re
 from functools import cache
 
 import pytest
-from tileas_xdsl.runtime.cutile_arguments import held
 
 from kernels.compiled import TWO_ORDERS
 from kernels.cutile import emulated
@@ -14,6 +13,7 @@ from kernels.cutile.persistent import PROBLEMS, _persistent  # pyright: ignore[r
 from kernels.cutile.problem import Problem
 from tileas_xdsl.compiler import CompiledKernel
 from tileas_xdsl.interpreters.ptx.execution.state import Order
+from tileas_xdsl.runtime.arguments.cutile_arguments import held
 from tileas_xdsl.runtime.emulation import emulate
 
 CASES: dict[str, Problem] = {
