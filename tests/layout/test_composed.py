@@ -34,6 +34,7 @@ from tileas_xdsl.layout import (
     make_fragment_like,
     make_layout,
     make_layout_like,
+    make_swizzle_strides,
     max_alignment,
     max_common_layout,
     max_common_vector,
@@ -103,6 +104,40 @@ def test_an_origin_moves_inside(layout, data) -> None:
     moved, offset = domain_offset(origin, layout)
     for step in coordinates([s - o for s, o in zip(layout.shape, origin, strict=True)]):
         assert offset + moved(step) == layout(tuple(np.add(origin, step).tolist()))
+
+
+def cute_strides(swizzle: Swizzle, offset: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """`make_swizzle_strides` of CUTLASS, for the target bits and for the source bits."""
+    z, y = (mask & -mask for mask in (swizzle.target_mask, swizzle.source_mask))
+    target = [-z << i if offset & y << i else z << i for i in range(swizzle.bits)]
+    source = [(y - z) << i if offset & z << i else (y + z) << i for i in range(swizzle.bits)]
+    found = (tuple(target), tuple(source))
+    return found if z < y else found[::-1]
+
+
+@pytest.mark.parametrize("swizzle", [Swizzle(3, 4, 3), Swizzle(2, 1, 3), Swizzle(2, 0, -2)])
+def test_what_bits_of_a_swizzle_are_worth(swizzle: Swizzle) -> None:
+    for offset in range(swizzle.size()):
+        assert make_swizzle_strides(swizzle, offset) == cute_strides(swizzle, offset)
+
+
+def test_slices_that_are_plain() -> None:
+    tile = ComposedLayout(Swizzle(3, 4, 3), 1024, Layout((8, 128), (128, 1)))
+    for row in range(8):
+        sub, offset = slice_and_offset((row, None), tile)
+        assert isinstance(sub, Layout)
+        assert [offset + sub(i) for i in range(128)] == [tile(row, i) for i in range(128)]
+    column, offset = slice_and_offset((None, 48), tile)
+    assert str(column) == "((4,2)):((112,576))"
+    assert [offset + column(i) for i in range(8)] == [tile(i, 48) for i in range(8)]
+    for crd, layout in (
+        ((None, None), tile),
+        ((None, 1), ComposedLayout(Swizzle(3, 4, 3), 0, Layout((8, 128), (144, 1)))),
+        ((None, 1), ComposedLayout(Swizzle(3, 4, 3), 128, Layout((8, 128), (128, 1)))),
+    ):
+        kept, offset = slice_and_offset(crd, layout)
+        assert isinstance(kept, ComposedLayout)
+        assert offset == 0
 
 
 def test_the_origin_of_a_swizzled_tile() -> None:

@@ -85,7 +85,6 @@ from tileas_xdsl.layout.operations.modes import (
     repeat_like,
     replace,
     select,
-    slice_and_offset,
     take,
     unflatten,
     zip2_by,
@@ -93,6 +92,7 @@ from tileas_xdsl.layout.operations.modes import (
 )
 from tileas_xdsl.layout.operations.recast import downcast, recast_layout, upcast
 from tileas_xdsl.layout.operations.simplify import coalesce, filter, filter_zeros
+from tileas_xdsl.layout.operations.swizzle_slices import make_swizzle_strides, slice_and_offset
 from tileas_xdsl.layout.operations.tiling import (
     blocked_product,
     flat_divide,
@@ -123,7 +123,8 @@ __all__ = [
     "idx2crd", "increment", "inner_product", "insert", "is_int", "is_layout", "is_tuple",
     "iscan", "left_inverse", "lex_less", "logical_divide", "logical_product",
     "make_composed_layout", "make_fragment_like", "make_identity_layout", "make_layout",
-    "make_layout_like", "make_layout_tv", "make_ordered_layout", "max_alignment",
+    "make_layout_like", "make_layout_tv", "make_ordered_layout", "make_swizzle_strides",
+    "max_alignment",
     "max_common_layout", "max_common_vector", "nullspace", "prefix_product", "prepend",
     "product", "product_each", "product_like", "raked_product", "rank", "recast_layout",
     "remove", "repeat", "repeat_like", "replace", "right_inverse", "round_up", "select",

@@ -163,14 +163,6 @@ def zip2_by(t: Any, guide: Any) -> Any:
     )
 
 
-def slice_and_offset(crd: Coord, layout: AnyLayout) -> tuple[Any, Any]:
-    """The sub-layout under the `None`s of `crd`, and the offset of its first element.
-
-    What is composed outside does not add up, so a composed layout keeps the offset inside: it is 0.
-    """
-    return layout.slice(crd), 0 if isinstance(layout, ComposedLayout) else layout.index(crd)
-
-
 def dice(crd: Coord, t: Any) -> Any:
     """The modes of a tuple or layout that stand under integers of `crd`: the rest of a slice."""
     return _both(t, lambda a: int_tuple.dice(crd, a))
