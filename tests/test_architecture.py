@@ -33,7 +33,7 @@ MAY_IMPORT = {
     "interpreters/pure": IR | {"interpreters/tile"},
     "interpreters/tile": IR | {"executors", "installed", "interpreters"},
     "interpreters/cuda_tile": {"diagnostics", "dialects", "layout", "target"},
-    "interpreters/ptx": {"executors", "interpreters", "layout", "target"},
+    "interpreters/ptx": {"collection", "executors", "interpreters", "layout", "target"},
     "backend": IR,
     "backend/host": set(),
     "frontend": IR,

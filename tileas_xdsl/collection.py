@@ -1,9 +1,10 @@
-"""Python's cycle collector while kernels are compiled: it runs rarely.
+"""Python's cycle collector while kernels are compiled or emulated: it runs rarely.
 
 Operations, blocks and values refer to one another, and nearly all that is made stays until a pass
 replaces it. With the usual threshold the collector walks the young ones 435 times in a first
 compilation of a product and finds 403 objects to free; that is an eighth of its CPU time. It is
-not switched off: what a long compilation leaves behind is freed before it fills memory.
+not switched off: what a long compilation leaves behind is freed before it fills memory. An emulated
+product of 1024^3 spends a fifteenth of its time in 430 collections.
 """
 
 from __future__ import annotations

@@ -6,11 +6,13 @@ import operator
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from math import inf, prod
 from typing import Any
 
 import numpy as np
 
+from tileas_xdsl.collection import collected_rarely
 from tileas_xdsl.executors import Workers
 from tileas_xdsl.interpreters.ptx.arguments import Arguments, bind
 from tileas_xdsl.interpreters.ptx.checking.checker import Checker
@@ -77,8 +79,12 @@ class Report:
         return [finding for finding in self.findings if finding.severity.fails]
 
 
+@lru_cache(maxsize=8)
 def load(text: str, name: str = "<ptx>") -> PtxModule:
-    """Parse PTX text; raise `PtxError` with the location of what is no PTX."""
+    """Parse PTX text; raise `PtxError` with the location of what is no PTX.
+
+    A module is never changed, so that a text which runs again is not parsed again.
+    """
     return parse(text, name)
 
 
@@ -133,6 +139,7 @@ class Launch:
         """The number of clusters of the grid."""
         return prod(self.shape.grid) // prod(self.shape.cluster)
 
+    @collected_rarely()
     def execute(self, numbers: Sequence[int], progress: Progress | None = None) -> tuple[int, bool]:
         """Run clusters by linear index; return executed instructions, and whether all finished."""
         total, done = prod(self.shape.grid), 0

@@ -14,8 +14,13 @@ _REASONS: Mapping[str, Sequence[str]] = {
 }
 
 
+_MNEMONICS = {name.partition(".")[0] for names in _REASONS.values() for name in names}
+
+
 def why_not(parts: Sequence[str]) -> str | None:
     """Return why an instruction is not emulated; None for those that are, and unknown ones."""
+    if parts[0] not in _MNEMONICS:
+        return None
     for reason, names in _REASONS.items():
         if any(is_named(parts, name) for name in names):
             return reason

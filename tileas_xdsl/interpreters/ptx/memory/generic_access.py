@@ -55,6 +55,9 @@ class Group:
     cta: Cta | None = None
 
 
+POINTER = 8
+"""Bytes of a generic address."""
+
 HALF_RANGE = 1 << 63
 """Of integers of 64 bits: the numbers without a sign."""
 
@@ -63,7 +66,8 @@ def addresses_of(f: ConvergenceGroup, value: Value, offset: int) -> tuple[Array,
     """Return the active lanes and their addresses as int64."""
     lanes = indices(f.mask)
     if value.__class__ is np.ndarray:
-        found = value[lanes].astype(np.int64)
+        mine = value if len(lanes) == len(value) else value[lanes]
+        found = mine.view(np.int64) if mine.itemsize == POINTER else mine.astype(np.int64)
         return lanes, found + offset if offset else found
     return lanes, np.full(len(lanes), as_signed(value + offset), np.int64)
 

@@ -106,11 +106,6 @@ def _high_unsigned(a: Array, b: Array) -> Array:
     return np.asarray(ah * bh + (middle >> shift) + (other >> shift))
 
 
-def _wide(a: Array, b: Array) -> Array:
-    wide = {"i": SIGNED, "u": UNSIGNED}[a.dtype.kind][a.dtype.itemsize * 16]
-    return a.astype(wide) * b.astype(wide)
-
-
 def build_product(site: Site) -> Step:
     """`mul` and `mad` with .lo, .hi and .wide."""
     if "cc" in site.modifiers:
@@ -131,9 +126,9 @@ def build_product(site: Site) -> Step:
     slots = [a, b, site.source(3, result)] if adds else [a, b]
     if half == "lo":
         return _low(dest, slots, type_)
-    if half == "wide" and not type_.signed:
-        return _wide_unsigned(dest, slots, type_)
-    return _other_product(site, dest, slots, type_, result, half, saturate)
+    if half == "wide":
+        return _wide_product(dest, slots, type_)
+    return _high_product(site, dest, slots, type_, saturate)
 
 
 def _low(dest: int, slots: list[int], type_: ScalarType) -> Step:
@@ -143,45 +138,45 @@ def _low(dest: int, slots: list[int], type_: ScalarType) -> Step:
     return binary(dest, slots[0], slots[1], lambda a, b: (a * b) & mask)
 
 
-def _wide_unsigned(dest: int, slots: list[int], type_: ScalarType) -> Step:
-    wide, mask = UNSIGNED[2 * type_.bits], (1 << 2 * type_.bits) - 1
+def _wide_product(dest: int, slots: list[int], type_: ScalarType) -> Step:
+    """Build a product of twice the width; numbers that all lanes share stay Python integers."""
+    narrow, wide = dtype_of(type_), UNSIGNED[2 * type_.bits]
+    signed_wide = SIGNED[2 * type_.bits]
+    mask, half = (1 << 2 * type_.bits) - 1, 1 << type_.bits - 1
 
     def widen(value: Value) -> Value:
-        return value.astype(wide) if value.__class__ is np.ndarray else value
+        if value.__class__ is np.ndarray:
+            if not type_.signed:
+                return value.astype(wide)
+            return value.view(narrow).astype(signed_wide).view(wide)
+        return ((value ^ half) - half) & mask if type_.signed else value
 
     if len(slots) == 3:
         return ternary(dest, slots, lambda a, b, c: (widen(a) * widen(b) + c) & mask)
-    return binary(dest, slots[0], slots[1], lambda a, b: widen(a) * widen(b))
+    return binary(dest, slots[0], slots[1], lambda a, b: (widen(a) * widen(b)) & mask)
 
 
-def _other_product(
-    site: Site,
-    dest: int,
-    slots: list[int],
-    type_: ScalarType,
-    result: ScalarType,
-    half: str,
-    saturate: bool,
+def _high_product(
+    site: Site, dest: int, slots: list[int], type_: ScalarType, saturate: bool
 ) -> Step:
-    product = _wide if half == "wide" else high_product
-    a, b = (slots[0], dtype_of(type_)), (slots[1], dtype_of(type_))
-    if len(slots) == 2:
-        return elementwise(dest, [a, b], result, product)
-    c = (slots[2], dtype_of(result))
+    a, b, *others = ((slot, dtype_of(type_)) for slot in slots)
+    if not others:
+        return elementwise(dest, [a, b], type_, high_product)
+    c = others[0]
     if saturate:
-        if type_.name != "s32" or half != "hi":
+        if type_.name != "s32":
             site.fail(".sat is for mad.hi.s32 only")
         add = _saturated(np.add)
 
         def saturated(x: Array, y: Array, z: Array) -> Array:
-            return add(product(x, y), z)
+            return add(high_product(x, y), z)
 
-        return elementwise(dest, [a, b, c], result, saturated)
+        return elementwise(dest, [a, b, c], type_, saturated)
 
     def function(x: Array, y: Array, z: Array) -> Array:
-        return product(x, y) + z
+        return high_product(x, y) + z
 
-    return elementwise(dest, [a, b, c], result, function)
+    return elementwise(dest, [a, b, c], type_, function)
 
 
 def build_product24(site: Site) -> Step:

@@ -190,7 +190,9 @@ def _store_step(
         values = [_low(r[s], dtype) for s in slots]
         columns = gathered(values, f.warpgroup.lanes, dtype)
         for group in groups(f, r[slot], offset, space):
-            store(f, group, columns[group.lanes], size, order)
+            lanes = group.lanes
+            mine = columns if len(lanes) == len(columns) else columns[lanes]
+            store(f, group, mine, size, order)
 
     return step
 

@@ -6,6 +6,7 @@ Source: PTX ISA 9.7.9.6 shfl.sync and 9.7.13, parallel synchronisation.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -292,16 +293,20 @@ def build_elect(site: Site) -> Step:
     def step(f: ConvergenceGroup) -> int | None:
         if not reconverge(f, "elect.sync", _member(f, member)):
             return STOP
-        leaders = {w: first_lane(f.mask >> WARP * w & FULL_WARP) for w in warps_of(f.mask)}
-        elected = 0
-        for warp, lane in leaders.items():
-            elected |= 1 << WARP * warp + lane
+        leaders, elected = _leaders(f.mask)
         f.r[p] = bools(elected, f.warpgroup.lanes)
         if dest is not None:
             f.r[dest] = by_warp(f, leaders, WORD)
         return None
 
     return step
+
+
+@lru_cache(maxsize=1024)
+def _leaders(mask: int) -> tuple[Mapping[int, int], int]:
+    """Return the lowest lane of each warp of a mask, and the mask of these."""
+    leaders = {w: first_lane(mask >> WARP * w & FULL_WARP) for w in warps_of(mask)}
+    return leaders, sum(1 << WARP * warp + lane for warp, lane in leaders.items())
 
 
 def build_activemask(site: Site) -> Step:
