@@ -145,7 +145,7 @@ def test_blocks_that_wait_for_one_another_run_together(jobs: int, by: str) -> No
     ("instruction", "message"),
     [
         ("tex.2d.v4.f32.f32 {%f, %f, %f, %f}, [%o, {%f, %f}];", "textures and surfaces are not"),
-        ("tcgen05.shift.cta_group::1.down [%o];", "shifts in tensor memory are not"),
+        ("alloca.u64 %o, 8;", "local memory that grows at run time is not"),
     ],
 )
 def test_what_is_not_emulated_is_refused_at_its_line(instruction: str, message: str) -> None:
