@@ -11,6 +11,7 @@ Of several loops the one with the most stages gives the next one up; with one no
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import prod
 
 from xdsl.dialects.builtin import IntegerAttr
@@ -39,21 +40,34 @@ def take_stages(kernel: KernelOp, excess: int) -> bool:
     return True
 
 
-def stages_of(kernel: KernelOp) -> Mapping[PipelinedOp, int]:
-    """The stages that pipelined loops ask for."""
-    return {loop: loop.stages.value.data for loop in _loops(kernel)}
+@dataclass(frozen=True)
+class Asked:
+    """The stages that a pipelined loop asks for, and what one holds; lowering takes its body."""
+
+    stages: int
+    tiles: Sequence[str]
+    bytes: int
 
 
-def report_given_up(asked: Mapping[PipelinedOp, int]) -> None:
+def stages_of(kernel: KernelOp) -> Mapping[PipelinedOp, Asked]:
+    """What pipelined loops ask for, before they are lowered."""
+    return {loop: _asked(loop) for loop in _loops(kernel)}
+
+
+def _asked(loop: PipelinedOp) -> Asked:
+    tiles = [copy.target.name_hint or "a tile" for copy in staged_in(loop).copies]
+    return Asked(loop.stages.value.data, tiles, _bytes_of_stage(loop))
+
+
+def report_given_up(asked: Mapping[PipelinedOp, Asked]) -> None:
     """Remark on loops that have fewer stages than they asked for."""
     for loop, before in asked.items():
         after = loop.stages.value.data
-        if after == before:
+        if after == before.stages:
             continue
-        tiles = [copy.target.name_hint or "a tile" for copy in staged_in(loop).copies]
         text = (
-            f"has {after} stages in place of {before}: shared memory has no room for more, a stage "
-            f"of {', '.join(tiles)} takes {_bytes_of_stage(loop)} bytes"
+            f"has {after} stages in place of {before.stages}: shared memory has no room for more, "
+            f"a stage of {', '.join(before.tiles)} takes {before.bytes} bytes"
         )
         emit_remark(loop, text)
 
