@@ -298,6 +298,12 @@ def test_accesses_that_nothing_orders(lines: str, kinds: set[str], place: str) -
     assert place == "warps" or found == kinds
 
 
+@pytest.mark.parametrize(("value", "kind"), [("7", "same-value"), ("%r0", "race-WAW")])
+def test_warps_that_store_at_once_are_compared_with_one_another(value: str, kind: str) -> None:
+    """One instruction of all warps: none finds in memory what those before it write."""
+    assert {f.kind for f in findings(f"st.global.u32 {OURS}, {value};", "warps")} == {kind}
+
+
 def test_neighbours_in_a_granule_do_not_race() -> None:
     """Bytes of one granule of 16 belong to different blocks; the last one is shared."""
     bytes_ = "cvt.u64.u32 %rd5, %r2; add.s64 %rd5, %rd0, %rd5; st.global.u8 [%rd5], %r2;"

@@ -114,7 +114,8 @@ class ClusterRaces:
             race = self._conflicts.of_write(found, access)
             if race is not None:
                 if changed is None:
-                    changed = self._changed(addresses, values)
+                    in_turn = quiet is None
+                    changed = self._changed_by(addresses, values, in_turn=in_turn)
                 self._report_write(race, found, access, addresses[mine][changed[mine]], size)
             found.shadow.write(found.units, access.who, access.stamp)
             if order.scope:
@@ -168,6 +169,23 @@ class ClusterRaces:
 
     def _changed(self, addresses: Array, values: Array) -> Array:
         old = self._cluster.memory.load(addresses, values.itemsize, values.shape[1])
+        return (old != values).any(1)
+
+    def _changed_by(self, addresses: Array, values: Array, *, in_turn: bool) -> Array:
+        """Return which rows of one instruction write something else than is there.
+
+        Each finds what those in front of it have written; or, where nothing written before the
+        instruction races with it, all that write to one address are compared with one another.
+        """
+        _, first, group = np.unique(addresses, return_index=True, return_inverse=True)
+        if not in_turn:
+            differ = np.zeros(len(first), np.bool_)
+            differ[group[(values != values[first[group]]).any(1)]] = True
+            return differ[group]
+        old = self._cluster.memory.load(addresses, values.itemsize, values.shape[1])
+        order = np.argsort(group, kind="stable")
+        again = np.flatnonzero(group[order[1:]] == group[order[:-1]])
+        old[order[again + 1]] = values[order[again]]
         return (old != values).any(1)
 
     def _report_write(
