@@ -130,7 +130,7 @@ func.func @nested(%a: !cute.memref<f32, gmem, "((?,2),4):((8,?),1)">) attributes
 
 // -----
 
-// Products with scales: one instruction, whose scales are values of the atom.
+// Products with scales of several instructions, each of which has its own: operands of the call.
 
 !scaled = !cute_nvgpu.sm100.mma_bs<128x16x32, num_cta = 1, ab_major = (k, k), elem_type = (f8E4M3FN, f8E4M3FN, f32), sf_type = f8E8M0FNU, frag_kind = ss, vec_size = 32>
 func.func @scaled(%adds: i1, %memory: i32, %e: i32) {
@@ -150,7 +150,61 @@ func.func @scaled(%adds: i1, %memory: i32, %e: i32) {
   %lie = cute.get_layout(%shaped) : !cute.layout
   %base = cute.inttoptr %memory : i32 -> !cute.ptr<f32, tmem, align<16>>
   %d = cute.make_view(%base, %lie) : !cute.view
-  // expected-error@+1 {{'cute.gemm' op is lowered with scales for one instruction, since each has its own}}
+  // expected-error@+1 {{'cute.gemm' op has 2 instructions: [A, SFA] and [B, SFB] are its operands}}
   cute.gemm(%tiled, %d, %a, %b, %d) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1>}>
+  func.return
+}
+
+// -----
+
+// Scales stand behind both operands.
+
+!scaled = !cute_nvgpu.sm100.mma_bs<128x16x32, num_cta = 1, ab_major = (k, k), elem_type = (f8E4M3FN, f8E4M3FN, f32), sf_type = f8E8M0FNU, frag_kind = ss, vec_size = 32>
+func.func @scaled(%adds: i1, %memory: i32, %e: i32) {
+  %false = arith.constant false
+  %atom = cute.make_atom(%adds, %false, %false, %e, %memory) : (i1, i1, i1, i32, i32) -> !scaled
+  %tiled = cute.make_tiled_mma(%atom) : (!scaled) -> !cute.tiled_mma<!scaled, atom_layout_MNK = <"(1,1,1):(0,0,0)">>
+  %here = cute.static : !cute.coord<"0">
+  %sa = cute.memref.alloc_smem() : () -> !cute.memref<f8E4M3FN, smem, align<1024>, S<1,4,3>, "(256,32):(32,1)">
+  %sb = cute.memref.alloc_smem() : () -> !cute.memref<f8E4M3FN, smem, align<1024>, S<1,4,3>, "(16,32):(32,1)">
+  %pa = cute.tiled.mma.partition(%tiled, %sa, %here) <{operand_id = "A"}> : !cute.view
+  %pb = cute.tiled.mma.partition(%tiled, %sb, %here) <{operand_id = "B"}> : !cute.view
+  %shape = cute.static : !cute.shape<"(256,16)">
+  %pc = cute.tiled.mma.partition_shape(%tiled, %shape) <{operand_id = "C"}> : !cute.shape
+  %a = cute.mma.make_fragment(%tiled, %pa) <{operand_id = "A"}> : !cute.view
+  %b = cute.mma.make_fragment(%tiled, %pb) <{operand_id = "B"}> : !cute.view
+  %shaped = cute.mma.make_fragment(%tiled, %pc) <{operand_id = "C"}> : !cute.view
+  %lie = cute.get_layout(%shaped) : !cute.layout
+  %base = cute.inttoptr %memory : i32 -> !cute.ptr<f32, tmem, align<16>>
+  %d = cute.make_view(%base, %lie) : !cute.view
+  // expected-error@+1 {{'cute.gemm' op has [A, SFA] and [B, SFB] as operands of !cute_nvgpu.sm100.mma_bs<128x16x32}}
+  cute.gemm(%tiled, %d, %a, %d, %b, %d) <{operandSegmentSizes = array<i32: 1, 1, 2, 1, 1>}>
+  func.return
+}
+
+// -----
+
+// Scales are bytes.
+
+!scaled = !cute_nvgpu.sm100.mma_bs<128x16x32, num_cta = 1, ab_major = (k, k), elem_type = (f8E4M3FN, f8E4M3FN, f32), sf_type = f8E8M0FNU, frag_kind = ss, vec_size = 32>
+func.func @scaled(%adds: i1, %memory: i32, %e: i32) {
+  %false = arith.constant false
+  %atom = cute.make_atom(%adds, %false, %false, %e, %memory) : (i1, i1, i1, i32, i32) -> !scaled
+  %tiled = cute.make_tiled_mma(%atom) : (!scaled) -> !cute.tiled_mma<!scaled, atom_layout_MNK = <"(1,1,1):(0,0,0)">>
+  %here = cute.static : !cute.coord<"0">
+  %sa = cute.memref.alloc_smem() : () -> !cute.memref<f8E4M3FN, smem, align<1024>, S<1,4,3>, "(256,32):(32,1)">
+  %sb = cute.memref.alloc_smem() : () -> !cute.memref<f8E4M3FN, smem, align<1024>, S<1,4,3>, "(16,32):(32,1)">
+  %pa = cute.tiled.mma.partition(%tiled, %sa, %here) <{operand_id = "A"}> : !cute.view
+  %pb = cute.tiled.mma.partition(%tiled, %sb, %here) <{operand_id = "B"}> : !cute.view
+  %shape = cute.static : !cute.shape<"(256,16)">
+  %pc = cute.tiled.mma.partition_shape(%tiled, %shape) <{operand_id = "C"}> : !cute.shape
+  %a = cute.mma.make_fragment(%tiled, %pa) <{operand_id = "A"}> : !cute.view
+  %b = cute.mma.make_fragment(%tiled, %pb) <{operand_id = "B"}> : !cute.view
+  %shaped = cute.mma.make_fragment(%tiled, %pc) <{operand_id = "C"}> : !cute.view
+  %lie = cute.get_layout(%shaped) : !cute.layout
+  %base = cute.inttoptr %memory : i32 -> !cute.ptr<f32, tmem, align<16>>
+  %d = cute.make_view(%base, %lie) : !cute.view
+  // expected-error@+1 {{'cute.gemm' op has SFA in tensor memory, in elements of 8 bits}}
+  cute.gemm(%tiled, %d, %a, %d, %b, %d, %d) <{operandSegmentSizes = array<i32: 1, 1, 2, 2, 1>}>
   func.return
 }

@@ -112,3 +112,79 @@ func.func @both(%adds: i1, %memory: i32, %e: i32) {
 // CHECK-LABEL: func.func @both
 // CHECK:     %{{[0-9]+}} = arith.constant 142868484 : i32
 // CHECK:     cute_nvgpu.arch.mma.SM100.umma_block_scaled_sparse %{{[0-9]+}}, %{{[0-9]+}}, %memory scales %e, %memory metadata %e descriptor %{{[0-9]+}} accumulate %adds {kind = "mxf8f6f4", num_cta = 1 : i32, scale_vec = "1X"}
+
+// Further instructions have scales of their own: the bytes of a column along K, further columns
+// along M (128 rows are 4 columns).  Metadata of f16 are in one column of a pair.
+
+func.func @scaled_loop(%adds: i1, %memory: i32, %at: i32, %bt: i32) {
+  %false = arith.constant false
+  %atom = cute.make_atom(%adds, %false, %false, %at, %bt) : (i1, i1, i1, i32, i32) -> !scaled
+  %tiled = cute.make_tiled_mma(%atom) : (!scaled) -> !cute.tiled_mma<!scaled, atom_layout_MNK = <"(1,1,1):(0,0,0)">>
+  %here = cute.static : !cute.coord<"0">
+  %sa = cute.memref.alloc_smem() : () -> !cute.memref<f8E4M3FN, smem, align<1024>, S<2,4,3>, "(256,64):(64,1)">
+  %sb = cute.memref.alloc_smem() : () -> !cute.memref<f8E4M3FN, smem, align<1024>, S<2,4,3>, "(16,64):(64,1)">
+  %pa = cute.tiled.mma.partition(%tiled, %sa, %here) <{operand_id = "A"}> : !cute.view
+  %pb = cute.tiled.mma.partition(%tiled, %sb, %here) <{operand_id = "B"}> : !cute.view
+  %shape = cute.static : !cute.shape<"(256,16)">
+  %pc = cute.tiled.mma.partition_shape(%tiled, %shape) <{operand_id = "C"}> : !cute.shape
+  %a = cute.mma.make_fragment(%tiled, %pa) <{operand_id = "A"}> : !cute.view
+  %b = cute.mma.make_fragment(%tiled, %pb) <{operand_id = "B"}> : !cute.view
+  %shaped = cute.mma.make_fragment(%tiled, %pc) <{operand_id = "C"}> : !cute.view
+  %lie = cute.get_layout(%shaped) : !cute.layout
+  %base = cute.inttoptr %memory : i32 -> !cute.ptr<f32, tmem, align<16>>
+  %d = cute.make_view(%base, %lie) : !cute.view
+  %pfa = cute.inttoptr %at : i32 -> !cute.ptr<f8E8M0FNU, tmem, align<16>>
+  %pfb = cute.inttoptr %bt : i32 -> !cute.ptr<f8E8M0FNU, tmem, align<16>>
+  %la = cute.static : !cute.layout<"(4,2,2):(4,16,1)">
+  %lb = cute.static : !cute.layout<"(4,1,2):(4,0,1)">
+  %sfa = cute.make_view(%pfa, %la) : !cute.view
+  %sfb = cute.make_view(%pfb, %lb) : !cute.view
+  cute.gemm(%tiled, %d, %a, %sfa, %b, %sfb, %d) <{operandSegmentSizes = array<i32: 1, 1, 2, 2, 1>}>
+  func.return
+}
+
+// CHECK-LABEL: func.func @scaled_loop
+// CHECK: cute_nvgpu.arch.mma.SM100.umma_block_scaled {{.*}}, %memory scales %at[0], %bt[0] accumulate %adds
+// CHECK: %[[TILE:[0-9]+]] = arith.constant 4 : i32
+// CHECK: %[[SECOND:[0-9]+]] = arith.addi %at, %[[TILE]] : i32
+// CHECK: cute_nvgpu.arch.mma.SM100.umma_block_scaled {{.*}} scales %[[SECOND]][0], %bt[0] accumulate %adds
+// CHECK: %[[YES:[0-9]+]] = arith.constant true
+// CHECK: cute_nvgpu.arch.mma.SM100.umma_block_scaled {{.*}}, %memory scales %at[1], %bt[1] accumulate %[[YES]]
+// CHECK: %[[THIRD:[0-9]+]] = arith.addi %at, %[[TILE]] : i32
+// CHECK: cute_nvgpu.arch.mma.SM100.umma_block_scaled {{.*}} scales %[[THIRD]][1], %bt[1] accumulate %[[YES]]
+
+func.func @sparse_loop(%adds: i1, %memory: i32, %e: i32) {
+  %false = arith.constant false
+  %atom = cute.make_atom(%adds, %false, %false, %e) : (i1, i1, i1, i32) -> !sparse
+  %tiled = cute.make_tiled_mma(%atom) : (!sparse) -> !cute.tiled_mma<!sparse, atom_layout_MNK = <"(1,1,1):(0,0,0)">>
+  %here = cute.static : !cute.coord<"0">
+  %sa = cute.memref.alloc_smem() : () -> !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(128,(64,2)):(64,(1,8192))">
+  %sb = cute.memref.alloc_smem() : () -> !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(16,(64,2)):(64,(1,1024))">
+  %pa = cute.tiled.mma.partition(%tiled, %sa, %here) <{operand_id = "A"}> : !cute.view
+  %pb = cute.tiled.mma.partition(%tiled, %sb, %here) <{operand_id = "B"}> : !cute.view
+  %shape = cute.static : !cute.shape<"(128,16)">
+  %pc = cute.tiled.mma.partition_shape(%tiled, %shape) <{operand_id = "C"}> : !cute.shape
+  %a = cute.mma.make_fragment(%tiled, %pa) <{operand_id = "A"}> : !cute.view
+  %b = cute.mma.make_fragment(%tiled, %pb) <{operand_id = "B"}> : !cute.view
+  %shaped = cute.mma.make_fragment(%tiled, %pc) <{operand_id = "C"}> : !cute.view
+  %lie = cute.get_layout(%shaped) : !cute.layout
+  %base = cute.inttoptr %memory : i32 -> !cute.ptr<f32, tmem, align<16>>
+  %d = cute.make_view(%base, %lie) : !cute.view
+  %pe = cute.inttoptr %e : i32 -> !cute.ptr<i8, tmem, align<16>>
+  %le = cute.static : !cute.layout<"(4,1,4):(1,0,4)">
+  %me = cute.make_view(%pe, %le) : !cute.view
+  cute.gemm(%tiled, %d, %a, %me, %b, %d) <{operandSegmentSizes = array<i32: 1, 1, 2, 1, 1>}>
+  func.return
+}
+
+// Instructions 0 and 2 have selector 0, 1 and 3 have selector 1; a pair of columns for two of them.
+
+// CHECK-LABEL: func.func @sparse_loop
+// CHECK: %[[I0:[0-9]+]] = arith.constant 134479892 : i32
+// CHECK: umma_sparse {{.*}}, %memory metadata %e descriptor %[[I0]] accumulate %adds
+// CHECK: %[[I1:[0-9]+]] = arith.constant 134479893 : i32
+// CHECK: umma_sparse {{.*}}, %memory metadata %e descriptor %[[I1]]
+// CHECK: %[[TWO:[0-9]+]] = arith.constant 2 : i32
+// CHECK: %[[E2:[0-9]+]] = arith.addi %e, %[[TWO]] : i32
+// CHECK: umma_sparse {{.*}}, %memory metadata %[[E2]]
+// CHECK: umma_sparse {{.*}}, %memory metadata

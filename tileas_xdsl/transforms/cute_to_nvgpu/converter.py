@@ -30,7 +30,7 @@ from typing import Any, TypeAlias
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType
+from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, i32
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
@@ -193,7 +193,7 @@ class Converter:
             self.views[result] = self.register_view(pointer)
             return
         if pointer.space is AddressSpace.TMEM:
-            self._point_to_tensor(result, self.tensor_address(pointer))
+            self._point_to_tensor(result, self.tensor_address(in_columns(pointer)))
             return
         if isinstance(type_ := result.type, PtrType):
             self.replace(result, self.address(replace(pointer, align=type_.align)))
@@ -293,3 +293,14 @@ class Converter:
 
 def _constant(value: int, width: int) -> Operation:
     return arith.ConstantOp(IntegerAttr(value, IntegerType(width)))
+
+
+def in_columns(pointer: Pointer) -> Pointer:
+    """Return a pointer to elements of 8 bits in tensor memory, four to a column, as one to columns.
+
+    These are scales and metadata, which only products read; other pointers stay as they are.
+    """
+    per_column = TENSOR_BITS // 8
+    if element_bits(pointer.element) != 8 or not isinstance(pointer.offset, int):
+        return pointer
+    return replace(pointer, element=i32, offset=pointer.offset // per_column)

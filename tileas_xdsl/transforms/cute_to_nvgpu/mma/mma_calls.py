@@ -60,9 +60,9 @@ def convert_product(op: MmaCallOp, conv: Converter) -> None:
     if convert is None:
         known = ", ".join(type_.name for type_ in _PRODUCTS)
         raise op_error(op, f"is not lowered for {atom}: only for {known}")
-    if len(op.a) != 1 or len(op.b) != 1:
+    if (len(op.a) != 1 or len(op.b) != 1) and convert is not convert_tcgen05_mma:
         raise op_error(
-            op, "has scale factors as views: their addresses, or registers, are values of the atom"
+            op, "has scale factors as views: the registers with them are values of the atom"
         )
     convert(op, conv, atom)
 

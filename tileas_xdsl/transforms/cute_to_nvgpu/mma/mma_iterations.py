@@ -30,6 +30,9 @@ class MmaIteration:
     a: Indices
     b: Indices
     d: Indices
+    a_number: int
+    """Which instruction's part of A it is, M running before K: auxiliary operands have its like."""
+    b_number: int
     is_first: bool
     """Whether it adds to C, not to what steps before it have left in D."""
 
@@ -50,6 +53,8 @@ def mma_iterations(op: MmaCallOp, a: SSAValue, b: SSAValue) -> Iterator[MmaItera
                     _part(va, i + m * k),
                     _part(vb, j + n * k),
                     _part(vd, i + m * j),
+                    i + m * k,
+                    j + n * k,
                     is_first=k == 0,
                 )
 

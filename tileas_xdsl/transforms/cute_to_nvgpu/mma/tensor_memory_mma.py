@@ -1,7 +1,7 @@
 """Lower tcgen05.mma: dense and sparse products into tensor memory, with block scales or without.
 
-What differs is the operation of one instruction; `accum_c`, metadata and addresses of scales are
-values of the atom.
+What differs is the operation of one instruction; `accum_c` is a value of the atom, metadata and
+scales are that or operands of the call.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import IntegerAttr, i1, i32
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute.memory.views import bit_width
 from tileas_xdsl.dialects.cute_nvgpu import (
     UmmaBlockScaledOp,
     UmmaBlockScaledSparseOp,
@@ -34,6 +35,7 @@ from tileas_xdsl.dialects.cute_nvgpu.atoms.tcgen05 import (
 )
 from tileas_xdsl.dialects.cute_nvgpu.mma.tcgen05_scaled import ALL_FORMATS
 from tileas_xdsl.dialects.cute_nvgpu.mma.wgmma_kinds import ptx_element
+from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.mma.instruction_descriptor import (
     BlockScaledDescriptor,
     InstructionDescriptor,
@@ -42,17 +44,24 @@ from tileas_xdsl.transforms.cute_to_nvgpu.atom_values import known_boolean, valu
 from tileas_xdsl.transforms.cute_to_nvgpu.converter import Converter
 from tileas_xdsl.transforms.cute_to_nvgpu.element_access import view_of
 from tileas_xdsl.transforms.cute_to_nvgpu.mma.async_mma import ACCUMULATE, operand
+from tileas_xdsl.transforms.cute_to_nvgpu.mma.auxiliary_operands import (
+    METADATA,
+    NAMES,
+    SCALE_A,
+    SCALE_B,
+    TensorMemoryPart,
+    auxiliary_operands,
+    operands_text,
+    parts_of,
+)
 from tileas_xdsl.transforms.cute_to_nvgpu.mma.mma_iterations import MmaCallOp, mma_iterations
 
 NEGATIONS = ("neg_a", "neg_b")
-METADATA = "e"
 NARROW_K = 32
 """Of K, what an instruction multiplies of elements that fill bytes (`mxf8f6f4`)."""
 
 SHORT_VECTOR = 16
 """Elements that share a scale in `mxf4nvf4`."""
-
-SCALE_A, SCALE_B = "sf_a", "sf_b"
 
 
 @dataclass(frozen=True)
@@ -63,7 +72,7 @@ class Instruction:
     a: SSAValue
     b: SSAValue
     adds: SSAValue
-    values: Mapping[str, SSAValue]
+    parts: Mapping[str, TensorMemoryPart]
 
 
 def convert_tcgen05_mma(op: MmaCallOp, conv: Converter, atom: UmmaType) -> None:
@@ -72,8 +81,10 @@ def convert_tcgen05_mma(op: MmaCallOp, conv: Converter, atom: UmmaType) -> None:
     _check(op, conv, atom)
     values = values_of(conv, op.atom)
     steps = list(mma_iterations(op, a, b))
-    if isinstance(atom, ScaledUmmaType) and len(steps) > 1:
-        raise op_error(op, "is lowered with scales for one instruction, since each has its own")
+    behind = auxiliary_operands(op, atom)
+    if type(atom) in NAMES and len(steps) > 1 and not behind:
+        raise op_error(op, f"has {len(steps)} instructions: {operands_text(atom)} are its operands")
+    element_bits = bit_width(atom.elements[0])
     always: SSAValue | None = None
     pointer, layout = view_of(conv, op.d)
     for step in steps:
@@ -84,9 +95,12 @@ def convert_tcgen05_mma(op: MmaCallOp, conv: Converter, atom: UmmaType) -> None:
             operand(conv, a, step.a),
             operand(conv, b, step.b),
             values[ACCUMULATE] if always is None else always,
-            values,
+            parts_of(op, conv, behind, step, element_bits),
         )
-        conv.effect(_INSTRUCTIONS[type(atom)](conv, atom, instruction))
+        try:
+            conv.effect(_INSTRUCTIONS[type(atom)](conv, atom, instruction))
+        except TargetError as error:
+            raise op_error(op, str(error)) from None
     conv.kill(op)
 
 
@@ -128,12 +142,14 @@ def _sparse(conv: Converter, atom: Sm100MmaSparseType, made: Instruction) -> Ope
     a, b, d = (ALL_FORMATS.get(name, name) for name in names)
     majors: Any = words(atom.majors)
     kind, (m, n, _) = KIND_OF[names[0]], atom.shape_mnk
+    metadata = made.parts[METADATA]
     descriptor = InstructionDescriptor(
-        kind, a, b, m, n, *majors, d=d, group=str(atom.blocks), sparse=True
-    )
-    word, metadata = _word(conv, descriptor.encode()), made.values[METADATA]
+        kind, a, b, m, n, *majors, d=d, group=str(atom.blocks), sparse=True,
+        sparsity_selector=metadata.selected,
+    )  # fmt: skip
+    word = _word(conv, descriptor.encode())
     return UmmaSparseOp(
-        made.d, made.a, made.b, metadata, word, made.adds, kind, num_cta=atom.blocks
+        made.d, made.a, made.b, metadata.address, word, made.adds, kind, num_cta=atom.blocks
     )
 
 
@@ -145,8 +161,8 @@ def _scaled(conv: Converter, atom: Sm100MmaBlockScaledType, made: Instruction) -
         made.d,
         made.a,
         made.b,
-        made.values[SCALE_A],
-        made.values[SCALE_B],
+        made.parts[SCALE_A].address,
+        made.parts[SCALE_B].address,
         made.adds,
         shape=atom.shape_mnk,
         kind=kind,
@@ -154,6 +170,8 @@ def _scaled(conv: Converter, atom: Sm100MmaBlockScaledType, made: Instruction) -
         a_type=a_type,
         b_type=b_type,
         sf_type=SCALE_NAMES[atom.scale_type],
+        a_scale_id=made.parts[SCALE_A].selected,
+        b_scale_id=made.parts[SCALE_B].selected,
         num_cta=atom.blocks,
     )
 
@@ -165,15 +183,17 @@ def _scaled_sparse(
     a, b = (ALL_FORMATS.get(name, name) for name in names)
     (m, n, _), (kind, vector) = atom.shape_mnk, _scale_vector(atom)
     scale = SCALE_NAMES[atom.scale_type]
+    of_a, of_b = made.parts[SCALE_A], made.parts[SCALE_B]
     descriptor = BlockScaledDescriptor(
-        kind, a, b, m, n, scale=scale, group=str(atom.blocks), sparse=True
-    )
+        kind, a, b, m, n, scale=scale, group=str(atom.blocks), sparse=True,
+        a_scale_id=of_a.selected, b_scale_id=of_b.selected,
+    )  # fmt: skip
     return UmmaBlockScaledSparseOp(
         made.d,
         made.a,
         made.b,
-        (made.values[SCALE_A], made.values[SCALE_B]),
-        made.values[METADATA],
+        (of_a.address, of_b.address),
+        made.parts[METADATA].address,
         _word(conv, descriptor.encode()),
         made.adds,
         kind,
