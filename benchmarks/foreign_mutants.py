@@ -31,7 +31,7 @@ from benchmarks.foreign_kernels import CASES
 from benchmarks.redundant_synchronization import reason
 from benchmarks.synchronization_mutants import mutants
 from tileas_xdsl import check
-from tileas_xdsl.check import launch_capture, triton_launches
+from tileas_xdsl.check.capture import launch_capture, triton_launches
 from tileas_xdsl.check.reports import CheckReport
 from tileas_xdsl.interpreters.ptx.errors import LaunchError, PtxError
 

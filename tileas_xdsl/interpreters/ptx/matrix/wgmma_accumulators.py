@@ -64,7 +64,7 @@ class Accumulator:
         return self.values
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class AccumulatorRegister:
     """The lazy value of register `index` of an accumulator."""
 

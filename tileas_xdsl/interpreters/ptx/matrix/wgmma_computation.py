@@ -53,7 +53,7 @@ class Product:
         return self.d == "f32"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class WgmmaComputation:
     """D = A B, plus D if it `keeps` what is there; A is in shared memory, or (64, k) numbers.
 

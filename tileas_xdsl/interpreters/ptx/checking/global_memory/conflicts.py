@@ -104,7 +104,7 @@ class LaunchShadow:
         return found
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Where:
     """Units of the shadow of a buffer."""
 

@@ -139,7 +139,7 @@ def _build_load(site: Site, rank: int) -> Step:
     return step
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Target:
     """The destination of a load: CTAs, offset, and the mbarrier (of either CTA of a pair)."""
 

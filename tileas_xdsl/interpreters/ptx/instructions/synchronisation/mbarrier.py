@@ -269,12 +269,13 @@ def build_wait(site: Site) -> Step:
     def step(f: ConvergenceGroup) -> int | None:
         groups = _by_barrier(f, slot, offset, space, wanted)
         (address, value), f.mask = groups.popitem()
-        for other, mask in groups.items():
+        for (other, phase), mask in groups.items():
             left = f.part(mask, f.pc)
-            left.wait = _wait_for(f, *other, parity)
+            _, barrier = barrier_at(f.warpgroup.cta.cluster, other)
+            left.wait = _wait_for(barrier, phase, parity)
             f.warpgroup.convergence_groups.append(left)
         cta, barrier = barrier_at(f.warpgroup.cta.cluster, address)
-        wait = _wait_for(f, address, value, parity)
+        wait = _wait_for(barrier, value, parity)
         if not wait.ready():
             if f.timed_out or _gives_up(f, barrier):
                 f.timed_out = False
@@ -319,9 +320,8 @@ def _by_barrier(
     return found
 
 
-def _wait_for(f: ConvergenceGroup, address: int, value: int, parity: bool) -> PhaseWait:
-    """Return the wait for a parity or state of the barrier at an address."""
-    _, barrier = barrier_at(f.warpgroup.cta.cluster, address)
+def _wait_for(barrier: MBarrier, value: int, parity: bool) -> PhaseWait:
+    """Return the wait for a parity or state of a barrier."""
     return PhaseWait(barrier, value & 1) if parity else PhaseWait(barrier, 0, value >> 32)
 
 
