@@ -66,14 +66,16 @@ def descriptors(draw):
     shapes = kind.shapes[group]
     a = draw(st.sampled_from(sorted(kind.operands)))
     b = a if kind.same_operands else draw(st.sampled_from(sorted(kind.operands)))
+    n = draw(st.sampled_from(shapes.n))
+    transposed = b in kind.mn_major and (kind.k != 32 or n % 32 == 0)
     common = {
         "kind": kind.name,
         "a": a,
         "b": b,
         "m": draw(st.sampled_from(shapes.m)),
-        "n": draw(st.sampled_from(shapes.n)),
+        "n": n,
         "a_major": draw(st.sampled_from(["k", "mn"] if a in kind.mn_major else ["k"])),
-        "b_major": draw(st.sampled_from(["k", "mn"] if b in kind.mn_major else ["k"])),
+        "b_major": draw(st.sampled_from(["k", "mn"] if transposed else ["k"])),
         "negate_a": kind.negate and draw(st.booleans()),
         "negate_b": kind.negate and draw(st.booleans()),
         "group": group,
@@ -137,6 +139,9 @@ REFUSED = [
     (plain("f16", "f16", 128, 64, max_shift=8), "cta_group::1 has no shift of B"),
     (plain("f16", "f16", 128, 64, max_shift=4, group="ws"), "shift of 4 is not 0, 8, 16 or 32"),
     (plain("f16", "f16", 128, 256, sparse=True, group="ws"), "N 64 or 128, not 256"),
+    (plain("i8", "s8", 128, 8, d="s32", b_major="mn"), "N in steps of 16 where B is N-major"),
+    (plain("f8f6f4", "f8e4m3", 256, 48, b_major="mn", group="2"), "N in steps of 32 where B"),
+    (plain("i8", "s8", 128, 32, d="s32", sparse=True, sparsity_selector=1), "selector is 0, not 1"),
     (plain("f8f6f4", "f6e2m3", 128, 64, a_major="mn"), "A of f6e2m3 is K-major only"),
     (plain("f16", "f16", 128, 64, a_major="x"), "major of A 'x' is unknown; known: k, mn"),
     (scaled("mxf4", "f4e2m1", 128, 64, b_major="MN"), "major of B 'MN' is unknown; known: k, mn"),

@@ -49,6 +49,9 @@ SCALED_FIELDS = (
 WITHOUT_SELECTOR = ("f8f6f4", "i8")
 """Kinds whose sparsity selector is 0: all of their columns of metadata are read."""
 
+BYTES_K = 32
+"""K of the kinds whose operands fill bytes."""
+
 MAX_SHIFTS = {0: 0, 8: 1, 16: 2, 32: 3}
 """Codes of the largest shift of B in the weight-stationary form."""
 
@@ -82,6 +85,18 @@ class _Operands:
             "n": self.n,
             "m": self.m,
         }
+
+    def check_transposed(self, kind: MmaKind, group: str) -> None:
+        """Refuse an N that a transposed B of bytes does not have.
+
+        Source: PTX ISA 9.7.16.10.1, table 50.
+        """
+        step = 32 if group == "2" else 16
+        if self.b_major == "mn" and kind.k == BYTES_K and self.n % step:
+            raise TargetError(
+                f"kind::{kind.name} with {group_text(group)} has N in steps of {step} where B is "
+                f"N-major, not {self.n}"
+            )
 
     def _check_operands(self, kind: MmaKind) -> None:
         what = f"kind::{kind.name}"
@@ -123,6 +138,7 @@ class InstructionDescriptor(_Operands):
 
     def _check(self, kind: MmaKind) -> None:
         check_shape(kind, self.m, self.n, self.group)
+        self.check_transposed(kind, self.group)
         what = f"kind::{kind.name}"
         if self.d == "f16" and kind.name == "f16" and self.a != "f16":
             raise TargetError(f"{what}: {self.a} operands accumulate in f32, not in f16")
@@ -167,6 +183,7 @@ class BlockScaledDescriptor(_Operands):
 
     def _check(self, kind: MmaKind) -> None:
         check_shape(kind, self.m, self.n, self.group)
+        self.check_transposed(kind, self.group)
         what = f"kind::{kind.name}"
         for side, scale_id in (("A", self.a_scale_id), ("B", self.b_scale_id)):
             if scale_id not in kind.scale_ids:

@@ -82,13 +82,15 @@ class SharedMemory:
 class TensorMemory:
     """Tensor memory: 128 lanes of 512 columns of 32 bits, and the allocation of each column."""
 
-    __slots__ = ("cells", "owners", "relinquished")
+    __slots__ = ("allocated", "cells", "owners", "relinquished")
 
     def __init__(self) -> None:
         self.cells = np.zeros((TENSOR_LANES, TENSOR_COLUMNS), np.uint32)
         self.owners = np.zeros(TENSOR_COLUMNS, np.int32)
         """The allocation tag of each column; 0 where it is free."""
         self.relinquished = False
+        self.allocated = TENSOR_COLUMNS
+        """The columns of the last allocation: later ones have no more."""
 
     def allocate(self, columns: int, tag: int) -> int | None:
         """Allocate adjacent columns; return the first one, or None where there are too few."""

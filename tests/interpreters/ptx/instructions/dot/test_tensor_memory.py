@@ -333,6 +333,32 @@ def test_rules_of_tensor_memory(text: str, says: str) -> None:
     assert any(says in f.message for f in report.findings)
 
 
+def test_allocations_do_not_grow() -> None:
+    small = "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [where], 32;"
+    large = small.replace("32;", "64;")
+    first = ALLOCATE.replace("tcgen05.alloc", f"{small} {large} tcgen05.alloc", 1)
+    report = run_block(first + FREE, "", [], clean=False)
+    says = [f.message for f in report.findings if "should not increase" in f.message]
+    assert len(says) == 2
+    assert "allocates 64 columns after 32" in says[0]
+
+
+def test_swizzles_of_transposed_operands() -> None:
+    """Operands of 32 bits are transposed with atoms of 32 bytes, others without."""
+    left, right = (canonical("128B", "mn", 32, rows) for rows in (128, 32))
+    words = [
+        describe(lay, 1024 + 32768 * i, BLACKWELL).encode() for i, lay in enumerate((left, right))
+    ]
+    descriptor = InstructionDescriptor("tf32", "tf32", "tf32", 128, 32, "mn", "mn").encode()
+    body = f"""{ALLOCATE} mov.b64 %da, {words[0]}; mov.b64 %db, {words[1]};
+    mov.u32 %v0, {descriptor}; setp.ne.u32 %q, %t, 0; setp.ne.u32 %p, %t, %t; @%q bra DONE;
+    tcgen05.mma.cta_group::1.kind::tf32 [%d], %da, %db, %v0, %p;
+    DONE: {FREE}"""
+    report = run_block(body, "", [], clean=False)
+    says = "MN-major operands of 32 bits have swizzle 128B_BASE32B, not 128B"
+    assert any(says in f.message for f in report.findings)
+
+
 def test_cta_groups_of_a_kernel_are_the_same() -> None:
     text = FREE.replace("cta_group::1", "cta_group::2")
     with pytest.raises(PtxError, match="cta_group::2 stands beside cta_group::1"):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from tileas_xdsl.interpreters.ptx.checking.reports.findings import Severity
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, warps_of
-from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
+from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup, Cta
 from tileas_xdsl.interpreters.ptx.execution.waits import TmemAllocationWait, reconverge
 from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Semantics, Site, Step, lane_value
 from tileas_xdsl.interpreters.ptx.instructions.synchronisation.mbarrier import (
@@ -69,6 +70,7 @@ def build_alloc(site: Site) -> Step:
         if cta.tensor.relinquished:
             raise Fault("tensor-memory", f"{cta.name} allocates after it gave up the permit")
         lane, address = lane_addresses(f, slot, offset, space)[0]
+        _check_order(f, cta, count)
         start = cta.tensor.allocate(count, f.pc + 1)
         if start is None:
             f.wait = TmemAllocationWait([cta], count)
@@ -83,6 +85,20 @@ def build_alloc(site: Site) -> Step:
         return None
 
     return step
+
+
+def _check_order(f: ConvergenceGroup, cta: Cta, count: int) -> None:
+    """Report an allocation that is larger than one before it in the CTA (9.7.16.7.1)."""
+    checker = cta.cluster.checker
+    if checker is not None and count > cta.tensor.allocated:
+        checker.findings.add(
+            "tensor-memory",
+            f.pc,
+            f"{cta.name} allocates {count} columns after {cta.tensor.allocated}: the number should "
+            "not increase",
+            severity=Severity.ISA,
+        )
+    cta.tensor.allocated = count
 
 
 def _columns(count: int) -> int:

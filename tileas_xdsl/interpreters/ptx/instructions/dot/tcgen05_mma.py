@@ -46,6 +46,7 @@ from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Address, Vector
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.mma.block_scales import SCALE_VECTORS, scale_vector
+from tileas_xdsl.target.mma.canonical import MN_MAJOR_OPERANDS
 from tileas_xdsl.target.mma.instruction_descriptor import (
     BlockScaledDescriptor,
     InstructionDescriptor,
@@ -193,6 +194,8 @@ def _product(f: ConvergenceGroup, lane: int, operands: Operands, kind: str, grou
     else:
         left = read_descriptor(lane_value(f, operands.a, lane), BLACKWELL, "descriptor of A")
     right = read_descriptor(lane_value(f, operands.b, lane), BLACKWELL, "descriptor of B")
+    for found, element, major in ((left, shape.a, shape.a_major), (right, shape.b, shape.b_major)):
+        _check_mode(found, ELEMENT_BITS[_element(kind, element)], major)
     keeps, inverted = operands.keeps
     a_element, b_element = (_element(kind, e) for e in (shape.a, shape.b))
     layout = SPARSE_PAIR if sparse and group == 2 else operands.layout
@@ -214,6 +217,16 @@ def _product(f: ConvergenceGroup, lane: int, operands: Operands, kind: str, grou
         _metadata(f, lane, operands, shape, group, d_lane, ELEMENT_BITS[a_element]),
         zeros,
     )
+
+
+def _check_mode(found: Descriptor | int, bits: int, major: str) -> None:
+    """Refuse a swizzle that transposed operands do not have (PTX ISA 9.7.16.10.3, table 52)."""
+    modes = MN_MAJOR_OPERANDS["tcgen05"].get(bits, ())
+    if major == "mn" and isinstance(found, Descriptor) and found.mode not in modes:
+        raise Fault(
+            "descriptor",
+            f"MN-major operands of {bits} bits have swizzle {' or '.join(modes)}, not {found.mode}",
+        )
 
 
 def _rows_of_b(rows: int, element: str, major: str) -> int:
