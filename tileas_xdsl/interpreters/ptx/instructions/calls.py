@@ -157,8 +157,8 @@ def build_call(site: Site) -> Step:
         )
     if len(arguments) != len(function.parameters) or len(results) != (function.result > 0):
         site.fail(f"'{name}' has {len(function.parameters)} parameters, not {len(arguments)}")
-    locations = [_place(site, operand) for operand in arguments]
-    given = [_place(site, operand) for operand in results]
+    locations = [_parameter_offset(site, operand) for operand in arguments]
+    given = [_parameter_offset(site, operand) for operand in results]
 
     def step(f: ConvergenceGroup) -> None:
         assert f.warpgroup.local is not None
@@ -194,7 +194,7 @@ def _recursion(site: Site, label: str) -> Step:
     found = kernel.recursions[f"~{number}"]
 
     def slot_of(name: str) -> int:
-        return _place(site, Symbol(name, 0))
+        return _parameter_offset(site, Symbol(name, 0))
 
     formals = [(slot_of(name), size) for name, size in found.formals]
     own = [(slot_of(name), size) for name, size in found.own]
@@ -202,7 +202,7 @@ def _recursion(site: Site, label: str) -> Step:
     frames = _Frames(found.function, results, parameters, [*formals, *own])
     if kind == "return":
         return _return_step(label.replace("return", "start"), frames)
-    given = [_place(site, operand) for operand in site.operands[1:]]
+    given = [_parameter_offset(site, operand) for operand in site.operands[1:]]
     return _recursive_step(label, kernel.labels[label], frames, given)
 
 
@@ -282,7 +282,7 @@ def _parts(site: Site) -> tuple[str, Sequence[Operand], Sequence[Operand]]:
     return names[0], results, arguments
 
 
-def _place(site: Site, operand: Operand) -> int:
+def _parameter_offset(site: Site, operand: Operand) -> int:
     """Return the offset of a call parameter in thread-local memory."""
     found = None
     if isinstance(operand, Symbol):

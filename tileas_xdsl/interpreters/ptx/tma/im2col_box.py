@@ -38,7 +38,7 @@ class ColumnBox(Box):
     def read(self, memory: GlobalMemory, at: Sequence[int]) -> Array:
         """Return the bytes of the column at coordinates, which im2col offsets may follow."""
         found = filling(self.map, (self.rows, self.counts[-1], self.unit))
-        exists, addresses, channels = self._places_in_memory(at)
+        exists, addresses, channels = self._pixel_addresses(at)
         width: int = (channels.stop - channels.start) * self.unit
         if width > 0 and exists.any():
             low, high = int(addresses[exists].min()), int(addresses[exists].max()) + width
@@ -52,7 +52,7 @@ class ColumnBox(Box):
     ) -> int:
         """Store the bytes of a column; elements out of bounds are dropped."""
         self._check_pixels_exist()
-        exists, addresses, channels = self._places_in_memory(at)
+        exists, addresses, channels = self._pixel_addresses(at)
         width: int = (channels.stop - channels.start) * self.unit
         memory.writes += 1
         if width <= 0 or not exists.any():
@@ -69,10 +69,10 @@ class ColumnBox(Box):
 
     def footprint(self, at: Sequence[int]) -> list[tuple[Array, int]]:
         """Return the bytes in bounds as rows: the addresses where they start, and their length."""
-        exists, addresses, channels = self._places_in_memory(at)
+        exists, addresses, channels = self._pixel_addresses(at)
         return [(addresses[exists], (channels.stop - channels.start) * self.unit)]
 
-    def _places_in_memory(self, at: Sequence[int]) -> tuple[Array, Array, slice]:
+    def _pixel_addresses(self, at: Sequence[int]) -> tuple[Array, Array, slice]:
         """Return which pixels are in bounds, the address of their first channel, and the
         channels."""
         m = self.map

@@ -1,4 +1,4 @@
-"""Boxes of tensor maps: the global memory that a tensor copy moves, and its swizzled place in smem.
+"""Boxes of tensor maps: the global memory that a tensor copy moves, its swizzled offsets in smem.
 
 Sources: PTX ISA 5.5, tensors; CUDA driver API, cuTensorMapEncodeTiled; tileas_xdsl.target's tables.
 Maps of the im2col kind are in `pixel_boxes`.

@@ -148,7 +148,7 @@ class MatrixAccess:
         """The bytes of one access."""
         return min(CHUNK, self.shape[1] * element_bits(self.fragment.element) // 8)
 
-    def rounds(self, f: ConvergenceGroup) -> Iterator[tuple[slice, Iterator[Group]]]:
+    def chunk_accesses(self, f: ConvergenceGroup) -> Iterator[tuple[slice, Iterator[Group]]]:
         """Yield accesses of all warps, a chunk a lane: which chunks of a matrix, and by whom."""
         size = self.shape[1] * element_bits(self.fragment.element) // 8
         base, stride = self._uniform(f, size)
@@ -234,7 +234,7 @@ def build_load(site: Site, part: Part) -> Step:
         warps = warps_of(f.mask)
         words = access.chunk // WORD_BYTES
         matrices = np.zeros((len(warps), _chunks(access), words), np.uint32)
-        for some, parts in access.rounds(f):
+        for some, parts in access.chunk_accesses(f):
             found = np.zeros((len(warps) * (some.stop - some.start), words), np.uint32)
             for group in parts:
                 found[group.rows] = load(f, group, WORD_BYTES, words)
@@ -269,7 +269,7 @@ def build_store(site: Site) -> Step:
         matrices = [what.cells(words[WARP * warp : WARP * warp + WARP]) for warp in warps]
         shown = [np.ascontiguousarray(m.T if access.transposed else m) for m in matrices]
         chunks = np.stack([m.view(np.uint32).reshape(_chunks(access), -1) for m in shown])
-        for some, parts in access.rounds(f):
+        for some, parts in access.chunk_accesses(f):
             rows = chunks[:, some].reshape(-1, chunks.shape[2])
             for group in parts:
                 store(f, group, rows[group.rows], WORD_BYTES)

@@ -76,7 +76,7 @@ def _words(f: ConvergenceGroup, slots: Sequence[int]) -> list[Array]:
 # Parts of words
 
 
-def _place(site: Site, part: str) -> tuple[int, int]:
+def _bit_field(site: Site, part: str) -> tuple[int, int]:
     """Return where the part of a word begins, and its width: `b2` is bits 16 to 23."""
     if not part:
         return 0, 32
@@ -104,8 +104,8 @@ def build_scalar(site: Site) -> Step:
     (target, selected), *sources = [_split(site, index) for index in range(len(site.operands))]
     if len(sources) != (2 if second is None and not selected else 3):
         site.fail("a third operand goes with a second operation or a part of the result")
-    places = [_place(site, part) for _, part in sources[:2]]
-    start, bits = _place(site, selected)
+    fields = [_bit_field(site, part) for _, part in sources[:2]]
+    start, bits = _bit_field(site, selected)
     dest = site.destination(target, U32)
     slots = [site.source(operand, U32) for operand, _ in sources]
     name = site.name
@@ -115,7 +115,7 @@ def build_scalar(site: Site) -> Step:
         words = _words(f, slots)
         a, b = (
             _signed(word >> np.uint32(at), width, signed)
-            for word, (at, width), signed in zip(words, places, signs, strict=False)
+            for word, (at, width), signed in zip(words, fields, signs, strict=False)
         )
         found = function(a, b).astype(np.int64)
         if saturates:
@@ -173,7 +173,7 @@ def build_mad(site: Site) -> Step:
     if negates + minus[2] + increments > 1:
         site.fail("either the product or c is negated, and neither with .po")
     is_signed = any(signs) or negates or minus[2]
-    places = [_place(site, part) for part in (a_part, b_part)]
+    fields = [_bit_field(site, part) for part in (a_part, b_part)]
     dest = site.destination(target, U32)
     slots = [site.source(operand, U32) for operand in (a, b, c)]
 
@@ -182,7 +182,7 @@ def build_mad(site: Site) -> Step:
         # Whole words, and c, are signed whatever their type.
         left, right = (
             _signed(word >> np.uint32(at), width, signed or width == 32)
-            for word, (at, width), signed in zip(words, places, signs, strict=False)
+            for word, (at, width), signed in zip(words, fields, signs, strict=False)
         )
         product, more = left * right, _signed(words[2], 32, True)
         found = (-product if negates else product) + (-more if minus[2] else more) + increments

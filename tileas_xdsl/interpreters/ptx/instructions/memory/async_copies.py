@@ -360,8 +360,8 @@ def _bulk_load(
         if space != "global":
             checker.copy(cta, granules(origin & OFFSET_MASK, size), started, at, write=False)
         elif cluster.races is not None:
-            place = np.array([origin]), size, started, f.warpgroup.agent(lane), at
-            cluster.races.copy_rows(*place, write=False)
+            row = np.array([origin]), size, started, f.warpgroup.agent(lane), at
+            cluster.races.copy_rows(*row, write=False)
     for rank in ranks:
         target = cluster.cta_of(rank << RANK_SHIFT)
         target.shared.check(offset, size, 16)

@@ -128,7 +128,7 @@ def _build_load(site: Site, rank: int) -> Step:
         _issued_once(f, dst)
         for lane in lane_list(f.mask):
             box = tensor_box(f, tensor, lane)
-            at = _place(f, tensor, box, lane)
+            at = _coordinates(f, tensor, box, lane)
             at += [lane_value(f, s, lane) for s in shifts]
             target = _shared(lane_value(f, dst, lane) + dst_offset)
             signal = _shared(lane_value(f, barrier, lane) + barrier_offset)
@@ -156,7 +156,7 @@ class Target:
 
 
 def _issued_once(f: ConvergenceGroup, shared: int) -> None:
-    """Find threads that issue the same copy; those of other tiles, at other places, are others.
+    """Find threads that issue the same copy; those of other tiles or coordinates are others.
 
     `shared` is the register with the address of the tile in shared memory.
     """
@@ -244,7 +244,7 @@ def _load(f: ConvergenceGroup, lane: int, box: Box, at: list[int], target: Targe
     cluster.queue.add(run, pc)
 
 
-def _place(f: ConvergenceGroup, tensor: Tensor, box: Box, lane: int) -> list[int]:
+def _coordinates(f: ConvergenceGroup, tensor: Tensor, box: Box, lane: int) -> list[int]:
     """Return the coordinates of a lane; raise if the first one is not 16-byte aligned."""
     at = [_signed(lane_value(f, c, lane)) for c in tensor.coordinates]
     first = at[0] * ELEMENTS[box.map.element].bits
@@ -294,7 +294,7 @@ def _build_store(site: Site, rank: int) -> Step:
         _issued_once(f, src)
         for lane in lane_list(f.mask):
             box = tensor_box(f, tensor, lane)
-            at = _place(f, tensor, box, lane)
+            at = _coordinates(f, tensor, box, lane)
             source = _shared(lane_value(f, src, lane) + src_offset)
             if source >> RANK_SHIFT != f.warpgroup.cta.rank:
                 raise Fault("invalid", "a tensor store reads the shared memory of its own CTA")

@@ -76,8 +76,8 @@ def _ask(f: ConvergenceGroup, lane: int, target: int, signal: int, *, every: boo
         asked = cluster.cta_of(rank << RANK_SHIFT)
         asked.shared.check(offset, RESPONSE, RESPONSE)
         if cluster.checker is not None and started is not None:
-            place = granules(offset, RESPONSE)
-            cluster.checker.copy(asked, place, started, at, write=True)
+            written = granules(offset, RESPONSE)
+            cluster.checker.copy(asked, written, started, at, write=True)
     who = f"a request of {lane_name(f, lane)}"
 
     def run() -> None:
