@@ -245,9 +245,9 @@ class _MapsOfHost:
             from tileas_xdsl.backend.host import HostCodeError
             from tileas_xdsl.runtime.host_code import scalar_word
 
-            places = iter(bases)
+            addresses = iter(bases)
             words = [
-                next(places) if name.startswith("ptr") else scalar_word(value)
+                next(addresses) if name.startswith("ptr") else scalar_word(value)
                 for name, value in self._words.items()
             ]
             try:

@@ -135,12 +135,12 @@ class _Staged:
 
     name: str
     array: Array
-    place: DeviceArray
+    on_gpu: DeviceArray
 
     def read_back(self) -> None:
         """Copy the device memory back to the array."""
         if self.array.flags.writeable:
-            self.array[...] = from_device(self.place)
+            self.array[...] = from_device(self.on_gpu)
 
 
 @dataclass(frozen=True)
@@ -148,12 +148,12 @@ class _Given:
     """The arguments of the tile kernel, and the device arrays behind them."""
 
     flat: Sequence[Any]
-    places: Mapping[int, DeviceArray]
+    device_arrays: Mapping[int, DeviceArray]
     """Device arrays by the `id` of their stand-in in `flat`."""
 
     def pointer(self, value: Any) -> int | None:
         """Return the address of an array argument."""
-        found = self.places.get(id(value))
+        found = self.device_arrays.get(id(value))
         return None if found is None else found.pointer
 
 
@@ -206,24 +206,22 @@ class Launcher:
         handle = stream_handle(stream, items.values)
         staged = self._staged(items, handle)
         arrays = [
-            staged[index].place if index in staged else device_array(value, name)
+            staged[index].on_gpu if index in staged else device_array(value, name)
             for index, (value, name) in enumerate(zip(items.values, items.names, strict=False))
         ]
         prepared = self._parameters_of(items, arrays, (tile_blocks, extents), handle)
-        self._start(extents, handle, prepared)
+        self.device.launch(
+            self._function,
+            extents,
+            (self.abi.threads, 1, 1),
+            prepared.address,
+            shared=self.abi.shared_bytes,
+            stream=handle,
+        )
         if staged:
             self.device.synchronize(handle)
             for one in staged.values():
                 one.read_back()
-
-    def _start(self, grid: Sequence[int], stream: int, prepared: _Prepared) -> None:
-        config = self.device.driver.api.CUlaunchConfig()
-        config.gridDimX, config.gridDimY, config.gridDimZ = grid
-        config.blockDimX, config.blockDimY, config.blockDimZ = self.abi.threads, 1, 1
-        config.sharedMemBytes = self.abi.shared_bytes
-        config.hStream = stream
-        with self.device.current():
-            self.device.driver("cuLaunchKernelEx", config, self._function, prepared.address, 0)
 
     def _check_grid(self, grid: Sequence[int]) -> None:
         for extent, blocks, axis in zip(grid, self.abi.cluster, "xyz", strict=True):
@@ -256,7 +254,7 @@ class Launcher:
 
     def _checked(self, items: LaunchItems, arrays: Sequence[DeviceArray | None]) -> _Given:
         """Return the arguments of the tile function after checking them."""
-        places: dict[int, DeviceArray] = {}
+        device_arrays: dict[int, DeviceArray] = {}
         stand_ins: list[Any] = []
         alignments = items.alignments(POINTER_ALIGNMENT)
         for index, (value, found) in enumerate(zip(items.values, arrays, strict=True)):
@@ -264,14 +262,14 @@ class Launcher:
                 self._check_array(found, items.names[index], alignments[index])
             stand_ins.append(value if found is None else found.shadow)
             if found is not None:
-                places[id(stand_ins[-1])] = found
+                device_arrays[id(stand_ins[-1])] = found
         flat = items.flattened(stand_ins)
         if self.kernel.is_for_threads:
             check_views(self.kernel.operation, flat)
         else:
             check(self.kernel.function, self._as_checked(flat))
-        self._check_row_major(flat, places)
-        return _Given(flat, places)
+        self._check_row_major(flat, device_arrays)
+        return _Given(flat, device_arrays)
 
     def _as_checked(self, flat: Sequence[Any]) -> Sequence[Any]:
         """Return the values to check against the function's types: of cuTile, the memory spans."""
@@ -288,12 +286,14 @@ class Launcher:
                 f"'{name}' begins at {found.pointer:#x}, which is no multiple of {alignment} bytes"
             )
 
-    def _check_row_major(self, flat: Sequence[Any], places: Mapping[int, DeviceArray]) -> None:
+    def _check_row_major(
+        self, flat: Sequence[Any], device_arrays: Mapping[int, DeviceArray]
+    ) -> None:
         """Raise for arrays that are not row-major, where the kernel takes no strides."""
         if self.kernel.parameters is not None:
             return
         for name, value in zip(self._names, flat, strict=False):
-            found = places.get(id(value))
+            found = device_arrays.get(id(value))
             if found is not None and not found.is_row_major:
                 raise ArgumentError(
                     f"'{name}' has strides of {found.strides} bytes; the kernel takes rows without "
@@ -329,24 +329,24 @@ class Launcher:
         tile_blocks, ctas = grids
         maps = self._maps_of_host(given)
         keep: list[object] = []
-        places = (ctypes.c_void_p * len(self.abi.parameters))()
+        pointers = (ctypes.c_void_p * len(self.abi.parameters))()
         pairs = zip(self.abi.parameters, self._parameters, strict=True)
         for index, (name, parameter) in enumerate(pairs):
             if maps and name.startswith(TENSOR_MAP):
-                one: Any = TensorMapMemory(maps[int(name.split()[-1])])
+                value: Any = TensorMapMemory(maps[int(name.split()[-1])])
             elif name == ARENA:
-                one = _word(self._arena(ctas, stream))
+                value = _u64(self._arena(ctas, stream))
             elif name.startswith(TILE_BLOCKS):
-                one = ctypes.c_uint32(tile_blocks[int(name.split()[-1])])
-            elif isinstance(value := self.abi.value(name, given.flat), AddressTable):
-                keep.append(table := self._table(value, given, stream))
-                one = _word(table.pointer)
+                value = ctypes.c_uint32(tile_blocks[int(name.split()[-1])])
+            elif isinstance(table := self.abi.value(name, given.flat), AddressTable):
+                keep.append(memory := self._table(table, given, stream))
+                value = _u64(memory.pointer)
             else:
-                one = self._one(name, parameter, given)
-            keep.append(one)
-            is_map = isinstance(one, TensorMapMemory)
-            places[index] = one.address if is_map else ctypes.addressof(one)
-        return _Prepared(places, keep)
+                value = self._parameter(name, parameter, given)
+            keep.append(value)
+            is_map = isinstance(value, TensorMapMemory)
+            pointers[index] = value.address if is_map else ctypes.addressof(value)
+        return _Prepared(pointers, keep)
 
     def _table(self, table: AddressTable, given: _Given, stream: int) -> Memory:
         """Return memory with address, extents and strides of each array of a list."""
@@ -358,7 +358,7 @@ class Launcher:
         self.device.synchronize(stream)
         return memory
 
-    def _one(self, name: str, parameter: Any, given: _Given) -> Any:
+    def _parameter(self, name: str, parameter: Any, given: _Given) -> Any:
         """Return a pointer to the value of a parameter."""
         value = self.abi.value(name, given.flat)
         if isinstance(value, BoundTensorMap):
@@ -378,7 +378,7 @@ class Launcher:
             return self.device.encode(found)
         pointer = given.pointer(value)
         if pointer is not None:
-            return _word(pointer)
+            return _u64(pointer)
         data = scalar_bytes(parameter, value, f"'{parameter.name}'")
         return ctypes.create_string_buffer(data, len(data))
 
@@ -422,8 +422,8 @@ def to_device(array: Array, device: Device, name: str = "an array", stream: int 
     memory.write(data, stream)
     device.synchronize(stream)
     strides = row_major_strides(array.shape, array.dtype.itemsize)
-    place = memory.pointer, array.shape, strides, array.dtype
-    return DeviceArray(*place, device.number, False, memory)
+    description = memory.pointer, array.shape, strides, array.dtype
+    return DeviceArray(*description, device.number, False, memory)
 
 
 def from_device(array: DeviceArray) -> Array:
@@ -451,7 +451,7 @@ def _image(kernel: CompiledKernel) -> bytes:
     return assembled.cubin
 
 
-def _word(number: int) -> ctypes.c_uint64:
+def _u64(number: int) -> ctypes.c_uint64:
     return ctypes.c_uint64(number)
 
 
@@ -471,15 +471,17 @@ def argument_names(kernel: CompiledKernel) -> Sequence[str]:
 
 
 def stream_handle(stream: Any, args: Sequence[Any] = ()) -> int:
-    """Return the driver handle of a stream of torch, cupy or cuda-core; None is the current one.
+    """Return the driver handle of a stream; None is the current one.
 
-    Raises `ArgumentError` for other objects.
+    Streams are those of torch, cupy, numba and cuda-core; raises `ArgumentError` for other objects.
     """
     if stream is None:
         return _torch_stream(args)
     if (read := stream_reader(stream)) is not None:
         return read(stream)
-    raise ArgumentError(f"a stream is one of torch, cupy, cuda-core or a number, not {stream!r}")
+    raise ArgumentError(
+        f"a stream is one of torch, cupy, numba, cuda-core or a number, not {stream!r}"
+    )
 
 
 def _torch_stream(args: Sequence[Any]) -> int:

@@ -52,9 +52,9 @@ class TextLauncher:
         Raises `LaunchError` for arguments that do not fit, `DriverError` for a failed driver call.
         """
         sizes = launch_sizes(self.entry, grid, block, cluster)
-        places = _DeviceArrays(self.device)
-        arguments = bind(self.entry, args, places)
-        return PreparedText(self, sizes, places, arguments)
+        device_arrays = _DeviceArrays(self.device)
+        arguments = bind(self.entry, args, device_arrays)
+        return PreparedText(self, sizes, device_arrays, arguments)
 
     def launch(
         self,
@@ -70,21 +70,17 @@ class TextLauncher:
 
     def start(self, sizes: tuple[Three, Three, Three], parameters: int, stream: int) -> None:
         """Enqueue a launch with grid, block, cluster and pointers to the parameters."""
-        api, (grid, block, cluster) = self.device.driver.api, sizes
+        grid, block, cluster = sizes
         function = self._module.function(self.entry.name, self.dynamic_shared, cluster)
-        config = api.CUlaunchConfig()
-        config.gridDimX, config.gridDimY, config.gridDimZ = grid
-        config.blockDimX, config.blockDimY, config.blockDimZ = block
-        config.sharedMemBytes = self.dynamic_shared
-        config.hStream = stream
-        if self.entry.required_cluster is None and cluster != (1, 1, 1):
-            attribute = api.CUlaunchAttribute()
-            attribute.id = api.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
-            extents = attribute.value.clusterDim
-            extents.x, extents.y, extents.z = cluster
-            config.attrs, config.numAttrs = [attribute], 1
-        with self.device.current():
-            self.device.driver("cuLaunchKernelEx", config, function, parameters, 0)
+        self.device.launch(
+            function,
+            grid,
+            block,
+            parameters,
+            shared=self.dynamic_shared,
+            stream=stream,
+            cluster=cluster if self.entry.required_cluster is None else (1, 1, 1),
+        )
 
 
 class PreparedText:
@@ -94,11 +90,11 @@ class PreparedText:
         self,
         launcher: TextLauncher,
         sizes: tuple[Three, Three, Three],
-        places: _DeviceArrays,
+        device_arrays: _DeviceArrays,
         arguments: Arguments,
     ) -> None:
         self._launcher, self._sizes = launcher, sizes
-        self._places, self._arguments = places, arguments
+        self._device_arrays, self._arguments = device_arrays, arguments
         self._cells = [AlignedMemory(data, len(data)) for data in arguments.parameters.values()]
         self._block = (ctypes.c_void_p * len(self._cells))(*(cell.address for cell in self._cells))
 
@@ -109,7 +105,7 @@ class PreparedText:
     def results(self) -> list[Array | None]:
         """Synchronize; return the arrays, None for scalars; `DriverError` if a kernel failed."""
         self._launcher.device.synchronize()
-        self._places.read_back()
+        self._device_arrays.read_back()
         return self._arguments.results()
 
 

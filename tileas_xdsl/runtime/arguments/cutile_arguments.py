@@ -35,7 +35,7 @@ def flattened(parameters: Sequence[Parameter], values: Sequence[Any]) -> Sequenc
 
     Raises `ArgumentError` for values that do not match what the kernel was compiled for.
     """
-    return [flat for pair in leaf_values(parameters, values) for flat in _of_one(*pair)]
+    return [flat for pair in leaf_values(parameters, values) for flat in _flat_values(*pair)]
 
 
 def flat_names(parameters: Sequence[Parameter], values: Sequence[Any]) -> Sequence[str]:
@@ -43,7 +43,7 @@ def flat_names(parameters: Sequence[Parameter], values: Sequence[Any]) -> Sequen
     return [
         parameter.name
         for parameter, value in leaf_values(parameters, values)
-        for _ in _of_one(parameter, value)
+        for _ in _flat_values(parameter, value)
     ]
 
 
@@ -89,7 +89,7 @@ def _restored(parameter: Parameter, value: Any, left: Iterator[Any]) -> Any:
     return value
 
 
-def _of_one(parameter: Leaf, value: Any) -> Iterator[Any]:
+def _flat_values(parameter: Leaf, value: Any) -> Iterator[Any]:
     match parameter:
         case ConstantParameter():
             if ConstantParameter(parameter.name, constant_value(value)) != parameter:

@@ -106,9 +106,9 @@ class _Writer:
     def pattern(self, args: tuple[Any, ...], annotations: Sequence[Any]) -> str:
         """Return the pattern that binds the arguments to names, after writing what is read."""
         pairs = zip(args, annotations, strict=True)
-        return f"({''.join(f'{self._one(value, note)}, ' for value, note in pairs)})"
+        return f"({''.join(f'{self._argument(value, note)}, ' for value, note in pairs)})"
 
-    def _one(self, value: Any, annotation: Any) -> str:
+    def _argument(self, value: Any, annotation: Any) -> str:
         if type(value) is tuple:
             items = cast("tuple[Any, ...]", value)
             return self.pattern(items, item_annotations(annotation, len(items)))

@@ -2,8 +2,8 @@
 
 Each kernel object has a table (`kernel_table`): by the types of the arguments a function that reads
 a key off them (`argument_keys`) and finds the plan of that key, which runs the kernel on a GPU
-(`launch_plan`) or on the emulator (`emulation`).  All keys that cuTile compiles once for share one
-compilation.
+(`gpu.launch_plan`) or on the emulator (`emulator.backend`).  All keys that cuTile compiles once for
+share one compilation.
 """
 
 from __future__ import annotations

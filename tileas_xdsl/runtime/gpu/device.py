@@ -105,6 +105,35 @@ class Device:
         """The address of zeros that tensor maps of empty arrays describe an element of."""
         return self._unused.pointer
 
+    def launch(
+        self,
+        function: Any,
+        grid: Sequence[int],
+        block: Sequence[int],
+        parameters: int,
+        *,
+        shared: int = 0,
+        stream: int = 0,
+        cluster: Sequence[int] = (1, 1, 1),
+    ) -> None:
+        """Enqueue a kernel: CTAs, threads, the address of pointers to its parameters.
+
+        `shared` is in bytes; a `cluster` is for kernels whose code does not require one.
+        """
+        api = self.driver.api
+        config = api.CUlaunchConfig()
+        config.gridDimX, config.gridDimY, config.gridDimZ = grid
+        config.blockDimX, config.blockDimY, config.blockDimZ = block
+        config.sharedMemBytes, config.hStream = shared, stream
+        if tuple(cluster) != (1, 1, 1):
+            attribute = api.CUlaunchAttribute()
+            attribute.id = api.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+            extents = attribute.value.clusterDim
+            extents.x, extents.y, extents.z = cluster
+            config.attrs, config.numAttrs = [attribute], 1
+        with self.current():
+            self.driver("cuLaunchKernelEx", config, function, parameters, 0)
+
     def synchronize(self, stream: int = 0) -> None:
         """Wait until a stream has completed; errors of its kernels are raised here."""
         with self.current():

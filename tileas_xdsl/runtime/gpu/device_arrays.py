@@ -126,5 +126,5 @@ def _of_dlpack(value: Any, name: str) -> DeviceArray:
         )
     dtype = _named(found.element, name)
     strides = tuple(stride * dtype.itemsize for stride in found.strides)
-    place = found.address, found.shape, strides, dtype
-    return DeviceArray(*place, found.device, False, found.owner)
+    description = found.address, found.shape, strides, dtype
+    return DeviceArray(*description, found.device, False, found.owner)

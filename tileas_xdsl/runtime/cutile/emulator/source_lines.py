@@ -24,7 +24,7 @@ class SourceLines:
 
     starts: Sequence[int]
     """Lines of `.loc` directives, ascending."""
-    places: Sequence[tuple[str, int, int] | None]
+    locations: Sequence[tuple[str, int, int] | None]
     """By directive: file, line and column from 1 on; None behind the end of a function."""
 
     @staticmethod
@@ -33,23 +33,23 @@ class SourceLines:
         lines = ptx.splitlines()
         files = {m[1]: m[2] for line in lines if (m := _FILE.match(line))}
         starts: list[int] = []
-        places: list[tuple[str, int, int] | None] = []
+        locations: list[tuple[str, int, int] | None] = []
         for index, line in enumerate(lines, 1):
             if found := _LOC.match(line):
                 starts.append(index)
-                places.append((files[found[1]], int(found[2]), int(found[3])))
+                locations.append((files[found[1]], int(found[2]), int(found[3])))
             elif _END.match(line):
                 starts.append(index)
-                places.append(None)
-        return SourceLines(starts, places)
+                locations.append(None)
+        return SourceLines(starts, locations)
 
     def moved(self, finding: Finding) -> Finding:
         """Return the finding at the program's line; the PTX line becomes its first note."""
         index = bisect_right(self.starts, finding.line) - 1
-        place = self.places[index] if index >= 0 else None
-        if place is None:
+        location = self.locations[index] if index >= 0 else None
+        if location is None:
             return finding
-        path, line, column = place
+        path, line, column = location
         notes = (f"at {finding.path}:{finding.line}:{finding.column}", *finding.notes)
         moved = replace(finding, path=path, line=line, column=column, notes=notes)
         return replace(moved, origin=None)
