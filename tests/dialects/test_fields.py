@@ -7,8 +7,15 @@ import pytest
 from xdsl.dialects.builtin import FloatAttr, IndexType, TensorType, f16, f32, i1, i32
 from xdsl.dialects.test import TestOp as AnyOp
 
+from tileas_xdsl.dialects import cutlass
 from tileas_xdsl.dialects.cute_nvgpu import FenceProxyAsyncOp, MmaSm80Op
-from tileas_xdsl.dialects.cutlass import ConsumerWaitOp, PipelineStateType, PipelineType
+from tileas_xdsl.dialects.cutlass import (
+    ConsumerWaitOp,
+    PipelineStateType,
+    PipelineType,
+    SchedulerParamsType,
+)
+from tileas_xdsl.dialects.cutlass.types import WorkTileInfoType
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import AsyncTiledLoadOp, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType, MemTokenType, TiledViewType
@@ -79,3 +86,23 @@ def test_wrong_calls_are_type_errors(
     make = cast("Callable[..., object]", ConsumerWaitOp)
     with pytest.raises(TypeError, match=text):
         make(*values, **named)
+
+
+def test_types_of_results_follow_from_the_scheduler_of_a_tile() -> None:
+    kinds = ("dp", "streamk")
+    types = [SchedulerParamsType(kind, "m") for kind in kinds]
+    dp, split, number, valid = AnyOp(result_types=[*types, i32, i1]).results
+    for params, splits in ((dp, False), (split, True)):
+        first = cutlass.GetCurrentWorkOp(params, number)
+        first.verify()
+        assert first.result.type == WorkTileInfoType(splits)
+        part = cutlass.WorkTileInfoGetValueOp(params, first, "is_valid")
+        part.verify()
+        assert part.result.type == i1
+        changed = cutlass.WorkTileInfoSetValueOp(params, first, "is_valid", valid)
+        assert changed.value == valid
+        changed.verify()
+        assert changed.result.type == first.result.type
+    made = cutlass.CreateDpWorkTileInfoOp(dp, number, number, number, valid)
+    made.verify()
+    assert (made.m, made.valid) == (number, valid)

@@ -13,18 +13,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 from xdsl.dialects.builtin import StringAttr, i1, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AttrConstraint,
     BaseAttr,
-    IRDLOperation,
     VarConstraint,
-    operand_def,
-    opt_operand_def,
-    prop_def,
     result_def,
     traits_def,
 )
@@ -35,7 +31,6 @@ from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute.types.pointers import PtrType
 from tileas_xdsl.dialects.cute_nvgpu import CLC_RESPONSE_BYTES
-from tileas_xdsl.dialects.cute_nvgpu.operands import Value
 from tileas_xdsl.dialects.cutlass.regions import AsyncExecOp
 from tileas_xdsl.dialects.cutlass.schedulers.scheduler_params import check_field, params_type
 from tileas_xdsl.dialects.cutlass.steps import BARRIER
@@ -45,8 +40,7 @@ from tileas_xdsl.dialects.cutlass.types import (
     SchedulerParamsType,
     WorkTileInfoType,
 )
-from tileas_xdsl.dialects.field_init import init_fields
-from tileas_xdsl.dialects.fields import FieldsOp, derived_init
+from tileas_xdsl.dialects.fields import FieldsOp, derived_init, type_of
 from tileas_xdsl.dialects.ir_queries import enclosing
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
@@ -104,6 +98,7 @@ class _WorkOf(AttrConstraint[WorkTileInfoType]):
 
 _PARAMS = VarConstraint("PARAMS", BaseAttr(SchedulerParamsType))
 _WORK = _WorkOf()
+_WorkResult: TypeAlias = "fields.Result[WorkTileInfoType]"
 
 
 def check_work(op: Operation, params: SSAValue, work: SSAValue) -> None:
@@ -113,11 +108,16 @@ def check_work(op: Operation, params: SSAValue, work: SSAValue) -> None:
         raise op_error(op, f"has {wanted} of {params.type}, not {work.type}")
 
 
-class MadeWorkOp(IRDLOperation):
+def _made_work(given: Mapping[str, Any]) -> WorkTileInfoType:
+    return work_of(SSAValue.get(given["params"]).type)
+
+
+@derived_init
+class MadeWorkOp(FieldsOp):
     """Base: a tile of the scheduler."""
 
-    params = operand_def(_PARAMS)
-    result = result_def(_WORK)
+    params: fields.Operand = fields.operand(_PARAMS)
+    result: _WorkResult = fields.typed_result(_WORK, type=_made_work, init=False)
 
     def verify_(self) -> None:
         check_work(self, self.params, self.result)
@@ -143,38 +143,30 @@ class InitialWorkTileInfoOp(MadeWorkOp):
     traits = traits_def(Pure())
     assembly_format = "$params attr-dict `:` type($params)"
 
-    def __init__(self, params: Value) -> None:
-        init_fields(self, params=params, result=work_of(SSAValue.get(params).type))
-
 
 @irdl_op_definition
+@derived_init
 class GetCurrentWorkOp(MadeWorkOp):
     """The tile, or the first part of the unit, that has a number."""
 
     name = "cutlass.tile_scheduler.get_current_work"
 
-    number = operand_def(i32)
+    number: fields.Operand = fields.operand(i32)
 
     traits = traits_def(Pure())
     assembly_format = "$params `,` $number attr-dict `:` type($params)"
 
-    def __init__(self, params: Value, number: Value) -> None:
-        type_ = work_of(SSAValue.get(params).type)
-        init_fields(self, params=params, number=number, result=type_)
 
-
+@derived_init
 class _NextWorkOp(OfWorkOp):
     """The tile after another one; of a unit first its other parts, from the last to the first."""
 
     ASKS: ClassVar[bool] = False
     """Whether the tile may be one that another block was to compute."""
 
-    result = result_def(_WORK)
+    result: _WorkResult = fields.typed_result(_WORK, type=type_of("work"), init=False)
 
     assembly_format = "$params `,` $work attr-dict `:` type($params)"
-
-    def __init__(self, params: Value, work: Value) -> None:
-        init_fields(self, params=params, work=work, result=SSAValue.get(work).type)
 
     def verify_(self) -> None:
         super().verify_()
@@ -199,6 +191,7 @@ class AdvanceToNextWorkOp(_NextWorkOp):
 
 
 @irdl_op_definition
+@derived_init
 class FetchNextWorkOp(_NextWorkOp):
     """The next tile of this block, however its scheduler finds it.
 
@@ -208,13 +201,9 @@ class FetchNextWorkOp(_NextWorkOp):
     name = "cutlass.tile_scheduler.fetch_next_work"
     ASKS: ClassVar[bool] = True
 
-    stage = opt_operand_def(i32)
+    stage: fields.OptOperand = fields.opt_operand(i32, default=None)
 
     assembly_format = "$params `,` $work (`at` $stage^)? attr-dict `:` type($params)"
-
-    def __init__(self, params: Value, work: Value, stage: Value | None = None) -> None:
-        type_ = SSAValue.get(work).type
-        init_fields(self, params=params, work=work, stage=stage, result=type_)
 
     def verify_(self) -> None:
         super().verify_()
@@ -231,8 +220,13 @@ class StaticFetchNextWorkOp(_NextWorkOp):
     traits = traits_def(Pure())
 
 
+def _asking(given: Mapping[str, Any]) -> SchedulerParamsType:
+    return SchedulerParamsType(SM100, params_type(SSAValue.get(given["params"])).raster)
+
+
 @irdl_op_definition
-class CreateSM100SchedulerOp(IRDLOperation):
+@derived_init
+class CreateSM100SchedulerOp(FieldsOp):
     """A block's own tile, then tiles of blocks that have not started: `clusterlaunchcontrol`.
 
     `responses` are 16 bytes of shared memory for each stage of the pipeline of requests.
@@ -241,19 +235,16 @@ class CreateSM100SchedulerOp(IRDLOperation):
 
     name = "cutlass.tile_scheduler.create_SM100_scheduler"
 
-    params = operand_def(SchedulerParamsType)
-    responses = operand_def(CLC_RESPONSE)
-    result = result_def(SchedulerParamsType)
+    params: fields.Operand = fields.operand(SchedulerParamsType)
+    responses: fields.Operand = fields.operand(CLC_RESPONSE)
+    result: fields.Result[SchedulerParamsType] = fields.typed_result(
+        SchedulerParamsType, type=_asking, init=False
+    )
 
     traits = traits_def(Pure())
     assembly_format = (
         "$params `,` $responses attr-dict `:` type($params) `,` type($responses) `->` type($result)"
     )
-
-    def __init__(self, params: Value, responses: Value) -> None:
-        type_ = params_type(SSAValue.get(params))
-        result = SchedulerParamsType(SM100, type_.raster)
-        init_fields(self, params=params, responses=responses, result=result)
 
     def verify_(self) -> None:
         given = params_type(self.params)
@@ -264,11 +255,12 @@ class CreateSM100SchedulerOp(IRDLOperation):
             raise op_error(self, f"makes {wanted} of {given}, not {self.result.type}")
 
 
-class _Sm100Op(IRDLOperation):
+@derived_init
+class _Sm100Op(FieldsOp):
     """Base: something about a stage of requests."""
 
-    params = operand_def(SchedulerParamsType)
-    stage = operand_def(i32)
+    params: fields.Operand = fields.operand(SchedulerParamsType)
+    stage: fields.Operand = fields.operand(i32)
 
     def verify_(self) -> None:
         _check_scheduler(self, self.params, SM100, "asks for")
@@ -285,11 +277,9 @@ class GetWorkidResponsePtrOp(_Sm100Op):
     traits = traits_def(Pure())
     assembly_format = "$params `,` $stage attr-dict `:` type($params)"
 
-    def __init__(self, params: Value, stage: Value) -> None:
-        init_fields(self, params=params, stage=stage, result=CLC_RESPONSE)
-
 
 @irdl_op_definition
+@derived_init
 class QueryNextWorkOp(_Sm100Op):
     """Asks for the tile of a block that has not started; one thread of the cluster asks.
 
@@ -299,33 +289,25 @@ class QueryNextWorkOp(_Sm100Op):
 
     name = "cutlass.tile_scheduler.query_next_work"
 
-    barrier = operand_def(BARRIER)
-    elected = opt_operand_def(i1)
+    barrier: fields.Operand = fields.operand(BARRIER)
+    elected: fields.OptOperand = fields.opt_operand(i1, default=None)
 
     assembly_format = (
         "$params `,` $stage `,` $barrier (`if` $elected^)? attr-dict `:` type($params)"
     )
 
-    def __init__(
-        self, params: Value, stage: Value, barrier: Value, elected: Value | None = None
-    ) -> None:
-        init_fields(self, params=params, stage=stage, barrier=barrier, elected=elected)
 
-
+@derived_init
 class _CreateWorkOp(MadeWorkOp):
     """A tile by its indices."""
 
-    m = operand_def(i32)
-    n = operand_def(i32)
-    l = operand_def(i32)
-    valid = operand_def(i1)
+    m: fields.Operand = fields.operand(i32)
+    n: fields.Operand = fields.operand(i32)
+    l: fields.Operand = fields.operand(i32)
+    valid: fields.Operand = fields.operand(i1)
 
     assembly_format = "$params `,` $m `,` $n `,` $l `if` $valid attr-dict `:` type($params)"
     SCHEDULER: ClassVar[str]
-
-    def __init__(self, params: Value, m: Value, n: Value, l: Value, valid: Value) -> None:
-        type_ = work_of(SSAValue.get(params).type)
-        init_fields(self, params=params, m=m, n=n, l=l, valid=valid, result=type_)
 
     def verify_(self) -> None:
         super().verify_()
@@ -357,18 +339,19 @@ class CreateStaticPersistentWorkTileInfoOp(_CreateWorkOp):
 
 
 @irdl_op_definition
+@derived_init
 class CreateStreamkWorkTileInfoOp(MadeWorkOp):
     """A part of a tile: `count` tiles along K from `k` on, of the unit with a number."""
 
     name = "cutlass.tile_scheduler.create_streamk_work_tile_info"
 
-    m = operand_def(i32)
-    n = operand_def(i32)
-    k = operand_def(i32)
-    l = operand_def(i32)
-    count = operand_def(i32)
-    unit = operand_def(i32)
-    valid = operand_def(i1)
+    m: fields.Operand = fields.operand(i32)
+    n: fields.Operand = fields.operand(i32)
+    k: fields.Operand = fields.operand(i32)
+    l: fields.Operand = fields.operand(i32)
+    count: fields.Operand = fields.operand(i32)
+    unit: fields.Operand = fields.operand(i32)
+    valid: fields.Operand = fields.operand(i1)
 
     traits = traits_def(Pure())
     assembly_format = (
@@ -376,33 +359,27 @@ class CreateStreamkWorkTileInfoOp(MadeWorkOp):
         " `:` type($params)"
     )
 
-    def __init__(self, params: Value, numbers: tuple[Value, ...], valid: Value) -> None:
-        """`numbers` are m, n, k, l, the count and the unit."""
-        fields = dict(zip("mnkl", numbers, strict=False), count=numbers[4], unit=numbers[5])
-        type_ = work_of(SSAValue.get(params).type)
-        init_fields(self, params=params, **fields, valid=valid, result=type_)
-
     def verify_(self) -> None:
         super().verify_()
         _check_scheduler(self, self.params, STREAMK)
 
 
 @irdl_op_definition
+@derived_init
 class WorkTileInfoGetValueOp(OfWorkOp):
     """A field of a tile: an index, or whether there is such a tile."""
 
     name = "cutlass.tile_scheduler.work_tile_info_get_value"
 
-    field = prop_def(StringAttr)
-    result = result_def()
+    field: fields.String = fields.prop(StringAttr)
+    result: fields.Result[Attribute] = fields.typed_result(
+        type=lambda given: field_type(given["field"]), init=False
+    )
 
     traits = traits_def(Pure())
     assembly_format = (
         "$params `,` $work `[` $field `]` attr-dict `:` type($params) `->` type($result)"
     )
-
-    def __init__(self, params: Value, work: Value, field: str) -> None:
-        init_fields(self, params=params, work=work, result=field_type(field), field=field)
 
     def verify_(self) -> None:
         super().verify_()
@@ -418,6 +395,7 @@ def field_type(field: str) -> Attribute:
 
 
 @irdl_op_definition
+@derived_init
 class WorkTileInfoSetValueOp(OfWorkOp):
     """The tile with another index, or another word on whether there is one.
 
@@ -426,19 +404,14 @@ class WorkTileInfoSetValueOp(OfWorkOp):
 
     name = "cutlass.tile_scheduler.work_tile_info_set_value"
 
-    value = operand_def()
-    field = prop_def(StringAttr)
-    result = result_def(_WORK)
+    field: fields.String = fields.prop(StringAttr)
+    value: fields.Operand = fields.operand()
+    result: _WorkResult = fields.typed_result(_WORK, type=type_of("work"), init=False)
 
     traits = traits_def(Pure())
     assembly_format = (
         "$params `,` $work `[` $field `]` `=` $value attr-dict `:` type($params) `,` type($value)"
     )
-
-    def __init__(self, params: Value, work: Value, field: str, value: Value) -> None:
-        init_fields(
-            self, params=params, work=work, value=value, result=SSAValue.get(work).type, field=field
-        )
 
     def verify_(self) -> None:
         super().verify_()
@@ -463,9 +436,6 @@ class WorkTileInfoToCoordMnklOp(OfWorkOp):
     traits = traits_def(Pure())
     assembly_format = "$params `,` $work attr-dict `:` type($params)"
 
-    def __init__(self, params: Value, work: Value) -> None:
-        init_fields(self, params=params, work=work)
-
 
 @irdl_op_definition
 class WorkTileInfoToCtaCoordOp(OfWorkOp):
@@ -483,6 +453,3 @@ class WorkTileInfoToCtaCoordOp(OfWorkOp):
 
     traits = traits_def(Pure())
     assembly_format = "$params `,` $work attr-dict `:` type($params)"
-
-    def __init__(self, params: Value, work: Value) -> None:
-        init_fields(self, params=params, work=work)
