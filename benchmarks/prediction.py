@@ -51,8 +51,11 @@ LAUNCH_SECONDS = 30
 PREDICTED = ": predicted"
 """Behind the name of a kernel, the group of the rows of its configurations."""
 
-CORRELATION, SHARE_IN_TOP = 0.8, 0.95
+CORRELATION, SHARE_IN_TOP, MEDIAN_ERROR = 0.8, 0.95, 0.05
 """What is wanted."""
+
+CLOSE = 0.1
+"""An error of a prediction that is small."""
 
 
 @dataclass(frozen=True)
@@ -329,6 +332,18 @@ def _summary(measured: Mapping[str, Sequence[Measured]]) -> Iterator[Row]:
         yield Row("all", "all pairs together", together, "rho", bar=CORRELATION)
     share = sum(lost) / len(lost)
     yield Row("all", "the fastest is among the eight", share, "share", bar=SHARE_IN_TOP)
+    fastest = [min(pairs, key=lambda pair: pair[1]) for pairs in by_name.values()]
+    every = [pair for pairs in by_name.values() for pair in pairs]
+    for what, pairs in (("the fastest of each kernel", fastest), ("all configurations", every)):
+        yield from _error_rows(what, [abs(p / m - 1) for p, m in pairs])
+
+
+def _error_rows(what: str, errors: Sequence[float]) -> Iterator[Row]:
+    """How far predicted times are off: the median, and how many are close."""
+    near = sum(error <= CLOSE for error in errors) / len(errors)
+    median = 100 * statistics.median(errors)
+    yield Row("errors", f"{what}: median", median, "%", bar=100 * MEDIAN_ERROR)
+    yield Row("errors", f"{what}: within {100 * CLOSE:.0f} %", near, "share", bar=1.0)
 
 
 def _rows_of(measured: Mapping[str, Sequence[Measured]]) -> Iterator[Row]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from tileas_xdsl.tools.console import table_text
 
-SMALLER_IS_BETTER = frozenset(("ms", "us", "s", "us/op", "registers", "instructions"))
+SMALLER_IS_BETTER = frozenset(("ms", "us", "s", "us/op", "registers", "instructions", "%"))
 """Units of what should be little; of all others there should be much."""
 
 NOISE = 0.05

@@ -30,6 +30,7 @@ from tileas_xdsl.scheduling.problem import Reservation
 from tileas_xdsl.scheduling.resources.buffer_stages import buffered
 from tileas_xdsl.scheduling.resources.machine_model import lane
 from tileas_xdsl.scheduling.schedule import Role
+from tileas_xdsl.target.arch import get_target
 from tileas_xdsl.target.costs.latencies import Latencies
 from tileas_xdsl.target.costs.units import Unit
 
@@ -88,12 +89,16 @@ class LoopTiming:
         return self.first + max(iterations - 1, 0) * self.per_iteration
 
 
-def loop_timing(one: Scheduled, iterations: int = LONG_RUN, *, turns: bool = True) -> LoopTiming:
+def loop_timing(
+    one: Scheduled, iterations: int = LONG_RUN, *, turns: bool = True, assembled: bool = False
+) -> LoopTiming:
     """Predict the time of a scheduled loop from a run of some iterations, at least four.
 
     Without `turns` nothing orders the products of replicas, which then compute at the same time.
+    As it is `assembled`, warps wait for chained products of wgmma.
     """
-    events = list(_Run(one, iterations, turns).events())
+    awaited = _awaited_products(one.found) if assembled else frozenset[int]()
+    events = list(_Run(one, iterations, turns, awaited).events())
     ends: defaultdict[int, int] = defaultdict(int)
     for event in events:
         ends[event.iteration] = max(ends[event.iteration], event.end, event.ready)
@@ -117,7 +122,9 @@ def unit_spans(timing: LoopTiming) -> Iterator[tuple[Event, int, int]]:
 class _Run:
     """The state of a run: clocks of replicas, ends of units' queues, times of results."""
 
-    def __init__(self, one: Scheduled, iterations: int, turns: bool) -> None:
+    def __init__(
+        self, one: Scheduled, iterations: int, turns: bool, awaited: frozenset[int]
+    ) -> None:
         self.one, self.iterations, self.turns = one, iterations, turns
         self.found: LoopProblem = one.found
         self.clock: defaultdict[tuple[Role, int], int] = defaultdict(int)
@@ -133,6 +140,7 @@ class _Run:
         self.buffers = frozenset(buffered(self.found))
         self.issued: dict[tuple[int, int, int], int] = {}
         self.ii = one.solution.ii
+        self.awaited = awaited
         self.before = self._befores()
         self.programs = {agent: list(self._program(agent[0])) for agent in self._agents()}
 
@@ -248,12 +256,15 @@ class _Run:
         cost, replica = self.found.costs[index], agent[1]
         shared = [one for one in cost.reservations if one.unit != lane(agent[0])]
         delay = max([0, *(self.queue[one.unit] - start for one in shared)])
-        for one in shared:
-            self.queue[one.unit] = max(self.queue[one.unit], start) + one.cycles
         begin = start + delay
+        for one in shared:
+            at = begin if one.unit == cost.unit else start
+            self.queue[one.unit] = max(self.queue[one.unit], at) + one.cycles
         is_async = self.found.graph.nodes[index].kind in ASYNCHRONOUS
         went_on = start if is_async else begin
         end = went_on + _lane_cycles(cost.reservations, agent[0])
+        if index in self.awaited:
+            end = max(end, begin + cost.latency)
         self.clock[agent] = self.issued[index, replica, iteration] = end
         self.begun[index, replica, iteration] = begin
         busy = max((one.cycles for one in shared if one.unit == cost.unit), default=0)
@@ -262,6 +273,24 @@ class _Run:
         return Event(
             agent[0], replica, name, iteration, went_on, end, ready, cost.unit, begin, busy
         )
+
+
+def _awaited_products(found: LoopProblem) -> frozenset[int]:
+    """Products of wgmma that warps wait for: those of a loop in which one is computed of another.
+
+    ptxas only counts the latency of `wgmma.wait_group`, and moves what the schedule has in front of
+    it behind it, so that warps compute nothing while such a product runs.
+    """
+    if get_target(found.model.latencies.target).has_tensor_memory:
+        return frozenset()
+    reached = {node.index: {node.index} for node in found.graph.nodes if node.kind is MacroKind.DOT}
+    for _ in found.graph.nodes:
+        for edge in found.graph.edges:
+            for indices in reached.values():
+                if edge.source.index in indices and edge.order is DependenceKind.VALUE:
+                    indices.add(edge.target.index)
+    chained = {(a, b) for a, indices in reached.items() for b in reached if a != b and b in indices}
+    return frozenset(index for pair in chained for index in pair)
 
 
 def _lane_cycles(reservations: Sequence[Reservation], role: Role) -> int:

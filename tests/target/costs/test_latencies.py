@@ -7,13 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tileas_xdsl.target.arch import TARGETS
-from tileas_xdsl.target.costs.latencies import LATENCIES, Latencies, latencies
+from tileas_xdsl.target.costs.latencies import LATENCIES, SOURCES, Latencies, latencies
 from tileas_xdsl.target.errors import TargetError
 
 TABLES = st.sampled_from(list(LATENCIES.values()))
 COUNTS = st.integers(0, 1 << 24)
 OF_BYTES = st.sampled_from(["load", "transfer", "shared", "tma", "bulk_store"])
 OF_ELEMENTS = st.sampled_from(["elementwise", "special", "reduction"])
+
+
+def test_every_constant_says_where_it_is_from() -> None:
+    assert SOURCES.keys() == {one.name for one in fields(Latencies)} - {"target"}
 
 
 def test_every_target_has_a_table() -> None:

@@ -89,7 +89,7 @@ def _is_in(reason: Reason, loop: Operation) -> bool:
 
 
 def _predicted(found: LoopFacts, one: Scheduled, *, is_serial: bool) -> LoopFacts:
-    timing = _one_after_another(one) if is_serial else loop_timing(one)
+    timing = _one_after_another(one) if is_serial else loop_timing(one, assembled=True)
     units = _units(timing)
     bound = units[0].unit if units and units[0].share >= BUSY else LATENCY
     return replace(

@@ -226,6 +226,38 @@ _HOPPER = Latencies(
     products={**_tensor(2048, 64, 32), "f64": ProductRate(128, 8, 8, 4)},
 )
 
+H200, ESTIMATE = "measured on an H200, 2026-11-28: ", "an estimate"
+
+SOURCES: Mapping[str, str] = {
+    "multiprocessors": "NVIDIA's data sheet of the H100",
+    "clock": "NVIDIA's data sheet of the H100, as its published peaks assume",
+    "global_latency": H200 + "global load, miss: 663",
+    "cache_latency": H200 + "global load, hit: 279",
+    "load_rate": "DeepGEMM, sm90.hpp; bulk loads by all of data of their own arrive at 35",
+    "store_rate": H200 + "bulk store of 131072 B, by all: 20",
+    "dram_rate": H200 + "a copy of 4.31 TB/s",
+    "shared_latency": "arXiv 2402.13499; a chase of words takes 23",
+    "shared_rate": "CUDA C++ Programming Guide, 32 banks of 4 bytes",
+    "tma_latency": H200 + "bulk load of 128 B, miss: 838, 645 at other times",
+    "tma_cache_latency": H200 + "bulk load of 128 B, hit: 380, by all: 360",
+    "store_latency": H200 + "bulk store of 128 B: 72",
+    "arrive": H200 + "arrival: 6.7",
+    "wake": H200 + "arrival until another warp goes on: 66.6, with the arrival",
+    "remote": "arXiv 2402.13499",
+    "barrier": H200 + "bar.sync of four warps: 19.9",
+    "launch": ESTIMATE,
+    "warp_launch": H200 + "a block of four warps each 144 cycles",
+    "scalar": H200 + "fma of the result of one: 4.1",
+    "drain": H200 + "1 wgmma m64n256k16: 196, 16 of them: 2116",
+    "lanes": "CUDA C++ Programming Guide, arithmetic instructions, 9.0",
+    "special_lanes": "CUDA C++ Programming Guide, arithmetic instructions, 9.0",
+    "shuffle": ESTIMATE,
+    "warp_issue": ESTIMATE,
+    "power_cap": "measured on an H200, 2026-11-22: 747 to 785 of 989 teraflops",
+    "products": "NVIDIA's data sheet of the H100; " + H200 + "128 cycles a wgmma m64n256k16",
+}
+"""Where Hopper's constants are from, by field (`tests/hardware/measure_latencies.py`)."""
+
 _BLACKWELL_BYTES = ProductRate(8192, 128, 8, 32)
 
 _BLACKWELL = replace(
