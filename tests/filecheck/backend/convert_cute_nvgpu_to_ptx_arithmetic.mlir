@@ -103,15 +103,19 @@ func.func @inverses(%p: !cute.ptr<f32, gmem, align<16>>, %q: !cute.ptr<f32, gmem
 // CHECK:         %5 = ptx.rcp %4 {type = "f32", rounding = "rn"} : !ptx.reg<f32, 2> -> !ptx.reg<f32, 2>
 // CHECK-NEXT:    %6 = ptx.rcp %5 {type = "f32", rounding = "approx", ftz} : !ptx.reg<f32, 2> -> !ptx.reg<f32, 2>
 
-// Integers that are extended from 32 bits are multiplied and compared as such.
+// In loops, integers that are extended from 32 bits are multiplied and compared as such.
 
 func.func @extended(%i: i32, %n: i32, %q: !cute.ptr<i64, gmem, align<16>>) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
-  %wide = arith.extsi %i : i32 to i64
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
   %end = arith.extsi %n : i32 to i64
-  %product = arith.muli %wide, %end : i64
-  %inside = arith.cmpi ult, %wide, %end : i64
-  %s = arith.select %inside, %product, %end : i64
-  cute.ptr.store %s, %q : i64, !cute.ptr<i64, gmem, align<16>>
+  scf.for %j = %zero to %n step %one : i32 {
+    %wide = arith.extsi %j : i32 to i64
+    %product = arith.muli %wide, %end : i64
+    %inside = arith.cmpi ult, %wide, %end : i64
+    %s = arith.select %inside, %product, %end : i64
+    cute.ptr.store %s, %q : i64, !cute.ptr<i64, gmem, align<16>>
+  }
   func.return
 }
 

@@ -27,6 +27,7 @@ from tileas_xdsl.backend.ptx.lowering.forms import Form
 from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering
 from tileas_xdsl.dialects import cute, ptx
 from tileas_xdsl.dialects.cute.types.elements import element_of
+from tileas_xdsl.dialects.cute_nvgpu.threads.innermost_loops import LOOPS
 from tileas_xdsl.dialects.ptx.elementwise.arith import BinaryOp
 from tileas_xdsl.layout.integers import is_power_of_two
 
@@ -102,7 +103,7 @@ def _binary(op: arith.AddiOp, low: Lowering) -> None:
         return
     whole_integers(low, form)
     bits = register_bits(form)
-    if isinstance(op, arith.MuliOp) and (halves := _extended(low, op.lhs, op.rhs)) is not None:
+    if isinstance(op, arith.MuliOp) and (halves := _extended(low, op)) is not None:
         low.define(op.result, low.emit(ptx.MulOp(*halves, "s32", mode="wide")))
         return
     lhs = spread(low, lhs, form, rule.sign)
@@ -189,7 +190,7 @@ def _compare(op: arith.CmpiOp, low: Lowering) -> None:
         low.define(op.result, _compare_bits(low, comparison, sign, lhs, rhs))
         return
     whole_integers(low, form)
-    halves = _extended(low, op.lhs, op.rhs)
+    halves = _extended(low, op)
     if halves is not None:
         # Signs that are repeated keep the order, the unsigned one too.
         low.define(op.result, low.emit(ptx.SetpOp(*halves, comparison, f"{sign}32")))
@@ -199,11 +200,21 @@ def _compare(op: arith.CmpiOp, low: Lowering) -> None:
     low.define(op.result, low.emit(ptx.SetpOp(lhs, rhs, comparison, type_)))
 
 
-def _extended(low: Lowering, lhs: SSAValue, rhs: SSAValue) -> tuple[SSAValue, SSAValue] | None:
-    """Return the registers of 32 bits that two integers of 64 bits are sign-extended from."""
-    if not (_is_extended(lhs) and _is_extended(rhs)):
+def _extended(low: Lowering, op: arith.MuliOp | arith.CmpiOp) -> tuple[SSAValue, SSAValue] | None:
+    """Return the registers of 32 bits that operands of 64 bits are sign-extended from, in a loop.
+
+    They live as long as those of 64 bits: behind a loop that multiplies, ptxas spills for them.
+    """
+    if not (_is_extended(op.lhs) and _is_extended(op.rhs) and _is_in_loop(op)):
         return None
-    return _half(low, lhs), _half(low, rhs)
+    return _half(low, op.lhs), _half(low, op.rhs)
+
+
+def _is_in_loop(op: Operation) -> bool:
+    outer = op.parent_op()
+    while outer is not None and not isinstance(outer, LOOPS):
+        outer = outer.parent_op()
+    return outer is not None
 
 
 def _is_extended(value: SSAValue) -> bool:
