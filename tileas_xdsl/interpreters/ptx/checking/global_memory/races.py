@@ -317,11 +317,12 @@ class ClusterRaces:
     def _locate_rows(self, starts: Array, size: int) -> Where | None:
         if not starts.size or not size:
             return None
-        buffer = self._cluster.memory.find(int(starts.min()), 1)
+        first, pattern = pattern_of(starts, size)
+        buffer = self._cluster.memory.find(first + pattern.low, 1)
         if buffer.read_only:
             return None
         shadow = self._launch.of(buffer)
-        return Where(buffer, shadow, shadow.rows(starts - buffer.base, size))
+        return Where(buffer, shadow, shadow.rows(first - buffer.base, pattern))
 
     def _messages(self, where: Where) -> list[Message]:
         numbers = where.shadow.messages

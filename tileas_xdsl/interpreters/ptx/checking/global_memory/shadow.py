@@ -78,13 +78,14 @@ class GlobalShadow:
             return index
         return (index[:, None] + np.arange(size // self.unit)).ravel()
 
-    def rows(self, starts: Array, size: int) -> Units:
-        """Return the units of rows of `size` bytes that start at byte offsets."""
-        low = int(np.bitwise_or.reduce(starts)) | size | MAX_UNIT
+    def rows(self, first: int, pattern: AccessPattern) -> Units:
+        """Return the units of rows from a first offset on, whole ones of an alignment of all."""
+        low = first | pattern.bits | pattern.size | MAX_UNIT
         self._refine(low & -low)
-        if int(starts[-1]) - int(starts[0]) == size * (len(starts) - 1) and _is_run(starts, size):
-            return slice(int(starts[0]) // self.unit, (int(starts[-1]) + size) // self.unit)
-        return ((starts // self.unit)[:, None] + np.arange(size // self.unit)).ravel()
+        begin = first // self.unit
+        if pattern.run is not None:
+            return slice(begin, begin + pattern.run // self.unit)
+        return pattern.units(self.unit) + begin
 
     def _refine(self, unit: int) -> None:
         if unit >= self.unit:
@@ -164,7 +165,3 @@ class GlobalShadow:
     def count(self) -> int:
         """The number of units."""
         return ceil_div(self._size, self.unit)
-
-
-def _is_run(starts: Array, size: int) -> bool:
-    return len(starts) < 3 or bool((np.diff(starts) == size).all())
