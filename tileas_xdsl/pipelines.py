@@ -89,9 +89,12 @@ _HOST_TMA = ("tileas-separate-host-tma", "tileas-attach-tma-descriptor-args")
 
 _FROM_TILEAA = (
     *("convert-tileaa-to-tileas", "tileas-fuse-elementwise", "tileas-plan-cta"),
-    *("tileas-normalize-dot-operands", "tileas-chunk-tiles"),
+    *("tileas-normalize-dot-operands", "cse", "tileas-chunk-tiles"),
 )
-"""Tiles of pointers and arrays become tiles that layouts can be chosen for."""
+"""Tiles of pointers and arrays become tiles that layouts can be chosen for.
+
+`cse` there leaves one copy in shared memory of what several products read.
+"""
 
 _CUDATILE = _plain("tileas-attach-target", "convert-cudatile-to-tileaa", *_FROM_TILEAA)
 """Tile IR becomes tiles that layouts can be chosen for."""

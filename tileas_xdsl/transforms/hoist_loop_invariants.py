@@ -50,7 +50,7 @@ FEW_REGISTERS = 8
 """Of a value that may leave innermost loops even so: addresses, descriptors, conditions, which each
 iteration would compute anew.  An outer loop computes them rarely."""
 
-MAX_OVERDRAFT = 16
+MAX_OVERDRAFT = 8
 """Registers of all such values of a loop together, those of the lowering to PTX too, where none are
 left: ptxas computes that many anew where they are used.  Of more it spills."""
 

@@ -32,6 +32,7 @@ from tileas_xdsl.transforms.chunk_tiles.plan import (
 )
 from tileas_xdsl.transforms.chunk_tiles.product_loops import multiply_in_loops
 from tileas_xdsl.transforms.chunk_tiles.reduction_phases import plan_phases
+from tileas_xdsl.transforms.chunk_tiles.reloads import load_again
 from tileas_xdsl.transforms.chunk_tiles.rewrite import cut
 from tileas_xdsl.transforms.chunk_tiles.unit_products import use_unit
 from tileas_xdsl.transforms.chunk_tiles.unroll import plan_unrolled, unroll
@@ -61,6 +62,9 @@ class TileasChunkTiles(ModulePass):
     where nothing else helps: each reduction ends a phase, a phase is a loop over chunks of the row,
     and what it needs of earlier phases is loaded and computed again, instead of being spilled.
 
+    A tile from memory that would be held in registers while a product is made is loaded again
+    behind it, where live tiles take most of them and no token orders the load.
+
     Analysis, then rewrite: dimensions that go together are found for the whole kernel.
     """
 
@@ -76,18 +80,23 @@ class TileasChunkTiles(ModulePass):
             multiply_in_loops(kernel)
             _set_warps(kernel, warps_that_fit(kernel), blocks_of(kernel, target))
             _limit_blocks(kernel, blocks_that_fit(kernel, target))
-            if not _is_too_large(kernel, target):
-                continue
-            separate_constants(kernel)
-            _drop_joins(kernel)
-            for _ in range(MAX_ITERATIONS):
-                found = plan_unrolled(kernel, target)
-                if found is None:
-                    break
-                unroll(kernel, *found)
-            _run_in_loops(kernel, target)
-            if use_unit(kernel, target):
-                TileasNormalizeDotOperands().apply(ctx, op)
+            if _is_too_large(kernel, target):
+                _cut(kernel, target)
+                if use_unit(kernel, target):
+                    TileasNormalizeDotOperands().apply(ctx, op)
+            load_again(kernel, target)
+
+
+def _cut(kernel: func.FuncOp, target: Target) -> None:
+    """Cut tiles until they fit: side by side where a loop would repeat too much, then in loops."""
+    separate_constants(kernel)
+    _drop_joins(kernel)
+    for _ in range(MAX_ITERATIONS):
+        found = plan_unrolled(kernel, target)
+        if found is None:
+            break
+        unroll(kernel, *found)
+    _run_in_loops(kernel, target)
 
 
 def _run_in_loops(kernel: func.FuncOp, target: Target) -> None:

@@ -278,3 +278,55 @@ func.func @read_again(%p: memref<64x128xf16>, %q: memref<128x64xf16>, %c: memref
   %t2 = nv_tileas.tiled_store %x, %vc[%o, %o] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<64x128xf16>, !nv_tileas.tiled_view<64x128xf16, gmem> -> !nv_tileaa.mem_token
   func.return
 }
+
+// -----
+
+// A tile that is used on both sides of a product is loaded again behind it, where what is live takes
+// more than 144 registers of a thread: 128 for 128x256 sums, 32 for 64x128 elements.
+
+// CHECK-LABEL: @loaded_again
+// CHECK:         %[[K:.*]], %{{.*}} = nv_tileas.tiled_load
+// CHECK:         math.exp %[[K]]
+// CHECK:         nv_tileas.dot
+// CHECK-NEXT:    %[[AGAIN:.*]], %{{.*}} = nv_tileas.tiled_load
+// CHECK-NEXT:    arith.mulf %[[AGAIN]], %[[AGAIN]]
+func.func @loaded_again(%p: memref<64x128xf32>, %a: tensor<128x64xf16, #nv_tileas<space smem>>, %b: tensor<64x256xf16, #nv_tileas<space smem>>, %c: memref<128x256xf32>) attributes {
+    nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 8>} {
+  %none = nv_tileas.create_none : !nv_tileaa.mem_token
+  %o = arith.constant 0 : index
+  %vp = nv_tileas.view %p : memref<64x128xf32> -> !nv_tileas.tiled_view<64x128xf32, gmem>
+  %vc = nv_tileas.view %c : memref<128x256xf32> -> !nv_tileas.tiled_view<128x256xf32, gmem>
+  %k, %t0 = nv_tileas.tiled_load %vp[%o, %o] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<64x128xf32, gmem> -> tensor<64x128xf32>, !nv_tileaa.mem_token
+  %e = math.exp %k : tensor<64x128xf32>
+  "test.op"(%e) : (tensor<64x128xf32>) -> ()
+  %z = arith.constant dense<0.0> : tensor<128x256xf32>
+  %s = nv_tileas.dot %a, %b, %z {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<128x64xf16, #nv_tileas<space smem>>, tensor<64x256xf16, #nv_tileas<space smem>>, tensor<128x256xf32> -> tensor<128x256xf32>
+  %m = arith.mulf %k, %k : tensor<64x128xf32>
+  "test.op"(%m) : (tensor<64x128xf32>) -> ()
+  %t1 = nv_tileas.tiled_store %s, %vc[%o, %o] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<128x256xf32>, !nv_tileas.tiled_view<128x256xf32, gmem> -> !nv_tileaa.mem_token
+  func.return
+}
+
+// -----
+
+// Not where a store waits for the load: it may write what would be read.
+
+// CHECK-LABEL: @loaded_before_a_store
+// CHECK-COUNT-1: nv_tileas.tiled_load
+// CHECK-NOT:     nv_tileas.tiled_load
+func.func @loaded_before_a_store(%p: memref<64x128xf32>, %a: tensor<128x64xf16, #nv_tileas<space smem>>, %b: tensor<64x256xf16, #nv_tileas<space smem>>, %c: memref<128x256xf32>) attributes {
+    nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 8>} {
+  %none = nv_tileas.create_none : !nv_tileaa.mem_token
+  %o = arith.constant 0 : index
+  %vp = nv_tileas.view %p : memref<64x128xf32> -> !nv_tileas.tiled_view<64x128xf32, gmem>
+  %vc = nv_tileas.view %c : memref<128x256xf32> -> !nv_tileas.tiled_view<128x256xf32, gmem>
+  %k, %t0 = nv_tileas.tiled_load %vp[%o, %o] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<64x128xf32, gmem> -> tensor<64x128xf32>, !nv_tileaa.mem_token
+  %e = math.exp %k : tensor<64x128xf32>
+  %t1 = nv_tileas.tiled_store %e, %vp[%o, %o] after %t0 : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<64x128xf32>, !nv_tileas.tiled_view<64x128xf32, gmem> -> !nv_tileaa.mem_token
+  %z = arith.constant dense<0.0> : tensor<128x256xf32>
+  %s = nv_tileas.dot %a, %b, %z {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<128x64xf16, #nv_tileas<space smem>>, tensor<64x256xf16, #nv_tileas<space smem>>, tensor<128x256xf32> -> tensor<128x256xf32>
+  %m = arith.mulf %k, %k : tensor<64x128xf32>
+  "test.op"(%m) : (tensor<64x128xf32>) -> ()
+  %t2 = nv_tileas.tiled_store %s, %vc[%o, %o] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<128x256xf32>, !nv_tileas.tiled_view<128x256xf32, gmem> -> !nv_tileaa.mem_token
+  func.return
+}

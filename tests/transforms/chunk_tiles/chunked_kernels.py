@@ -120,3 +120,24 @@ def gated_sums(a, b, c, out):
         first = ct.mma(lhs, ct.load(b, (k, 0), (64, 128)), first)
         second = ct.mma(lhs, ct.load(c, (k, 0), (64, 128)), second)
     ct.store(out, (0, 0), (first / (1.0 + ct.exp(-first)) * second).astype(out.dtype))
+
+
+@ct.kernel
+def recurrence(q, k, v, y):
+    """A state of 256 x 128 between products of all its rows: linear attention in chunks of 64."""
+    state = ct.zeros((256, 128), dtype=ct.float32)
+    for n in range(ct.num_tiles(q, axis=0, shape=(64, 256))):
+        queries, values = ct.load(q, (n, 0), (64, 256)), ct.load(v, (n, 0), (64, 128))
+        keys = ct.astype(ct.load(k, (n, 0), (64, 256)), ct.float32)
+        scores = ct.mma(
+            queries.astype(ct.tfloat32), ct.transpose(keys).astype(ct.tfloat32), _zeros(64, 64)
+        )
+        tile = ct.mma(scores.astype(ct.tfloat32), values.astype(ct.tfloat32), _zeros(64, 128))
+        tile = ct.mma(queries.astype(ct.tfloat32), state.astype(ct.tfloat32), tile)
+        ct.store(y, (n, 0), tile.astype(ct.float16))
+        decayed = ct.transpose(keys * 0.5).astype(ct.tfloat32)
+        state = state * 0.5 + ct.mma(decayed, values.astype(ct.tfloat32), _zeros(256, 128))
+
+
+def _zeros(rows: int, columns: int):
+    return ct.zeros((rows, columns), dtype=ct.float32)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 import tileas_xdsl as tileas
 from tests.support.assembling import needs_ptxas
 from tileas_xdsl.compiler import CompiledKernel
+from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 
 pytest.importorskip("cuda.tile")
 
@@ -124,6 +125,28 @@ def test_scores_and_sums_that_fill_two_warpgroups_are_cut() -> None:
     args, _ = attention_of(64)
     cut = compiled("attention", *args).module_after("tileas-chunk-tiles")
     assert sum(op.name == "scf.for" for op in cut.walk()) == 2
+
+
+def recurrence_of(rows: int) -> tuple[list[NDArray[Any]], NDArray[Any]]:
+    """Arguments of linear attention in chunks of 64 rows, and what it writes."""
+    q, k, v = (random(rows, columns, element=np.float16) / 8 for columns in (256, 256, 128))
+    state, wanted = np.zeros((256, 128), np.float32), np.zeros((rows, 128), np.float16)
+    for n in range(0, rows, 64):
+        x, y, z = (array[n : n + 64].astype(np.float32) for array in (q, k, v))
+        wanted[n : n + 64] = (x @ y.T) @ z + x @ state
+        state = state * 0.5 + (y * 0.5).T @ z
+    return [q, k, v, np.full_like(wanted, np.nan)], wanted
+
+
+@pytest.mark.slow
+@needs_ptxas
+@pytest.mark.parametrize("target", ["sm_90a", "sm_100a"])
+def test_columns_of_a_state_are_cut_to_32_where_64_do_not_fit(target: str) -> None:
+    args, wanted = recurrence_of(128)
+    kernel = check("recurrence", target, *args, wanted=wanted)
+    loops = [op for op in kernel.module_after("tileas-chunk-tiles").walk() if op.name == "scf.for"]
+    assert [shape_of(value.type) for op in loops for value in op.results] == [(256, 32)]
+    assert kernel.assemble(strict=False).spills < 1024
 
 
 def test_sums_that_are_computed_further_behind_a_loop_are_not_cut() -> None:

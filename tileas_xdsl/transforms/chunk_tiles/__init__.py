@@ -1,1 +1,1 @@
-"""Implementation of `tileas-chunk-tiles`: the plan, the rewrite."""
+"""Implementation of `tileas-chunk-tiles`: the plan, the rewrite, and what is loaded again."""

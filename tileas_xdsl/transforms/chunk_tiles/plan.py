@@ -31,6 +31,7 @@ from math import prod
 from xdsl.dialects import arith, func, scf, tensor
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
+from tileas_xdsl.analysis.memory.accumulators import tmem_accumulators
 from tileas_xdsl.analysis.values.liveness.tiles import peak_registers
 from tileas_xdsl.dialects.ir_queries import owning_op
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp
@@ -67,8 +68,9 @@ WORD_BITS, POINTER_BITS = 32, 64
 
 MAX_CHUNKS = 64
 
-MIN_EXTENT = 64
-"""Rows or columns of a product that are worth a loop over its operands."""
+MIN_EXTENT, MIN_COLUMNS = 64, 32
+"""Rows or columns of a product that are worth a loop over its operands; columns where tiles do not
+fit registers otherwise."""
 
 MAX_WARPS = 32
 
@@ -160,17 +162,35 @@ def _plan_for_registers(
 ) -> ChunkPlan | None:
     if not has_too_many_registers(kernel, target):
         return None
+    for columns in (MIN_EXTENT, MIN_COLUMNS):
+        for plan in _plans(kernel, target, candidates, columns):
+            if _peak(kernel, plan.tiles, plan.count) <= capacity(kernel, target, plan.warps):
+                return plan
+    return None
+
+
+def _plans(
+    kernel: func.FuncOp,
+    target: Target,
+    candidates: Sequence[tuple[Tiles, Sequence[Operation]]],
+    columns: int,
+) -> Iterator[ChunkPlan]:
+    """Yield the plans whose products have at least so many columns, those of few chunks first.
+
+    More than two warpgroups have fewer registers for tiles: each thread needs some beside them.
+    """
     warps, count = KernelFacts(kernel).spec.num_warps, 2
     while count <= MAX_CHUNKS:
         for tiles, moved in candidates:
             chunk_warps = min(warps, most_warps(tiles, count))
-            if chunk_warps < GROUP or not may_be_cut(tiles, count):
+            if chunk_warps < GROUP or not may_be_cut(tiles, count, columns):
                 continue
-            if _peak(kernel, tiles, count) <= capacity(kernel, target, chunk_warps):
-                return ChunkPlan(tiles, count, chunk_warps, moved)
+            fewer = min(chunk_warps, MOST_SHARING_WARPS)
+            if capacity(kernel, target, fewer) > capacity(kernel, target, chunk_warps):
+                chunk_warps = fewer
+            yield ChunkPlan(tiles, count, chunk_warps, moved)
         # Powers of two, as all extents of Tile IR are.
         count *= 2
-    return None
 
 
 def has_too_many_registers(kernel: func.FuncOp, target: Target) -> bool:
@@ -181,12 +201,15 @@ def has_too_many_registers(kernel: func.FuncOp, target: Target) -> bool:
     """
     warps = KernelFacts(kernel).spec.num_warps
     products = [op.results[0] for op in kernel.walk() if isinstance(op, DotOp)]
+    threads, blocks = warps * WARP, blocks_of(kernel, target)
+    held = _registers(threads, target, blocks)
     if products and target.has_tensor_memory:
         words = target.tensor_memory_lanes * target.tensor_memory_columns
-        return any(tile_words(product) >= words for product in products)
-    threads, blocks = warps * WARP, blocks_of(kernel, target)
+        if any(tile_words(product) >= words for product in products):
+            return True
+        in_memory = tmem_accumulators(kernel).of_value
+        return peak_registers(kernel.body, lambda v: 0 if v in in_memory else tile_words(v)) > held
     if products:
-        held = _registers(threads, target, blocks)
         if _peak(kernel, {}, 1) > held:
             return True
         return blocks == 1 and _peak_of_products(kernel) > _registers_of_consumers(target)
@@ -313,12 +336,13 @@ def most_warps(tiles: Tiles, count: int) -> int:
     )
 
 
-def may_be_cut(tiles: Tiles, count: int) -> bool:
-    """Whether chunks are of equal size, and those of products are at least `MIN_EXTENT`."""
+def may_be_cut(tiles: Tiles, count: int, columns: int = MIN_EXTENT) -> bool:
+    """Whether chunks are of equal size, with `MIN_EXTENT` rows and so many columns of products."""
     return all(
         tile_shape(tile)[k] % count == 0
-        and (not isinstance(tile.owner, DotOp) or tile_shape(tile)[k] // count >= MIN_EXTENT)
+        and (not isinstance(tile.owner, DotOp) or tile_shape(tile)[k] // count >= least)
         for tile, k in tiles.items()
+        for least in (columns if k == len(tile_shape(tile)) - 1 else MIN_EXTENT,)
     )
 
 
