@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tileas_xdsl.collection import RARE_THRESHOLD, collected_rarely
+from tileas_xdsl.collection import RARE_THRESHOLD, _count_as_old, collected_rarely
 
 
 @pytest.fixture(autouse=True)
@@ -41,6 +41,24 @@ def test_contexts_that_overlap_end_with_the_last_one() -> None:
     assert gc.get_threshold()[0] == RARE_THRESHOLD
     second.__exit__(None, None, None)
     assert gc.get_threshold() == (700, 10, 10)
+
+
+@pytest.fixture
+def nothing_frozen() -> Iterator[None]:
+    """As in a program: `conftest.py` freezes what tests share."""
+    gc.unfreeze()
+    yield
+    gc.freeze()
+
+
+@pytest.mark.usefixtures("nothing_frozen")
+def test_what_a_first_compilation_loads_is_not_walked() -> None:
+    _count_as_old.cache_clear()
+    with collected_rarely():
+        loaded = [[n] for n in range(2000)]
+    young = {id(one) for generation in (0, 1) for one in gc.get_objects(generation)}
+    assert not young & set(map(id, loaded))
+    assert gc.get_freeze_count() == 0
 
 
 @pytest.mark.parametrize("threshold", [0, 10 * RARE_THRESHOLD])

@@ -104,9 +104,14 @@ class TileasMakePersistent(ModulePass):
 
 def _make_persistent(kernel: func.FuncOp, target: Target, *, is_forced: bool) -> None:
     found = load_loop(kernel)
-    if not isinstance(found, LoadLoop) or _spec_of(kernel).persistent:
+    if found is None or _spec_of(kernel).persistent:
         return
-    made = _decide(found, target, is_forced=is_forced)
+    if isinstance(found, LoadLoop):
+        made = _decide(found, target, is_forced=is_forced)
+    elif any(isinstance(op, scf.ForOp | scf.WhileOp) for op in kernel.walk()):
+        return
+    else:
+        made = _decide_without_loop(kernel, target)
     if isinstance(made, str):
         kernel.attributes[NOT_PERSISTENT] = StringAttr(made)
     else:
@@ -123,14 +128,33 @@ def _decide(found: LoadLoop, target: Target, *, is_forced: bool) -> func.FuncOp 
     if why is not None:
         return why
     made = _persistent(kernel)
-    again = load_loop(made)
-    needed = resources_of(again, target) if isinstance(again, LoadLoop) else again
-    if not isinstance(needed, Resources):
-        return needed or "no producer loads ahead in a loop over tile blocks"
+    if (why := _what_lacks(load_loop(made), target)) is not None:
+        return why
     if not is_forced and any(isinstance(n, Passed) for n, _ in iterations or ()):
         kernel.attributes[SHORT_LOOP] = _short_loop(iterations or (), most)
         return "launches know how many iterations load what is multiplied"
     return made
+
+
+def _decide_without_loop(kernel: func.FuncOp, target: Target) -> func.FuncOp | str:
+    """Return the persistent kernel, whose loop over tile blocks is that of the loads; or why not.
+
+        %x = tiled_load %a[%i]          scf.for %t { %x = tiled_load %a[%i]
+        %s = dot %x, %y, %zero    ->                 %s = dot %x, %y, %zero
+        tiled_store %s                               tiled_store %s }
+    """
+    if (why := _what_forbids(kernel)) is not None:
+        return why
+    made = _persistent(kernel)
+    return _what_lacks(load_loop(made), target) or made
+
+
+def _what_lacks(found: LoadLoop | str | None, target: Target) -> str | None:
+    """Return why no producer loads ahead in a loop over tile blocks; None if one does."""
+    needed = resources_of(found, target) if isinstance(found, LoadLoop) else found
+    if isinstance(needed, Resources):
+        return None
+    return needed or "no producer loads ahead in a loop over tile blocks"
 
 
 def _spec_of(kernel: func.FuncOp) -> KernelSpec:

@@ -113,3 +113,26 @@ func.func @unordered(%a: !nv_tileas.tiled_view<64x32xf16, gmem>, %b: !nv_tileas.
   nv_tileas.tiled_store %sum, %c[%zero, %zero] {atom = #nv_tileas<atom stg>} : tensor<64x64xf32>, !nv_tileas.tiled_view<64x64xf32, gmem>
   func.return
 }
+
+// -----
+
+// Without a loop along K, that over tile blocks is the one that loads and multiplies.
+
+// CHECK-LABEL: @straight
+// CHECK-SAME:  persistent = 1
+// CHECK:       scf.for
+// CHECK:         %x = nv_tileas.tiled_load
+// CHECK:         %sum = nv_tileas.dot
+// CHECK:         nv_tileas.tiled_store %sum
+// CHECK-NEXT:  }
+func.func @straight(%a: !nv_tileas.tiled_view<64x32xf16, gmem>, %b: !nv_tileas.tiled_view<32x64xf16, gmem>, %c: !nv_tileas.tiled_view<64x64xf32, gmem>) {
+  %none = nv_tileas.create_none : !nv_tileaa.mem_token
+  %zero = arith.constant 0 : index
+  %i = "gpu.block_id"() <{dimension = #gpu<dim x>}> : () -> index
+  %nothing = arith.constant dense<0.0> : tensor<64x64xf32>
+  %x = nv_tileas.tiled_load %a[%i, %zero] {atom = #nv_tileas<atom tma_load_2d>, allow_tma = true} : !nv_tileas.tiled_view<64x32xf16, gmem> -> tensor<64x32xf16, #nv_tileas<space smem>>
+  %y = nv_tileas.tiled_load %b[%zero, %zero] {atom = #nv_tileas<atom tma_load_2d>, allow_tma = true} : !nv_tileas.tiled_view<32x64xf16, gmem> -> tensor<32x64xf16, #nv_tileas<space smem>>
+  %sum = nv_tileas.dot %x, %y, %nothing {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x32xf16, #nv_tileas<space smem>>, tensor<32x64xf16, #nv_tileas<space smem>>, tensor<64x64xf32> -> tensor<64x64xf32>
+  %stored = nv_tileas.tiled_store %sum, %c[%i, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<64x64xf32>, !nv_tileas.tiled_view<64x64xf32, gmem> -> !nv_tileaa.mem_token
+  func.return
+}
