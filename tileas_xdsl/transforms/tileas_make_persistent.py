@@ -139,9 +139,9 @@ def _decide(found: LoadLoop, target: Target, *, is_forced: bool) -> func.FuncOp 
 def _decide_without_loop(kernel: func.FuncOp, target: Target) -> func.FuncOp | str:
     """Return the persistent kernel, whose loop over tile blocks is that of the loads; or why not.
 
-        %x = tiled_load %a[%i]          scf.for %t { %x = tiled_load %a[%i]
-        %s = dot %x, %y, %zero    ->                 %s = dot %x, %y, %zero
-        tiled_store %s                               tiled_store %s }
+    %x = tiled_load %a[%i]          scf.for %t { %x = tiled_load %a[%i]
+    %s = dot %x, %y, %zero    ->                 %s = dot %x, %y, %zero
+    tiled_store %s                               tiled_store %s }
     """
     if (why := _what_forbids(kernel)) is not None:
         return why
@@ -212,7 +212,7 @@ def _known(iterations: Quotients) -> int:
 
 
 def _iterations(found: LoadLoop) -> Quotients | None:
-    """Return how many iterations of the loop a tile block has; None if they are no quotients."""
+    """Return the most iterations of the loop in a tile block; None if they are no quotients."""
     factors: list[tuple[Count, int]] = []
     for loop in (found.loop, *enclosing_control(found.loop)):
         if not isinstance(loop, scf.ForOp):
@@ -226,7 +226,10 @@ def _iterations(found: LoadLoop) -> Quotients | None:
 
 
 def _quotient(value: SSAValue) -> tuple[Count, int] | None:
-    """Return a constant or an argument, divided by constants and rounded up; None for others."""
+    """Return a constant or an argument, divided by constants and rounded up; None for others.
+
+    It is an upper bound: a quotient that is rounded down, and the lesser of two, are not larger.
+    """
     if isinstance(value, BlockArgument):
         of_kernel = isinstance(value.block.parent_op(), func.FuncOp)
         return (Passed(value.index), 1) if of_kernel else None
@@ -235,7 +238,9 @@ def _quotient(value: SSAValue) -> tuple[Count, int] | None:
     match value.owner:
         case arith.IndexCastOp() | arith.ExtUIOp() | arith.ExtSIOp() | AssumeOp() as op:
             return _quotient(op.operands[0])
-        case arith.CeilDivUIOp() | arith.CeilDivSIOp() as op:
+        case arith.MinSIOp() | arith.MinUIOp() as op:
+            return _quotient(op.lhs) or _quotient(op.rhs)
+        case arith.CeilDivUIOp() | arith.CeilDivSIOp() | arith.FloorDivSIOp() as op:
             found, by = _quotient(op.lhs), constant_integer(op.rhs)
             return None if found is None or not by else (found[0], found[1] * by)
         case _:
