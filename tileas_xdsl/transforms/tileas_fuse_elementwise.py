@@ -15,13 +15,14 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from tileas_xdsl.diagnostics.rewriting import apply_patterns
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, GenerateOp, ViewOp
-from tileas_xdsl.dialects.nv_tileas.spaces import element_of, space_of
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.transforms.extension import with_added
 from tileas_xdsl.transforms.fuse_elementwise.profitability import (
     dropped,
     is_elementwise,
     is_positional,
     is_profitable,
+    is_reshape,
 )
 
 
@@ -39,7 +40,7 @@ class ExtractFromProducer(RewritePattern):
                 number: Any = next(iter(value.iter_attrs()))
                 rewriter.replace(op, arith.ConstantOp(number))
             case ExpandDimsOp() | ViewOp() if space_of(op.tensor.type) is None:
-                _fuse_unit_dims(op, maker, rewriter)
+                _fuse_other_dims(op, maker, rewriter)
             case GenerateOp() if maker is not op.parent_op() and is_profitable(maker, op):
                 _fuse_body(op, maker, rewriter)
             case Operation() if is_elementwise(maker) and is_positional(op.tensor):
@@ -48,12 +49,16 @@ class ExtractFromProducer(RewritePattern):
                 pass
 
 
-def _fuse_unit_dims(
+def _fuse_other_dims(
     op: tensor.ExtractOp, maker: ExpandDimsOp | ViewOp, rewriter: PatternRewriter
 ) -> None:
-    """The same element of a tile with other dimensions of extent one."""
+    """The same element of a tile with other dimensions of extent one, or of reshaped positions."""
     axes = dropped(maker)
-    if axes is None or space_of(maker.source.type) is not None:
+    if space_of(maker.source.type) is not None:
+        return
+    if axes is None:
+        if isinstance(maker, ViewOp) and is_reshape(maker) and is_positional(maker.source):
+            _fuse_reshape(op, maker, rewriter)
         return
     coordinates = list[SSAValue]()
     for axis in axes:
@@ -63,6 +68,27 @@ def _fuse_unit_dims(
             coordinates.append(zero.result)
         else:
             coordinates.append(op.indices[axis])
+    element = element_of(maker.source.type)
+    assert element is not None
+    rewriter.replace(op, tensor.ExtractOp(maker.source, coordinates, element))
+
+
+def _fuse_reshape(op: tensor.ExtractOp, maker: ViewOp, rewriter: PatternRewriter) -> None:
+    """The element of a reshaped tile that has the same row-major number."""
+    there, here = shape_of(maker.source.type) or (), shape_of(maker.result.type) or ()
+
+    def constant(value: int) -> SSAValue:
+        return rewriter.insert(arith.ConstantOp(IntegerAttr(value, IndexType()))).result
+
+    number, *others = op.indices
+    for extent, index in zip(here[1:], others, strict=True):
+        row = rewriter.insert(arith.MuliOp(number, constant(extent))).result
+        number = rewriter.insert(arith.AddiOp(row, index)).result
+    coordinates = list[SSAValue]()
+    for extent in reversed(there):
+        divisor = constant(extent)
+        coordinates.insert(0, rewriter.insert(arith.RemUIOp(number, divisor)).result)
+        number = rewriter.insert(arith.DivUIOp(number, divisor)).result
     element = element_of(maker.source.type)
     assert element is not None
     rewriter.replace(op, tensor.ExtractOp(maker.source, coordinates, element))

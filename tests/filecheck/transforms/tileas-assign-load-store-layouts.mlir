@@ -269,7 +269,58 @@ func.func @view_of_accumulators(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %z
 // CHECK-LABEL: func.func @view_of_accumulators
 // CHECK:         %t = arith.truncf %v : {{.*}} to tensor<1x1x64x64xf16, #nv_tileas.dot_operand<"(1,1,(8,2,4),(2,4,8)):(0,0,(4@thread,2@value,32@thread),(1@value,1@thread,4@value))">>
 
-// 9. Left alone: what no operation says anything of, what comes from or goes to other functions,
+// 9. Parts of a tile, and tiles side by side, are made where their elements are: the threads
+// that load the bytes make the 16-bit halves of words. Nothing is exchanged.
+
+func.func @halves_of_words(%a: !nv_tileas.tiled_view<32x16xi8, gmem>, %z: !nv_tileas.tiled_view<32x32xf16, gmem>) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %mask = arith.constant dense<15> : tensor<32x16xi8>
+  %t = nv_tileas.tiled_load %a[%zero, %zero] {atom = #open} : !nv_tileas.tiled_view<32x16xi8, gmem> -> tensor<32x16xi8>
+  %low = arith.andi %t, %mask : tensor<32x16xi8>
+  %both = nv_tileas.generate : tensor<32x16x2xf16> {
+  ^bb0(%i: index, %j: index, %k: index):
+    %is_low = arith.cmpi slt, %k, %one : index
+    %l = tensor.extract %low[%i, %j] : tensor<32x16xi8>
+    %h = tensor.extract %t[%i, %j] : tensor<32x16xi8>
+    %e = arith.select %is_low, %l, %h : i8
+    %f = arith.uitofp %e : i8 to f16
+    nv_tileas.yield %f : f16
+  }
+  %v = nv_tileas.view %both : tensor<32x16x2xf16> -> tensor<32x32xf16>
+  %staging = nv_tileas.alloc_tensor : tensor<32x32xf16, #nv_tileas<space smem>>
+  nv_tileas.copy %v, %staging {atom = #open} : tensor<32x32xf16>, tensor<32x32xf16, #nv_tileas<space smem>>
+  nv_tileas.tiled_store %staging, %z[%zero, %zero] {atom = #nv_tileas<atom tma_store_2d>, allow_tma = true} : tensor<32x32xf16, #nv_tileas<space smem>>, !nv_tileas.tiled_view<32x32xf16, gmem>
+  func.return
+}
+
+// CHECK-LABEL: func.func @halves_of_words
+// CHECK:         nv_tileas.tiled_load {{.*}} -> tensor<32x16xi8, #nv_tileas.blocked<"(32,(4,4)):(4@thread,(1@value,1@thread))">>
+// CHECK:         %both = nv_tileas.generate : tensor<32x16x2xf16, #nv_tileas.linear<"(32,(4,4),2):(4@thread,(2@value,1@thread),1@value)">> {
+// CHECK:         %v = nv_tileas.view %both : {{.*}} -> tensor<32x32xf16, #nv_tileas.linear<"(32,(8,4)):(4@thread,(1@value,1@thread))">>
+
+// 10. A tile that is cut into parts is brought to where threads hold all of them: one exchange.
+
+func.func @halves_of_rows(%x: !nv_tileas.tiled_view<4x128xf32, gmem>, %y: !nv_tileas.tiled_view<4x1x64xf32, gmem>) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %t = nv_tileas.tiled_load %x[%zero, %zero] {atom = #open} : !nv_tileas.tiled_view<4x128xf32, gmem> -> tensor<4x128xf32>
+  %v = nv_tileas.view %t : tensor<4x128xf32> -> tensor<4x2x64xf32>
+  %sums = nv_tileas.generate : tensor<4x1x64xf32> {
+  ^bb0(%i: index, %j: index, %k: index):
+    %l = tensor.extract %v[%i, %zero, %k] : tensor<4x2x64xf32>
+    %h = tensor.extract %v[%i, %one, %k] : tensor<4x2x64xf32>
+    %e = arith.addf %l, %h : f32
+    nv_tileas.yield %e : f32
+  }
+  nv_tileas.tiled_store %sums, %y[%zero, %zero, %zero] {atom = #open} : tensor<4x1x64xf32>, !nv_tileas.tiled_view<4x1x64xf32, gmem>
+  func.return
+}
+
+// CHECK-LABEL: func.func @halves_of_rows
+// CHECK:         %v = nv_tileas.view %t : {{.*}} -> tensor<4x2x64xf32, #nv_tileas.linear<"((2,2),2,64):((64@thread,1@value),2@value,1@thread)">>
+
+// 11. Left alone: what no operation says anything of, what comes from or goes to other functions,
 // extents that are no powers of two, and layouts that are there already.
 
 func.func @tiles_of_callers(%t: tensor<4x8xf32>, %y: !nv_tileas.tiled_view<4x8xf32, gmem>) -> tensor<4x8xf32> {

@@ -148,3 +148,32 @@ func.func @extended(%t: tensor<4xi32>) -> tensor<4x8xi64> {
   }
   func.return %rows : tensor<4x8xi64>
 }
+
+// -----
+
+// Positions of a reshaped tile are those of the tile with the same row-major number.
+// CHECK-LABEL: func.func @reshaped_positions
+func.func @reshaped_positions() -> tensor<2x4xi32> {
+  %numbers = nv_tileas.generate : tensor<8xi32> {
+  ^bb0(%i: index):
+    %n = arith.index_cast %i : index to i32
+    nv_tileas.yield %n : i32
+  }
+  %rows = nv_tileas.view %numbers : tensor<8xi32> -> tensor<2x4xi32>
+  // CHECK-NOT:  nv_tileas.view
+  // CHECK:      %y = nv_tileas.generate : tensor<2x4xi32> {
+  // CHECK-NEXT: ^bb0(%[[I:.*]]: index, %[[J:.*]]: index):
+  // CHECK-NEXT:   %[[FOUR:.*]] = arith.constant 4 : index
+  // CHECK-NEXT:   %[[ROW:.*]] = arith.muli %[[I]], %[[FOUR]] : index
+  // CHECK-NEXT:   %[[N:.*]] = arith.addi %[[ROW]], %[[J]] : index
+  // CHECK-NEXT:   %[[EIGHT:.*]] = arith.constant 8 : index
+  // CHECK-NEXT:   %[[AT:.*]] = arith.remui %[[N]], %[[EIGHT]] : index
+  // CHECK:        %{{.*}} = arith.index_cast %[[AT]] : index to i32
+  %y = nv_tileas.generate : tensor<2x4xi32> {
+  ^bb0(%i: index, %j: index):
+    %e = tensor.extract %rows[%i, %j] : tensor<2x4xi32>
+    %s = arith.addi %e, %e : i32
+    nv_tileas.yield %s : i32
+  }
+  func.return %y : tensor<2x4xi32>
+}

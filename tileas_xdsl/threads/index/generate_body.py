@@ -131,9 +131,13 @@ def _fold(
     if (number := constant_table(step.op)) is not None:
         known[step.op.results[0]] = number
         return
+    if isinstance(step.op, tensor.ExtractOp):
+        found = {value: _known_of(value, known, outside) for value in step.op.indices}
+        known.update({value: table for value, table in found.items() if table is not None})
+        return
     operands = [_known_of(value, known, outside) for value in step.op.operands]
     given = [table for table in operands if table is not None]
-    if len(given) < len(operands) or not operands or isinstance(step.op, tensor.ExtractOp):
+    if len(given) < len(operands) or not operands:
         return
     if (table := folded(step.op, given)) is not None:
         known[step.op.results[0]] = table

@@ -32,8 +32,8 @@ from tileas_xdsl.transforms.assign_layouts.candidates.dot.register_accumulators 
 )
 from tileas_xdsl.transforms.assign_layouts.candidates.memory.buffers import memory_candidates
 from tileas_xdsl.transforms.assign_layouts.candidates.memory.tensor_memory import tensor_candidates
+from tileas_xdsl.transforms.assign_layouts.candidates.rearranged_tiles import lay_out_rearranged
 from tileas_xdsl.transforms.assign_layouts.candidates.registers import register_candidates
-from tileas_xdsl.transforms.assign_layouts.candidates.viewed_tiles import lay_out_views
 from tileas_xdsl.transforms.assign_layouts.request import Assignment, Decision, Preferences
 from tileas_xdsl.transforms.assign_layouts.spaces.memory_spaces import common_spaces
 from tileas_xdsl.transforms.assign_layouts.spaces.required_conversions import (
@@ -71,7 +71,7 @@ def assign_layouts(
         for group in by_size:
             if group not in a.decisions and _is_memory(a, group) is is_memory:
                 a.decisions[group] = _decide(a, group)
-        lay_out_views(a)
+        lay_out_rearranged(a)
     write(a, function)
     return list(a.decisions.values())
 
@@ -110,9 +110,10 @@ def _is_memory(a: Assignment, group: TileGroup) -> bool | None:
     Those are parts of others, the slots of pipelines, and what other places rely on.
     """
     kinds = a.kind(group)
-    if not kinds or _holds_stages(group) or _is_pinned(group):
+    if _holds_stages(group) or _is_pinned(group):
         return None
-    if Space.RMEM in kinds:
+    # Nothing says where views and their views are: in registers, if what they are of is.
+    if not kinds or Space.RMEM in kinds:
         return False
     return None if all(value in a.groups.parts for value in group.values) else True
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.analysis.layouts.tile_groups import TileGroup, TileGroups
 from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.threads.index.rearrangement import TakenElements
 from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
 from tileas_xdsl.threads.pipeline.warp_allocation import Agent
 from tileas_xdsl.transforms.assign_layouts.candidates.candidate_lists import (
@@ -47,6 +48,10 @@ class Assignment:
     kinds: Mapping[TileGroup, frozenset[Space]]
     preferences: Preferences
     decisions: dict[TileGroup, Decision] = field(default_factory=dict[TileGroup, Decision])
+    taken: dict[Operation, Sequence[TakenElements]] = field(
+        default_factory=dict[Operation, Sequence[TakenElements]]
+    )
+    """What views and `generate`s take of other tiles, as far as somebody has asked."""
 
     def kind(self, group: TileGroup) -> frozenset[Space]:
         """Where a group may be; a group of parts is where their wholes are."""

@@ -15,6 +15,7 @@ each element where its owner has it:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import prod
 
 from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IndexType, IntegerType
@@ -89,7 +90,8 @@ def _cost(tile: SSAValue) -> int:
         case arith.ConstantOp(value=DenseIntOrFPElementsAttr() as value):
             return 0 if value.is_splat() else CHEAP + 1
         case ExpandDimsOp() | ViewOp():
-            return _cost(owner.source) if dropped(owner) is not None else CHEAP + 1
+            is_same = dropped(owner) is not None or is_reshape(owner)
+            return _cost(owner.source) if is_same else CHEAP + 1
         case GenerateOp():
             if not _is_plain(owner):
                 return CHEAP + 1
@@ -121,6 +123,20 @@ def dropped(op: ExpandDimsOp | ViewOp) -> Sequence[int | None] | None:
         return None
     axes: Iterator[int] = iter(kept)
     return [None if extent == 1 else next(axes) for extent in there]
+
+
+def is_reshape(op: ExpandDimsOp | ViewOp) -> bool:
+    """Whether a view has all elements of a tile, in row-major order."""
+    there, here = shape_of(op.source.type), shape_of(op.result.type)
+    return (
+        isinstance(op, ViewOp)
+        and op.is_whole
+        and there is not None
+        and here is not None
+        and prod(there) == prod(here)
+        and bool(here)
+        and element_of(op.source.type) == element_of(op.result.type)
+    )
 
 
 def _is_integer(value: SSAValue) -> bool:

@@ -20,7 +20,6 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tileas_xdsl.analysis.layouts.layout_flow import LayoutRole, layout_role
-from tileas_xdsl.analysis.layouts.tile_groups import taken_in_place
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import mma_instruction
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
@@ -29,6 +28,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, GenerateOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.target.mma.warp_tiles import warpgroup_grid
+from tileas_xdsl.threads.index.rearrangement import taken_elements
 from tileas_xdsl.threads.pipeline.warp_allocation import GROUP
 from tileas_xdsl.transforms.tileaa_to_tileas.products import kernel_warps
 
@@ -60,7 +60,8 @@ def in_whole_rows(rows: int, groups: int) -> bool:
 def is_computed_fragment(op: DotOp, tile: SSAValue) -> bool:
     """Whether wgmma may have a tile as A in registers, where threads compute it.
 
-    It is computed elementwise from an accumulator or a tile of a stage.  What threads load from
+    It is computed elementwise from an accumulator or a tile of a stage, or from parts of one side
+    by side: two weights of 4 bits of each byte.  What threads load from
     global memory is not: in fragments they would access four bytes at once.
     """
     if mma_instruction(op.atom) != "wgmma" or element_of(tile.type) not in REGISTER_ELEMENTS:
@@ -86,9 +87,9 @@ def is_of_stage(tile: SSAValue) -> bool:
 
 
 def _element_wise_sources(op: Operation | Block) -> Sequence[SSAValue]:
-    """Return the operands whose elements a tile is computed from at equal coordinates."""
-    if isinstance(op, GenerateOp):
-        return taken_in_place(op)
+    """Return the operands of which each element goes into at most one element of a tile."""
+    if isinstance(op, GenerateOp | ViewOp):
+        return [one.source for one in taken_elements(op) or () if one.is_injective]
     if isinstance(op, Operation) and layout_role(op) is LayoutRole.ELEMENTWISE:
         return op.operands
     return ()

@@ -21,6 +21,7 @@ from typing import Any
 from xdsl.dialects import arith, tensor
 from xdsl.ir import Operation, SSAValue
 
+from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileaa.compute import bodies, shapes
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
@@ -121,11 +122,16 @@ def cat(op: shapes.CatOp, insert: Insert) -> Sequence[SSAValue]:
 
 
 def _firsts(insert: Insert, indices: Sequence[SSAValue], part: Sequence[int]) -> list[SSAValue]:
-    """Where the part with these numbers begins."""
-    return [
-        insert(arith.MuliOp(index, insert.index(extent))).result
-        for index, extent in zip(indices, part, strict=True)
-    ]
+    """Where the part with these numbers begins, as constants where the numbers are."""
+    return [_first(insert, index, extent) for index, extent in zip(indices, part, strict=True)]
+
+
+def _first(insert: Insert, index: SSAValue, extent: int) -> SSAValue:
+    made = index.owner
+    number = constant_integer(made.input if isinstance(made, arith.IndexCastOp) else index)
+    if number is not None:
+        return insert.index(number * extent)
+    return insert(arith.MuliOp(index, insert.index(extent))).result
 
 
 def extract(op: shapes.ExtractOp, insert: Insert) -> Sequence[SSAValue]:

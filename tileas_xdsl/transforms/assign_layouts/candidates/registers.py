@@ -11,7 +11,9 @@ layout. `_options` lists the layouts worth comparing; the first rule that applie
 4. Operand A that wgmma reads from registers: the fragment, which ldmatrix loads from a stage.
 5. Operand A that is loaded for a dot: the fragment that ldmatrix writes.
 6. Row vectors reduced from an accumulator: the layout of its rows.
-7. Everything else: blocked layouts, each thread with contiguous chunks of 16 bytes and less.
+7. Tiles on the chip that are made of elements of others, or others of them: where registers are
+   renamed, and nothing is exchanged.
+8. Everything else: blocked layouts, each thread with contiguous chunks of 16 bytes and less.
 
 Example: a `tensor<64x64xf16>` that four warps load from global memory and nothing else
 constrains gets, first, chunks of eight elements (16 bytes, `ld.global.v4.b32`). Whether rows are
@@ -78,6 +80,7 @@ from tileas_xdsl.transforms.assign_layouts.candidates.copied_tiles import (
 from tileas_xdsl.transforms.assign_layouts.candidates.dot.wgmma_fragments import (
     fragments,
     has_accumulators,
+    reads_fragment,
 )
 from tileas_xdsl.transforms.assign_layouts.candidates.memory.buffers import (
     SubTile,
@@ -100,6 +103,9 @@ from tileas_xdsl.transforms.assign_layouts.candidates.memory.thread_access impor
     registers_of,
     row_steps,
     store_steps,
+)
+from tileas_xdsl.transforms.assign_layouts.candidates.rearranged_tiles import (
+    layouts_without_exchange,
 )
 from tileas_xdsl.transforms.assign_layouts.candidates.row_values import (
     is_column_of_rows,
@@ -151,6 +157,8 @@ def _operations(a: Assignment, group: TileGroup) -> Sequence[tuple[Operation, Su
         for use in value.uses:
             if isinstance(use.operation, _READERS):
                 found.setdefault(use.operation, _axis(use.operation))
+            elif reads_fragment(use.operation, group):
+                found.setdefault(use.operation, SubAxis.A)
     return list(found.items())
 
 
@@ -189,12 +197,24 @@ def _options(a: Assignment, group: TileGroup, agent: Agent) -> Sequence[Option]:
         return fixed
     if any(extent == DYNAMIC_INDEX or extent & (extent - 1) for extent in group.shape):
         return []
+    return _related_options(a, group, agent) or _blocked_options(a, group, agent)
+
+
+def _related_options(a: Assignment, group: TileGroup, agent: Agent) -> Sequence[Option]:
+    """Layouts that follow from what a tile is loaded for, reduced from or made of."""
     if _is_only_loaded(group) and (operand := _operand_a(group, agent)) is not None:
         return [Option(Family.DOT_OPERAND, operand)]
     if (values := values_of_rows(a, group, agent)) is not None:
         return [Option(Family.LINEAR, values)]
     if (line := broadcast_line(a, group)) is not None:
         return [Option(Family.LINEAR, line)]
+    if _is_on_chip(a, group):
+        return [_option(found, Family.LINEAR) for found in layouts_without_exchange(a, group)]
+    return []
+
+
+def _blocked_options(a: Assignment, group: TileGroup, agent: Agent) -> Sequence[Option]:
+    """Layouts of contiguous chunks, the widest accesses first."""
     if is_copied(group):
         return [Option(Family.BLOCKED, layout_of_copied(group, agent, _chunk_element_bytes(group)))]
     min_bytes = _min_element_bytes(a, group)
@@ -203,6 +223,12 @@ def _options(a: Assignment, group: TileGroup, agent: Agent) -> Sequence[Option]:
         *_single_row_layouts(group.shape, agent, min_bytes),
     ]
     return [_option(layout, Family.BLOCKED) for layout in dict.fromkeys(plain)]
+
+
+def _is_on_chip(a: Assignment, group: TileGroup) -> bool:
+    """Whether no operation of a group accesses global memory, whose sectors decide before all."""
+    memories = {memory_of(a, op, group) for op, _ in _operations(a, group)}
+    return Space.GMEM not in memories
 
 
 def _option(layout: RegisterLayout, family: Family) -> Option:

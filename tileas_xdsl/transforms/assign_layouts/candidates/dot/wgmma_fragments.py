@@ -53,7 +53,7 @@ def _moved(a: Assignment, of: Permuted, agent: Agent) -> RegisterLayout:
 def _fragment_of_a(group: TileGroup, agent: Agent) -> RegisterLayout | None:
     """Return the fragment in which wgmma reads a tile of the group as A, where it is all rows."""
     users = (use.operation for value in group.values for use in value.uses)
-    if not any(_reads_fragment(op, group) for op in users):
+    if not any(reads_fragment(op, group) for op in users):
         return None
     rows, columns = group.shape
     if not fits_accumulators(rows, columns, agent.groups):
@@ -62,7 +62,8 @@ def _fragment_of_a(group: TileGroup, agent: Agent) -> RegisterLayout | None:
     return fragment if has_whole_rows(fragment) else None
 
 
-def _reads_fragment(op: Operation, group: TileGroup) -> bool:
+def reads_fragment(op: Operation, group: TileGroup) -> bool:
+    """Whether an operation is a product by wgmma that has a tile of the group as A."""
     return isinstance(op, DotOp) and op.a in group.values and mma_instruction(op.atom) == "wgmma"
 
 
