@@ -147,6 +147,21 @@ def test_what_the_block_does_is_for_no_thread(name: str) -> None:
     assert "'tl.tileop.copy' under the index of a thread is for some" in str(caught.value)
 
 
+def test_iterations_that_a_bound_leaves_out() -> None:
+    x = RNG.standard_normal((32, 64)).astype(np.float32)
+    module = str(module_of((RECORDED / "bounded.json").read_text()))
+    assert "in (16, 64)" in module
+    assert "in (32, 64)" not in module
+    for arrays in runs("bounded", x, np.zeros((2, 16, 64), np.float32), grid=1):
+        np.testing.assert_array_equal(arrays[1], x.reshape(2, 16, 64))
+
+
+def test_a_sum_of_all_threads_is_the_block_s() -> None:
+    x = RNG.integers(0, 50, 8).astype(np.float32)
+    for arrays in runs("total", x, np.zeros(1, np.float32), grid=1):
+        np.testing.assert_array_equal(arrays[1], [x.sum()])
+
+
 def test_files_that_import_it() -> None:
     assert imports_tilelang(f"{RECORDED / 'kernels.py'}:gemm")
     assert not imports_tilelang(f"{__file__}:gemm")

@@ -5,7 +5,9 @@ import pytest
 from tests.inference.improved.inferred_programs import inferred, one_read, renamed
 from tests.support.asked_programs import loaded
 from tests.support.decided_programs import BLOCK, ZERO, I, J, K, loop, owners, read, write
+from tests.support.ir import parse
 from tests.support.tl_programs import KINDS
+from tests.support.tl_programs.outcomes import asked
 from tileas_xdsl.inference.checking import check
 from tileas_xdsl.inference.decisions import InferenceError
 from tileas_xdsl.inference.improved import infer
@@ -160,3 +162,45 @@ def test_names_do_not_matter(seed: int) -> None:
     found, again = infer(asked), infer(other)
     assert {names[n]: layout for n, layout in found.fragments.items()} == again.fragments
     assert found.loops == again.loops
+
+
+HALVES = """
+!a = memref<64x32xf16, #tl<space shared>>
+!b = memref<64x768xf16, #tl<space shared>>
+!x = memref<32x768xf32, #tl<space fragment>>
+!half = memref<16x768xf32, #tl<space shared>>
+func.func @halves(%A: memref<64x32xf16>, %B: memref<64x768xf16>, %Y: memref<16x768xf32>) {
+  %one = arith.constant 1 : index
+  %zero = arith.constant 0 : index
+  %two = arith.constant 2 : index
+  %rows = arith.constant 16 : index
+  tl.kernel (%bx) in (%one) threads(256) {
+    %a = tl.alloc_shared : !a
+    %b = tl.alloc_shared : !b
+    %x = tl.alloc_fragment : !x
+    %half = tl.alloc_shared : !half
+    tl.copy %A[%zero, %zero] to %a : memref<64x32xf16> to !a
+    tl.copy %B[%zero, %zero] to %b : memref<64x768xf16> to !b
+    tl.gemm %a, %b, %x policy(full_col) {transpose_a, clear} : !a, !b, !x
+    tl.serial %s = %zero to %two {
+      tl.parallel (%i, %j) in (16, 768) {
+        %first = arith.muli %s, %rows : index
+        %row = arith.addi %i, %first : index
+        %value = memref.load %x[%row, %j] : !x
+        memref.store %value, %half[%i, %j] : !half
+      }
+      tl.copy %half to %Y[%zero, %zero] : !half to memref<16x768xf32>
+    }
+  }
+  func.return
+}
+"""
+
+
+def test_rows_of_a_serial_variable_are_read_where_they_lie() -> None:
+    """Row `i + 16 * s` of an accumulator is in the thread of row i, for every s in its extents."""
+    program = asked(parse(HALVES))
+    found = infer(program)
+    assert check(program, found) == ()
+    assert not found.staged
+    assert not found.conversions

@@ -119,6 +119,7 @@ def _parallel(scope: Scope, node: Node) -> None:
     known = [n for n in extents if n is not None]
     if len(known) != len(loops):
         raise scope.refusal("T.Parallel of a dynamic extent", "has no counterpart in tl")
+    known, body = _bounded(loops, known, body)
     if (found := reduction_of(scope, loops, body)) is not None:
         reduce_into(scope, loops, found)
         return
@@ -133,6 +134,34 @@ def _parallel(scope: Scope, node: Node) -> None:
     width = loops[0].named("annotations").get("coalesced_width")
     made = ParallelOp(known, block, coalesced_width=None if width is None else width.constant)
     scope.insert(made)
+
+
+def _bounded(
+    loops: Sequence[Node], extents: Sequence[int], body: Node
+) -> tuple[Sequence[int], Node]:
+    """Return the iterations that do something, and what they do.
+
+    Layouts are for all iterations; those that a bound of a variable leaves out have no say:
+
+        for i, j in T.Parallel(32, 64):          for i, j in T.Parallel(16, 64):
+            if i < 16: s[i, j] = f[i + 16, j]  ->    s[i, j] = f[i + 16, j]
+    """
+    found = list(extents)
+    while body.kind == "tirx.IfThenElse" and body.optional("else_case") is None:
+        condition = body.child("condition")
+        if condition.kind != "tirx.LT":
+            break
+        limit = condition.child("b").constant
+        bounded = [
+            number
+            for number, loop in enumerate(loops)
+            if loop.child("loop_var") == condition.child("a") and loop.child("min").constant == 0
+        ]
+        if limit is None or limit < 1 or not bounded:
+            break
+        found[bounded[0]] = min(found[bounded[0]], limit)
+        body = body.child("then_case")
+    return found, body
 
 
 def _define(scope: Scope, loop: Node, extent: int, value: SSAValue) -> None:

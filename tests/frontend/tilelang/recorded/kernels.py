@@ -266,6 +266,45 @@ def added_by_threads():
     return counted_by_threads
 
 
+@tilelang.jit
+def bounded():
+    @T.prim_func
+    def halves(X: T.Tensor((32, 64), "float32"), Y: T.Tensor((2, 16, 64), "float32")):
+        with T.Kernel(1, threads=64):
+            x = T.alloc_fragment((32, 64), "float32")
+            half = T.alloc_shared((16, 64), "float32")
+            T.copy(X, x)
+            for s in range(2):
+                for i, j in T.Parallel(32, 64):
+                    if i < 16:
+                        half[i, j] = x[i + s * 16, j]
+                T.copy(half, Y[s, :, :])
+
+    return halves
+
+
+@tilelang.jit
+def total():
+    @T.prim_func
+    def sum_of_threads(X: T.Tensor((8,), "float32"), Y: T.Tensor((1,), "float32")):
+        with T.Kernel(1, threads=8):
+            tx = T.get_thread_binding()
+            own = T.alloc_local((1,), "float32")
+            sums = T.alloc_local((1,), "float32")
+            own[0] = X[tx]
+            with T.attr(
+                T.comm_reducer(lambda x, y: x + y, [T.cast(0, "float32")]),
+                "reduce_scope",
+                T.reinterpret(T.uint64(0), dtype="handle"),
+            ):
+                T.evaluate(
+                    T.tvm_thread_allreduce(T.uint32(1), own[0], True, sums[0], tx, dtype="handle")
+                )
+            Y[0] = sums[0]
+
+    return sum_of_threads
+
+
 KERNELS = {
     "gemm": gemm,
     "rows": rows,
@@ -278,6 +317,8 @@ KERNELS = {
     "by_hand": by_hand,
     "roles": roles,
     "added_by_threads": added_by_threads,
+    "bounded": bounded,
+    "total": total,
 }
 
 

@@ -11,8 +11,10 @@ from xdsl.ir import Block
 
 from tileas_xdsl.dialects.tl.buffers import AllocFragmentOp
 from tileas_xdsl.dialects.tl.compute import ReduceOp
+from tileas_xdsl.dialects.tl.enums import Space
 from tileas_xdsl.dialects.tl.loops import ParallelOp
 from tileas_xdsl.frontend.tilelang.memory.element_access import store_at
+from tileas_xdsl.frontend.tilelang.memory.memory_spaces import space_of
 from tileas_xdsl.frontend.tilelang.memory.readable import written_by
 from tileas_xdsl.frontend.tilelang.scope import Scope
 from tileas_xdsl.frontend.tilelang.threads.thread_programs import HEADERS, all_reduce_of
@@ -84,6 +86,11 @@ def all_reduce(scope: Scope, node: Node, kind: str) -> None:
         value = scope.scalar(found.value, element)
         scope.insert(memref.StoreOp.get(value, each, threads.indices))
     scope.insert(ReduceOp(kind, each, total, position, keep_dims=is_one, clear=True))
+    if is_one and space_of(scope.buffer(found.result).type) is Space.LOCAL:
+        # All threads have the same: a local of the block, which an iteration would have for itself.
+        value = scope.insert(memref.LoadOp.get(total, [scope.index_constant(0)])).res
+        store_at(scope, found.result, [scope.index_constant(0)], value)
+        return
     with _each_thread(scope, found.value):
         kept = [index for k, index in enumerate(threads.indices) if k != position]
         places = [scope.index_constant(0)] if is_one else kept

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from tileas_xdsl.inference.program import Access, Buffer
 from tileas_xdsl.layout.expr.expression import (
+    BinaryExpression,
     Number,
     dimensions_of,
     substituted,
@@ -115,17 +116,25 @@ class FragmentUse:
             for index, extent in zip(self.access.indices, self.buffer.shape, strict=True)
             if index is None
         ]
-        return (*self.inner, *(self._values for _ in self.symbols), *unknown)
+        return (*self.inner, *(self._values_of(s) for s in self.symbols), *unknown)
 
-    @property
-    def _values(self) -> int:
-        """How many values of each symbol are tried: what a valid index can be made of."""
-        return max(self.buffer.shape, default=1)
+    def _values_of(self, symbol: int) -> int:
+        """How many values of a symbol are tried: what a valid index can be made of.
+
+        A symbol that an index grows with, `x[i + 16 * s]`, stays below the extent of its dimension.
+        """
+        limits = [
+            extent
+            for index, extent in zip(self.access.indices, self.buffer.shape, strict=True)
+            if index is not None and symbol in symbols_of(index) and _grows(index, symbol)
+        ]
+        return min(limits, default=max(self.buffer.shape, default=1))
 
     def _index_tables(self) -> list[Table] | None:
         columns = self._columns()
         box = (*self.extents, *columns)
-        if prod(box) > MAX_POINTS or self._values ** len(self.symbols) > MAX_VALUES:
+        tried = prod(self._values_of(symbol) for symbol in self.symbols)
+        if prod(box) > MAX_POINTS or tried > MAX_VALUES:
             return None
         axes = np.ix_(*(np.arange(n, dtype=np.int64) for n in box)) if box else ()
         rank = len(self.extents) + len(self.inner)
@@ -143,6 +152,17 @@ def access_symbols(access: Access) -> tuple[int, ...]:
     """The symbols of the indices of an access."""
     known = (index for index in access.indices if index is not None)
     return tuple(sorted({s for index in known for s in symbols_of(index)}))
+
+
+def _grows(index: Number, symbol: int) -> bool:
+    """Whether an index is a positive multiple of a symbol, plus what is not negative."""
+    if symbol not in symbols_of(index):
+        return index >= 0 if isinstance(index, int) else index.is_natural
+    if not isinstance(index, BinaryExpression):
+        return True
+    if index.kind == "mul" and isinstance(index.rhs, int):
+        return index.rhs > 0 and _grows(index.lhs, symbol)
+    return index.kind == "add" and _grows(index.lhs, symbol) and _grows(index.rhs, symbol)
 
 
 def point_of(flat: int, shape: Sequence[int]) -> tuple[int, ...]:
