@@ -36,7 +36,11 @@ import tvm
 from tilelang.engine.param import KernelParam
 
 import tileas_xdsl as tileas
-from benchmarks.tilelang_references import attention_of_sequences, with_counts_of_loops
+from benchmarks.tilelang_references import (
+    attention_of_sequences,
+    hadamard,
+    with_counts_of_loops,
+)
 from benchmarks.tilelang_trace import OnCpu, outputs_of, without_gpu
 from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.frontend.tilelang.importer import module_of
@@ -50,10 +54,13 @@ MULTIPROCESSORS = 4
 DONE: Counter[str] = Counter()
 """Kernels run and comparisons made."""
 
-ABSENT = ("triton", "fla", "flash_attn", "flashinfer", "deep_gemm")
-"""Packages of references that need a GPU: they can be imported, not called."""
+ABSENT = ("triton", "fla", "flash_attn", "flashinfer", "deep_gemm", "scipy")
+"""Packages of references that may not be here, most for a GPU: they can be imported, not called."""
 
-WRITTEN = {"flash_attn.flash_attn_varlen_func": attention_of_sequences}
+WRITTEN = {
+    "flash_attn.flash_attn_varlen_func": attention_of_sequences,
+    "scipy.linalg.hadamard": hadamard,
+}
 """What is called of them, on the CPU."""
 
 _SAME_BITS = {
@@ -245,6 +252,8 @@ class _Uncallable:
         self.name = name
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        if len(arguments) == 1 and isinstance(arguments[0], _Uncallable) and not keywords:
+            return arguments[0]
         if len(arguments) == 1 and callable(arguments[0]) and not keywords:
             return _Uncallable(getattr(arguments[0], "__name__", self.name))
         if not arguments and "Config" not in self.name and "cdiv" not in self.name and not keywords:
@@ -260,7 +269,8 @@ class _Uncallable:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return _Uncallable(f"{self.name}.{name}")
+        full = f"{self.name}.{name}"
+        return WRITTEN.get(full) or _Uncallable(full)
 
     def __getitem__(self, _: Any) -> Any:
         return self
@@ -321,22 +331,37 @@ class CpuGenerator(torch.Generator):
         return super().__new__(cls)
 
 
+class NoStream:
+    """A stream or event of a GPU; packages name the class in annotations (`Stream | None`)."""
+
+    cuda_stream = 0
+
+    def __init__(self, *_: Any, **__: Any) -> None: ...
+
+    def wait_stream(self, *_: Any) -> None:
+        """Everything is done in order."""
+
+    record = synchronize = wait_event = wait_stream
+
+    def elapsed_time(self, *_: Any) -> float:
+        """What measures gives 1."""
+        return 1.0
+
+
+class NoDevice(nullcontext):
+    """The context of a GPU or stream."""
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        super().__init__()
+
+
 def without_timing() -> None:
     """What measures gives 1."""
-    event = SimpleNamespace(
-        record=lambda *_: None,
-        synchronize=lambda: None,
-        elapsed_time=lambda *_: 1.0,
-        wait_stream=lambda *_: None,
-        wait_event=lambda *_: None,
-        cuda_stream=0,
-    )
-    torch.cuda.Event = lambda *_, **__: event
+    torch.cuda.Event = torch.cuda.Stream = NoStream
     torch.Generator = CpuGenerator
-    torch.cuda.Stream = lambda *_, **__: event
-    torch.cuda.device = torch.cuda.stream = torch.random.fork_rng = lambda *_, **__: nullcontext()
+    torch.cuda.device = torch.cuda.stream = torch.random.fork_rng = NoDevice
     torch.cuda.profiler = SimpleNamespace(start=lambda: None, stop=lambda: None)
-    torch.cuda.current_stream = lambda *_: event
+    torch.cuda.current_stream = NoStream
     tilelang.profiler.Profiler.do_bench = lambda *_, **__: 1.0
     for module in list(sys.modules.values()):
         if getattr(module, "__name__", "").startswith("tilelang"):

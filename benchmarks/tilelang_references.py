@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
 
 _UNBOUNDED = float("-inf")
@@ -40,6 +41,14 @@ def attention_of_sequences(
             )
         weights = scores.softmax(dim=-1).nan_to_num(0.0)
         made[start:stop] = torch.einsum("hqk,khd->qhd", weights, values).to(made.dtype)
+    return made
+
+
+def hadamard(order: int, dtype: Any = int) -> np.ndarray:
+    """`scipy.linalg.hadamard`: Sylvester's matrix, of an order that is a power of two."""
+    made = np.ones((1, 1), dtype)
+    while len(made) < order:
+        made = np.block([[made, made], [made, -made]])
     return made
 
 
