@@ -149,9 +149,11 @@ def prop(
     prop_name: str | None = None,
     convert: Convert | None = None,
     alias: str | None = None,
+    default_value: Attribute | None = None,
 ) -> Any:
-    """A property, given as a Python value."""
-    return _field(prop_def(constraint, prop_name=prop_name), default, kw_only, convert, alias)
+    """A property, given as a Python value; the text leaves `default_value` out."""
+    definition = prop_def(constraint, prop_name=prop_name, default_value=default_value)
+    return _field(definition, default, kw_only, convert, alias)
 
 
 def opt_prop(

@@ -8,12 +8,8 @@ from typing import ClassVar
 from xdsl.dialects.builtin import BoolAttr, IndexType, IntegerAttr, MemRefType, UnitAttr, i64
 from xdsl.irdl import (
     AnyAttr,
-    IRDLOperation,
     ParsePropInAttrDict,
     VarConstraint,
-    operand_def,
-    opt_prop_def,
-    prop_def,
 )
 
 from tileas_xdsl.diagnostics.emission import op_error
@@ -22,14 +18,12 @@ from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.tl.base import (
     BUFFER,
-    Value,
     check_scope,
     check_static,
     element_of,
     extents_text,
     number,
     shape_of,
-    unit,
 )
 from tileas_xdsl.dialects.tl.checks import (
     check_in_kernel,
@@ -45,8 +39,17 @@ from tileas_xdsl.inference.program import Scope
 _IN_BLOCK = (Scope.SHARED, Scope.FRAGMENT)
 
 
+def _reduction(kind: Reduction | str) -> ReductionAttr:
+    return ReductionAttr(Reduction(kind))
+
+
+def _policy(policy: Policy | str) -> PolicyAttr:
+    return PolicyAttr(Policy(policy))
+
+
 @irdl_op_definition
-class ReduceOp(IRDLOperation):
+@derived_init
+class ReduceOp(FieldsOp):
     """`tl.reduce max %x to %m axis 1`: reduce `source` along `axis` into `target`.
 
     The axis is dropped, or has extent 1 with `keep_dims`.  With `clear = false` the old elements of
@@ -55,37 +58,25 @@ class ReduceOp(IRDLOperation):
 
     name = "tl.reduce"
 
-    kind = prop_def(ReductionAttr)
-    source = operand_def(BUFFER)
-    target = operand_def(BUFFER)
-    axis = prop_def(IntegerAttr.constr(i64))
-    keep_dims = opt_prop_def(UnitAttr)
-    clear = prop_def(BoolAttr, default_value=BoolAttr.from_bool(True))
+    kind: fields.Field[ReductionAttr, Reduction | str] = fields.prop(
+        ReductionAttr, convert=_reduction
+    )
+    source: fields.Operand = fields.operand(BUFFER)
+    target: fields.Operand = fields.operand(BUFFER)
+    axis: fields.Int = fields.prop(IntegerAttr.constr(i64), convert=number)
+    keep_dims: fields.Flag = fields.opt_prop(UnitAttr, default=False, kw_only=True)
+    clear: fields.Field[BoolAttr, bool] = fields.prop(
+        BoolAttr,
+        default=True,
+        kw_only=True,
+        convert=BoolAttr.from_bool,
+        default_value=BoolAttr.from_bool(True),
+    )
 
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = (
         "$kind $source `to` $target `axis` $axis attr-dict `:` type($source) `to` type($target)"
     )
-
-    def __init__(
-        self,
-        kind: Reduction | str,
-        source: Value,
-        target: Value,
-        axis: int,
-        *,
-        keep_dims: bool = False,
-        clear: bool = True,
-    ) -> None:
-        super().__init__(
-            operands=[source, target],
-            properties={
-                "kind": ReductionAttr(Reduction(kind)),
-                "axis": number(axis),
-                "keep_dims": unit(keep_dims),
-                "clear": BoolAttr.from_bool(clear),
-            },
-        )
 
     @property
     def reduction(self) -> Reduction:
@@ -153,7 +144,8 @@ def _check_along_axis(op: ReduceOp | CumSumOp, allowed: Sequence[Scope]) -> None
 
 
 @irdl_op_definition
-class GemmOp(IRDLOperation):
+@derived_init
+class GemmOp(FieldsOp):
     """`tl.gemm %a, %b, %c`: C += A B, or C = A B with `clear`.
 
     A is M x K (K x M with `transpose_a`), B is K x N (N x K with `transpose_b`).  A and B are in
@@ -163,40 +155,21 @@ class GemmOp(IRDLOperation):
 
     name = "tl.gemm"
 
-    a = operand_def(BUFFER)
-    b = operand_def(BUFFER)
-    c = operand_def(BUFFER)
-    policy = opt_prop_def(PolicyAttr)
-    transpose_a = opt_prop_def(UnitAttr)
-    transpose_b = opt_prop_def(UnitAttr)
-    clear = opt_prop_def(UnitAttr)
+    a: fields.Operand = fields.operand(BUFFER)
+    b: fields.Operand = fields.operand(BUFFER)
+    c: fields.Operand = fields.operand(BUFFER)
+    policy: fields.Field[PolicyAttr | None, Policy | str | None] = fields.opt_prop(
+        PolicyAttr, default=None, kw_only=True, convert=_policy
+    )
+    transpose_a: fields.Flag = fields.opt_prop(UnitAttr, default=False, kw_only=True)
+    transpose_b: fields.Flag = fields.opt_prop(UnitAttr, default=False, kw_only=True)
+    clear: fields.Flag = fields.opt_prop(UnitAttr, default=False, kw_only=True)
 
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = (
         "$a `,` $b `,` $c (`policy` `(` $policy^ `)`)? attr-dict "
         "`:` type($a) `,` type($b) `,` type($c)"
     )
-
-    def __init__(
-        self,
-        a: Value,
-        b: Value,
-        c: Value,
-        *,
-        transpose_a: bool = False,
-        transpose_b: bool = False,
-        policy: Policy | str | None = None,
-        clear: bool = False,
-    ) -> None:
-        super().__init__(
-            operands=[a, b, c],
-            properties={
-                "policy": None if policy is None else PolicyAttr(Policy(policy)),
-                "transpose_a": unit(transpose_a),
-                "transpose_b": unit(transpose_b),
-                "clear": unit(clear),
-            },
-        )
 
     @property
     def warp_policy(self) -> Policy:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import prod
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     DenseArrayBase,
     IndexType,
     IntegerAttr,
+    IntegerType,
     MemRefType,
     UnitAttr,
     i64,
@@ -20,12 +22,9 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import (
     AnyAttr,
     AttrSizedOperandSegments,
-    IRDLOperation,
     ParsePropInAttrDict,
     VarConstraint,
-    operand_def,
     opt_prop_def,
-    var_operand_def,
 )
 
 from tileas_xdsl.diagnostics.emission import op_error
@@ -36,7 +35,6 @@ from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.tl.attributes import FragmentAttr
 from tileas_xdsl.dialects.tl.base import (
     BUFFER,
-    Value,
     check_scope,
     check_static,
     element_of,
@@ -59,6 +57,9 @@ from tileas_xdsl.inference.program import Scope
 
 _ANYWHERE = (Scope.GLOBAL, Scope.SHARED, Scope.FRAGMENT)
 
+_Extents: TypeAlias = "fields.Field[DenseArrayBase[IntegerType] | None, Sequence[int] | None]"
+_OptFragment: TypeAlias = fields.Field[FragmentAttr | None, FragmentAttr | None]
+
 
 @dataclass(frozen=True)
 class Side:
@@ -74,7 +75,8 @@ class Side:
 
 
 @irdl_op_definition
-class CopyOp(IRDLOperation):
+@derived_init
+class CopyOp(FieldsOp):
     """`tl.copy %A[%y, %k] to %As`: the elements of a region, converted to those of the target.
 
     The extents are those of the side that is not in global memory, else of the smaller one;
@@ -85,12 +87,14 @@ class CopyOp(IRDLOperation):
 
     name = "tl.copy"
 
-    source = operand_def(BUFFER)
-    source_offsets = var_operand_def(IndexType())
-    target = operand_def(BUFFER)
-    target_offsets = var_operand_def(IndexType())
-    extents = opt_prop_def(DenseArrayBase.constr(i64))
-    layout = opt_prop_def(FragmentAttr)
+    source: fields.Operand = fields.operand(BUFFER)
+    target: fields.Operand = fields.operand(BUFFER, position=2)
+    source_offsets: fields.Operands = fields.operands(IndexType(), default=())
+    target_offsets: fields.Operands = fields.operands(IndexType(), default=())
+    extents: _Extents = fields.opt_prop(
+        DenseArrayBase.constr(i64), default=None, convert=partial(DenseArrayBase.from_list, i64)
+    )
+    layout: _OptFragment = fields.opt_prop(FragmentAttr, default=None)
     vector = opt_prop_def(IntegerAttr.constr(i64))
     runs_once = opt_prop_def(UnitAttr)
     is_padded = opt_prop_def(UnitAttr)
@@ -103,23 +107,6 @@ class CopyOp(IRDLOperation):
         "$target `` custom<Offsets>($target_offsets) "
         "custom<Extents>($extents) attr-dict `:` type($source) `to` type($target)"
     )
-
-    def __init__(
-        self,
-        source: Value,
-        target: Value,
-        source_offsets: Sequence[Value] = (),
-        target_offsets: Sequence[Value] = (),
-        extents: Sequence[int] | None = None,
-        layout: FragmentAttr | None = None,
-    ) -> None:
-        super().__init__(
-            operands=[source, list(source_offsets), target, list(target_offsets)],
-            properties={
-                "extents": None if extents is None else DenseArrayBase.from_list(i64, extents),
-                "layout": layout,
-            },
-        )
 
     @property
     def region_extents(self) -> tuple[int, ...]:
@@ -223,25 +210,23 @@ class CopyOp(IRDLOperation):
 
 
 @irdl_op_definition
-class FillOp(IRDLOperation):
+@derived_init
+class FillOp(FieldsOp):
     """`tl.fill %c, %value`: every element of a buffer is one value."""
 
     name = "tl.fill"
 
     T: ClassVar = VarConstraint("T", AnyAttr())
 
-    buffer = operand_def(MemRefType.constr(T))
-    value = operand_def(T)
-    layout = opt_prop_def(FragmentAttr)
+    buffer: fields.Operand = fields.operand(MemRefType.constr(T))
+    value: fields.Operand = fields.operand(T)
+    layout: _OptFragment = fields.opt_prop(FragmentAttr, default=None)
     vector = opt_prop_def(IntegerAttr.constr(i64))
     runs_once = opt_prop_def(UnitAttr)
     is_padded = opt_prop_def(UnitAttr)
 
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$buffer `,` $value attr-dict `:` type($buffer)"
-
-    def __init__(self, buffer: Value, value: Value, layout: FragmentAttr | None = None) -> None:
-        super().__init__(operands=[buffer, value], properties={"layout": layout})
 
     @property
     def loop_extents(self) -> tuple[int, ...]:
