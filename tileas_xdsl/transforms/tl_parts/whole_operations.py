@@ -85,7 +85,7 @@ def gemm(parts: Parts, op: GemmOp) -> None:
                     parts.part(op.c, (row, column)),
                 ]
                 if depth.start:
-                    made.clear = None
+                    made.properties.pop("clear", None)
                 insert(made, op)
 
 
