@@ -80,7 +80,8 @@ def test_accumulators_as_cute_prints_them():
     )
 
 
-# (thread, register, repetitions) -> (lane, column)
+# (thread, register, repetitions) -> (lane, column), as the figures of the PTX ISA and TVM's page of
+# tcgen05.ld and .st have them
 MOVE_FORMULAS = {
     "32x32b": lambda t, r, x: (t, r),
     "16x64b": lambda t, r, x: (t // 4 + 8 * (t % 2), t // 2 % 2 + 2 * r),
@@ -108,6 +109,16 @@ def test_loads(shape, repetitions):
     assert is_injective(layout)
 
 
+@pytest.mark.parametrize(("shape", "repetitions"), REPEATED)
+def test_packed_loads(shape, repetitions):
+    """Each column becomes two, a half of the register from each."""
+    layout = move_registers(shape, repetitions, packed=True)
+    thread, half = np.arange(32)[None, :], np.arange(layout[1].size())[:, None]
+    lanes, columns = np.broadcast_arrays(*MOVE_FORMULAS[shape](thread, half // 2, repetitions))
+    assert np.array_equal(table(layout, LANE), lanes.ravel())
+    assert np.array_equal(table(layout, COLUMN), (2 * columns + half % 2).ravel())
+
+
 def test_largest_loads_fill_128_registers():
     sizes = {
         s: move_registers(s, entry.max_repetitions)[1].size() for s, entry in MOVE_SHAPES.items()
@@ -129,6 +140,25 @@ LINEAR = {
 def test_linear_forms_of_cutlass(shape):
     width, text = LINEAR[shape]
     linear = counted(move_registers(shape), width)
+    assert np.array_equal(flat_table(linear), flat_table(parse_cute_layout(text)))
+
+
+# CUTLASS DstLayout of the x1 and x2 `_16b` forms in 16-bit units: lane * width + column
+LINEAR_PACKED = {
+    ("32x32b", 1): (2, "(32,2):(2,1)"),
+    ("16x64b", 1): (4, "((2,2,8),2):((32,2,4),1)"),
+    ("16x128b", 1): (8, "((4,8),(2,2)):((2,8),(1,64))"),
+    ("16x128b", 2): (16, "((4,8),(2,2,2)):((2,16),(1,128,8))"),
+    ("16x256b", 1): (16, "((4,8),(4,2)):((4,16),(1,128))"),
+    ("16x256b", 2): (32, "((4,8),(4,2,2)):((4,32),(1,256,16))"),
+    ("16x32bx2", 1): (4, "((16,2),2):((4,2),1)"),
+}
+
+
+@pytest.mark.parametrize(("shape", "repetitions"), LINEAR_PACKED)
+def test_packed_forms_of_cutlass(shape, repetitions):
+    width, text = LINEAR_PACKED[shape, repetitions]
+    linear = counted(move_registers(shape, repetitions, packed=True), width)
     assert np.array_equal(flat_table(linear), flat_table(parse_cute_layout(text)))
 
 
@@ -157,6 +187,7 @@ def test_second_half_at_an_offset():
         (lambda: move_registers("32x32b", 128.0), r"repetitions is 128\.0, not an integer"),
         (lambda: move_registers("16x32bx2", 128, 600), r"second half is 600, not in 0\.\.384"),
         (lambda: move_registers("16x32bx2", 4, 509), r"second half is 509, not in 0\.\.508"),
+        (lambda: move_registers("16x32bx2", 4, 505, packed=True), r"is 505, not in 0\.\.504"),
         (lambda: move_registers("16x32bx2", 4, -1), r"second half is -1, not in 0\.\.508"),
         (lambda: move_registers("16x32bx2", 4, 2.0), r"second half is 2\.0, not an integer"),
     ],

@@ -162,27 +162,42 @@ MOVE_SHAPES: Mapping[str, MoveShape] = {
 """The shapes by name.  16x32bx2 gives its upper 16 threads a second run of columns."""
 
 
-def move_registers(shape: str, repetitions: int = 1, half_offset: int | None = None) -> Layout:
+def move_registers(
+    shape: str, repetitions: int = 1, half_offset: int | None = None, *, packed: bool = False
+) -> Layout:
     """`(thread, register)` of tcgen05.ld.shape.xN or .st, to lane and column from the address.
 
     `half_offset` is the immediate of 16x32bx2: how many columns on the second half starts (default:
-    where the first ends).  Registers are 32 bits wide.
+    where the first ends).  Registers are 32 bits wide.  If `packed` (`.pack::16b`, `.unpack::16b`),
+    `(thread, half register)`: the halves are the lower 16 bits of two adjacent columns, so that
+    every shape reaches twice as many columns (CUTLASS copy_traits_sm100.hpp, the `_16b` copies).
     """
     entry = _move_shape(shape, repetitions)
-    threads = [*entry.threads]
+    widen = 2 if packed else 1
+    threads = [_widened(digit, widen) for digit in entry.threads]
     if shape == "16x32bx2":
-        threads.append((2, _second_half(entry, repetitions, half_offset) * _COLUMN))
+        reach = widen * entry.columns * repetitions
+        threads.append((2, _second_half(shape, reach, half_offset) * _COLUMN))
     elif half_offset is not None:
         raise TargetError(f"tcgen05.ld.{shape} has no second half, so no offset of {half_offset}")
     values = [*entry.values, (repetitions, entry.columns * _COLUMN)]
+    halves = [(2, _COLUMN)] if packed else []
+    values = halves + [_widened(digit, widen) for digit in values]
     return make_layout(coalesce(_mode(threads)), coalesce(_mode(values)))
 
 
-def _second_half(shape: MoveShape, repetitions: int, half_offset: int | None) -> int:
+def _widened(digit: tuple[int, Any], factor: int) -> tuple[int, Any]:
+    """Return a digit whose columns are `factor` apart for each column before."""
+    extent, stride = digit
+    return (extent, factor * stride if coefficient_of(stride, COLUMN) else stride)
+
+
+def _second_half(shape: str, reach: int, half_offset: int | None) -> int:
+    """Return where the second half starts, each half of which reaches so many columns."""
     if half_offset is None:
-        return shape.columns * repetitions
-    what = f"tcgen05.ld.{shape.name}: the offset of the second half"
-    last = COLUMNS - shape.columns * repetitions
+        return reach
+    what = f"tcgen05.ld.{shape}: the offset of the second half"
+    last = COLUMNS - reach
     if not 0 <= whole(half_offset, what) <= last:
         raise TargetError(f"{what} is {half_offset}, not in 0..{last}")
     return half_offset

@@ -54,9 +54,15 @@ def accumulator_cells(m: int, n: int, group: Group) -> Array:
 
 
 @cache
-def register_cells(shape: str, repetitions: int, half_offset: int | None) -> Array:
-    """Return the cell of each (thread, register) of tcgen05.ld/st, relative to its address."""
-    layout = counted(move_registers(shape, repetitions, half_offset), TENSOR_COLUMNS)
+def register_cells(
+    shape: str, repetitions: int, half_offset: int | None, *, packed: bool = False
+) -> Array:
+    """Return the cell of each (thread, register) of tcgen05.ld/st, relative to its address.
+
+    If `packed`, of each half of a register.
+    """
+    registers = move_registers(shape, repetitions, half_offset, packed=packed)
+    layout = counted(registers, TENSOR_COLUMNS)
     return np.asarray(flat_table(layout)).reshape(-1, 32).T.copy()
 
 

@@ -112,6 +112,40 @@ def test_loads_and_stores_of_each_shape(shape: str, repetitions: int) -> None:
                 assert found[32 * warp + place, column] == values[thread, register]
 
 
+@pytest.mark.parametrize(
+    ("shape", "repetitions"),
+    [("32x32b", 8), ("16x64b", 8), ("16x128b", 4), ("16x256b", 2), ("16x32bx2", 4)],
+)
+def test_two_columns_in_a_register(shape: str, repetitions: int) -> None:
+    """What `.unpack::16b` stores has a half register in each column; `.pack::16b` reads it back."""
+    count = COUNTS.get(shape, 1) * repetitions
+    values = RNG.integers(0, 1 << 32, (128, count), dtype=np.uint32)
+    half = ", 20" * (shape == "16x32bx2")
+    form = f"sync.aligned.{shape}.x{repetitions}"
+    a, b, c = group("a", count), group("b", count), group("c", 32)
+    body = f"""{ALLOCATE} {load_words("a", "A", count)} {load_words("b", "B", count)}
+    {load_words("c", "C", 32)} tcgen05.st.sync.aligned.32x32b.x32.b32 [%l], {c};
+    tcgen05.st.{form}.unpack::16b.b32 [%l]{half}, {a};
+    tcgen05.wait::st.sync.aligned;
+    tcgen05.ld.{form}.pack::16b.b32 {b}, [%l]{half};
+    tcgen05.ld.sync.aligned.32x32b.x32.b32 {c}, [%l];
+    tcgen05.wait::ld.sync.aligned; {store_words("b", count)} {store_words("c", 32)} {FREE}
+    """
+    arguments = [values, np.zeros_like(values), np.zeros((128, 32), np.uint32)]
+    report = run_block(body, "ABC", arguments)
+    np.testing.assert_array_equal(report.arrays[1], values)
+    wanted = np.zeros((4, 32, 32), np.uint32)
+    for (thread, register), value in np.ndenumerate(values):
+        warp, lane = divmod(thread, 32)
+        if half:
+            row, column = lane % 16, 2 * register + 20 * (lane // 16)
+        else:
+            row, column = cell(shape, lane, register)
+            column *= 2
+        wanted[warp, row, column : column + 2] = value & 0xFFFF, value >> 16
+    np.testing.assert_array_equal(report.arrays[2], wanted.reshape(128, 32))
+
+
 def reduced(values: np.ndarray, operation: str, type_: str, words: str) -> np.ndarray:
     """The least or greatest of each row of words, by Python."""
 
@@ -245,6 +279,48 @@ def test_weight_stationary_products(m: int, parts: int) -> None:
     np.testing.assert_array_equal(report.arrays[0], stacked.astype(np.float32))
 
 
+def test_d_is_divided_and_lanes_are_kept() -> None:
+    """The second product adds D / 8, and leaves D as it is in lanes of the mask."""
+    left, right = matrix("f16", (128, 16), RNG), matrix("f16", (64, 16), RNG)
+    layouts = [canonical("32B", "k", 16, m) for m in (128, 64)]
+    memory = np.concatenate([placed(left, layouts[0], 32768), placed(right, layouts[1], 32768)])
+    words = [describe(lay, 1024 + 32768 * i, BLACKWELL).encode() for i, lay in enumerate(layouts)]
+    instruction = InstructionDescriptor("f16", "f16", "f16", 128, 64).encode()
+    masks = RNG.integers(0, 1 << 32, 4, dtype=np.uint32)
+    body = ALLOCATE + FILL + load_words("d", "D", 64)
+    body += f"""
+    mov.b64 %da, {words[0]}; mov.b64 %db, {words[1]}; mov.u32 %v0, {instruction};
+    setp.ne.u32 %q, %t, 0; @%q bra COMMIT; setp.ne.u32 %p, %t, %t;
+    tcgen05.mma.cta_group::1.kind::f16 [%d], %da, %db, %v0, %p; setp.eq.u32 %p, %t, %t;
+    {" ".join(f"mov.u32 %m{i}, {mask};" for i, mask in enumerate(masks))}
+    tcgen05.mma.cta_group::1.kind::f16 [%d], %da, %db, %v0, {{%m0, %m1, %m2, %m3}}, %p, 3;
+    tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [bars];
+    {WAIT}
+    tcgen05.ld.sync.aligned.32x32b.x64.b32 {group("d", 64)}, [%l];
+    tcgen05.wait::ld.sync.aligned; {store_words("d", 64)} {FREE}
+    """
+    report = run_block(
+        ".reg .b32 %m<4>;" + body, "DM", [np.zeros((128, 64), np.float32), memory], version="8.8"
+    )
+    once = left.astype(np.float64) @ right.astype(np.float64).T
+    kept = np.unpackbits(masks.view(np.uint8), bitorder="little").astype(bool)
+    wanted = np.where(kept[:, None], once, once * 1.125)
+    np.testing.assert_array_equal(report.arrays[0], wanted.astype(np.float32))
+
+
+@pytest.mark.parametrize(
+    ("form", "tail", "says"),
+    [
+        (".cta_group::1.kind::f16", "%p, 16", "scale-input-d is 16, not in 0..15"),
+        (".cta_group::1.kind::i8", "%p, 1", "scale-input-d is for kind::tf32 and f16, not for i8"),
+        (".ws.cta_group::1.kind::f16", "{%r0, %r0, %r0, %r0}, %p", "has no disable-output-lane"),
+    ],
+)
+def test_operands_that_a_product_does_not_have(form: str, tail: str, says: str) -> None:
+    with pytest.raises(PtxError, match=says):
+        run_block(f"{ALLOCATE} tcgen05.mma{form} [%d], %da, %db, %v0, {tail}; {FREE}", "", [])
+
+
 def test_the_left_operand_may_be_in_tensor_memory() -> None:
     left, right = matrix("bf16", (128, 16), RNG), matrix("bf16", (64, 16), RNG)
     layout = canonical("128B", "k", 16, 64)
@@ -269,6 +345,58 @@ def test_the_left_operand_may_be_in_tensor_memory() -> None:
     report = run_block(body, "ADM", arguments)
     exact = left.astype(np.float64) @ right.astype(np.float64).T
     np.testing.assert_array_equal(report.arrays[1], exact.astype(np.float32))
+
+
+ARRIVE = "mbarrier.arrive.shared::cta.b64 _, [bars + 8];"
+ARRIVED = "mbarrier.try_wait.parity.shared::cta.b64 %p, [bars + 8], 0; @!%p bra SPIN;"
+BEFORE, AFTER = "tcgen05.fence::before_thread_sync;", "tcgen05.fence::after_thread_sync;"
+
+
+@pytest.mark.parametrize(
+    ("tells", "knows", "kinds"),
+    [
+        (BEFORE + ARRIVE, ARRIVED + AFTER, []),
+        (ARRIVE, ARRIVED + AFTER, ["race-RAW"]),
+        (BEFORE + ARRIVE, ARRIVED, ["missing-tcgen05-fence"]),
+        (
+            f"{BEFORE} st.relaxed.cta.shared.b32 [bars + 12], 7;",
+            f"ld.relaxed.cta.shared.b32 %v1, [bars + 12]; setp.ne.u32 %p, %v1, 7; @%p bra SPIN;"
+            f"{AFTER}",
+            ["race-RAW"],
+        ),
+    ],
+    ids=["mbarrier", "unfenced", "unfenced-after", "relaxed-flag"],
+)
+def test_one_thread_copies_for_the_product_of_another(
+    tells: str, knows: str, kinds: list[str]
+) -> None:
+    """A pair in order by fences and an mbarrier (9.7.16.11.1); flags that are relaxed are not."""
+    left, right = matrix("f16", (128, 16), RNG), matrix("f16", (64, 16), RNG)
+    layouts = [canonical("none", "k", 16, 128), canonical("32B", "k", 16, 64)]
+    memory = np.concatenate([placed(left, layouts[0], 32768), placed(right, layouts[1], 32768)])
+    words = [describe(lay, 1024 + 32768 * i, BLACKWELL).encode() for i, lay in enumerate(layouts)]
+    instruction = InstructionDescriptor("f16", "f16", "f16", 128, 64).encode()
+    initialise = "mbarrier.init.shared::cta.b64 [bars], 1;"
+    second = initialise.replace("[bars]", "[bars + 8]") * ("mbarrier" in tells)
+    body = ALLOCATE.replace(initialise, initialise + second) + FILL + load_words("d", "D", 64)
+    body += f"""
+    mov.b64 %da, {words[0]}; mov.b64 %db, {words[1]}; mov.u32 %v0, {instruction};
+    add.u32 %v2, %d, 128; setp.eq.u32 %q, %t, 32; @%q bra SPIN;
+    setp.ne.u32 %q, %t, 0; @%q bra COMMIT;
+    tcgen05.cp.cta_group::1.128x256b [%v2], %da; {tells} bra COMMIT;
+    SPIN: {knows} setp.ne.u32 %p, %t, %t;
+    tcgen05.mma.cta_group::1.kind::f16 [%d], [%v2], %db, %v0, %p;
+    tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [bars];
+    {WAIT}
+    tcgen05.ld.sync.aligned.32x32b.x64.b32 {group("d", 64)}, [%l];
+    tcgen05.wait::ld.sync.aligned; {store_words("d", 64)} {FREE}
+    """
+    report = run_block(body, "DM", [np.zeros((128, 64), np.float32), memory], clean=False)
+    found = [f.kind for f in report.findings if f.message.startswith("'tcgen05.mma")]
+    assert found == kinds
+    if not kinds:
+        exact = left.astype(np.float64) @ right.astype(np.float64).T
+        np.testing.assert_array_equal(report.arrays[0], exact.astype(np.float32))
 
 
 @pytest.mark.parametrize(

@@ -69,6 +69,11 @@ pad sub-byte elements.
 PACKED_KINDS = ("mxf4", "mxf4nvf4")
 """MMA kinds whose operands pack two elements per byte."""
 
+SCALED_INPUT_KINDS = ("tf32", "f16")
+"""MMA kinds that divide the D they add to by a power of two."""
+
+MAX_INPUT_SCALE = 15
+
 B32, B64 = TYPES["b32"], TYPES["b64"]
 
 
@@ -111,6 +116,7 @@ def build_mma(site: Site) -> Step:
     site.count((7 if vector else 5) + sparse, 7 + sparse)
     layout = WEIGHT_STATIONARY if stationary else _group(group)
     operands = _operands(site, group, vector, layout, sparse=sparse)
+    _check_scale(site, kind, operands.scale)
 
     def step(f: ConvergenceGroup) -> None:
         cluster = f.warpgroup.cta.cluster
@@ -122,6 +128,14 @@ def build_mma(site: Site) -> Step:
             _issue(f, lane, operands, kind, group)
 
     return step
+
+
+def _check_scale(site: Site, kind: str, scale: int) -> None:
+    """Refuse a `scale-input-d` that the kind does not have (PTX ISA 9.7.16.10.9.1)."""
+    if scale and kind not in SCALED_INPUT_KINDS:
+        site.fail(f"scale-input-d is for kind::{' and '.join(SCALED_INPUT_KINDS)}, not for {kind}")
+    if scale not in range(MAX_INPUT_SCALE + 1):
+        site.fail(f"scale-input-d is {scale}, not in 0..{MAX_INPUT_SCALE}")
 
 
 def _group(ctas: int) -> Group:
@@ -144,6 +158,8 @@ def _operands(
         scales = (site.address(rest[0]), site.address(rest[1]))
         rest = rest[2:]
     elif isinstance(rest[0], Vector):
+        if layout == WEIGHT_STATIONARY:
+            site.fail("tcgen05.mma.ws has no disable-output-lane")
         parts = site.vector(rest.pop(0), (4 * group,))
         disabled = tuple(site.source(p, B32) for p in parts)
     keeps = site.predicate(rest[0])

@@ -44,7 +44,7 @@ B32 = TYPES["b32"]
 
 
 def _cells_of(site: Site, address: int, type_: str = "b32") -> tuple[Array, bool]:
-    """Return the cells of (thread, register), and whether two 16-bit columns are packed.
+    """Return the cells of (thread, register), of half registers if two columns are packed in one.
 
     `address` is the operand that is one, behind which `.16x32bx2` has the offset of its half.
     """
@@ -57,19 +57,14 @@ def _cells_of(site: Site, address: int, type_: str = "b32") -> tuple[Array, bool
     packed = site.flag("pack::16b") or site.flag("unpack::16b")
     site.choose((type_,))
     site.no_more()
-    if packed and shape != "32x32b":
-        site.fail(f"16-bit packing is not supported for .{shape}")
     half = None
     if shape == "16x32bx2":
         half = site.immediate(address + 1)
     count = int(repetitions[1:])
     try:
-        cells = register_cells(shape, count, half)
+        return register_cells(shape, count, half, packed=packed), packed
     except TargetError as error:
         return site.fail(str(error))
-    if packed:  # register i of 32x32b is then columns 2i and 2i + 1: 256 of them for .x128
-        cells = cells[:, :1] + np.arange(2 * count)
-    return cells, packed
 
 
 def _warp_cells(
