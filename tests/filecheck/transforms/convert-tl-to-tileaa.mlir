@@ -48,7 +48,7 @@ func.func @product(%A: memref<256x256xf16>, %B: memref<256x256xf16>, %C: memref<
 // CHECK: %[[X1:[0-9]+]], %{{.*}} = nv_tileaa.tiled_load {{.*}} -> tensor<16x32xf32>
 // CHECK: nv_tileaa.reduce %[[X0]] {axis = 1 : i32
 // CHECK: %[[R1:.*]] = nv_tileaa.reduce %[[X1]] {axis = 1 : i32
-// CHECK: %[[M:.*]] = arith.maximumf %{{.*}}, %[[R1]] : tensor<16xf32>
+// CHECK: %[[M:.*]] = arith.maxnumf %{{.*}}, %[[R1]] : tensor<16xf32>
 // CHECK: arith.subf %[[X0]], %{{.*}} : tensor<16x64xf32>
 // CHECK: arith.subf %[[X1]], %{{.*}} : tensor<16x32xf32>
 func.func @uneven(%X: memref<64x96xf32>) {
@@ -71,12 +71,15 @@ func.func @uneven(%X: memref<64x96xf32>) {
   func.return
 }
 
-// What belongs to rows is computed once a row; an array that is written has a token.
+// What belongs to rows is computed once a row; an array that is written has a token. A maximum
+// leaves out NaN: that of NaN alone is -inf.
 
 // CHECK-LABEL: func.func @rows
 // CHECK: %[[TOKEN:.*]] = nv_tileaa.create_mem_token
 // CHECK: %[[X:.*]] = nv_tileaa.tiled_load
-// CHECK: %[[M:.*]] = nv_tileaa.reduce %[[X]] {axis = 1 : i32, identities = [0xFF800000 : f32]}
+// CHECK: %[[R:.*]] = nv_tileaa.reduce %[[X]] {axis = 1 : i32, identities = [0x7FC00000 : f32]}
+// CHECK: %[[LEAST:.*]] = arith.constant dense<0xFF800000> : tensor<16xf32>
+// CHECK: %[[M:.*]] = arith.maxnumf %[[LEAST]], %[[R]] : tensor<16xf32>
 // CHECK: %[[SCALED:.*]] = arith.mulf %[[M]], {{.*}} : tensor<16xf32>
 // CHECK: %[[COLUMN:.*]] = nv_tileaa.view %[[SCALED]] : tensor<16xf32> -> tensor<16x1xf32>
 // CHECK: %[[WIDE:.*]] = nv_tileaa.broadcast %[[COLUMN]] : tensor<16x1xf32> -> tensor<16x32xf32>

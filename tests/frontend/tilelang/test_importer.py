@@ -162,6 +162,13 @@ def test_a_sum_of_all_threads_is_the_block_s() -> None:
         np.testing.assert_array_equal(arrays[1], [x.sum()])
 
 
+def test_nan_propagates_where_that_is_asked_for() -> None:
+    x = RNG.standard_normal(64).astype(np.float16)
+    x[7] = np.nan
+    for arrays in runs("extremes", x, np.zeros(2, np.float16), grid=1):
+        np.testing.assert_array_equal(arrays[1], [np.nanmax(x), np.nan])
+
+
 def test_files_that_import_it() -> None:
     assert imports_tilelang(f"{RECORDED / 'kernels.py'}:gemm")
     assert not imports_tilelang(f"{__file__}:gemm")

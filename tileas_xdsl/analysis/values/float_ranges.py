@@ -227,7 +227,9 @@ JOINED = (MakeFragmentOp, vector.ExtractOp)
 FIRST = (ShuffleOp, tensor.ExtractOp)
 """What gives elements of its first operand."""
 
-EXTREMES = (arith.MaximumfOp, arith.MaxnumfOp, arith.MinimumfOp, arith.MinnumfOp)
+MAXIMA = (arith.MaximumfOp, arith.MaxnumfOp)
+
+EXTREMES = (*MAXIMA, arith.MinimumfOp, arith.MinnumfOp)
 
 
 @dataclass
@@ -373,10 +375,8 @@ def _extracts_largest(op: GenerateOp, value: SSAValue, tile: SSAValue) -> bool:
     read = value.owner
     if not isinstance(read, tensor.ExtractOp):
         return False
-    maximum = _without_layout(read.tensor).owner
-    if not isinstance(maximum, ReduceOp) or len(maximum.sources) != 1:
-        return False
-    if not isinstance(_combiner(maximum), arith.MaximumfOp | arith.MaxnumfOp):
+    maximum = _reduced_maximum(read.tensor)
+    if maximum is None:
         return False
     rest: list[SSAValue] = list(op.body.block.args)
     del rest[maximum.axis.value.data]
@@ -386,6 +386,17 @@ def _extracts_largest(op: GenerateOp, value: SSAValue, tile: SSAValue) -> bool:
         for extent, index, argument in zip(extents, read.indices, rest, strict=True)
     )
     return _without_layout(maximum.sources[0]) == _without_layout(tile) and all(own)
+
+
+def _reduced_maximum(value: SSAValue) -> ReduceOp | None:
+    """The reduction of which a tile has the maxima, or the larger of one and a constant."""
+    owner = _without_layout(value).owner
+    if isinstance(owner, MAXIMA):
+        found = [side for side in owner.operands if not isinstance(side.owner, arith.ConstantOp)]
+        owner = _without_layout(found[0]).owner if len(found) == 1 else owner
+    if not isinstance(owner, ReduceOp) or len(owner.sources) != 1:
+        return None
+    return owner if isinstance(_combiner(owner), MAXIMA) else None
 
 
 def _without_layout(value: SSAValue) -> SSAValue:

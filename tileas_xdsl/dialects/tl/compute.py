@@ -32,7 +32,7 @@ from tileas_xdsl.dialects.tl.checks import (
     check_same_shape,
     parallel_around,
 )
-from tileas_xdsl.dialects.tl.elements import PRODUCTS, is_combinable, is_summable
+from tileas_xdsl.dialects.tl.elements import PRODUCTS, has_nan_order, is_combinable, is_summable
 from tileas_xdsl.dialects.tl.enums import Policy, PolicyAttr, Reduction, ReductionAttr
 from tileas_xdsl.inference.program import Scope
 
@@ -54,6 +54,9 @@ class ReduceOp(FieldsOp):
 
     The axis is dropped, or has extent 1 with `keep_dims`.  With `clear = false` the old elements of
     `target` take part.  The order of the reduction is unspecified.
+
+    `max`, `min` and `absmax` of floats leave out NaN (of NaN alone they are -inf, inf and 0);
+    with `nan_propagate` a NaN among the elements is the result.
     """
 
     name = "tl.reduce"
@@ -72,6 +75,7 @@ class ReduceOp(FieldsOp):
         convert=BoolAttr.from_bool,
         default_value=BoolAttr.from_bool(True),
     )
+    nan_propagate: fields.Flag = fields.opt_prop(UnitAttr, default=False, kw_only=True)
 
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = (
@@ -99,6 +103,9 @@ class ReduceOp(FieldsOp):
         element = element_of(self.source.type)
         if not is_combinable(self.reduction, element):
             raise op_error(self, f"has no {self.reduction} of {element}")
+        if self.nan_propagate is not None and not has_nan_order(self.reduction, element):
+            text = "nan_propagate is of max, min and absmax of floats"
+            raise op_error(self, f"{text}, not of {self.reduction} of {element}")
 
 
 @irdl_op_definition

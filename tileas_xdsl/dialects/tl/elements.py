@@ -11,6 +11,8 @@ from tileas_xdsl.dialects.tl.enums import Reduction
 
 _OF_BITS = (Reduction.AND, Reduction.OR, Reduction.XOR)
 
+_EXTREMES = (Reduction.MAX, Reduction.MIN, Reduction.ABSMAX)
+
 _EIGHT_BITS = ("f8E4M3FN", "f8E5M2")
 
 PRODUCTS: Mapping[tuple[str, str], tuple[str, ...]] = {
@@ -38,6 +40,11 @@ def is_combinable(kind: Reduction, element: Attribute) -> bool:
     if kind in _OF_BITS:
         return isinstance(element, IntegerType)
     return isinstance(element, AnyFloat | IntegerType)
+
+
+def has_nan_order(kind: Reduction, element: Attribute) -> bool:
+    """Whether a reduction either leaves out NaN or propagates it: extremes of floats."""
+    return kind in _EXTREMES and isinstance(element, AnyFloat)
 
 
 def is_summable(element: Attribute) -> bool:

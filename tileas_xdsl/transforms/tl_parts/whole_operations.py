@@ -101,6 +101,7 @@ def reduce(parts: Parts, op: ReduceOp) -> None:
             axis,
             keep_dims=op.keep_dims is not None,
             clear=op.is_cleared and box[axis].start == 0,
+            nan_propagate=op.nan_propagate is not None,
         )
         insert(made, op)
 

@@ -32,7 +32,7 @@ from tileas_xdsl.dialects.tl.base import element_of as buffer_element
 from tileas_xdsl.dialects.tl.base import scope_of
 from tileas_xdsl.dialects.tl.base import shape_of as buffer_shape
 from tileas_xdsl.dialects.tl.buffers import storage_of
-from tileas_xdsl.dialects.tl.combiners import Combine, combine_of, identity_of
+from tileas_xdsl.dialects.tl.combiners import Combine, Rule, rule_of
 from tileas_xdsl.dialects.tl.compute import CumSumOp, GemmOp, ReduceOp
 from tileas_xdsl.dialects.tl.enums import Reduction
 from tileas_xdsl.dialects.tl.moves import CopyOp, FillOp, Side
@@ -145,32 +145,34 @@ def gemm(state: Raising, op: GemmOp) -> None:
 
 def reduce(state: Raising, op: ReduceOp) -> None:
     """Convert a reduction along an axis."""
-    combine, wide, identity = _combiner(state, op.reduction, buffer_element(op.source.type))
+    rule, wide = _rule(state, op)
     tile = converted(state, read(state, op.source), wide)
     if op.reduction in (Reduction.ABSSUM, Reduction.ABSMAX):
         absolute = math.AbsFOp if wide == f32 else math.AbsIOp
         tile = state.insert(absolute(tile)).result
-    body = _combining(combine, wide)
-    made = reductions.ReduceOp([tile], op.axis.value.data, [identity], body)
+    body = _combining(rule.combine, wide)
+    made = reductions.ReduceOp([tile], op.axis.value.data, [rule.identity], body)
     found = state.insert(made).values[0]
     if not isinstance(found.type, TensorType):
         found = state.splat(found, buffer_shape(op.target.type))
     found = state.reshaped(found, buffer_shape(op.target.type))
     if not op.is_cleared:
         before = converted(state, read(state, op.target), wide)
-        found = state.insert(combine(before, found)).results[0]
+        found = state.insert(rule.combine(before, found)).results[0]
+    elif rule.start is not None:
+        start = state.constant_tile(rule.start.value.data, wide, buffer_shape(op.target.type))
+        found = state.insert(rule.combine(start, found)).results[0]
     write(state, op.target, converted(state, found, buffer_element(op.target.type)))
 
 
-def _combiner(
-    state: Raising, kind: Reduction, element: Attribute
-) -> tuple[Combine, Attribute, Attribute]:
-    """Return the operation that combines elements, the type it does so in, and its identity."""
+def _rule(state: Raising, op: ReduceOp) -> tuple[Rule, Attribute]:
+    """Return how elements combine, and the type they do so in."""
+    element = buffer_element(op.source.type)
     wide = f32 if _is_float(element) else i32
-    combine = combine_of(kind, wide)
-    if combine is None or (wide == i32 and element != i32):
-        raise state.refuse(f"combines {element} by {kind}")
-    return combine, wide, identity_of(kind, wide)
+    rule = rule_of(op.reduction, wide, nan_propagate=op.nan_propagate is not None)
+    if rule is None or (wide == i32 and element != i32):
+        raise state.refuse(f"combines {element} by {op.reduction}")
+    return rule, wide
 
 
 def cumsum(state: Raising, op: CumSumOp) -> None:

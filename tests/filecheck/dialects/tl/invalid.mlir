@@ -731,6 +731,18 @@ func.func @k() {
 
 func.func @k() {
   tl.kernel threads(64) {
+    %f = tl.alloc_fragment : memref<4x16xf32, #tl<space fragment>>
+    %g = tl.alloc_fragment : memref<4xf32, #tl<space fragment>>
+    // expected-error@+1 {{'tl.reduce' op nan_propagate is of max, min and absmax of floats, not of sum of f32}}
+    tl.reduce sum %f to %g axis 1 {nan_propagate} : memref<4x16xf32, #tl<space fragment>> to memref<4xf32, #tl<space fragment>>
+  }
+  func.return
+}
+
+// -----
+
+func.func @k() {
+  tl.kernel threads(64) {
     %f = tl.alloc_shared : memref<4x16xf32, #tl<space shared>>
     %g = tl.alloc_fragment : memref<4xf32, #tl<space fragment>>
     // expected-error@+1 {{'tl.reduce' op has a source in a fragment, not in shared memory: memref<4x16xf32, #tl<space shared>>}}

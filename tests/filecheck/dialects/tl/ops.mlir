@@ -142,8 +142,8 @@ func.func @compute(%zero: f32) {
     tl.fill %c, %zero : memref<64x64xf32, #tl<space fragment>>
     // CHECK-NEXT: tl.gemm %a, %b, %c policy(full_row) {transpose_b} : memref<64x32xf16, #tl<space shared>>, memref<64x32xf16, #tl<space shared>>, memref<64x64xf32, #tl<space fragment>>
     tl.gemm %a, %b, %c policy(full_row) {transpose_b} : memref<64x32xf16, #tl<space shared>>, memref<64x32xf16, #tl<space shared>>, memref<64x64xf32, #tl<space fragment>>
-    // CHECK-NEXT: tl.reduce max %c to %m axis 1 {clear = false} : memref<64x64xf32, #tl<space fragment>> to memref<64xf32, #tl<space fragment>>
-    tl.reduce max %c to %m axis 1 {clear = false} : memref<64x64xf32, #tl<space fragment>> to memref<64xf32, #tl<space fragment>>
+    // CHECK-NEXT: tl.reduce max %c to %m axis 1 {clear = false, nan_propagate} : memref<64x64xf32, #tl<space fragment>> to memref<64xf32, #tl<space fragment>>
+    tl.reduce max %c to %m axis 1 {clear = false, nan_propagate} : memref<64x64xf32, #tl<space fragment>> to memref<64xf32, #tl<space fragment>>
     // CHECK-NEXT: tl.reduce abssum %c to %n axis 0 {keep_dims} : memref<64x64xf32, #tl<space fragment>> to memref<1x64xf32, #tl<space fragment>>
     tl.reduce abssum %c to %n axis 0 {keep_dims} : memref<64x64xf32, #tl<space fragment>> to memref<1x64xf32, #tl<space fragment>>
     // CHECK-NEXT: tl.cumsum %c to %d axis 1 {reverse} : memref<64x64xf32, #tl<space fragment>> to memref<64x64xf32, #tl<space fragment>>

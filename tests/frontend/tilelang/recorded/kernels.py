@@ -305,6 +305,22 @@ def total():
     return sum_of_threads
 
 
+@tilelang.jit
+def extremes():
+    @T.prim_func
+    def extremes_among_nan(X: T.Tensor((64,), "float16"), Y: T.Tensor((2,), "float16")):
+        with T.Kernel(1, threads=32):
+            x = T.alloc_fragment((64,), "float16")
+            most = T.alloc_fragment((1,), "float16")
+            T.copy(X, x)
+            T.reduce_max(x, most)
+            T.copy(most, Y[0:1])
+            T.reduce_max(x, most, nan_propagate=True)
+            T.copy(most, Y[1:2])
+
+    return extremes_among_nan
+
+
 KERNELS = {
     "gemm": gemm,
     "rows": rows,
@@ -319,6 +335,7 @@ KERNELS = {
     "added_by_threads": added_by_threads,
     "bounded": bounded,
     "total": total,
+    "extremes": extremes,
 }
 
 

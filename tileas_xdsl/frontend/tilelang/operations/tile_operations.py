@@ -172,7 +172,7 @@ def _reduce(scope: Scope, node: Node) -> None:
         raise scope.refusal("a reduction outside of fragments", "has no counterpart in tl")
     name = kind.text("value")
     read, written = (_whole(scope, region, "a reduced part of") for region in regions)
-    dimension = axis.constant or 0
+    dimension, nan = axis.constant or 0, node.named("annotations").get("nan_propagate")
     kept = len(regions[0].extents) == len(regions[1].extents)
     if element_of(read.type) != element_of(written.type):
         read = _as_fragment_of(scope, regions[0], regions[1].buffer.dtype)
@@ -184,6 +184,7 @@ def _reduce(scope: Scope, node: Node) -> None:
             dimension,
             keep_dims=kept,
             clear=bool(clear.constant),
+            nan_propagate=nan is not None and bool(nan.constant),
         )
     )
 

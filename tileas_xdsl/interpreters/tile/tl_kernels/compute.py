@@ -25,13 +25,25 @@ _FLOATS: Mapping[Reduction, Any] = {
     Reduction.ABSSUM: np.add,
     Reduction.ABSMAX: np.fmax,
 }
-"""How floats combine: a number wins over NaN, as PTX has max and min."""
+"""How floats combine: a number wins over NaN."""
 
-_INTEGERS: Mapping[Reduction, Any] = {
-    **_FLOATS,
+_PROPAGATING: Mapping[Reduction, Any] = {
     Reduction.MAX: np.maximum,
     Reduction.MIN: np.minimum,
     Reduction.ABSMAX: np.maximum,
+}
+"""Where NaN propagates."""
+
+_STARTS: Mapping[Reduction, float] = {
+    Reduction.MAX: -np.inf,
+    Reduction.MIN: np.inf,
+    Reduction.ABSMAX: 0.0,
+}
+"""What floats of a cleared target are before: the result where all elements are NaN."""
+
+_INTEGERS: Mapping[Reduction, Any] = {
+    **_FLOATS,
+    **_PROPAGATING,
     Reduction.AND: np.bitwise_and,
     Reduction.OR: np.bitwise_or,
     Reduction.XOR: np.bitwise_xor,
@@ -46,11 +58,14 @@ def reduce(agent: TileAgent, op: ReduceOp, inputs: Sequence[Any]) -> tuple[()]:
     source, target = inputs
     actor, kind, axis = agent.actor(op), op.reduction, op.axis.value.data
     values = _wide(source.read(actor), source.element)
-    rule = (_FLOATS if float_format(source.element) else _INTEGERS)[kind]
+    is_float = bool(float_format(source.element))
+    rule = (_FLOATS if is_float else _INTEGERS)[kind]
+    if op.nan_propagate is not None:
+        rule = _PROPAGATING[kind]
+    starts = {"initial": _STARTS[kind]} if is_float and op.is_cleared and kind in _STARTS else {}
     elements = np.abs(values) if kind in _MAGNITUDES else values
     with np.errstate(all="ignore"):
-        result = rule.reduce(elements, axis=axis)
-        result = result.reshape(target.shape)
+        result = rule.reduce(elements, axis=axis, **starts).reshape(target.shape)
         if not op.is_cleared:
             result = rule(_wide(target.read(actor), target.element), result)
     target.write(cast(result, target.element), actor)

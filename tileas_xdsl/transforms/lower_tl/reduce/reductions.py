@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import AnyFloat
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.cute_nvgpu import GetDynSmemOp
-from tileas_xdsl.dialects.tl.combiners import combine_of, identity_of
+from tileas_xdsl.dialects.tl.combiners import Rule, rule_of
 from tileas_xdsl.dialects.tl.compute import ReduceOp
 from tileas_xdsl.dialects.tl.enums import Reduction
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
@@ -23,7 +23,7 @@ from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.index.affine_codegen import Hints
 from tileas_xdsl.threads.index.per_thread_tables import Table, holds
 from tileas_xdsl.threads.index.thread_affine import of_table
-from tileas_xdsl.threads.reduce.combiner import Combiner
+from tileas_xdsl.threads.reduce.combiner import Combiner, wide_type
 from tileas_xdsl.threads.registers.vector_values import element, joined, zero
 from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentLocation
 from tileas_xdsl.transforms.lower_tl.loops.iteration_assignment import thread_digits
@@ -38,11 +38,6 @@ from tileas_xdsl.transforms.lower_tl.reduce.partial_rows import Partials, Parts,
 MAGNITUDES = (Reduction.ABSSUM, Reduction.ABSMAX)
 
 
-def combiner_of(e: ThreadBuilder, kind: Reduction, element: Attribute) -> Combiner:
-    """Return the combiner of a reduction of elements of a type."""
-    return Combiner.of_kind(e, combine_of(kind, element), element)
-
-
 def magnitude(e: ThreadBuilder, kind: Reduction, value: SSAValue) -> SSAValue:
     """Return the absolute value where the reduction is one of magnitudes, else the value."""
     if kind not in MAGNITUDES:
@@ -54,9 +49,12 @@ def magnitude(e: ThreadBuilder, kind: Reduction, value: SSAValue) -> SSAValue:
 def reduce(state: State, op: ReduceOp) -> None:
     """Rows combined, each to the threads that have its element of the target."""
     source, target = state.fragment(op, op.source), state.fragment(op, op.target)
-    combiner = combiner_of(state.e, op.reduction, source.element)
+    wide = wide_type(source.element) or source.element
+    rule = rule_of(op.reduction, wide, nan_propagate=op.nan_propagate is not None)
+    assert rule is not None
+    combiner = Combiner.of_kind(state.e, rule.combine, source.element)
     rows = Rows(source.layout, op.axis.value.data)
-    values = _in_threads(combiner, op.reduction, rows, state.held(source))
+    values = _in_threads(combiner, rule, op.reduction, rows, state.held(source))
     partials = _in_lanes(combiner, rows.in_threads, values)
     columns = _columns(partials, target)
     found = (
@@ -67,11 +65,16 @@ def reduce(state: State, op: ReduceOp) -> None:
     if not op.is_cleared:
         before = combiner.widened(state.held(target))
         found = [combiner.combine(element(state.e, before, k), v) for k, v in enumerate(found)]
+    elif rule.start is not None:
+        start = state.e.insert(arith.ConstantOp(rule.start)).result
+        found = [combiner.combine(start, v) for v in found]
     found += [zero(state.e, combiner.wide)] * (target.registers - len(found))
     state.hold(target, combiner.narrowed(joined(state.e, found)))
 
 
-def _in_threads(c: Combiner, kind: Reduction, rows: Rows, part: SSAValue) -> list[SSAValue]:
+def _in_threads(
+    c: Combiner, rule: Rule, kind: Reduction, rows: Rows, part: SSAValue
+) -> list[SSAValue]:
     """Return what each thread has of its rows; a register without an element is the identity."""
     wide = c.widened(part)
     identity: SSAValue | None = None
@@ -84,7 +87,7 @@ def _in_threads(c: Combiner, kind: Reduction, rows: Rows, part: SSAValue) -> lis
                 here = holds(c.e, rows.places[0][:, slot] >= 0)
                 assert here is not None
                 if identity is None:
-                    identity = c.e.insert(arith.ConstantOp(identity_of(kind, c.wide))).result
+                    identity = c.e.insert(arith.ConstantOp(rule.identity)).result
                 value = c.e.insert(arith.SelectOp(here, value, identity)).result
             values.append(value)
         found.append(c.all_of(values))
