@@ -200,7 +200,7 @@ def combined():
             T.copy(s, S)
             one[0] = X[ty, tx]
             with T.attr(
-                T.comm_reducer(lambda x, y: x + y, [T.float32(0)]),
+                T.comm_reducer(lambda x, y: x * y, [T.float32(1)]),
                 "reduce_scope",
                 T.reinterpret(T.uint64(0), dtype="handle"),
             ):

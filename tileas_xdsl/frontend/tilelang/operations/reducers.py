@@ -25,7 +25,7 @@ from tileas_xdsl.frontend.tilelang.scalars.linear import texts_of
 from tileas_xdsl.frontend.tilelang.scope import Scope
 from tileas_xdsl.frontend.tilelang.traced.graph import Node
 
-COMBINED = {"tirx.Add": "sum", "tirx.Max": "max", "tirx.Min": "min"}
+COMBINED = {"tirx.Add": "sum", "tirx.Mul": "prod", "tirx.Max": "max", "tirx.Min": "min"}
 """The reductions that binary operations make."""
 
 
@@ -55,7 +55,8 @@ def reduction_of(scope: Scope, loops: Sequence[Node], body: Node) -> Reduction |
     buffer, update = body.child("buffer"), body.child("value")
     places = texts_of(body.children("indices"))
     if update.kind not in COMBINED:
-        raise scope.refusal("an update of a reducer", "is a sum, a maximum or a minimum with it")
+        why = "is a sum, a product, a maximum or a minimum with it"
+        raise scope.refusal("an update of a reducer", why)
     sides = [update.child("a"), update.child("b")]
     own = [_is_element(side, buffer, places) for side in sides]
     variables = [loop.child("loop_var") for loop in loops]
