@@ -391,12 +391,14 @@ def test_one_thread_copies_for_the_product_of_another(
     tcgen05.ld.sync.aligned.32x32b.x64.b32 {group("d", 64)}, [%l];
     tcgen05.wait::ld.sync.aligned; {store_words("d", 64)} {FREE}
     """
-    report = run_block(body, "DM", [np.zeros((128, 64), np.float32), memory], clean=False)
-    found = [f.kind for f in report.findings if f.message.startswith("'tcgen05.mma")]
-    assert found == kinds
-    if not kinds:
-        exact = left.astype(np.float64) @ right.astype(np.float64).T
-        np.testing.assert_array_equal(report.arrays[0], exact.astype(np.float32))
+    exact = left.astype(np.float64) @ right.astype(np.float64).T
+    for seed in range(4):
+        arguments = [np.zeros((128, 64), np.float32), memory]
+        report = run_block(body, "DM", arguments, clean=False, order="random", seed=seed)
+        found = [f.kind for f in report.findings if f.message.startswith("'tcgen05.mma")]
+        assert found == kinds
+        if not kinds:
+            np.testing.assert_array_equal(report.arrays[0], exact.astype(np.float32))
 
 
 @pytest.mark.parametrize(

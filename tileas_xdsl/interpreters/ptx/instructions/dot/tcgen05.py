@@ -48,6 +48,16 @@ def group_of(site: Site) -> int:
     return group
 
 
+def tensor_pipe(cta: Cta, group: int) -> tuple[str, int]:
+    """Return what the operations of a CTA, or of a pair of them, are queued in: they run in the
+    order of their issue.
+
+    Threads that fences put in order have no completion between them (PTX ISA 9.7.16.6.4), so that
+    what one issued runs before what the next does; those in no order are a race.
+    """
+    return "tensor", cta.rank & ~(group - 1)
+
+
 # Allocation
 
 
@@ -157,7 +167,7 @@ def build_relinquish(site: Site) -> Step:
 
 def build_commit(site: Site) -> Step:
     """`tcgen05.commit`: arrive on an mbarrier once the thread's prior operations have completed."""
-    group_of(site)
+    group = group_of(site)
     site.choose(("mbarrier::arrive::one",))
     space = shared_space(site)
     multicast = site.flag("multicast::cluster")
@@ -173,12 +183,12 @@ def build_commit(site: Site) -> Step:
             if mask is not None:
                 bits = lane_value(f, mask, lane)
                 ranks = [r for r in range(16) if bits >> r & 1]
-            _commit(f, lane, address & OFFSET_MASK, ranks)
+            _commit(f, lane, address & OFFSET_MASK, ranks, group)
 
     return step
 
 
-def _commit(f: ConvergenceGroup, lane: int, offset: int, ranks: list[int]) -> None:
+def _commit(f: ConvergenceGroup, lane: int, offset: int, ranks: list[int], group: int) -> None:
     cluster, agent, pc = f.warpgroup.cta.cluster, f.warpgroup.agent(lane), f.pc
     checker = cluster.checker
     known = None
@@ -196,7 +206,7 @@ def _commit(f: ConvergenceGroup, lane: int, offset: int, ranks: list[int]) -> No
             check_initialised(cluster, barrier, agent, pc, None if known is None else known.ordered)
             arrive(cluster, barrier, pc, who, count=1, snapshot=known)
 
-    cluster.queue.add(run, pc, lane=("tensor", agent))
+    cluster.queue.add(run, pc, lane=tensor_pipe(f.warpgroup.cta, group))
 
 
 def build_fence(site: Site) -> Step:

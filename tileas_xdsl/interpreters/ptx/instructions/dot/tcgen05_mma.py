@@ -13,7 +13,7 @@ from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, lane_list
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
 from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step, lane_value
-from tileas_xdsl.interpreters.ptx.instructions.dot.tcgen05 import BLACKWELL, group_of
+from tileas_xdsl.interpreters.ptx.instructions.dot.tcgen05 import BLACKWELL, group_of, tensor_pipe
 from tileas_xdsl.interpreters.ptx.instructions.dot.wgmma import check_operand
 from tileas_xdsl.interpreters.ptx.matrix.block_scales import Scales, vector_of
 from tileas_xdsl.interpreters.ptx.matrix.smem_operands import (
@@ -191,7 +191,8 @@ def _issue(f: ConvergenceGroup, lane: int, operands: Operands, kind: str, group:
         started = cluster.checker.clocks.start_tensor(agent, pc)
         _check(f, product, started, agent, group)
         state.tensor_issued = [started]
-    cluster.queue.add(lambda: compute(product, group), pc, lane=("tensor", agent))
+    pipe = tensor_pipe(f.warpgroup.cta, group)
+    cluster.queue.add(lambda: compute(product, group), pc, lane=pipe)
 
 
 def _product(f: ConvergenceGroup, lane: int, operands: Operands, kind: str, group: int) -> Product:

@@ -20,7 +20,7 @@ from tileas_xdsl.interpreters.ptx.execution.lane_mask import (
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup, Cta
 from tileas_xdsl.interpreters.ptx.execution.waits import reconverge
 from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Semantics, Site, Step
-from tileas_xdsl.interpreters.ptx.instructions.dot.tcgen05 import BLACKWELL, group_of
+from tileas_xdsl.interpreters.ptx.instructions.dot.tcgen05 import BLACKWELL, group_of, tensor_pipe
 from tileas_xdsl.interpreters.ptx.matrix.smem_operands import (
     WIDTHS,
     Descriptor,
@@ -268,7 +268,7 @@ def _copy(
             cluster.checker.tensor_operation(
                 target, shadow_locations_of(every), started, agent, pc, write=True
             )
-    cluster.queue.add(lambda: _put(ctas, granules, cells), pc, lane=("tensor", agent))
+    cluster.queue.add(lambda: _put(ctas, granules, cells), pc, lane=tensor_pipe(cta, group))
 
 
 def _started(f: ConvergenceGroup, lane: int) -> AsyncEvent | None:
@@ -349,7 +349,7 @@ def _shift(f: ConvergenceGroup, lane: int, taddr: int, group: int) -> None:
             flat = target.tensor.cells.reshape(-1)
             flat[cells[1:]] = flat[cells[:-1]]
 
-    cluster.queue.add(move, pc, lane=("tensor", agent))
+    cluster.queue.add(move, pc, lane=tensor_pipe(cta, group))
 
 
 TABLE = (
