@@ -73,6 +73,11 @@ def _threads(layout: FragmentMap) -> Threads:
     return Threads(thread, layout.replicas, _is_full(layout))
 
 
+def has_inverse(layout: FragmentMap) -> bool:
+    """Whether the threads from 0 to the last one have something in every slot, without gaps."""
+    return (int(layout.thread_table.max()) + 1) * layout.slots == layout.thread_table.size
+
+
 @lru_cache(maxsize=1 << 12)
 def _is_full(layout: FragmentMap) -> bool:
     threads = np.count_nonzero(np.bincount(layout.thread_table.ravel()))

@@ -22,7 +22,7 @@ import numpy as np
 from tileas_xdsl.inference.decisions import InferenceError, LoopDecision, Note
 from tileas_xdsl.inference.fragment_map import FragmentMap, fully_replicated
 from tileas_xdsl.inference.parity.conflicts import LayoutConflict
-from tileas_xdsl.inference.parity.loops.containment import is_compatible
+from tileas_xdsl.inference.parity.loops.containment import has_inverse, is_compatible
 from tileas_xdsl.inference.parity.loops.fragment_access import FragmentUse, LoopUses
 from tileas_xdsl.inference.parity.loops.fragment_completion import completed_fragment
 from tileas_xdsl.inference.parity.loops.loop_candidates import chosen, from_buffer, is_valid, plan
@@ -57,6 +57,7 @@ def visit(program: Program, loop: LoopUses, level: Level, layouts: Layouts) -> U
         return Update()
     _check_injective(loop, owners)
     _check_fragments(loop, owners, layouts)
+    _check_guard(loop, owners, layouts)
     fragments = {
         use.buffer: completed_fragment(loop, owners, use, program.buffers[use.buffer].shape)
         for use in loop.uses
@@ -187,6 +188,31 @@ def _check_fragments(loop: LoopUses, owners: FragmentMap, layouts: Layouts) -> N
                 loop.loop.location,
                 (Note(use.location, f"the access of '{use.buffer}'"),),
             )
+
+
+def _check_guard(loop: LoopUses, owners: FragmentMap, layouts: Layouts) -> None:
+    """Of replicas that store to memory the first does: the layout is inverted to find it.
+
+    For i, j in (4, 4) `O[i, j] = x[i, j // 2]` of x in threads `4 * i + j + 16 * replica` would run
+    in threads `4 * i + j // 2 + 16 * replica`: none is thread 2.  A loop over a part of `x[i, j]`
+    has the layout of all of x, which is inverted.  Source: TileLang `src/op/parallel.cc`,
+    `BuildReplicationGuardsIfNeeded`.
+    """
+    if owners.replicas == 1 or not loop.stores_memory or loop.stores_fragments:
+        return
+    common = [layouts.get(use.buffer) for use in loop.uses if loop.is_common(use)]
+    whole = [
+        layout
+        for layout in common
+        if isinstance(layout, FragmentMap)
+        and (layout.thread, layout.slot) == (owners.thread, owners.slot)
+    ]
+    if not any(map(has_inverse, (owners, *whole))):
+        raise LayoutConflict(
+            f"the loop stores to memory in {owners.replicas} replicas, and its layout {owners} has "
+            f"no inverse that says which is the first",
+            loop.loop.location,
+        )
 
 
 def _clash(loop: LoopUses, owners: FragmentMap, use: FragmentUse, layout: FragmentMap) -> str:
