@@ -48,7 +48,7 @@ def test_a_crash_is_replayed(folder: Path, capsys: pytest.CaptureFixture[str]) -
         assert note.message == f"'tileas-opt --run-reproducer {made}' shows it again"
         text = made.read_text()
         assert text.startswith(f"// configuration: --passes='{BROKEN}'\n// <text>:")
-        assert 'nv_tileas.last_pass = "tileas-pipeline-loads"' in text
+        assert 'nv_tileas.last_pass = "optimize-execution-unit-mapping"' in text
         assert main([str(made), "--run-reproducer"]) == 1
         assert f"internal error in pass '{BROKEN}': KeyError: 'lost'" in capsys.readouterr().err
         with pytest.raises(BrokenPassError, match="KeyError"):

@@ -10,6 +10,7 @@ pytest.importorskip("cuda.tile")
 
 import tileas_xdsl as tileas
 from tests.threads.dot.operands import computed_operands as kernels
+from tileas_xdsl.pipelines import PIPELINES, with_persistence
 from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
 
 RNG = np.random.default_rng(5)
@@ -30,8 +31,15 @@ def without_reuse(monkeypatch: pytest.MonkeyPatch) -> int:
     return first.abi.shared_bytes
 
 
+# A loop over tile blocks would load the next ones while the memory of this one's is reused.
+PASSES = (
+    *PIPELINES["cudatile-to-tileas"].passes,
+    *with_persistence(PIPELINES["tileas-to-ptx"].passes, "off"),
+)
+
+
 def compiled(kernel, out):
-    return tileas.compile(kernel, A, B, out, 64, 64)
+    return tileas.compile(kernel, A, B, out, 64, 64, passes=PASSES)
 
 
 @pytest.mark.parametrize(
