@@ -320,6 +320,28 @@ func.func @halves_of_rows(%x: !nv_tileas.tiled_view<4x128xf32, gmem>, %y: !nv_ti
 // CHECK-LABEL: func.func @halves_of_rows
 // CHECK:         %v = nv_tileas.view %t : {{.*}} -> tensor<4x2x64xf32, #nv_tileas.linear<"((2,2),2,64):((64@thread,1@value),2@value,1@thread)">>
 
+// Parts of several columns are dealt to threads, too: of 8x64 a thread has two elements of each half.
+
+func.func @halves_of_columns(%x: !nv_tileas.tiled_view<4x128xf32, gmem>, %y: !nv_tileas.tiled_view<8x32xf32, gmem>) {
+  %zero = arith.constant 0 : index
+  %half = arith.constant 32 : index
+  %t = nv_tileas.tiled_load %x[%zero, %zero] {atom = #open} : !nv_tileas.tiled_view<4x128xf32, gmem> -> tensor<4x128xf32>
+  %v = nv_tileas.view %t : tensor<4x128xf32> -> tensor<8x64xf32>
+  %sums = nv_tileas.generate : tensor<8x32xf32> {
+  ^bb0(%i: index, %j: index):
+    %right = arith.addi %j, %half : index
+    %l = tensor.extract %v[%i, %j] : tensor<8x64xf32>
+    %h = tensor.extract %v[%i, %right] : tensor<8x64xf32>
+    %e = arith.addf %l, %h : f32
+    nv_tileas.yield %e : f32
+  }
+  nv_tileas.tiled_store %sums, %y[%zero, %zero] {atom = #open} : tensor<8x32xf32>, !nv_tileas.tiled_view<8x32xf32, gmem>
+  func.return
+}
+
+// CHECK-LABEL: func.func @halves_of_columns
+// CHECK:         %v = nv_tileas.view %t : {{.*}} -> tensor<8x64xf32, #nv_tileas.linear<"((4,2),(32,2)):((32@thread,1@value),(1@thread,2@value))">>
+
 // 11. Left alone: what no operation says anything of, what comes from or goes to other functions,
 // extents that are no powers of two, and layouts that are there already.
 

@@ -22,7 +22,9 @@ from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.layout.axes import E
+from tileas_xdsl.layout.integers import is_power_of_two
 from tileas_xdsl.layout.layout import Layout, make_layout
+from tileas_xdsl.layout.operations.simplify import coalesce
 from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES, line_layout
 from tileas_xdsl.layout.registers.register_layout import VALUE, RegisterLayout
 from tileas_xdsl.layout.tables import Table
@@ -87,21 +89,21 @@ def _with_parts_in_threads(
     """A layout in which threads hold the parts that a tile is cut into, if the one found does not.
 
     One exchange then brings the tile there, instead of one for each part.  Halves of `4x2x64`:
-    the 4x64 places are dealt to threads, and each has both halves of its places in registers.
+    the 4x64 places of a half are dealt to threads, and each has both halves in registers.
     """
     parts = list(_parts(a, group))
     if not parts or (found is not None and all(_is_held(found, *part) for part in parts)):
         return found
-    cut = [any(part[axis] < extent for _, part in parts) for axis, extent in enumerate(group.shape)]
-    rest = tuple(1 if is_cut else n for is_cut, n in zip(cut, group.shape, strict=True))
-    if any(extent & (extent - 1) for extent in group.shape):
+    extents = [*group.shape, *(extent for _, part in parts for extent in part)]
+    if not all(map(is_power_of_two, extents)):
         return found
-    dealt = line_layout(rest, a.agent(group.first_op).warps, ACCESS_BYTES)
+    least = tuple(min(extents) for extents in zip(*(part for _, part in parts), strict=True))
+    dealt = line_layout(least, a.agent(group.first_op).warps, ACCESS_BYTES)
     modes, step = list(dealt.layout), dealt.values
-    for axis, is_cut in enumerate(cut):
-        if is_cut:
-            modes[axis] = Layout(group.shape[axis], E(VALUE, step))
-            step *= group.shape[axis]
+    for axis, (extent, part) in enumerate(zip(group.shape, least, strict=True)):
+        if part < extent:
+            modes[axis] = coalesce(make_layout(modes[axis], Layout(extent // part, E(VALUE, step))))
+            step *= extent // part
     return RegisterLayout(make_layout(*modes), group.shape, dealt.threads)
 
 
