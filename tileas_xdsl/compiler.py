@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, overload
+from typing import Any, TypeAlias, overload
 
 from xdsl.context import Context
 from xdsl.dialects import func
@@ -44,12 +44,10 @@ from tileas_xdsl.frontend.tilelang.traced.source import is_tilelang
 from tileas_xdsl.installed import registered_context
 from tileas_xdsl.levels import BUFFERS, BUFFERS_BY_TILES, Level, level_of, remaining
 from tileas_xdsl.pass_execution import make_pass
-from tileas_xdsl.pipelines import PIPELINES, with_persistence
+from tileas_xdsl.pipelines import MAKE_PERSISTENT, PIPELINES, with_persistence
 from tileas_xdsl.reproducers import PassRunner
 from tileas_xdsl.target.arch import DEFAULT_TARGET
-
-if TYPE_CHECKING:
-    from tileas_xdsl.target.kernel_abi import KernelAbi
+from tileas_xdsl.target.kernel_abi import SHORT_LOOP, ChooseForm, KernelAbi, usual_form
 
 ABOVE_TILES = (Level.TILE_IR, Level.TILEAA)
 """Levels that are lowered to tiles first, all kernels of a module at once."""
@@ -191,16 +189,16 @@ def tile_ir_module(content: bytes, name: str) -> ModuleOp:
 
 
 def compile_bytecode(
-    kernel: Any, content: bytes, target: str, persistent: str | None = None
+    kernel: Any, content: bytes, target: str, choose: ChooseForm = usual_form
 ) -> CompiledKernel:
-    """Compile the Tile IR bytecode of a cuTile kernel; raises as `compile`."""
+    """Compile the Tile IR bytecode of a cuTile kernel for launches; raises as `compile`."""
     from tileas_xdsl.frontend.cutile.tile_ir import bytecode_module
 
     ctx = registered_context()
     module = bytecode_module(kernel, content)
     load_tile_ir(ctx)
     verify_module(module)
-    return compile_module(module, ctx, target, persistent=persistent)
+    return compile_module(module, ctx, target, choose=choose)
 
 
 def passes_to_ptx(host_code: bool = False) -> Sequence[ArgSpec]:
@@ -232,17 +230,20 @@ def compile_module(
     passes: Sequence[ArgSpec] | None = None,
     host_code: bool = False,
     persistent: str | None = None,
+    choose: ChooseForm = usual_form,
     after_pass: AfterPass = lambda stage, module: None,
     verify_each: bool = False,
     crash_reproducer: str | None = None,
 ) -> CompiledKernel:
     """Compile a kernel of a verified module, which stays as it is; else as `compile`.
 
-    `persistent` is the mode of `tileas-make-persistent`, which without it decides by itself.
+    `persistent` is the mode of `tileas-make-persistent`, which without it decides by itself, and
+    asks `choose` where a launch knows more.
     `crash_reproducer` names the file for what shows a bug of a pass again (`reproducers`).
     """
     arch = module_target(module, target).name
     stages: list[Stage] = []
+    ran: list[ArgSpec] = []
 
     runner = PassRunner(ctx, lambda: _targeted(above, arch), crash_reproducer)
     verify = verify_each or is_set(VERIFY_EACH)
@@ -255,11 +256,16 @@ def compile_module(
 
     def run_all(specs: Sequence[ArgSpec]) -> tuple[ModuleOp, KernelAbi | None]:
         working, abi = source.clone(), None
+        ran.clear()
         runner.begin(source.clone)
         for spec in specs:
             if spec.name == "convert-cute-nvgpu-to-ptx":
                 abi = _abi(working)
             run(spec, working)
+            ran.append(spec)
+            if spec == MAKE_PERSISTENT and _is_chosen(working, choose):
+                ran.extend(with_persistence([spec], "on"))
+                run(ran[-1], working)
         return working, _abi(working) if isinstance(function, EntryOp) else abi
 
     above, to_tiles = module, passes_to_tiles(module)
@@ -289,7 +295,7 @@ def compile_module(
         source,
         working,
         arch,
-        specs,
+        ran,
         stages,
         ctx,
         abi,
@@ -300,6 +306,14 @@ def compile_module(
         compile_general=general if is_by_tiles else None,
         compile_persistent=again if decides_itself else None,
     )
+
+
+def _is_chosen(module: ModuleOp, choose: ChooseForm) -> bool:
+    """Whether launches want the persistent form of the kernel, which they have to decide."""
+    from tileas_xdsl.backend.ptx.abi import short_loop_of
+
+    loops = [short_loop_of(op.attributes.get(SHORT_LOOP)) for op in kernels_in(module)]
+    return any(loop is not None and choose(loop) for loop in loops)
 
 
 def _for_any_rows(module: ModuleOp) -> ModuleOp:

@@ -55,7 +55,7 @@ _LAYOUT = (
 _BULK = ArgSpec("lower-tma-load-store-to-async", {"prefer_tma": (True,)})
 """What was laid out for TMA is done by TMA, for nothing else can."""
 
-_PERSISTENT = ArgSpec("tileas-make-persistent", {})
+MAKE_PERSISTENT = ArgSpec("tileas-make-persistent", {})
 """CTAs take tile after tile where that pays: launches pass the grid that the program counts."""
 
 _TMA = ArgSpec("tileas-choose-tma", {})
@@ -136,7 +136,7 @@ _ALL = (
     Pipeline(
         "tileas-to-ptx",
         "lay out the tiles of kernels, lower them to the threads of a block, and those to PTX",
-        (_TMA, _PERSISTENT, *_LAID_OUT, *_plain(*_TO_THREADS)),
+        (_TMA, MAKE_PERSISTENT, *_LAID_OUT, *_plain(*_TO_THREADS)),
     ),
     Pipeline(
         "tileas-to-ptx-with-host-code",
@@ -156,7 +156,7 @@ _ALL = (
         "turn block programs over buffers into programs over tiles, and lower those to PTX",
         (
             *_plain("tileas-attach-target", "convert-tl-to-tileaa", *_FROM_TILEAA),
-            *(_TMA, _PERSISTENT, *_LAID_OUT),
+            *(_TMA, MAKE_PERSISTENT, *_LAID_OUT),
             *_plain(*_TO_THREADS),
         ),
     ),
@@ -170,8 +170,8 @@ _ALL = (
 
 def with_persistence(passes: Sequence[ArgSpec], mode: str) -> Sequence[ArgSpec]:
     """The same passes, with another mode of that which lets CTAs take tile after tile."""
-    changed = ArgSpec(_PERSISTENT.name, {"mode": (mode,)})
-    return [changed if spec.name == _PERSISTENT.name else spec for spec in passes]
+    changed = ArgSpec(MAKE_PERSISTENT.name, {"mode": (mode,)})
+    return [changed if spec.name == MAKE_PERSISTENT.name else spec for spec in passes]
 
 
 PIPELINES: Mapping[str, Pipeline] = {pipeline.name: pipeline for pipeline in _ALL}

@@ -10,7 +10,7 @@ pytest.importorskip("cuda.tile")
 import cuda.tile as ct
 
 from kernels.cutile import Problem, emulated, problems, simulated
-from tileas_xdsl.compiler import compile
+from tileas_xdsl.compiler import compile, compile_module
 from tileas_xdsl.explanation.compilation.reasons import reasons_in
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.target.costs.latencies import latencies
@@ -40,13 +40,25 @@ def test_a_launch_with_few_iterations_runs_the_persistent_kernel() -> None:
     kernel = BATCHED.compiled("sm_90a")
     assert not kernel.abi.is_persistent
     most = MAX_PRODUCT_CYCLES // latencies("sm_90a").product(64, 64, 32, "f16")
-    assert kernel.abi.short_loop == ShortLoop(most, ((Passed(3), 32),))
+    assert kernel.abi.short_loop == ShortLoop(most, ((Passed(3), 32),), 2)
     short, long = ([0, 0, 0, 32 * n] for n in (most, most + 1))
     assert kernel.abi.gains_by_persistence(short)
     assert not kernel.abi.gains_by_persistence(long)
     assert not kernel.abi.gains_by_persistence([0, 0, 0, None])  # a number of each launch
     stored = Executable("sm_90a", kernel.abi, kernel.ptx, b"").to_bytes()
     assert Executable.from_bytes(stored).abi == kernel.abi
+
+
+def test_a_kernel_is_compiled_once_for_a_launch_that_is_known() -> None:
+    """What the launch says decides behind the pass, and the form says which launches want it."""
+    usual = BATCHED.compiled("sm_90a")
+    asked: list[ShortLoop] = []
+    module, ctx = usual.tile_ir, usual.ctx
+    assert module is not None
+    made = compile_module(module, ctx, "sm_90a", choose=lambda loop: asked.append(loop) is None)
+    assert asked == [usual.abi.short_loop] == [made.abi.short_loop]
+    assert made.abi.is_persistent
+    assert made.ptx == usual.persistent.ptx
 
 
 def test_a_launch_has_as_many_ctas_as_run_at_once() -> None:

@@ -190,8 +190,10 @@ class Launcher:
         return self.device.resident_ctas(self._function, *shape)
 
     def has_more_than_resident(self, grid: int | Sequence[int]) -> bool:
-        """Whether a grid has more tile blocks than run at once."""
-        return prod(grid_of(grid)) > self._resident
+        """Whether a grid has more tile blocks than run at once, each in a CTA of its own."""
+        loop = self.abi.short_loop
+        resident = 0 if loop is None else loop.resident(self.device.multiprocessors)
+        return prod(grid_of(grid)) > resident
 
     def launch(self, args: Sequence[Any], grid: int | Sequence[int], stream: Any = None) -> None:
         """Launch on a stream (default: torch's for its tensors, else the driver's default).

@@ -7,7 +7,7 @@ launch needs nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any, TypeAlias, cast
@@ -168,6 +168,8 @@ class ShortLoop:
     most: int
     """Iterations up to which they are few."""
     quotients: tuple[tuple[Count, int], ...]
+    together: int = 1
+    """CTAs that share a multiprocessor where each takes one tile block."""
 
     def is_of_launch(self, args: Sequence[Any]) -> bool:
         """Whether a launch with these arguments is one, as far as its numbers are known."""
@@ -176,6 +178,20 @@ class ShortLoop:
             return False
         quotients = zip(numbers, self.quotients, strict=True)
         return prod(ceil_div(int(n), by) for n, (_, by) in quotients) <= self.most
+
+    def resident(self, multiprocessors: int) -> int:
+        """The tile blocks that run at once where each CTA takes one: more make others wait."""
+        return self.together * multiprocessors
+
+
+ChooseForm: TypeAlias = Callable[[ShortLoop], bool]
+"""Whether the launches that code is for run the persistent form of a kernel."""
+
+
+def usual_form(loop: ShortLoop) -> bool:
+    """Choose the form whose CTAs take one tile block each."""
+    del loop
+    return False
 
 
 @dataclass(frozen=True)
@@ -210,8 +226,12 @@ class KernelAbi:
     """The launches for which a persistent kernel is faster; None where there are none."""
 
     def gains_by_persistence(self, args: Sequence[Any]) -> bool:
-        """Whether a launch with these arguments should run the persistent form of the kernel."""
+        """Whether large grids with these arguments should run the persistent form of the kernel."""
         return self.short_loop is not None and self.short_loop.is_of_launch(args)
+
+    def is_chosen(self, choose: ChooseForm) -> bool:
+        """Whether this is the form of the kernel that launches want, or there is no other one."""
+        return self.short_loop is None or self.is_persistent == choose(self.short_loop)
 
     def ctas(self, grid: Grid, resident: int | None = None) -> Grid:
         """The CTAs of a launch with a grid of tile blocks, on a GPU that runs `resident` at once.

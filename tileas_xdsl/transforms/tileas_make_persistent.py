@@ -131,7 +131,9 @@ def _decide(found: LoadLoop, target: Target, *, is_forced: bool) -> func.FuncOp 
     if (why := _what_lacks(load_loop(made), target)) is not None:
         return why
     if not is_forced and any(isinstance(n, Passed) for n, _ in iterations or ()):
-        kernel.attributes[SHORT_LOOP] = _short_loop(iterations or (), most)
+        usual = resources_of(found, target)
+        together = usual.blocks if isinstance(usual, Resources) else 1
+        kernel.attributes[SHORT_LOOP] = _short_loop(iterations or (), most, together)
         return "launches know how many iterations load what is multiplied"
     return made
 
@@ -247,17 +249,19 @@ def _quotient(value: SSAValue) -> tuple[Count, int] | None:
             return None
 
 
-def _short_loop(iterations: Quotients, most: int) -> DictionaryAttr:
+def _short_loop(iterations: Quotients, most: int, together: int) -> DictionaryAttr:
     """Return the attribute that `ShortLoop` is read of: `scalar 5 / 64` is of argument 5."""
     passed = [f"{n} / {by}" for n, by in iterations if isinstance(n, Passed)]
     quotients = ArrayAttr([StringAttr(text) for text in passed])
     left = IntegerAttr(most // max(_known(iterations), 1), 64)
-    return DictionaryAttr({"most": left, "quotients": quotients})
+    shared = IntegerAttr(together, 64)
+    return DictionaryAttr({"most": left, "quotients": quotients, "together": shared})
 
 
 def _persistent(kernel: func.FuncOp) -> func.FuncOp:
     """Return a kernel with all that depends on the tile block in a loop over tile blocks."""
     kernel = kernel.clone()
+    kernel.attributes.pop(NOT_PERSISTENT, None)
     kernel.attributes[KERNEL_SPEC] = KernelSpecAttr(replace(_spec_of(kernel), persistent=1))
     block, inside = kernel.body.block, _of_tile_block(kernel)
     ids = [op for op in kernel.walk() if isinstance(op, gpu.BlockIdOp | gpu.GridDimOp)]

@@ -50,7 +50,7 @@ func.func @short(%a: !nv_tileas.tiled_view<64x32xf16, gmem>, %b: !nv_tileas.tile
 
 // CHECK-LABEL: @launches_know
 // CHECK-NOT:   persistent = 1
-// CHECK-SAME:  tileas.short_loop = {most = 256 : i64, quotients = ["scalar 3 / 32"]}
+// CHECK-SAME:  tileas.short_loop = {most = 256 : i64, quotients = ["scalar 3 / 32"], together = 2 : i64}
 // CHECK-SAME:  nv_tileas.not_persistent = "launches know how many iterations load what is multiplied"
 func.func @launches_know(%a: !nv_tileas.tiled_view<64x32xf16, gmem>, %b: !nv_tileas.tiled_view<32x64xf16, gmem>, %c: !nv_tileas.tiled_view<64x64xf32, gmem>, %n: i32) {
   %none = nv_tileas.create_none : !nv_tileaa.mem_token

@@ -48,6 +48,7 @@ class RecordingGpu:
     statuses: list[int] = field(default_factory=list[int])
     retries: int = 0
     unused: int = 0x90000
+    multiprocessors: int = 132
 
     def function(self, executable: Executable) -> tuple[int, Sequence[int]]:
         self.functions.append(executable.parameter_types)

@@ -61,17 +61,18 @@ def _abi(
         _word(found["tileas.smem_map"]),
         _number(found[TILE_BLOCK_CTAS]) if TILE_BLOCK_CTAS in found else 1,
         PERSISTENT in found,
-        _short_loop(found.get(SHORT_LOOP)),
+        short_loop_of(found.get(SHORT_LOOP)),
     )
 
 
-def _short_loop(attribute: Attribute | None) -> ShortLoop | None:
-    """Read `{most = 8, quotients = ["scalar 5 / 64"]}`."""
+def short_loop_of(attribute: Attribute | None) -> ShortLoop | None:
+    """Read `{most = 8, quotients = ["scalar 5 / 64"], together = 2}`."""
     if not isinstance(attribute, DictionaryAttr):
         return None
     found = [words.split() for words in _words(attribute.data["quotients"])]
     quotients = tuple((Passed(int(argument)), int(by)) for _, argument, _, by in found)
-    return ShortLoop(_number(attribute.data["most"]), quotients)
+    most, together = (_number(attribute.data[name]) for name in ("most", "together"))
+    return ShortLoop(most, quotients, together)
 
 
 def _numbers(attribute: Attribute) -> Sequence[int]:

@@ -13,10 +13,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tileas_xdsl.backend.nvidia_tools import find_tool
-from tileas_xdsl.cache import build_id, disk_cache, entry_key, file_id
+from tileas_xdsl.cache import DiskCache, build_id, disk_cache, entry_key, file_id
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.target.arch import target_of_capability
 from tileas_xdsl.target.errors import TargetError
+from tileas_xdsl.target.kernel_abi import ChooseForm, usual_form
 
 if TYPE_CHECKING:
     from tileas_xdsl.compiler import CompiledKernel
@@ -35,11 +36,11 @@ def compile_signature(
     compute_capability: tuple[int, int],
     *,
     for_gpu: bool = True,
-    persistent: str | None = None,
+    choose: ChooseForm = usual_form,
 ) -> Executable:
     """Compile a kernel for a `KernelSignature`: what `cuda.tile.kernel._compile` does.
 
-    `persistent` is the mode of `tileas-make-persistent`, which without it decides by itself.
+    `choose` says which form of it the launch wants, that is compiled alone.
     Without a GPU there is no machine code.  Raises cuTile's exceptions for what is wrong with the
     program, and `DiagnosticError` for what this compiler does not lower.
     """
@@ -49,7 +50,7 @@ def compile_signature(
         raise TargetError(f"kernels are not compiled for compute capability {major}.{minor}")
     with _lock:
         content = _bytecode(kernel, signature, context, f"sm_{major}{minor}")
-        return _cached(kernel, content, found.name, for_gpu, persistent)
+        return _cached(kernel, content, found.name, for_gpu, choose)
 
 
 def _bytecode(kernel: Any, signature: Any, context: Any, gpu: str) -> bytes:
@@ -70,24 +71,37 @@ def _bytecode(kernel: Any, signature: Any, context: Any, gpu: str) -> bytes:
 
 
 def _cached(
-    kernel: Any, content: bytes, target: str, for_gpu: bool, persistent: str | None
+    kernel: Any, content: bytes, target: str, for_gpu: bool, choose: ChooseForm
 ) -> Executable:
-    """Return the code for Tile IR, from the disk cache if it has it."""
+    """Return the code for Tile IR, from the disk cache if it has it.
+
+    Either form of a kernel says which launches want the persistent one, so what is stored first
+    is asked; the key has the outcome, not the numbers that it depends on.
+    """
     ptxas = find_tool("ptxas") if for_gpu else None
     store = disk_cache()
     if store is None or _is_extended():
-        return _compile(kernel, content, target, for_gpu, persistent)
-    key = entry_key(content, target, str(for_gpu), str(persistent), build_id(), file_id(ptxas))
-    data = store.get(key)
-    if data is not None:
-        try:
-            return Executable.from_bytes(data)
-        except ValueError:
-            pass  # an entry that is none is written anew
-    found = _compile(kernel, content, target, for_gpu, persistent)
+        return _compile(kernel, content, target, for_gpu, choose)
+    parts = (content, target, str(for_gpu), build_id(), file_id(ptxas))
+    keys = {is_chosen: entry_key(*parts, str(is_chosen)) for is_chosen in (False, True)}
+    for key in keys.values():
+        found = _stored(store, key)
+        if found is not None and found.abi.is_chosen(choose):
+            return found
+    found = _compile(kernel, content, target, for_gpu, choose)
     if not _is_extended():
-        store.put(key, found.to_bytes())
+        is_chosen = found.abi.is_persistent and found.abi.short_loop is not None
+        store.put(keys[is_chosen], found.to_bytes())
     return found
+
+
+def _stored(store: DiskCache, key: str) -> Executable | None:
+    """Return an entry; None where there is none, or what is no code and is to be written anew."""
+    data = store.get(key)
+    try:
+        return None if data is None else Executable.from_bytes(data)
+    except ValueError:
+        return None
 
 
 def _is_extended() -> bool:
@@ -97,11 +111,11 @@ def _is_extended() -> bool:
 
 
 def _compile(
-    kernel: Any, content: bytes, target: str, for_gpu: bool, persistent: str | None = None
+    kernel: Any, content: bytes, target: str, for_gpu: bool, choose: ChooseForm
 ) -> Executable:
     from tileas_xdsl.compiler import compile_bytecode
 
-    compiled = compile_bytecode(kernel, content, target, persistent)
+    compiled = compile_bytecode(kernel, content, target, choose)
     cubin = _machine_code(compiled) if for_gpu else b""
     return Executable(target, compiled.abi, compiled.ptx, cubin)
 

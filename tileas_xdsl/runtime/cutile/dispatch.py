@@ -84,7 +84,9 @@ def provide(kernel: Any, kernel_args: tuple[Any, ...], executable: Executable) -
     parameters = table.backend.parameters(table, kernel_args)
     capability = divmod(get_target(executable.target).capability, 10)
     with table.lock:
-        table.executables.setdefault((parameters, capability), executable)
+        forms = table.executables.setdefault((parameters, capability), [])
+        if not forms:
+            forms.append(executable)
 
 
 def _prepared(
@@ -117,7 +119,7 @@ def _prepared(
         if plan is None:
             if len(plans) >= MAX_PLANS:
                 plans.clear()
-            plan = table.backend.plan(table, parameters, given, dependent=dependent)
+            plan = table.backend.plan(table, parameters, given, grid=grid, dependent=dependent)
             plans[key] = plan
     if not dependent:
         table.find = profile.find

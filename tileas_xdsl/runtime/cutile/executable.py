@@ -94,7 +94,8 @@ def _short_loop(found: Mapping[str, Any] | None) -> ShortLoop | None:
     if found is None:
         return None
     numbers, divisors = zip(*found["quotients"], strict=True)
-    return ShortLoop(found["most"], tuple(zip(_counts(numbers), divisors, strict=True)))
+    quotients = tuple(zip(_counts(numbers), divisors, strict=True))
+    return ShortLoop(found["most"], quotients, found["together"])
 
 
 def _counts(found: Sequence[Any]) -> tuple[int | Passed, ...]:

@@ -22,6 +22,7 @@ from tileas_xdsl.runtime.cutile.argument_keys import (
 from tileas_xdsl.runtime.cutile.compilation import compile_signature
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.runtime.cutile.settings import Settings
+from tileas_xdsl.target.kernel_abi import ChooseForm, usual_form
 
 StreamReader: TypeAlias = Callable[[Any], Any]
 """Returns what a launch needs of a stream."""
@@ -78,9 +79,13 @@ class Backend(Protocol):
         parameters: tuple[Parameter, ...],
         args: tuple[Any, ...],
         *,
+        grid: Any,
         dependent: bool,
     ) -> Plan:
-        """Compile for these arguments, if that has not been done, and prepare launches."""
+        """Compile for these arguments, if that has not been done, and prepare launches.
+
+        The grid, that of the first launch, tells which form of the kernel is compiled first.
+        """
         ...
 
 
@@ -124,7 +129,8 @@ class KernelTable:
     remember: Callable[[tuple[Any, ...], Any, Plan], None] = forget
     """Given a launch that `relaunch` returned None for."""
     streams: dict[type, StreamReader] = field(default_factory=dict[type, StreamReader])
-    executables: dict[Any, Executable] = field(default_factory=dict[Any, Executable])
+    executables: dict[Any, list[Executable]] = field(default_factory=dict[Any, list[Executable]])
+    """The forms of the code for each signature and compute capability."""
     lock: threading.RLock = field(default_factory=threading.RLock)
 
     @property
@@ -136,33 +142,36 @@ class KernelTable:
         self,
         parameters: tuple[Parameter, ...],
         capability: tuple[int, int],
-        persistent: str | None = None,
+        choose: ChooseForm = usual_form,
     ) -> Executable:
-        """Return the code for these parameters, compiled once; `persistent` is as of a compile."""
-        key = (
-            (parameters, capability) if persistent is None else (parameters, capability, persistent)
-        )
+        """Return the code for these parameters, in the form that launches want, compiled once."""
         with self.lock:
-            found = self.executables.get(key)
+            forms = self.executables.setdefault((parameters, capability), [])
+            found = next((one for one in forms if one.abi.is_chosen(choose)), None)
             if found is None:
-                found = self.executables[key] = self._compile(parameters, capability, persistent)
+                is_first = not forms
+                found = self._compile(parameters, capability, choose, is_first=is_first)
+                forms.append(found)
         return found
 
     def _compile(
         self,
         parameters: tuple[Parameter, ...],
         capability: tuple[int, int],
-        persistent: str | None,
+        choose: ChooseForm,
+        *,
+        is_first: bool,
     ) -> Executable:
         from tileas_xdsl.frontend.cutile.kernels import kernel_signature
 
         context: Any = import_module("cuda.tile._cext").default_tile_context
         signature = kernel_signature(self.kernel, parameters)
-        if persistent is not None:  # what programs override is asked for the usual form alone
-            return compile_here(self.kernel, signature, context, capability, persistent)
-        if self.settings.is_installed:  # then a method that programs may override or observe
-            return cast("Executable", self.kernel._compile(signature, context, capability))
-        return compile_here(self.kernel, signature, context, capability)
+        method = self.kernel._compile
+        is_theirs = getattr(method, "__func__", None) is not compile_here
+        if self.settings.is_installed and is_theirs and is_first:
+            # What programs override or observe knows nothing of forms.
+            return cast("Executable", method(signature, context, capability))
+        return compile_here(self.kernel, signature, context, capability, choose)
 
     def profile(self, args: tuple[Any, ...], dependent: bool) -> Profile:
         """Return the profile of arguments of these types, made once."""
@@ -212,10 +221,10 @@ def compile_here(
     signature: Any,
     context: Any,
     compute_capability: tuple[int, int],
-    persistent: str | None = None,
+    choose: ChooseForm = usual_form,
 ) -> Executable:
     """Compile a kernel where launches run: `cuda.tile.kernel._compile` while installed."""
     on_gpu = not settings.current.emulates
     return compile_signature(
-        kernel, signature, context, compute_capability, for_gpu=on_gpu, persistent=persistent
+        kernel, signature, context, compute_capability, for_gpu=on_gpu, choose=choose
     )

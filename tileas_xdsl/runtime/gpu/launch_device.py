@@ -51,6 +51,11 @@ class GpuDevice:
                 found = self._modules[executable] = self._load(executable)
         return found[1], found[2]
 
+    @property
+    def multiprocessors(self) -> int:
+        """The number of multiprocessors."""
+        return self.device.multiprocessors
+
     def resident(self, executable: Executable) -> int:
         """Return how many CTAs of a kernel run at once."""
         handle, _ = self.function(executable)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import struct
 import threading
+from math import prod
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,7 +19,8 @@ from support.cutile_programs import add, increment, product, total
 
 import tileas_xdsl as tileas
 from tests.runtime.cutile.launches import RecordingGpu, Tensor
-from tileas_xdsl.runtime.cutile import settings
+from tileas_xdsl.runtime.cutile import compilation, settings
+from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.runtime.cutile.gpu import backend
 from tileas_xdsl.runtime.cutile.settings import Settings
 from tileas_xdsl.target.tma.tensor_map_bytes import decode
@@ -174,15 +177,48 @@ def test_what_is_no_grid_is_refused(
         tileas.launch(0, (1,), increment, args)
 
 
+SHORT = (
+    Tensor(0x100000, (1024, 256), "float16"),
+    Tensor(0x300000, (256, 1024), "float16"),
+    Tensor(0x200000, (1024, 1024), "float16"),
+    *(64, 64, 32),
+)
+"""Arguments of `product` with few iterations along K."""
+
+
 def test_a_persistent_kernel_is_given_the_grid_in_numbers(gpu: RecordingGpu) -> None:
-    """Few iterations along K: a launch has the CTAs that run at once, of the GPU that says so."""
+    """A launch has the CTAs that run at once, of the GPU that says so."""
     kernel = ct.kernel(product._pyfunc)
-    arrays = [Tensor(0x100000 * n, (1024, 256), "float16") for n in (1, 2)]
-    arguments = (arrays[0], Tensor(0x300000, (256, 1024), "float16"), arrays[1], 64, 64, 32)
-    for grid in ((11, 12), (16, 16), (17, 9)):
-        tileas.launch(0, grid, kernel, arguments)
+    for grid in ((11, 24), (16, 17), (31, 9)):
+        tileas.launch(0, grid, kernel, SHORT)
     first, second, third = gpu.launches
-    assert first.grid == (11, 12, 1)  # all tile blocks run at once
+    assert first.grid == (11, 24, 1)  # all tile blocks run at once, two on a multiprocessor
     assert second.grid == third.grid == (132, 1, 1)
-    assert second.numbers()[-3:] == [16, 16, 1]
-    assert third.numbers()[-3:] == [17, 9, 1]
+    assert second.numbers()[-3:] == [16, 17, 1]
+    assert third.numbers()[-3:] == [31, 9, 1]
+
+
+@pytest.mark.parametrize("grid", [(16, 17), (8, 8)])
+def test_a_launch_compiles_the_form_that_it_runs(
+    gpu: RecordingGpu, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, grid: tuple[int, ...]
+) -> None:
+    """Other processes find it, for grids and arguments that ask for the same form."""
+    compiled: list[bool] = []
+    compile_ = compilation._compile
+
+    def counted(*given: Any) -> Executable:
+        found = compile_(*given)
+        compiled.append(found.abi.is_persistent)
+        return found
+
+    monkeypatch.setenv("TILEAS_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(compilation, "_compile", counted)
+    is_large = prod(grid) > 2 * gpu.multiprocessors
+    for extents in (grid, (4, *grid) if is_large else (1, 1)):
+        kernel = ct.kernel(product._pyfunc)  # as a new process has it
+        tileas.launch(0, extents, kernel, SHORT)
+        tileas.launch(0, extents, kernel, SHORT)
+        assert compiled == [is_large]
+    if is_large:
+        tileas.launch(0, (1, 1), kernel, SHORT)
+        assert compiled == [True, False]

@@ -54,10 +54,11 @@ class EmulatorBackend:
         parameters: tuple[Parameter, ...],
         args: tuple[Any, ...],
         *,
+        grid: Any,
         dependent: bool,
     ) -> EmulatedPlan:
         """Compile for these arguments, if that has not been done."""
-        del args, dependent
+        del args, grid, dependent
         capability = divmod(get_target(self._settings.target).capability, 10)
         executable = table.executable(parameters, capability)
         return EmulatedPlan(executable, parameters, self._settings)

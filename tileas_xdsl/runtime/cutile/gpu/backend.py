@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from math import prod
 from typing import Any
 
 from tileas_xdsl.frontend.array_arguments import ArrayFacts, array_facts
@@ -12,11 +13,13 @@ from tileas_xdsl.frontend.signature import ArrayParameter, ListParameter, Parame
 from tileas_xdsl.runtime.arguments.host_arrays import HOST_DEVICES
 from tileas_xdsl.runtime.cutile.gpu.chosen_plan import ChosenPlan
 from tileas_xdsl.runtime.cutile.gpu.flat_arguments import flat_values
-from tileas_xdsl.runtime.cutile.gpu.launch_plan import LaunchPlan
+from tileas_xdsl.runtime.cutile.gpu.launch_plan import NO_LIMIT, LaunchPlan
+from tileas_xdsl.runtime.cutile.grids import checked_grid
 from tileas_xdsl.runtime.cutile.kernel_table import KernelTable, Plan
 from tileas_xdsl.runtime.cutile.native.relaunch import Relauncher
 from tileas_xdsl.runtime.gpu.launch_device import capability_of, gpu_device
 from tileas_xdsl.runtime.gpu.streams import stream_reader
+from tileas_xdsl.target.kernel_abi import ShortLoop
 
 
 class GpuBackend:
@@ -55,6 +58,7 @@ class GpuBackend:
         parameters: tuple[Parameter, ...],
         args: tuple[Any, ...],
         *,
+        grid: Any,
         dependent: bool,
     ) -> Plan:
         """Compile for these arguments, if that has not been done, and prepare launches."""
@@ -62,17 +66,24 @@ class GpuBackend:
         number = next((device for device in devices if device is not None), 0)
         flat = flat_values(parameters, args)
         capability, device = capability_of(number), gpu_device(number)
-        executable = table.executable(parameters, capability)
-        if not executable.abi.gains_by_persistence(flat):
-            return LaunchPlan(executable, device, flat, programmatic=dependent)
-        resident = device.resident(executable)
-        usual = LaunchPlan(executable, device, flat, programmatic=dependent, most=resident)
+        tile_blocks = prod(checked_grid(grid))
 
-        def persistent() -> LaunchPlan:
-            executable = table.executable(parameters, capability, persistent="on")
-            return LaunchPlan(executable, device, flat, programmatic=dependent)
+        def choose(loop: ShortLoop) -> bool:
+            has_more = tile_blocks > loop.resident(device.multiprocessors)
+            return has_more and loop.is_of_launch(flat)
 
-        return ChosenPlan(usual, resident, persistent)
+        executable = table.executable(parameters, capability, choose)
+        loop = executable.abi.short_loop
+        if loop is None or not loop.is_of_launch(flat):
+            return LaunchPlan(executable, device, flat, programmatic=dependent)
+        resident = loop.resident(device.multiprocessors)
+
+        def form(is_persistent: bool) -> LaunchPlan:
+            found = table.executable(parameters, capability, lambda _: is_persistent)
+            most = NO_LIMIT if is_persistent else resident
+            return LaunchPlan(found, device, flat, programmatic=dependent, most=most)
+
+        return ChosenPlan(resident, form)
 
 
 def _arrays(parameters: Sequence[Parameter], args: Sequence[Any]) -> Iterator[Any]:

@@ -1,6 +1,7 @@
 """Launches of a kernel that has a persistent form, which some grids gain by.
 
-Where all tile blocks run at once there is nothing to gain, and that form is not compiled.
+Where all tile blocks run at once there is nothing to gain.  A form is compiled when a launch asks
+for it, so the first launch compiles one.
 """
 
 from __future__ import annotations
@@ -16,27 +17,29 @@ from tileas_xdsl.runtime.cutile.gpu.launch_plan import LaunchPlan
 class ChosenPlan:
     """The usual form of a kernel, and the persistent one for grids of more than run at once."""
 
-    def __init__(
-        self, usual: LaunchPlan, resident: int, persistent: Callable[[], LaunchPlan]
-    ) -> None:
-        """Choose between plans; `resident` tile blocks of the usual one run at once."""
-        self._usual, self._resident, self._make = usual, resident, persistent
-
-    @property
-    def has_launched(self) -> bool:
+    def __init__(self, resident: int, form: Callable[[bool], LaunchPlan]) -> None:
+        """Choose between forms; `resident` tile blocks of the usual one run at once."""
+        self._resident, self._form = resident, form
+        self.has_launched = False
         """Whether the usual form was launched here."""
-        return self._usual.has_launched
 
     def native(self, make: Callable[..., Any]) -> Any:
         """Return the launches that C can make: those of the usual form."""
         return self._usual.native(make)
 
     @cached_property
+    def _usual(self) -> LaunchPlan:
+        return self._form(False)
+
+    @cached_property
     def _persistent(self) -> LaunchPlan:
-        return self._make()
+        return self._form(True)
 
     def _plan(self, grid: tuple[int, ...]) -> LaunchPlan:
-        return self._persistent if prod(grid) > self._resident else self._usual
+        if prod(grid) > self._resident:
+            return self._persistent
+        self.has_launched = True
+        return self._usual
 
     def start(
         self,
