@@ -64,6 +64,27 @@ def test_sums_that_a_loop_carries(operation: str, low: float) -> None:
     assert _returned(CARRIED.replace("OPERATION", operation)).low == low
 
 
+EXCHANGED = """
+func.func @f(%n: index, %x: f32) -> f32 {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %start = arith.constant 0.0 : f32
+  %a, %b = scf.for %i = %zero to %n step %one iter_args(%s = %start, %t = %start) -> (f32, f32) {
+    %e = math.exp %x : f32
+    %u = arith.addf %s, %e : f32
+    %v = arith.OPERATION %t, %e : f32
+    scf.yield %v, %u : f32, f32
+  }
+  func.return %a : f32
+}
+"""
+
+
+@pytest.mark.parametrize(("operation", "low"), [("addf", 0.0), ("subf", -math.inf)])
+def test_carried_values_that_depend_on_each_other(operation: str, low: float) -> None:
+    assert _returned(EXCHANGED.replace("OPERATION", operation)).low == low
+
+
 @pytest.mark.parametrize(
     ("body", "low", "high"),
     [

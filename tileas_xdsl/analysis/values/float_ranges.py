@@ -19,6 +19,7 @@ from typing import Any
 
 from xdsl.dialects import arith, math, scf, tensor, vector
 from xdsl.dialects.builtin import (
+    AnyFloat,
     DenseIntOrFPElementsAttr,
     FloatAttr,
     TensorType,
@@ -237,6 +238,10 @@ class FloatRanges:
     """Answers for values of IR that does not change in between."""
 
     known: dict[SSAValue, FloatRange] = field(default_factory=dict[SSAValue, FloatRange])
+    not_negative: dict[scf.ForOp, frozenset[int]] = field(
+        default_factory=dict[scf.ForOp, frozenset[int]]
+    )
+    """By loop, the indices of the values it carries that are never negative."""
 
     def of(self, value: SSAValue, depth: int = 0) -> FloatRange:
         """The range of a float, a fragment or a tile of floats."""
@@ -312,13 +317,34 @@ class FloatRanges:
         return self._of_carried(op, value.index - 1, depth)
 
     def _of_carried(self, op: scf.ForOp, index: int, depth: int) -> FloatRange:
-        """Not negative by induction: the first one is not, nor what the body yields if so."""
+        if op not in self.not_negative:
+            self.not_negative[op] = self._not_negative_carried(op, depth)
+        return NOT_NEGATIVE if index in self.not_negative[op] else UNKNOWN
+
+    def _not_negative_carried(self, op: scf.ForOp, depth: int) -> frozenset[int]:
+        """The carried values that are not negative, by one induction over all of them.
+
+        Assumed are all whose first value is not negative; what the body then yields negative is
+        dropped until nothing changes: the greatest fixed point, which also proves values that
+        depend on each other.  One per value would visit the body exponentially often.
+        """
         last = op.body.block.last_op
-        if self.of(op.iter_args[index], depth).low < 0 or last is None:
-            return UNKNOWN
-        argument = op.body.block.args[index + 1]
-        assumed = FloatRanges({**self.known, argument: NOT_NEGATIVE})
-        return NOT_NEGATIVE if assumed.of(last.operands[index], depth).low >= 0 else UNKNOWN
+        if last is None:
+            return frozenset()
+        kept = frozenset(
+            i for i, value in enumerate(op.iter_args)
+            if isinstance(_element(value), AnyFloat) and self.of(value, depth).low >= 0
+        )  # fmt: skip
+        while kept:
+            carried = {op.body.block.args[i + 1]: NOT_NEGATIVE for i in kept}
+            carried |= {a: UNKNOWN for a in op.body.block.args[1:] if a not in carried}
+            assumed = FloatRanges({**self.known, **carried}, dict(self.not_negative))
+            proven = frozenset(i for i in kept if assumed.of(last.operands[i], depth).low >= 0)
+            if proven == kept:
+                self.known, self.not_negative = assumed.known, assumed.not_negative
+                return kept
+            kept = proven
+        return frozenset()
 
 
 def _of_type(value: SSAValue) -> FloatRange:
