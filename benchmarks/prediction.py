@@ -1,4 +1,4 @@
-"""How well predicted times rank configurations: 20 kernels x 20 configurations, measured on a GPU.
+"""How well predicted times rank configurations: 30 kernels x 20 configurations, measured on a GPU.
 
     python benchmarks/prediction.py --json prediction.json
     python benchmarks/prediction.py --predict            without measuring, on any machine

@@ -106,6 +106,10 @@ def _product(
     )
 
 
+def _without(found: Mapping[str, Any], names: str) -> Mapping[str, Any]:
+    return {name: value for name, value in found.items() if name not in names}
+
+
 def _batched(element: str, sizes: tuple[int, int, int, int]) -> Case:
     batch, m, n, k = sizes
     one = _product("batched_matmul.batched_matmul", element, element, (m, n, k))
@@ -171,12 +175,14 @@ def _rows(
     )
 
 
-def _vector(kernel: str, names: Sequence[str], count: int, **scalars: float) -> Case:
+def _vector(
+    kernel: str, names: Sequence[str], count: int, element: str = "f32", **scalars: float
+) -> Case:
     return Case(
         kernel,
         lambda arrays: {
             **scalars,
-            **{name: arrays.of("f32", count) for name in names},
+            **{name: arrays.of(element, count) for name in names},
             "tile": 1024,
         },
         {"tile": (256, 512, 1024, 2048, 4096, 8192, 16384), "num_worker_warps": (0, 4, 8)},
@@ -190,6 +196,101 @@ def _transpose(m: int, n: int) -> Case:
         lambda a: {"x": a.of("f16", m, n), "y": a.of("f16", n, m), "rows": 64, "columns": 64},
         {"rows": (16, 32, 64, 128), "columns": (16, 32, 64, 128), "num_worker_warps": (0, 8)},
         lambda c: (tiles_of(m, c["rows"]), tiles_of(n, c["columns"]), 1),
+    )
+
+
+def _gradients(batch: int, heads: int, length: int, d: int) -> Case:
+    def arguments(arrays: Arrays) -> Mapping[str, Any]:
+        shape = (batch, heads, length, d)
+        return {
+            **{name: arrays.of("f16", *shape) for name in ("q", "k", "v", "dout")},
+            **{name: arrays.of("f32", *shape[:3]) for name in ("logarithms", "sums")},
+            "dq": arrays.of("f32", *shape),
+            **{name: arrays.of("f16", *shape) for name in ("dk", "dv")},
+            "heads": heads,
+            "scale": 1 / sqrt(d),
+            "causal": False,
+            "tm": 64,
+            "tn": 128,
+            "d": d,
+        }
+
+    return Case(
+        "attention_backward.gradients",
+        arguments,
+        {"tm": (32, 64, 128), "tn": (64, 128), "num_worker_warps": (0, 8)},
+        lambda c: (tiles_of(length, c["tn"]), batch * heads, 1),
+    )
+
+
+def _flash_decode(batch: int, few: int, length: int, d: int) -> Case:
+    tm, most_parts = 16, tiles_of(length, 32)
+
+    def arguments(arrays: Arrays) -> Mapping[str, Any]:
+        keys = {name: arrays.of("f16", batch, few, length, d) for name in ("k", "v")}
+        return {
+            "q": arrays.of("f16", batch, few, 8, d),
+            **keys,
+            "parts": arrays.of("f32", batch * few, most_parts, tm, d),
+            "logarithms": arrays.of("f32", batch * few, most_parts, tm),
+            "few": few,
+            "scale": log2(np.e) / sqrt(d),
+            "tm": tm,
+            "tn": 64,
+            "per_part": 16,
+            "d": d,
+        }
+
+    return Case(
+        "flash_decode.flash_decode",
+        arguments,
+        {"tm": (16, 64), "tn": (32, 64, 128), "per_part": (4, 8, 16, 32)},
+        lambda c: (batch * few, tiles_of(length, c["tn"] * c["per_part"]), 1),
+    )
+
+
+def _quantized(m: int, n: int, k: int) -> Case:
+    one = _product("quantized_matmul.quantized_matmul", "f16", "f16", (m, n, k))
+
+    def arguments(arrays: Arrays) -> Mapping[str, Any]:
+        found = one.arguments(arrays)
+        b = arrays.below(100, k, n).astype(np.int8)
+        return {"a": found["a"], "b": b, "scales": arrays.of("f16", 1, n), **_without(found, "ab")}
+
+    return Case(one.kernel, arguments, one.space, one.grid)
+
+
+def _embedding(rows: int, words: int, width: int) -> Case:
+    return Case(
+        "gather_scatter.embedding",
+        lambda arrays: {
+            "table": arrays.of("f16", rows, width),
+            "words": arrays.below(rows, words),
+            "y": arrays.of("f16", words, width),
+            "rows": 8,
+            "columns": 512,
+        },
+        {"rows": (1, 4, 8, 16), "columns": (256, 512, 1024), "num_worker_warps": (0, 8)},
+        lambda c: (tiles_of(words, c["rows"]), tiles_of(width, c["columns"]), 1),
+    )
+
+
+def _by_columns(kernel: str, m: int, n: int, width: int) -> Case:
+    """A kernel whose blocks take tiles of a matrix of `m` rows and `n` columns, of `width` read."""
+    return Case(
+        kernel,
+        lambda a: {"x": a.of("f16", m, width), "y": a.of("f16", m, n), "rows": 4, "columns": 512},
+        {"rows": (1, 2, 4, 8, 16), "columns": (128, 256, 512, 1024), "num_worker_warps": (0, 8)},
+        lambda c: (tiles_of(m, c["rows"]), tiles_of(n, c["columns"]), 1),
+    )
+
+
+def _sum_of_columns(m: int, n: int) -> Case:
+    return Case(
+        "reductions.sum_of_columns",
+        lambda a: {"x": a.of("f16", m, n), "y": a.of("f32", n), "rows": 64, "columns": 64},
+        {"rows": (16, 32, 64, 128), "columns": (32, 64, 128), "num_worker_warps": (0, 8)},
+        lambda c: (tiles_of(n, c["columns"]), 1, 1),
     )
 
 
@@ -279,4 +380,26 @@ CASES: Mapping[str, Case] = {
     "gelu_erf": _vector("activations.gelu_erf", ("x", "y"), 1 << 25),
     "transpose": _transpose(8192, 8192),
     "rope": _rope(64, 8192, 64),
+    "attention d128": _attention(4, 16, 4096, 128, causal=False),
+    "attention gradients": _gradients(2, 16, 4096, 128),
+    "flash_decode": _flash_decode(8, 8, 8192, 128),
+    "quantized_matmul": _quantized(*_SQUARE),
+    "layer_norm_dx": _rows(
+        "layer_norm.layer_norm_dx",
+        {
+            "x": _matrix,
+            "w": _line,
+            "dy": _matrix,
+            "means": _column,
+            "scales": _column,
+            "dx": _matrix,
+        },
+        M,
+        N,
+    ),
+    "geglu": _by_columns("activations.geglu", M, N, 2 * N),
+    "silu f16": _vector("activations.silu", ("x", "y"), 1 << 26, "f16"),
+    "vector_add": _vector("vector_add.vector_add", ("a", "b", "c"), 1 << 26),
+    "embedding": _embedding(50000, M, N),
+    "sum_of_columns": _sum_of_columns(M, 2 * N),
 }

@@ -28,8 +28,8 @@ def test_the_loss_of_the_first_by_prediction() -> None:
     assert loss_of_top(pairs) == 0
 
 
-def test_there_are_twenty_kernels_with_their_own_configurations() -> None:
-    assert len(CASES) == 20
+def test_there_are_thirty_kernels_with_their_own_configurations() -> None:
+    assert len(CASES) == 30
     request = CASES["split_k_atomic f16"].request(Arrays(), "sm_90a")
     configs = all_configs(request)
     assert configs[0] == request.default
