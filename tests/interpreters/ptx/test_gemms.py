@@ -19,7 +19,7 @@ def test_samples_in_order(name: str, order: str) -> None:
     check(name, order, 0)
 
 
-@pytest.mark.sample(20)
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("name", SAMPLES)
 def test_samples_in_random_order(name: str, seed: int) -> None:

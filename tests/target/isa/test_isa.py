@@ -21,8 +21,8 @@ from tileas_xdsl.target.isa.requirements import since
 from tileas_xdsl.target.isa.table import TABLE
 
 ARCHS = pytest.mark.parametrize("arch", TARGETS)
-BATCH = 4000
-"""Instructions of one kernel."""
+BATCH = 300
+"""Instructions of one kernel: the time of ptxas grows with the square of its `wgmma`."""
 
 
 def test_notation():
@@ -151,9 +151,11 @@ def neighbours(row, words, vocabulary, share, rng):
         if slot.is_name:
             continue
         for word in ("", *vocabulary[row.mnemonic, slot.name]):
+            if rng.random() >= share:
+                continue
             changed = {**words, slot.name: word}
             opcode = ".".join(changed[s.name] for s in row.slots if changed[s.name])
-            if rng.random() < share and not TABLE.find(opcode):
+            if not TABLE.find(opcode):
                 yield opcode, changed
 
 
@@ -207,7 +209,7 @@ def wrongly_refused(arch, share):
 @ARCHS
 def test_ptxas_takes_what_the_table_has_and_no_more(arch):
     assert sweep(arch, each_word) == []
-    assert wrongly_refused(arch, 0.05) == []
+    assert wrongly_refused(arch, 0.02) == []
 
 
 @needs_ptxas

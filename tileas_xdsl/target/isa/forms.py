@@ -24,8 +24,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from itertools import product
+from functools import cache, cached_property
+from itertools import product, takewhile
 
 from tileas_xdsl.target.isa.requirements import ANYWHERE, Requirement
 
@@ -55,7 +55,7 @@ class Slot:
         return len(self.words) == 1 and not self.optional
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class InstructionForm:
     """One row: every opcode that its slots spell, its operands, and what it needs."""
 
@@ -69,13 +69,17 @@ class InstructionForm:
         """The first part."""
         return self.slots[0].words[0]
 
-    @property
-    def name(self) -> str:
-        """The literal parts that it begins with: `mbarrier.arrive`."""
-        lead = next((i for i, slot in enumerate(self.slots) if not slot.is_name), len(self.slots))
-        return ".".join(slot.name for slot in self.slots[:lead])
+    @cached_property
+    def lead(self) -> tuple[str, ...]:
+        """The literal parts that it begins with."""
+        return tuple(slot.name for slot in takewhile(lambda slot: slot.is_name, self.slots))
 
-    @property
+    @cached_property
+    def name(self) -> str:
+        """The same in one text: `mbarrier.arrive`."""
+        return ".".join(self.lead)
+
+    @cached_property
     def vocabulary(self) -> frozenset[str]:
         """Every part that an opcode of this form may have."""
         return frozenset(p for slot in self.slots for word in slot.words for p in word.split("."))
@@ -86,12 +90,11 @@ class InstructionForm:
         The parts of its name come first; the modifiers behind them may be in any order, as ptxas
         accepts them, as long as those of one vocabulary (types, spaces) keep theirs.
         """
-        name = self.name.split(".")
-        lead = len(name)
-        if list(parts[:lead]) != name:
+        length = len(self.lead)
+        if tuple(parts[:length]) != self.lead or not self.vocabulary.issuperset(parts):
             return None
-        found = _match(self.slots[lead:], list(parts[lead:]))
-        return None if found is None else {**dict(zip(name, name, strict=True)), **found}
+        found = _match(self.slots[length:], list(parts[length:]))
+        return None if found is None else {**{part: part for part in self.lead}, **found}
 
     def allowed(self, name: str) -> tuple[str, ...]:
         """Return the keywords of the slot `name`, with an empty one if it is optional."""

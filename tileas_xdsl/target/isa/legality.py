@@ -100,7 +100,7 @@ def _conflict(rows: Sequence[InstructionForm], part: str, modifiers: Sequence[st
 
 def _of_instruction(rows: Sequence[InstructionForm], parts: Sequence[str]) -> list[InstructionForm]:
     """Return the forms of the longest name that the opcode begins with."""
-    named = [row for row in rows if row.name.split(".") == list(parts[: row.name.count(".") + 1])]
+    named = [row for row in rows if row.lead == tuple(parts[: len(row.lead)])]
     longest = max((len(row.name) for row in named), default=0)
     return [row for row in named if len(row.name) == longest]
 

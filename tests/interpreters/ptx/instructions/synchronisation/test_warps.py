@@ -82,11 +82,11 @@ def test_a_lock_is_passed_on_by_spinning_lanes() -> None:
     AGAIN: atom.global.cas.b32 %r2, [LOCK], 0, 1; setp.ne.u32 %p0, %r2, 0; @%p0 bra AGAIN;
     ld.volatile.global.u32 %r3, [SUM]; add.u32 %r3, %r3, %r0; st.volatile.global.u32 [SUM], %r3;
     st.volatile.global.u32 [LOCK], 0;
-    WAIT: ld.volatile.global.u32 %r1, [SUM]; setp.ne.u32 %p0, %r1, 2016; @%p0 bra WAIT;
+    WAIT: ld.volatile.global.u32 %r1, [SUM]; setp.ne.u32 %p0, %r1, 780; @%p0 bra WAIT;
     """
     body = ".global .u32 LOCK; .global .u32 SUM;" + body
-    found = run_lanes(body, np.arange(64, dtype=np.uint32))
-    assert found.tolist() == [2016] * 64
+    found = run_lanes(body, np.arange(40, dtype=np.uint32))
+    assert found.tolist() == [780] * 40
 
 
 def test_a_wait_for_nothing_is_a_deadlock() -> None:
