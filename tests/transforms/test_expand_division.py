@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import ml_dtypes
 import numpy as np
@@ -10,8 +10,8 @@ import pytest
 from numpy.typing import NDArray
 from xdsl.context import Context
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import f32
-from xdsl.ir import Block, SSAValue
+from xdsl.dialects.builtin import f16, f32
+from xdsl.ir import Attribute, Block, SSAValue
 
 from kernels.cutile.softmax import softmax
 from tests.support.emulating import emulate
@@ -32,13 +32,13 @@ COUNT = 32
 SIZE = THREADS * COUNT
 
 
-def _rounded(a: Floats, b: Floats) -> Floats:
+def _rounded(a: Floats, b: Floats, *kinds: Attribute) -> Floats:
     """The sequence of `Operands.rounded`, interpreted."""
     block = Block(arg_types=[f32, f32])
     scope = Scope(block.add_op)
     dividend, divisor = (scope.take(argument) for argument in block.args)
     op = arith.DivfOp(dividend.ssa, divisor.ssa)
-    quotient = Quotient(op, FloatRange(), FloatRange(), tiny=True)
+    quotient = Quotient(op, FloatRange(), FloatRange(), *kinds)
     block.add_op(YieldFragmentOp([Operands(quotient, dividend, divisor).rounded().ssa]))
     op.erase()
     return VectorizedBody(block, _no_outside)(a, b)
@@ -66,6 +66,33 @@ def test_three_operations_round_as_a_division() -> None:
     assert np.array_equal(_rounded(a, b).view(np.uint32), (a / b).view(np.uint32))
 
 
+def _pairs(step: int) -> Iterator[tuple[Floats, Floats]]:
+    """Dividends of 11 bits, and all divisors whose quotients are within 3 ulp of a middle.
+
+    Middles of floats of 11 bits have 12 bits: `middle = dividend 2^k / divisor`.
+    """
+    dividends = np.arange(1 << 10, 1 << 11, dtype=np.int64)
+    for middle in range(1 << 11, 1 << 12, step):
+        near = np.floor(dividends / middle * (1 << 24)).astype(np.int64)
+        near = np.where(near < 1 << 23, 2 * near, near)
+        for apart in range(-3, 5):
+            yield dividends.astype(np.float32), (near + apart).astype(np.float32)
+
+
+def _bits_of_half(x: Floats) -> NDArray[np.uint32]:
+    """The significand rounded to 11 bits, and the exponent: a half without a range."""
+    bits = x.view(np.uint32)
+    return (bits + np.uint32(0xFFF) + ((bits >> np.uint32(13)) & np.uint32(1))) >> np.uint32(13)
+
+
+@pytest.mark.parametrize("step", [61, pytest.param(1, marks=pytest.mark.slow)])
+def test_short_quotients_need_no_rounded_inverse(step: int) -> None:
+    """Of what is rounded to 11 bits; floats of 8 bits and small ones have some of the middles."""
+    for a, b in _pairs(step):
+        found = _rounded(a, b, f16, f16)
+        assert np.array_equal(_bits_of_half(found), _bits_of_half(a / b))
+
+
 @pytest.mark.parametrize("element", ["f16", "f32"])
 def test_a_row_of_softmax_has_one_exact_division(element: str) -> None:
     """ptxas makes of each a check (`FCHK`) and a call."""
@@ -85,6 +112,13 @@ OPERANDS: dict[str, str] = {
     "positive": """
         %m = math.absf %x1 : vector<32x{t}>
         %r = arith.divf %x0, %m : vector<32x{t}>""",
+    "wide": """
+        %w0 = arith.extf %x0 : vector<32x{t}> to vector<32xf32>
+        %w1 = arith.extf %x1 : vector<32x{t}> to vector<32xf32>
+        %p = arith.mulf %w1, %w1 : vector<32xf32>
+        %s = arith.addf %p, %w1 : vector<32xf32>
+        %q = arith.divf %w0, %s : vector<32xf32>
+        %r = arith.truncf %q : vector<32xf32> to vector<32x{t}>""",
     "inverse": """
         %one = arith.constant dense<1.0> : vector<32x{t}>
         %r = arith.divf %one, %x1 : vector<32x{t}>""",
@@ -101,16 +135,21 @@ def _compiled(body: str, element: str) -> str:
 
 
 def _quotients(name: str, a: NDArray[np.generic], b: NDArray[np.generic]) -> NDArray[np.generic]:
-    divisors = {
+    with np.errstate(all="ignore"):
+        divisors = _divisors(name, b)
+        dividends = np.ones_like(a) if name == "inverse" else a
+        wide = dividends.astype(np.float32) / divisors.astype(np.float32)
+        return wide.astype(a.dtype)
+
+
+def _divisors(name: str, b: NDArray[np.generic]) -> NDArray[np.generic]:
+    return {
         "fragments": lambda: b,
         "common": lambda: np.repeat(b[::COUNT], COUNT),
         "positive": lambda: np.abs(b),
+        "wide": lambda: b.astype(np.float32) * b.astype(np.float32) + b.astype(np.float32),
         "inverse": lambda: b,
     }[name]()
-    dividends = np.ones_like(a) if name == "inverse" else a
-    with np.errstate(all="ignore"):
-        wide = dividends.astype(np.float32) / divisors.astype(np.float32)
-        return wide.astype(a.dtype)
 
 
 def _any_bits(rng: np.random.Generator) -> Floats:
@@ -144,15 +183,20 @@ DATA: tuple[Callable[[np.random.Generator], Floats], ...] = (
 )  # fmt: skip
 
 
-@pytest.mark.sample(4)
-@pytest.mark.parametrize("name", OPERANDS)
-@pytest.mark.parametrize("element", ["f32", "f16"])
+CASES = (
+    *(("wide", element) for element in ("f16", "bf16")),
+    *((name, element) for name in OPERANDS if name != "wide" for element in ("f32", "f16", "bf16")),
+)
+
+
+@pytest.mark.sample(5)
+@pytest.mark.parametrize(("name", "element"), CASES)
 def test_bits_are_those_of_a_division(name: str, element: str) -> None:
     dtype = {"f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16}[element]
     text = _compiled(OPERANDS[name], element)
     rng = np.random.default_rng(len(name))
     for first, second in [(d, d) for d in DATA] + [(_edges, _moderate), (_with_zeros, _moderate)]:
-        with np.errstate(over="ignore"):
+        with np.errstate(all="ignore"):
             a, b = first(rng).astype(dtype), second(rng).astype(dtype)
         found = emulate(text, [a, b, np.zeros(SIZE, dtype)])[-1]
         expected = _quotients(name, a, b)

@@ -16,24 +16,32 @@ whatever both significands are, as long as the remainder `e` is exact and no num
 The inverse is that of ptxas for `rcp.rn`: `rcp.approx` and one step.  A remainder of zero is +0, so
 that `q0 - e * r` keeps the sign of a zero `q0` only where `r` is positive: other divisors give
 their sign to the dividends.
+
+Where dividends are exact in 16 bits and quotients become 16 bits, `r` is the approximate inverse
+itself.  Quotients then may be an ulp of f32 off, but not next to the middle of two floats of 11
+bits: of the 1.7 10^7 pairs that have such quotients none rounds otherwise, with any `r` within
+2 ulp (`test_short_quotients_need_no_rounded_inverse`).  If both are f16 nothing is asked of the
+operands: quotients that under- or overflow on the way are NaN or too small for f16, so one test
+whether the sum of all quotients is a number does.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from xdsl.context import Context
-from xdsl.dialects import arith, scf, vector
+from xdsl.dialects import arith, math, scf, vector
 from xdsl.dialects.arith import FastMathFlagsAttr
 from xdsl.dialects.builtin import ModuleOp, bf16, f16, f32, i1, i32
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.analysis.values.float_ranges import FloatRange, FloatRanges
 from tileas_xdsl.analysis.values.quotient_ranges import operand_ranges
+from tileas_xdsl.diagnostics.float_bits import bits_of_float
 from tileas_xdsl.dialects.cute import MakeFragmentOp, SliceFragmentOp
 from tileas_xdsl.dialects.cute.types.elements import as_vector, element_of
 from tileas_xdsl.dialects.nv_tileas.compute.float_modes import float_mode
@@ -53,6 +61,9 @@ KEY_OF_SMALLEST = 2 * ((127 - 64) << 23) - 1
 """`_key` of the smallest dividend."""
 ONE = 127 << 23
 """The bits of 1.0."""
+HALVES = (f16, bf16)
+UNCHANGED = (arith.NegfOp, math.AbsFOp, vector.BroadcastOp, MakeFragmentOp, SliceFragmentOp)
+"""What leaves significands and magnitudes of its operands as they are."""
 
 Insert = Callable[[Operation], object]
 
@@ -64,8 +75,25 @@ class Quotient:
     op: arith.DivfOp
     dividend: FloatRange
     divisor: FloatRange
-    tiny: bool
-    """Whether quotients below 2**-26 are distinguished from zero."""
+    source: Attribute = f32
+    """The narrowest float that holds every dividend exactly."""
+    target: Attribute = f32
+    """What becomes of every quotient."""
+
+    @property
+    def is_short(self) -> bool:
+        """Whether the approximate inverse suffices."""
+        return self.source != f32 and self.target != f32
+
+    @property
+    def shows_in_result(self) -> bool:
+        """Whether a quotient that is not the right one is NaN."""
+        return self.source == f16 and self.target == f16 and not self.inverts
+
+    @property
+    def tiny(self) -> bool:
+        """Whether quotients below 2**-26 are distinguished from zero."""
+        return self.target != f16
 
     @property
     def length(self) -> int:
@@ -125,8 +153,9 @@ class Operands:
     def rounded(self) -> Value:
         """The quotients where nothing under- or overflows."""
         b = self.divisor
-        about = b.reciprocal()
-        inverse = about.fma((-b).fma(about, 1.0), about)
+        inverse = about = b.reciprocal()
+        if self.quotient.inverts or not self.quotient.is_short:
+            inverse = about.fma((-b).fma(about, 1.0), about)
         if self.quotient.inverts:
             return self.over_all(inverse)
         a = self.dividend
@@ -154,33 +183,58 @@ def operands_of(quotient: Quotient, insert: Insert) -> Operands:
 # Tests that nothing under- or overflows.
 
 
-def test_of(operands: Sequence[Operands], scope: Scope) -> Value:
-    """One bit: whether all quotients are those of `Operands.rounded`."""
-    most: dict[float, list[Value]] = defaultdict(list)
-    fewest: dict[float, list[Value]] = defaultdict(list)
-    keys: list[Value] = []
-    for each in operands:
+@dataclass
+class _Tested:
+    """Values of which one maximum, minimum or sum is compared: not each element by itself."""
+
+    most: dict[float, list[Value]] = field(default_factory=lambda: defaultdict(list))
+    divisors: dict[int, list[Value]] = field(default_factory=lambda: defaultdict(list))
+    """By the bits of their limit, as integers: the maximum of three is one instruction."""
+    fewest: dict[float, list[Value]] = field(default_factory=lambda: defaultdict(list))
+    keys: list[Value] = field(default_factory=list[Value])
+    results: list[Value] = field(default_factory=list[Value])
+    """Of which none may be NaN."""
+
+    def add(self, each: Operands, result: Value) -> None:
+        """What is asked of one quotient."""
         quotient, a, b = each.quotient, each.dividend, each.divisor
+        if quotient.shows_in_result:
+            self.results.append(result)
+            return
         low, high = quotient.divisors
         size = abs(b) if quotient.divisor.low < 0 and quotient.inverts else b
         if quotient.divisor.largest > high:
-            most[high].append(size)
+            self.divisors[bits_of_float(high, f32)].append(size.bits())
         if quotient.divisor.low < low:
-            fewest[low].append(size)
+            self.fewest[low].append(size)
         if quotient.inverts:
-            continue
+            return
         if quotient.dividend.largest > quotient.largest_dividend:
-            most[quotient.largest_dividend].append(abs(a))
+            self.most[quotient.largest_dividend].append(abs(a))
         if quotient.tiny and quotient.dividend.least < SMALLEST_DIVIDEND:
-            keys.append(_key(a))
-    # One comparison of a maximum or minimum for all elements with a common limit, instead of one
-    # comparison for each element.
-    conditions = [
-        *(reduced(v, arith.MaxnumfOp).compare("le", limit) for limit, v in most.items()),
-        *(reduced(v, arith.MinnumfOp).compare("ge", limit) for limit, v in fewest.items()),
-    ]
-    if keys:
-        conditions.append(reduced(keys, arith.MinUIOp).compare("uge", KEY_OF_SMALLEST))
+            self.keys.append(_key(a))
+
+    def conditions(self) -> Iterator[Value]:
+        """One for each limit."""
+        for limit, values in self.most.items():
+            yield reduced(values, arith.MaxnumfOp).compare("le", limit)
+        for limit, values in self.divisors.items():
+            yield reduced(values, arith.MaxUIOp).compare("ule", limit)
+        for limit, values in self.fewest.items():
+            yield reduced(values, arith.MinnumfOp).compare("ge", limit)
+        if self.keys:
+            yield reduced(self.keys, arith.MinUIOp).compare("uge", KEY_OF_SMALLEST)
+        if self.results:
+            total = reduced(self.results, arith.AddfOp)
+            yield total.compare("eq", total)
+
+
+def test_of(operands: Sequence[Operands], results: Sequence[Value], scope: Scope) -> Value:
+    """One bit: whether all quotients are those of `Operands.rounded`."""
+    tested = _Tested()
+    for each, result in zip(operands, results, strict=True):
+        tested.add(each, result)
+    conditions = list(tested.conditions())
     whole = conditions[0] if conditions else scope.constant(1, i1)
     for condition in conditions[1:]:
         whole = whole & condition
@@ -238,10 +292,13 @@ def _part(value: Value, offset: int, size: int) -> Value:
 
 def divided(operands: Sequence[Operands], insert: Insert) -> Sequence[SSAValue]:
     """The quotients of all, by fused multiply-adds or one by one."""
-    test = test_of(operands, Scope(insert))
+    shows = any(each.quotient.shows_in_result for each in operands)
     fast, slow = Block(), Block()
-    fast_results = [each.inside(fast.add_op).rounded().ssa for each in operands]
+    inside = operands if shows else [each.inside(fast.add_op) for each in operands]
+    results = [each.rounded() for each in inside]
+    fast_results = [result.ssa for result in results]
     fast.add_op(scf.YieldOp(*fast_results))
+    test = test_of(operands, results, Scope(insert))
     slow.add_op(scf.YieldOp(*_one_by_one([each.inside(slow.add_op) for each in operands], slow)))
     types = [value.type for value in fast_results]
     choice = scf.IfOp(test.ssa, types, Region(fast), Region(slow))
@@ -322,21 +379,34 @@ def _is_rounded(op: Operation) -> bool:
     return element in (f32, f16, bf16) and float_mode(op).exact and not float_mode(op).approximate
 
 
-def _only_rounds_to_f16(value: SSAValue) -> bool:
-    """Whether all that becomes of a fragment are halves: quotients below 2**-26 are zeros."""
-    return all(
-        element_of(use.operation.results[0].type) == f16
-        if isinstance(use.operation, arith.TruncFOp)
-        else isinstance(use.operation, MakeFragmentOp | SliceFragmentOp)
-        and _only_rounds_to_f16(use.operation.results[0])
-        for use in value.uses
-    )
+def _target(value: SSAValue) -> Attribute:
+    """The type of 16 bits that every element of a fragment is rounded to, or its own type."""
+    if (own := element_of(value.type)) != f32:
+        return own
+    found = {_target_of_use(use.operation) for use in value.uses}
+    return found.pop() if len(found) == 1 else f32
+
+
+def _target_of_use(user: Operation) -> Attribute:
+    if isinstance(user, arith.TruncFOp | MakeFragmentOp | SliceFragmentOp):
+        found = _target(user.results[0])
+        return found if found in HALVES else f32
+    return f32
+
+
+def _source(value: SSAValue) -> Attribute:
+    """The type of 16 bits from which all elements of a fragment come as they are, or its own."""
+    owner = value.owner
+    if isinstance(owner, arith.ExtFOp) and element_of(owner.operands[0].type) in HALVES:
+        return element_of(owner.operands[0].type)
+    if not isinstance(owner, UNCHANGED):
+        return element_of(value.type)
+    found = {_source(operand) for operand in owner.operands}
+    return found.pop() if len(found) == 1 else f32
 
 
 def _quotient(op: arith.DivfOp, ranges: FloatRanges) -> Quotient:
-    is_half = element_of(op.result.type) == f16
-    tiny = not is_half and not _only_rounds_to_f16(op.result)
-    return Quotient(op, *operand_ranges(op, ranges), tiny)
+    return Quotient(op, *operand_ranges(op, ranges), _source(op.lhs), _target(op.result))
 
 
 BETWEEN = (arith.ConstantOp, vector.BroadcastOp, vector.ExtractOp)

@@ -55,6 +55,30 @@ func.func @becomes_f16(%x: vector<8xf32>) -> vector<8xf16> {
 
 // -----
 
+// What is exact in 16 bits and becomes 16 bits needs no rounded inverse. Of halves nothing is asked
+// but whether the sum of all quotients is a number: what goes wrong is NaN.
+
+func.func @halves(%x: vector<4xf16>, %s: vector<4xf32>) -> vector<4xf16> {
+  %w = arith.extf %x : vector<4xf16> to vector<4xf32>
+  %m = math.absf %s : vector<4xf32>
+  %q = arith.divf %w, %m : vector<4xf32>
+  %h = arith.truncf %q : vector<4xf32> to vector<4xf16>
+  func.return %h : vector<4xf16>
+}
+
+// CHECK-LABEL: func.func @halves
+// CHECK-NOT:     arith.cmp
+// CHECK:         %[[R:.*]] = arith.divf %{{.*}}, %m {nv_tileas.rounding = "approx", nv_tileas.ftz} : vector<4xf32>
+// CHECK-NEXT:    %[[Q0:.*]] = arith.mulf %w, %[[R]] : vector<4xf32>
+// CHECK:         %[[E:.*]] = math.fma %m, %[[Q0]], %{{.*}} : vector<4xf32>
+// CHECK:         %[[Q1:.*]] = math.fma %[[E]], %{{.*}}, %[[Q0]] : vector<4xf32>
+// CHECK:         %[[SUM:.*]] = arith.addf
+// CHECK:         %[[NUMBER:.*]] = arith.cmpf oeq, %[[TOTAL:.*]], %[[TOTAL]] : f32
+// CHECK-NEXT:    scf.if %[[NUMBER]]
+// CHECK-NEXT:      scf.yield %[[Q1]]
+
+// -----
+
 // Scalars, f64 and approximate divisions stay.
 
 func.func @stay(%x: f32, %d: vector<4xf64>, %v: vector<4xf32>) -> (f32, vector<4xf64>, vector<4xf32>) {

@@ -48,7 +48,7 @@ _EXACT = {"fastmath": FastMathFlagsAttr("none")}
 _APPROXIMATE = {ROUNDING: StringAttr("approx"), FLUSH: UnitAttr()}
 _ORDERED = {"eq": 1, "gt": 2, "ge": 3, "lt": 4, "le": 5}
 """Ordered predicates of `arith.cmpf`: false for NaN."""
-_SIGNED = {"eq": 0, "ne": 1, "lt": 2, "le": 3, "gt": 4, "ge": 5, "ult": 6, "uge": 9}
+_SIGNED = {"eq": 0, "ne": 1, "lt": 2, "le": 3, "gt": 4, "ge": 5, "ult": 6, "ule": 7, "uge": 9}
 """Predicates of `arith.cmpi`."""
 
 
