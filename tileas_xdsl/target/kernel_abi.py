@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.target.errors import TargetError
+from tileas_xdsl.target.tma.array_slices import map_of_slices
 from tileas_xdsl.target.tma.tensor_map import PixelBox, TensorMap
 
 Array: TypeAlias = NDArray[Any]
@@ -101,6 +102,8 @@ class TensorMapRecipe:
     pixels: PixelBox | None = None
     extents: Extents | None = None
     """Of the array behind a pointer; None where the argument is the array."""
+    slices: int | None = None
+    """The dimension along which copies move slices of the array; None where they move all."""
 
     def is_of_nothing(self, args: Sequence[Any]) -> bool:
         """Whether the array is empty.  Its map describes one element: no map has an extent of 0.
@@ -128,7 +131,7 @@ class TensorMapRecipe:
         """Sizes and strides count elements."""
         if 0 in sizes:
             sizes = (1,) * len(sizes)
-        return TensorMap(
+        found = TensorMap(
             self.element,
             address,
             tuple(reversed(sizes)),
@@ -138,6 +141,7 @@ class TensorMapRecipe:
             nan_fill=self.nan_fill,
             pixels=self.pixels,
         )
+        return found if self.slices is None else map_of_slices(found, len(sizes) - 1 - self.slices)
 
 
 Grid: TypeAlias = tuple[int, int, int]

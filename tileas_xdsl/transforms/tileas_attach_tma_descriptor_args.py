@@ -37,6 +37,7 @@ from tileas_xdsl.dialects.nv_tileas.tma.index import (
     counts_of,
 )
 from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaTransferOp
+from tileas_xdsl.dialects.nv_tileas.tma.slices import unsliced
 from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import (
     RECIPE,
     TensorMapRecipe,
@@ -106,6 +107,7 @@ def _attribute(recipe: Recipe, *, whole: bool = False) -> DictionaryAttr:
             is_window=not (whole or window.is_whole),
             pixels=recipe.pixels,
             extents=window.extents,
+            slices=recipe.slices,
         )
     )
 
@@ -128,7 +130,7 @@ def _indices(function: func.FuncOp, tables: DescriptorTables) -> Mapping[TmaTran
 
 
 def _index(op: TmaTransferOp, index_of: Mapping[SSAValue, int]) -> int:
-    descriptors = [*origins(op.operands[0])]
+    descriptors = [*origins(unsliced(op.operands[0]))]
     if len(descriptors) != 1 or descriptors[0] not in index_of:
         raise op_error(
             op,

@@ -500,3 +500,26 @@ func.func @rounds(%c: memref<64x64xf32>, %sum: tensor<64x64xf32>, %n: index) att
   }
   func.return
 }
+
+// Slices of rows, whose beginning and extent are known when the kernel runs: a descriptor of the
+// array, however many rows it has, and in each place one of a slice.
+
+// CHECK-LABEL: func.func @slices
+// CHECK:         %[[whole:.*]] = nv_tileaa.make_memref %p, sizes, strides : !nv_tileaa.ptr<f16, 1> -> memref<1x64xf16, strided<[64, 1]>>
+// CHECK:         %[[all:.*]] = nv_tileas.make_tiled_tma_desc %[[whole]] box[%{{.*}}, %{{.*}}]
+// CHECK:         scf.if %far
+// CHECK:           %[[slice:.*]] = nv_tileas.slice_tma_desc %[[all]][%first, %rows] {axis = 0 : i32}
+// CHECK:           nv_tileas.async.tiled_tma_load %[[slice]], %{{.*}}[%i, %i]
+func.func @slices(%p: !nv_tileaa.ptr<f16, 1>, %first: i32, %rows: i32, %i: index, %far: i1) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %columns = arith.constant 64 : i32
+  scf.if %far {
+    %offset = arith.muli %first, %columns : i32
+    %wide = arith.extsi %offset : i32 to i64
+    %at = nv_tileaa.addptr %p, %wide : !nv_tileaa.ptr<f16, 1>, i64
+    %a = nv_tileaa.make_memref %at, sizes[%rows : i32], strides[] : !nv_tileaa.ptr<f16, 1> -> memref<?x64xf16, strided<[64, 1]>>
+    %view = nv_tileas.view %a : memref<?x64xf16, strided<[64, 1]>> -> !nv_tileas.tiled_view<64x64xf16, gmem>
+    %t = nv_tileas.tiled_load %view[%i, %i] {atom = #nv_tileas<atom tma_load_2d>, allow_tma = true} : !nv_tileas.tiled_view<64x64xf16, gmem> -> tensor<64x64xf16>
+    "test.op"(%t) : (tensor<64x64xf16>) -> ()
+  }
+  func.return
+}

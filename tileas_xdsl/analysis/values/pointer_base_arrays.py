@@ -50,8 +50,8 @@ def pointed_array(value: SSAValue) -> PointedArray | None:
     if not isinstance(pointer.type, PtrType):
         return None
     axes = range(len(made.array.get_shape()))
-    sizes = [_count(made.extent(axis)) for axis in axes]
-    strides = [_count(made.stride(axis)) for axis in axes]
+    sizes = [count_of(made.extent(axis)) for axis in axes]
+    strides = [count_of(made.stride(axis)) for axis in axes]
     known_sizes = tuple(n for n in sizes if n is not None)
     known_strides = tuple(n for n in strides if n is not None)
     if len(known_sizes) + len(known_strides) < 2 * len(axes):
@@ -59,7 +59,8 @@ def pointed_array(value: SSAValue) -> PointedArray | None:
     return PointedArray(pointer, made.array, known_sizes, known_strides)
 
 
-def _count(number: SSAValue | int) -> Count | None:
+def count_of(number: SSAValue | int) -> Count | None:
+    """Return a size or stride as a constant or a kernel argument; None for any other value."""
     if isinstance(number, int):
         return number
     value = without_promises(number)

@@ -87,6 +87,7 @@ def _recipe(found: Mapping[str, Any]) -> TensorMapRecipe:
         found["is_window"],
         pixels and PixelBox(tuple(pixels["lower"]), tuple(pixels["upper"])),
         extents and Extents(_counts(extents["sizes"]), _counts(extents["strides"])),
+        found["slices"],
     )
 
 

@@ -138,11 +138,22 @@ class GlobalView:
 
 
 @dataclass(frozen=True)
+class SliceRows:
+    """The rows of a slice of an array, along one dimension."""
+
+    axis: int
+    start: SSAValue
+    extent: SSAValue
+
+
+@dataclass(frozen=True)
 class Descriptor:
     """A TMA descriptor: a hidden argument of the kernel."""
 
     argument: SSAValue
     recipe: TensorMapRecipe
+    rows: SliceRows | None = None
+    """Those of the slice that is moved; None where it is all of the array."""
 
 
 @dataclass(frozen=True)

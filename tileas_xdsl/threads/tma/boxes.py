@@ -34,10 +34,11 @@ from tileas_xdsl.threads.codegen.integer_ops import (
     multiply,
     subtract,
 )
-from tileas_xdsl.threads.codegen.lowered_values import Descriptor, SharedTile
+from tileas_xdsl.threads.codegen.lowered_values import Descriptor, SharedTile, SliceRows
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.pipeline.stage_consumers import users_of
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
+from tileas_xdsl.threads.tma.slice_coordinates import in_slices
 
 
 def panels(
@@ -45,17 +46,21 @@ def panels(
     tile: SharedTile,
     coordinates: Sequence[SSAValue],
     offsets: Sequence[SSAValue] = (),
+    rows: SliceRows | None = None,
 ) -> list[tuple[SSAValue, list[SSAValue]]]:
     """For each panel its pointer and its coordinates, innermost first; they count elements.
 
     Offsets in elements, if any, are added to the coordinates of the program, which count tiles.
+    Those of slices of an array are followed by the coordinates that say where a slice ends.
     """
     layout, shape = tile.layout, tile.shape
     starts = [multiply(e, e.scalar(c), n) for c, n in zip(coordinates, shape, strict=True)]
     if offsets:
         starts = [add(e, n, e.scalar(more)) for n, more in zip(starts, offsets, strict=True)]
-    starts = [cast_index(e, start, i32) for start in starts]
-    outer = list(reversed(starts[:-1]))
+    starts, beyond = [cast_index(e, start, i32) for start in starts], ()
+    if rows is not None:
+        starts, beyond = in_slices(e, starts, rows)
+    outer = [*reversed(starts[:-1]), *beyond]
     begin = tile.first_row * layout.row_bytes
     return [
         (
@@ -95,7 +100,7 @@ def load_for_pair(
             else i32_constant(e, offsets[0])
         )
         shift = subtract(e, first_row, first)
-    for pointer, coordinates in panels(e, tile, op.coords, op.offsets):
+    for pointer, coordinates in panels(e, tile, op.coords, op.offsets, descriptor.rows):
         moved = coordinates
         if shift is not None:
             moved = [*coordinates[:-1], add(e, coordinates[-1], shift)]

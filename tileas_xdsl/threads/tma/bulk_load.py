@@ -44,6 +44,7 @@ from tileas_xdsl.dialects.nv_tileas.tma.ops import (
     AsyncTiledTmaLoadOp,
     TmaTransferOp,
 )
+from tileas_xdsl.dialects.nv_tileas.tma.slices import unsliced
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import i32_constant, is_equal
@@ -176,7 +177,7 @@ def set_parities(e: ThreadBuilder, loads: Sequence[Operation], values: Sequence[
 
 def is_written(e: ThreadBuilder, op: TmaTransferOp) -> bool:
     """Whether threads store by themselves to the array that a bulk copy reaches."""
-    made = op.operands[0].owner
+    made = unsliced(op.operands[0]).owner
     return isinstance(made, MakeTiledTmaDescOp) and origin(made.view) in e.tiles.written
 
 

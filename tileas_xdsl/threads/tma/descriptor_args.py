@@ -145,7 +145,7 @@ def commit(
     elected = is_elected_in_agent(e)
     if AFTER_STORES in op.attributes:
         e.insert(BulkWaitOp(0, read=False, pred=elected))
-    for pointer, coordinates in panels(e, tile, op.coords, op.offsets):
+    for pointer, coordinates in panels(e, tile, op.coords, op.offsets, descriptor.rows):
         e.insert(make(descriptor.argument, pointer, coordinates, elected))
     e.insert(BulkCommitOp(elected))
     if elected is None:

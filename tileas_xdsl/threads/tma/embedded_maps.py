@@ -43,6 +43,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
 from tileas_xdsl.dialects.nv_tileaa.memory.globals import GlobalOp
 from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import attribute_of, launch_recipe
 from tileas_xdsl.target.kernel_abi import ARENA, Extents, Passed, TensorMapRecipe
+from tileas_xdsl.target.tma.array_slices import WRAP
 from tileas_xdsl.target.tma.tensor_map import L2_FETCHES, TensorMap
 from tileas_xdsl.target.tma.tensor_map_bytes import SIZE, encode
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
@@ -51,8 +52,10 @@ from tileas_xdsl.threads.codegen.integer_ops import (
     as_int64,
     divide,
     i32_constant,
+    i64_constant,
     is_equal,
     multiply,
+    subtract,
 )
 from tileas_xdsl.threads.codegen.pointer_ops import advance, recast
 from tileas_xdsl.threads.codegen.structured_control_flow import predicated
@@ -178,11 +181,16 @@ def _update(
     for ordinal, size in enumerate(sizes):
         if isinstance(size, Passed):
             e.insert(UpdateTmaDescOp("global_dim", smem, next(values), ordinal))
-    for ordinal, stride in enumerate(reversed(recipe.extents.strides[:-1])):
+    last = len(sizes) - 1
+    for axis, stride in enumerate(recipe.extents.strides[:-1]):
         if isinstance(stride, Passed):
             elements = as_int64(e, named[str(stride)])
             value = divide(e, multiply(e, elements, recipe.bits), BYTE)
-            e.insert(UpdateTmaDescOp("global_stride", smem, value, ordinal))
+            e.insert(UpdateTmaDescOp("global_stride", smem, value, last - 1 - axis))
+            if axis == recipe.slices:
+                back = subtract(e, i64_constant(e, WRAP), value)
+                e.insert(UpdateTmaDescOp("global_stride", smem, value, last))
+                e.insert(UpdateTmaDescOp("global_stride", smem, back, last + 1))
     if passed:
         with predicated(e, _is_any_zero(e, passed)):
             _describe_one_element(e, smem, unused, len(sizes))

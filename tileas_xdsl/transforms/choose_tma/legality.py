@@ -5,7 +5,8 @@ API, cuTensorMapEncodeTiled):
 
 * base address, strides between rows, and rows of a box are multiples of 16 bytes; the innermost
   stride is 1, the rank at most 5, an extent of a box at most 256;
-* the host encodes the map before the launch: address, extents and strides must be arguments;
+* the host encodes the map before the launch: address, extents and strides must be arguments, but
+  for where a slice of rows begins and ends;
 * TMA fills out-of-bounds elements with zeros, has no mask, and its copies are weak;
 * all threads must reach the operation together, since one of them issues it for the block.
 
@@ -22,6 +23,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, NoneAttr, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.analysis.memory.tma_descriptors import window_of
+from tileas_xdsl.analysis.values.array_slices import ArraySlice, array_slice, map_problem
 from tileas_xdsl.analysis.values.pointer_base_arrays import (
     promised_divisor,
     promised_row_divisor,
@@ -108,6 +110,9 @@ def _problem(op: TiledLoadOp | Written) -> str | None:
     if not _is_uniform(op):
         return "it is in a region of which it is not known how often it runs"
     is_load = isinstance(op, TiledLoadOp)
+    if (part := array_slice(array_of(op.view))) is not None:
+        tile = op.result.type if is_load else op.value.type
+        return _slice_problem(op, part) or _tile_problem(tile)
     if not is_load and (problem := offset_problem(op.offsets, element_of(op.view.type))):
         return f"it {problem}"
     return _tile_problem(op.result.type if is_load else op.value.type) or _array_problem(op.view)
@@ -195,6 +200,19 @@ def _array_problem(view: SSAValue) -> str | None:
     return _strides_problem(
         [made.stride(axis) for axis in axes], bits_of(window.type.element_type) // 8
     )
+
+
+def _slice_problem(op: TiledLoadOp | Written, part: ArraySlice) -> str | None:
+    """Return why no map describes all slices of an array (`target.tma.array_slices`)."""
+    if (problem := map_problem(part)) is not None:
+        return f"its array is a slice {problem}"
+    if op.offsets:
+        return "it begins between tiles of a slice, and may do so before its first row"
+    if (problem := _alignment_problem(part.pointer, 1, "its array begins at")) is not None:
+        return problem
+    bytes_ = bits_of(part.whole.type.element_type) // 8
+    strides = [part.made.stride(axis) for axis in range(len(part.whole.sizes))]
+    return _strides_problem(strides, bytes_)
 
 
 def _argument_problem(array: SSAValue, type_: Array) -> str | None:

@@ -19,6 +19,12 @@ from xdsl.ir import Operation, SSAValue
 from tileas_xdsl.analysis.memory.tma_descriptors import ArgumentView
 from tileas_xdsl.analysis.values.kernel_parameters import parameters_of
 from tileas_xdsl.dialects.nv_tileas.tma.index import HOST_CODE
+from tileas_xdsl.target.tma.array_slices import (
+    EXTRA_DIMENSIONS,
+    OUTER_EXTENT,
+    ROW_LIMIT,
+    WRAP,
+)
 from tileas_xdsl.target.tma.tensor_map import ELEMENTS, MAX_RANK, SWIZZLES
 from tileas_xdsl.target.tma.tensor_map_bytes import (
     HEADER_OFFSET,
@@ -113,6 +119,12 @@ class _Arrays:
         code, bits = self.code, recipe.bits
         dims = [*reversed(closure.extents(recipe.window))]
         strides = [*reversed(closure.stride_bytes(recipe.window, bits))][1:]
+        if recipe.slices is not None:
+            axis = len(dims) - 1 - recipe.slices
+            apart = strides[axis - 1]
+            dims[axis] = code.const(ROW_LIMIT)
+            dims += [code.const(OUTER_EXTENT)] * EXTRA_DIMENSIONS
+            strides += [apart, code.sub(WRAP, apart)]
         box = recipe.box if recipe.pixels is None else recipe.box[:1]
         for axis in range(MAX_RANK):
             code.store(dims[axis] if axis < len(dims) else 1, self.dims, axis)

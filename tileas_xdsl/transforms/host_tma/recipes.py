@@ -38,8 +38,10 @@ from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.nv_tileas.tma.descriptor import MakeTiledTmaDescOp
 from tileas_xdsl.dialects.nv_tileas.tma.im2col import PIXEL_MODE, Pixels
 from tileas_xdsl.dialects.nv_tileas.tma.ops import AsyncTiledAtomicRmwOp, TmaTransferOp
+from tileas_xdsl.dialects.nv_tileas.tma.slices import sliced_axis, users_of
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.errors import TargetError
+from tileas_xdsl.target.tma.array_slices import map_of_slices
 from tileas_xdsl.target.tma.tensor_map import PixelBox, TensorMap, tensor_map_element
 from tileas_xdsl.target.tma.tensor_map_rules import check_tensor_map, target_refusal
 from tileas_xdsl.threads.pipeline.staged_tiles import staged_tiles
@@ -66,6 +68,8 @@ class Recipe:
     nan_fill: bool
     pixels: Pixels | None = None
     """Of columns of pixels (im2col)."""
+    slices: int | None = None
+    """The dimension along which transfers move slices; None where they move all of the array."""
 
     @property
     def bits(self) -> int:
@@ -89,7 +93,8 @@ def recipe_of(op: MakeTiledTmaDescOp, target: Target) -> Recipe:
     nan = op.oob_mode is not None and op.oob_mode.data is OobMode.NAN
     if op.oob_mode is not None and op.oob_mode.data is OobMode.CONSTANT:
         raise op_error(op, "fills with a constant what is out of bounds; hardware has zero and NaN")
-    recipe = Recipe(window, _signed(op, element), box, swizzle, nan, op.pixels)
+    signed, slices = _signed(op, element), sliced_axis(op.result)
+    recipe = Recipe(window, signed, box, swizzle, nan, op.pixels, slices)
     _check(op, recipe, target)
     return recipe
 
@@ -99,7 +104,7 @@ def _signed(op: MakeTiledTmaDescOp, element: Attribute) -> Attribute:
 
     The type of the map decides how `cp.reduce.async.bulk.tensor` compares for min and max.
     """
-    users = [use.operation for use in op.result.uses]
+    users = users_of(op.result)
     compares = any(
         isinstance(u, AsyncTiledAtomicRmwOp) and u.rmw_mode.data in UNSIGNED_REDUCTIONS
         for u in users
@@ -132,7 +137,7 @@ def template_of(recipe: Recipe) -> TensorMap:
     shape = recipe.window.type.get_shape()
     dims = [n if n != DYNAMIC_INDEX and recipe.window.is_whole else LEGAL_EXTENT for n in shape]
     pixels = recipe.pixels
-    return TensorMap(
+    found = TensorMap(
         recipe.element_name,
         0,
         tuple(reversed(dims)),
@@ -142,6 +147,8 @@ def template_of(recipe: Recipe) -> TensorMap:
         nan_fill=recipe.nan_fill,
         pixels=None if pixels is None else PixelBox(pixels.lower, pixels.upper),
     )
+    axis = recipe.slices
+    return found if axis is None else map_of_slices(found, len(dims) - 1 - axis)
 
 
 def _box_and_swizzle(op: MakeTiledTmaDescOp) -> tuple[tuple[int, ...], str]:
@@ -159,9 +166,7 @@ def _box_and_swizzle(op: MakeTiledTmaDescOp) -> tuple[tuple[int, ...], str]:
 
 
 def _transfers(op: MakeTiledTmaDescOp) -> Iterator[TmaTransferOp]:
-    for use in op.result.uses:
-        if isinstance(use.operation, TmaTransferOp) and use.index == 0:
-            yield use.operation
+    yield from (user for user in users_of(op.result) if isinstance(user, TmaTransferOp))
 
 
 def _box_of_transfer(op: TmaTransferOp) -> tuple[tuple[int, ...], str] | None:

@@ -26,6 +26,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue, TypeAttribute
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tileas_xdsl.analysis.values.array_slices import ArraySlice, mapped_slice
+from tileas_xdsl.analysis.values.pointer_base_arrays import PointedArray
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.ir_queries import enclosing_function
 from tileas_xdsl.dialects.nv_tileas.atoms import BLACKWELL_MODES, TmaAtom
@@ -48,6 +50,7 @@ from tileas_xdsl.dialects.nv_tileas.tma.layout import largest_box_extent, shared
 from tileas_xdsl.layout.memory.memory_layout import MemoryLayout
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
 from tileas_xdsl.target.tma.tensor_map import SWIZZLES
+from tileas_xdsl.transforms.tma_to_async.array_slices import slice_of, whole_array
 from tileas_xdsl.transforms.tma_to_async.candidates import Request
 from tileas_xdsl.transforms.tma_to_async.global_arrays import array_of, stride_problem
 
@@ -60,12 +63,15 @@ class Description:
     """The key of a descriptor: transfers that agree in it share one."""
 
     view: SSAValue
+    """The array; of a slice, the pointer to the array that it is of."""
     direction: str
     mode: str
     box: tuple[int, ...]
     """Innermost first."""
     swizzle: SwizzleMode | None
     internal_type: TypeAttribute | None
+    slices_of: tuple[PointedArray, int] | None = None
+    """The array that slices are of, and their dimension."""
 
 
 @dataclass
@@ -80,18 +86,24 @@ class Binding:
 
     def value(self, request: Request) -> SSAValue:
         """Return the descriptor, and make it at the first call."""
+        part = mapped_slice(array_of(request.op.view))
         if self.made is None:
-            self.made = self._make(request)
+            self.made = self._make(request, part)
         self.made.tma_index = IntegerAttr(self.index, 32)
-        return self.made.result
+        return self.made.result if part is None else slice_of(self.made.result, part, request.op)
 
-    def _make(self, request: Request) -> MakeTiledTmaDescOp:
+    def _make(self, request: Request, part: ArraySlice | None) -> MakeTiledTmaDescOp:
         facts, point = self.description, _insertion_point(self.description.view, self.first)
+        view = facts.view
+        if part is not None:
+            whole = whole_array(part)
+            Rewriter.insert_op(whole, point)
+            view = whole.result
         extents = {n: arith.ConstantOp(IntegerAttr(n, IndexType())) for n in facts.box}
         for extent, constant in extents.items():
             constant.result.name_hint = f"c{extent}"
         made = MakeTiledTmaDescOp(
-            facts.view,
+            view,
             [extents[n] for n in facts.box],
             atom=request.op.atom,
             mode=facts.mode,
@@ -177,13 +189,15 @@ def _description(request: Request) -> Description:
     layout = shared_layout(request.tile)
     box = atom.box or _box(request, layout)
     internal = op.attributes.get(INTERNAL_TYPE)
+    part = mapped_slice(array := array_of(op.view))
     return Description(
-        array_of(op.view),
+        array if part is None else part.whole.pointer,
         atom.direction,
         atom.mode,
         box,
         _swizzle(request, layout, box),
         internal if isinstance(internal, TypeAttribute) else None,
+        None if part is None else (part.whole, part.axis),
     )
 
 
@@ -216,7 +230,8 @@ def _swizzle(
 
 def _check(request: Request, facts: Description) -> None:
     """Raise unless a tensor map can be encoded for a description, at the request."""
-    op, atom, type_ = request.op, request.atom, facts.view.type
+    op, atom = request.op, request.atom
+    type_ = facts.view.type if facts.slices_of is None else facts.slices_of[0].type
     if has_descriptors(op):
         raise op_error(op, "needs a descriptor, but its function has been given all it has")
     element = facts.internal_type or element_of(type_)

@@ -23,6 +23,8 @@ from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import IsTerminator
 
+from tileas_xdsl.analysis.values.array_slices import array_slice
+from tileas_xdsl.analysis.values.pointer_base_arrays import pointed_array
 from tileas_xdsl.dialects.ir_queries import is_side_effect_free
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, BlockScaledMmaOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
@@ -32,6 +34,7 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp
 from tileas_xdsl.dialects.nv_tileas.tma.descriptor import MakeTiledTmaDescOp
 from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaLoadBase, TmaTransferOp
+from tileas_xdsl.dialects.nv_tileas.tma.slices import SliceTmaDescOp, unsliced
 from tileas_xdsl.dialects.nv_tileas.tma.store_order import UNTIL_READ
 
 DELAYED = "nv_tileas.delay_store_wait"
@@ -46,6 +49,7 @@ _FREE = (
     DotOp,
     FutureWaitOp,
     MakeTiledTmaDescOp,
+    SliceTmaDescOp,
     WaitOp,
     arith.ConstantOp,
     scf.ForOp,
@@ -172,12 +176,15 @@ def _touched(op: Operation) -> Iterator[SSAValue | None]:
 
 def _array(op: TmaTransferOp) -> SSAValue | None:
     """The array of a descriptor, if it is made here."""
-    made = op.operands[0].owner
+    made = unsliced(op.operands[0]).owner
     return memory_of(made.view) if isinstance(made, MakeTiledTmaDescOp) else None
 
 
 def memory_of(view: SSAValue) -> SSAValue:
-    """What views are of."""
+    """What views are of: a tile, an array, or the pointer behind which an array, or a slice, is."""
     while isinstance(made := view.owner, ViewOp):
         view = made.source
-    return view
+    whole = pointed_array(view)
+    if whole is None and (part := array_slice(view)) is not None:
+        whole = part.whole
+    return view if whole is None else whole.pointer

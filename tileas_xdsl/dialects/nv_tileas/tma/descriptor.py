@@ -60,6 +60,7 @@ from tileas_xdsl.dialects.nv_tileas.tma.index import (
     has_descriptors,
     is_host_code,
 )
+from tileas_xdsl.dialects.nv_tileas.tma.slices import unsliced
 from tileas_xdsl.dialects.nv_tileas.types import TmaDescType
 
 
@@ -185,7 +186,7 @@ def _pixel_properties(pixels: Pixels | None) -> Mapping[str, Attribute]:
 
 def descriptor_of(value: SSAValue) -> Descriptor | None:
     """What is known of a descriptor: all if the kernel builds it, nothing if it is an argument."""
-    made = value.owner
+    made = unsliced(value).owner
     if not isinstance(made, MakeTiledTmaDescOp) or not isinstance(made.atom.data, TmaAtom):
         return None
     swizzle = None if made.swizzle_mode is None else made.swizzle_mode.data

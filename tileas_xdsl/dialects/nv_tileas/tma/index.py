@@ -18,6 +18,7 @@ from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.ir_queries import enclosing_function
 from tileas_xdsl.dialects.nv_tileas.tma.capture import origins
+from tileas_xdsl.dialects.nv_tileas.tma.slices import unsliced
 
 HOST_TMAS = "nv_tileas.num-host-tmas"
 DEVICE_TMAS = "nv_tileas.num-device-tmas"
@@ -104,7 +105,7 @@ def _table(descriptor: SSAValue, counts: TmaCounts) -> bool | None:
     It is not known where control flow merges descriptors of both tables, or where a region or an
     operation of another kind hands one in.
     """
-    tables = {_table_of_origin(origin, counts) for origin in origins(descriptor)}
+    tables = {_table_of_origin(origin, counts) for origin in origins(unsliced(descriptor))}
     return tables.pop() if len(tables) == 1 else None
 
 

@@ -3,7 +3,8 @@
 A recipe has the index of the array argument, the box with the innermost extent first, element type,
 swizzle and fill; `window` if the map starts elsewhere than its array, so that only host code can
 encode it; the fields of `tma_pixels` for im2col maps.  If the argument is a pointer, `sizes` and
-`strides` of the array in elements: constants, or indices of arguments.
+`strides` of the array in elements: constants, or indices of arguments.  `slices` is the dimension
+along which copies move slices (`target.tma.array_slices`).
 """
 
 from __future__ import annotations
@@ -61,6 +62,8 @@ class TensorMapRecipe:
     """Of columns of pixels (im2col)."""
     extents: Extents | None = None
     """Of the array behind a pointer; None where the argument is the array."""
+    slices: int | None = None
+    """The dimension along which copies move slices of the array; None where they move all."""
 
 
 def attribute_of(recipe: TensorMapRecipe) -> DictionaryAttr:
@@ -77,6 +80,8 @@ def attribute_of(recipe: TensorMapRecipe) -> DictionaryAttr:
     if recipe.extents is not None:
         entries["sizes"] = _counts_attribute(recipe.extents.sizes)
         entries["strides"] = _counts_attribute(recipe.extents.strides)
+    if recipe.slices is not None:
+        entries["slices"] = IntegerAttr(recipe.slices, 64)
     if recipe.pixels is not None:
         said = (recipe.pixels.lower, recipe.pixels.upper, recipe.pixels.filter)
         for name, numbers in zip(NAMES, said, strict=True):
@@ -109,6 +114,7 @@ def recipe_from(attributes: Mapping[str, Attribute]) -> TensorMapRecipe | None:
                 "window" in others,
                 pixels=_pixels(others),
                 extents=extents_from(others),
+                slices=_slices(others),
             )
         case _:
             return None
@@ -117,6 +123,11 @@ def recipe_from(attributes: Mapping[str, Attribute]) -> TensorMapRecipe | None:
 def _pixels(entries: Mapping[str, Attribute]) -> Pixels | None:
     found = [_numbers(entries[name]) for name in NAMES if name in entries]
     return Pixels(*found) if len(found) == len(NAMES) else None
+
+
+def _slices(entries: Mapping[str, Attribute]) -> int | None:
+    axis = entries.get("slices")
+    return axis.value.data if isinstance(axis, IntegerAttr) else None
 
 
 def extents_from(entries: Mapping[str, Attribute]) -> Extents | None:
@@ -174,6 +185,7 @@ def launch_recipe(entry: Mapping[str, Attribute]) -> LaunchRecipe:
         "window" in entry,
         None if pixels is None else PixelBox(pixels.lower, pixels.upper),
         extents_from(entry),
+        _slices(entry),
     )
 
 

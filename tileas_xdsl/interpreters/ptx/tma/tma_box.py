@@ -35,6 +35,9 @@ FILLING_NAN = 0x7FF7
 MAX_FOOTPRINTS = 4096
 """Places of a box whose rows are remembered: the blocks of a grid load the same ones."""
 
+ADDRESS_SPACE = 1 << 64
+"""Sums of coordinates and strides are addresses of 64 bits: maps of slices rely on it."""
+
 _UNSUPPORTED = ("b4x16_p64", "b6x16_p32")
 
 Extent: TypeAlias = tuple[int, list[int], list[int], list[slice]]
@@ -239,7 +242,7 @@ class Box:
             shape.append(last - first)
             strides.append(stride * steps[i])
             ranges.append(slice(first, last))
-        return low, shape, strides, ranges
+        return low % ADDRESS_SPACE, shape, strides, ranges
 
     def _whole_granules(self, elements: int) -> int:
         """Return a number of elements rounded up to whole granules."""

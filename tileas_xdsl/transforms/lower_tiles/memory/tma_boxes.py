@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from xdsl.ir import SSAValue
@@ -15,9 +16,10 @@ from tileas_xdsl.dialects.nv_tileas.tma.checks import number_of
 from tileas_xdsl.dialects.nv_tileas.tma.descriptor import MakeTiledTmaDescOp
 from tileas_xdsl.dialects.nv_tileas.tma.index import tma_counts
 from tileas_xdsl.dialects.nv_tileas.tma.ops import AsyncTiledTmaLoadOp, AsyncTiledTmaStoreOp
+from tileas_xdsl.dialects.nv_tileas.tma.slices import SliceTmaDescOp, sliced_axis
 from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import TensorMapRecipe
 from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
-from tileas_xdsl.threads.codegen.lowered_values import Descriptor, Lowered
+from tileas_xdsl.threads.codegen.lowered_values import Descriptor, Lowered, SliceRows
 from tileas_xdsl.threads.tma.boxes import load_for_pair, panels
 from tileas_xdsl.threads.tma.bulk_load import load_by
 from tileas_xdsl.threads.tma.descriptor_args import (
@@ -40,12 +42,29 @@ def make_descriptor(e: ThreadBuilder, op: MakeTiledTmaDescOp) -> Sequence[Lowere
         raise op_error(op, "describes an array argument, from a beginning of its own on at most")
     fills = op.oob_mode is not None and op.oob_mode.data is OobMode.NAN
     argument, extents = window.argument.index, window.extents
-    recipe = TensorMapRecipe(argument, box, element, fills, pixels=op.pixels, extents=extents)
+    recipe = TensorMapRecipe(
+        argument,
+        box,
+        element,
+        fills,
+        pixels=op.pixels,
+        extents=extents,
+        slices=sliced_axis(op.result),
+    )
     descriptor = hidden_argument(e, recipe)
     if not window.is_whole:
         return [made_on_device(e, op, descriptor)]
     prefetch_descriptor(e, descriptor)
     return [descriptor]
+
+
+def slice_descriptor(e: ThreadBuilder, op: SliceTmaDescOp) -> Sequence[Lowered]:
+    """The same descriptor, with the rows that copies move."""
+    found = e.get(op.source)
+    if not isinstance(found, Descriptor) or found.recipe.slices is None:
+        raise op_error(op, "slices what this kernel describes otherwise")
+    rows = SliceRows(op.axis.value.data, e.scalar(op.start), e.scalar(op.extent))
+    return [replace(found, rows=rows)]
 
 
 def _template(e: ThreadBuilder, op: MakeTiledTmaDescOp) -> Descriptor | None:
@@ -63,7 +82,8 @@ def load_boxes(e: ThreadBuilder, op: AsyncTiledTmaLoadOp) -> Sequence[Lowered]:
     descriptor, tile = transfer(e, op, op.desc, op.destination, op.atom.data)
     if is_for_pair(e, op):
         return [load_by(e, op, partial(load_for_pair, e, op, descriptor, tile))]
-    mask, boxes = mask_of(e, op), panels(e, tile, op.coords, op.offsets)
+    mask = mask_of(e, op)
+    boxes = panels(e, tile, op.coords, op.offsets, descriptor.rows)
 
     def copies(barrier: SSAValue, elected: SSAValue | None) -> None:
         for pointer, coordinates in boxes:
@@ -82,4 +102,5 @@ def store_boxes(e: ThreadBuilder, op: AsyncTiledTmaStoreOp) -> Sequence[Lowered]
 HANDLERS: Handlers = {
     AsyncTiledTmaStoreOp: store_boxes,
     MakeTiledTmaDescOp: make_descriptor,
+    SliceTmaDescOp: slice_descriptor,
 }

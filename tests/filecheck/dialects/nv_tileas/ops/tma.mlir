@@ -73,6 +73,18 @@ func.func @gather_scatter(%d: !nv_tileas.tma_desc, %s: !smem, %rows: tensor<128x
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
 
+// The descriptor of a slice of an array: of %n rows, along dimension 0, from row %first on.
+
+func.func @slice(%d: !nv_tileas.tma_desc, %s: !smem, %first: i32, %n: i32, %i: index) {
+  %0 = nv_tileas.slice_tma_desc %d[%first, %n] {axis = 0 : i32}
+  %1 = nv_tileas.async.tiled_tma_store %0, %s[%i, %i] {atom = #nv_tileas<atom tma_store_2d>} : !nv_tileas.tma_desc, !smem, index, index -> !nv_tileas.token
+  func.return
+}
+
+// CHECK-LABEL: func.func @slice
+// CHECK-NEXT:    %0 = nv_tileas.slice_tma_desc %d[%first, %n] {axis = 0 : i32}
+// CHECK-NEXT:    %1 = nv_tileas.async.tiled_tma_store %0, %s[%i, %i]
+
 // A function that has its descriptors: the last arguments are the host's, those before the device's.
 
 func.func @indices(%s: !smem, %i: index, %barrier: !nv_tileas.mem_token, %device: !nv_tileas.tma_desc {cute_nvgpu.grid_constant}, %host: !nv_tileas.tma_desc {cute_nvgpu.grid_constant}) attributes {"nv_tileas.num-host-tmas" = 1 : i32, "nv_tileas.num-device-tmas" = 2 : i32} {

@@ -14,6 +14,7 @@ from tileas_xdsl.dialects.nv_tileas.element_names import element_name
 from tileas_xdsl.dialects.nv_tileas.enums import OobMode, Space
 from tileas_xdsl.dialects.nv_tileas.tma.descriptor import MakeTiledTmaDescOp
 from tileas_xdsl.dialects.nv_tileas.tma.im2col import Pixels
+from tileas_xdsl.dialects.nv_tileas.tma.slices import SliceTmaDescOp
 from tileas_xdsl.interpreters.tile.execution.agent import Language
 from tileas_xdsl.interpreters.tile.execution.machine import TileAgent
 from tileas_xdsl.interpreters.tile.faults import fault
@@ -60,6 +61,24 @@ def make_descriptor(
     box, modes = inputs[1:], _modes(op)
     tensor_map = tensor_map_of(op, view, box if op.pixels is None else _column(box), modes)
     return (Descriptor(view, tuple(reversed(box)), tensor_map, op.pixels),)
+
+
+def slice_descriptor(
+    agent: TileAgent, op: SliceTmaDescOp, inputs: Sequence[Any]
+) -> tuple[Descriptor]:
+    """Describe rows of an array; a fault if its memory has fewer."""
+    described, axis = inputs[0], op.axis.value.data
+    start, extent = agent.get_values((op.start, op.extent))
+    if not isinstance(described, Descriptor):
+        raise fault(op, "uses a descriptor that no operation has made")
+    whole = described.view
+    starts, shape = [0] * len(whole.shape), list(whole.shape)
+    starts[axis], shape[axis] = start, extent
+    part = whole.part(starts, shape)
+    view = replace(part, valid=tuple((0, n) for n in shape))
+    if prod(shape) and (start < 0 or view.region().high > whole.memory.size):
+        raise fault(op, f"describes rows {start} to {start + extent - 1}, out of bounds")
+    return (replace(described, view=view),)
 
 
 @dataclass(frozen=True)
@@ -116,4 +135,6 @@ def _element(op: Operation, element: Attribute) -> tuple[str, int]:
     return name, bits
 
 
-DESCRIPTORS = Language(effects={MakeTiledTmaDescOp: make_descriptor})
+DESCRIPTORS = Language(
+    effects={MakeTiledTmaDescOp: make_descriptor, SliceTmaDescOp: slice_descriptor}
+)
