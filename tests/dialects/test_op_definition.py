@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 import pytest
-from xdsl.irdl import IRDLOperation, PyRDLOpDefinitionError, operand_def
+from xdsl.dialects.builtin import UnitAttr
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    ParsePropInAttrDict,
+    PyRDLOpDefinitionError,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+)
 
 from tileas_xdsl.dialects.op_definition import assembly_program, irdl_op_definition
 from tileas_xdsl.installed import registered_context
@@ -25,3 +34,25 @@ def test_a_wrong_format_is_an_error_on_first_use() -> None:
 
     with pytest.raises(PyRDLOpDefinitionError, match="format of test"):
         assembly_program(irdl_op_definition(WrongOp))
+
+
+def test_options_follow_from_fields() -> None:
+    class FewOp(IRDLOperation):
+        name = "test.few"
+        a = operand_def()
+        mask = opt_operand_def()
+        shown = opt_prop_def(UnitAttr)
+        assembly_format = "$a (`,` $mask^)? (`shown` $shown^)? attr-dict `:` type($a)"
+
+    class ManyOp(IRDLOperation):
+        name = "test.many"
+        a = operand_def()
+        mask = opt_operand_def()
+        token = opt_operand_def()
+        hidden = opt_prop_def(UnitAttr)
+        assembly_format = "$a (`,` $mask^)? (`after` $token^)? attr-dict `:` type($a)"
+
+    few, many = (irdl_op_definition(op).get_irdl_definition() for op in (FewOp, ManyOp))
+    assert few.options == []
+    assert many.options == [ParsePropInAttrDict(), AttrSizedOperandSegments(as_property=True)]
+    assert AttrSizedOperandSegments.attribute_name in many.properties

@@ -1,16 +1,33 @@
-"""`irdl_op_definition` whose assembly format is read when the operation is first parsed or printed.
+"""`irdl_op_definition` with formats that are read on first use, and options from the fields.
 
-Most operations of a dialect are neither in a process that compiles one kernel, and to read the
-formats of all takes as long as to compile it.  `assembly_program` reads one, for tests.
+Most operations of a dialect are neither parsed nor printed in a process that compiles one kernel,
+and to read the formats of all takes as long as to compile it.  `assembly_program` reads one.
+
+    a = operand_def()                     two operands that may be absent: the operation stores
+    mask = opt_operand_def()              operandSegmentSizes (AttrSizedOperandSegments)
+    token = opt_operand_def()
+    order = opt_prop_def(OrderAttr)       the format does not name it: it is in the dictionary
+    assembly_format = "$a (`,` $mask^)? (`after` $token^)? attr-dict"       (ParsePropInAttrDict)
 """
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from typing import Any, TypeVar
 
+from xdsl.dialects.builtin import DenseArrayBase
 from xdsl.ir import Operation
-from xdsl.irdl import IRDLOperation, OpDef, PyRDLOpDefinitionError
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    BaseAttr,
+    IRDLOperation,
+    OpDef,
+    ParsePropInAttrDict,
+    PropertyDef,
+    PyRDLOpDefinitionError,
+    VarOperandDef,
+)
 from xdsl.irdl.declarative_assembly_format import FormatProgram
 from xdsl.irdl.operations import get_accessors_from_op_def
 from xdsl.parser import Parser
@@ -38,8 +55,9 @@ class AssemblyFormat:
 
 
 def irdl_op_definition(cls: type[OpT]) -> type[OpT]:
-    """Define an operation, as xDSL's decorator of this name does."""
+    """Define an operation, as xDSL's decorator does; its options follow from its fields."""
     definition = OpDef.from_pyrdl(cls)
+    _add_options(definition)
     text, definition.assembly_format = definition.assembly_format, None
     verify: Any = getattr(cls, "verify_", None)
     for name, accessor in get_accessors_from_op_def(definition, verify).items():
@@ -48,6 +66,20 @@ def irdl_op_definition(cls: type[OpT]) -> type[OpT]:
     if text is not None:
         _set_syntax(cls, AssemblyFormat(text, definition))
     return cls
+
+
+def _add_options(definition: OpDef) -> None:
+    sizes = AttrSizedOperandSegments.attribute_name
+    text = definition.assembly_format
+    if text is not None and definition.properties.keys() - {sizes, *_VARIABLE.findall(text)}:
+        definition.options.append(ParsePropInAttrDict())
+    variadic = [name for name, each in definition.operands if isinstance(each, VarOperandDef)]
+    if len(variadic) > 1 and sizes not in definition.properties:
+        definition.options.append(AttrSizedOperandSegments(as_property=True))
+        definition.properties[sizes] = PropertyDef(BaseAttr(DenseArrayBase))
+
+
+_VARIABLE = re.compile(r"\$(\w+)")
 
 
 def _set_syntax(cls: Any, syntax: AssemblyFormat) -> None:

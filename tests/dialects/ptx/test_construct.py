@@ -78,10 +78,9 @@ def test_equal_properties_are_one_object():
 
 @pytest.mark.parametrize("op", list(Ptx.operations), ids=lambda op: op.name)
 def test_optional_operands_are_last(op):
-    """The text has them last, and sizes of groups are needed for two or more."""
+    """The text has them last."""
     optional = [isinstance(d, VarOperandDef) for _, d in op.get_irdl_definition().operands]
     assert optional == sorted(optional)
-    assert (sum(optional) > 1) == op.SEGMENTED
 
 
 def test_kinds():

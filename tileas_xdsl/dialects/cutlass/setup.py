@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from xdsl.dialects.builtin import IntegerAttr, i32
 from xdsl.irdl import (
     IRDLOperation,
-    ParsePropInAttrDict,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -91,7 +90,6 @@ class PipelineInitOp(IRDLOperation):
     producer_group_id = prop_def(_NUMBER)
     consumer_group_id = prop_def(_NUMBER)
 
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = (
         "$pipe `,` $participants `,` $consumers attr-dict"
         " `:` type($pipe) `,` type($participants) `,` type($consumers)"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1, i16, i32
 from xdsl.ir import Operation, SSAValue
-from xdsl.irdl import AttrSizedOperandSegments, result_def, traits_def
+from xdsl.irdl import result_def, traits_def
 from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
@@ -97,7 +97,6 @@ class ProducerAcquireOp(_WaitOp):
     bytes: fields.OptInt = fields.opt_prop(_NUMBER, prop_name="transaction_bytes", default=None)
     elected: fields.OptOperand = fields.opt_operand(i1, default=None, kw_only=True)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     assembly_format = (
         f"{_STEP} (`bytes` $transaction_bytes^)? (`unless` $probe^)? (`if` $elected^)? {_TYPES}"
     )

@@ -14,8 +14,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 from xdsl.irdl import (
-    AttrSizedOperandSegments,
-    ParsePropInAttrDict,
     operand_def,
     opt_operand_def,
     opt_result_def,
@@ -42,7 +40,6 @@ class AssertOp(TileasOp):
     condition = operand_def()
     message = prop_def(StringAttr)
 
-    irdl_options = (ParsePropInAttrDict(),)
     traits = traits_def(MemoryWriteEffect())
     assembly_format = "$condition `,` $message attr-dict `:` type($condition)"
 
@@ -66,7 +63,6 @@ class PrintOp(TileasOp):
     format = prop_def(StringAttr)
     out_token = opt_result_def(AAMemTokenType)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
     traits = traits_def(MemoryWriteEffect())
     assembly_format = (
         "$format (`,` $values^ `:` type($values))? (`after` $token^ `:` type($token))?"

@@ -8,7 +8,6 @@ from typing import cast
 from xdsl.dialects.builtin import ArrayAttr, StringAttr, i1, i32
 from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.irdl import (
-    ParsePropInAttrDict,
     opt_prop_def,
     opt_region_def,
     traits_def,
@@ -90,7 +89,6 @@ class PragmaOp(TileasOp):
     enter_directives = opt_prop_def(prop_name="ocgEnterDirectives")
     leave_directives = opt_prop_def(prop_name="ocgLeaveDirectives")
 
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "attr-dict (`->` type($values)^)? ($body^)?"
 
     def __init__(

@@ -55,6 +55,12 @@ def _segments(sizes: tuple[int, ...]) -> DenseArrayBase:
     return DenseArrayBase.from_list(i32, sizes)
 
 
+@cache
+def _is_segmented(cls: type[PtxOp]) -> bool:
+    """Whether an operation has two or more optional groups of operands."""
+    return SEGMENTS in cls.get_irdl_definition().properties
+
+
 _UNIT = UnitAttr()
 
 
@@ -100,9 +106,6 @@ class PtxOp(FieldsOp):
     that is None or False is left out.
     """
 
-    SEGMENTED: ClassVar[bool] = False
-    """Whether the operation has two or more optional groups of operands."""
-
     READS_FIRST: ClassVar[bool] = True
     """Whether one instruction reads every operand before any result is written."""
 
@@ -132,7 +135,7 @@ class PtxOp(FieldsOp):
             for name, value in properties.items()
             if value is not None and value is not False
         }
-        if self.SEGMENTED:
+        if _is_segmented(type(self)):
             attributes[SEGMENTS] = _segments(tuple(map(_group_size, operands)))
         self._initialise(flat, results, attributes)
 
@@ -287,7 +290,7 @@ def _parse(cls: type[PtxOpT], parser: Parser) -> PtxOpT:
     results = _types(parser, "->") if len(cls.get_irdl_definition().results) else []
     names = cls.get_irdl_definition().properties
     properties = {k: v for k, v in attributes.items() if k in names}
-    if cls.SEGMENTED:
+    if _is_segmented(cls):
         properties[SEGMENTS] = _segments((1,) * required + tuple(len(groups[n]) for n in optional))
     return cls.create(
         operands=parser.resolve_operands(flat, types, parser.pos),

@@ -8,7 +8,6 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
-    ParsePropInAttrDict,
     operand_def,
     opt_prop_def,
     result_def,
@@ -53,7 +52,6 @@ class AllocSharedOp(IRDLOperation):
     layout = opt_prop_def(SharedAttr)
     buffer = result_def(BUFFER)
 
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "attr-dict `:` type($buffer)"
 
     def __init__(
@@ -81,7 +79,6 @@ class AllocFragmentOp(IRDLOperation):
     layout = opt_prop_def(FragmentAttr)
     buffer = result_def(BUFFER)
 
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "attr-dict `:` type($buffer)"
 
     def __init__(
@@ -127,7 +124,6 @@ class _AliasOp(IRDLOperation):
     layout = opt_prop_def(FragmentAttr)
     buffer = result_def(BUFFER)
 
-    irdl_options = (ParsePropInAttrDict(),)
     traits = traits_def(NoMemoryEffect())
     assembly_format = "$source attr-dict `:` type($source) `to` type($buffer)"
 

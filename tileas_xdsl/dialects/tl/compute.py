@@ -8,7 +8,6 @@ from typing import ClassVar
 from xdsl.dialects.builtin import BoolAttr, IndexType, IntegerAttr, MemRefType, UnitAttr, i64
 from xdsl.irdl import (
     AnyAttr,
-    ParsePropInAttrDict,
     VarConstraint,
 )
 
@@ -77,7 +76,6 @@ class ReduceOp(FieldsOp):
     )
     nan_propagate: fields.Flag = fields.opt_prop(UnitAttr, default=False, kw_only=True)
 
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = (
         "$kind $source `to` $target `axis` $axis attr-dict `:` type($source) `to` type($target)"
     )
@@ -123,7 +121,6 @@ class CumSumOp(FieldsOp):
     axis: fields.Int = fields.prop(IntegerAttr.constr(i64), convert=number)
     reverse: fields.Flag = fields.opt_prop(UnitAttr, default=False, kw_only=True)
 
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = (
         "$source `to` $target `axis` $axis attr-dict `:` type($source) `to` type($target)"
     )
@@ -172,7 +169,6 @@ class GemmOp(FieldsOp):
     transpose_b: fields.Flag = fields.opt_prop(UnitAttr, default=False, kw_only=True)
     clear: fields.Flag = fields.opt_prop(UnitAttr, default=False, kw_only=True)
 
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = (
         "$a `,` $b `,` $c (`policy` `(` $policy^ `)`)? attr-dict "
         "`:` type($a) `,` type($b) `,` type($c)"

@@ -21,8 +21,6 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     AnyAttr,
-    AttrSizedOperandSegments,
-    ParsePropInAttrDict,
     VarConstraint,
     opt_prop_def,
 )
@@ -100,7 +98,6 @@ class CopyOp(FieldsOp):
     is_padded = opt_prop_def(UnitAttr)
     coalesced_width = opt_prop_def(IntegerAttr.constr(i64))
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
     custom_directives = (Offsets, Extents)
     assembly_format = (
         "$source `` custom<Offsets>($source_offsets) `to` "
@@ -225,7 +222,6 @@ class FillOp(FieldsOp):
     runs_once = opt_prop_def(UnitAttr)
     is_padded = opt_prop_def(UnitAttr)
 
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$buffer `,` $value attr-dict `:` type($buffer)"
 
     @property
@@ -253,7 +249,6 @@ class ConvertLayoutOp(FieldsOp):
     target: fields.Operand = fields.operand(BUFFER)
     cost: fields.OptInt = fields.opt_prop(IntegerAttr.constr(i64), default=None, convert=number)
 
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$source `to` $target attr-dict `:` type($source) `to` type($target)"
 
     def verify_(self) -> None:

@@ -18,7 +18,7 @@ from xdsl.irdl import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
-from tileas_xdsl.dialects.cuda_tile.base import SEGMENTS, CudaTileOp, cuda_tile_op
+from tileas_xdsl.dialects.cuda_tile.base import CudaTileOp, cuda_tile_op
 from tileas_xdsl.dialects.cuda_tile.constraints import (
     I1_TILE,
     INT_TILE,
@@ -113,7 +113,6 @@ class AtomicCasTkoOp(CudaTileOp):
     result = result_def(TILE)
     result_token = result_def(TOKEN)
 
-    irdl_options = (SEGMENTS,)
     custom_directives = (OptionalType, SameType2, Scoped, TokenIn, Type)
     MATCHES: ClassVar = (
         same_shape("pointers", "cmp", "val", "result"),
@@ -148,7 +147,6 @@ class AtomicRmwTkoOp(CudaTileOp):
     result = result_def(TILE)
     result_token = result_def(TOKEN)
 
-    irdl_options = (SEGMENTS,)
     custom_directives = (Mode, OptionalType, Scoped, TokenIn, Type)
     MATCHES: ClassVar = (same_shape("pointers", "arg", "result"), same_type("arg", "result"))
     assembly_format = (
@@ -183,8 +181,6 @@ class AtomicRedViewTkoOp(CudaTileOp):
     value = operand_def(TILE)
     token = opt_operand_def(TOKEN)
     result_token = result_def(TOKEN)
-
-    irdl_options = (SEGMENTS,)
 
     @classmethod
     def parse(cls, parser: Parser) -> AtomicRedViewTkoOp:

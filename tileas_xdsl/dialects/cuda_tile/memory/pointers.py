@@ -16,7 +16,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
-from tileas_xdsl.dialects.cuda_tile.base import SEGMENTS, CudaTileOp, cuda_tile_op
+from tileas_xdsl.dialects.cuda_tile.base import CudaTileOp, cuda_tile_op
 from tileas_xdsl.dialects.cuda_tile.constraints import (
     I1_TILE,
     INT_TILE,
@@ -87,7 +87,6 @@ class LoadPtrTkoOp(CudaTileOp):
     result = result_def(TILE)
     result_token = result_def(TOKEN)
 
-    irdl_options = (SEGMENTS,)
     custom_directives = (Access, Hints, OptionalType, TokenIn, Type)
     MATCHES: ClassVar = (
         points_to("source", "result", "cuda_tile.load.pointer_type"),
@@ -122,7 +121,6 @@ class StorePtrTkoOp(CudaTileOp):
     optimization_hints = opt_prop_def(OptimizationHintsAttr)
     result_token = result_def(TOKEN)
 
-    irdl_options = (SEGMENTS,)
     custom_directives = (Access, Hints, OptionalType, TokenIn, Type)
     MATCHES: ClassVar = (
         points_to("destination", "value", "cuda_tile.store.pointer_type"),

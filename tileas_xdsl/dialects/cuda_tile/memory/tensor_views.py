@@ -14,7 +14,7 @@ from xdsl.traits import Pure
 from xdsl.utils.lexer import Position
 
 from tileas_xdsl.diagnostics.catalogue import message
-from tileas_xdsl.dialects.cuda_tile.base import SEGMENTS, CudaTileOp, cuda_tile_op
+from tileas_xdsl.dialects.cuda_tile.base import CudaTileOp, cuda_tile_op
 from tileas_xdsl.dialects.cuda_tile.constraints import SCALAR_INT, SCALAR_POINTER, TENSOR_VIEW
 from tileas_xdsl.dialects.cuda_tile.enums import PtrAttr
 from tileas_xdsl.dialects.cuda_tile.memory.indexed import SEGMENT_SIZES, segments
@@ -143,7 +143,6 @@ class MakeTensorViewOp(CudaTileOp):
     dynamic_strides = var_operand_def(SCALAR_INT)
     result = result_def(TENSOR_VIEW)
 
-    irdl_options = (SEGMENTS,)
     traits = traits_def(Pure())
 
     @classmethod

@@ -24,7 +24,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cuda_tile.base import SEGMENTS, CudaTileOp, cuda_tile_op
+from tileas_xdsl.dialects.cuda_tile.base import CudaTileOp, cuda_tile_op
 from tileas_xdsl.dialects.cuda_tile.constraints import (
     GATHER_SCATTER_VIEW,
     INT_TILE,
@@ -217,8 +217,6 @@ class _ViewAccessOp(CudaTileOp):
     memory_scope = opt_prop_def(MemoryScopeAttr)
     optimization_hints = opt_prop_def(OptimizationHintsAttr)
     inbounds = prop_def(DenseArrayBase)
-
-    irdl_options = (SEGMENTS,)
 
     def check_access(self, view: Attribute, indices: Sequence[SSAValue], tile: Attribute) -> None:
         """The index selects a tile of the view, and this is its type."""

@@ -21,7 +21,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cuda_tile.base import SEGMENTS, CudaTileOp, cuda_tile_op
+from tileas_xdsl.dialects.cuda_tile.base import CudaTileOp, cuda_tile_op
 from tileas_xdsl.dialects.cuda_tile.constraints import ANY, TILE, TOKEN
 from tileas_xdsl.dialects.cuda_tile.folding import AssumePatterns
 from tileas_xdsl.dialects.cuda_tile.matches import same_type
@@ -129,7 +129,6 @@ class PrintTkoOp(CudaTileOp):
     token = opt_operand_def(TOKEN)
     result_token = result_def(TOKEN)
 
-    irdl_options = (SEGMENTS,)
     custom_directives = (TokenIn, Type, Types)
     assembly_format = (
         "$str (`,` $args^)? custom<TokenIn>($token, type($token)) attr-dict"

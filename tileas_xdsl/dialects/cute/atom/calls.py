@@ -13,7 +13,6 @@ from typing import Any, TypeVar
 from xdsl.dialects.builtin import DictionaryAttr
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
-    AttrSizedOperandSegments,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -179,7 +178,6 @@ class CopyAtomCallOp(AtomCall):
     """One copy by an atom: views of one mode, as many elements as the atom copies."""
 
     name = "cute.copy_atom_call"
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     atom = operand_def()
     sources = var_operand_def()
     destinations = var_operand_def()
@@ -219,7 +217,6 @@ class CopyAtomCallOp(AtomCall):
 class ProductCall(AtomCall, ABC):
     """A product by an atom: `D = A * B + C`, A and B perhaps with scale factors."""
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     atom = operand_def()
     d = operand_def()
     a = var_operand_def()

@@ -8,7 +8,6 @@ from typing import Any
 
 from xdsl.ir import Attribute
 from xdsl.irdl import (
-    AttrSizedOperandSegments,
     operand_def,
     opt_operand_def,
     traits_def,
@@ -47,7 +46,6 @@ class CopyOp(AtomCall):
     """A copy of a whole view: mode 0 is what the atom copies at once, and the rest repeats."""
 
     name = "cute.copy"
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     atom = operand_def()
     sources = var_operand_def()
     destinations = var_operand_def()

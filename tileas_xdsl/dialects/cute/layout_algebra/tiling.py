@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
-from xdsl.irdl import AttrSizedOperandSegments, operand_def, opt_operand_def, result_def, traits_def
+from xdsl.irdl import operand_def, opt_operand_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from tileas_xdsl import layout as algebra
@@ -243,7 +243,6 @@ class StencilDivideOp(AlgebraOp):
     """
 
     name = "cute.stencil_divide"
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     input = operand_def()
     stencil = operand_def()
     padding_upper = opt_operand_def()

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, i1, i32
 from xdsl.ir import Attribute
-from xdsl.irdl import AttrSizedOperandSegments, traits_def
+from xdsl.irdl import traits_def
 from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.catalogue import message
@@ -62,7 +62,6 @@ class CpAsyncOp(FieldsOp):
     pred: fields.OptOperand = fields.opt_operand(i1, default=None)
     source_bytes: fields.OptOperand = fields.opt_operand(i32, default=None)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     assembly_format = (
         "$gmem `to` $smem `bytes` $bytes (`of` $source_bytes^)? `cache` $cache (`if` $pred^)?"
         " attr-dict `:` type($gmem) `,` type($smem)"

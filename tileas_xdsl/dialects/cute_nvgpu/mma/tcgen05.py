@@ -20,7 +20,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
-    AttrSizedOperandSegments,
     IRDLOperation,
     operand_def,
     prop_def,
@@ -367,7 +366,6 @@ class UmmaCommitOp(FieldsOp):
     pred: fields.OptOperand = fields.opt_operand(i1, default=None)
     num_cta: fields.Int = fields.prop(_NUMBER, default=1)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     assembly_format = (
         "$ptr (`mask` $mask^)? (`if` $pred^)? `blocks` $num_cta attr-dict `:` type($ptr)"
     )
@@ -393,7 +391,6 @@ class PairTmaLoadOp(FieldsOp):
     coords: fields.Operands = fields.operands(i32)
     pred: fields.OptOperand = fields.opt_operand(i1, default=None)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     assembly_format = (
         "$desc `[` $coords `]` `to` $smem `,` $mbar (`if` $pred^)?"
         " attr-dict `:` type($smem) `,` type($mbar)"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, i1, i32
-from xdsl.irdl import IRDLOperation, ParsePropInAttrDict, operand_def, opt_prop_def, prop_def
+from xdsl.irdl import IRDLOperation, operand_def, opt_prop_def, prop_def
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu.mma.tcgen05 import check_blocks
@@ -49,8 +49,6 @@ class SparseProductOp(IRDLOperation):
     ashift = opt_prop_def(UnitAttr)
     weight_stationary = opt_prop_def(UnitAttr)
     scale_input = opt_prop_def(_NUMBER)
-
-    irdl_options = (ParsePropInAttrDict(),)
 
     def form(self) -> UmmaForm:
         """The form of the instruction."""

@@ -15,7 +15,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
-    AttrSizedOperandSegments,
     IRDLOperation,
     operand_def,
     opt_operand_def,
@@ -70,7 +69,6 @@ class AtomicOp(IRDLOperation):
     scope = opt_prop_def(StringAttr)
     result = result_def()
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
     def check_update(self) -> None:

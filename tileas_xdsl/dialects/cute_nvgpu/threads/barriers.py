@@ -5,7 +5,6 @@ from __future__ import annotations
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, StringAttr, UnitAttr, i1, i32
 from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import (
-    AttrSizedOperandSegments,
     IRDLOperation,
     operand_def,
     opt_operand_def,
@@ -94,7 +93,6 @@ class MbarrierArriveOp(IRDLOperation):
     cta = opt_operand_def(i32)
     pred = opt_operand_def(i1)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     assembly_format = "$ptr (`cta` $cta^)? (`if` $pred^)? attr-dict `:` type($ptr)"
 
     def __init__(self, ptr: Value, pred: Value | None = None, cta: Value | None = None) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, i1, i16, i32
 from xdsl.ir import Operation, SSAValue
-from xdsl.irdl import AttrSizedOperandSegments
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
@@ -92,7 +91,6 @@ class TmaLoadOp(FieldsOp):
     pred: fields.OptOperand = fields.opt_operand(i1, default=None)
     mode: fields.OptString = fields.opt_prop(StringAttr, default=None, kw_only=True)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     assembly_format = (
         "(`mode` $mode^)? $desc `[` $coords `]` (`offsets` `[` $offsets^ `]`)? `to` $smem `,` $mbar"
         " (`multicast` $multicast_mask^)? (`if` $pred^)? attr-dict `:` type($smem) `,` type($mbar)"
@@ -122,7 +120,6 @@ class TmaStoreOp(FieldsOp):
     pred: fields.OptOperand = fields.opt_operand(i1, default=None)
     mode: fields.OptString = fields.opt_prop(StringAttr, default=None, kw_only=True)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     assembly_format = (
         "(`mode` $mode^)? $desc `[` $coords `]` `from` $smem (`if` $pred^)? attr-dict"
         " `:` type($smem)"
@@ -145,7 +142,6 @@ class TmaReduceOp(FieldsOp):
     kind: fields.String = fields.prop(StringAttr, default="add")
     pred: fields.OptOperand = fields.opt_operand(i1, default=None)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     assembly_format = (
         "$kind `,` $desc `[` $coords `]` `from` $smem (`if` $pred^)? attr-dict `:` type($smem)"
     )

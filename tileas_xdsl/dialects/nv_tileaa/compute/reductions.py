@@ -15,8 +15,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.irdl import (
-    AttrSizedOperandSegments,
-    ParsePropInAttrDict,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -57,7 +55,6 @@ class DotOp(TileasOp):
     fast_acc = opt_prop_def(UnitAttr)
     result = result_def(TensorType)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
     traits = traits_def(Pure())
     assembly_format = (
         "$a `,` $b `,` $c (`scales` `(` $sfa^ `:` type($sfa) `,` $sfb `:` type($sfb) `)`)?"
@@ -144,7 +141,6 @@ class CombiningOp(TileasOp):
     values = var_result_def()
     body = region_def("single_block")
 
-    irdl_options = (ParsePropInAttrDict(),)
     traits = traits_def(Pure())
     assembly_format = "$sources attr-dict `:` type($sources) `->` type($values) $body"
 

@@ -16,7 +16,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.irdl import (
-    ParsePropInAttrDict,
     operand_def,
     prop_def,
     region_def,
@@ -50,7 +49,6 @@ class ShapeOp(TileasOp):
     source = operand_def(TensorType)
     result = result_def(TensorType)
 
-    irdl_options = (ParsePropInAttrDict(),)
     traits = traits_def(Pure())
 
     def check(self) -> None:
@@ -170,7 +168,6 @@ class CatOp(TileasOp):
     axis = prop_def(IntegerAttr.constr(i32))
     result = result_def(TensorType)
 
-    irdl_options = (ParsePropInAttrDict(),)
     traits = traits_def(Pure())
     assembly_format = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)"
 
@@ -273,7 +270,6 @@ class MakeRangeOp(TileasOp):
     end = prop_def(IntegerAttr.constr(i64))
     result = result_def(TensorType)
 
-    irdl_options = (ParsePropInAttrDict(),)
     traits = traits_def(Pure())
     assembly_format = "attr-dict `:` type($result)"
 

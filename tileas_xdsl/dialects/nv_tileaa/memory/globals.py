@@ -6,7 +6,6 @@ from typing import Any
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, StringAttr, i64
 from xdsl.irdl import (
-    ParsePropInAttrDict,
     opt_prop_def,
     prop_def,
     result_def,
@@ -31,7 +30,6 @@ class GlobalOp(TileasOp):
     value = prop_def(DenseIntOrFPElementsAttr)
     alignment = opt_prop_def(IntegerAttr.constr(i64))
 
-    irdl_options = (ParsePropInAttrDict(),)
     traits = traits_def(SymbolOpInterface())
     assembly_format = "$sym_name attr-dict"
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from xdsl.dialects.builtin import BoolAttr, IntegerAttr, i1, i32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
-    AttrSizedOperandSegments,
-    ParsePropInAttrDict,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -61,7 +59,6 @@ class AccessOp(TileasOp):
     latency = opt_prop_def(IntegerAttr.constr(i32))
     allow_tma = opt_prop_def(BoolAttr)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
     custom_directives = (Coordinates, Ordering)
 
     def check_token_pair(self, token: SSAValue | None, out_token: SSAValue | None) -> None:

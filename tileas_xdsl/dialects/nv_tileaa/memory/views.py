@@ -17,8 +17,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
-    AttrSizedOperandSegments,
-    ParsePropInAttrDict,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -80,7 +78,6 @@ class MakeMemrefOp(TileasOp):
     alias_scope = opt_prop_def(IntegerAttr.constr(i32))
     result = result_def(MemRefType)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
     traits = traits_def(Pure())
     custom_directives = (Coordinates,)
     assembly_format = (
@@ -149,7 +146,6 @@ class BlockTileOp(TileasOp):
     dim_groups = prop_def(DenseArrayBase.constr(i64), prop_name="dimGroups")
     result = result_def(AATiledViewType)
 
-    irdl_options = (ParsePropInAttrDict(),)
     traits = traits_def(Pure())
     assembly_format = "$source attr-dict `:` type($source) `->` type($result)"
 
@@ -200,7 +196,6 @@ class GetDimSizeOp(TileasOp):
     axis = prop_def(IntegerAttr.constr(i32))
     result = result_def(IndexType)
 
-    irdl_options = (ParsePropInAttrDict(),)
     traits = traits_def(Pure())
     assembly_format = "$source attr-dict `:` type($source)"
 

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i32
 from xdsl.ir import SSAValue
-from xdsl.irdl import AttrSizedOperandSegments, ParsePropInAttrDict, base, traits_def
+from xdsl.irdl import base, traits_def
 from xdsl.pattern_rewriter import RewritePattern
 from xdsl.traits import AlwaysSpeculatable, HasCanonicalizationPatternsTrait
 
@@ -97,7 +97,6 @@ class DotOp(TileasOp):
         TILE, type=fields.type_of("c"), default=None, kw_only=True, alias="result_type"
     )
 
-    irdl_options = (ParsePropInAttrDict(),)
     traits = traits_def(AlwaysSpeculatable(), TileReadEffect(), DotPatterns())
 
     assembly_format = (
@@ -143,7 +142,6 @@ class AsyncDotOp(TileasOp):
     )
     result: fields.Result[AsyncTokenType] = fields.typed_result(AsyncTokenType, type=_token_of_c)
 
-    irdl_options = (ParsePropInAttrDict(),)
     traits = traits_def(MemoryConsistency())
 
     assembly_format = (
@@ -188,7 +186,6 @@ class BlockScaledMmaOp(TileasOp):
         TILE, type=fields.type_of("c"), default=None, kw_only=True, alias="result_type"
     )
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
     traits = traits_def(AlwaysSpeculatable(), TileReadEffect())
 
     assembly_format = (

@@ -11,7 +11,6 @@ from typing import cast
 from xdsl.dialects.builtin import IntegerAttr, TensorType, UnitAttr, i32
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from xdsl.irdl import (
-    ParsePropInAttrDict,
     opt_prop_def,
     prop_def,
     region_def,
@@ -39,7 +38,6 @@ class CombiningOp(TileasOp):
     outputs = var_result_def(TILE)
     body = region_def("single_block")
 
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$sources attr-dict `:` type($sources) `->` type($outputs) $body"
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute
-from xdsl.irdl import ParsePropInAttrDict, opt_attr_def, traits_def
+from xdsl.irdl import opt_attr_def, traits_def
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
 from tileas_xdsl.diagnostics.emission import op_error
@@ -30,8 +30,6 @@ class CopyBase(MemoryOp):
 
     atom: Atom = fields.prop(AtomAttr, kw_only=True, convert=atom_attribute)
     layout = opt_attr_def(LayoutAttr, attr_name="nv_tileas.layout")
-
-    irdl_options = (ParsePropInAttrDict(),)
 
     def verify_(self) -> None:
         source, destination = self.source.type, self.destination.type

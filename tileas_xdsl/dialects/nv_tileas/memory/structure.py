@@ -19,7 +19,6 @@ from xdsl.irdl import (
     OptOperandDef,
     OptPropertyDef,
     OptResultDef,
-    ParsePropInAttrDict,
     VarOperandDef,
 )
 from xdsl.parser import Parser
@@ -82,7 +81,6 @@ class OrderedOp(MemoryOp):
         MemScopeAttr, default=None, kw_only=True, convert=scope_attribute, alias="scope"
     )
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
     custom_directives = (Coordinates, Ordering)
 
 

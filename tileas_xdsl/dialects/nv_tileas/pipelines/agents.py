@@ -10,7 +10,6 @@ from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
-    ParsePropInAttrDict,
     opt_prop_def,
     prop_def,
     var_region_def,
@@ -139,7 +138,6 @@ class AgentSwitchOp(PipelineOp, AgentLike):
     warp_id = opt_prop_def(DenseArrayBase)
     agent_strides = opt_prop_def(DenseArrayBase)
 
-    irdl_options = (ParsePropInAttrDict(),)
     custom_directives = (AgentBodies,)
     assembly_format = "attr-dict custom<AgentBodies>($bodies)"
 

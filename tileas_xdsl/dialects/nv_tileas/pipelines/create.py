@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr
-from xdsl.irdl import ParsePropInAttrDict, operand_def, opt_prop_def, prop_def, result_def
+from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.enums import Space
@@ -39,7 +39,6 @@ class CreatePipelineOp(PipelineOp):
     shared_mem = opt_prop_def(IntegerAttr, prop_name="sharedMem")
     dynamic = opt_prop_def(IntegerAttr, prop_name="dynamic")
 
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$view attr-dict `:` type($view) `->` type($producer) `,` type($consumer)"
 
     def __init__(

@@ -13,7 +13,6 @@ from typing import ClassVar
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr
 from xdsl.ir import Attribute, Region
 from xdsl.irdl import (
-    ParsePropInAttrDict,
     operand_def,
     opt_prop_def,
     opt_region_def,
@@ -72,7 +71,6 @@ class _ProduceOne(StageOp, Producer):
     body = region_def()
     producer_types = prop_def(ArrayAttr)
 
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = _STAGE_WITH_BODY
 
     def __init__(
@@ -129,7 +127,6 @@ class _ConsumeOne(StageOp):
     consumer_types = opt_prop_def(ArrayAttr)
     producer_types = opt_prop_def(ArrayAttr)
 
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = _STAGE_WITH_BODY
 
     def __init__(
@@ -197,7 +194,6 @@ class ConsumerReadOp(StageOp):
     body = opt_region_def()
     consumer_idx = prop_def(IntegerAttr)
 
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = _STAGE_PERHAPS_WITH_BODY
 
     def __init__(
@@ -231,7 +227,6 @@ class ProducerWriteOp(StageOp, Producer):
     payload = var_result_def()
     body = opt_region_def()
 
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = _STAGE_PERHAPS_WITH_BODY
 
     def __init__(
@@ -303,7 +298,6 @@ class ConsumerWaitOp(StageOp):
     result_token = result_def(ConsumerTokenType)
     consumer_idx = prop_def(IntegerAttr)
 
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = _STAGE_STEP
 
     def __init__(self, token: Operand, iterator: Operand, consumer_idx: int) -> None:

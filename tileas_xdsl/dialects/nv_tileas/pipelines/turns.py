@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from xdsl.dialects.builtin import DenseArrayBase, StringAttr, i32
-from xdsl.irdl import ParsePropInAttrDict, prop_def, traits_def
+from xdsl.irdl import prop_def, traits_def
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
 from tileas_xdsl.diagnostics.emission import op_error
@@ -52,7 +52,6 @@ class TurnOp(TileasOp):
     barriers = prop_def(DenseArrayBase.constr(i32))
 
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$action attr-dict"
 
     def __init__(self, action: TurnAction, barriers: Sequence[int]) -> None:

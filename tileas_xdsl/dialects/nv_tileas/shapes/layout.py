@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.irdl import ParsePropInAttrDict, base, traits_def
+from xdsl.irdl import base, traits_def
 from xdsl.traits import AlwaysSpeculatable, Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
@@ -84,7 +84,6 @@ class ViewOp(TileasOp):
     indices: fields.Operands = fields.operands(default=())
     offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=None, convert=_i64)
 
-    irdl_options = (ParsePropInAttrDict(),)
     traits = traits_def(Pure(), TileStructure())
     custom_directives = (Coordinates, SourceOrBoth)
 
@@ -124,7 +123,6 @@ class ExpandDimsOp(TileasOp):
         TILE, type=_expanded, default=None, alias="result_type"
     )
 
-    irdl_options = (ParsePropInAttrDict(),)
     traits = traits_def(AlwaysSpeculatable(), TileReadEffect(), TileStructure())
     custom_directives = (SourceToResult,)
 
@@ -155,7 +153,6 @@ class ReinterpretOp(TileasOp):
     result: fields.Result[Attribute] = fields.typed_result(_TILE_OR_VIEW, alias="result_type")
     reinterpret_byte: fields.Flag = fields.opt_prop(UnitAttr, default=False, kw_only=True)
 
-    irdl_options = (ParsePropInAttrDict(),)
     traits = traits_def(Pure(), TileStructure())
     custom_directives = (SourceToResult,)
 

@@ -14,7 +14,6 @@ from xdsl.dialects.builtin import DenseArrayBase, IndexType, TensorType, i64
 from xdsl.dialects.utils.dynamic_index_list import DynamicIndexList
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
-    AttrSizedOperandSegments,
     VarConstraint,
     base,
     operand_def,
@@ -112,7 +111,6 @@ class ExtractSliceOp(TileasOp):
     static_strides = prop_def(DenseArrayBase.constr(i64))
     result = result_def(TILE)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(Pure(), TileStructure(), ExtractSlicePatterns())
     custom_directives = (DynamicIndexList, SourceToResult)
 
@@ -160,7 +158,6 @@ class InsertSliceOp(TileasOp):
     static_strides = prop_def(DenseArrayBase.constr(i64))
     result = result_def(_WHOLE)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(AlwaysSpeculatable(), TileReadEffect(), TileStructure())
     custom_directives = (DynamicIndexList,)
 
@@ -203,7 +200,6 @@ class AsyncExtractSliceOp(TileasOp):
     static_strides = prop_def(DenseArrayBase.constr(i64))
     result = result_def(AsyncTokenType)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(Pure())
     custom_directives = (DynamicIndexList, SourceToResult)
 
@@ -254,7 +250,6 @@ class AsyncInsertSliceOp(TileasOp):
     static_strides = prop_def(DenseArrayBase.constr(i64))
     result = result_def(AsyncTokenType)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(Pure())
     custom_directives = (DynamicIndexList,)
 

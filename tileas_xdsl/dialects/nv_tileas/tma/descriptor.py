@@ -9,7 +9,6 @@ from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, i32
 from xdsl.ir import Attribute, SSAValue, TypeAttribute
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    ParsePropInAttrDict,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -93,7 +92,7 @@ class MakeTiledTmaDescOp(MemoryOp):
     tma_index = opt_prop_def(IntegerAttr.constr(i32), prop_name=TMA_INDEX)
 
     traits = traits_def(MemoryConsistency())
-    irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     custom_directives = (Coordinates,)
     assembly_format = (
         "$view `box` `` custom<Coordinates>($box, type($box)) attr-dict"

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, i32
 from xdsl.ir import SSAValue, TypeAttribute
-from xdsl.irdl import AttrSizedOperandSegments, ParsePropInAttrDict, traits_def
+from xdsl.irdl import AttrSizedOperandSegments, traits_def
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
@@ -98,7 +98,7 @@ class TmaTransferOp(MemoryOp):
     )
 
     traits = traits_def(MemoryConsistency())
-    irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     def check_transfer(
         self, desc: SSAValue, buffer: SSAValue, role: str, family: str, modes: Sequence[str]

@@ -12,7 +12,6 @@ from typing import ClassVar
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
-    AttrSizedOperandSegments,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -263,14 +262,11 @@ class Tcgen05CommitOp(GuardedOp):
 
     name = "ptx.tcgen05.commit"
 
-    SEGMENTED: ClassVar[bool] = True
     barrier: fields.Operand = fields.operand(REG)
     cta_group: fields.Int = fields.prop(IntegerAttr, default=1, kw_only=True)
     multicast: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
     offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
     guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
-
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     def check(self) -> None:
         check_group(self)

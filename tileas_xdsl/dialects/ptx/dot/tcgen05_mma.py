@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr
-from xdsl.irdl import AttrSizedOperandSegments
 
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.fields import derived_init
@@ -107,7 +104,6 @@ class Tcgen05MmaOp(GuardedOp):
 
     name = "ptx.tcgen05.mma"
 
-    SEGMENTED: ClassVar[bool] = True
     d: fields.Operand = fields.operand(REG)
     a: fields.Operand = fields.operand(REG)
     b: fields.Operand = fields.operand(REG)
@@ -124,8 +120,6 @@ class Tcgen05MmaOp(GuardedOp):
     ashift: fields.Flag = fields.opt_prop(UnitAttr, default=False, kw_only=True)
     weights: fields.Flag = fields.opt_prop(UnitAttr, default=False, kw_only=True)
     guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
-
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     def check(self) -> None:
         check_group(self)

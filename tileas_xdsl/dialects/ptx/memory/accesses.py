@@ -8,7 +8,6 @@ from typing import ClassVar
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
-    AttrSizedOperandSegments,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -60,7 +59,6 @@ from tileas_xdsl.target.isa.tables.memory.keywords import (
 class AccessOp(GuardedOp):
     """Base of loads and stores: `ld{.semantics}{.scope}{.space}{.cache}{.hints}{.vec}.type`."""
 
-    SEGMENTED: ClassVar[bool] = True
     type = prop_def(StringAttr)
     space = prop_def(StringAttr)
     offset = opt_prop_def(IntegerAttr)
@@ -142,8 +140,6 @@ class LdOp(AccessOp):
     guard = opt_operand_def(REG)
     nc = opt_prop_def(UnitAttr)
     result = result_def(REG)
-
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     def __init__(
         self,
@@ -227,8 +223,6 @@ class StOp(AccessOp):
     value = operand_def(REG)
     policy = opt_operand_def(REG)
     guard = opt_operand_def(REG)
-
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     def __init__(
         self,

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr
-from xdsl.irdl import AttrSizedOperandSegments, operand_def, opt_operand_def, opt_prop_def, prop_def
+from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def
 
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.fields import derived_init
@@ -23,7 +21,6 @@ class CpAsyncOp(GuardedOp):
 
     name = "ptx.cp_async"
 
-    SEGMENTED: ClassVar[bool] = True
     destination = operand_def(REG)
     source = operand_def(REG)
     source_size = opt_operand_def(REG)
@@ -34,8 +31,6 @@ class CpAsyncOp(GuardedOp):
     prefetch = opt_prop_def(StringAttr)
     offset = opt_prop_def(IntegerAttr)
     source_offset = opt_prop_def(IntegerAttr)
-
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     def __init__(
         self,

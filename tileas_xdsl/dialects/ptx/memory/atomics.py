@@ -8,7 +8,6 @@ from typing import ClassVar
 from xdsl.dialects.builtin import IntegerAttr, StringAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
-    AttrSizedOperandSegments,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -118,16 +117,12 @@ class AtomOp(UpdateOp):
 
     READS_FIRST: ClassVar[bool] = False
 
-    SEGMENTED: ClassVar[bool] = True
-
     address = operand_def(REG)
     value = operand_def(REG)
     compare = opt_operand_def(REG)
     otherwise = opt_operand_def(REG)
     guard = opt_operand_def(REG)
     result = result_def(REG)
-
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     def __init__(
         self,

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr
 from xdsl.ir import SSAValue
-from xdsl.irdl import AttrSizedOperandSegments
 
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.fields import derived_init
@@ -30,7 +27,6 @@ class CpAsyncBulkOp(GuardedOp):
 
     name = "ptx.cp_async_bulk"
 
-    SEGMENTED: ClassVar[bool] = True
     destination: fields.Operand = fields.operand(REG)
     source: fields.Operand = fields.operand(REG)
     size: fields.Operand = fields.operand(REG)
@@ -42,8 +38,6 @@ class CpAsyncBulkOp(GuardedOp):
     offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
     barrier_offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
     guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
-
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     def check(self) -> None:
         to, source = self.text("to"), self.text("source_space")
@@ -87,7 +81,6 @@ class CpReduceAsyncBulkOp(GuardedOp):
 
     name = "ptx.cp_reduce_async_bulk"
 
-    SEGMENTED: ClassVar[bool] = True
     destination: fields.Operand = fields.operand(REG)
     source: fields.Operand = fields.operand(REG)
     size: fields.Operand = fields.operand(REG)
@@ -98,8 +91,6 @@ class CpReduceAsyncBulkOp(GuardedOp):
     policy: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
     offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
     guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
-
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     def check(self) -> None:
         to, operation = self.text("to"), self.text("operation")
@@ -140,13 +131,10 @@ class CpAsyncBulkPrefetchOp(GuardedOp):
 
     name = "ptx.cp_async_bulk.prefetch"
 
-    SEGMENTED: ClassVar[bool] = True
     source: fields.Operand = fields.operand(REG)
     size: fields.Operand = fields.operand(REG)
     policy: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
     guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
-
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     def check(self) -> None:
         check_address(self, "the source", self.source, "global")

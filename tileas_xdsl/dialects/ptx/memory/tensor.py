@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr
 from xdsl.ir import SSAValue
-from xdsl.irdl import AttrSizedOperandSegments
 
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.fields import derived_init
@@ -30,7 +28,6 @@ from tileas_xdsl.target.isa.tables.asynchronous import (
 class TensorOp(GuardedOp):
     """Base: a box of the tensor of a map, at coordinates with the innermost one first."""
 
-    SEGMENTED: ClassVar[bool] = True
     mode: fields.String = fields.prop(StringAttr, default="tile", kw_only=True)
 
     def check_box(
@@ -87,8 +84,6 @@ class TensorLoadOp(TensorOp):
     cta_group: fields.OptInt = fields.opt_prop(IntegerAttr, default=None, kw_only=True)
     offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
     barrier_offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
-
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     def check(self) -> None:
         self.check_box(self.map, self.coordinates, TENSOR_LOADS)
@@ -155,8 +150,6 @@ class FromSharedOp(TensorOp):
     policy: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
     guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
     offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
-
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     def check(self) -> None:
         self.check_box(self.map, self.coordinates, TENSOR_STORES)
@@ -225,8 +218,6 @@ class TensorPrefetchOp(TensorOp):
     coordinates: fields.Operands = fields.operands(REG)
     policy: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
     guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
-
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     def check(self) -> None:
         self.check_box(self.map, self.coordinates, TENSOR_PREFETCHES)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from math import prod
-from typing import ClassVar, Self
+from typing import Self
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -18,7 +18,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
 from xdsl.irdl import (
-    AttrSizedOperandSegments,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -308,7 +307,6 @@ class CondBraOp(PtxOp):
 
     name = "ptx.cond_bra"
 
-    SEGMENTED: ClassVar[bool] = True
     condition = operand_def(REG)
     then_arguments = var_operand_def(REG)
     else_arguments = var_operand_def(REG)
@@ -316,7 +314,6 @@ class CondBraOp(PtxOp):
     then_target = successor_def()
     else_target = successor_def()
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(IsTerminator())
 
     def __init__(

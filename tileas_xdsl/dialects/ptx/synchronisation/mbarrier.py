@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
-    AttrSizedOperandSegments,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -127,15 +125,12 @@ class MbarrierArriveOp(SynchronizingOp):
 
     name = "ptx.mbarrier.arrive"
 
-    SEGMENTED: ClassVar[bool] = True
     barrier = operand_def(REG)
     count = opt_operand_def(REG)
     guard = opt_operand_def(REG)
     drop = opt_prop_def(UnitAttr)
     no_complete = opt_prop_def(UnitAttr)
     state = opt_result_def(REG)
-
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     def __init__(
         self,
