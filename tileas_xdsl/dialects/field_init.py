@@ -129,13 +129,13 @@ def _converted(given: object, parameter: Parameter | None, fields: Mapping[str, 
 def _result_type(
     name: str,
     type_: Attribute | ResultType | None,
-    convert: Convert | None,
+    parameter: Parameter | None,
     fields: Mapping[str, Any],
 ) -> Any:
     found = fields.get(name)
     if found is None:
         found = type_(fields) if callable(type_) else type_
-    return found if convert is None else convert(found)
+    return _converted(found, parameter, fields)
 
 
 def _region(given: Region | Block) -> Region:
@@ -168,8 +168,8 @@ class _Order(NamedTuple):
     properties: Sequence[_Kept]
     attributes: Sequence[_Kept]
     regions: Sequence[str]
-    results: Sequence[tuple[str, Attribute | ResultType | None, Convert | None]]
-    """Name, the type where none is given, and what both become."""
+    results: Sequence[tuple[str, Attribute | ResultType | None, Parameter | None]]
+    """Name, the type where none is given, and the parameter that converts both."""
 
 
 _Field: TypeAlias = Parameter | Attribute | ResultType
@@ -234,9 +234,9 @@ def _absent(field: _Field | None, definition: object) -> Sequence[object]:
 
 def _result(
     name: str, field: _Field | None, definition: ResultDef
-) -> tuple[str, Attribute | ResultType | None, Convert | None]:
-    convert = field.convert if isinstance(field, Parameter) else None
-    return name, _fixed_type(field, definition), convert
+) -> tuple[str, Attribute | ResultType | None, Parameter | None]:
+    parameter = field if isinstance(field, Parameter) else None
+    return name, _fixed_type(field, definition), parameter
 
 
 def _fixed_type(field: _Field | None, definition: ResultDef) -> Attribute | ResultType | None:

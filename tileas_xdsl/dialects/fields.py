@@ -186,7 +186,12 @@ def body(*, single_block: bool = False) -> Any:
 
 @overload
 def typed_result(
-    constraint: Any = Attribute, *, kw_only: bool = False, alias: str | None = None
+    constraint: Any = Attribute,
+    *,
+    kw_only: bool = False,
+    convert: Convert | None = None,
+    alias: str | None = None,
+    of: str | None = None,
 ) -> Any: ...
 @overload
 def typed_result(
@@ -210,15 +215,17 @@ def typed_result(
     kw_only: bool = False,
     convert: Convert | None = None,
     alias: str | None = None,
+    of: str | None = None,
     init: bool = True,
 ) -> Any:
     """A result whose type is a parameter, is always `type`, or is what `type` computes.
 
-    With `default=None` it is a parameter, and `type` where that is None; `convert` applies to both.
+    With `default=None` it is a parameter, and `type` where that is None; `convert` applies to both,
+    and takes the type of the operand `of` too.
     """
     definition: Any = result_def(constraint)
     is_parameter = type is None or default is None
-    parameter = Parameter(default, kw_only, convert, alias, None, type)
+    parameter = Parameter(default, kw_only, convert, alias, of, type)
     definition.parameter = parameter if is_parameter else type
     return definition
 

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TypeAlias, cast
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias, cast
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
     IndexType,
+    IntegerAttr,
     IntegerType,
     MemRefType,
     TensorType,
     i64,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.irdl import base, operand_def
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+from xdsl.irdl import base
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.fields import Field
 
 Value: TypeAlias = SSAValue | Operation
 Array: TypeAlias = MemRefType[Attribute]
@@ -24,13 +26,14 @@ Array: TypeAlias = MemRefType[Attribute]
 
 Tile: TypeAlias = TensorType[Attribute]
 
+ARRAY = base(MemRefType[Attribute])
+ArrayOperand: TypeAlias = Field[SSAValue[Array], Value]
+Axes: TypeAlias = Field[DenseArrayBase[IntegerType], Iterable[int]]
+Shape: TypeAlias = "Field[OpResult[Tile], Sequence[int]]"
+"""A result given by its extents."""
+
 COUNT = base(IndexType) | base(IntegerType[int])
 """A number of elements; integers are read as unsigned."""
-
-
-def array_operand() -> SSAValue[Array]:
-    """An operand that is an array."""
-    return cast(SSAValue[Array], operand_def(base(MemRefType[Attribute])))
 
 
 def as_array(value: Value) -> Array:
@@ -41,6 +44,11 @@ def as_array(value: Value) -> Array:
 def numbers(values: Iterable[int]) -> DenseArrayBase[IntegerType]:
     """A list of numbers as a property."""
     return DenseArrayBase.from_list(i64, list(values))
+
+
+def number(value: int) -> IntegerAttr:
+    """A number of 64 bits as a property."""
+    return IntegerAttr(value, i64)
 
 
 def listed(values: Iterable[object]) -> str:
@@ -61,6 +69,16 @@ def element_of(type_: Attribute) -> Attribute:
 def tile_of(element: Attribute, shape: Sequence[int]) -> Attribute:
     """A tile, or the scalar that stands for one of rank 0."""
     return TensorType(element, shape) if shape else element
+
+
+def tile_like(shape: Sequence[int], type_: Attribute) -> Tile:
+    """A tile of a shape with the elements of another type."""
+    return TensorType(element_of(type_), shape)
+
+
+def type_at(given: Mapping[str, Any], field: str) -> Attribute:
+    """The type of an operand that a constructor is given."""
+    return SSAValue.get(given[field]).type
 
 
 def check_shape(op: Operation, what: str, type_: Attribute, wanted: Sequence[int]) -> None:

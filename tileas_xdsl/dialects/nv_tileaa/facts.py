@@ -10,22 +10,21 @@ from xdsl.dialects.builtin import (
     IntegerType,
     MemRefType,
 )
-from xdsl.ir import Attribute, ParametrizedAttribute, SSAValue
+from xdsl.ir import Attribute, ParametrizedAttribute
 from xdsl.irdl import (
     AnyAttr,
     VarConstraint,
     irdl_attr_definition,
-    operand_def,
-    prop_def,
-    result_def,
     traits_def,
 )
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.assumed_facts import BoundsAttr, DivisibilityAttr
-from tileas_xdsl.dialects.nv_tileaa.base import Value, element_of, numbers, shape_of
+from tileas_xdsl.dialects.fields import derived_init
+from tileas_xdsl.dialects.nv_tileaa.base import element_of, numbers, shape_of
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
 from tileas_xdsl.layout.integers import is_power_of_two
@@ -75,6 +74,7 @@ ATTRIBUTES = (BoundedAttr, DivByAttr, SameElementsAttr)
 
 
 @tileas_op
+@derived_init
 class AssumeOp(TileasOp):
     """A value of which something is known; what breaks the promise has no meaning."""
 
@@ -82,19 +82,14 @@ class AssumeOp(TileasOp):
 
     T: ClassVar = VarConstraint("T", AnyAttr())
 
-    source = operand_def(T)
-    fact = prop_def()
-    result = result_def(T)
+    source: fields.Operand = fields.operand(T)
+    fact: fields.Field[Attribute, Attribute] = fields.prop(AnyAttr())
+    result: fields.Result[Attribute] = fields.typed_result(
+        T, type=fields.type_of("source"), init=False
+    )
 
     traits = traits_def(Pure())
     assembly_format = "$source `,` $fact attr-dict `:` type($result)"
-
-    def __init__(self, source: Value, fact: Attribute) -> None:
-        super().__init__(
-            operands=[source],
-            properties={"fact": fact},
-            result_types=[SSAValue.get(source).type],
-        )
 
     def verify_(self) -> None:
         type_: Attribute = self.source.type

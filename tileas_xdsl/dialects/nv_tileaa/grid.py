@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import IntegerAttr, i32
-from xdsl.irdl import prop_def, result_def, traits_def
+from xdsl.ir import Attribute
+from xdsl.irdl import traits_def
 from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
 
 AXES = 3
 
 
+@derived_init
 class GridOp(TileasOp):
     """A number of the grid along an axis: 0 is x."""
 
-    axis = prop_def(IntegerAttr.constr(i32))
-    result = result_def(i32)
+    axis: fields.Int = fields.prop(IntegerAttr.constr(i32))
+    result: fields.Result[Attribute] = fields.typed_result(i32, type=i32, init=False)
 
     traits = traits_def(Pure())
     assembly_format = "attr-dict"
-
-    def __init__(self, axis: int) -> None:
-        super().__init__(properties={"axis": IntegerAttr(axis, i32)}, result_types=[i32])
 
     def verify_(self) -> None:
         if not 0 <= self.axis.value.data < AXES:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from xdsl.dialects.builtin import (
     AnyFloat,
@@ -13,39 +14,32 @@ from xdsl.dialects.builtin import (
     i1,
 )
 from xdsl.ir import Attribute
-from xdsl.irdl import (
-    operand_def,
-    opt_operand_def,
-    opt_result_def,
-    prop_def,
-    traits_def,
-    var_operand_def,
-)
+from xdsl.irdl import traits_def
 from xdsl.traits import MemoryWriteEffect
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.nv_tileaa.base import Value, element_of
-from tileas_xdsl.dialects.nv_tileaa.memory.pointer_access import token_types
-from tileas_xdsl.dialects.nv_tileaa.types import AAMemTokenType
+from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.fields import derived_init
+from tileas_xdsl.dialects.nv_tileaa.base import element_of
+from tileas_xdsl.dialects.nv_tileaa.memory.pointer_access import TokenOp
 from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
 from tileas_xdsl.target.printf import Conversion, FormatError, Part, parse_format
 
+_Text: TypeAlias = fields.Field[StringAttr, str | StringAttr]
+
 
 @tileas_op
+@derived_init
 class AssertOp(TileasOp):
     """Ends the kernel with a message where a condition, or an element of a tile, does not hold."""
 
     name = "nv_tileaa.assert"
 
-    condition = operand_def()
-    message = prop_def(StringAttr)
+    condition: fields.Operand = fields.operand()
+    message: _Text = fields.prop(StringAttr)
 
     traits = traits_def(MemoryWriteEffect())
     assembly_format = "$condition `,` $message attr-dict `:` type($condition)"
-
-    def __init__(self, condition: Value, message: str | StringAttr) -> None:
-        text = message if isinstance(message, StringAttr) else StringAttr(message)
-        super().__init__(operands=[condition], properties={"message": text})
 
     def verify_(self) -> None:
         if element_of(self.condition.type) != i1:
@@ -53,15 +47,14 @@ class AssertOp(TileasOp):
 
 
 @tileas_op
-class PrintOp(TileasOp):
+@derived_init
+class PrintOp(TokenOp):
     """Prints text; each `%` format stands for the next value, tiles with all their elements."""
 
     name = "nv_tileaa.print"
 
-    values = var_operand_def()
-    token = opt_operand_def(AAMemTokenType)
-    format = prop_def(StringAttr)
-    out_token = opt_result_def(AAMemTokenType)
+    format: _Text = fields.prop(StringAttr)
+    values: fields.Operands = fields.operands()
 
     traits = traits_def(MemoryWriteEffect())
     assembly_format = (
@@ -69,19 +62,8 @@ class PrintOp(TileasOp):
         " attr-dict (`->` type($out_token)^)?"
     )
 
-    def __init__(
-        self, format: str | StringAttr, values: Sequence[Value], *, token: Value | None = None
-    ) -> None:
-        text = format if isinstance(format, StringAttr) else StringAttr(format)
-        super().__init__(
-            operands=[values, token],
-            properties={"format": text},
-            result_types=[token_types(token)],
-        )
-
     def verify_(self) -> None:
-        if (self.token is None) != (self.out_token is None):
-            raise op_error(self, "gives a token iff it takes one")
+        self.check_tokens()
         try:
             formats = [part for part in self.parts() if isinstance(part, Conversion)]
         except FormatError as error:

@@ -71,8 +71,9 @@ class DecidedLoad(RewritePattern):
     def match_and_rewrite(self, op: LoadOp, rewriter: PatternRewriter) -> None:
         decided = _decided(op.mask)
         if decided:
-            order = (op.mem_semantic, op.mem_scope)
-            made = LoadOp(op.base, token=op.token, order=order)
+            made = LoadOp(
+                op.base, token=op.token, mem_semantic=op.mem_semantic, mem_scope=op.mem_scope
+            )
             made.properties.update({k: v for k, v in op.properties.items() if k == "latency"})
             rewriter.replace(op, made)
         elif decided is False and op.other is not None and op.mem_semantic is None:
@@ -87,8 +88,13 @@ class DecidedStore(RewritePattern):
     def match_and_rewrite(self, op: StoreOp, rewriter: PatternRewriter) -> None:
         decided = _decided(op.mask)
         if decided:
-            order = (op.mem_semantic, op.mem_scope)
-            made = StoreOp(op.value, op.base, token=op.token, order=order)
+            made = StoreOp(
+                op.value,
+                op.base,
+                token=op.token,
+                mem_semantic=op.mem_semantic,
+                mem_scope=op.mem_scope,
+            )
             made.properties.update({k: v for k, v in op.properties.items() if k == "latency"})
             rewriter.replace(op, made)
         elif decided is False and op.mem_semantic is None:

@@ -25,20 +25,20 @@ def float_product(c: Converter, op: matmul.MmaFOp) -> Sequence[SSAValue]:
 
 def integer_product(c: Converter, op: matmul.MmaIOp) -> Sequence[SSAValue]:
     """A product of bytes."""
-    signs = (op.signedness_lhs.data.value, op.signedness_rhs.data.value)
     made = aa.DotOp(
         c.get(op.lhs),
         c.get(op.rhs),
         c.get(op.acc),
-        signedness=(Signedness(signs[0]), Signedness(signs[1])),
+        signedness_a=Signedness(op.signedness_lhs.data.value),
+        signedness_b=Signedness(op.signedness_rhs.data.value),
     )
     return [c.insert(made).result]
 
 
 def scaled_product(c: Converter, op: matmul.MmaFScaledOp) -> Sequence[SSAValue]:
     """A product of scaled floats."""
-    scales = (c.get(op.lhs_scale), c.get(op.rhs_scale))
-    return [c.insert(aa.DotOp(*c.get_all(op.operands[:3]), scales=scales)).result]
+    sfa, sfb = c.get(op.lhs_scale), c.get(op.rhs_scale)
+    return [c.insert(aa.DotOp(*c.get_all(op.operands[:3]), sfa=sfa, sfb=sfb)).result]
 
 
 def _body(c: Converter, op: Any) -> Block:

@@ -47,7 +47,7 @@ def zeros(c: Converter, type_: Attribute) -> SSAValue:
 def iota(c: Converter, op: ct.IotaOp) -> Sequence[SSAValue]:
     """The numbers from 0 on."""
     type_ = c.type(op.result)
-    return [c.insert(aa.MakeRangeOp(0, shape_of(type_)[0], element_of(type_))).result]
+    return [c.insert(aa.MakeRangeOp(0, shape_of(type_)[0], type_)).result]
 
 
 def broadcast(c: Converter, op: ct.BroadcastOp) -> Sequence[SSAValue]:

@@ -16,7 +16,7 @@ Operations that keep the row-major order of elements (`view`, `expand_dims`) nee
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from xdsl.dialects import arith, tensor
 from xdsl.ir import Operation, SSAValue
@@ -26,6 +26,7 @@ from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileaa.compute import bodies, shapes
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, GenerateOp, ViewOp
+from tileas_xdsl.dialects.nv_tileas.spaces import Tile
 from tileas_xdsl.transforms.tileaa_to_tileas.rules import INDEX, Element, Insert, Rule, generated
 
 
@@ -183,7 +184,7 @@ def make_range(op: shapes.MakeRangeOp, insert: Insert) -> Sequence[SSAValue]:
 
 def generate(op: shapes.GenerateOp, insert: Insert) -> Sequence[SSAValue]:
     """The same body."""
-    return [insert(GenerateOp(op.result.type, op.detach_region(op.body))).result]
+    return [insert(GenerateOp(cast(Tile, op.result.type), op.detach_region(op.body))).result]
 
 
 def yield_(op: bodies.YieldOp, insert: Insert) -> Sequence[SSAValue]:

@@ -16,12 +16,12 @@ from xdsl.utils.hints import isa
 
 from tileas_xdsl.dialects.nv_tileaa.base import as_array, shape_of
 from tileas_xdsl.dialects.nv_tileaa.memory import tiled_memory, views
+from tileas_xdsl.dialects.nv_tileaa.memory.pointer_access import Order
 from tileas_xdsl.dialects.nv_tileas.enums import (
     MemScope,
     MemScopeAttr,
     MemSemantic,
     MemSemanticAttr,
-    RmwMode,
 )
 from tileas_xdsl.transforms.tl_to_tiles.raising import INDEX, Raising, check_extents
 from tileas_xdsl.transforms.tl_to_tiles.scalars.index_forms import IndexForm
@@ -100,14 +100,17 @@ def add(state: Raising, tile: SSAValue, array: SSAValue, starts: Sequence[IndexF
     token = state.held.get(array)
     made = state.insert(
         tiled_memory.TiledAtomicRmwOp(
-            RmwMode.ADD, tile, view, coords, offsets=offsets, token=token, order=RELAXED
+            tile, view, coords, rmw_mode="add", offsets=offsets, token=token, **RELAXED
         )
     )
     if made.out_token is not None:
         state.held[array] = made.out_token
 
 
-RELAXED = (MemSemanticAttr(MemSemantic.RELAXED), MemScopeAttr(MemScope.GPU))
+RELAXED: Order = {
+    "mem_semantic": MemSemanticAttr(MemSemantic.RELAXED),
+    "mem_scope": MemScopeAttr(MemScope.GPU),
+}
 """How additions of blocks see each other: as `red.relaxed.gpu`."""
 
 

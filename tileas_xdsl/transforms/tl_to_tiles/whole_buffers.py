@@ -139,8 +139,9 @@ def gemm(state: Raising, op: GemmOp) -> None:
         raise state.refuse(f"sums products in {element}")
     is_float = isa(elements[0], AnyFloat)
     c = state.constant_tile(0, element, shape) if op.clear is not None else read(state, op.c)
-    signs = None if is_float else (Signedness.SIGNED, Signedness.SIGNED)
-    write(state, op.c, state.insert(reductions.DotOp(a, b, c, signedness=signs)).result)
+    sign = None if is_float else Signedness.SIGNED
+    made = reductions.DotOp(a, b, c, signedness_a=sign, signedness_b=sign)
+    write(state, op.c, state.insert(made).result)
 
 
 def reduce(state: Raising, op: ReduceOp) -> None:

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import AnyFloat, FixedBitwidthType, i64
 from xdsl.ir import Attribute
-from xdsl.irdl import operand_def, result_def, traits_def
+from xdsl.irdl import traits_def
 from xdsl.traits import Pure
 from xdsl.utils.hints import isa
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.nv_tileaa.base import Value, check_shape, element_of, shape_of
+from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.fields import derived_init
+from tileas_xdsl.dialects.nv_tileaa.base import check_shape, element_of, shape_of
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.compute.float_modes import float_mode
 from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
 
 
+@derived_init
 class ConversionOp(TileasOp):
     """A value, or each element of a tile, as another type."""
 
-    source = operand_def()
-    result = result_def()
+    source: fields.Operand = fields.operand()
+    result: fields.Result[Attribute] = fields.typed_result(alias="result_type")
 
     traits = traits_def(Pure())
     assembly_format = "$source attr-dict `:` type($source) `->` type($result)"
-
-    def __init__(self, source: Value, result_type: Attribute) -> None:
-        super().__init__(operands=[source], result_types=[result_type])
 
     def check_elements(self, source: Attribute, result: Attribute) -> str | None:
         """What is wrong with the element types, None if nothing is."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -13,75 +14,58 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     i32,
 )
-from xdsl.ir import Attribute, Block, Region, SSAValue
-from xdsl.irdl import (
-    operand_def,
-    opt_operand_def,
-    opt_prop_def,
-    prop_def,
-    region_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-    var_result_def,
-)
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import traits_def
 from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.nv_tileaa.base import Value, element_of, listed, shape_of, tile_of
+from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.fields import derived_init
+from tileas_xdsl.dialects.nv_tileaa.base import element_of, listed, shape_of, tile_of
 from tileas_xdsl.dialects.nv_tileaa.compute.bodies import check_body
 from tileas_xdsl.dialects.nv_tileas.element_names import NARROW_FLOATS, element_name
 from tileas_xdsl.dialects.nv_tileas.enums import Signedness, SignednessAttr
 from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
+
+_OptSignedness: TypeAlias = fields.Field[SignednessAttr | None, Signedness | None]
+_Identities: TypeAlias = fields.Field[ArrayAttr[Attribute], Sequence[Attribute]]
 
 _HALF_ACCUMULATORS = ("f16", *NARROW_FLOATS)
 """Operand element types whose products may be accumulated in f16 (PTX ISA: mma, wgmma, tcgen05)."""
 
 
 @tileas_op
+@derived_init
 class DotOp(TileasOp):
-    """D = A * B + C, A of [L x] M x K, B of [L x] K x N; with scales, of blocks along K."""
+    """D = A * B + C, A of [L x] M x K, B of [L x] K x N; with scales, of blocks along K.
+
+    `fast_acc` allows accumulation in fewer bits than the accumulator has.
+    """
 
     name = "nv_tileaa.dot"
 
-    a = operand_def(TensorType)
-    b = operand_def(TensorType)
-    c = operand_def(TensorType)
-    sfa = opt_operand_def(TensorType)
-    sfb = opt_operand_def(TensorType)
-    signedness_a = opt_prop_def(SignednessAttr)
-    signedness_b = opt_prop_def(SignednessAttr)
-    fast_acc = opt_prop_def(UnitAttr)
-    result = result_def(TensorType)
+    a: fields.Operand = fields.operand(TensorType)
+    b: fields.Operand = fields.operand(TensorType)
+    c: fields.Operand = fields.operand(TensorType)
+    sfa: fields.OptOperand = fields.opt_operand(TensorType, default=None, kw_only=True)
+    sfb: fields.OptOperand = fields.opt_operand(TensorType, default=None, kw_only=True)
+    signedness_a: _OptSignedness = fields.opt_prop(
+        SignednessAttr, default=None, kw_only=True, convert=SignednessAttr
+    )
+    signedness_b: _OptSignedness = fields.opt_prop(
+        SignednessAttr, default=None, kw_only=True, convert=SignednessAttr
+    )
+    fast_acc: fields.Flag = fields.opt_prop(UnitAttr, default=False, kw_only=True)
+    result: fields.Result[Attribute] = fields.typed_result(
+        TensorType, type=fields.type_of("c"), init=False
+    )
 
     traits = traits_def(Pure())
     assembly_format = (
         "$a `,` $b `,` $c (`scales` `(` $sfa^ `:` type($sfa) `,` $sfb `:` type($sfb) `)`)?"
         " attr-dict `:` type($a) `,` type($b) `,` type($c) `->` type($result)"
     )
-
-    def __init__(
-        self,
-        a: Value,
-        b: Value,
-        c: Value,
-        *,
-        scales: tuple[Value, Value] | None = None,
-        signedness: tuple[Signedness, Signedness] | None = None,
-        fast_acc: bool = False,
-    ) -> None:
-        """`fast_acc` allows accumulation in fewer bits than the accumulator has."""
-        sfa, sfb = scales or (None, None)
-        names = dict(zip(("signedness_a", "signedness_b"), signedness or (), strict=False))
-        super().__init__(
-            operands=[a, b, c, sfa, sfb],
-            properties={
-                **{name: SignednessAttr(word) for name, word in names.items()},
-                "fast_acc": UnitAttr() if fast_acc else None,
-            },
-            result_types=[SSAValue.get(c).type],
-        )
 
     def verify_(self) -> None:
         elements = [element_of(v.type) for v in (self.a, self.b, self.c, self.result)]
@@ -129,17 +113,22 @@ class DotOp(TileasOp):
             raise op_error(self, message(text))
 
 
+def _types(given: Mapping[str, Any]) -> Sequence[Attribute]:
+    return [SSAValue.get(source).type for source in given["sources"]]
+
+
+@derived_init
 class CombiningOp(TileasOp):
     """Elements along an axis combined by a body: accumulators first, then the next elements.
 
     `identities` are what the body leaves everything as it is with, one for each operand.
     """
 
-    sources = var_operand_def(TensorType)
-    axis = prop_def(IntegerAttr.constr(i32))
-    identities = prop_def(ArrayAttr)
-    values = var_result_def()
-    body = region_def("single_block")
+    sources: fields.Operands = fields.operands(TensorType)
+    axis: fields.Int = fields.prop(IntegerAttr.constr(i32))
+    identities: _Identities = fields.prop(ArrayAttr, convert=ArrayAttr)
+    body: fields.Body = fields.body(single_block=True)
+    values: fields.Results = fields.typed_results(type=_types, init=False)
 
     traits = traits_def(Pure())
     assembly_format = "$sources attr-dict `:` type($sources) `->` type($values) $body"
@@ -164,65 +153,36 @@ class CombiningOp(TileasOp):
         check_body(self, self.body, (*elements, *elements), elements)
 
 
+def _reduced(given: Mapping[str, Any]) -> Sequence[Attribute]:
+    axis: int = given["axis"]
+    return [tile_of(element_of(type_), _without(shape_of(type_), axis)) for type_ in _types(given)]
+
+
+def _without(shape: Sequence[int], axis: int) -> Sequence[int]:
+    return (*shape[:axis], *shape[axis + 1 :])
+
+
 @tileas_op
+@derived_init
 class ReduceOp(CombiningOp):
     """Tiles without dimension `axis`; a scalar where nothing is left."""
 
     name = "nv_tileaa.reduce"
 
-    def __init__(
-        self,
-        sources: Sequence[Value],
-        axis: int,
-        identities: Sequence[Attribute],
-        body: Region | Block,
-    ) -> None:
-        types = [SSAValue.get(source).type for source in sources]
-        super().__init__(
-            operands=[sources],
-            properties={"axis": IntegerAttr(axis, i32), "identities": ArrayAttr(identities)},
-            result_types=[[_without(type_, axis) for type_ in types]],
-            regions=[Region(body) if isinstance(body, Block) else body],
-        )
+    values: fields.Results = fields.typed_results(type=_reduced, init=False)
 
     def result_shape(self, shape: Sequence[int]) -> Sequence[int]:
-        axis = self.axis.value.data
-        return (*shape[:axis], *shape[axis + 1 :])
-
-
-def _without(type_: Attribute, axis: int) -> Attribute:
-    shape = shape_of(type_)
-    return tile_of(element_of(type_), (*shape[:axis], *shape[axis + 1 :]))
+        return _without(shape, self.axis.value.data)
 
 
 @tileas_op
+@derived_init
 class ScanOp(CombiningOp):
     """Running combinations along `axis`; with `reverse`, from the last element to the first."""
 
     name = "nv_tileaa.scan"
 
-    reverse = opt_prop_def(UnitAttr)
-
-    def __init__(
-        self,
-        sources: Sequence[Value],
-        axis: int,
-        identities: Sequence[Attribute],
-        body: Region | Block,
-        *,
-        reverse: bool = False,
-    ) -> None:
-        properties: dict[str, Attribute | None] = {
-            "axis": IntegerAttr(axis, i32),
-            "identities": ArrayAttr(identities),
-            "reverse": UnitAttr() if reverse else None,
-        }
-        super().__init__(
-            operands=[sources],
-            properties=properties,
-            result_types=[[SSAValue.get(source).type for source in sources]],
-            regions=[Region(body) if isinstance(body, Block) else body],
-        )
+    reverse: fields.Flag = fields.opt_prop(UnitAttr, default=False, kw_only=True)
 
     def result_shape(self, shape: Sequence[int]) -> Sequence[int]:
         return shape

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
+from typing import Any, cast
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
@@ -14,65 +15,46 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Attribute, Block, Region, SSAValue
-from xdsl.irdl import (
-    operand_def,
-    prop_def,
-    region_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-)
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import traits_def
 from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.nv_tileaa.base import (
-    Value,
+    Axes,
+    Shape,
     check_elements,
     check_shape,
     element_of,
     listed,
+    number,
     numbers,
     shape_of,
+    tile_like,
+    type_at,
 )
 from tileas_xdsl.dialects.nv_tileaa.compute.bodies import check_body
 from tileas_xdsl.dialects.nv_tileaa.folding import ShapePatterns
 from tileas_xdsl.dialects.nv_tileas.syntax.directives import Coordinates
 from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
 
-_ARROW = "attr-dict `:` type($source) `->` type($result)"
-
-
-class ShapeOp(TileasOp):
-    """A tile of the elements of another one."""
-
-    source = operand_def(TensorType)
-    result = result_def(TensorType)
-
-    traits = traits_def(Pure())
-
-    def check(self) -> None:
-        """What else must hold."""
-
-    def verify_(self) -> None:
-        check_elements(self, self.source.type, self.result.type)
-        self.check()
+_ARROW = "$source attr-dict `:` type($source) `->` type($result)"
 
 
 @tileas_op
+@derived_init
 class ViewOp(TileasOp):
     """The same elements, in row-major order, in another shape; a scalar is a shape too."""
 
     name = "nv_tileaa.view"
 
-    source = operand_def()
-    result = result_def()
+    source: fields.Operand = fields.operand()
+    result: fields.Result[Attribute] = fields.typed_result(alias="result_type")
 
     traits = traits_def(Pure(), ShapePatterns())
-    assembly_format = f"$source {_ARROW}"
-
-    def __init__(self, source: Value, result_type: Attribute) -> None:
-        super().__init__(operands=[source], result_types=[result_type])
+    assembly_format = _ARROW
 
     def verify_(self) -> None:
         check_elements(self, self.source.type, self.result.type)
@@ -81,47 +63,52 @@ class ViewOp(TileasOp):
             raise op_error(self, f"keeps {there} elements, but gives {here}")
 
 
+def _unsqueezed(shape: Sequence[int], axis: int) -> Sequence[int]:
+    return (*shape[:axis], 1, *shape[axis:])
+
+
+def _expanded(given: Mapping[str, Any]) -> Attribute:
+    type_ = type_at(given, "source")
+    return tile_like(_unsqueezed(shape_of(type_), given["axis"]), type_)
+
+
 @tileas_op
-class ExpandDimsOp(ShapeOp):
+@derived_init
+class ExpandDimsOp(TileasOp):
     """A tile with a dimension of extent one more, before dimension `axis` of the source."""
 
     name = "nv_tileaa.expand_dims"
 
-    axis = prop_def(IntegerAttr.constr(i32))
+    source: fields.Operand = fields.operand(TensorType)
+    axis: fields.Int = fields.prop(IntegerAttr.constr(i32))
+    result: fields.Result[Attribute] = fields.typed_result(TensorType, type=_expanded, init=False)
 
     traits = traits_def(Pure(), ShapePatterns())
-    assembly_format = f"$source {_ARROW}"
+    assembly_format = _ARROW
 
-    def __init__(self, source: Value, axis: int) -> None:
-        type_ = SSAValue.get(source).type
-        shape = shape_of(type_)
-        super().__init__(
-            operands=[source],
-            properties={"axis": IntegerAttr(axis, i32)},
-            result_types=[TensorType(element_of(type_), (*shape[:axis], 1, *shape[axis:]))],
-        )
-
-    def check(self) -> None:
+    def verify_(self) -> None:
+        check_elements(self, self.source.type, self.result.type)
         shape, axis = shape_of(self.source.type), self.axis.value.data
         if not 0 <= axis <= len(shape):
             raise op_error(self, f"the new axis of a rank {len(shape)} tile is not {axis}")
-        check_shape(self, "the result", self.result.type, (*shape[:axis], 1, *shape[axis:]))
+        check_shape(self, "the result", self.result.type, _unsqueezed(shape, axis))
 
 
 @tileas_op
-class BroadcastOp(ShapeOp):
+@derived_init
+class BroadcastOp(TileasOp):
     """The same elements again along dimensions of extent one."""
 
     name = "nv_tileaa.broadcast"
 
+    source: fields.Operand = fields.operand(TensorType)
+    result: Shape = fields.typed_result(TensorType, convert=tile_like, alias="shape", of="source")
+
     traits = traits_def(Pure(), ShapePatterns())
-    assembly_format = f"$source {_ARROW}"
+    assembly_format = _ARROW
 
-    def __init__(self, source: Value, shape: Sequence[int]) -> None:
-        element = element_of(SSAValue.get(source).type)
-        super().__init__(operands=[source], result_types=[TensorType(element, shape)])
-
-    def check(self) -> None:
+    def verify_(self) -> None:
+        check_elements(self, self.source.type, self.result.type)
         source, result = shape_of(self.source.type), shape_of(self.result.type)
         fits = len(source) == len(result)
         if not fits or any(a not in (1, b) for a, b in zip(source, result, strict=True)):
@@ -130,26 +117,27 @@ class BroadcastOp(ShapeOp):
             )
 
 
+def _permuted(given: Mapping[str, Any]) -> Attribute:
+    type_, permutation = type_at(given, "source"), cast("Sequence[int]", given["permutation"])
+    return tile_like([shape_of(type_)[k] for k in permutation], type_)
+
+
 @tileas_op
-class PermuteOp(ShapeOp):
+@derived_init
+class PermuteOp(TileasOp):
     """Dimension `i` of the result is dimension `permutation[i]` of the source."""
 
     name = "nv_tileaa.permute"
 
-    permutation = prop_def(DenseArrayBase.constr(i64))
+    source: fields.Operand = fields.operand(TensorType)
+    permutation: Axes = fields.prop(DenseArrayBase.constr(i64), convert=numbers)
+    result: fields.Result[Attribute] = fields.typed_result(TensorType, type=_permuted, init=False)
 
-    assembly_format = f"$source {_ARROW}"
+    traits = traits_def(Pure())
+    assembly_format = _ARROW
 
-    def __init__(self, source: Value, permutation: Sequence[int]) -> None:
-        type_ = SSAValue.get(source).type
-        shape = shape_of(type_)
-        super().__init__(
-            operands=[source],
-            properties={"permutation": numbers(permutation)},
-            result_types=[TensorType(element_of(type_), [shape[k] for k in permutation])],
-        )
-
-    def check(self) -> None:
+    def verify_(self) -> None:
+        check_elements(self, self.source.type, self.result.type)
         order: Sequence[int] = self.permutation.get_values()
         shape = shape_of(self.source.type)
         if sorted(order) != list(range(len(shape))):
@@ -157,28 +145,30 @@ class PermuteOp(ShapeOp):
         check_shape(self, "the result", self.result.type, [shape[k] for k in order])
 
 
+def _concatenated(a: Attribute, b: Attribute, axis: int) -> Sequence[int]:
+    first, second = shape_of(a), shape_of(b)
+    return (*first[:axis], first[axis] + second[axis], *first[axis + 1 :])
+
+
+def _joined(given: Mapping[str, Any]) -> Attribute:
+    left, right = type_at(given, "lhs"), type_at(given, "rhs")
+    return tile_like(_concatenated(left, right, given["axis"]), left)
+
+
 @tileas_op
+@derived_init
 class CatOp(TileasOp):
     """`lhs`, then `rhs`, along dimension `axis`."""
 
     name = "nv_tileaa.cat"
 
-    lhs = operand_def(TensorType)
-    rhs = operand_def(TensorType)
-    axis = prop_def(IntegerAttr.constr(i32))
-    result = result_def(TensorType)
+    lhs: fields.Operand = fields.operand(TensorType)
+    rhs: fields.Operand = fields.operand(TensorType)
+    axis: fields.Int = fields.prop(IntegerAttr.constr(i32))
+    result: fields.Result[Attribute] = fields.typed_result(TensorType, type=_joined, init=False)
 
     traits = traits_def(Pure())
     assembly_format = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)"
-
-    def __init__(self, lhs: Value, rhs: Value, axis: int) -> None:
-        left, right = (SSAValue.get(value).type for value in (lhs, rhs))
-        shape = _joined(shape_of(left), shape_of(right), axis)
-        super().__init__(
-            operands=[lhs, rhs],
-            properties={"axis": IntegerAttr(axis, i32)},
-            result_types=[TensorType(element_of(left), shape)],
-        )
 
     def verify_(self) -> None:
         left, right, axis = self.lhs.type, self.rhs.type, self.axis.value.data
@@ -189,11 +179,7 @@ class CatOp(TileasOp):
         a, b = shape_of(left), shape_of(right)
         if (*a[:axis], *a[axis + 1 :]) != (*b[:axis], *b[axis + 1 :]):
             raise op_error(self, f"joins ({listed(a)}) and ({listed(b)}) along axis {axis} only")
-        check_shape(self, "the result", self.result.type, _joined(a, b, axis))
-
-
-def _joined(a: Sequence[int], b: Sequence[int], axis: int) -> tuple[int, ...]:
-    return (*a[:axis], a[axis] + b[axis], *a[axis + 1 :])
+        check_shape(self, "the result", self.result.type, _concatenated(left, right, axis))
 
 
 def check_slices(
@@ -210,36 +196,41 @@ def check_slices(
 
 
 @tileas_op
-class ExtractOp(ShapeOp):
+@derived_init
+class ExtractOp(TileasOp):
     """A part of a tile, by its number along each dimension."""
 
     name = "nv_tileaa.extract"
 
-    source = operand_def(TensorType)
-    indices = var_operand_def(IndexType)
-    result = result_def(TensorType)
+    source: fields.Operand = fields.operand(TensorType)
+    indices: fields.Operands = fields.operands(IndexType)
+    result: Shape = fields.typed_result(TensorType, convert=tile_like, alias="shape", of="source")
 
+    traits = traits_def(Pure())
     custom_directives = (Coordinates,)
-    assembly_format = f"$source `` custom<Coordinates>($indices, type($indices)) {_ARROW}"
+    assembly_format = (
+        "$source `` custom<Coordinates>($indices, type($indices)) attr-dict"
+        " `:` type($source) `->` type($result)"
+    )
 
-    def __init__(self, source: Value, indices: Sequence[Value], shape: Sequence[int]) -> None:
-        element = element_of(SSAValue.get(source).type)
-        super().__init__(operands=[source, indices], result_types=[TensorType(element, shape)])
-
-    def check(self) -> None:
+    def verify_(self) -> None:
+        check_elements(self, self.source.type, self.result.type)
         check_slices(self, self.source.type, self.result.type, self.indices)
 
 
 @tileas_op
+@derived_init
 class InsertOp(TileasOp):
     """`destination` with the part replaced that has these numbers along each dimension."""
 
     name = "nv_tileaa.insert"
 
-    source = operand_def(TensorType)
-    destination = operand_def(TensorType)
-    indices = var_operand_def(IndexType)
-    result = result_def(TensorType)
+    source: fields.Operand = fields.operand(TensorType)
+    destination: fields.Operand = fields.operand(TensorType)
+    indices: fields.Operands = fields.operands(IndexType)
+    result: fields.Result[Attribute] = fields.typed_result(
+        TensorType, type=fields.type_of("destination"), init=False
+    )
 
     traits = traits_def(Pure())
     custom_directives = (Coordinates,)
@@ -248,12 +239,6 @@ class InsertOp(TileasOp):
         " `:` type($source) `,` type($destination) `->` type($result)"
     )
 
-    def __init__(self, source: Value, destination: Value, indices: Sequence[Value]) -> None:
-        super().__init__(
-            operands=[source, destination, indices],
-            result_types=[SSAValue.get(destination).type],
-        )
-
     def verify_(self) -> None:
         check_slices(self, self.destination.type, self.source.type, self.indices)
         if self.result.type != self.destination.type:
@@ -261,23 +246,18 @@ class InsertOp(TileasOp):
 
 
 @tileas_op
+@derived_init
 class MakeRangeOp(TileasOp):
     """The numbers `start`, `start + 1` and so on, up to `end`."""
 
     name = "nv_tileaa.make_range"
 
-    start = prop_def(IntegerAttr.constr(i64))
-    end = prop_def(IntegerAttr.constr(i64))
-    result = result_def(TensorType)
+    start: fields.Int = fields.prop(IntegerAttr.constr(i64), convert=number)
+    end: fields.Int = fields.prop(IntegerAttr.constr(i64), convert=number)
+    result: fields.Result[Attribute] = fields.typed_result(TensorType, alias="result_type")
 
     traits = traits_def(Pure())
     assembly_format = "attr-dict `:` type($result)"
-
-    def __init__(self, start: int, end: int, element: Attribute = i32) -> None:
-        super().__init__(
-            properties={"start": IntegerAttr(start, i64), "end": IntegerAttr(end, i64)},
-            result_types=[TensorType(element, [end - start])],
-        )
 
     def verify_(self) -> None:
         if not isinstance(element_of(self.result.type), IntegerType):
@@ -289,20 +269,17 @@ class MakeRangeOp(TileasOp):
 
 
 @tileas_op
+@derived_init
 class SplatOp(TileasOp):
     """A scalar as every element of a tile."""
 
     name = "nv_tileaa.splat"
 
-    source = operand_def()
-    result = result_def(TensorType)
+    source: fields.Operand = fields.operand()
+    result: Shape = fields.typed_result(TensorType, convert=tile_like, alias="shape", of="source")
 
     traits = traits_def(Pure())
-    assembly_format = f"$source {_ARROW}"
-
-    def __init__(self, source: Value, shape: Sequence[int]) -> None:
-        element = SSAValue.get(source).type
-        super().__init__(operands=[source], result_types=[TensorType(element, shape)])
+    assembly_format = _ARROW
 
     def verify_(self) -> None:
         if element_of(self.result.type) != self.source.type:
@@ -312,21 +289,17 @@ class SplatOp(TileasOp):
 
 
 @tileas_op
+@derived_init
 class GenerateOp(TileasOp):
     """A tile whose elements the body computes from their coordinates, one `index` a dimension."""
 
     name = "nv_tileaa.generate"
 
-    result = result_def(TensorType)
-    body = region_def("single_block")
+    result: fields.Result[Attribute] = fields.typed_result(TensorType, alias="result_type")
+    body: fields.Body = fields.body(single_block=True)
 
     traits = traits_def(Pure())
     assembly_format = "attr-dict `:` type($result) $body"
-
-    def __init__(self, result_type: Attribute, body: Region | Block) -> None:
-        super().__init__(
-            result_types=[result_type], regions=[Region(body) if isinstance(body, Block) else body]
-        )
 
     def verify_(self) -> None:
         wanted = (IndexType(),) * len(shape_of(self.result.type))

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import IntegerAttr, i64
-from xdsl.irdl import prop_def, result_def
+from xdsl.ir import Attribute
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.fields import derived_init
+from tileas_xdsl.dialects.nv_tileaa.base import number
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
 from tileas_xdsl.layout.integers import is_power_of_two
 
 
 @tileas_op
+@derived_init
 class AllocaOp(TileasOp):
     """Memory for `num_elem` elements that lives until the end of the region around it.
 
@@ -20,20 +24,13 @@ class AllocaOp(TileasOp):
 
     name = "nv_tileaa.alloca"
 
-    num_elem = prop_def(IntegerAttr.constr(i64))
-    alignment = prop_def(IntegerAttr.constr(i64))
-    result = result_def(PtrType)
+    num_elem: fields.Int = fields.prop(IntegerAttr.constr(i64), convert=number)
+    alignment: fields.Int = fields.prop(IntegerAttr.constr(i64), convert=number)
+    result: fields.Result[Attribute] = fields.typed_result(PtrType, alias="result_type")
 
     assembly_format = (
         "`num_elem` `=` $num_elem `,` `alignment` `=` $alignment attr-dict `:` type($result)"
     )
-
-    def __init__(self, count: int, alignment: int, result_type: PtrType) -> None:
-        properties = {
-            "num_elem": IntegerAttr(count, i64),
-            "alignment": IntegerAttr(alignment, i64),
-        }
-        super().__init__(properties=properties, result_types=[result_type])
 
     def verify_(self) -> None:
         if self.num_elem.value.data < 1:

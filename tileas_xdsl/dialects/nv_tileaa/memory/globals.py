@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, StringAttr, i64
-from xdsl.irdl import (
-    opt_prop_def,
-    prop_def,
-    result_def,
-    traits_def,
-)
+from xdsl.ir import Attribute
+from xdsl.irdl import traits_def
 from xdsl.traits import Pure, SymbolOpInterface
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.fields import derived_init
+from tileas_xdsl.dialects.nv_tileaa.base import number
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
 
@@ -21,28 +20,24 @@ Dense = DenseIntOrFPElementsAttr[Any]
 
 
 @tileas_op
+@derived_init
 class GlobalOp(TileasOp):
     """Elements in global memory, the same ones for all blocks, with their first values."""
 
     name = "nv_tileaa.global"
 
-    sym_name = prop_def(StringAttr)
-    value = prop_def(DenseIntOrFPElementsAttr)
-    alignment = opt_prop_def(IntegerAttr.constr(i64))
+    sym_name: fields.String = fields.prop(StringAttr)
+    value: fields.Field[Dense, Dense] = fields.prop(DenseIntOrFPElementsAttr)
+    alignment: fields.OptInt = fields.opt_prop(
+        IntegerAttr.constr(i64), default=None, convert=number
+    )
 
     traits = traits_def(SymbolOpInterface())
     assembly_format = "$sym_name attr-dict"
 
-    def __init__(self, name: str, value: Dense, alignment: int | None = None) -> None:
-        properties = {
-            "sym_name": StringAttr(name),
-            "value": value,
-            "alignment": None if alignment is None else IntegerAttr(alignment, i64),
-        }
-        super().__init__(properties=properties)
-
 
 @tileas_op
+@derived_init
 class GetGlobalOp(TileasOp):
     """The address of the first element of a global, with its initial elements.
 
@@ -51,14 +46,11 @@ class GetGlobalOp(TileasOp):
 
     name = "nv_tileaa.get_global"
 
-    global_name = prop_def(StringAttr)
-    result = result_def(PtrType)
+    global_name: fields.String = fields.prop(StringAttr)
+    result: fields.Result[Attribute] = fields.typed_result(PtrType, alias="result_type")
 
     traits = traits_def(Pure())
     assembly_format = "$global_name attr-dict `:` type($result)"
-
-    def __init__(self, name: str, result_type: PtrType) -> None:
-        super().__init__(properties={"global_name": StringAttr(name)}, result_types=[result_type])
 
     def verify_(self) -> None:
         if not self.global_name.data:

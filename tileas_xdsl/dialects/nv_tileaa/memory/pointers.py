@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IndexType, IntegerType, TensorType
-from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.irdl import IRDLOperation, VarConstraint, operand_def, result_def, traits_def
+from xdsl.ir import Attribute
+from xdsl.irdl import VarConstraint, traits_def
 from xdsl.irdl.constraints import AnyAttr
 from xdsl.traits import Pure
 from xdsl.utils.hints import isa
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
@@ -23,7 +25,8 @@ def pointer_of(type_: Attribute) -> PtrType | None:
 
 
 @irdl_op_definition
-class AddPtrOp(IRDLOperation):
+@derived_init
+class AddPtrOp(FieldsOp):
     """The pointer `offset` elements further on; for tiles, each pointer by its own offset.
 
     Offsets are signed.  Space and provenance stay: the result points into the same memory.
@@ -33,15 +36,14 @@ class AddPtrOp(IRDLOperation):
 
     _POINTER: ClassVar = VarConstraint("POINTER", AnyAttr())
 
-    base = operand_def(_POINTER)
-    offset = operand_def()
-    result = result_def(_POINTER)
+    base: fields.Operand = fields.operand(_POINTER)
+    offset: fields.Operand = fields.operand()
+    result: fields.Result[Attribute] = fields.typed_result(
+        _POINTER, type=fields.type_of("base"), init=False
+    )
 
     traits = traits_def(Pure())
     assembly_format = "$base `,` $offset attr-dict `:` type($base) `,` type($offset)"
-
-    def __init__(self, base: SSAValue | Operation, offset: SSAValue | Operation) -> None:
-        super().__init__(operands=[base, offset], result_types=[SSAValue.get(base).type])
 
     def verify_(self) -> None:
         base, offset = self.base.type, self.offset.type

@@ -2,48 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import cast
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, TypeAlias, cast
 
 from xdsl.dialects.builtin import DenseArrayBase, IndexType, TensorType, i1
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import (
-    operand_def,
-    opt_operand_def,
-    opt_prop_def,
-    opt_result_def,
-    prop_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-)
+from xdsl.irdl import traits_def
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import OpError, op_error
+from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.nv_tileaa.base import (
+    ARRAY,
     Array,
-    Value,
-    array_operand,
-    as_array,
+    ArrayOperand,
+    Shape,
     element_of,
     shape_of,
+    type_at,
 )
-from tileas_xdsl.dialects.nv_tileaa.memory.pointer_access import (
-    WEAK,
-    AccessOp,
-    Order,
-    order_properties,
-    token_types,
+from tileas_xdsl.dialects.nv_tileaa.memory.pointer_access import AccessOp
+from tileas_xdsl.dialects.nv_tileaa.types import AATiledViewType
+from tileas_xdsl.dialects.nv_tileas.enums import RmwModeAttr
+from tileas_xdsl.dialects.nv_tileas.memory import ordering_checks
+from tileas_xdsl.dialects.nv_tileas.memory.arguments import (
+    Mode,
+    OptFlags,
+    OptType,
+    flags_attribute,
+    mode_attribute,
 )
-from tileas_xdsl.dialects.nv_tileaa.types import AAMemTokenType, AATiledViewType
-from tileas_xdsl.dialects.nv_tileas.enums import RmwMode, RmwModeAttr
-from tileas_xdsl.dialects.nv_tileas.memory.arguments import flags_attribute
 from tileas_xdsl.dialects.nv_tileas.memory.ordering_checks import (
     ATOMIC,
     TILED,
     check_in_bounds,
-    check_ordering,
     check_padding_type,
 )
 from tileas_xdsl.dialects.nv_tileas.syntax.ops import tileas_op
@@ -55,18 +49,22 @@ _COORDINATES = (
 )
 _AFTER = "(`after` $token^ `:` type($token))?"
 
-
-def view_operand() -> SSAValue[AATiledViewType]:
-    """An operand that is a tiled view of an array."""
-    return cast(SSAValue[AATiledViewType], operand_def(AATiledViewType))
+_View: TypeAlias = fields.Field[SSAValue[AATiledViewType], fields.Value]
 
 
 def _miscounted(op: AccessOp, wanted: int, given: int) -> OpError:
     return op_error(op, message("nv_tileas.coords.count", expected=wanted, given=given))
 
 
+def _tile_of_view(given: Mapping[str, Any]) -> Attribute:
+    view = cast(AATiledViewType, type_at(given, "view"))
+    return TensorType(view.element_type, view.get_shape())
+
+
 class TiledOp(AccessOp):
     """An access to a tile: coordinates count tiles, offsets elements on top of that."""
+
+    ORDERING: ClassVar[ordering_checks.Ordering] = TILED
 
     def check_tile(
         self,
@@ -86,19 +84,22 @@ class TiledOp(AccessOp):
 
 
 @tileas_op
+@derived_init
 class TiledLoadOp(TiledOp):
     """Load a tile; elements out of bounds are the padding value, or undefined without one."""
 
     name = "nv_tileaa.tiled_load"
 
-    view = view_operand()
-    coords = var_operand_def(IndexType)
-    offsets = var_operand_def(IndexType)
-    token = opt_operand_def(AAMemTokenType)
-    in_bounds = opt_prop_def(DenseArrayBase.constr(i1))
-    padding_value = opt_prop_def()
-    result = result_def(TensorType)
-    out_token = opt_result_def(AAMemTokenType)
+    view: _View = fields.operand(AATiledViewType)
+    coords: fields.Operands = fields.operands(IndexType)
+    offsets: fields.Operands = fields.operands(IndexType, default=(), kw_only=True)
+    in_bounds: OptFlags = fields.opt_prop(
+        DenseArrayBase.constr(i1), default=None, kw_only=True, convert=flags_attribute
+    )
+    padding_value: OptType = fields.opt_prop(default=None, kw_only=True, alias="padding")
+    result: fields.Result[Attribute] = fields.typed_result(
+        TensorType, type=_tile_of_view, init=False
+    )
 
     traits = traits_def(MemoryReadEffect())
     assembly_format = (
@@ -106,50 +107,37 @@ class TiledLoadOp(TiledOp):
         " `:` type($view) `->` type($result) (`,` type($out_token)^)?"
     )
 
-    def __init__(
-        self,
-        view: Value,
-        coords: Sequence[Value],
-        *,
-        offsets: Sequence[Value] = (),
-        token: Value | None = None,
-        order: Order = WEAK,
-        in_bounds: Sequence[bool] | None = None,
-        padding: Attribute | None = None,
-    ) -> None:
-        type_ = SSAValue.get(view).type
-        assert isinstance(type_, AATiledViewType)
-        super().__init__(
-            operands=[view, coords, offsets, token],
-            result_types=[TensorType(type_.element_type, type_.get_shape()), token_types(token)],
-            properties={
-                "in_bounds": flags_attribute(in_bounds),
-                "padding_value": padding,
-                **order_properties(order),
-            },
-        )
-
-    def verify_(self) -> None:
+    def check_types(self) -> None:
         self.check_tile(self.view.type, self.result.type, self.coords, self.offsets)
         check_in_bounds(self, self.in_bounds, self.result.type)
-        self.check_token_pair(self.token, self.out_token)
-        check_ordering(self, TILED, self.mem_semantic, self.mem_scope)
+
+    def check_values(self) -> None:
         check_padding_type(self, self.padding_value, self.view.type.element_type)
 
 
+@derived_init
+class TileToViewOp(TiledOp):
+    """A tile that goes to a view."""
+
+    value: fields.Operand = fields.operand(TensorType, position=1)
+    view: _View = fields.operand(AATiledViewType)
+    coords: fields.Operands = fields.operands(IndexType)
+    offsets: fields.Operands = fields.operands(IndexType, default=(), kw_only=True)
+
+    def check_types(self) -> None:
+        self.check_tile(self.view.type, self.value.type, self.coords, self.offsets)
+
+
 @tileas_op
-class TiledStoreOp(TiledOp):
+@derived_init
+class TiledStoreOp(TileToViewOp):
     """Writes a tile; nothing is written out of bounds."""
 
     name = "nv_tileaa.tiled_store"
 
-    view = view_operand()
-    value = operand_def(TensorType)
-    coords = var_operand_def(IndexType)
-    offsets = var_operand_def(IndexType)
-    token = opt_operand_def(AAMemTokenType)
-    in_bounds = opt_prop_def(DenseArrayBase.constr(i1))
-    out_token = opt_result_def(AAMemTokenType)
+    in_bounds: OptFlags = fields.opt_prop(
+        DenseArrayBase.constr(i1), default=None, kw_only=True, convert=flags_attribute
+    )
 
     traits = traits_def(MemoryWriteEffect())
     assembly_format = (
@@ -157,44 +145,24 @@ class TiledStoreOp(TiledOp):
         " `:` type($value) `,` type($view) (`->` type($out_token)^)?"
     )
 
-    def __init__(
-        self,
-        value: Value,
-        view: Value,
-        coords: Sequence[Value],
-        *,
-        offsets: Sequence[Value] = (),
-        token: Value | None = None,
-        order: Order = WEAK,
-        in_bounds: Sequence[bool] | None = None,
-    ) -> None:
-        super().__init__(
-            operands=[view, value, coords, offsets, token],
-            result_types=[token_types(token)],
-            properties={"in_bounds": flags_attribute(in_bounds), **order_properties(order)},
-        )
-
-    def verify_(self) -> None:
-        self.check_tile(self.view.type, self.value.type, self.coords, self.offsets)
+    def check_types(self) -> None:
+        super().check_types()
         check_in_bounds(self, self.in_bounds, self.value.type)
-        self.check_token_pair(self.token, self.out_token)
-        check_ordering(self, TILED, self.mem_semantic, self.mem_scope)
 
 
 @tileas_op
-class TiledAtomicRmwOp(TiledOp):
+@derived_init
+class TiledAtomicRmwOp(TileToViewOp):
     """Combines each element of a tile with a value; the result is the tile before."""
 
     name = "nv_tileaa.tiled_atomic_rmw"
 
-    view = view_operand()
-    value = operand_def(TensorType)
-    coords = var_operand_def(IndexType)
-    offsets = var_operand_def(IndexType)
-    token = opt_operand_def(AAMemTokenType)
-    rmw_mode = prop_def(RmwModeAttr)
-    result = result_def(TensorType)
-    out_token = opt_result_def(AAMemTokenType)
+    ORDERING: ClassVar[ordering_checks.Ordering] = ATOMIC
+
+    rmw_mode: Mode = fields.prop(RmwModeAttr, convert=mode_attribute, kw_only=True)
+    result: fields.Result[Attribute] = fields.typed_result(
+        TensorType, type=fields.type_of("value"), init=False
+    )
 
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     assembly_format = (
@@ -202,31 +170,15 @@ class TiledAtomicRmwOp(TiledOp):
         " `:` type($value) `,` type($view) `->` type($result) (`,` type($out_token)^)?"
     )
 
-    def __init__(
-        self,
-        mode: RmwMode,
-        value: Value,
-        view: Value,
-        coords: Sequence[Value],
-        *,
-        offsets: Sequence[Value] = (),
-        token: Value | None = None,
-        order: Order = WEAK,
-    ) -> None:
-        super().__init__(
-            operands=[view, value, coords, offsets, token],
-            result_types=[SSAValue.get(value).type, token_types(token)],
-            properties={"rmw_mode": RmwModeAttr(mode), **order_properties(order)},
-        )
 
-    def verify_(self) -> None:
-        self.check_tile(self.view.type, self.value.type, self.coords, self.offsets)
-        self.check_token_pair(self.token, self.out_token)
-        check_ordering(self, ATOMIC, self.mem_semantic, self.mem_scope)
+def _gathered(shape: Sequence[int], array: Array) -> Attribute:
+    return TensorType(array.element_type, shape)
 
 
 class ScatteredOp(AccessOp):
     """An access to the element of an array that coordinates name, one for each dimension."""
+
+    ORDERING: ClassVar[ordering_checks.Ordering] = TILED
 
     def check_coordinates(self, array: Array, tile: Attribute, coords: Sequence[SSAValue]) -> None:
         """An index for all elements, or integers in the shape of the tile."""
@@ -243,17 +195,16 @@ class ScatteredOp(AccessOp):
 
 
 @tileas_op
+@derived_init
 class GatherLoadOp(ScatteredOp):
     """Scattered elements of an array; what is out of bounds is the padding value."""
 
     name = "nv_tileaa.gather_load"
 
-    source = array_operand()
-    coords = var_operand_def()
-    token = opt_operand_def(AAMemTokenType)
-    padding_value = opt_prop_def()
-    result = result_def(TensorType)
-    out_token = opt_result_def(AAMemTokenType)
+    source: ArrayOperand = fields.operand(ARRAY)
+    coords: fields.Operands = fields.operands()
+    padding_value: OptType = fields.opt_prop(default=None, kw_only=True, alias="padding")
+    result: Shape = fields.typed_result(TensorType, convert=_gathered, alias="shape", of="source")
 
     traits = traits_def(MemoryReadEffect())
     assembly_format = (
@@ -262,41 +213,23 @@ class GatherLoadOp(ScatteredOp):
         " `:` type($source) `->` type($result) (`,` type($out_token)^)?"
     )
 
-    def __init__(
-        self,
-        source: Value,
-        coords: Sequence[Value],
-        shape: Sequence[int],
-        *,
-        token: Value | None = None,
-        order: Order = WEAK,
-        padding: Attribute | None = None,
-    ) -> None:
-        element = as_array(source).element_type
-        super().__init__(
-            operands=[source, coords, token],
-            result_types=[TensorType(element, shape), token_types(token)],
-            properties={"padding_value": padding, **order_properties(order)},
-        )
-
-    def verify_(self) -> None:
+    def check_types(self) -> None:
         self.check_coordinates(self.source.type, self.result.type, self.coords)
-        self.check_token_pair(self.token, self.out_token)
-        check_ordering(self, TILED, self.mem_semantic, self.mem_scope)
+
+    def check_values(self) -> None:
         check_padding_type(self, self.padding_value, self.source.type.element_type)
 
 
 @tileas_op
+@derived_init
 class ScatterStoreOp(ScatteredOp):
     """Writes scattered elements of an array; nothing is written out of bounds."""
 
     name = "nv_tileaa.scatter_store"
 
-    source = array_operand()
-    value = operand_def(TensorType)
-    coords = var_operand_def()
-    token = opt_operand_def(AAMemTokenType)
-    out_token = opt_result_def(AAMemTokenType)
+    value: fields.Operand = fields.operand(TensorType, position=1)
+    source: ArrayOperand = fields.operand(ARRAY)
+    coords: fields.Operands = fields.operands()
 
     traits = traits_def(MemoryWriteEffect())
     assembly_format = (
@@ -305,22 +238,5 @@ class ScatterStoreOp(ScatteredOp):
         " `:` type($value) `,` type($source) (`->` type($out_token)^)?"
     )
 
-    def __init__(
-        self,
-        value: Value,
-        source: Value,
-        coords: Sequence[Value],
-        *,
-        token: Value | None = None,
-        order: Order = WEAK,
-    ) -> None:
-        super().__init__(
-            operands=[source, value, coords, token],
-            result_types=[token_types(token)],
-            properties=order_properties(order),
-        )
-
-    def verify_(self) -> None:
+    def check_types(self) -> None:
         self.check_coordinates(self.source.type, self.value.type, self.coords)
-        self.check_token_pair(self.token, self.out_token)
-        check_ordering(self, TILED, self.mem_semantic, self.mem_scope)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -16,24 +17,19 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import (
-    operand_def,
-    opt_operand_def,
-    opt_prop_def,
-    prop_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-)
+from xdsl.irdl import traits_def
 from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.nv_tileaa.base import (
+    ARRAY,
     COUNT,
     Array,
-    Value,
-    array_operand,
+    ArrayOperand,
+    Axes,
     as_array,
     listed,
     numbers,
@@ -62,6 +58,7 @@ def strides_of(type_: Array) -> tuple[int, ...]:
 
 
 @tileas_op
+@derived_init
 class MakeMemrefOp(TileasOp):
     """An array behind a pointer: an operand for each extent and stride that is not constant.
 
@@ -71,12 +68,14 @@ class MakeMemrefOp(TileasOp):
 
     name = "nv_tileaa.make_memref"
 
-    pointer = operand_def(PtrType)
-    offset = opt_operand_def(IndexType)
-    sizes = var_operand_def(COUNT)
-    strides = var_operand_def(COUNT)
-    alias_scope = opt_prop_def(IntegerAttr.constr(i32))
-    result = result_def(MemRefType)
+    pointer: fields.Operand = fields.operand(PtrType)
+    offset: fields.OptOperand = fields.opt_operand(IndexType, default=None, kw_only=True)
+    sizes: fields.Operands = fields.operands(COUNT)
+    strides: fields.Operands = fields.operands(COUNT)
+    alias_scope: fields.OptInt = fields.opt_prop(
+        IntegerAttr.constr(i32), default=None, kw_only=True
+    )
+    result: fields.Result[Attribute] = fields.typed_result(MemRefType, alias="result_type")
 
     traits = traits_def(Pure())
     custom_directives = (Coordinates,)
@@ -85,17 +84,6 @@ class MakeMemrefOp(TileasOp):
         " `,` `strides` custom<Coordinates>($strides, type($strides)) attr-dict"
         " `:` type($pointer) `->` type($result)"
     )
-
-    def __init__(
-        self,
-        pointer: Value,
-        sizes: Sequence[Value],
-        strides: Sequence[Value],
-        result_type: Attribute,
-        *,
-        offset: Value | None = None,
-    ) -> None:
-        super().__init__(operands=[pointer, offset, sizes, strides], result_types=[result_type])
 
     @property
     def array(self) -> Array:
@@ -135,27 +123,28 @@ def _nth(known: Sequence[int], given: Sequence[SSAValue], axis: int) -> SSAValue
     return given[sum(n == DYNAMIC_INDEX for n in known[:axis])]
 
 
+def _tiled(given: Mapping[str, Any]) -> Attribute:
+    return AATiledViewType(given["tile_sizes"], as_array(given["source"]).element_type)
+
+
 @tileas_op
+@derived_init
 class BlockTileOp(TileasOp):
     """View an array as tiles of `tileSizes`: dimension `i` of a tile runs along `dimGroups[i]`."""
 
     name = "nv_tileaa.block_tile"
 
-    source = array_operand()
-    tile_sizes = prop_def(DenseArrayBase.constr(i64), prop_name="tileSizes")
-    dim_groups = prop_def(DenseArrayBase.constr(i64), prop_name="dimGroups")
-    result = result_def(AATiledViewType)
+    source: ArrayOperand = fields.operand(ARRAY)
+    tile_sizes: Axes = fields.prop(
+        DenseArrayBase.constr(i64), prop_name="tileSizes", convert=numbers
+    )
+    dim_groups: Axes = fields.prop(
+        DenseArrayBase.constr(i64), prop_name="dimGroups", convert=numbers
+    )
+    result: fields.Result[Attribute] = fields.typed_result(AATiledViewType, type=_tiled, init=False)
 
     traits = traits_def(Pure())
     assembly_format = "$source attr-dict `:` type($source) `->` type($result)"
-
-    def __init__(self, source: Value, sizes: Sequence[int], dims: Sequence[int]) -> None:
-        element = as_array(source).element_type
-        super().__init__(
-            operands=[source],
-            properties={"tileSizes": numbers(sizes), "dimGroups": numbers(dims)},
-            result_types=[AATiledViewType(sizes, element)],
-        )
 
     @property
     def dims(self) -> tuple[int, ...]:
@@ -187,24 +176,18 @@ class BlockTileOp(TileasOp):
 
 
 @tileas_op
+@derived_init
 class GetDimSizeOp(TileasOp):
     """The extent of an array along an axis, in elements."""
 
     name = "nv_tileaa.get_dim_size"
 
-    source = array_operand()
-    axis = prop_def(IntegerAttr.constr(i32))
-    result = result_def(IndexType)
+    source: ArrayOperand = fields.operand(ARRAY)
+    axis: fields.Int = fields.prop(IntegerAttr.constr(i32))
+    result: fields.Result[Attribute] = fields.typed_result(IndexType, type=IndexType(), init=False)
 
     traits = traits_def(Pure())
     assembly_format = "$source attr-dict `:` type($source)"
-
-    def __init__(self, source: Value, axis: int) -> None:
-        super().__init__(
-            operands=[source],
-            properties={"axis": IntegerAttr(axis, i32)},
-            result_types=[IndexType()],
-        )
 
     def verify_(self) -> None:
         rank = len(self.source.type.get_shape())

@@ -33,8 +33,12 @@ def order_of(op: Any) -> Order:
     """How an access is ordered; a weak one has no scope, and says nothing."""
     semantic = MemSemantic(op.memory_ordering_semantics.data.value)
     if semantic is MemSemantic.WEAK:
-        return None, None
-    return MemSemanticAttr(semantic), MemScopeAttr(_SCOPES[op.memory_scope.data])
+        return {}
+    return _ordered(semantic, _SCOPES[op.memory_scope.data])
+
+
+def _ordered(semantic: MemSemantic, scope: MemScope) -> Order:
+    return {"mem_semantic": MemSemanticAttr(semantic), "mem_scope": MemScopeAttr(scope)}
 
 
 RELEASES = (MemSemantic.RELEASE, MemSemantic.ACQ_REL)
@@ -60,11 +64,11 @@ class FencedAccess:
     @staticmethod
     def of(c: Converter, op: Any) -> FencedAccess:
         """Return the order of a view load, store or update."""
-        semantic, scope = order_of(op)
-        if semantic is None or scope is None:
-            return FencedAccess(c, (None, None), MemSemantic.WEAK, None)
-        relaxed = (MemSemanticAttr(MemSemantic.RELAXED), scope)
-        return FencedAccess(c, relaxed, semantic.data, scope.data)
+        semantic = MemSemantic(op.memory_ordering_semantics.data.value)
+        if semantic is MemSemantic.WEAK:
+            return FencedAccess(c, {}, semantic, None)
+        scope = _SCOPES[op.memory_scope.data]
+        return FencedAccess(c, _ordered(MemSemantic.RELAXED, scope), semantic, scope)
 
     def before(self, token: SSAValue | None) -> SSAValue | None:
         """Fence in front of the access if it releases; gives the token that it comes after."""

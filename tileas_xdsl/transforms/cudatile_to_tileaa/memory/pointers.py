@@ -45,7 +45,7 @@ def load(c: Converter, op: pointers.LoadPtrTkoOp) -> Sequence[SSAValue]:
         mask=c.get_optional(op.mask),
         other=c.get_optional(op.padding_value),
         token=token_before(c, op),
-        order=order_of(op),
+        **order_of(op),
     )
     return c.insert(hinted(c, op, made)).results
 
@@ -58,7 +58,7 @@ def store(c: Converter, op: pointers.StorePtrTkoOp) -> Sequence[SSAValue]:
         c.get(op.destination),
         mask=c.get_optional(op.mask),
         token=token_before(c, op),
-        order=order_of(op),
+        **order_of(op),
     )
     return c.insert(hinted(c, op, made)).results
 
@@ -66,12 +66,12 @@ def store(c: Converter, op: pointers.StorePtrTkoOp) -> Sequence[SSAValue]:
 def update(c: Converter, op: atomics.AtomicRmwTkoOp) -> Sequence[SSAValue]:
     """Combines what is behind pointers with values."""
     made = aa.AtomicRmwOp(
-        rmw_mode(op.mode.data),
         c.get(op.arg),
         c.get(op.pointers),
+        rmw_mode=rmw_mode(op.mode.data),
         mask=c.get_optional(op.mask),
         token=token_before(c, op),
-        order=order_of(op),
+        **order_of(op),
     )
     return c.insert(made).results
 
@@ -79,12 +79,12 @@ def update(c: Converter, op: atomics.AtomicRmwTkoOp) -> Sequence[SSAValue]:
 def exchange(c: Converter, op: atomics.AtomicCasTkoOp) -> Sequence[SSAValue]:
     """Replaces what is behind pointers if it is as expected."""
     made = aa.AtomicCasOp(
-        c.get(op.cmp),
         c.get(op.val),
         c.get(op.pointers),
+        compare=c.get(op.cmp),
         mask=c.get_optional(op.mask),
         token=token_before(c, op),
-        order=order_of(op),
+        **order_of(op),
     )
     return c.insert(made).results
 

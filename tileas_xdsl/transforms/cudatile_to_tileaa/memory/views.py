@@ -210,7 +210,7 @@ def load(c: Converter, op: ct.LoadViewTkoOp) -> Sequence[SSAValue]:
         coordinates = _scattered(c, view, op.index)
         shape = view.get_tile_shape()
         gather = tiled_memory.GatherLoadOp(
-            source, coordinates, shape, token=token, order=order.order, padding=padding
+            source, coordinates, shape, token=token, **order.order, padding=padding
         )
         return order.after(c.insert(hinted(c, op, gather)).results, token is not None)
     coords, offsets = _coordinates_and_offsets(c, view, op.index)
@@ -219,7 +219,7 @@ def load(c: Converter, op: ct.LoadViewTkoOp) -> Sequence[SSAValue]:
         coords,
         offsets=offsets,
         token=token,
-        order=order.order,
+        **order.order,
         in_bounds=flags if any(flags) else None,
         padding=None if all(flags) and flags else padding,
     )
@@ -233,7 +233,7 @@ def store(c: Converter, op: ct.StoreViewTkoOp) -> Sequence[SSAValue]:
     if isinstance(view, GatherScatterViewType):
         coordinates = _scattered(c, view, op.index)
         scatter = tiled_memory.ScatterStoreOp(
-            value, source, coordinates, token=token, order=order.order
+            value, source, coordinates, token=token, **order.order
         )
         return c.insert(hinted(c, op, scatter)).results
     coords, offsets = _coordinates_and_offsets(c, view, op.index)
@@ -243,7 +243,7 @@ def store(c: Converter, op: ct.StoreViewTkoOp) -> Sequence[SSAValue]:
         coords,
         offsets=offsets,
         token=token,
-        order=order.order,
+        **order.order,
         in_bounds=flags if any(flags) else None,
     )
     return c.insert(hinted(c, op, made)).results
@@ -254,13 +254,13 @@ def update(c: Converter, op: AtomicRedViewTkoOp) -> Sequence[SSAValue]:
     view, token = _view_type(op.view), token_before(c, op)
     coords, offsets = _coordinates_and_offsets(c, view, op.index)
     made = tiled_memory.TiledAtomicRmwOp(
-        rmw_mode(op.mode.data),
         c.get(op.value),
         c.get(op.view),
         coords,
+        rmw_mode=rmw_mode(op.mode.data),
         offsets=offsets,
         token=token,
-        order=order_of(op),
+        **order_of(op),
     )
     return c.insert(made).results[1:]
 

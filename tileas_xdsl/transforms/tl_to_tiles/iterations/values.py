@@ -79,7 +79,8 @@ class Iterations:
     def _counted(self, variable: SSAValue) -> SSAValue:
         axis = list(self.variables).index(variable)
         check_extents(self.state, [self.extents[axis]])
-        counted = self.state.insert(shapes.MakeRangeOp(0, self.extents[axis])).result
+        extent = self.extents[axis]
+        counted = self.state.insert(shapes.MakeRangeOp(0, extent, TensorType(i32, [extent]))).result
         shape = [n if k == axis else 1 for k, n in enumerate(self.extents)]
         self.values[variable] = self.state.reshaped(counted, shape)
         return self.values[variable]
