@@ -71,7 +71,7 @@ def place_operands(cls: type[IRDLOperation]) -> None:
 
 def init_from_parameters(op: IRDLOperation, *given: object, **named: object) -> None:
     """Initialise an operation by its parameters; raises `TypeError` as a function would."""
-    names, defaults, fields_of = _parameters(type(op))
+    names, defaults, aliases = _parameters(type(op))
     class_name = type(op).__name__
     if len(given) > len(names):
         raise TypeError(f"{class_name} takes {len(names)} values in order, not {len(given)}")
@@ -79,11 +79,14 @@ def init_from_parameters(op: IRDLOperation, *given: object, **named: object) -> 
     if twice := first.keys() & named.keys():
         raise TypeError(f"{class_name} is given {', '.join(sorted(twice))} twice")
     values = {**defaults, **first, **named}
-    if wrong := [name for name in values if name not in defaults]:
+    if len(values) > len(defaults):
+        wrong = [name for name in values if name not in defaults]
         raise TypeError(f"{class_name} does not take {', '.join(wrong)}")
     if missing := [name for name, value in values.items() if value is REQUIRED]:
         raise TypeError(f"{class_name} needs {', '.join(missing)}")
-    init_fields(op, **{fields_of[name]: value for name, value in values.items()})
+    for alias, name in aliases:
+        values[name] = values.pop(alias)
+    _init(op, values)
 
 
 def init_fields(op: IRDLOperation, **fields: Any) -> None:
@@ -91,13 +94,17 @@ def init_fields(op: IRDLOperation, **fields: Any) -> None:
 
     An operand that is None is absent, as is an optional property that is None or False.
     """
+    _init(op, fields)
+
+
+def _init(op: IRDLOperation, fields: Mapping[str, Any]) -> None:
     order = _order(type(op))
     operands = [fields.get(name) for name in order.operands]
     properties = _attributes(order.properties, fields)
     results = [_result_type(*result, fields) for result in order.results]
     fill: Callable[..., None] | None = getattr(type(op), "fill", None)
     if fill is not None:
-        fill(op, operands, results, **properties)
+        fill(op, operands, [type_ for type_ in results if type_ is not None], **properties)
         return
     IRDLOperation.__init__(
         op,
@@ -110,12 +117,16 @@ def init_fields(op: IRDLOperation, **fields: Any) -> None:
 
 
 def _attributes(kept: Sequence[_Kept], fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        ir_name: value
-        for name, ir_name, absent, parameter in kept
-        if (given := fields.get(name)) not in absent
-        and (value := _converted(given, parameter, fields)) is not None
-    }
+    found = dict[str, Any]()
+    for name, ir_name, false_is_absent, parameter in kept:
+        given = fields.get(name)
+        if given is None or (false_is_absent and isinstance(given, int) and not given):
+            continue
+        if parameter is not None:
+            given = _converted(given, parameter, fields)
+        if given is not None:
+            found[ir_name] = given
+    return found
 
 
 def _converted(given: object, parameter: Parameter | None, fields: Mapping[str, Any]) -> object:
@@ -157,8 +168,9 @@ def attribute_of(value: object) -> Attribute:
             return DenseArrayBase.from_list(i32, cast("Sequence[int]", value))
 
 
-_Kept: TypeAlias = "tuple[str, str, Sequence[object], Parameter | None]"
-"""A property or attribute: its name, that in the IR, values for which it is absent, parameter."""
+_Kept: TypeAlias = "tuple[str, str, bool, Parameter | None]"
+"""A property or attribute: its name, that in the IR, whether it is absent for False and 0 as for
+None, and the parameter that converts it."""
 
 
 class _Order(NamedTuple):
@@ -186,15 +198,16 @@ def _fields(cls: type[IRDLOperation]) -> Mapping[str, _Field]:
 @cache
 def _parameters(
     cls: type[IRDLOperation],
-) -> tuple[Sequence[str], Mapping[str, object], Mapping[str, str]]:
-    """The names of positional parameters; the default, and the field, of every parameter."""
+) -> tuple[Sequence[str], Mapping[str, object], Sequence[tuple[str, str]]]:
+    """The names of positional parameters; defaults; parameters with other names than fields."""
     fields = _fields(cls).items()
     parameters = {
         field.alias or name: (name, field) for name, field in fields if isinstance(field, Parameter)
     }
     positional = [name for name, (_, parameter) in parameters.items() if not parameter.kw_only]
     defaults = {name: parameter.default for name, (_, parameter) in parameters.items()}
-    return positional, defaults, {name: field for name, (field, _) in parameters.items()}
+    aliases = [(name, field) for name, (field, _) in parameters.items() if name != field]
+    return positional, defaults, aliases
 
 
 @cache
@@ -209,8 +222,8 @@ def _order(cls: type[IRDLOperation]) -> _Order:
             (
                 name,
                 found[name],
-                _absent(field := fields.get(name), definitions[found[name]]),
-                field if isinstance(field, Parameter) else None,
+                _false_is_absent(field := fields.get(name), definitions[found[name]]),
+                field if isinstance(field, Parameter) and field.convert else None,
             )
             for name in sorted(found, key=lambda name: ranks.get(name, len(ranks)))
         ]
@@ -224,12 +237,11 @@ def _order(cls: type[IRDLOperation]) -> _Order:
     )
 
 
-def _absent(field: _Field | None, definition: object) -> Sequence[object]:
-    """The values for which a property is left out; 0 (which equals False) only by default."""
+def _false_is_absent(field: _Field | None, definition: object) -> bool:
+    """Whether a property is left out for False, and for 0 if that is its default."""
     if not isinstance(definition, OptPropertyDef | OptAttributeDef):
-        return (None,)
-    integer = isinstance(field, Parameter) and not isinstance(field.default, int)
-    return (None,) if integer else (None, False)
+        return False
+    return not isinstance(field, Parameter) or isinstance(field.default, int)
 
 
 def _result(

@@ -13,9 +13,13 @@ fields in the order of the class, those of its bases first; type checkers know t
 attribute names the function that makes it (`convert=atom_attribute`).  A result whose definition
 is a single type needs no parameter, nor does one whose type follows from what is given
 (`type=type_of("c")`); with `default=None` its type is a parameter that may be left out.  A
-parameter has another name than its field where callers say it shorter (`alias="scope"`).  An
-operation whose constructor takes its operands in another order, or computes more, writes
-`__init__` as in any dialect of xDSL.
+parameter has another name than its field where callers say it shorter (`alias="scope"`).  What
+results follow from but no operation stores is an `InitVar`, as in a data class:
+
+    count: InitVar[int] = fields.init_var(default=1, kw_only=True)
+    result: fields.Result[RegType] = fields.typed_result(REG, type=_loaded, init=False)
+
+An operation whose constructor computes more writes `__init__` as in any dialect of xDSL.
 """
 
 from __future__ import annotations
@@ -179,6 +183,11 @@ def opt_attr(constraint: Any, *, default: None, attr_name: str, kw_only: bool = 
     return _field(opt_attr_def(constraint, attr_name=attr_name), default, kw_only)
 
 
+def init_var(*, default: Any = REQUIRED, kw_only: bool = False) -> Any:
+    """A parameter that is no field: types of results are computed from it."""
+    return Parameter(default, kw_only)
+
+
 def body(*, single_block: bool = False) -> Any:
     """A region, given as such or as its block."""
     return _field(region_def("single_block" if single_block else None), REQUIRED, False)
@@ -266,6 +275,7 @@ def _inherited(*, init: Literal[False] = False) -> Any:
         prop,
         opt_prop,
         opt_attr,
+        init_var,
         body,
         typed_result,
         opt_typed_result,
@@ -275,8 +285,14 @@ def _inherited(*, init: Literal[False] = False) -> Any:
 )
 def derived_init(cls: type[OpT]) -> type[OpT]:
     """Give a class of operations, or a base of such classes, the constructor of its fields."""
-    fields = {name: getattr(value, "parameter", None) for name, value in vars(cls).items()}
-    parameters = {name: value for name, value in fields.items() if value}
+    parameters = dict[str, Any]()
+    for name, value in list(vars(cls).items()):
+        if isinstance(value, Parameter):
+            parameters[name] = value
+            delattr(cls, name)
+            del cls.__annotations__[name]
+        elif parameter := getattr(value, "parameter", None):
+            parameters[name] = parameter
     for name, value in ((PARAMETERS, parameters), ("__init__", init_from_parameters)):
         setattr(cls, name, value)
     place_operands(cls)

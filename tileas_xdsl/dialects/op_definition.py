@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar, cast
 
 from xdsl.dialects.builtin import DenseArrayBase
 from xdsl.ir import Operation
@@ -66,6 +66,18 @@ def irdl_op_definition(cls: type[OpT]) -> type[OpT]:
     if text is not None:
         _set_syntax(cls, AssemblyFormat(text, definition))
     return cls
+
+
+def family_member(
+    base: type[OpT], class_name: str, name: str, summary: str, **constants: object
+) -> type[OpT]:
+    """Return an operation that adds name, docstring and constants to its family, not defined yet.
+
+    AddOp = irdl_op_definition(family_member(BinaryOp, "AddOp", "ptx.add", "`add`: a + b."))
+    """
+    members = {"name": name, "__doc__": summary, "__module__": base.__module__, **constants}
+    members["__annotations__"] = dict.fromkeys(constants, ClassVar[Any])
+    return cast("type[OpT]", type(class_name, (base,), members))
 
 
 def _add_options(definition: OpDef) -> None:

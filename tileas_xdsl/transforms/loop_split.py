@@ -39,6 +39,7 @@ from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.rewriter import InsertPoint
 from xdsl.traits import IsolatedFromAbove
 
+from tileas_xdsl.dialects.cuda_tile.base import CudaTileOp
 from tileas_xdsl.dialects.cuda_tile.enums import (
     ComparisonPredicate,
     RoundingMode,
@@ -172,13 +173,11 @@ class _Writer:
         type_ = TensorType(IntegerType(_width(self.loop)), ())
         return self._insert(ConstantOp.of(DenseIntOrFPElementsAttr.from_list(type_, [value])))
 
-    def wrapping(
-        self, kind: type[AddIOp | SubIOp | MulIOp], lhs: SSAValue, rhs: SSAValue
-    ) -> SSAValue:
+    def wrapping(self, kind: type[CudaTileOp], lhs: SSAValue, rhs: SSAValue) -> SSAValue:
         """A sum, a difference or a product."""
         return self._insert(kind(operands=[lhs, rhs], result_types=[lhs.type]))
 
-    def signed(self, kind: type[MinIOp | MaxIOp], lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+    def signed(self, kind: type[CudaTileOp], lhs: SSAValue, rhs: SSAValue) -> SSAValue:
         """The smaller or larger number, as the loop reads its bounds."""
         properties = {"signedness": _signedness(self.loop)}
         return self._insert(

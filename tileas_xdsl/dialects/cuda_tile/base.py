@@ -26,7 +26,7 @@ from tileas_xdsl.diagnostics.emission import OpError, op_error
 from tileas_xdsl.diagnostics.parsing.mlir_wording import is_of_the_parser
 from tileas_xdsl.dialects.cuda_tile.constraints import TypeRule
 from tileas_xdsl.dialects.cuda_tile.matches import Match, types_of
-from tileas_xdsl.dialects.op_definition import irdl_op_definition
+from tileas_xdsl.dialects.op_definition import family_member, irdl_op_definition
 
 SEGMENTS = AttrSizedOperandSegments(as_property=True)
 """The operation stores the number of operands of each name (operand segments)."""
@@ -67,6 +67,11 @@ def cuda_tile_op(cls: type[OpT]) -> type[OpT]:
 
     defined.verify_ = verify_like_mlir
     return defined
+
+
+def tile_function(family: type[OpT], class_name: str, mnemonic: str, summary: str) -> type[OpT]:
+    """Define `cuda_tile.MNEMONIC`, which differs from its family in name and meaning alone."""
+    return cuda_tile_op(family_member(family, class_name, f"cuda_tile.{mnemonic}", summary))
 
 
 def _name_in_parse_errors(defined: Any) -> None:

@@ -16,7 +16,7 @@ from tileas_xdsl.dialects.cute_nvgpu.operands import Value
 from tileas_xdsl.dialects.cutlass.types import PipelineStateType
 from tileas_xdsl.dialects.field_init import init_fields
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init
-from tileas_xdsl.dialects.op_definition import irdl_op_definition
+from tileas_xdsl.dialects.op_definition import family_member, irdl_op_definition
 
 __all__ = [
     "FIRST_PHASE",
@@ -79,28 +79,15 @@ class _GetOp(FieldsOp):
     state: fields.Operand = fields.operand(PipelineStateType)
     result = result_def(i32)
 
+    traits = traits_def(Pure())
     assembly_format = "$state attr-dict `:` type($state)"
 
 
-@irdl_op_definition
-class StateGetCountOp(_GetOp):
-    """How often the state was incremented."""
-
-    name = "cutlass.pipeline.state.get_count"
-    traits = traits_def(Pure())
+def _part(class_name: str, mnemonic: str, summary: str) -> type[_GetOp]:
+    name = f"cutlass.pipeline.state.{mnemonic}"
+    return irdl_op_definition(family_member(_GetOp, class_name, name, summary))
 
 
-@irdl_op_definition
-class StateGetIndexOp(_GetOp):
-    """The index of the stage."""
-
-    name = "cutlass.pipeline.state.get_index"
-    traits = traits_def(Pure())
-
-
-@irdl_op_definition
-class StateGetPhaseOp(_GetOp):
-    """The parity that the next wait is for."""
-
-    name = "cutlass.pipeline.state.get_phase"
-    traits = traits_def(Pure())
+StateGetCountOp = _part("StateGetCountOp", "get_count", "How often the state was incremented.")
+StateGetIndexOp = _part("StateGetIndexOp", "get_index", "The index of the stage.")
+StateGetPhaseOp = _part("StateGetPhaseOp", "get_phase", "The parity that the next wait is for.")

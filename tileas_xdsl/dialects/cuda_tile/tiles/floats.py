@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import UnitAttr
 from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
-from tileas_xdsl.dialects.cuda_tile.base import CudaTileOp, cuda_tile_op
+from tileas_xdsl.dialects.cuda_tile.base import CudaTileOp, cuda_tile_op, tile_function
 from tileas_xdsl.dialects.cuda_tile.constraints import BASE_FLOAT_TILE, I1_TILE
 from tileas_xdsl.dialects.cuda_tile.enums import (
     ComparisonOrderingAttr,
@@ -163,24 +163,18 @@ class _ExtremeOp(CudaTileOp):
     custom_directives = (Extremes, SameType3)
     MATCHES: ClassVar = (same_type("lhs", "rhs", "result"),)
 
+    assembly_format = _EXTREME
+
     def check(self) -> None:
         check_flush(self)
 
 
-@cuda_tile_op
-class MaxFOp(_ExtremeOp):
-    """The larger one; `+0.0` is larger than `-0.0`."""
-
-    name = "cuda_tile.maxf"
-    assembly_format = _EXTREME
-
-
-@cuda_tile_op
-class MinFOp(_ExtremeOp):
-    """The smaller one; `-0.0` is smaller than `+0.0`."""
-
-    name = "cuda_tile.minf"
-    assembly_format = _EXTREME
+MaxFOp = tile_function(
+    _ExtremeOp, "MaxFOp", "maxf", "The larger one; `+0.0` is larger than `-0.0`."
+)
+MinFOp = tile_function(
+    _ExtremeOp, "MinFOp", "minf", "The smaller one; `-0.0` is smaller than `+0.0`."
+)
 
 
 @cuda_tile_op

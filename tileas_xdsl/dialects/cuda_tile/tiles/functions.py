@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import UnitAttr
 from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
-from tileas_xdsl.dialects.cuda_tile.base import CudaTileOp, cuda_tile_op
+from tileas_xdsl.dialects.cuda_tile.base import CudaTileOp, cuda_tile_op, tile_function
 from tileas_xdsl.dialects.cuda_tile.constraints import BASE_FLOAT_TILE, EXPONENT_TILE
 from tileas_xdsl.dialects.cuda_tile.enums import RoundingMode, RoundingModeAttr
 from tileas_xdsl.dialects.cuda_tile.matches import same_shape, same_type
@@ -38,94 +38,20 @@ class _UnaryOp(CudaTileOp):
     traits = traits_def(Pure())
     custom_directives = (FullRounding, SameType2, SqrtRounding)
     MATCHES: ClassVar = (same_type("source", "result"),)
-
-
-@cuda_tile_op
-class AbsFOp(_UnaryOp):
-    """The absolute value."""
-
-    name = "cuda_tile.absf"
     assembly_format = f"$source {_TYPE}"
 
 
-@cuda_tile_op
-class NegFOp(_UnaryOp):
-    """The number with the other sign."""
-
-    name = "cuda_tile.negf"
-    assembly_format = f"$source {_TYPE}"
-
-
-@cuda_tile_op
-class CeilOp(_UnaryOp):
-    """The smallest integer that is not smaller."""
-
-    name = "cuda_tile.ceil"
-    assembly_format = f"$source {_TYPE}"
-
-
-@cuda_tile_op
-class FloorOp(_UnaryOp):
-    """The largest integer that is not larger."""
-
-    name = "cuda_tile.floor"
-    assembly_format = f"$source {_TYPE}"
-
-
-@cuda_tile_op
-class CosOp(_UnaryOp):
-    """The cosine."""
-
-    name = "cuda_tile.cos"
-    assembly_format = f"$source {_TYPE}"
-
-
-@cuda_tile_op
-class CosHOp(_UnaryOp):
-    """The hyperbolic cosine."""
-
-    name = "cuda_tile.cosh"
-    assembly_format = f"$source {_TYPE}"
-
-
-@cuda_tile_op
-class SinOp(_UnaryOp):
-    """The sine."""
-
-    name = "cuda_tile.sin"
-    assembly_format = f"$source {_TYPE}"
-
-
-@cuda_tile_op
-class SinHOp(_UnaryOp):
-    """The hyperbolic sine."""
-
-    name = "cuda_tile.sinh"
-    assembly_format = f"$source {_TYPE}"
-
-
-@cuda_tile_op
-class TanOp(_UnaryOp):
-    """The tangent."""
-
-    name = "cuda_tile.tan"
-    assembly_format = f"$source {_TYPE}"
-
-
-@cuda_tile_op
-class LogOp(_UnaryOp):
-    """The natural logarithm."""
-
-    name = "cuda_tile.log"
-    assembly_format = f"$source {_TYPE}"
-
-
-@cuda_tile_op
-class Log2Op(_UnaryOp):
-    """The logarithm to the base 2."""
-
-    name = "cuda_tile.log2"
-    assembly_format = f"$source {_TYPE}"
+AbsFOp = tile_function(_UnaryOp, "AbsFOp", "absf", "The absolute value.")
+NegFOp = tile_function(_UnaryOp, "NegFOp", "negf", "The number with the other sign.")
+CeilOp = tile_function(_UnaryOp, "CeilOp", "ceil", "The smallest integer that is not smaller.")
+FloorOp = tile_function(_UnaryOp, "FloorOp", "floor", "The largest integer that is not larger.")
+CosOp = tile_function(_UnaryOp, "CosOp", "cos", "The cosine.")
+CosHOp = tile_function(_UnaryOp, "CosHOp", "cosh", "The hyperbolic cosine.")
+SinOp = tile_function(_UnaryOp, "SinOp", "sin", "The sine.")
+SinHOp = tile_function(_UnaryOp, "SinHOp", "sinh", "The hyperbolic sine.")
+TanOp = tile_function(_UnaryOp, "TanOp", "tan", "The tangent.")
+LogOp = tile_function(_UnaryOp, "LogOp", "log", "The natural logarithm.")
+Log2Op = tile_function(_UnaryOp, "Log2Op", "log2", "The logarithm to the base 2.")
 
 
 class _FullOp(_UnaryOp):
@@ -133,25 +59,15 @@ class _FullOp(_UnaryOp):
 
     rounding_mode = opt_prop_def(RoundingModeAttr, RoundingModeAttr(RoundingMode.FULL))
 
+    assembly_format = f"$source custom<FullRounding>($rounding_mode) {_TYPE}"
+
     def check(self) -> None:
         check_rounding(self, ("approx", "full"), "cuda_tile.rounding.full")
         check_approximation(self)
 
 
-@cuda_tile_op
-class ExpOp(_FullOp):
-    """`e` to this power."""
-
-    name = "cuda_tile.exp"
-    assembly_format = f"$source custom<FullRounding>($rounding_mode) {_TYPE}"
-
-
-@cuda_tile_op
-class TanHOp(_FullOp):
-    """The hyperbolic tangent."""
-
-    name = "cuda_tile.tanh"
-    assembly_format = f"$source custom<FullRounding>($rounding_mode) {_TYPE}"
+ExpOp = tile_function(_FullOp, "ExpOp", "exp", "`e` to this power.")
+TanHOp = tile_function(_FullOp, "TanHOp", "tanh", "The hyperbolic tangent.")
 
 
 class _FlushedOp(_UnaryOp):
@@ -159,24 +75,14 @@ class _FlushedOp(_UnaryOp):
 
     flush_to_zero = opt_prop_def(UnitAttr)
 
+    assembly_format = f"$source (`flush_to_zero` $flush_to_zero^)? {_TYPE}"
+
     def check(self) -> None:
         check_flush(self)
 
 
-@cuda_tile_op
-class Exp2Op(_FlushedOp):
-    """2 to this power."""
-
-    name = "cuda_tile.exp2"
-    assembly_format = f"$source (`flush_to_zero` $flush_to_zero^)? {_TYPE}"
-
-
-@cuda_tile_op
-class RsqrtOp(_FlushedOp):
-    """One over the square root."""
-
-    name = "cuda_tile.rsqrt"
-    assembly_format = f"$source (`flush_to_zero` $flush_to_zero^)? {_TYPE}"
+Exp2Op = tile_function(_FlushedOp, "Exp2Op", "exp2", "2 to this power.")
+RsqrtOp = tile_function(_FlushedOp, "RsqrtOp", "rsqrt", "One over the square root.")
 
 
 @cuda_tile_op

@@ -7,7 +7,7 @@ from typing import ClassVar
 from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def
 from xdsl.traits import NoMemoryEffect, Pure
 
-from tileas_xdsl.dialects.cuda_tile.base import CudaTileOp, cuda_tile_op
+from tileas_xdsl.dialects.cuda_tile.base import CudaTileOp, cuda_tile_op, tile_function
 from tileas_xdsl.dialects.cuda_tile.constraints import I1_TILE, INT_TILE
 from tileas_xdsl.dialects.cuda_tile.enums import (
     ComparisonPredicateAttr,
@@ -48,98 +48,41 @@ class _BinaryOp(CudaTileOp):
     traits = traits_def(Pure())
     custom_directives = (DivisionDirection, Overflow, SameType3, Signed)
     MATCHES: ClassVar = (same_type("lhs", "rhs", "result"),)
+    assembly_format = _PLAIN
 
 
 class _WrappingOp(_BinaryOp):
     """An operation of which one may know that it does not wrap around."""
 
     overflow = opt_prop_def(IntegerOverflowAttr, WRAPS)
-
-
-@cuda_tile_op
-class AddIOp(_WrappingOp):
-    """`lhs + rhs`."""
-
-    name = "cuda_tile.addi"
     assembly_format = _OVERFLOW
 
 
-@cuda_tile_op
-class SubIOp(_WrappingOp):
-    """`lhs - rhs`."""
-
-    name = "cuda_tile.subi"
-    assembly_format = _OVERFLOW
-
-
-@cuda_tile_op
-class MulIOp(_WrappingOp):
-    """`lhs * rhs`, its low half."""
-
-    name = "cuda_tile.muli"
-    assembly_format = _OVERFLOW
+AddIOp = tile_function(_WrappingOp, "AddIOp", "addi", "`lhs + rhs`.")
+SubIOp = tile_function(_WrappingOp, "SubIOp", "subi", "`lhs - rhs`.")
+MulIOp = tile_function(_WrappingOp, "MulIOp", "muli", "`lhs * rhs`, its low half.")
+ShLIOp = tile_function(
+    _WrappingOp, "ShLIOp", "shli", "`lhs` shifted left by `rhs` bits, which is read as unsigned."
+)
 
 
-@cuda_tile_op
-class ShLIOp(_WrappingOp):
-    """`lhs` shifted left by `rhs` bits, which is read as unsigned."""
-
-    name = "cuda_tile.shli"
-    assembly_format = _OVERFLOW
-
-
-@cuda_tile_op
-class AndIOp(_BinaryOp):
-    """The bits that both have."""
-
-    name = "cuda_tile.andi"
-    assembly_format = _PLAIN
-
-
-@cuda_tile_op
-class OrIOp(_BinaryOp):
-    """The bits that one has."""
-
-    name = "cuda_tile.ori"
-    assembly_format = _PLAIN
-
-
-@cuda_tile_op
-class XOrIOp(_BinaryOp):
-    """The bits that exactly one has."""
-
-    name = "cuda_tile.xori"
-    assembly_format = _PLAIN
+AndIOp = tile_function(_BinaryOp, "AndIOp", "andi", "The bits that both have.")
+OrIOp = tile_function(_BinaryOp, "OrIOp", "ori", "The bits that one has.")
+XOrIOp = tile_function(_BinaryOp, "XOrIOp", "xori", "The bits that exactly one has.")
 
 
 class _SignedOp(_BinaryOp):
     """An operation that depends on how its integers are read."""
 
     signedness = prop_def(SignednessAttr)
-
-
-@cuda_tile_op
-class MaxIOp(_SignedOp):
-    """The larger one."""
-
-    name = "cuda_tile.maxi"
     assembly_format = _SIGNED
 
 
-@cuda_tile_op
-class MinIOp(_SignedOp):
-    """The smaller one."""
-
-    name = "cuda_tile.mini"
-    assembly_format = _SIGNED
-
-
-@cuda_tile_op
-class ShRIOp(_SignedOp):
-    """`lhs` shifted right by `rhs` bits; zeros or the sign come in."""
-
-    name = "cuda_tile.shri"
-    assembly_format = _SIGNED
+MaxIOp = tile_function(_SignedOp, "MaxIOp", "maxi", "The larger one.")
+MinIOp = tile_function(_SignedOp, "MinIOp", "mini", "The smaller one.")
+ShRIOp = tile_function(
+    _SignedOp, "ShRIOp", "shri", "`lhs` shifted right by `rhs` bits; zeros or the sign come in."
+)
 
 
 @cuda_tile_op

@@ -34,7 +34,7 @@ from tileas_xdsl.dialects.cute.base.operands import (
     tiler_of,
     tree_of,
 )
-from tileas_xdsl.dialects.cute.base.operation import AlgebraOp
+from tileas_xdsl.dialects.cute.base.operation import AlgebraOp, cute_family_op
 from tileas_xdsl.dialects.cute.base.symbolic_values import Tile, Tree, View, symbol
 from tileas_xdsl.dialects.cute.layout_algebra.transforms import moved
 from tileas_xdsl.dialects.cute.types.tuples import IntTupleType, ShapeType, show_tile
@@ -108,36 +108,34 @@ class DivideOp(TiledOp, ABC):
         return on_layout(value, lambda layout: divide(layout, tiler_of(tiler)))
 
 
-@irdl_op_definition
-class LogicalDivideOp(DivideOp):
-    """Each tiled mode is split in two: the tile, and which tile."""
-
-    name = "cute.logical_divide"
-    DIVIDE: ClassVar[Callable[[Any, Any], Any]] = algebra.logical_divide
-
-
-@irdl_op_definition
-class ZippedDivideOp(DivideOp):
-    """`((tile modes...), (rest modes...))`."""
-
-    name = "cute.zipped_divide"
-    DIVIDE: ClassVar[Callable[[Any, Any], Any]] = algebra.zipped_divide
-
-
-@irdl_op_definition
-class TiledDivideOp(DivideOp):
-    """`((tile modes...), rest modes...)`."""
-
-    name = "cute.tiled_divide"
-    DIVIDE: ClassVar[Callable[[Any, Any], Any]] = algebra.tiled_divide
-
-
-@irdl_op_definition
-class FlatDivideOp(DivideOp):
-    """`(tile modes..., rest modes...)`."""
-
-    name = "cute.flat_divide"
-    DIVIDE: ClassVar[Callable[[Any, Any], Any]] = algebra.flat_divide
+LogicalDivideOp = cute_family_op(
+    DivideOp,
+    "LogicalDivideOp",
+    "logical_divide",
+    "Each tiled mode is split in two: the tile, and which tile.",
+    DIVIDE=algebra.logical_divide,
+)
+ZippedDivideOp = cute_family_op(
+    DivideOp,
+    "ZippedDivideOp",
+    "zipped_divide",
+    "`((tile modes...), (rest modes...))`.",
+    DIVIDE=algebra.zipped_divide,
+)
+TiledDivideOp = cute_family_op(
+    DivideOp,
+    "TiledDivideOp",
+    "tiled_divide",
+    "`((tile modes...), rest modes...)`.",
+    DIVIDE=algebra.tiled_divide,
+)
+FlatDivideOp = cute_family_op(
+    DivideOp,
+    "FlatDivideOp",
+    "flat_divide",
+    "`(tile modes..., rest modes...)`.",
+    DIVIDE=algebra.flat_divide,
+)
 
 
 class ProductOp(TiledOp, ABC):
@@ -151,52 +149,48 @@ class ProductOp(TiledOp, ABC):
         return on_layout(value, lambda layout: product(layout, tiler_of(tiler)))
 
 
-@irdl_op_definition
-class LogicalProductOp(ProductOp):
-    """`(block, where each repetition of it starts)`."""
-
-    name = "cute.logical_product"
-    PRODUCT: ClassVar[Callable[[Any, Any], Any]] = algebra.logical_product
-
-
-@irdl_op_definition
-class ZippedProductOp(ProductOp):
-    """`((block modes...), (repetition modes...))`."""
-
-    name = "cute.zipped_product"
-    PRODUCT: ClassVar[Callable[[Any, Any], Any]] = algebra.zipped_product
-
-
-@irdl_op_definition
-class TiledProductOp(ProductOp):
-    """`((block modes...), repetition modes...)`."""
-
-    name = "cute.tiled_product"
-    PRODUCT: ClassVar[Callable[[Any, Any], Any]] = algebra.tiled_product
-
-
-@irdl_op_definition
-class FlatProductOp(ProductOp):
-    """`(block modes..., repetition modes...)`."""
-
-    name = "cute.flat_product"
-    PRODUCT: ClassVar[Callable[[Any, Any], Any]] = algebra.flat_product
-
-
-@irdl_op_definition
-class BlockedProductOp(ProductOp):
-    """Mode by mode, blocks kept whole."""
-
-    name = "cute.blocked_product"
-    PRODUCT: ClassVar[Callable[[Any, Any], Any]] = algebra.blocked_product
-
-
-@irdl_op_definition
-class RakedProductOp(ProductOp):
-    """Mode by mode, blocks interleaved."""
-
-    name = "cute.raked_product"
-    PRODUCT: ClassVar[Callable[[Any, Any], Any]] = algebra.raked_product
+LogicalProductOp = cute_family_op(
+    ProductOp,
+    "LogicalProductOp",
+    "logical_product",
+    "`(block, where each repetition of it starts)`.",
+    PRODUCT=algebra.logical_product,
+)
+ZippedProductOp = cute_family_op(
+    ProductOp,
+    "ZippedProductOp",
+    "zipped_product",
+    "`((block modes...), (repetition modes...))`.",
+    PRODUCT=algebra.zipped_product,
+)
+TiledProductOp = cute_family_op(
+    ProductOp,
+    "TiledProductOp",
+    "tiled_product",
+    "`((block modes...), repetition modes...)`.",
+    PRODUCT=algebra.tiled_product,
+)
+FlatProductOp = cute_family_op(
+    ProductOp,
+    "FlatProductOp",
+    "flat_product",
+    "`(block modes..., repetition modes...)`.",
+    PRODUCT=algebra.flat_product,
+)
+BlockedProductOp = cute_family_op(
+    ProductOp,
+    "BlockedProductOp",
+    "blocked_product",
+    "Mode by mode, blocks kept whole.",
+    PRODUCT=algebra.blocked_product,
+)
+RakedProductOp = cute_family_op(
+    ProductOp,
+    "RakedProductOp",
+    "raked_product",
+    "Mode by mode, blocks interleaved.",
+    PRODUCT=algebra.raked_product,
+)
 
 
 @irdl_op_definition

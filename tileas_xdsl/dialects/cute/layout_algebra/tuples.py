@@ -17,7 +17,7 @@ from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute.base.inference_errors import inference_error
 from tileas_xdsl.dialects.cute.base.operands import has_bases, numbers_of, tree_of
-from tileas_xdsl.dialects.cute.base.operation import AlgebraOp, CuteOp, Unspecified
+from tileas_xdsl.dialects.cute.base.operation import AlgebraOp, CuteOp, Unspecified, cute_family_op
 from tileas_xdsl.dialects.cute.base.symbolic_values import (
     Number,
     Tile,
@@ -244,28 +244,13 @@ def _leaf(operation: str, a: Any, b: Any) -> Any:
     return a * b if operation == "mul" else compute(operation, a, b)
 
 
-@irdl_op_definition
-class TupleAddOp(TupleArithmetic):
-    """Sums."""
-
-    name = "cute.tuple_add"
-    OPERATION: ClassVar[str] = "add"
-
-
-@irdl_op_definition
-class TupleSubOp(TupleArithmetic):
-    """Differences."""
-
-    name = "cute.tuple_sub"
-    OPERATION: ClassVar[str] = "sub"
-
-
-@irdl_op_definition
-class TupleMulOp(TupleArithmetic):
-    """Products."""
-
-    name = "cute.tuple_mul"
-    OPERATION: ClassVar[str] = "mul"
+TupleAddOp = cute_family_op(TupleArithmetic, "TupleAddOp", "tuple_add", "Sums.", OPERATION="add")
+TupleSubOp = cute_family_op(
+    TupleArithmetic, "TupleSubOp", "tuple_sub", "Differences.", OPERATION="sub"
+)
+TupleMulOp = cute_family_op(
+    TupleArithmetic, "TupleMulOp", "tuple_mul", "Products.", OPERATION="mul"
+)
 
 
 class TupleDivision(TupleArithmetic, ABC):

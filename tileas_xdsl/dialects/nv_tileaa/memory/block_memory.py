@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import IntegerAttr, i64
-from xdsl.ir import Attribute
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
@@ -26,7 +25,7 @@ class AllocaOp(TileasOp):
 
     num_elem: fields.Int = fields.prop(IntegerAttr.constr(i64), convert=number)
     alignment: fields.Int = fields.prop(IntegerAttr.constr(i64), convert=number)
-    result: fields.Result[Attribute] = fields.typed_result(PtrType, alias="result_type")
+    result: fields.Result[PtrType] = fields.typed_result(PtrType, alias="result_type")
 
     assembly_format = (
         "`num_elem` `=` $num_elem `,` `alignment` `=` $alignment attr-dict `:` type($result)"

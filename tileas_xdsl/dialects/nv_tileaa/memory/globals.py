@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, StringAttr, i64
-from xdsl.ir import Attribute
 from xdsl.irdl import traits_def
 from xdsl.traits import Pure, SymbolOpInterface
 
@@ -47,7 +46,7 @@ class GetGlobalOp(TileasOp):
     name = "nv_tileaa.get_global"
 
     global_name: fields.String = fields.prop(StringAttr)
-    result: fields.Result[Attribute] = fields.typed_result(PtrType, alias="result_type")
+    result: fields.Result[PtrType] = fields.typed_result(PtrType, alias="result_type")
 
     traits = traits_def(Pure())
     assembly_format = "$global_name attr-dict `:` type($result)"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -38,6 +38,8 @@ from tileas_xdsl.dialects.nv_tileaa.types import AATiledViewType, PtrType
 from tileas_xdsl.dialects.nv_tileas.syntax.directives import Coordinates
 from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
 
+_Pointer: TypeAlias = fields.Field[SSAValue[PtrType], fields.Value]
+
 
 def array_type(element: Attribute, shape: Sequence[int], strides: Sequence[int]) -> Array:
     """The type of an array; `DYNAMIC_INDEX` is an extent or a stride that is not constant."""
@@ -68,7 +70,7 @@ class MakeMemrefOp(TileasOp):
 
     name = "nv_tileaa.make_memref"
 
-    pointer: fields.Operand = fields.operand(PtrType)
+    pointer: _Pointer = fields.operand(PtrType)
     offset: fields.OptOperand = fields.opt_operand(IndexType, default=None, kw_only=True)
     sizes: fields.Operands = fields.operands(COUNT)
     strides: fields.Operands = fields.operands(COUNT)
@@ -100,7 +102,6 @@ class MakeMemrefOp(TileasOp):
 
     def verify_(self) -> None:
         array, pointer = self.array, self.pointer.type
-        assert isinstance(pointer, PtrType)
         if pointer.pointee != array.element_type:
             raise op_error(self, f"shows {array.element_type} behind a pointer to {pointer}")
         if isinstance(array.layout, StridedLayoutAttr) and array.layout.get_offset() != 0:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import ClassVar, TypeVar
 
 from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import Pure
 
-from tileas_xdsl.dialects.op_definition import irdl_op_definition
+from tileas_xdsl.dialects.op_definition import family_member, irdl_op_definition
 from tileas_xdsl.dialects.ptx.base import REG, PtxOp, Value, count_of, elementwise
 from tileas_xdsl.dialects.ptx.checks import (
     check_flags,
@@ -41,6 +42,12 @@ class ArithmeticOp(PtxOp):
     result = result_def(REG)
 
     traits = traits_def(Pure())
+
+    def _set(self, operands: Sequence[Value], type: str, **modifiers: str | bool | None) -> None:
+        wide = modifiers.get("mode") == "wide"
+        kind = WIDE_KINDS[type] if wide else _kind_of_result(self.name, type)
+        result = reg(kind, max(map(count_of, operands)))
+        self.fill(operands, (result,), type=type, **modifiers)
 
     def head(self) -> str:
         """The instruction with its modifiers."""
@@ -98,20 +105,9 @@ class UnaryOp(ArithmeticOp):
     a = operand_def(REG)
 
     def __init__(
-        self,
-        a: Value,
-        type: str,
-        *,
-        rounding: str | None = None,
-        ftz: bool = False,
+        self, a: Value, type: str, *, rounding: str | None = None, ftz: bool = False
     ) -> None:
-        self.fill(
-            (a,),
-            (reg(_kind_of_result(self.name, type), count_of(a)),),
-            type=type,
-            rounding=rounding,
-            ftz=ftz,
-        )
+        self._set((a,), type, rounding=rounding, ftz=ftz)
 
 
 def _bits_of(kind: str) -> tuple[str, ...]:
@@ -142,17 +138,7 @@ class BinaryOp(ArithmeticOp):
         nan: bool = False,
         sat: bool = False,
     ) -> None:
-        kind = WIDE_KINDS[type] if mode == "wide" else TYPE_KINDS[type]
-        self.fill(
-            (a, b),
-            (reg(kind, max(count_of(a), count_of(b))),),
-            type=type,
-            mode=mode,
-            rounding=rounding,
-            ftz=ftz,
-            nan=nan,
-            sat=sat,
-        )
+        self._set((a, b), type, mode=mode, rounding=rounding, ftz=ftz, nan=nan, sat=sat)
 
 
 class TernaryOp(ArithmeticOp):
@@ -175,227 +161,7 @@ class TernaryOp(ArithmeticOp):
         sat: bool = False,
         relu: bool = False,
     ) -> None:
-        kind = WIDE_KINDS[type] if mode == "wide" else TYPE_KINDS[type]
-        self.fill(
-            (a, b, c),
-            (reg(kind, max(count_of(a), count_of(b), count_of(c))),),
-            type=type,
-            mode=mode,
-            rounding=rounding,
-            ftz=ftz,
-            sat=sat,
-            relu=relu,
-        )
-
-
-@irdl_op_definition
-class AbsOp(UnaryOp):
-    """`abs`: |a|."""
-
-    name = "ptx.abs"
-
-
-@irdl_op_definition
-class NegOp(UnaryOp):
-    """`neg`: -a."""
-
-    name = "ptx.neg"
-
-
-@irdl_op_definition
-class NotOp(UnaryOp):
-    """`not`: Bits of a inverted."""
-
-    name = "ptx.not"
-
-
-@irdl_op_definition
-class PopcOp(UnaryOp):
-    """`popc`: Number of set bits."""
-
-    name = "ptx.popc"
-
-
-@irdl_op_definition
-class ClzOp(UnaryOp):
-    """`clz`: Leading zeros."""
-
-    name = "ptx.clz"
-
-
-@irdl_op_definition
-class BrevOp(UnaryOp):
-    """`brev`: Bits in reverse."""
-
-    name = "ptx.brev"
-
-
-@irdl_op_definition
-class SqrtOp(UnaryOp):
-    """`sqrt`: Square root."""
-
-    name = "ptx.sqrt"
-
-
-@irdl_op_definition
-class RcpOp(UnaryOp):
-    """`rcp`: 1 / a."""
-
-    name = "ptx.rcp"
-
-
-@irdl_op_definition
-class RsqrtOp(UnaryOp):
-    """`rsqrt`: 1 / sqrt(a)."""
-
-    name = "ptx.rsqrt"
-
-
-@irdl_op_definition
-class Ex2Op(UnaryOp):
-    """`ex2`: 2 to the power of a."""
-
-    name = "ptx.ex2"
-
-
-@irdl_op_definition
-class Lg2Op(UnaryOp):
-    """`lg2`: Logarithm to base 2."""
-
-    name = "ptx.lg2"
-
-
-@irdl_op_definition
-class SinOp(UnaryOp):
-    """`sin`: Sine."""
-
-    name = "ptx.sin"
-
-
-@irdl_op_definition
-class CosOp(UnaryOp):
-    """`cos`: Cosine."""
-
-    name = "ptx.cos"
-
-
-@irdl_op_definition
-class TanhOp(UnaryOp):
-    """`tanh`: Hyperbolic tangent."""
-
-    name = "ptx.tanh"
-
-
-@irdl_op_definition
-class AddOp(BinaryOp):
-    """`add`: a + b."""
-
-    name = "ptx.add"
-
-
-@irdl_op_definition
-class SubOp(BinaryOp):
-    """`sub`: a - b."""
-
-    name = "ptx.sub"
-
-
-@irdl_op_definition
-class MulOp(BinaryOp):
-    """`mul`: a * b; integers need the mode lo, hi or wide."""
-
-    name = "ptx.mul"
-
-
-@irdl_op_definition
-class DivOp(BinaryOp):
-    """`div`: a / b; floats need a rounding, approx or full."""
-
-    name = "ptx.div"
-
-
-@irdl_op_definition
-class RemOp(BinaryOp):
-    """`rem`: a modulo b, with the sign of a."""
-
-    name = "ptx.rem"
-
-
-@irdl_op_definition
-class MinOp(BinaryOp):
-    """`min`: The smaller one."""
-
-    name = "ptx.min"
-
-
-@irdl_op_definition
-class MaxOp(BinaryOp):
-    """`max`: The larger one."""
-
-    name = "ptx.max"
-
-
-@irdl_op_definition
-class AndOp(BinaryOp):
-    """`and`: a & b, also on predicates."""
-
-    name = "ptx.and"
-
-
-@irdl_op_definition
-class OrOp(BinaryOp):
-    """`or`: a | b, also on predicates."""
-
-    name = "ptx.or"
-
-
-@irdl_op_definition
-class XorOp(BinaryOp):
-    """`xor`: a ^ b, also on predicates."""
-
-    name = "ptx.xor"
-
-
-@irdl_op_definition
-class ShlOp(BinaryOp):
-    """`shl`: a << b, b of 32 bits."""
-
-    name = "ptx.shl"
-
-
-@irdl_op_definition
-class ShrOp(BinaryOp):
-    """`shr`: a >> b, b of 32 bits; signed types shift in the sign."""
-
-    name = "ptx.shr"
-
-
-@irdl_op_definition
-class MadOp(TernaryOp):
-    """`mad`: a * b + c; integers need the mode lo, hi or wide."""
-
-    name = "ptx.mad"
-
-
-@irdl_op_definition
-class FmaOp(TernaryOp):
-    """`fma`: a * b + c rounded once."""
-
-    name = "ptx.fma"
-
-
-@irdl_op_definition
-class BfeOp(TernaryOp):
-    """`bfe`: Bits [b, b + c) of a."""
-
-    name = "ptx.bfe"
-
-
-@irdl_op_definition
-class PrmtOp(TernaryOp):
-    """`prmt`: Four bytes of a and b, picked by the digits of c."""
-
-    name = "ptx.prmt"
+        self._set((a, b, c), type, mode=mode, rounding=rounding, ftz=ftz, sat=sat, relu=relu)
 
 
 class MixedOp(PtxOp):
@@ -433,15 +199,48 @@ class MixedOp(PtxOp):
         elementwise(out, ".".join(filter(None, words)), self.results[0], *self._operands)
 
 
-@irdl_op_definition
-class AddMixedOp(MixedOp):
-    """`add.f32.f16`: a + c, rounded once to f32."""
-
-    name = "ptx.add_mixed"
+OpT = TypeVar("OpT", bound=PtxOp)
 
 
-@irdl_op_definition
-class FmaMixedOp(MixedOp):
-    """`fma.rn.f32.f16`: a * b + c, rounded once to f32."""
+def _instruction(family: type[OpT], opcode: str, meaning: str) -> type[OpT]:
+    """Define `ptx.OPCODE`: all that it has of its own is its row in the table of instructions."""
+    class_name = f"{opcode.title().replace('_', '')}Op"
+    member = family_member(family, class_name, f"ptx.{opcode}", f"`{opcode}`: {meaning}")
+    return irdl_op_definition(member)
 
-    name = "ptx.fma_mixed"
+
+AbsOp = _instruction(UnaryOp, "abs", "|a|.")
+NegOp = _instruction(UnaryOp, "neg", "-a.")
+NotOp = _instruction(UnaryOp, "not", "Bits of a inverted.")
+PopcOp = _instruction(UnaryOp, "popc", "Number of set bits.")
+ClzOp = _instruction(UnaryOp, "clz", "Leading zeros.")
+BrevOp = _instruction(UnaryOp, "brev", "Bits in reverse.")
+SqrtOp = _instruction(UnaryOp, "sqrt", "Square root.")
+RcpOp = _instruction(UnaryOp, "rcp", "1 / a.")
+RsqrtOp = _instruction(UnaryOp, "rsqrt", "1 / sqrt(a).")
+Ex2Op = _instruction(UnaryOp, "ex2", "2 to the power of a.")
+Lg2Op = _instruction(UnaryOp, "lg2", "Logarithm to base 2.")
+SinOp = _instruction(UnaryOp, "sin", "Sine.")
+CosOp = _instruction(UnaryOp, "cos", "Cosine.")
+TanhOp = _instruction(UnaryOp, "tanh", "Hyperbolic tangent.")
+
+AddOp = _instruction(BinaryOp, "add", "a + b.")
+SubOp = _instruction(BinaryOp, "sub", "a - b.")
+MulOp = _instruction(BinaryOp, "mul", "a * b; integers need the mode lo, hi or wide.")
+DivOp = _instruction(BinaryOp, "div", "a / b; floats need a rounding, approx or full.")
+RemOp = _instruction(BinaryOp, "rem", "a modulo b, with the sign of a.")
+MinOp = _instruction(BinaryOp, "min", "The smaller one.")
+MaxOp = _instruction(BinaryOp, "max", "The larger one.")
+AndOp = _instruction(BinaryOp, "and", "a & b, also on predicates.")
+OrOp = _instruction(BinaryOp, "or", "a | b, also on predicates.")
+XorOp = _instruction(BinaryOp, "xor", "a ^ b, also on predicates.")
+ShlOp = _instruction(BinaryOp, "shl", "a << b, b of 32 bits.")
+ShrOp = _instruction(BinaryOp, "shr", "a >> b, b of 32 bits; signed types shift in the sign.")
+
+MadOp = _instruction(TernaryOp, "mad", "a * b + c; integers need the mode lo, hi or wide.")
+FmaOp = _instruction(TernaryOp, "fma", "a * b + c rounded once.")
+BfeOp = _instruction(TernaryOp, "bfe", "Bits [b, b + c) of a.")
+PrmtOp = _instruction(TernaryOp, "prmt", "Four bytes of a and b, picked by the digits of c.")
+
+AddMixedOp = _instruction(MixedOp, "add_mixed", "a + c, rounded once to f32.")
+FmaMixedOp = _instruction(MixedOp, "fma_mixed", "a * b + c, rounded once to f32.")

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from dataclasses import InitVar
+from typing import Any, ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr
 from xdsl.ir import SSAValue
-from xdsl.irdl import (
-    operand_def,
-    opt_operand_def,
-    opt_prop_def,
-    prop_def,
-    result_def,
-)
 
+from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.ptx.base import (
     REG,
     GuardedOp,
-    Value,
     address,
     count_of,
     elementwise,
@@ -37,7 +32,7 @@ from tileas_xdsl.dialects.ptx.checks import (
     check_words,
 )
 from tileas_xdsl.dialects.ptx.emission import Writer
-from tileas_xdsl.dialects.ptx.types import reg
+from tileas_xdsl.dialects.ptx.types import RegType, reg
 from tileas_xdsl.target.isa.kinds import BITS, MEMORY_KINDS
 from tileas_xdsl.target.isa.tables.memory.keywords import (
     ACCESS_TYPES,
@@ -56,18 +51,17 @@ from tileas_xdsl.target.isa.tables.memory.keywords import (
 )
 
 
+@derived_init
 class AccessOp(GuardedOp):
     """Base of loads and stores: `ld{.semantics}{.scope}{.space}{.cache}{.hints}{.vec}.type`."""
 
-    type = prop_def(StringAttr)
-    space = prop_def(StringAttr)
-    offset = opt_prop_def(IntegerAttr)
-    width = opt_prop_def(IntegerAttr)
-    semantics = opt_prop_def(StringAttr)
-    scope = opt_prop_def(StringAttr)
-    cache = opt_prop_def(StringAttr)
-    eviction = opt_prop_def(StringAttr)
-    prefetch = opt_prop_def(StringAttr)
+    offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
+    width: fields.OptInt = fields.opt_prop(IntegerAttr, default=None, kw_only=True)
+    semantics: fields.OptString = fields.opt_prop(StringAttr, default=None, kw_only=True)
+    scope: fields.OptString = fields.opt_prop(StringAttr, default=None, kw_only=True)
+    cache: fields.OptString = fields.opt_prop(StringAttr, default=None, kw_only=True)
+    eviction: fields.OptString = fields.opt_prop(StringAttr, default=None, kw_only=True)
+    prefetch: fields.OptString = fields.opt_prop(StringAttr, default=None, kw_only=True)
 
     def check_access(
         self, value: SSAValue, spaces: Sequence[str], semantics: Sequence[str]
@@ -124,65 +118,35 @@ class AccessOp(GuardedOp):
         return f"{head}{vector_suffix(width)}.{self.text('type')}"
 
 
+def _loaded(given: Mapping[str, Any]) -> RegType:
+    return reg(given["kind"] or MEMORY_KINDS[given["type"]], given["count"])
+
+
 @irdl_op_definition
+@derived_init
 class LdOp(AccessOp):
     """`ld`: consecutive elements; a tuple longer than a vector takes several instructions.
 
-    With a guard the registers get `otherwise` where the predicate does not hold.
+    `space` is generic, global, shared, shared::cluster, local or const; `semantics` weak, volatile,
+    relaxed or acquire (with a `scope`); `cache` ca, cg, cs ...; `eviction` no_allocate, evict_first
+    ...; `prefetch` 64B, 128B or 256B; `nc` reads through the cache of constants.  `width` registers
+    go into one instruction, 16 bytes by default.  With a guard the registers get `otherwise` where
+    the predicate does not hold.
     """
 
     name = "ptx.ld"
 
     READS_FIRST: ClassVar[bool] = False
-    address = operand_def(REG)
-    otherwise = opt_operand_def(REG)
-    policy = opt_operand_def(REG)
-    guard = opt_operand_def(REG)
-    nc = opt_prop_def(UnitAttr)
-    result = result_def(REG)
-
-    def __init__(
-        self,
-        address: Value,
-        type: str,
-        space: str,
-        *,
-        count: int = 1,
-        offset: int = 0,
-        width: int | None = None,
-        semantics: str | None = None,
-        scope: str | None = None,
-        cache: str | None = None,
-        eviction: str | None = None,
-        prefetch: str | None = None,
-        nc: bool = False,
-        policy: Value | None = None,
-        guard: Value | None = None,
-        otherwise: Value | None = None,
-        negate: bool = False,
-        kind: str | None = None,
-    ) -> None:
-        """`space` is generic, global, shared, shared::cluster, local or const.
-
-        `semantics` is weak, volatile, relaxed or acquire (with a `scope`); `cache` ca, cg, cs ...;
-        `eviction` no_allocate, evict_first ...; `prefetch` 64B, 128B or 256B; `nc` reads through
-        the cache of constants.  `width` registers go into one instruction, 16 bytes by default.
-        """
-        self.fill(
-            (address, otherwise, policy, guard),
-            (reg(kind or MEMORY_KINDS[type], count),),
-            type=type,
-            space=space,
-            offset=offset or None,
-            width=width,
-            semantics=semantics,
-            scope=scope,
-            cache=cache,
-            eviction=eviction,
-            prefetch=prefetch,
-            nc=nc,
-            negate=negate,
-        )
+    address: fields.Operand = fields.operand(REG)
+    type: fields.String = fields.prop(StringAttr)
+    space: fields.String = fields.prop(StringAttr)
+    otherwise: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
+    policy: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
+    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
+    nc: fields.Flag = fields.opt_prop(UnitAttr, default=False, kw_only=True)
+    count: InitVar[int] = fields.init_var(default=1, kw_only=True)
+    kind: InitVar[str | None] = fields.init_var(default=None, kw_only=True)
+    result: fields.Result[RegType] = fields.typed_result(REG, type=_loaded, init=False)
 
     def check(self) -> None:
         self.check_access(self.result, LOAD_SPACES, LOAD_SEMANTICS)
@@ -214,47 +178,21 @@ class LdOp(AccessOp):
 
 
 @irdl_op_definition
+@derived_init
 class StOp(AccessOp):
-    """`st`: consecutive elements; a tuple longer than a vector takes several instructions."""
+    """`st`: consecutive elements; a tuple longer than a vector takes several instructions.
+
+    `semantics` is weak, volatile, relaxed or release; see `LdOp`.
+    """
 
     name = "ptx.st"
 
-    address = operand_def(REG)
-    value = operand_def(REG)
-    policy = opt_operand_def(REG)
-    guard = opt_operand_def(REG)
-
-    def __init__(
-        self,
-        address: Value,
-        value: Value,
-        type: str,
-        space: str,
-        *,
-        offset: int = 0,
-        width: int | None = None,
-        semantics: str | None = None,
-        scope: str | None = None,
-        cache: str | None = None,
-        eviction: str | None = None,
-        policy: Value | None = None,
-        guard: Value | None = None,
-        negate: bool = False,
-    ) -> None:
-        """`semantics` is weak, volatile, relaxed or release; see `LdOp`."""
-        self.fill(
-            (address, value, policy, guard),
-            (),
-            type=type,
-            space=space,
-            offset=offset or None,
-            width=width,
-            semantics=semantics,
-            scope=scope,
-            cache=cache,
-            eviction=eviction,
-            negate=negate,
-        )
+    address: fields.Operand = fields.operand(REG)
+    value: fields.Operand = fields.operand(REG)
+    type: fields.String = fields.prop(StringAttr)
+    space: fields.String = fields.prop(StringAttr)
+    policy: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
+    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
 
     def check(self) -> None:
         self.check_access(self.value, SPACES, STORE_SEMANTICS)

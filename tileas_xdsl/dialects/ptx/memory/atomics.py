@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr
 from xdsl.ir import SSAValue
-from xdsl.irdl import (
-    operand_def,
-    opt_operand_def,
-    opt_prop_def,
-    prop_def,
-    result_def,
-)
 
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.fields import derived_init
@@ -23,7 +16,6 @@ from tileas_xdsl.dialects.ptx.base import (
     REG,
     GuardedOp,
     PtxOp,
-    Value,
     address,
     count_of,
     elementwise,
@@ -42,7 +34,7 @@ from tileas_xdsl.dialects.ptx.checks import (
     check_words,
 )
 from tileas_xdsl.dialects.ptx.emission import Writer
-from tileas_xdsl.dialects.ptx.types import reg
+from tileas_xdsl.dialects.ptx.types import RegType, reg
 from tileas_xdsl.target.isa.kinds import TYPE_KINDS
 from tileas_xdsl.target.isa.tables.asynchronous import (
     LITERAL_FIELDS,
@@ -58,15 +50,18 @@ from tileas_xdsl.target.isa.tables.memory.keywords import (
 )
 
 
+@derived_init
 class UpdateOp(GuardedOp):
     """Base: `atom{.semantics}{.scope}{.space}.op{.noftz}{.vec}.type`."""
 
-    operation = prop_def(StringAttr)
-    type = prop_def(StringAttr)
-    space = prop_def(StringAttr)
-    semantics = opt_prop_def(StringAttr)
-    scope = opt_prop_def(StringAttr)
-    offset = opt_prop_def(IntegerAttr)
+    address: fields.Operand = fields.operand(REG)
+    operation: fields.String = fields.prop(StringAttr)
+    value: fields.Operand = fields.operand(REG)
+    type: fields.String = fields.prop(StringAttr)
+    space: fields.String = fields.prop(StringAttr, default="global")
+    semantics: fields.OptString = fields.opt_prop(StringAttr, default=None, kw_only=True)
+    scope: fields.OptString = fields.opt_prop(StringAttr, default=None, kw_only=True)
+    offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
 
     def check_update(self, value: SSAValue, semantics: Sequence[str]) -> None:
         """Operation, type, space, order and value."""
@@ -106,10 +101,16 @@ class UpdateOp(GuardedOp):
         return f"{head}{vector_suffix(count)}.{type}"
 
 
+def _previous(given: Mapping[str, Any]) -> RegType:
+    return reg(TYPE_KINDS[given["type"]], count_of(given["value"]))
+
+
 @irdl_op_definition
+@derived_init
 class AtomOp(UpdateOp):
     """`atom`: combines a value with memory and gives what was there.
 
+    `operation` is add, min, max, and, or, xor, exch, inc, dec or cas (with `compare`).
     With a guard the registers get `otherwise` where the predicate does not hold.
     """
 
@@ -117,41 +118,12 @@ class AtomOp(UpdateOp):
 
     READS_FIRST: ClassVar[bool] = False
 
-    address = operand_def(REG)
-    value = operand_def(REG)
-    compare = opt_operand_def(REG)
-    otherwise = opt_operand_def(REG)
-    guard = opt_operand_def(REG)
-    result = result_def(REG)
-
-    def __init__(
-        self,
-        address: Value,
-        operation: str,
-        value: Value,
-        type: str,
-        space: str = "global",
-        *,
-        compare: Value | None = None,
-        semantics: str | None = None,
-        scope: str | None = None,
-        offset: int = 0,
-        guard: Value | None = None,
-        otherwise: Value | None = None,
-        negate: bool = False,
-    ) -> None:
-        """`operation` is add, min, max, and, or, xor, exch, inc, dec or cas (with `compare`)."""
-        self.fill(
-            (address, value, compare, otherwise, guard),
-            (reg(TYPE_KINDS[type], count_of(value)),),
-            operation=operation,
-            type=type,
-            space=space,
-            semantics=semantics,
-            scope=scope,
-            offset=offset or None,
-            negate=negate,
-        )
+    address: fields.Operand = fields.operand(REG)
+    value: fields.Operand = fields.operand(REG)
+    compare: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
+    otherwise: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
+    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
+    result: fields.Result[RegType] = fields.typed_result(REG, type=_previous, init=False)
 
     def check(self) -> None:
         operation = self.text("operation")
@@ -183,40 +155,15 @@ class AtomOp(UpdateOp):
 
 
 @irdl_op_definition
+@derived_init
 class RedOp(UpdateOp):
     """`red`: combines a value with memory."""
 
     name = "ptx.red"
 
-    address = operand_def(REG)
-    value = operand_def(REG)
-    guard = opt_operand_def(REG)
-
-    def __init__(
-        self,
-        address: Value,
-        operation: str,
-        value: Value,
-        type: str,
-        space: str = "global",
-        *,
-        semantics: str | None = None,
-        scope: str | None = None,
-        offset: int = 0,
-        guard: Value | None = None,
-        negate: bool = False,
-    ) -> None:
-        self.fill(
-            (address, value, guard),
-            (),
-            operation=operation,
-            type=type,
-            space=space,
-            semantics=semantics,
-            scope=scope,
-            offset=offset or None,
-            negate=negate,
-        )
+    address: fields.Operand = fields.operand(REG)
+    value: fields.Operand = fields.operand(REG)
+    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
 
     def check(self) -> None:
         updates = [name for name in ATOMICS if name not in ("exch", "cas")]

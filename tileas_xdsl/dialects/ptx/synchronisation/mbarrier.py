@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import InitVar
+from typing import Any
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     operand_def,
     opt_operand_def,
-    opt_prop_def,
-    opt_result_def,
-    prop_def,
-    result_def,
 )
 
 from tileas_xdsl.dialects import fields
@@ -86,13 +84,14 @@ class MbarrierInvalOp(GuardedOp):
         out.line(f"{self.guard_text(out)}mbarrier.inval.shared::cta.b64 {location}")
 
 
+@derived_init
 class SynchronizingOp(GuardedOp):
     """Base: operations on a barrier with `.semantics.scope.space`."""
 
-    semantics = opt_prop_def(StringAttr)
-    scope = opt_prop_def(StringAttr)
-    space = prop_def(StringAttr)
-    offset = opt_prop_def(IntegerAttr)
+    semantics: fields.OptString = fields.opt_prop(StringAttr, default=None, kw_only=True)
+    scope: fields.OptString = fields.opt_prop(StringAttr, default=None, kw_only=True)
+    space: fields.String = fields.prop(StringAttr, default=CTA, kw_only=True)
+    offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
 
     def check_barrier(self, barrier: SSAValue, semantics: Sequence[str]) -> None:
         """Space, order and address of the barrier."""
@@ -119,49 +118,28 @@ class SynchronizingOp(GuardedOp):
         return ".".join(part for part in parts if part)
 
 
+def _token(given: Mapping[str, Any]) -> RegType | None:
+    return reg("b64") if given["token"] or given.get("no_complete") else None
+
+
 @irdl_op_definition
+@derived_init
 class MbarrierArriveOp(SynchronizingOp):
-    """`mbarrier.arrive`: `count` arrivals, 1 by default; with `token` the state before."""
+    """`mbarrier.arrive`: `count` arrivals, 1 by default; with `token` the state before.
+
+    `space` shared::cluster takes an address from `mapa` and gives no token.  `drop` also takes the
+    arrivals off what later phases expect.
+    """
 
     name = "ptx.mbarrier.arrive"
 
-    barrier = operand_def(REG)
-    count = opt_operand_def(REG)
-    guard = opt_operand_def(REG)
-    drop = opt_prop_def(UnitAttr)
-    no_complete = opt_prop_def(UnitAttr)
-    state = opt_result_def(REG)
-
-    def __init__(
-        self,
-        barrier: Value,
-        *,
-        count: Value | None = None,
-        offset: int = 0,
-        space: str = CTA,
-        semantics: str | None = None,
-        scope: str | None = None,
-        drop: bool = False,
-        no_complete: bool = False,
-        token: bool = False,
-        guard: Value | None = None,
-        negate: bool = False,
-    ) -> None:
-        """`space` shared::cluster takes an address from `mapa` and gives no token.
-
-        `drop` also takes the arrivals off what later phases expect.
-        """
-        self.fill(
-            (barrier, count, guard),
-            (reg("b64"),) if token or no_complete else (),
-            semantics=semantics,
-            scope=scope,
-            space=space,
-            offset=offset or None,
-            drop=drop,
-            no_complete=no_complete,
-            negate=negate,
-        )
+    barrier: fields.Operand = fields.operand(REG)
+    count: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
+    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
+    drop: fields.Flag = fields.opt_prop(UnitAttr, default=False, kw_only=True)
+    no_complete: fields.Flag = fields.opt_prop(UnitAttr, default=False, kw_only=True)
+    token: InitVar[bool] = fields.init_var(default=False, kw_only=True)
+    state: fields.OptResult = fields.opt_typed_result(REG, type=_token, init=False)
 
     def check(self) -> None:
         self.check_barrier(self.barrier, ARRIVE_SEMANTICS)
@@ -183,41 +161,18 @@ class MbarrierArriveOp(SynchronizingOp):
 
 
 @irdl_op_definition
+@derived_init
 class MbarrierArriveExpectTxOp(SynchronizingOp):
     """`mbarrier.arrive.expect_tx`: an arrival that announces `bytes` of asynchronous copies."""
 
     name = "ptx.mbarrier.arrive_expect_tx"
 
-    barrier = operand_def(REG)
-    bytes = operand_def(REG)
-    guard = opt_operand_def(REG)
-    drop = opt_prop_def(UnitAttr)
-    state = opt_result_def(REG)
-
-    def __init__(
-        self,
-        barrier: Value,
-        bytes: Value,
-        *,
-        offset: int = 0,
-        space: str = CTA,
-        semantics: str | None = None,
-        scope: str | None = None,
-        drop: bool = False,
-        token: bool = False,
-        guard: Value | None = None,
-        negate: bool = False,
-    ) -> None:
-        self.fill(
-            (barrier, bytes, guard),
-            (reg("b64"),) if token else (),
-            semantics=semantics,
-            scope=scope,
-            space=space,
-            offset=offset or None,
-            drop=drop,
-            negate=negate,
-        )
+    barrier: fields.Operand = fields.operand(REG)
+    bytes: fields.Operand = fields.operand(REG)
+    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
+    drop: fields.Flag = fields.opt_prop(UnitAttr, default=False, kw_only=True)
+    token: InitVar[bool] = fields.init_var(default=False, kw_only=True)
+    state: fields.OptResult = fields.opt_typed_result(REG, type=_token, init=False)
 
     def check(self) -> None:
         self.check_barrier(self.barrier, ARRIVE_SEMANTICS)
@@ -310,68 +265,34 @@ class PhaseOp(SynchronizingOp):
 
 
 @irdl_op_definition
+@derived_init
 class MbarrierTestWaitOp(PhaseOp):
     """`mbarrier.test_wait`: whether the phase is complete, without waiting."""
 
     name = "ptx.mbarrier.test_wait"
 
-    barrier = operand_def(REG)
-    phase = operand_def(REG)
-    done = result_def(REG)
-
-    def __init__(
-        self,
-        barrier: Value,
-        phase: Value,
-        *,
-        offset: int = 0,
-        semantics: str | None = None,
-        scope: str | None = None,
-    ) -> None:
-        """`phase` is a parity (b32) or the state that an arrival gave (b64)."""
-        self.fill(
-            (barrier, phase),
-            (reg("pred"),),
-            semantics=semantics,
-            scope=scope,
-            space=CTA,
-            offset=offset or None,
-        )
+    barrier: fields.Operand = fields.operand(REG)
+    phase: fields.Operand = fields.operand(REG)
+    done: fields.Result[RegType] = fields.typed_result(REG, type=reg("pred"))
 
     def emit(self, out: Writer) -> None:
         out.line(self.phase_text(out, "mbarrier.test_wait", out.name(self.results[0])))
 
 
 @irdl_op_definition
+@derived_init
 class MbarrierTryWaitOp(PhaseOp):
-    """`mbarrier.try_wait`: whether the phase is complete, after waiting for a limited time."""
+    """`mbarrier.try_wait`: whether the phase is complete, after waiting for a limited time.
+
+    `hint` is the time in nanoseconds.
+    """
 
     name = "ptx.mbarrier.try_wait"
 
-    barrier = operand_def(REG)
-    phase = operand_def(REG)
-    hint = opt_operand_def(REG)
-    done = result_def(REG)
-
-    def __init__(
-        self,
-        barrier: Value,
-        phase: Value,
-        *,
-        offset: int = 0,
-        semantics: str | None = None,
-        scope: str | None = None,
-        hint: Value | None = None,
-    ) -> None:
-        """`phase` is a parity (b32) or a state (b64); `hint` is a time in nanoseconds."""
-        self.fill(
-            (barrier, phase, hint),
-            (reg("pred"),),
-            semantics=semantics,
-            scope=scope,
-            space=CTA,
-            offset=offset or None,
-        )
+    barrier: fields.Operand = fields.operand(REG)
+    phase: fields.Operand = fields.operand(REG)
+    hint: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
+    done: fields.Result[RegType] = fields.typed_result(REG, type=reg("pred"))
 
     def emit(self, out: Writer) -> None:
         hint = f", {out.name(self.hint)}" if self.hint is not None else ""
@@ -379,32 +300,14 @@ class MbarrierTryWaitOp(PhaseOp):
 
 
 @irdl_op_definition
+@derived_init
 class MbarrierWaitOp(PhaseOp):
     """Waits until the phase is complete: a loop around `mbarrier.try_wait`."""
 
     name = "ptx.mbarrier.wait"
 
-    barrier = operand_def(REG)
-    phase = operand_def(REG)
-
-    def __init__(
-        self,
-        barrier: Value,
-        phase: Value,
-        *,
-        offset: int = 0,
-        semantics: str | None = None,
-        scope: str | None = None,
-    ) -> None:
-        """`phase` is a parity (b32) or the state that an arrival gave (b64)."""
-        self.fill(
-            (barrier, phase),
-            (),
-            semantics=semantics,
-            scope=scope,
-            space=CTA,
-            offset=offset or None,
-        )
+    barrier: fields.Operand = fields.operand(REG)
+    phase: fields.Operand = fields.operand(REG)
 
     def emit(self, out: Writer) -> None:
         done, again = out.fresh("pred"), out.label()

@@ -42,7 +42,7 @@ class IntegerRule:
     sign: str
     """The letter of the instruction's type."""
     mode: str | None = None
-    predicate: type[ptx.AndOp | ptx.OrOp | ptx.XorOp] | None = None
+    predicate: type[ptx.BinaryOp] | None = None
     """The instruction on predicates."""
 
 
@@ -57,13 +57,13 @@ RULES: Mapping[type[Operation], IntegerRule] = {
 }
 """Arithmetic; on one bit, true is -1 where the operation is signed."""
 
-LOGIC: Mapping[type[Operation], type[ptx.AndOp | ptx.OrOp | ptx.XorOp]] = {
+LOGIC: Mapping[type[Operation], type[ptx.BinaryOp]] = {
     arith.AndIOp: ptx.AndOp,
     arith.OrIOp: ptx.OrOp,
     arith.XOrIOp: ptx.XorOp,
 }
 
-SHIFTS: Mapping[type[Operation], tuple[type[ptx.ShlOp | ptx.ShrOp], str]] = {
+SHIFTS: Mapping[type[Operation], tuple[type[ptx.BinaryOp], str]] = {
     arith.ShLIOp: (ptx.ShlOp, BITS),
     arith.ShRUIOp: (ptx.ShrOp, UNSIGNED),
     arith.ShRSIOp: (ptx.ShrOp, SIGNED),
