@@ -371,6 +371,24 @@ extern "C" __global__ void heap(int* o) {
   free(p);
 }
 
+__device__ __noinline__ int weighted(int n, const int* factor) {
+  int* p = (int*)alloca(n * sizeof(int));
+  for (int i = 0; i<n; i++) p[i] = i * factor[0];
+  int s = 0;
+  for (int i = 0; i<n; i++) s += p[n-1-i] * (i+1);
+  return s;
+}
+
+extern "C" __global__ void stack(int* o, int n) {
+  int s = 0;
+  for (int k = 0; k<3; k++) {
+    int* p = (int*)alloca((n + k + threadIdx.x) * sizeof(int));
+    for (int i = 0; i<n; i++) p[i] = i + k;
+    s += p[n-1] + weighted(n + k, p + 2);
+  }
+  o[threadIdx.x] = s + threadIdx.x;
+}
+
 extern "C" __global__ void constants(const int* a, int* o) {
   static __constant__ int c[4] = {1, 2, 3, 4};
   static __device__ int g[4] = {5, 6, 7, 8};

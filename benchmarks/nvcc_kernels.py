@@ -185,6 +185,7 @@ def of_language() -> dict[str, Launch]:
         "dynshared": Launch([G, zeros(128, np.float32)], {1: G[::-1]}, shared=512),
         "locals": local_array(),
         "heap": Launch([zeros(128)], {0: LANES}),
+        "stack": Launch([zeros(128), 5], {0: LANES + 384}),
         "constants": Launch([W, zeros(128)], {1: constants}),
         "devclock": Launch([zeros(128, np.int64)], {0: np.ones(128)}),
     }

@@ -36,6 +36,7 @@ from tileas_xdsl.interpreters.ptx.execution.state import (
     Warpgroup,
 )
 from tileas_xdsl.interpreters.ptx.memory.access_counts import AccessCount, AccessCounter
+from tileas_xdsl.interpreters.ptx.memory.device_heap import Allocation, DeviceHeap
 from tileas_xdsl.interpreters.ptx.memory.global_memory import GlobalMemory
 from tileas_xdsl.interpreters.ptx.memory.shared_memory import SharedMemory
 from tileas_xdsl.interpreters.ptx.memory.variable_addresses import SharedName, Variables
@@ -119,6 +120,7 @@ class Launch:
         self.findings = Findings(self.module, self.kernel.code, self.kernel.location)
         self.shadow = LaunchShadow(self.findings)
         self._overlaps = TileOverlaps()
+        self._heap = DeviceHeap(self.memory)
         self.registers = _registers_at_entry(self.kernel, prod(self.shape.block))
 
     def __getstate__(self) -> dict[str, Any]:
@@ -165,7 +167,23 @@ class Launch:
         with np.errstate(all="ignore"):
             finished = machine.run(iter(pending), tell)
         self.shadow.finish()
+        if finished:
+            self._report_leaks()
         return machine.instructions, finished
+
+    def _report_leaks(self) -> None:
+        """Note memory of `malloc` that nobody has freed, by the call that allocated it."""
+        by_call: dict[int, list[Allocation]] = {}
+        for piece in self._heap.leaks():
+            by_call.setdefault(piece.at, []).append(piece)
+        for at, pieces in by_call.items():
+            self.findings.add(
+                "leak",
+                at,
+                f"{sum(piece.size for piece in pieces)} bytes in {len(pieces)} allocations, the "
+                f"first of {pieces[0].owner}, are not freed when the kernel ends",
+                ["hint: another kernel may free them; the heap is as old as the context"],
+            )
 
     def make_cluster(self, number: int, pending: PendingClusters | None = None) -> Cluster:
         """Return the cluster with a linear index, at its first instruction."""
@@ -181,7 +199,7 @@ class Launch:
         cluster = Cluster(self.program, self.memory, self.order, rng, checker)
         cluster.printed, cluster.number = self.printed, number
         cluster.pending = pending
-        cluster.accesses = self.accesses
+        cluster.accesses, cluster.heap = self.accesses, self._heap
         cluster.barrier = ClusterBarrier(threads * size)
         first = first_cta(number, shape.grid, shape.cluster)
         for rank in range(size):

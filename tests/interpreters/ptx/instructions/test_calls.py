@@ -131,7 +131,7 @@ def test_a_text_without_an_end_is_a_finding() -> None:
     ("call", "why"),
     [
         ("call.uni (r), vprintf, (p);", "'vprintf' has 2 parameters, not 1"),
-        ("call.uni malloc, (p);", "function 'malloc' is called; calls are supported of"),
+        ("call.uni cudaMalloc, (p);", "function 'cudaMalloc' is called; calls are supported of"),
         ("call.uni (r), vprintf, (p, nothing);", "variables in .param space of the body"),
     ],
 )

@@ -25,6 +25,7 @@ from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Value, first_lane
 from tileas_xdsl.interpreters.ptx.execution.pending_clusters import PendingClusters
 from tileas_xdsl.interpreters.ptx.memory.access_counts import AccessCounter
+from tileas_xdsl.interpreters.ptx.memory.device_heap import DeviceHeap
 from tileas_xdsl.interpreters.ptx.memory.global_memory import GlobalMemory
 from tileas_xdsl.interpreters.ptx.memory.shared_memory import (
     OFFSET_MASK,
@@ -222,6 +223,8 @@ class Warpgroup:
         self.local: Any = None
         self.local_written: Any = None
         """Which bytes of its local memory each lane has written."""
+        self.stack_tops: Any = None
+        """Where the local memory of each lane ends, once one has allocated any by `alloca`."""
 
     def agent(self, lane: int) -> int:
         """Return the warp of a lane, numbered within the cluster."""
@@ -319,6 +322,8 @@ class Cluster:
         """Whether one of its threads has seen that none was left to take over."""
         self.races: ClusterRaces | None = None
         """The checks of global memory."""
+        self.heap: DeviceHeap | None = None
+        """What `malloc` allocates from."""
         self.accesses: AccessCounter | None = None
         """The counts of accesses, where they are asked for."""
 

@@ -28,6 +28,7 @@ from tileas_xdsl.interpreters.ptx.instructions.memory import (
     async_copies,
     atomics,
     multimem,
+    stack,
     tensor_copies,
     tensor_maps,
 )
@@ -48,6 +49,7 @@ FAMILIES = (
     move,
     video,
     memory,
+    stack,
     atomics,
     multimem,
     control,

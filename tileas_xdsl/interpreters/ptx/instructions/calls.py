@@ -1,4 +1,4 @@
-"""`call` of the device functions that a driver provides: `vprintf` and `__assertfail`.
+"""`call` of the device functions that a driver provides: output, assertions, and the heap.
 
 Calls of functions of the module are gone by then (`parsing/inlining.py`), but for those from inside
 of the function itself: registers and call parameters are saved, and restored when it returns.
@@ -132,9 +132,41 @@ def _assertfail(thread: Thread, site: Site, parameters: Parameters) -> int:
     raise Fault("assertion", what, notes, location)
 
 
+def _malloc(thread: Thread, site: Site, parameters: Parameters) -> int:
+    """Allocate memory; an alignment may be given behind the size."""
+    heap = thread.f.warpgroup.cta.cluster.heap
+    assert heap is not None
+    size, alignment = (*parameters, 1)[:2]
+    if alignment & (alignment - 1):
+        raise Fault("invalid", f"the alignment of an allocation is no power of two: {alignment}")
+    where = f"{thread.name}, at line {site.instruction.location.line}"
+    return heap.allocate(size, alignment, where, site.at)
+
+
+def _free(thread: Thread, site: Site, parameters: Parameters) -> int:
+    """Give memory back; of null nothing."""
+    [address] = parameters
+    cluster = thread.f.warpgroup.cta.cluster
+    heap, races = cluster.heap, cluster.races
+    assert heap is not None
+    if not address:
+        return 0
+    where = f"{thread.name}, at line {site.instruction.location.line},"
+    slab, piece = heap.find(address, where)
+    if races is not None:
+        races.free(thread.f.warpgroup, thread.lane, address, piece.size, site.at)
+    gone = heap.release(slab, piece, where)
+    if races is not None and gone is not None:
+        races.forget(gone)
+    return 0
+
+
 FUNCTIONS: Mapping[str, Function] = {
     "vprintf": Function((8, 8), 4, _vprintf),
     "__assertfail": Function((8, 8, 4, 8, 8), 0, _assertfail),
+    "malloc": Function((8,), 8, _malloc),
+    "__cuda_syscall_aligned_malloc": Function((8, 8), 8, _malloc),
+    "free": Function((8,), 0, _free),
 }
 
 
@@ -170,7 +202,7 @@ def build_call(site: Site) -> Step:
             ]
             result = function.run(Thread(f, lane), site, tuple(values))
             for at in given:
-                memory[at : at + function.result].view("<u4")[0] = result
+                memory[at : at + function.result].view(f"<u{function.result}")[0] = result
                 f.warpgroup.local_written[lane, at : at + function.result] = True
 
     return step

@@ -10,7 +10,6 @@ _REASONS: Mapping[str, Sequence[str]] = {
     "textures and surfaces are not emulated, their memory is laid out by the driver": (
         INSTRUCTIONS["Textures and surfaces"]
     ),
-    "local memory that grows at run time is not emulated": INSTRUCTIONS["Stack"],
 }
 
 

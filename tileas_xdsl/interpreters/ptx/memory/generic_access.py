@@ -267,6 +267,16 @@ def _local_places(f: ConvergenceGroup, group: Group, size: int, count: int) -> t
             f"{size * count} bytes at local address {high:#x} are outside of the {limit} bytes "
             "that a thread has",
         )
+    tops = f.warpgroup.stack_tops
+    if tops is not None:
+        beyond = group.addresses + size * count > tops[group.lanes]
+        if beyond.any():
+            raise Fault(
+                "illegal-address",
+                f"{size * count} bytes at local address {int(group.addresses[beyond][0]):#x} are "
+                f"past the stack of lane {int(group.lanes[beyond][0]) % 32}: they were never "
+                "allocated, or given back by stackrestore or at the end of a function",
+            )
     if bool((group.addresses % (size * count)).any()):
         raise Fault("misaligned-address", f"local address {low:#x} is misaligned")
     locations = (group.addresses // size)[:, None] + np.arange(count)

@@ -7,7 +7,7 @@ spaces; the base addresses of the windows are our choice.
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -35,10 +35,18 @@ GAP = 4096
 ALIGNMENT = 512
 
 
+class Pieces(Protocol):
+    """What of a buffer may be accessed, where not all of it may (`device_heap.Slab`)."""
+
+    def check(self, offsets: Array, size: int) -> None:
+        """Raise a fault if accesses of `size` bytes are not all inside of pieces."""
+        ...
+
+
 class Buffer:
     """Bytes at an address; `views` are the same bytes as unsigned elements, by element size."""
 
-    __slots__ = ("base", "data", "end", "name", "read_only", "views")
+    __slots__ = ("base", "data", "end", "name", "pieces", "read_only", "views")
 
     def __init__(self, name: str, base: int, data: Array, *, read_only: bool = False) -> None:
         self.name = name
@@ -49,6 +57,8 @@ class Buffer:
             padded[: data.size] = data
         self.data = padded
         self.read_only = read_only
+        self.pieces: Pieces | None = None
+        """Of the heap, what is allocated; nothing has written it at first."""
         self.views = {bits // 8: padded.view(dtype) for bits, dtype in UNSIGNED.items() if bits > 1}
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -89,6 +99,11 @@ class GlobalMemory:
         self._bases.insert(0, buffer.base)
         return buffer
 
+    def remove(self, buffer: Buffer) -> None:
+        """Take a buffer away; its addresses are not used again."""
+        at = self.buffers.index(buffer)
+        del self.buffers[at], self._bases[at]
+
     def encode(self, tensor_map: TensorMap) -> bytes:
         """Return the 128 bytes of a tensor map."""
         return encode(tensor_map)
@@ -97,7 +112,10 @@ class GlobalMemory:
         """Return the buffer that holds `size` bytes at `address`."""
         at = bisect_right(self._bases, address) - 1
         if at >= 0 and address + size <= self.buffers[at].end:
-            return self.buffers[at]
+            found = self.buffers[at]
+            if found.pieces is not None:
+                found.pieces.check(np.array([address - found.base]), size)
+            return found
         raise Fault("illegal-address", self._nowhere(address, size, at))
 
     def read(self, address: int, size: int) -> bytes:
@@ -162,6 +180,8 @@ class GlobalMemory:
         low, high, size = first + pattern.low, first + pattern.high, pattern.size
         buffer = self.find(low, size)
         if high + size <= buffer.end:
+            if buffer.pieces is not None:
+                buffer.pieces.check(pattern.relative + (first - buffer.base), size)
             return buffer
         if low == high:
             raise Fault("illegal-address", self._nowhere(high, size, -1))

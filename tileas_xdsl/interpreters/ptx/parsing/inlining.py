@@ -18,6 +18,10 @@ parameters:
 
 The call itself is left behind the last of them, where it is a fault.
 
+What a function has allocated by `alloca` is given back where it returns:
+
+    stacksave.u64 %stack~1;  ...body...  return~1: stackrestore.u64 %stack~1;
+
 A call of a function from inside of its own copy goes to the beginning of that, `start~1`, and comes
 back from its end, where `return~1` is: what both do is in `instructions/calls.py`. Its variables
 have to be those of calls, since each call has them anew at the same addresses.
@@ -261,8 +265,16 @@ class _Inliner:
         for table, targets in function.branch_targets.items():
             self.tables[own[table]] = tuple(own[target] for target in targets)
         self.labels[f"start{suffix}"] = len(self.code)
+        allocates = any(i.parts[0] == "alloca" for i in function.code)
+        stack = (Register(f"%stack{suffix}", TYPES["u64"]),)
+        if allocates:
+            save = ("stacksave", "u64")
+            self._append(replace(call, parts=save, operands=stack, guard=None))
         self.body(function.code, function.labels, names, {**calls, function.name: copy})
         self.labels[f"return{suffix}"] = len(self.code)
+        if allocates:
+            restore = ("stackrestore", "u64")
+            self._append(replace(call, parts=restore, operands=stack, guard=None))
         if copy.calls_itself:
             self._end_recursion(call, copy)
         self.labels[end] = len(self.code)

@@ -1,6 +1,6 @@
 """Forms of moves, address conversions, hints and control flow.
 
-Source: PTX ISA 9.7.9 (data movement), 9.7.12 (control flow), 9.7.19 (miscellaneous), checked
+Source: PTX ISA 9.7.9 (data movement), 9.7.12 (control flow), 9.7.19 and 9.7.20, checked
 against ptxas 13.
 """
 
@@ -74,4 +74,13 @@ CONTROL = (
          direction=("inc", "dec")),
 )  # fmt: skip
 
-FORMS = (*MOVES, *CONTROL)
+_STACK = since((7, 3), 52)
+
+STACK = (
+    form("stacksave.type", "d", _STACK, type=("u32", "u64")),
+    form("stackrestore.type", "a", _STACK, type=("u32", "u64")),
+    form("alloca.type", "d, a", _STACK, type=("u32", "u64")),
+    form("alloca.type", "d, a, 16", _STACK, type=("u32", "u64")),
+)
+
+FORMS = (*MOVES, *CONTROL, *STACK)

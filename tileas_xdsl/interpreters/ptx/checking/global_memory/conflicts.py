@@ -96,6 +96,10 @@ class LaunchShadow:
         """Return by address of a buffer what has been accessed."""
         return {base: footprint_of(shadow) for base, shadow in self._shadows.items()}
 
+    def forget(self, buffer: Buffer) -> None:
+        """Drop the shadow of a buffer that is none any more."""
+        self._shadows.pop(buffer.base, None)
+
     def of(self, buffer: Buffer) -> GlobalShadow:
         """Return the shadow of a buffer."""
         found = self._shadows.get(buffer.base)

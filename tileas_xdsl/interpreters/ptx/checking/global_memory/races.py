@@ -26,12 +26,19 @@ from tileas_xdsl.interpreters.ptx.checking.global_memory.release_patterns import
     Message,
     ReleasePatterns,
 )
+from tileas_xdsl.interpreters.ptx.checking.global_memory.shadow import MAX_UNIT
 from tileas_xdsl.interpreters.ptx.checking.reports.conflicts import CheckedWarps
+from tileas_xdsl.interpreters.ptx.checking.reports.findings import Severity
 from tileas_xdsl.interpreters.ptx.checking.shared_memory.release_patterns import SharedMessages
 from tileas_xdsl.interpreters.ptx.checking.vector_clocks import TICK, AsyncEvent, Clocks
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Array
 from tileas_xdsl.interpreters.ptx.memory.access_pattern import pattern_of
-from tileas_xdsl.interpreters.ptx.memory.memory_order import DEVICE, MemoryOrder
+from tileas_xdsl.interpreters.ptx.memory.global_memory import Buffer
+from tileas_xdsl.interpreters.ptx.memory.memory_order import (
+    DEVICE,
+    WEAK_ACCESS,
+    MemoryOrder,
+)
 
 
 class ClusterRaces:
@@ -69,6 +76,7 @@ class ClusterRaces:
         for warp, mine in _by_warp(warps, lanes, addresses):
             found = self._locate(mine, size)
             if found is not None:
+                self._check_defined(found, len(mine), warp, at)
                 self._read(found, self._of_warp(warp, at, order.scope), order)
 
     def _read(self, where: Where, access: GlobalAccess, order: MemoryOrder) -> None:
@@ -83,6 +91,37 @@ class ClusterRaces:
                 for message in self._messages(where):
                     self.patterns.observe(access.thread.warp, message, order)
         shadow.read(where.units, access.who, access.stamp)
+
+    def _check_defined(self, where: Where, count: int, warp: int, at: int) -> None:
+        """Report reads of heap memory that nothing has written: a note if others of the same
+        vector are, since compilers copy structures with padding."""
+        if where.buffer.pieces is None:
+            return
+        fresh = where.shadow.written().who[where.units] == 0
+        if not fresh.any():
+            return
+        whole = fresh.reshape(count, -1).all(1).any() if not fresh.size % count else fresh.all()
+        self._launch.findings.add(
+            "uninitialised",
+            at,
+            f"{self._cluster.warp_name(warp)} reads memory of malloc that nothing has written",
+            ["hint: malloc leaves memory as it was"],
+            severity=None if whole else Severity.NOTE,
+        )
+
+    def free(self, warps: CheckedWarps, lane: int, start: int, size: int, at: int) -> None:
+        """Check that all accesses to memory happen before `free` of it, as before a write."""
+        unit = min(size & -size, MAX_UNIT)
+        if not unit:
+            return
+        addresses = np.arange(start, start + size, unit)
+        other = ~self._cluster.memory.load(addresses, 1, unit)
+        lanes = np.full(len(addresses), lane)
+        self.write(warps, lanes, addresses, other, at, WEAK_ACCESS)
+
+    def forget(self, buffer: Buffer) -> None:
+        """Drop what is known of a buffer that is none any more."""
+        self._launch.forget(buffer)
 
     def write(
         self,
@@ -137,7 +176,9 @@ class ClusterRaces:
         if order.scope or lanes[0] // WARP == lanes[-1] // WARP:
             return None
         where = self._locate(addresses, size)
-        if where is None or not where.shadow.is_quiet(where.units, write=write):
+        if where is None or where.buffer.pieces is not None:
+            return None
+        if not where.shadow.is_quiet(where.units, write=write):
             return None
         units, shadow = where.units, where.shadow
         count = units.stop - units.start if isinstance(units, slice) else len(units)
@@ -217,6 +258,7 @@ class ClusterRaces:
             if found is None:
                 continue
             self._clocks.effects.add(warp)
+            self._check_defined(found, len(mine), warp, at)
             access = self._of_warp(warp, at, order.scope)
             race = self._conflicts.of_write(found, access)
             if race is not None:

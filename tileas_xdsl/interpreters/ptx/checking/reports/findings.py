@@ -51,6 +51,7 @@ KINDS: Mapping[str, FindingKind] = {
         FindingKind("undefined-register", "a register that nothing has written"),
         FindingKind("unsupported", "what the emulator does not model: the program may be right"),
         FindingKind("uninitialised", "a read of memory that nothing has written"),
+        FindingKind("leak", "memory of malloc that the kernel does not free", Severity.NOTE),
         FindingKind(
             "missing-proxy-fence",
             "an async-proxy access after a generic write without fence.proxy.async",
