@@ -122,19 +122,22 @@ def test_control_flow_may_choose_where_a_slice_begins() -> None:
 @ct.kernel
 def around(x: Any, w: Any, y: Any, first: int, last: int) -> None:
     """The tile in front of each: there is none in front of the first one of a slice."""
-    i = ct.bid(0)
-    rows = x.slice(0, first, last)
-    tile = ct.load(rows, (i - 1, 0), (64, 64), padding_mode=ct.PaddingMode.ZERO)
-    ct.store(y, (i, 0), ct.mma(tile, ct.load(w, (0, 0), (64, 64)), ct.zeros((64, 64), ct.float32)))
+    i, head = ct.bid(0), ct.bid(1)
+    rows, out = x.slice(0, first, last), y.slice(0, first, last)
+    tile = ct.load(rows, (i - 1, head, 0), (64, 1, 64), padding_mode=ct.PaddingMode.ZERO)
+    factor = ct.load(w, (0, 0), (64, 64))
+    acc = ct.mma(tile.reshape((64, 64)), factor, ct.zeros((64, 64), ct.float32))
+    ct.store(out, (i, head, 0), acc.reshape((64, 1, 64)))
 
 
 def test_rows_in_front_of_a_slice_are_no_rows_of_it() -> None:
     rng = np.random.default_rng(3)
-    x, w = (rng.integers(-4, 5, (300, 64)).astype(np.float16) for _ in range(2))
-    args = (x, w[:64].copy(), np.full((192, 64), 777, np.float32), 100, 230)
+    x, w = (rng.integers(-4, 5, shape).astype(np.float16) for shape in ((300, 2, 64), (64, 64)))
+    args = (x, w, np.full((300, 2, 64), 777, np.float32), 100, 230)
     kernel = tileas.compile(around, *args, target="sm_90a")
-    assert "cp.async.bulk.tensor.4d" in kernel.ptx
-    expected = np.zeros((192, 64), np.float32)
-    expected[64:] = x[100:228].astype(np.float32) @ args[1].astype(np.float32)
+    assert kernel.ptx.count("cp.async.bulk.tensor.5d") == 3
+    expected = args[2].copy()
+    expected[100:164] = 0
+    expected[164:230] = x[100:166].astype(np.float32) @ w.astype(np.float32)
     for run in (kernel.simulate, kernel.emulate):
-        np.testing.assert_array_equal(run(*args, grid=3).arrays[2], expected)
+        np.testing.assert_array_equal(run(*args, grid=(3, 2)).arrays[2], expected)

@@ -63,8 +63,6 @@ from tileas_xdsl.transforms.tma_to_async.global_arrays import array_of
 STAGING_BYTES = 32 * 1024
 """The most shared memory that a store goes through: what is left beside four large stages."""
 
-MATRIX_RANK = 2
-
 COPY = "unknown_copy"
 
 
@@ -129,16 +127,18 @@ def _is_elementwise(op: Operation) -> bool:
 
 
 def _is_view(op: Operation) -> bool:
-    """Whether an operation shows a matrix with other dimensions of one element in front."""
+    """Whether an operation shows a matrix with other dimensions of one element beside its rows."""
     if not isinstance(op, ExpandDimsOp) and not keeps_rows(op):
         return False
-    return _is_matrix(op.results[0]) and _is_matrix(op.operands[0])
+    source, result = op.operands[0], op.results[0]
+    keeps_columns = shape_of(source.type)[-1] == shape_of(result.type)[-1]
+    return keeps_columns and _is_matrix(result) and _is_matrix(source)
 
 
 def _is_matrix(value: SSAValue) -> bool:
-    """Whether only the last two dimensions of a tile have more than one element."""
-    shape = shape_of(value.type)
-    return len(shape) >= MATRIX_RANK and prod(shape[:-MATRIX_RANK]) == 1
+    """Whether one dimension of a tile has all rows: `64x1x128` has 64 of 128 elements."""
+    rows = shape_of(value.type)[:-1]
+    return len(rows) > 0 and prod(rows) == max(rows)
 
 
 def _is_uniform(op: Operation | Block) -> bool:
@@ -187,7 +187,7 @@ def store_by_tma(store: Written, rewriter: PatternRewriter) -> None:
 
 
 def _matrix(value: SSAValue) -> SSAValue:
-    """The matrix that a tile shows, with dimensions of one element in front."""
+    """The matrix that a tile shows, with dimensions of one element beside its rows."""
     while isinstance(made := value.owner, Operation) and _is_view(made):
         value = made.operands[0]
     return value
