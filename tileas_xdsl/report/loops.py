@@ -16,10 +16,10 @@ from tileas_xdsl.scheduling.loops.loop_scheduler import Scheduled, SchedulerOpti
 from tileas_xdsl.scheduling.loops.module_loops import schedules
 from tileas_xdsl.scheduling.pictures import draw_graph, draw_reservations
 from tileas_xdsl.scheduling.problem import recurrence_bound, resource_bound
-from tileas_xdsl.scheduling.timing import LoopTiming, loop_timing, unit_spans
+from tileas_xdsl.scheduling.timing import Event, LoopTiming, loop_timing, unit_spans
 from tileas_xdsl.target.arch import get_target
 
-DRAWN_ITERATIONS = 8
+DRAWN_ITERATIONS = 4
 """Those of the timeline."""
 
 
@@ -83,7 +83,11 @@ def _trace(timing: LoopTiming) -> Trace:
     trace = Trace()
     for event in timing.events:
         warps = Lane("block", f"{event.role} {event.replica}")
-        trace.add(Span(warps, event.name, event.start, event.end, "work", event.iteration))
+        trace.add(_span(warps, event, event.start, event.end))
     for event, start, end in unit_spans(timing):
-        trace.add(Span(Lane("block", event.unit), event.name, start, end, "work", event.iteration))
+        trace.add(_span(Lane("block", event.unit), event, start, end))
     return trace
+
+
+def _span(lane: Lane, event: Event, start: int, end: int) -> Span:
+    return Span(lane, event.name, start, end, "work", event.iteration, counted="iteration")

@@ -43,6 +43,7 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import (
     ViewOp,
 )
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
+from tileas_xdsl.target.costs.instruction_counts import instruction_count
 
 
 class MacroKind(StrEnum):
@@ -70,10 +71,11 @@ class MacroOperation:
     @property
     def name(self) -> str:
         """A name that is unique in the loop, for reports and pictures."""
-        said = {op.name.rpartition(".")[2]: op.name for op in self.operations}
-        functions = [short for short, name in said.items() if name.startswith("math.")]
-        plain = self.kind is MacroKind.ELEMENTWISE
-        what = [*functions, *said][0] if plain else self.kind
+        what: str = self.kind
+        if self.kind is MacroKind.ELEMENTWISE:
+            counts = {op.name: instruction_count(op.name) for op in self.operations}
+            dearest = max(counts, key=lambda name: (counts[name].mufu, counts[name].issue))
+            what = dearest.rpartition(".")[2]
         return f"{what} {self.index}"
 
     @property

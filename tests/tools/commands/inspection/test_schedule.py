@@ -44,6 +44,7 @@ def test_pictures_are_drawn(attention: str, tmp_path: Path) -> None:
         text = (tmp_path / "svg" / name).read_text()
         assert clipped(text) == []
         assert "exp2" in text
+        assert ("iteration 3" in text) == ("timeline" in name)
 
 
 def test_a_loop_without_a_schedule_says_why(tmp_path: Path) -> None:

@@ -92,11 +92,11 @@ def _metadata(name: str, process: int, thread: int, args: Mapping[str, object]) 
 
 
 def _complete(span: Span, processes: Mapping[str, int], thread: int) -> Event:
-    stage = {} if span.stage is None else {"stage": span.stage}
+    stage = {} if span.stage is None else {span.counted: span.stage}
     return {
         "ph": "X",
         "name": event_name(span),
-        "cat": span.kind if span.stage is None else f"{span.kind},stage {span.stage}",
+        "cat": span.kind if span.stage is None else f"{span.kind},{span.counted} {span.stage}",
         "ts": span.start,
         "dur": span.cycles,
         "pid": processes[span.lane.block],
@@ -112,7 +112,7 @@ def event_name(span: Span) -> str:
         return f"wait: {span.awaited}"
     if span.stage is None:
         return span.name
-    return f"{span.name}, stage {span.stage} ({_LETTERS[span.stage % len(_LETTERS)]})"
+    return f"{span.name}, {span.counted} {span.stage} ({_LETTERS[span.stage % len(_LETTERS)]})"
 
 
 def _colour(span: Span) -> str:

@@ -1,4 +1,4 @@
-"""A trace as a picture for a page: a row per lane, stages by colour, waits hatched.
+"""A trace as a picture for a page: a row per lane, stages or iterations by colour, waits hatched.
 
 What has no room for a label has one as a tooltip.  Long traces are cut, and the picture says so.
 """
@@ -182,7 +182,8 @@ def _labels(span: Span) -> Sequence[str]:
         return (f"waits for {span.awaited}", span.awaited, what, barrier, short)
     if span.stage is None:
         return (span.name,)
-    return (f"{span.name}, stage {span.stage}", span.name, str(span.stage))
+    short = str(span.stage) if span.counted == "stage" else span.name.partition(" ")[0]
+    return (f"{span.name}, {span.counted} {span.stage}", span.name, short)
 
 
 def _tooltip(span: Span) -> str:
@@ -226,10 +227,11 @@ def _legend(spans: Sequence[Span], top: int, width: int) -> tuple[list[str], int
 def _meanings(spans: Sequence[Span]) -> Iterator[tuple[str, str]]:
     """Fills and what they stand for; stages that share a colour share an entry."""
     stages = sorted({span.stage for span in spans if span.stage is not None and _fill(span)})
+    counted = next((span.counted for span in spans if span.stage is not None), "stage")
     for k, colour in enumerate(STAGE_COLOURS):
         same = [str(stage) for stage in stages if stage % len(STAGE_COLOURS) == k]
         if same:
-            yield colour, f"stage{'s' * (len(same) > 1)} {', '.join(same)}"
+            yield colour, f"{counted}{'s' * (len(same) > 1)} {', '.join(same)}"
     fills = {_fill(span) for span in spans}
     if PLAIN_COLOUR in fills:
         yield PLAIN_COLOUR, "no stage"

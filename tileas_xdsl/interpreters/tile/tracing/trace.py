@@ -35,6 +35,8 @@ class Span:
     detail: Mapping[str, str] = field(default_factory=dict[str, str])
     """`op`, `location`; `for`: what a wait waits for; `bytes` of a copy; `flow`: an id that the
     span that issues a copy and the copy share, within a block."""
+    counted: str = "stage"
+    """What `stage` is the number of: `stage`, or `iteration` of a loop."""
 
     def __post_init__(self) -> None:
         """Refuse what no picture could show."""
