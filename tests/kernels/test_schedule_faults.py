@@ -109,6 +109,18 @@ FAULTS: Mapping[str, tuple[Edit, str]] = {
         in_loop(changing(r"(setp\.eq\.s32.*, )4;", r"\g<1>3;")),
         "deadlock",
     ),
+    "the producer keeps registers that consumers ask for": (
+        changing(r"^ +setmaxnreg\.dec.*\n", ""),
+        "deadlock",
+    ),
+    "roles ask for more registers than the block has": (
+        changing(r"(setmaxnreg\.inc\S+) \d+;", r"\1 240;"),
+        "deadlock",
+    ),
+    "a role gives back fewer registers than it has": (
+        changing(r"(setmaxnreg)\.dec(\S+) \d+;", r"\1.dec\2 232;"),
+        "registers",
+    ),
 }
 """Edits of the PTX, and what the emulator calls them."""
 

@@ -36,6 +36,7 @@ from tileas_xdsl.transforms.chunk_tiles.reloads import load_again
 from tileas_xdsl.transforms.chunk_tiles.rewrite import cut
 from tileas_xdsl.transforms.chunk_tiles.unit_products import use_unit
 from tileas_xdsl.transforms.chunk_tiles.unroll import plan_unrolled, unroll
+from tileas_xdsl.transforms.normalize_dot_operands.register_operands import store_shared_operands
 from tileas_xdsl.transforms.tile_parts.parts import separate_constants
 from tileas_xdsl.transforms.tileas_normalize_dot_operands import TileasNormalizeDotOperands
 
@@ -79,6 +80,7 @@ class TileasChunkTiles(ModulePass):
                 continue
             multiply_in_loops(kernel)
             _set_warps(kernel, warps_that_fit(kernel), blocks_of(kernel, target))
+            store_shared_operands(kernel)
             _limit_blocks(kernel, blocks_that_fit(kernel, target))
             if _is_too_large(kernel, target):
                 _cut(kernel, target)

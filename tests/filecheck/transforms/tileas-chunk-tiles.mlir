@@ -330,3 +330,27 @@ func.func @loaded_before_a_store(%p: memref<64x128xf32>, %a: tensor<128x64xf16, 
   %t2 = nv_tileas.tiled_store %s, %vc[%o, %o] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<128x256xf32>, !nv_tileas.tiled_view<128x256xf32, gmem> -> !nv_tileaa.mem_token
   func.return
 }
+
+// -----
+
+// One warpgroup does not hold 64x256 sums, their sum and 64x64 scores: a second one shares columns.
+// It reads all of A, which goes through shared memory then; 64 rows have each one warpgroup alone.
+
+// CHECK-LABEL: @columns_are_shared
+// CHECK-SAME:    num_warps = 8
+// CHECK:         %[[A:.*]] = nv_tileas.convert_layout %{{.*}} : tensor<64x64xf16> -> tensor<64x64xf16, #nv_tileas<space smem>>
+// CHECK-NEXT:    nv_tileas.dot %[[A]], %{{.*}}
+func.func @columns_are_shared(%a: tensor<64x64xf16, #nv_tileas<space smem>>, %b: tensor<64x64xf16, #nv_tileas<space smem>>, %v: tensor<64x256xf16, #nv_tileas<space smem>>, %c: memref<64x256xf32>) attributes {
+    nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %none = nv_tileas.create_none : !nv_tileaa.mem_token
+  %o = arith.constant 0 : index
+  %vc = nv_tileas.view %c : memref<64x256xf32> -> !nv_tileas.tiled_view<64x256xf32, gmem>
+  %z = arith.constant dense<0.0> : tensor<64x64xf32>
+  %y = arith.constant dense<1.0> : tensor<64x256xf32>
+  %s = nv_tileas.dot %a, %b, %z {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x64xf16, #nv_tileas<space smem>>, tensor<64x64xf16, #nv_tileas<space smem>>, tensor<64x64xf32> -> tensor<64x64xf32>
+  %p = arith.truncf %s : tensor<64x64xf32> to tensor<64x64xf16>
+  %d = nv_tileas.dot %p, %v, %y {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x64xf16>, tensor<64x256xf16, #nv_tileas<space smem>>, tensor<64x256xf32> -> tensor<64x256xf32>
+  "test.op"(%s) : (tensor<64x64xf32>) -> ()
+  %t = nv_tileas.tiled_store %d, %vc[%o, %o] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<64x256xf32>, !nv_tileas.tiled_view<64x256xf32, gmem> -> !nv_tileaa.mem_token
+  func.return
+}

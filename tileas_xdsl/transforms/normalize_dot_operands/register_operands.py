@@ -15,15 +15,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import bf16, f16
+from xdsl.dialects.builtin import TensorType, bf16, f16
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.analysis.layouts.layout_flow import LayoutRole, layout_role
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import mma_instruction
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
-from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, GenerateOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
@@ -50,6 +51,24 @@ class OperandAInRegisters(RewritePattern):
         if is_computed_fragment(op, stored.source):
             op.operands[0] = stored.source
             rewriter.notify_op_modified(op)
+
+
+def store_shared_operands(kernel: Operation) -> None:
+    """Put A back into shared memory where warpgroups, now more of them, share columns of a product.
+
+    %d = dot %y, %b, %c : 64 rows, 2 warpgroups     ->     %s = convert_layout %y : smem
+                                                           %d = dot %s, %b, %c
+    """
+    for op in kernel.walk():
+        if not isinstance(op, DotOp) or mma_instruction(op.atom) != "wgmma":
+            continue
+        shape = op.a.type.get_shape()
+        is_held = space_of(op.a.type) is not Space.SMEM
+        if is_held and not in_whole_rows(shape[0], kernel_warps(op) // GROUP):
+            stored = TensorType(op.a.type.element_type, shape, SpaceAttr(Space.SMEM))
+            made = ConvertLayoutOp(op.a, stored)
+            Rewriter.insert_op(made, InsertPoint.before(op))
+            op.operands[0] = made.result
 
 
 def in_whole_rows(rows: int, groups: int) -> bool:
