@@ -101,9 +101,9 @@ func.func @ragged(%x: memref<?x?xf16>, %y: memref<8x64xf16>) attributes {nv_tile
 // CHECK-NEXT:        %32 = arith.andi %17, %31 : i1
 // CHECK-NEXT:        %33 = cute.ptr.load %30 if %32 fill 0xFC00 : f16 : !cute.ptr<f16, gmem> -> f16
 // CHECK-NEXT:        %34 = cute.add_offset %30, %21 : !cute.ptr<f16, gmem>, i32 -> !cute.ptr<f16, gmem>
-// CHECK-NEXT:        %35 = arith.constant -1 : i32
-// CHECK-NEXT:        %36 = arith.addi %7, %35 : i32
-// CHECK-NEXT:        %37 = arith.cmpi slt, %14, %36 : i32
+// CHECK-NEXT:        %35 = arith.subi %14, %7 : i32
+// CHECK-NEXT:        %36 = arith.constant -1 : i32
+// CHECK-NEXT:        %37 = arith.cmpi slt, %35, %36 : i32
 // CHECK-NEXT:        %38 = arith.andi %17, %37 : i1
 // CHECK-NEXT:        %39 = cute.ptr.load %34 if %38 fill 0xFC00 : f16 : !cute.ptr<f16, gmem> -> f16
 // CHECK-NEXT:        %40 = cute.fragment.make %33, %39 : f16, f16 -> vector<2xf16>

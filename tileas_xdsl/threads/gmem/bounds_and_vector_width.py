@@ -42,6 +42,7 @@ from tileas_xdsl.threads.codegen.integer_ops import (
     logical_and,
     modulo,
     multiply,
+    subtract,
 )
 from tileas_xdsl.threads.codegen.known_integers import divisor_of
 from tileas_xdsl.threads.codegen.lowered_values import GlobalView
@@ -133,16 +134,30 @@ class GlobalTile:
     ) -> SSAValue | None:
         """Return whether `offset` behind an index is in bounds; None if it always is.
 
-        Negative indices are not.  Where the tile begins at 0 there are none, and the limit is moved
-        instead of the index: threads share it, so that no register of theirs holds an index of each
-        access from the loads of a row to its stores.
+        Negative indices are not.  Where the tile begins at 0 there are none, and the distance to
+        the limit is compared with constants: one register of a thread serves all of its accesses.
         """
         limit = self.limits[axis]
         if limit is None:
             return None
         if offset and self.factors[axis] == 0:
-            return e.insert(arith.CmpiOp(coordinate, add(e, limit, -offset), "slt")).result
+            left = subtract(e, coordinate, limit)
+            return e.insert(arith.CmpiOp(left, constant_like(e, left, -offset), "slt")).result
         return e.insert(arith.CmpiOp(add(e, coordinate, offset), limit, "ult")).result
+
+    def contains(self, e: ThreadBuilder, columns: int) -> SSAValue | None:
+        """Return whether all rows are in bounds up to a column; None if they always are."""
+        found: SSAValue | None = None
+        for axis, extent in enumerate((*self.shape[:-1], columns)):
+            limit, start = self.limits[axis], self.starts[axis]
+            if limit is None:
+                continue
+            ends = e.insert(arith.CmpiOp(add(e, start, extent), limit, "sle")).result
+            found = logical_and(e, found, ends)
+            if self.factors[axis]:
+                begins = e.insert(arith.CmpiOp(start, constant_like(e, start, 0), "sge")).result
+                found = logical_and(e, found, begins)
+        return found
 
     def scaled(self, e: ThreadBuilder, axis: int, coordinate: SSAValue) -> SSAValue:
         """Return the offset of an index in elements, `i64`."""
@@ -152,11 +167,10 @@ class GlobalTile:
         """Return the index in the array of a position in the tile."""
         return add(e, self.starts[axis], cast_index(e, position, self.index))
 
-    def is_aligned(self, e: ThreadBuilder, count: int) -> bool | SSAValue:
-        """Return whether aligned groups of `count` row elements allow one vector access each.
+    def begins_aligned(self, e: ThreadBuilder, count: int) -> bool | SSAValue:
+        """Return whether aligned groups of `count` row elements are contiguous and aligned.
 
-        That is where each group is contiguous, aligned, and in or out of bounds as a whole: True,
-        False, or an `i1` computed at run time.
+        True, False, or an `i1` computed at run time.
         """
         if self.view.strides[-1] != 1 or count == 1:
             return self.view.strides[-1] == 1
@@ -169,7 +183,6 @@ class GlobalTile:
                     return False
             elif divisor_of(e, stride) % count:
                 condition = logical_and(e, condition, _is_multiple(e, as_int32(e, stride), count))
-        condition = logical_and(e, condition, self._ends_between_groups(e, count))
         return True if condition is None else condition
 
     def _begins_aligned(self, e: ThreadBuilder, count: int) -> SSAValue | None:
@@ -180,10 +193,10 @@ class GlobalTile:
         address = e.insert(PtrToIntOp(self.view.pointer)).result
         return _is_multiple(e, address, size)
 
-    def _ends_between_groups(self, e: ThreadBuilder, count: int) -> SSAValue | None:
+    def ends_between_groups(self, e: ThreadBuilder, count: int) -> SSAValue | None:
         """Return whether no group of a row straddles the bounds; None if none ever does."""
         extent, limit = self.view.extents[-1], self.limits[-1]
-        if limit is None or extent in self.view.strides[:-1]:
+        if count == 1 or limit is None or extent in self.view.strides[:-1]:
             return None
         divisor = extent if isinstance(extent, int) else divisor_of(e, limit)
         if divisor % count == 0:

@@ -2,14 +2,27 @@
 
 Accesses are as wide as a chunk where rows are aligned and end at chunk boundaries; where that is
 known only at run time, a uniform branch selects between vector and single-element accesses.
-Elements out of bounds are not accessed.
+Elements out of bounds are not accessed.  They are not tested one by one where a uniform test shows
+that all but the last chunks of threads are in bounds, which then are whole even if rows end within
+a chunk:
+
+    row of 4096, 128 threads, element 128 k + t of thread t
+    %ok = extent >= 3968
+    scf.if %ok { 31 loads, and one if 3968 + t < extent } else { 32 loads if 128 k + t < extent }
+
+    the same of 4 chunks of 8 elements
+    scf.if %ends_between_chunks { 4 vectors } else {
+      %ok = extent >= 3072
+      scf.if %ok { 3 vectors, and 8 elements that are tested } else { 32 elements that are tested }
+    }
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import TypeAlias
 
 from xdsl.dialects import gpu, scf
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, VectorType
@@ -86,6 +99,18 @@ SPECIAL: Mapping[SpecialPadding, float] = {
 }
 """Padding values without a literal."""
 
+WORTH_A_TEST = 4
+"""Accesses of a thread to a row from which on one test saves those of each."""
+
+UNKNOWN = 1 << 62
+"""Columns that are behind the end of every tile."""
+
+MAX_BITS = 128
+"""Of the widest access, whose test is one of many elements."""
+
+Write: TypeAlias = "Callable[[Accesses], list[SSAValue]]"
+"""Inserts accesses, and returns what they give."""
+
 
 @dataclass(frozen=True)
 class Row:
@@ -95,8 +120,10 @@ class Row:
     """Elements from the beginning of the array to the first column of the thread, `i64`."""
     column: SSAValue
     """The first column of the thread in the array."""
+    held: SSAValue | None
+    """Whether the row is accessed by this thread; None if always."""
     exists: SSAValue | None
-    """Whether the row is in bounds and accessed by this thread; None if always."""
+    """Whether it is in bounds, too."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +137,10 @@ class Accesses:
     """Rows by the `line` of their chunks."""
     mask: RegisterTile | None = None
     order: MemoryOrder = WEAK
+    inside: int = 0
+    """All rows are in bounds up to this column of the tile."""
+    whole: int = 0
+    """Chunks up to this column are accessed whole, others by elements."""
 
     @staticmethod
     def of(
@@ -152,8 +183,7 @@ class Accesses:
         e, row, view = self.e, self.rows[piece.line], self.window.view
         size = bits_of(view.element) // 8
         first = advance(e, view.pointer, row.offset, piece.count * size)
-        exists = logical_and(e, self._has(row, piece.shift), piece.exists)
-        return first, logical_and(e, row.exists, exists)
+        return first, logical_and(e, self._exists(row, piece, piece.shift), piece.exists)
 
     def single(self, piece: AccessChunk, position: int) -> tuple[SSAValue, SSAValue | None]:
         """Return the pointer to one element of a chunk, and its predicate."""
@@ -164,39 +194,91 @@ class Accesses:
             pointer = advance(e, first, offset * stride)
         else:
             pointer = advance(e, first, multiply(e, as_int64(e, stride), offset))
-        exists = logical_and(e, row.exists, self._has(row, offset))
-        exists = logical_and(e, exists, piece.exists)
+        exists = logical_and(e, self._exists(row, piece, offset), piece.exists)
         if self.mask is not None:
             chosen = element(e, self.mask.parts[piece.block], piece.register + position)
             exists = logical_and(e, exists, chosen)
         return pointer, exists
 
-    def _has(self, row: Row, offset: int) -> SSAValue | None:
-        return self.window.has(self.e, -1, row.column, offset)
+    def _exists(self, row: Row, piece: AccessChunk, offset: int) -> SSAValue | None:
+        if _end_of(piece) <= self.inside:
+            return row.held
+        return logical_and(self.e, row.exists, self.window.has(self.e, -1, row.column, offset))
 
-    def chosen(
-        self,
-        wide: Callable[[], list[SSAValue]],
-        single: Callable[[], list[SSAValue]],
-    ) -> list[SSAValue]:
+    def is_whole(self, piece: AccessChunk) -> bool:
+        """Whether a chunk is one access."""
+        return _end_of(piece) <= self.whole
+
+    def chosen(self, write: Write) -> list[SSAValue]:
         """Access by chunks where rows allow it, else by elements; return the results of either.
 
         Ordered accesses are by elements.
         """
+        e, window = self.e, self.window
+        if self.mask is not None or self.order.word is not None:
+            return write(self)
+        begins = window.begins_aligned(e, self.aligned)
+        chunks = replace(self, whole=UNKNOWN)
+        if isinstance(begins, bool):
+            if not begins:
+                return self._tested(write)
+            begins = None
+        ends = window.ends_between_groups(e, self.aligned)
+        aligned = logical_and(e, begins, ends)
+        if aligned is None:
+            is_wide = self.aligned * bits_of(window.view.element) == MAX_BITS
+            return write(chunks) if is_wide else chunks._tested(write)
+        within = self._within()
+        if within is None:
+            return self._either(aligned, partial(write, chunks), partial(write, self))
+        within = replace(within, whole=within.inside)
+
+        def by_elements() -> list[SSAValue]:
+            contains = logical_and(e, begins, window.contains(e, within.inside))
+            if contains is None:
+                return write(within)
+            return self._either(contains, partial(write, within), partial(write, self))
+
+        return self._either(aligned, partial(write, chunks), by_elements)
+
+    def _tested(self, write: Write) -> list[SSAValue]:
+        """Accesses that are tested each, or only those behind the last end of a chunk but one."""
+        within = self._within()
+        if within is None:
+            return write(self)
+        contains = self.window.contains(self.e, within.inside)
+        if contains is None:
+            return write(within)
+        return self._either(contains, partial(write, within), partial(write, self))
+
+    def _within(self) -> Accesses | None:
+        """Accesses of a tile that is in bounds up to its last chunks; None for too few chunks."""
+        pieces = thread_chunks(self.e, self.layout, bits_of(self.window.view.element))
+        ends = sorted({_end_of(piece) for piece in pieces})
+        return None if len(ends) < WORTH_A_TEST else replace(self, inside=ends[-2])
+
+    def _either(
+        self,
+        condition: SSAValue,
+        first: Callable[[], list[SSAValue]],
+        second: Callable[[], list[SSAValue]],
+    ) -> list[SSAValue]:
+        """The results of either, in a branch."""
         e = self.e
-        whole = self.mask is None and self.order.word is None
-        aligned = whole and self.window.is_aligned(e, self.aligned)
-        if isinstance(aligned, bool):
-            return wide() if aligned else single()
         blocks = (Block(), Block())
         given: list[list[SSAValue]] = []
-        for block, write in zip(blocks, (wide, single), strict=True):
+        for block, write in zip(blocks, (first, second), strict=True):
             with e.within(block):
                 given.append(write())
                 e.insert(scf.YieldOp(*given[-1]))
         types = [value.type for value in given[0]]
-        made = scf.IfOp(aligned, types, Region(blocks[0]), Region(blocks[1]))
+        made = scf.IfOp(condition, types, Region(blocks[0]), Region(blocks[1]))
         return list(e.insert(made).results)
+
+
+def _end_of(piece: AccessChunk) -> int:
+    """The columns up to the end of a chunk in every thread; many where that is unknown."""
+    return piece.shift + piece.span if piece.span > 1 else UNKNOWN
 
 
 def _row(
@@ -216,7 +298,7 @@ def _row(
         coordinate = window.coordinate(e, axis, position)
         exists = logical_and(e, exists, window.has(e, axis, coordinate))
         offset = add(e, offset, window.scaled(e, axis, coordinate))
-    return Row(offset, column, exists)
+    return Row(offset, column, guard, exists)
 
 
 def load_tile(e: ThreadBuilder, op: TiledLoadBase) -> RegisterTile:
@@ -251,34 +333,28 @@ def load_window(
     accesses = Accesses.of(e, op, window, layout, guard=guard, mask=mask, order=ordering)
     padding = padding_of(op.padding_value, source.element)
 
-    def wide() -> list[SSAValue]:
-        def load(piece: AccessChunk) -> SSAValue:
-            pointer, exists = accesses.wide(piece)
-            type_ = VectorType(source.element, [piece.count])
-            made = LoadOp(pointer, type_, exists, fill=padding, offset=piece.shift)
-            return e.insert(made).result
+    pieces = list(thread_chunks(e, layout, bits_of(source.element)))
 
-        return list(assembled(e, layout, source.element, load).parts)
+    def load(accesses: Accesses, piece: AccessChunk, k: int) -> SSAValue:
+        pointer, exists = accesses.single(piece, k)
+        order_, scope = ordering.word, ordering.scope
+        made = LoadOp(pointer, source.element, exists, fill=padding, order=order_, scope=scope)
+        return e.insert(made).result
 
-    def single() -> list[SSAValue]:
-        def load(piece: AccessChunk) -> SSAValue:
-            found: list[SSAValue] = []
-            for k in range(piece.count):
-                pointer, exists = accesses.single(piece, k)
-                made = LoadOp(
-                    pointer,
-                    source.element,
-                    exists,
-                    fill=padding,
-                    order=ordering.word,
-                    scope=ordering.scope,
-                )
-                found.append(e.insert(made).result)
-            return joined(e, found)
+    def load_chunk(accesses: Accesses, piece: AccessChunk) -> SSAValue:
+        if not accesses.is_whole(piece):
+            return joined(e, [load(accesses, piece, k) for k in range(piece.count)])
+        pointer, exists = accesses.wide(piece)
+        type_ = VectorType(source.element, [piece.count])
+        return e.insert(LoadOp(pointer, type_, exists, fill=padding, offset=piece.shift)).result
 
-        return list(assembled(e, layout, source.element, load).parts)
+    def load_all(accesses: Accesses) -> list[SSAValue]:
+        return [load_chunk(accesses, piece) for piece in pieces]
 
-    tile = RegisterTile(layout, source.element, tuple(accesses.chosen(wide, single)))
+    # Elements are put together behind the branch: in it that would wait for them, before what
+    # comes next is loaded.
+    loaded = iter(accesses.chosen(load_all))
+    tile = assembled(e, layout, source.element, lambda _: next(loaded))
     return exchanged(e, op, tile, layout) if alone else tile
 
 
@@ -315,23 +391,23 @@ def store_window(
     ordering = MemoryOrder.of(op.mem_semantic, op.mem_scope)
     accesses = Accesses.of(e, op, window, layout, guard=guard, mask=mask, order=ordering)
 
-    def wide() -> list[SSAValue]:
+    def store(accesses: Accesses, piece: AccessChunk, k: int) -> None:
+        pointer, exists = accesses.single(piece, k)
+        value = element(e, tile.parts[piece.block], piece.register + k)
+        e.insert(StoreOp(value, pointer, exists, order=ordering.word, scope=ordering.scope))
+
+    def store_all(accesses: Accesses) -> list[SSAValue]:
         for piece in thread_chunks(e, layout, bits_of(target.element), stored=True):
+            if not accesses.is_whole(piece):
+                for k in range(piece.count):
+                    store(accesses, piece, k)
+                continue
             pointer, exists = accesses.wide(piece)
             value = strip(e, tile.parts[piece.block], piece.register, piece.count)
             e.insert(StoreOp(value, pointer, exists, offset=piece.shift))
         return []
 
-    def single() -> list[SSAValue]:
-        for piece in thread_chunks(e, layout, bits_of(target.element), stored=True):
-            for k in range(piece.count):
-                pointer, exists = accesses.single(piece, k)
-                value = element(e, tile.parts[piece.block], piece.register + k)
-                order_, scope = ordering.word, ordering.scope
-                e.insert(StoreOp(value, pointer, exists, order=order_, scope=scope))
-        return []
-
-    accesses.chosen(wide, single)
+    accesses.chosen(store_all)
 
 
 def put_shared(e: ThreadBuilder, op: Operation, tile: RegisterTile, target: SSAValue) -> None:
