@@ -20,11 +20,12 @@ TORCH_TYPES = {
     "f16": "float16",
     "bf16": "bfloat16",
     "f32": "float32",
+    "f64": "float64",
     "e4m3": "float8_e4m3fn",
     "i8": "int8",
     "i32": "int32",
 }
-BYTES = {"f16": 2, "bf16": 2, "f32": 4, "e4m3": 1, "i8": 1, "i32": 4}
+BYTES = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8, "e4m3": 1, "i8": 1, "i32": 4}
 
 Data = Mapping[str, Any]
 """Tensors by name; `out` is the result."""

@@ -123,6 +123,20 @@ def _tf32(d: Data) -> None:
     torch.matmul(d["a"], d["b"], out=d["out"])
 
 
+def of_f64(target: str) -> Iterator[Case]:
+    """Products of f64, whose operands go from shared memory to registers."""
+    from kernels.cutile.matmul import matmul
+
+    for n in (2048, 4096):
+
+        def data(n: int = n) -> Data:
+            return {"a": random("f64", n, n), "b": random("f64", n, n), "out": unset("f64", n, n)}
+
+        tiles = ((64, 64, 16), (128, 64, 16), (64, 128, 16), (128, 128, 16))
+        ours = _tiled(matmul, (n, n), tiles, target)
+        yield _case(f"f64 {n}^3", 2.0 * n**3, data, ours, partial(_matmul, ""), 24 * n * n)
+
+
 def batched(target: str) -> Iterator[Case]:
     """Many products of one size."""
     from kernels.cutile.batched_matmul import batched_matmul
@@ -274,5 +288,6 @@ def skinny(target: str, n: int = 8192, k: int = 8192) -> Iterator[Case]:
 
 def products(target: str) -> Iterator[Case]:
     """All of these."""
-    for maker in (transposed, of_bytes, of_tf32, batched, persistent, grouped, experts, skinny):
+    plain, many = (transposed, of_bytes, of_tf32, of_f64), (batched, persistent, grouped, experts)
+    for maker in (*plain, *many, skinny):
         yield from maker(target)

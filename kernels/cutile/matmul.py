@@ -22,6 +22,7 @@ def matmul(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[
     """C = A B: each block computes one tile of C."""
     i, j = ct.bid(0), ct.bid(1)
     kind = ct.int32 if a.dtype == ct.int8 else ct.float32
+    kind = ct.float64 if a.dtype == ct.float64 else kind
     sums = ct.full((tm, tn), 0, dtype=kind)
     for k in range(ct.num_tiles(a, axis=1, shape=(tm, tk))):
         x = ct.load(a, index=(i, k), shape=(tm, tk), padding_mode=ZERO)

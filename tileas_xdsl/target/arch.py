@@ -42,6 +42,9 @@ class Target:
     threads_per_block: int = 1024
     blocks_per_cluster: int = 8
     """The portable cluster size; a kernel may request 16."""
+    tma_destination: str = "shared::cluster"
+    """Where boxes for one CTA go.  On sm_120a ptxas 13.5 checks `shared::cluster` by a call of
+    `__cuda_syscall_cp_async_bulk_tensor_2d_tile_unicast`, and then ignores `setmaxnreg` (C7506)."""
 
     @property
     def capability(self) -> int:
@@ -88,6 +91,7 @@ TARGETS: Mapping[str, Target] = {
             shared_memory_per_block=101_376,
             warps_per_multiprocessor=48,
             blocks_per_multiprocessor=24,
+            tma_destination="shared::cta",
         ),
     )
 }

@@ -41,7 +41,10 @@ from tileas_xdsl.dialects.nv_tileas.tma.store_order import AFTER_STORES, set_fla
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.target.features import Feature
 from tileas_xdsl.transforms.choose_tma.accumulator_stores import store_by_tma, stores_accumulator
-from tileas_xdsl.transforms.choose_tma.computed_operands import is_made_into_operand
+from tileas_xdsl.transforms.choose_tma.computed_operands import (
+    is_fragment,
+    is_made_into_operand,
+)
 from tileas_xdsl.transforms.choose_tma.exchanged_operands import ExchangeOperands
 from tileas_xdsl.transforms.choose_tma.legality import (
     load_problem,
@@ -255,7 +258,8 @@ def _load_by_tma(load: TiledLoadOp, rewriter: PatternRewriter) -> None:
 def _read_in_memory(tile: SSAValue, rewriter: PatternRewriter) -> None:
     """Read a tile in shared memory where its users have put it there, and view its rows there.
 
-    Other users read it in registers, once.
+    Threads that multiply read their fragments of it, or of its transpose.  Other users read it in
+    registers, once.
     """
     uses = list(tile.uses)
     for user in [use.operation for use in uses if _is_converted(use)]:
@@ -265,7 +269,7 @@ def _read_in_memory(tile: SSAValue, rewriter: PatternRewriter) -> None:
             view = ViewOp(tile, _in_shared_memory(user.results[0].type))
             rewriter.replace(user, view)
             _read_in_memory(view.result, rewriter)
-    others = [use for use in uses if use.operation.parent is not None]
+    others = [use for use in uses if use.operation.parent is not None and not is_fragment(use)]
     if not others:
         return
     type_ = tile.type

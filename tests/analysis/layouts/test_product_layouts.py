@@ -13,7 +13,11 @@ from tileas_xdsl.analysis.layouts.dot_layouts import (
     thread_tiling,
     warp_tiling,
 )
+from tileas_xdsl.layout.convert.buffers import Buffer
 from tileas_xdsl.target.mma.register_layouts import REGISTER_LAYOUTS
+from tileas_xdsl.threads.dot.operands.fragments import Side
+from tileas_xdsl.threads.smem.smem_layout import SharedLayout
+from tileas_xdsl.threads.smem.table_driven_copy import moves_of_buffer
 
 Ints = NDArray[np.int64]
 
@@ -21,21 +25,49 @@ INSTRUCTIONS = {
     8: ("m16n8k32.8bit", 16, 32),
     16: ("m16n8k16.16bit", 16, 16),
     32: ("m16n8k8.tf32", 16, 8),
-    64: ("m8n8k4.f64", 8, 4),
+    64: ("m16n8k16.f64", 16, 16),
 }
 """By the bits of an element: the instruction, its rows and its depth."""
 
 
 @pytest.mark.parametrize("bits", INSTRUCTIONS)
 def test_fragments_are_those_of_the_instruction(bits: int) -> None:
+    """But for the order of rows and of K, which the instruction does not see."""
     name, m, k = INSTRUCTIONS[bits]
     tiling = warp_tiling(Extents(1, m, 8, k, bits), 1)
     held = {part: REGISTER_LAYOUTS[f"mma.{name}.{part}"].fragment.held for part in "abc"}
-    np.testing.assert_array_equal(tiling.left(k).held, held["a"])
-    np.testing.assert_array_equal(tiling.accumulator.held, held["c"])
+    row_of, k_of = np.full(m, -1), np.full(k, -1)
+    row_of[held["a"] % m] = tiling.left(k).held % m
+    k_of[held["a"] // m] = tiling.left(k).held // m
+    assert sorted(row_of) == [*range(m)]
+    assert sorted(k_of) == [*range(k)]
+    np.testing.assert_array_equal(
+        tiling.left(k).held, row_of[held["a"] % m] + m * k_of[held["a"] // m]
+    )
+    np.testing.assert_array_equal(
+        tiling.accumulator.held, row_of[held["c"] % m] + held["c"] // m * m
+    )
     mine = tiling.right(k).held
     # B of the table is an (N, K) tile.
-    np.testing.assert_array_equal(mine % k * 8 + mine // k, held["b"])
+    np.testing.assert_array_equal(
+        mine % k * 8 + mine // k, k_of[held["b"] // 8] * 8 + held["b"] % 8
+    )
+
+
+@pytest.mark.parametrize("of_b", [False, True])
+@pytest.mark.parametrize("bits", INSTRUCTIONS)
+def test_steps_are_read_without_bank_conflicts(bits: int, of_b: bool) -> None:
+    """Tiles in rows, swizzled by 128 bytes: as many wavefronts as the words of a step take."""
+    span = 1024 // bits
+    tiling = warp_tiling(Extents(1, 32, span, span, bits), 1)
+    side = Side(tiling, of_b)
+    shared = SharedLayout((span, span) if of_b else (32, span), bits, "128B", span)
+    addresses = 8 * side.part(shared.addresses().reshape(shared.shape), 0).ravel(order="F")
+    if bits == 8 and of_b:
+        return  # Bytes of a column lie in different words.
+    found = moves_of_buffer("load", side.step, Buffer("a step", addresses, bits))
+    wavefronts = side.step.values * 32 * bits // 8 // 128
+    assert found.transfer.wavefronts == wavefronts
 
 
 @pytest.mark.parametrize("seed", range(6))

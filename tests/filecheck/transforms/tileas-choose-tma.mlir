@@ -258,6 +258,31 @@ func.func @computed(%a: !nv_tileaa.ptr<f32, 1>, %b: tensor<32x64xtf32, #nv_tilea
 
 // -----
 
+// Threads that multiply read their fragments of what TMA loads where it is; others read it in registers.
+
+// CHECK-LABEL: func.func @fragments
+// CHECK:         %x, %t = nv_tileas.tiled_load %va[%i, %i] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom tma_load_2d>, allow_tma = true}
+// CHECK-NEXT:    %0 = nv_tileas.convert_layout %x : tensor<32x16xf64, #nv_tileas<space smem>> -> tensor<32x16xf64>
+// CHECK-NEXT:    "test.op"(%0)
+// CHECK-NEXT:    %d = nv_tileas.dot %x, %b, %acc {{.*}} : tensor<32x16xf64, #nv_tileas<space smem>>, tensor<16x32xf64>
+func.func @fragments(%a: !nv_tileaa.ptr<f64, 1>, %b: tensor<16x32xf64>, %c: tensor<32x32xf64>, %n: index) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %none = nv_tileas.create_none : !nv_tileaa.mem_token
+  %pa = nv_tileaa.assume %a, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<f64, 1>
+  %ma = nv_tileaa.make_memref %pa, sizes[], strides[] : !nv_tileaa.ptr<f64, 1> -> memref<64x64xf64, strided<[64, 1]>>
+  %va = nv_tileas.view %ma : memref<64x64xf64, strided<[64, 1]>> -> !nv_tileas.tiled_view<32x16xf64, gmem>
+  %sum = scf.for %i = %zero to %n step %one iter_args(%acc = %c) -> (tensor<32x32xf64>) {
+    %x, %t = nv_tileas.tiled_load %va[%i, %i] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<32x16xf64, gmem> -> tensor<32x16xf64>, !nv_tileaa.mem_token
+    "test.op"(%x) : (tensor<32x16xf64>) -> ()
+    %d = nv_tileas.dot %x, %b, %acc {atom = #nv_tileas<atom mma_f64_f64_f64>} : tensor<32x16xf64>, tensor<16x32xf64>, tensor<32x32xf64> -> tensor<32x32xf64>
+    scf.yield %d : tensor<32x32xf64>
+  }
+  func.return
+}
+
+// -----
+
 // A tile that no product reads stays in registers, and says so.
 
 // CHECK-LABEL: func.func @alone

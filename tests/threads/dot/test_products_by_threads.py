@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from support.assembling import needs_ptxas
 
+from kernels.cutile.matmul import matmul
 from kernels.elements import accumulated
 from tests.support.tile_ir import TYPES, Array, text_of_tiles
 from tileas_xdsl.compiler import CompiledKernel, compile
@@ -26,13 +27,13 @@ SUMS: dict[Any, Any] = {np.float64: np.float64, np.int8: np.int32}
 CASES: list[tuple[str, Any, Any, Shape]] = [
     ("mma.sync.aligned.m16n8k16", np.float16, np.float32, (16, 8, 16)),
     ("mma.sync.aligned.m16n8k16", BF16, np.float32, (32, 32, 64)),
-    ("mma.sync.aligned.m16n8k16", np.float16, np.float16, (128, 4, 8)),
+    ("mma.sync.aligned.m16n8k8", np.float16, np.float16, (128, 4, 8)),
     ("mma.sync.aligned.m16n8k16", np.float16, np.float32, (1, 32, 64)),
     ("mma.sync.aligned.m16n8k16", np.float16, np.float32, (4, 16, 16, 16)),
     ("mma.sync.aligned.m16n8k32", E4M3, np.float32, (32, 16, 64)),
-    ("mma.sync.aligned.m16n8k32", E5M2, np.float16, (16, 2, 16)),
+    ("mma.sync.aligned.m16n8k16", E5M2, np.float16, (16, 2, 16)),
     ("mma.sync.aligned.m16n8k32", np.int8, np.int32, (32, 32, 32)),
-    ("mma.sync.aligned.m8n8k4", np.float64, np.float64, (32, 16, 8)),
+    ("mma.sync.aligned.m16n8k8", np.float64, np.float64, (32, 16, 8)),
     ("fma.rn.f32", np.float32, np.float32, (32, 32, 16)),
     ("fma.rn.f32", np.float32, np.float32, (1, 64, 8)),
     ("fma.rn.f32", np.float32, np.float32, (2, 8, 16, 8)),
@@ -128,6 +129,22 @@ def test_f32_is_not_rounded_to_tf32() -> None:
     for run in (kernel.emulate, kernel.simulate):
         found = np.asarray(run(a, b, c, np.zeros_like(c), grid=1).arrays[3])
         assert (np.abs(wide(found) - expected) <= bound).all()
+
+
+@needs_ptxas
+def test_a_loop_of_products_of_f64_reads_stages_that_tma_fills() -> None:
+    """With the deepest instruction, no element read twice and nothing spilled beside 128 sums."""
+    rng = np.random.default_rng(7)
+    a, b = (rng.integers(-9, 9, shape).astype(np.float64) for shape in ((128, 40), (40, 136)))
+    kernel = compile(matmul, a, b, c := np.full((128, 136), np.nan), 128, 128, 16)
+    consumer = kernel.ptx.partition("setmaxnreg.inc")[2].partition("cp.async.bulk.tensor")[0]
+    assert kernel.ptx.count("mbarrier::complete_tx::bytes") == 1 + 8
+    assert consumer.count("mma.sync.aligned.m16n8k16.row.col.f64") == 16
+    assert consumer.count("ld.shared.v2.f64") + consumer.count("ld.shared.f64") == 8 + 32
+    assert kernel.assemble().spills == 0
+    run = kernel.emulate(a, b, c, 128, 128, 16, grid=(1, 2))
+    assert run.findings == []
+    np.testing.assert_array_equal(run.arrays[2], a @ b)
 
 
 @needs_ptxas

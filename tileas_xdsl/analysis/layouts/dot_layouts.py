@@ -18,6 +18,7 @@ from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp, Matrix
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.integers import ceil_div, power_of_two_below
 from tileas_xdsl.layout.registers.register_layout import LANES, RegisterLayout
+from tileas_xdsl.target.mma.register_layouts import REGISTER_LAYOUTS
 
 BY_THREADS = ("mma", "fma")
 """Families of MMA atoms whose operands and accumulators are in registers of all threads."""
@@ -31,7 +32,10 @@ QUAD, EIGHT = 4, 8
 PAIR = 2
 """Columns of C that are next to one another in a thread (PTX ISA, mma)."""
 
-WORD_BITS, DOUBLE_BITS = 32, 64
+HALVES = 2
+"""Blocks of eight rows in a tile of C (PTX ISA, mma.m16n8)."""
+
+WORD_BITS = 32
 
 WIDEST = 4
 """Columns next to one another that a thread multiplies by `fma`."""
@@ -141,31 +145,69 @@ def extents_of(op: DotOp | AsyncDotOp) -> Extents:
 # Matrix instructions of a warp
 
 
+def registers_of_k(bits: int) -> int:
+    """Registers along K of a row of A in the deepest `mma` of elements of so many bits."""
+    return max(deep for width, deep in _DEPTHS if width == bits)
+
+
+_CLASSES = {"4bit": 4, "8bit": 8, "16bit": 16, "tf32": 32, "f64": 64}
+"""By how `target.mma.register_layouts` calls them: bits of the elements of A and B."""
+
+_DEPTHS = [
+    (bits, entry.tile[1] * bits // max(QUAD * WORD_BITS, QUAD * bits))
+    for name, entry in REGISTER_LAYOUTS.items()
+    for kind, bits in _CLASSES.items()
+    if name.startswith("mma.m16n8") and name.endswith(f".{kind}.a")
+]
+
+
 def min_depth(bits: int) -> int:
     """The smallest K for which registers of `mma` are not empty in some lanes."""
-    return QUAD if bits == DOUBLE_BITS else QUAD * WORD_BITS // bits
+    return QUAD * word_elements(bits)
+
+
+def word_elements(bits: int) -> int:
+    """Elements of A or B that are next to one another in a register of `mma`."""
+    return max(WORD_BITS // bits, 1)
 
 
 @lru_cache(maxsize=256)
 def warp_tiling(x: Extents, warps: int) -> Tiling:
-    """Return the tiling of a product over warps by mma.sync: 16x8 tiles, of f64 8x8."""
-    word = max(WORD_BITS // x.bits, 1)
-    halves = 1 if x.bits == DOUBLE_BITS else 2
-    tall = EIGHT * halves
-    over = _warps(x, warps, (tall, EIGHT))
+    """Return the tiling of a product over warps by mma.sync: tiles of 16x8, the deepest in K.
+
+    Which rows and which elements of K an instruction calls its first is free.  Elements that fill
+    a register or more are read one by one, so lanes have two of K next to one another, and those
+    that read shared memory at once have rows apart: 32 lanes get all banks in as few wavefronts as
+    there are bytes, of A row by row and of B, swizzled by 128 bytes.  An A of f64, 8 lanes at once:
+
+        lane        0     1     2     3     4     5     6     7        row 4 is swizzled by
+        row, k    0,0:1 0,2:3 0,4:5 0,6:7 4,0:1 4,2:3 4,4:5 4,6:7      64 bytes, row 1 by 16
+    """
+    word = word_elements(x.bits)
+    over = _warps(x, warps, (EIGHT * HALVES, EIGHT))
     _, rows, columns = over
-    step = min(x.k, QUAD * word * halves)
-    down = (Part(EIGHT, QUAD), Part(halves, order=1), Part(rows, LANES), Part(REST, order=4))
+    step = min(x.k, QUAD * word * registers_of_k(x.bits))
+    adjacent = min(PAIR, step // QUAD) if word == 1 else 1
+    near = EIGHT if adjacent == 1 else QUAD * adjacent * x.bits // SLICE_BITS
+    of_rows = (Part(near, QUAD * EIGHT // near), Part(EIGHT // near, QUAD))
+    down = (*of_rows, Part(HALVES, order=1), Part(rows, LANES), Part(REST, order=6))
     inner = max(x.n // (EIGHT * columns), 1)
+    near_blocks = min(inner, PAIR)
     beside = Part(columns, LANES * rows)
+    blocks = (Part(near_blocks, order=4), beside, Part(inner // near_blocks, order=5))
     return Tiling(
         x,
         over,
         step,
         rows=down,
-        columns=(Part(EIGHT, QUAD), Part(inner, order=3), beside),
-        accumulator_columns=(Part(PAIR), Part(QUAD, 1), Part(inner, order=3), beside),
-        depth=(Part(word), Part(QUAD, 1), Part(min(step // (QUAD * word), halves), order=2)),
+        columns=(Part(EIGHT, QUAD), *blocks),
+        accumulator_columns=(Part(PAIR), Part(QUAD, 1), *blocks),
+        depth=(
+            Part(word),
+            Part(adjacent, order=2),
+            Part(QUAD, 1),
+            Part(step // (QUAD * word * adjacent), order=3),
+        ),
         threads=LANES * warps,
     )
 

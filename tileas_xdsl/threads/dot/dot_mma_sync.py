@@ -1,4 +1,4 @@
-"""Lower a dot to `mma.sync`: 16x8 accumulators (f64 8x8) in the registers of each warp.
+"""Lower a dot to `mma.sync`: 16x8 accumulators in the registers of each warp.
 
 A step along K takes, for f16, 16 columns of A and rows of B. In lane `t` of `m16n8k16` (PTX ISA,
 "Matrix Fragments for mma.m16n8k16") the accumulator has rows `t / 4` and `t / 4 + 8`, columns
@@ -10,7 +10,7 @@ column)`.
     mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {4 D}, {4 x f16x2 A}, {2 x f16x2 B}, {4 C}
 
 Where a tile has fewer rows or columns than the instruction, lanes hold some of them twice; where it
-has less of K, registers beyond are zeros.
+has less of K, an instruction of less is taken.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from xdsl.dialects.builtin import Float16Type, f32
 from xdsl.ir import Attribute, SSAValue
 
 from tileas_xdsl.analysis.layouts.dot_layouts import (
-    DOUBLE_BITS,
     EIGHT,
+    HALVES,
     PAIR,
     QUAD,
-    WORD_BITS,
     Tiling,
     min_depth,
+    word_elements,
 )
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp
@@ -83,19 +83,17 @@ class _Cells:
         x = tiling.extents
         _, rows, columns = tiling.warps
         self.tiling = tiling
-        self.halves = 1 if x.bits == DOUBLE_BITS else 2
-        """Of the rows of the instruction, and of its K."""
-        self.word = max(WORD_BITS // x.bits, 1)
-        self.high = min(self.halves, max(x.m // EIGHT, 1))
+        self.word = word_elements(x.bits)
+        self.high = min(HALVES, max(x.m // EIGHT, 1))
         self.pair = min(PAIR, x.n)
         self.deep = tiling.step // (QUAD * self.word)
-        self.rows = max(x.m // (EIGHT * self.halves * rows), 1)
+        self.rows = max(x.m // (EIGHT * HALVES * rows), 1)
         self.columns = max(x.n // (EIGHT * columns), 1)
 
     @property
     def shape(self) -> tuple[int, int, int]:
         """Of the instruction."""
-        return EIGHT * self.halves, EIGHT, QUAD * self.word * self.halves
+        return EIGHT * HALVES, EIGHT, self.tiling.step
 
     def cells(self) -> Sequence[Cell]:
         """Return the instructions of a step along K."""
@@ -108,28 +106,24 @@ class _Cells:
         first = ((b * self.rows + i) * self.columns + j) * self.high * self.pair
         return [
             first + h % self.high * self.pair + p % self.pair
-            for h in range(self.halves)
+            for h in range(HALVES)
             for p in range(PAIR)
         ]
 
-    def left(self, b: int, i: int) -> Sequence[int | None]:
-        """Return the registers of A, in operand order; None for zeros."""
+    def left(self, b: int, i: int) -> Sequence[int]:
+        """Return the registers of A, in operand order."""
         first = (b * self.rows + i) * self.deep * self.high * self.word
         return [
-            first + (d * self.high + h % self.high) * self.word + w if d < self.deep else None
-            for d in range(self.halves)
-            for h in range(self.halves)
+            first + (d * self.high + h % self.high) * self.word + w
+            for d in range(self.deep)
+            for h in range(HALVES)
             for w in range(self.word)
         ]
 
-    def right(self, b: int, j: int) -> Sequence[int | None]:
-        """Return the registers of B, in operand order; None for zeros."""
+    def right(self, b: int, j: int) -> Sequence[int]:
+        """Return the registers of B, in operand order."""
         first = (b * self.columns + j) * self.deep * self.word
-        return [
-            first + d * self.word + w if d < self.deep else None
-            for d in range(self.halves)
-            for w in range(self.word)
-        ]
+        return [first + d * self.word + w for d in range(self.deep) for w in range(self.word)]
 
 
 def _multiplied(
@@ -147,23 +141,23 @@ def _multiplied(
     }
     for k in range(cells.tiling.steps):
         left, right = (operand.slice(k) for operand in operands)
-        a = {
-            (b, i): _taken(e, operands[0].element, left, cells.left(b, i))
-            for b, i in dict.fromkeys((b, i) for b, i, _ in accumulators)
-        }
-        b_ = {
-            (b, j): _taken(e, operands[1].element, right, cells.right(b, j))
-            for b, j in dict.fromkeys((b, j) for b, _, j in accumulators)
-        }
-        mma_sync(e, accumulators, a, b_, cells.shape, types)
+        a: dict[tuple[int, int], SSAValue] = {}
+        # A column after another: few registers of B are held at once, beside all of A.
+        for b, j in dict.fromkeys((b, j) for b, _, j in accumulators):
+            of_b = _taken(e, operands[1].element, right, cells.right(b, j))
+            for i in range(cells.rows):
+                if (b, i) not in a:
+                    a[b, i] = _taken(e, operands[0].element, left, cells.left(b, i))
+                c = accumulators[b, i, j]
+                accumulators[b, i, j] = mma_sync(e, a[b, i], of_b, c, cells.shape, types)
     return _together(e, cells, start, accumulators)
 
 
 def _taken(
-    e: ThreadBuilder, element: Attribute, elements: Slice, registers: Sequence[int | None]
+    e: ThreadBuilder, element: Attribute, elements: Slice, registers: Sequence[int]
 ) -> SSAValue:
     """Join the registers of an operand of an instruction."""
-    return RegisterFile(e, element).joined([None if r is None else elements[r] for r in registers])
+    return RegisterFile(e, element).joined([elements[r] for r in registers])
 
 
 def _together(

@@ -2,15 +2,15 @@
 
 Both take accumulators in registers, one vector for each instruction tile of C, and give them back.
 
-    mma_sync(e, {(0, i, j): c}, {(0, i): a}, {(0, j): b}, (16, 8, 16), ("f16", "f16"))
-        ->  c = mma.sync.m16n8k16 a, b, c          for every tile (i, j)
+    mma_sync(e, a, b, c, (16, 8, 16), ("f16", "f16"))
+        ->  mma.sync.m16n8k16 a, b, c
     wgmma_group(e, instruction, [c], 2, 1, operands)
         ->  wgmma.fence; c = wgmma a, b, c         for every step of K; wgmma.commit_group
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -45,22 +45,15 @@ WGMMA_ROWS = 64
 
 def mma_sync(
     e: ThreadBuilder,
-    accumulators: dict[Cell, SSAValue],
-    a: Mapping[tuple[int, int], SSAValue],
-    b: Mapping[tuple[int, int], SSAValue],
+    a: SSAValue,
+    b: SSAValue,
+    c: SSAValue,
     shape: tuple[int, int, int],
     types: tuple[str, str],
-) -> None:
-    """Add `A B` of one MMA step along K to every accumulator, in place.
-
-    `a` is indexed by batch and row, `b` by batch and column; `types` are the element types in PTX.
-    """
+) -> SSAValue:
+    """Return `A B + C` of one instruction; `types` are the element types of A and B in PTX."""
     kind = MmaSm89Op if types[0] in FP8 else MmaSm80Op
-    for (batch, row, column), start in accumulators.items():
-        product = kind(
-            a[batch, row], b[batch, column], start, shape=shape, a_type=types[0], b_type=types[1]
-        )
-        accumulators[batch, row, column] = e.insert(product).result
+    return e.insert(kind(a, b, c, shape=shape, a_type=types[0], b_type=types[1])).result
 
 
 def operand_types(op: DotOp | AsyncDotOp) -> tuple[str, str]:

@@ -7,20 +7,21 @@
       %d = dot %z, ...
 
 Such a tile can come by TMA into a stage as well, ahead of the product: threads read the stage, and
-write what they compute of it into shared memory of its own.  Where two stages of a loop's tiles and
-what is computed of them do not fit, such tiles stay in registers.
+write what they compute of it into shared memory of its own.  Threads that multiply by `mma.sync` or
+`fma` read their fragments in the stage.  Where two stages of a loop's tiles and what is computed of
+them do not fit, such tiles stay in registers.
 """
 
 from __future__ import annotations
 
 from xdsl.dialects import scf, tensor
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation, SSAValue, Use
 
+from tileas_xdsl.analysis.layouts.dot_layouts import is_by_threads
 from tileas_xdsl.analysis.layouts.layout_flow import LayoutRole, layout_role
 from tileas_xdsl.analysis.memory.shared_memory import tile_bytes
 from tileas_xdsl.dialects.ir_queries import enclosing
-from tileas_xdsl.dialects.nv_tileas.attributes import matrix_unit_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
@@ -31,14 +32,17 @@ from tileas_xdsl.dialects.target_attribute import module_target
 STAGES = 2
 """One that is read while the other is filled."""
 
+OPERANDS = 2
+"""A and B; the third one of a dot is the accumulator."""
+
 OTHERS = 8
 """An eighth of shared memory is left for what stores are staged in, reductions and barriers."""
 
 
 def is_made_into_operand(load: TiledLoadOp) -> bool:
-    """Whether a product of the loop that a load is in reads what is computed of its tile.
+    """Whether a product of the loop that a load is in reads its tile, or what is computed of it.
 
-    Only where its unit reads shared memory, which has to have room for that.
+    Only where shared memory has room for that.
     """
     loop = load.parent_op()
     return isinstance(loop, scf.ForOp) and _reaches_product(load) and _has_room_for_stages(loop)
@@ -53,7 +57,7 @@ def _reaches_product(load: TiledLoadOp) -> bool:
         seen.add(value)
         for use in value.uses:
             user = _of_block(use.operation, load)
-            if isinstance(user, DotOp) and value in (user.a, user.b) and _reads_shared_memory(user):
+            if isinstance(user, DotOp) and value in (user.a, user.b):
                 return True
             if user is not None and _is_by_element(user):
                 pending += user.results
@@ -63,7 +67,7 @@ def _reaches_product(load: TiledLoadOp) -> bool:
 def _has_room_for_stages(loop: scf.ForOp) -> bool:
     """Whether two stages of what a loop loads for products fit beside what it computes of them.
 
-    Operands of a unit that reads registers are exchanged through shared memory, one product at a
+    Computed operands of threads that multiply are exchanged through shared memory, one product at a
     time.
     """
     loads = [op for op in loop.body.block.ops if isinstance(op, TiledLoadOp)]
@@ -76,9 +80,9 @@ def _has_room_for_stages(loop: scf.ForOp) -> bool:
         and not isinstance(op.source.owner, TiledLoadOp)
     ]
     exchanged = [
-        tile_bytes(op.a.type) + tile_bytes(op.b.type)
+        sum(tile_bytes(v.type) for v in (op.a, op.b) if not isinstance(v.owner, TiledLoadOp))
         for op in loop.body.block.ops
-        if isinstance(op, DotOp) and not _reads_shared_memory(op)
+        if isinstance(op, DotOp) and is_by_threads(op)
     ]
     module = enclosing(loop, ModuleOp)
     assert module is not None
@@ -86,9 +90,10 @@ def _has_room_for_stages(loop: scf.ForOp) -> bool:
     return STAGES * stage + sum(map(tile_bytes, computed)) + max(exchanged, default=0) <= capacity
 
 
-def _reads_shared_memory(op: DotOp) -> bool:
-    unit = matrix_unit_of(op.atom)
-    return unit is not None and unit.reads_shared_memory
+def is_fragment(use: Use) -> bool:
+    """Whether threads that multiply read a tile as operand, in registers or a few of it at once."""
+    user = use.operation
+    return isinstance(user, DotOp) and use.index < OPERANDS and is_by_threads(user)
 
 
 def _of_block(user: Operation, load: TiledLoadOp) -> Operation | None:

@@ -16,6 +16,7 @@ tiles; with dynamic ones it writes the slice into the scratch copy and loads tha
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from math import prod
 
 import numpy as np
@@ -42,6 +43,7 @@ from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.convert.element_conversion import CARRIERS
 from tileas_xdsl.threads.convert.register_conversion import carried, cast
 from tileas_xdsl.threads.index.per_thread_tables import Table, holds, tabulated
+from tileas_xdsl.threads.index.rearrangement import layout_of_result
 from tileas_xdsl.threads.registers.layout_from_encoding import encoded_layout
 from tileas_xdsl.threads.registers.register_gather import (
     coordinates_of,
@@ -62,12 +64,28 @@ Number = SSAValue | int
 
 
 def part_of_registers(e: ThreadBuilder, op: ExtractSliceOp, source: RegisterTile) -> RegisterTile:
-    """Slice a register tile; the result has the default layout of its shape."""
+    """Slice a register tile; unless its type says so, threads keep what they hold of it.
+
+    Where they hold unequal shares the result has the default layout of its shape.
+    """
     shape = shape_of(op.result.type) or ()
-    layout = encoded_layout(e, op, op.result.type) or layout_of(e, op, shape)
     offsets, strides = _offsets(e, op), op.static_strides.get_values()
     _check_strides(op, strides)
-    return _taken(e, op, source, layout, offsets, strides)
+    layout = encoded_layout(e, op, op.result.type)
+    known = tuple(n for n in offsets if isinstance(n, int))
+    if layout is None and len(known) == len(offsets):
+        layout = _kept_in_threads(source.layout, known, tuple(strides), shape)
+    return _taken(e, op, source, layout or layout_of(e, op, shape), offsets, strides)
+
+
+@lru_cache(maxsize=256)
+def _kept_in_threads(
+    whole: RegisterLayout, first: tuple[int, ...], strides: tuple[int, ...], shape: tuple[int, ...]
+) -> RegisterLayout | None:
+    """The layout of a slice in the registers of its tile; None if threads hold unequal shares."""
+    coordinates = _slice_coordinates(shape, strides)
+    sources = [p + n for p, n in zip(coordinates, first, strict=True)]
+    return layout_of_result([(_colex_indices(sources, whole.shape), whole)], shape, whole.threads)
 
 
 def _check_strides(op: Operation, strides: Sequence[int]) -> None:

@@ -44,7 +44,10 @@ def multiply_by_warps(state: State, op: GemmOp, product: Product, sums: Fragment
     for k in range(product.k // left.depth):
         a = _operands(left, left.places(k), left.depth // 2)
         b = _operands(right, right.places(k), right.depth // 4)
-        mma_sync(state.e, accumulators, a, b, shape, (names[0], names[1]))
+        for (batch, i, j), c in accumulators.items():
+            factors = a[batch, i], b[batch, j]
+            found = mma_sync(state.e, *factors, c, shape, (names[0], names[1]))
+            accumulators[batch, i, j] = found
     state.registers[sums.storage] = joined(state.e, list(accumulators.values()))
 
 

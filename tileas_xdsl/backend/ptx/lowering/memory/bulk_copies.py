@@ -32,6 +32,7 @@ def _load(op: nvgpu.TmaLoadOp, low: Lowering) -> None:
             mode=_mode(op.mode, LOADS),
             offsets=[low.value(offset) for offset in op.offsets],
             multicast=_mask(low, op.multicast_mask),
+            to=low.target.tma_destination if op.multicast_mask is None else "shared::cluster",
             offset=smem.offset,
             barrier_offset=mbar.offset,
             guard=guard_of(low, op.pred),

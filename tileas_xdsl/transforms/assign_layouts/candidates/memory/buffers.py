@@ -24,9 +24,10 @@ from typing import TypeAlias, cast
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from tileas_xdsl.analysis.layouts.dot_layouts import is_by_threads, tiling_of
 from tileas_xdsl.analysis.layouts.tile_groups import TileGroup, placed_tile
 from tileas_xdsl.diagnostics.errors import DiagnosticError
-from tileas_xdsl.dialects.nv_tileas.compute.dot import MatrixProduct
+from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp, MatrixProduct
 from tileas_xdsl.dialects.nv_tileas.compute.scale_tiles import scale_tile
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadBase, TiledStoreOp
@@ -41,7 +42,7 @@ from tileas_xdsl.dialects.nv_tileas.tma.layout import shared_layout as written_l
 from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaTransferOp
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.memory.memory_layout import MemoryLayout
-from tileas_xdsl.layout.registers.register_layout import RegisterLayout
+from tileas_xdsl.layout.registers.register_layout import LANES, RegisterLayout
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
 from tileas_xdsl.target.tma.tensor_map_rules import BOX_LIMIT
 from tileas_xdsl.threads.smem.smem_layout import SPANS, SharedLayout
@@ -190,10 +191,10 @@ def _candidates(
     rows = shared.panels * max(shared.row_bytes // _span(shared), 1)
     if isinstance(op, TmaTransferOp) or _is_moved_by_tma(op, use.value):
         yield made(BULK, 128, rows, _refused_by_tma(op, shared))
-    elif isinstance(op, MatrixProduct):
+    elif isinstance(op, MatrixProduct) and not is_by_threads(op):
         refused = _refused_by_product(a, op, use, shared)
         yield made(op.atom.data.word if op.atom else "-", 128, rows, refused)
-    elif (fragment := _fragment(a, op, use.value)) is not None:
+    elif (fragment := _fragment(a, use)) is not None:
         stores = isinstance(op, TiledStoreOp) or use.value in op.results
         window = SubTile(layout, group.shape, shared.bits, tuple(_cuts(a, use.value)))
         for access in accesses(fragment, window, stores):
@@ -241,9 +242,19 @@ def _sentence(error: DiagnosticError) -> str:
     return found.rsplit("' op ", 1)[-1]
 
 
-def _fragment(a: Assignment, op: Operation, value: SSAValue) -> RegisterLayout | None:
-    """Return the register layout on the other side of an access, if one is chosen."""
-    other = _other_side(op, value)
+def _fragment(a: Assignment, use: Use) -> RegisterLayout | None:
+    """Return the register layout on the other side of an access, if one is chosen.
+
+    Of an operand of `mma.sync` or `fma` it is what the instruction wants.
+    """
+    op = use.op
+    if isinstance(op, DotOp | AsyncDotOp):
+        tiling = tiling_of(op, a.agent(op).threads // LANES)
+        if tiling is None:
+            return None
+        side = tiling.right if use.axis is SubAxis.B else tiling.left
+        return side(tiling.extents.k)
+    other = _other_side(op, use.value)
     choice = None if other is None else a.choice(other)
     tile = None if other is None else placed_tile(other.type)
     if choice is None or tile is None or not isinstance(choice.layout, Layout):
