@@ -7,11 +7,12 @@ import pytest
 
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.layout.registers.row_values import row_values
-from tileas_xdsl.target.mma.register_layouts import wgmma_accumulator
+from tileas_xdsl.target.mma.register_layouts import REGISTER_LAYOUTS, wgmma_accumulator
 from tileas_xdsl.target.mma.warp_tiles import (
     accumulator_layout,
     columns_of_warpgroup,
     fits_accumulators,
+    fragment_layout,
     has_whole_rows,
     instructions_of,
     is_accumulator,
@@ -25,6 +26,21 @@ def test_accumulators_are_those_of_the_instruction(n: int) -> None:
     assert one.has_same_map(wgmma_accumulator(n).fragment)
     assert is_accumulator(one)
     assert is_accumulator(wgmma_accumulator(n).fragment)
+
+
+@pytest.mark.parametrize(
+    ("bits", "name"), [(8, "m64k32.8bit"), (16, "m64k16.16bit"), (32, "m64k8.tf32")]
+)
+def test_fragments_of_a_are_those_of_the_instruction(bits: int, name: str) -> None:
+    """Steps of K lie behind one another, instructions of a warpgroup behind those."""
+    one, depth = REGISTER_LAYOUTS[f"wgmma.{name}.a"].fragment, 256 // bits
+    assert fragment_layout(64, depth, bits, 1).has_same_map(one)
+    held = fragment_layout(256, 2 * depth, bits, 2).held[128:]
+    rows, columns, count = one.held % 64, one.held // 64, one.values
+    for part in range(4):
+        block, step = divmod(part, 2)
+        here = held[:, part * count : (part + 1) * count]
+        assert np.array_equal(here, rows + 64 * block + 128 + 256 * (columns + step * depth))
 
 
 def test_accumulators_of_several_instructions_and_warpgroups() -> None:

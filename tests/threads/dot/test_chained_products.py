@@ -12,7 +12,6 @@ pytest.importorskip("cuda.tile")
 
 from kernels.cutile.attention import Attention
 from tileas_xdsl.compiler import CompiledKernel, compile
-from tileas_xdsl.diagnostics.emission import OpError
 
 SMALL = Attention(1, 1, 64, 128, 64)
 
@@ -59,10 +58,7 @@ def test_powers_stay_in_registers(hopper: CompiledKernel) -> None:
     It stands in the rotated loop, behind that, and in the loop over the last, masked keys.
     """
     assert conversions(hopper) == 0
-    in_registers = re.findall(
-        r"wgmma\.mma_async[^;]*\}, \{%r\d+, %r\d+, %r\d+, %r\d+\}", hopper.ptx
-    )
-    assert len(in_registers) == 3 * 64 // 16
+    assert len(re.findall(REGISTERS_OF_A, hopper.ptx)) == 3 * 64 // 16
     assert hopper.ptx.rindex("wgmma.mma_async") < hopper.ptx.index("stmatrix")
 
 
@@ -81,35 +77,35 @@ def test_threads_of_a_row_meet_by_shuffles(hopper: CompiledKernel) -> None:
     assert hopper.ptx.count("shfl.sync.bfly") == 3 * (2 * 2) + 2 * 2
 
 
+REGISTERS_OF_A = r"wgmma\.mma_async[^;]*\}, \{%\w+, %\w+, %\w+, %\w+\}"
+
 PRODUCT = """
   func.func @k(%a: !nv_tileaa.ptr<X, 1>) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
     %s = arith.constant 1.0 : X
     %left = tensor.splat %s : tensor<64x32xX, #nv_tileas.blocked<"((4,16),32):((32@thread,1@value),1@thread)">>
-    %right = nv_tileas.alloc_tensor : tensor<16x32xX, #nv_tileas.shared<(16,32),(32,1)>>
-    %view = nv_tileas.view %right : tensor<16x32xX, #nv_tileas.shared<(16,32),(32,1)>> -> tensor<32x16xX, #nv_tileas.shared<(32,16),(1,32)>>
+    %right = nv_tileas.alloc_tensor : tensor<16x32xX, #nv_tileas.shared<(16,32),(32,1),SWIZZLE>>
+    %view = nv_tileas.view %right : tensor<16x32xX, #nv_tileas.shared<(16,32),(32,1),SWIZZLE>> -> tensor<32x16xX, #nv_tileas.shared<(32,16),(1,32),SWIZZLE>>
     %zero = arith.constant dense<0.0> : tensor<64x16xf32>
     PRODUCT
     func.return
   }
 """  # noqa: E501
 LEFT = 'tensor<64x32xX, #nv_tileas.blocked<"((4,16),32):((32@thread,1@value),1@thread)">>'
-TYPES = f"{LEFT}, tensor<32x16xX, #nv_tileas.shared<(32,16),(1,32)>>, tensor<64x16xf32>"
+TYPES = f"{LEFT}, tensor<32x16xX, #nv_tileas.shared<(32,16),(1,32),SWIZZLE>>, tensor<64x16xf32>"
 
 
 @pytest.mark.parametrize(
-    ("element", "word", "product", "message"),
-    [
-        (
-            "f8E4M3FN",
-            "f8e4m3",
-            "%r = nv_tileas.dot %left, %view, %zero {ATOM} : TYPES -> tensor<64x16xf32>",
-            "has A in registers, 64x32 elements of 8 bits; wgmma takes such of 16 bits",
-        ),
-    ],
-    ids=["bytes"],
+    ("element", "word", "steps"),
+    [("f8E4M3FN", "f8e4m3", 1), ("f16", "f16", 2), ("tf32", "tf32", 4)],
 )
-def test_what_is_refused(element: str, word: str, product: str, message: str) -> None:
+def test_fragments_of_all_elements_are_read_from_registers(
+    element: str, word: str, steps: int
+) -> None:
+    product = "%r = nv_tileas.dot %left, %view, %zero {ATOM} : TYPES -> tensor<64x16xf32>"
     atom = f"atom = #nv_tileas<atom wgmma_{word}_{word}_f32>"
     text = PRODUCT.replace("PRODUCT", product).replace("TYPES", TYPES).replace("ATOM", atom)
-    with pytest.raises(OpError, match=message):
-        compile(text.replace("X", element))
+    swizzle = f"swizzle<{steps.bit_length()},4,3>"
+    ptx = compile(
+        text.replace("SWIZZLE", swizzle).replace("xX", f"x{element}").replace("X", element)
+    ).ptx
+    assert len(re.findall(REGISTERS_OF_A, ptx)) == steps

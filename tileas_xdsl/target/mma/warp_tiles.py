@@ -25,6 +25,9 @@ QUAD = 4
 PAIR = 2
 """Adjacent columns of accumulators in a thread."""
 
+WORD_BITS = 32
+"""Of a register."""
+
 
 @lru_cache(maxsize=512)
 def accumulator_layout(m: int, n: int, warpgroups: int) -> RegisterLayout:
@@ -43,6 +46,22 @@ def accumulator_layout(m: int, n: int, warpgroups: int) -> RegisterLayout:
     columns: list[Digit] = [(PAIR, E(VALUE)), (QUAD, E(THREAD)), (width // 8, E(VALUE, 4))]
     columns += [(by_column, E(THREAD, WARPGROUP_THREADS * by_row))] * (by_column > 1)
     return RegisterLayout(layout_of_modes(rows, columns), (m, n), WARPGROUP_THREADS * warpgroups)
+
+
+@lru_cache(maxsize=512)
+def fragment_layout(m: int, k: int, bits: int, warpgroups: int) -> RegisterLayout:
+    """The fragments of A of `m` x `k` elements that wgmma reads from registers.
+
+    Of 16 bits they are those of an accumulator with as many columns.
+    """
+    word = WORD_BITS // bits
+    by_row, _ = warpgroup_grid(m, warpgroups)
+    rows: list[Digit] = [(8, E(THREAD, QUAD)), (2, E(VALUE, word)), (4, E(THREAD, LANES))]
+    rows += [(m // (WGMMA_ROWS * by_row), E(VALUE, k // 2))]
+    rows += [(by_row, E(THREAD, WARPGROUP_THREADS))]
+    columns: list[Digit] = [(word, E(VALUE)), (QUAD, E(THREAD)), (2, E(VALUE, 2 * word))]
+    columns += [(k // (8 * word), E(VALUE, 4 * word))]
+    return RegisterLayout(layout_of_modes(rows, columns), (m, k), WARPGROUP_THREADS * warpgroups)
 
 
 def warpgroup_grid(m: int, warpgroups: int) -> tuple[int, int]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import TensorType, bf16, f16
+from xdsl.dialects.builtin import FloatTF32Type, TensorType, bf16, f16
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -33,8 +33,8 @@ from tileas_xdsl.threads.index.rearrangement import taken_elements
 from tileas_xdsl.threads.pipeline.warp_allocation import GROUP
 from tileas_xdsl.transforms.tileaa_to_tileas.products import kernel_warps
 
-REGISTER_ELEMENTS = (f16, bf16)
-"""Element types of A whose register fragment is that of an accumulator (PTX ISA, wgmma)."""
+REGISTER_ELEMENTS = (f16, bf16, FloatTF32Type())
+"""Element types of A whose register fragments are read from a stage as fast as it can be read."""
 
 
 class OperandAInRegisters(RewritePattern):

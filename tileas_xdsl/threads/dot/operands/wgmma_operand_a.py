@@ -2,6 +2,7 @@
 
 For 16-bit elements the register fragment of A equals that of an accumulator with as many columns
 (PTX ISA, wgmma register fragments): the accumulator of one product becomes A of the next in place.
+Of tf32 it is read from a stage without bank conflicts.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.target.mma.canonical import CanonicalLayout, Major
 from tileas_xdsl.target.mma.warp_tiles import (
-    accumulator_layout,
-    has_whole_rows,
+    fragment_layout,
     instructions_of,
+    warpgroup_grid,
 )
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import multiply
@@ -41,11 +42,11 @@ from tileas_xdsl.threads.registers.vector_values import strip
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.smem.smem_layout import ALIGNMENT
 
-REGISTER_BITS = 16
-"""Element width (bits) for which A fragments in registers equal accumulator fragments."""
+FRAGMENT_BITS = 128
+"""Of A per thread in one instruction: four registers."""
 
-INSTRUCTION_REGISTERS = 8
-"""Elements of A per thread in one instruction."""
+INSTRUCTION_K_BITS = 256
+"""Of a row of A in one instruction."""
 
 
 @dataclass(frozen=True)
@@ -112,10 +113,12 @@ class RegisterOperandA:
 
     def begin(self, e: ThreadBuilder, layout: RegisterLayout) -> None:
         """Registers are written before the fence."""
-        for block, part in enumerate(self.parts):
-            for k in range(vectors_of(self.layout).length // INSTRUCTION_REGISTERS):
-                first = k * INSTRUCTION_REGISTERS
-                self.strips[block, k] = strip(e, part, first, INSTRUCTION_REGISTERS)
+        count, blocks = FRAGMENT_BITS // bits_of(self.element), instructions_of(layout)
+        length, of_block = vectors_of(self.layout).length, self.layout.values // blocks
+        for block in range(blocks):
+            for k in range(of_block // count):
+                vector, first = divmod(block * of_block + k * count, length)
+                self.strips[block, k] = strip(e, self.parts[vector], first, count)
 
     def operand(self, e: ThreadBuilder, block: int, k: int) -> SSAValue:
         """A of one instruction."""
@@ -131,8 +134,7 @@ def takes_registers(op: MatrixProduct) -> bool:
     An asynchronous product would have to keep the registers unchanged until it is waited for.
     """
     columns, bits = (shape_of(op.a.type) or (0,))[-1], bits_of(element_of(op.a.type))
-    is_whole = bits == REGISTER_BITS and columns % (2 * INSTRUCTION_REGISTERS) == 0
-    return is_whole and not isinstance(op, AsyncDotOp)
+    return columns * bits % INSTRUCTION_K_BITS == 0 and not isinstance(op, AsyncDotOp)
 
 
 def operand_a(e: ThreadBuilder, op: AsyncDotOp | DotOp, groups: int) -> OperandA:
@@ -144,17 +146,17 @@ def operand_a(e: ThreadBuilder, op: AsyncDotOp | DotOp, groups: int) -> OperandA
         return SmemOperandA(tile, layout)
     rows, columns = shape_of(op.a.type) or (0, 0)
     bits = bits_of(element_of(op.a.type))
-    if bits != REGISTER_BITS or columns % (2 * INSTRUCTION_REGISTERS):
+    if columns * bits % INSTRUCTION_K_BITS:
         raise op_error(
             op,
-            f"has A in registers, {rows}x{columns} elements of {bits} bits; wgmma takes such of "
-            f"{REGISTER_BITS} bits, and multiples of {2 * INSTRUCTION_REGISTERS} columns",
+            f"has A in registers, {rows}x{columns} elements of {bits} bits; wgmma takes multiples "
+            f"of {INSTRUCTION_K_BITS // bits} columns",
         )
-    if not has_whole_rows(accumulator_layout(rows, columns, groups)):
+    if warpgroup_grid(rows, groups)[1] > 1:
         raise op_error(
             op,
             f"has A in registers, {rows} rows for {groups} warpgroups, which share its columns; "
             "they read A from shared memory",
         )
-    tile = in_registers(e, op, op.a, accumulator_layout(rows, columns, groups))
+    tile = in_registers(e, op, op.a, fragment_layout(rows, columns, bits, groups))
     return RegisterOperandA(tile.layout, tile.element, tile.parts)

@@ -11,9 +11,10 @@ layout. `_options` lists the layouts worth comparing; the first rule that applie
 4. Operand A that wgmma reads from registers: the fragment, which ldmatrix loads from a stage.
 5. Operand A that is loaded for a dot: the fragment that ldmatrix writes.
 6. Row vectors reduced from an accumulator: the layout of its rows.
-7. Tiles on the chip that are made of elements of others, or others of them: where registers are
+7. Tiles that are read from shared memory and written there transposed: blocks that conflict least.
+8. Tiles on the chip that are made of elements of others, or others of them: where registers are
    renamed, and nothing is exchanged.
-8. Everything else: blocked layouts, each thread with contiguous chunks of 16 bytes and less.
+9. Everything else: blocked layouts, each thread with contiguous chunks of 16 bytes and less.
 
 Example: a `tensor<64x64xf16>` that four warps load from global memory and nothing else
 constrains gets, first, chunks of eight elements (16 bytes, `ld.global.v4.b32`). Whether rows are
@@ -111,6 +112,7 @@ from tileas_xdsl.transforms.assign_layouts.candidates.row_values import (
     is_column_of_rows,
     values_of_rows,
 )
+from tileas_xdsl.transforms.assign_layouts.candidates.transposed_tiles import blocks_for_transpose
 from tileas_xdsl.transforms.assign_layouts.request import Assignment
 from tileas_xdsl.transforms.assign_layouts.spaces.space_requirements import MEMORY_ACCESSES
 from tileas_xdsl.transforms.normalize_dot_operands.permutations import permuted
@@ -208,6 +210,8 @@ def _related_options(a: Assignment, group: TileGroup, agent: Agent) -> Sequence[
         return [Option(Family.LINEAR, values)]
     if (line := broadcast_line(a, group)) is not None:
         return [Option(Family.LINEAR, line)]
+    if (blocks := blocks_for_transpose(a, group, agent)) is not None:
+        return [_option(blocks, Family.LINEAR)]
     if _is_on_chip(a, group):
         return [_option(found, Family.LINEAR) for found in layouts_without_exchange(a, group)]
     return []

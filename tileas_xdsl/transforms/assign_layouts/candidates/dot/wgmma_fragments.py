@@ -14,14 +14,13 @@ from xdsl.ir import Operation, SSAValue
 from tileas_xdsl.analysis.layouts.tile_groups import TileGroup, placed_tile
 from tileas_xdsl.dialects.nv_tileas.attributes import mma_instruction
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.registers.permuted_dimensions import permuted_dimensions
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
-from tileas_xdsl.target.mma.warp_tiles import (
-    accumulator_layout,
-    fits_accumulators,
-    has_whole_rows,
-)
+from tileas_xdsl.target.mma.warp_tiles import fragment_layout, warpgroup_grid
+from tileas_xdsl.threads.dot.operands.wgmma_operand_a import takes_registers
 from tileas_xdsl.threads.pipeline.warp_allocation import Agent
 from tileas_xdsl.transforms.assign_layouts.candidates.candidate_lists import Family
 from tileas_xdsl.transforms.assign_layouts.request import Assignment
@@ -52,14 +51,15 @@ def _moved(a: Assignment, of: Permuted, agent: Agent) -> RegisterLayout:
 
 def _fragment_of_a(group: TileGroup, agent: Agent) -> RegisterLayout | None:
     """Return the fragment in which wgmma reads a tile of the group as A, where it is all rows."""
-    users = (use.operation for value in group.values for use in value.uses)
-    if not any(reads_fragment(op, group) for op in users):
+    users = [use.operation for value in group.values for use in value.uses]
+    product = next((op for op in users if reads_fragment(op, group)), None)
+    if not isinstance(product, DotOp):
         return None
     rows, columns = group.shape
-    if not fits_accumulators(rows, columns, agent.groups):
+    bits = bits_of(element_of(product.a.type))
+    if not takes_registers(product) or warpgroup_grid(rows, agent.groups) != (agent.groups, 1):
         return None
-    fragment = accumulator_layout(rows, columns, agent.groups)
-    return fragment if has_whole_rows(fragment) else None
+    return fragment_layout(rows, columns, bits, agent.groups)
 
 
 def reads_fragment(op: Operation, group: TileGroup) -> bool:
