@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from hardware.cases.allocations import allocation_cases
 from hardware.cases.atomics import atomic_cases
 from hardware.cases.barriers import barrier_cases
 from hardware.cases.blackwell import blackwell_cases
@@ -45,6 +46,7 @@ FAMILIES: tuple[Family, ...] = (
     budget_cases,
     packing_cases,
     blackwell_cases,
+    allocation_cases,
 )
 """Generators of cases, one per kind of kernel."""
 
