@@ -4,7 +4,7 @@ A chunk of A, four elements of K, two of 32 bits or four pairs of 4 bits, has a 
 `mma.sp` and `wgmma.mma_async.sp` have the codes of 16 rows in registers of the lanes of one warp:
 of all of them, or of the lanes that a selector names.
 
-    16 and 32 bits: a lane has four chunks of each of two rows     8 bits: eight chunks of one row
+    16 and 32 bits: a lane has four chunks of each of two rows     8 and 4 bits: eight of one row
     lane 4 r + c // 4, bits 16 (row // 8) + 4 (c % 4)              lane 4 r + row // 8 + c // 8 * 2
 
 `tcgen05.mma.sp` has them in cells of tensor memory, whose lanes are those of the rows of D:
@@ -14,7 +14,8 @@ of all of them, or of the lanes that a selector names.
 
 Source: PTX ISA 9.7.14.6.2, 9.7.15.6.2 and 9.7.16.10.8; what an H200 computes (registers); CUTLASS
 gemm/collective/builders/sm1xx_sparse_config.inl, atom/mma_traits_sm100_frag.hpp, `tmem_e_frg` and
-`tmem_e_frg_ws` (tensor memory, which the PTX ISA has in figures only).
+`tmem_e_frg_ws` (tensor memory, which the PTX ISA has in figures only),
+atom/mma_traits_sm120_sparse.hpp (registers of 4 bits).
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ def metadata_layout(element_bits: int, k: int) -> MetadataLayout:
     """Return where the codes of 16 rows of `k` elements are."""
     chunks = k // elements_of_chunk(element_bits)
     row, chunk = np.indices((ROWS, chunks))
-    if element_bits == 8:
+    if element_bits <= 8:
         lane, nibble = row // 8 + 2 * (chunk // 8), chunk % 8
     else:
         lane, nibble = chunk // 4, 4 * (row // 8) + chunk % 4

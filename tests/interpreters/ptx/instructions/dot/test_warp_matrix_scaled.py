@@ -40,6 +40,29 @@ def numbers(bits: np.ndarray, element: str) -> np.ndarray:
     return bits.view(DTYPES[element]).astype(np.float64)
 
 
+def kept_in_order(
+    kept: np.ndarray, pairs: bool, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Metadata (32, 1) and A (16, 2 k) of what it keeps (16, k): of four elements, or pairs,
+    two in ascending order.
+
+    A lane 4 r + h + 2 c has the codes of row r + 8 h and columns of half c, four bits each from the
+    lowest on (PTX ISA 9.7.14.6.2, figures of 8 and 4 bits).
+    """
+    size = 2 if pairs else 1
+    words = np.zeros((32, 1), np.uint32)
+    found = np.zeros((16, 2 * kept.shape[1]))
+    for row in range(16):
+        for chunk in range(16):
+            one, two = sorted(rng.choice(4, 2, replace=False).tolist())
+            lane = 4 * (row % 8) + row // 8 + 2 * (chunk // 8)
+            words[lane, 0] |= np.uint32((one | two << 2) << 4 * (chunk % 8))
+            for index, where in enumerate((one, two)):
+                to, at = size * (4 * chunk + where), size * (2 * chunk + index)
+                found[row, to : to + size] = kept[row, at : at + size]
+    return words, found
+
+
 def packed(bits: np.ndarray, element: str, name: str) -> np.ndarray:
     """Registers of A or B: a byte for each element, or half of one."""
     if ".4bit." not in name:
@@ -49,6 +72,7 @@ def packed(bits: np.ndarray, element: str, name: str) -> np.ndarray:
     return np.ascontiguousarray(cells[:, ::2] | cells[:, 1::2] << 4).view("u4")
 
 
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
 @pytest.mark.parametrize(("kind", "vector", "a", "b", "scale", "k", "at_a", "at_b"), CASES)
 def test_scales_of_blocks(
     kind: str,
@@ -59,11 +83,13 @@ def test_scales_of_blocks(
     k: int,
     at_a: tuple[int, int],
     at_b: tuple[int, int],
+    sparse: bool,
 ) -> None:
     rng = np.random.default_rng(k + len(a))
-    shape = f"m16n8k{k}"
-    name, count = f"mma.{shape}.{'8bit' if k == 32 else '4bit'}", int(vector[0])
-    left, right = codes(a, (16, k), rng), codes(b, (8, k), rng)
+    name, count = f"mma.m16n8k{k}.{'8bit' if k == 32 else '4bit'}", int(vector[0])
+    whole = 2 * k if sparse else k
+    shape = f"m16n8k{whole}"
+    left, right = codes(a, (16, k), rng), codes(b, (8, whole), rng)
     added = rng.integers(-9, 9, (16, 8)).astype(np.float32)
     # Other threads and bytes hold noise: only the chosen ones may count.
     words = [rng.integers(0, 256, (32, 4), np.uint8) for _ in range(2)]
@@ -76,26 +102,31 @@ def test_scales_of_blocks(
             held[lane, byte : byte + count] = powers[row].astype(DTYPES[scale]).view(np.uint8)
     parts = {
         "a": packed(left, a, f"{name}.a"),
-        "b": packed(right, b, f"{name}.b"),
+        "b": np.hstack([packed(p, b, f"{name}.b") for p in np.split(right, whole // k, 1)]),
         "c": to_registers(added, f"{name}.c"),
         "x": words[0].view("u4"),
         "y": words[1].view("u4"),
+        "e": np.zeros((32, 1), np.uint32),
     }
+    values = numbers(left, a)
+    if sparse:
+        parts["e"], values = kept_in_order(values, k == 64, rng)
     body = START + "".join(
         load_words(part, part.upper(), held.shape[1]) + "\n" for part, held in parts.items()
     )
     vectors = {part: group(part, held.shape[1]) for part, held in parts.items()}
     ids = [f"{{{byte}, {thread}}}" for byte, thread in (at_a, at_b)]
+    metadata = "%e0, 0, " * sparse
     body += (
-        f"mma.sync.aligned.{shape}.row.col.kind::{kind}.block_scale.scale_vec::{vector}"
-        f".f32.{a}.{b}.f32.{scale} {vectors['c']}, {vectors['a']}, {vectors['b']}, {vectors['c']}, "
-        f"%x0, {ids[0]}, %y0, {ids[1]};\n{store_words('c', 4)} ret;"
+        f"mma{'.sp::ordered_metadata' * sparse}.sync.aligned.{shape}.row.col.kind::{kind}"
+        f".block_scale.scale_vec::{vector}.f32.{a}.{b}.f32.{scale} "
+        f"{vectors['c']}, {vectors['a']}, {vectors['b']}, {vectors['c']}, "
+        f"{metadata}%x0, {ids[0]}, %y0, {ids[1]};\n{store_words('c', 4)} ret;"
     )
     exact = added + sum(
-        (numbers(left, a)[:, part] * factors[0][:, [j]])
-        @ (numbers(right, b)[:, part] * factors[1][:, [j]]).T
-        for j, part in enumerate(np.split(np.arange(k), count))
+        (values[:, part] * factors[0][:, [j]]) @ (numbers(right, b)[:, part] * factors[1][:, [j]]).T
+        for j, part in enumerate(np.split(np.arange(whole), count))
     )
-    report = execute(body, pointers("ABCXY"), [*parts.values()], target="sm_120a", version="9.1")
+    report = execute(body, pointers("ABCXYE"), [*parts.values()], target="sm_120a", version="9.1")
     wanted = to_registers(exact.astype(np.float32), f"{name}.c")
     np.testing.assert_array_equal(report.arrays[2], wanted)

@@ -1,9 +1,12 @@
 """`mma.sync ... block_scale` (sm_120a): D = (A * SFA) (B * SFB) + C of one warp.
 
+With `.sp::ordered_metadata` A keeps half of twice the columns, and B has twice the registers.
+
 Of each four threads `thread-id-a` picks the pair whose registers have the scales of a row of A and
 of the one eight rows on, `thread-id-b` the thread that has those of a column of B; `byte-id` picks
 the first byte.  Not run on hardware.
-Sources: PTX ISA 9.7.14.5.14; CUTLASS include/cute/atom/mma_traits_sm120.hpp (SFALayout, SFBLayout).
+Sources: PTX ISA 9.7.14.5.14, 9.7.14.6; CUTLASS include/cute/atom/mma_traits_sm120.hpp (SFALayout,
+SFBLayout), mma_traits_sm120_sparse.hpp.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Array, spread
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
 from tileas_xdsl.interpreters.ptx.execution.waits import Absence, reconverge
 from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Semantics, Site, Step
+from tileas_xdsl.interpreters.ptx.instructions.dot.sparse_metadata import build_metadata
 from tileas_xdsl.interpreters.ptx.instructions.dot.warp_matrix import (
     build_mma,
     locations,
@@ -25,12 +29,16 @@ from tileas_xdsl.interpreters.ptx.instructions.dot.warp_matrix import (
     words_of,
 )
 from tileas_xdsl.interpreters.ptx.matrix.block_scales import UNSIGNED_FORMATS, scaled, vector_of
+from tileas_xdsl.interpreters.ptx.matrix.sparse_operands import spread_along_k
 from tileas_xdsl.interpreters.ptx.numerics.float_formats import singles
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES, UNSIGNED
 from tileas_xdsl.target.isa.tables.matrix.tensor_cores import SCALED_MMA
 from tileas_xdsl.target.mma.register_layouts import REGISTER_LAYOUTS
 
 FAMILY: Mapping[str, str] = {"m16n8k32": "8bit", "m16n8k64": "4bit"}
+SPARSE_SHAPES: Mapping[str, str] = {"m16n8k64": "m16n8k32", "m16n8k128": "m16n8k64"}
+"""By the shape of a product with a sparse A: that of the dense product with as many registers."""
+
 REGISTERS: Mapping[str, int] = {"a": 4, "b": 2, "c": 4}
 
 CONTAINERS: Mapping[str, tuple[int, int]] = {
@@ -84,23 +92,31 @@ def build_any_mma(site: Site) -> Step:
 
 
 def _build_scaled(site: Site) -> Step:
+    sparse = site.flag("sp::ordered_metadata")
     site.ignore(("sync", "aligned", "row", "col"))
-    shape = site.choose(FAMILY)
+    shape = site.choose(SPARSE_SHAPES if sparse else FAMILY)
+    shape = SPARSE_SHAPES[shape] if sparse else shape
     kind = site.choose(tuple(f"kind::{name}" for name in SCALED_MMA)).removeprefix("kind::")
     facts = SCALED_MMA[kind]
     vector = vector_of(site) or next(iter(facts.block))
     if shape != facts.shape or vector not in facts.block or len(site.modifiers) != 5:
         site.fail(f"kind::{kind} is {facts.shape} with scale_vec::{' or '.join(facts.block)}")
     _, a, b, _, format_ = site.modifiers
-    site.count(8)
+    site.count(10 if sparse else 8)
+    halves = 2 if sparse else 1
     dests = [site.destination(p, F32) for p in site.vector(0, (REGISTERS["c"],))]
     slots = {
-        part: [site.source(p, B32) for p in site.vector(index, (REGISTERS[part],))]
-        for index, part in ((1, "a"), (2, "b"), (3, "c"))
-    }
-    count = int(facts.shape.rpartition("k")[2]) // facts.block[vector]
-    sides = [_scales_at(site, index, threads) for index, threads in ((4, 2), (6, 4))]
-    name = f"mma.{shape}.{FAMILY[shape]}"
+        part: [site.source(p, B32) for p in site.vector(index, (count,))]
+        for index, part, count in (
+            (1, "a", REGISTERS["a"]), (2, "b", halves * REGISTERS["b"]), (3, "c", REGISTERS["c"]),
+        )
+    }  # fmt: skip
+    k = int(facts.shape.rpartition("k")[2])
+    count, name = k // facts.block[vector], f"mma.{shape}.{FAMILY[shape]}"
+    bits = int(FAMILY[shape].removesuffix("bit"))
+    metadata = build_metadata(site, 4, bits, 2 * k, ordered=True) if sparse else None
+    first = 6 if sparse else 4
+    sides = [_scales_at(site, first + index, threads) for index, threads in ((0, 2), (2, 4))]
 
     def step(f: ConvergenceGroup) -> int | None:
         if not reconverge(f, "mma.sync", absence=Absence.NONE):
@@ -114,16 +130,13 @@ def _build_scaled(site: Site) -> Step:
         row, column = locations(f"{name}.c")
         for warp in warps_of(f.mask):
             mine = slice(WARP * warp, WARP * warp + WARP)
+            kept = _matrix(words["a"][mine], f"{name}.a", a)
+            whole = kept if metadata is None else spread_along_k(kept, metadata.columns(f, warp))
+            parts = np.split(words["b"][mine], halves, 1)
+            other = np.concatenate([_matrix(part, f"{name}.b", b) for part in parts], 1)
             left, right = (
                 scaled(matrix, side.of(f, mine, len(matrix), (count, format_)))
-                for side, matrix in zip(
-                    sides,
-                    (
-                        _matrix(words["a"][mine], f"{name}.a", a),
-                        _matrix(words["b"][mine], f"{name}.b", b),
-                    ),
-                    strict=True,
-                )
+                for side, matrix in zip(sides, (whole, other), strict=True)
             )
             total = (left @ right.T)[row, column] + numbers_of(words["c"][mine], "f32")
             result[mine] = words_of(total, "f32", saturate=False)

@@ -60,19 +60,30 @@ def _mma() -> Forms:
 
 
 def _scaled_mma() -> Forms:
-    """Products with block scales: each scale operand has the byte and the thread that it is in."""
+    """Products with block scales: each scale operand has the byte and the thread that it is in.
+
+    With a sparse A they have the same scales for twice the columns.
+    """
     for kind, facts in SCALED_MMA.items():
         later = _SCALED.joined(since((9, 1)))
         rows = [(*pair, _SCALED) for pair in facts.vectors.items()]
         rows += [(*pair, later) for pair in facts.later.items()]
         for vector, scale, needs in rows:
             vectors = f".scale_vec::{vector}" * bool(vector)
-            yield form(
-                f"mma.sync.aligned.shape.row.col.kind.block_scale{vectors}.f32.a_type.b_type.f32.scale",
-                "<d:f32*4>, <a:b32*4>, <b:b32*2>, <c:f32*4>, s:b32, <i:b16*2>, t:b32, <j:b16*2>",
-                needs, shape=(facts.shape,), kind=(f"kind::{kind}",), a_type=facts.elements,
-                b_type=facts.elements, scale=(scale,),
-            )  # fmt: skip
+            scales = "s:b32, <i:b16*2>, t:b32, <j:b16*2>"
+            rows_, _, k = facts.shape.partition("k")
+            for head, shape, operands in (
+                ("mma", facts.shape, f"<b:b32*2>, <c:f32*4>, {scales}"),
+                ("mma.sp::ordered_metadata", f"{rows_}k{2 * int(k)}",
+                 f"<b:b32*4>, <c:f32*4>, e:b32, 0, {scales}"),
+            ):  # fmt: skip
+                yield form(
+                    f"{head}.sync.aligned.shape.row.col.kind.block_scale{vectors}.f32.a_type.b_type"
+                    ".f32.scale",
+                    f"<d:f32*4>, <a:b32*4>, {operands}", needs, shape=(shape,),
+                    kind=(f"kind::{kind}",), a_type=facts.elements, b_type=facts.elements,
+                    scale=(scale,),
+                )  # fmt: skip
 
 
 _SCALED = since((8, 7), 120, Feature.WARP_BLOCK_SCALE)
