@@ -5,7 +5,8 @@
 
 It needs no GPU.  A mutant is found if the checker reports what it does not report of the kernel
 itself, or if the result differs; the others are listed, each with the reason why it is redundant
-(`benchmarks/redundant_synchronization.py`).  The table has a line for each of them.
+(`benchmarks/redundant_synchronization.py`).  The table has a line for each of them; those of other
+versions of Triton stay in it.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from unittest.mock import patch
 
 import numpy as np
 import torch
+import triton
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -123,7 +125,8 @@ def main() -> None:
     options.add_argument("targets", nargs="*", default=["sm_90a", "sm_100a"])
     chosen = options.parse_args()
     totals: Counter[str] = Counter()
-    lines = ["target\tkernel\tmutant\twhy it is redundant for the launch"]
+    version = ".".join(triton.__version__.split(".")[:2])
+    lines: list[str] = []
     for target in chosen.targets:
         for name in CASES:
             if chosen.only and not any(part in name for part in chosen.only):
@@ -135,12 +138,24 @@ def main() -> None:
             shown = ", ".join(f"{n} {how}" for how, n in counts.items())
             print(f"{target} {name}: {shown} ({time.monotonic() - began:.1f} s)", flush=True)
             missed = [(what, why) for what, how, why in found if how == "nothing"]
-            lines += [f"{target}\t{name}\t{' '.join(what.split())}\t{why}" for what, why in missed]
+            lines += ["\t".join((version, target, name, " ".join(what.split()), why))
+                      for what, why in missed]  # fmt: skip
             for what, why in missed if chosen.table is None else ():
                 print(f"    {what}: {why}", flush=True)
     print(dict(totals))
     if chosen.table is not None:
-        chosen.table.write_text("\n".join([*lines, ""]), encoding="utf-8")
+        write(chosen.table, version, lines)
+
+
+HEAD = "Triton\ttarget\tkernel\tmutant\twhy it is redundant for the launch"
+
+
+def write(table: Path, version: str, lines: Sequence[str]) -> None:
+    """Write the rows of a version of Triton; those of others stay."""
+    before = table.read_text(encoding="utf-8").splitlines()[1:] if table.exists() else []
+    others = [line for line in before if line.split("\t")[0] != version]
+    rows = sorted([*others, *lines], key=lambda line: line.split("\t")[0])
+    table.write_text("\n".join([HEAD, *rows, ""]), encoding="utf-8")
 
 
 if __name__ == "__main__":

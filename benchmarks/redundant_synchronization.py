@@ -16,7 +16,7 @@ _SHARED = re.compile(
     r"\b((ld|st|atom|red)\.\S*shared|ldmatrix|stmatrix|mbarrier|cp\.async\.(ca|cg|bulk|mbarrier)|"
     r"cp\.reduce|wgmma\.mma|tcgen05\.(alloc|cp|mma|commit|ld|st)|fence\.proxy)\S*"
 )
-_SCOPE = re.compile(r"\bret;|\.entry|^\s*}")
+_SCOPE = re.compile(r"\bret;|\.entry")
 
 
 def reason(text: str, mutant: str) -> str:
@@ -29,11 +29,25 @@ def reason(text: str, mutant: str) -> str:
         later = _next(lines, number, re.compile(r"commit_group"))
         wait = _next(lines, number, re.compile(r"wait_group|wait_all"))
         return f"its copies join the group of line {later}; the wait of line {wait} covers both"
-    if "bar.sync" in mutant:
+    if "bar.sync" in mutant or "barrier.sync" in mutant:
         return _of_barrier(lines, number)
+    if "tcgen05.wait::ld" in mutant and (use := _use_of_loads(lines, number)):
+        return (
+            f"line {use} uses what the loads give before it: the same finding with and without it"
+        )
     if "bra" in mutant:
         return "the phase that it waits for ends in any case: nothing waits for the loop"
     return "no access on one side of it depends on the other in this launch"
+
+
+def _use_of_loads(lines: Sequence[str], number: int) -> int | None:
+    """Return the first line in front of a wait that uses registers of the `tcgen05.ld` before."""
+    load = next(i for i in range(number, -1, -1) if "tcgen05.ld" in lines[i])
+    found = re.search(r"\{([^}]*)\}", lines[load])
+    registers = set(re.findall(r"%\w+", found[1])) if found else set[str]()
+    uses = (i for i in range(load + 1, number) if registers & set(re.findall(r"%\w+", lines[i])))
+    use = next(uses, None)
+    return None if use is None else use + 1
 
 
 def _next(lines: Sequence[str], number: int, what: re.Pattern[str]) -> int | str:
