@@ -221,22 +221,23 @@ def is_sound(row: Mapping[str, Any], name: str, printed: Mapping[str, Any]) -> b
 
 def verdict(row: Mapping[str, Any], theirs: Mapping[str, Any] | None, lowers: bool) -> str:
     """Return whether both agree, or how they do not."""
+    fragments = {name: r for name, r in (theirs or {}).items() if r["kind"] == "Fragment"}
+    sound = all(is_sound(row, *item) for item in fragments.items())
     try:
         ours = infer(kernel_from(dict(row)).program, MODEL)
     except InferenceError as error:
-        return f"WE REFUSE {error.text[:150]}" if theirs and lowers else "both refuse"
+        if not theirs or not lowers:
+            return "both refuse"
+        return f"WE REFUSE {error.text[:150]}" if sound else "theirs is unsound"
     if theirs is None:
         return "THEY REFUSE"
-    fragments = {name: r for name, r in theirs.items() if r["kind"] == "Fragment"}
     if set(fragments) != set(ours.fragments):
         return f"OTHER BUFFERS {sorted(fragments)} {sorted(ours.fragments)}"
     try:
         for name, printed in fragments.items():
             assert_same(printed, ours.fragments[name], name)
     except AssertionError as error:
-        if not all(is_sound(row, *item) for item in fragments.items()):
-            return "theirs is unsound"
-        return f"UNLIKE {str(error)[:200]}"
+        return f"UNLIKE {str(error)[:200]}" if sound else "theirs is unsound"
     return "equal"
 
 

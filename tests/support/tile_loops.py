@@ -60,7 +60,9 @@ class Kernel:
             Access(source, variables, AccessKind.READ),
             Access(target, variables, AccessKind.WRITE),
         )
-        self._add(Loop(shape, accesses, LoopKind.COPY, location=f"copy {source} to {target}"))
+        bits = self._widest(source, target)
+        location = f"copy {source} to {target}"
+        self._add(Loop(shape, accesses, LoopKind.COPY, location=location, cast_bits=bits))
 
     def fill(self, target: str) -> None:
         """Fill a buffer."""
@@ -87,6 +89,7 @@ class Kernel:
                 inner=inner,
                 location=location,
                 coalesced_width=coalesced_width,
+                cast_bits=max((self._cast_bits(text) for text in statements), default=0),
             )
         )
 
@@ -115,6 +118,20 @@ class Kernel:
     def program(self) -> Program:
         """Return the program so far."""
         return Program(self.threads, self.buffers, tuple(self.operations), self.arch)
+
+    def _widest(self, *names: str, literals: Sequence[str] = ()) -> int:
+        """Return the bits of the widest type among buffers and literals, 0 if all are of one."""
+        elements = {*literals, *(self.buffers[name].element for name in names)}
+        return max(BITS[element] for element in elements) if len(elements) > 1 else 0
+
+    def _cast_bits(self, statement: str) -> int:
+        """Return the widest type that a statement converts: float literals are f32 at least."""
+        names = [access.buffer for access in _accesses(statement, "ijklmn")]
+        nodes = ast.walk(ast.parse(statement.strip()))
+        constants = [node for node in nodes if isinstance(node, ast.Constant)]
+        has_literal = any(isinstance(node.value, float) for node in constants)
+        is_double = any(self.buffers[name].element == "f64" for name in names)
+        return self._widest(*names, literals=["f32"] if has_literal and not is_double else [])
 
     def _add(self, operation: Operation) -> None:
         self.operations.append(operation)

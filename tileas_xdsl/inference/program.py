@@ -92,7 +92,10 @@ class Access:
 
 @dataclass(frozen=True)
 class Loop:
-    """Iterations that threads share: `extents` of the parallel variables, then of `inner` ones."""
+    """Iterations that threads share: `extents` of the parallel variables, then of `inner` ones.
+
+    `cast_bits` is the width of the widest type that the body converts from or to, 0 for none.
+    """
 
     extents: tuple[int, ...]
     accesses: tuple[Access, ...]
@@ -101,6 +104,7 @@ class Loop:
     location: str = ""
     annotation: FragmentMap | None = None
     coalesced_width: int | None = None
+    cast_bits: int = 0
 
     @property
     def total(self) -> int:

@@ -59,7 +59,7 @@ def loop_width(program: Program, loop: Loop, layouts: Layouts) -> int:
         )
     ]
     updates = gcd(limit, *_update_widths(program, loop))
-    casts = gcd(limit, *_cast_widths(program, loop, limit))
+    casts = gcd(limit, limit // loop.cast_bits) if loop.cast_bits else limit
     memory = gcd(limit, *(own.width for own in widths if own.is_memory))
     registers = [own for own in widths if not own.is_memory]
     # Several statements in a loop are vectorized together: the narrowest access decides for all.
@@ -266,17 +266,3 @@ def _update_widths(program: Program, loop: Loop) -> Iterator[int]:
         if access.kind is AccessKind.UPDATE:
             element = program.buffers[access.buffer].element
             yield {"f16": 2, "bf16": 2, "f32": 4}.get(element, 1)
-
-
-def _cast_widths(program: Program, loop: Loop, limit: int) -> Iterator[int]:
-    """Conversions between what a statement reads and what it writes."""
-    pending: list[Buffer] = []
-    for access in loop.accesses:
-        buffer = program.buffers[access.buffer]
-        if access.kind is AccessKind.READ:
-            pending.append(buffer)
-            continue
-        for read in pending:
-            if read.element != buffer.element:
-                yield min(limit // read.bits, limit // buffer.bits)
-        pending = []

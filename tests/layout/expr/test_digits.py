@@ -48,7 +48,7 @@ def test_slots_of_an_accumulator() -> None:
 
 
 def test_slots_do_not_count_replicas() -> None:
-    assert str(inferred_slot(I % 2 * 64 + COPY, (16,), 64)) == "d0 // 2"
+    assert str(inferred_slot(I % 2 * 64 + COPY, (16,))) == "d0 // 2"
 
 
 def test_replicas_that_own_the_same_go() -> None:

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.parity.fixed_point import Engine
+from tileas_xdsl.inference.parity.loops.containment import is_full
 from tileas_xdsl.inference.parity.loops.loop_candidates import has_thread_dependent_slot
 from tileas_xdsl.inference.parity.memory_traffic import traffic
 from tileas_xdsl.inference.parity.state import State
@@ -75,11 +76,15 @@ def registers(state: State) -> int:
 
 
 def spilled_bytes(engine: Engine, state: State, members: tuple[int, ...]) -> int:
-    """Traffic of register arrays that loops index by thread, which live in local memory."""
+    """Traffic of register arrays that loops index by thread, which live in local memory.
+
+    Which register a thread uses is asked of the inverse of the loop's layout: without one, nothing
+    is counted.
+    """
     total = 0
     for number in members:
         decision = state.loops.get(number)
-        if decision is None:
+        if decision is None or not is_full(decision.owners):
             continue
         owners = decision.owners
         for use in engine.loops[number].uses:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from tileas_xdsl.inference.parity.copy_dimensions import without_unit_extents
 from tileas_xdsl.inference.program import (
     Access,
     AccessKind,
@@ -30,11 +32,16 @@ def expanded(program: Program) -> Expanded:
     """Return the program with copies around cumulative sums, which are themselves removed."""
     buffers = dict(program.buffers)
     operations: list[Operation] = []
+    parts: Sequence[Operation]
     origins: list[int] = []
     for number, operation in enumerate(program.operations):
-        parts: list[Operation] = [operation]
-        if isinstance(operation, CumSum):
-            parts = _copies(buffers, operation)
+        match operation:
+            case CumSum():
+                parts = _copies(buffers, operation)
+            case Loop():
+                parts = [without_unit_extents(operation)]
+            case _:
+                parts = [operation]
         operations += parts
         origins += [number] * len(parts)
     before = program.trip_counts
@@ -43,11 +50,11 @@ def expanded(program: Program) -> Expanded:
     return Expanded(whole, tuple(origins))
 
 
-def _copies(buffers: dict[str, Buffer], sums: CumSum) -> list[Operation]:
+def _copies(buffers: dict[str, Buffer], sums: CumSum) -> list[Loop]:
     source, target = buffers[sums.source], buffers[sums.target]
     name = f"{sums.source} -> {sums.target}, running sums"
     buffers[name] = replace(source, name=name, scope=Scope.SHARED, storage="")
-    result: list[Operation] = []
+    result: list[Loop] = []
     if source.scope is Scope.FRAGMENT:
         result.append(_copy(source.name, name, source.shape, sums.location))
     if target.scope is Scope.FRAGMENT:
@@ -61,4 +68,4 @@ def _copy(source: str, target: str, shape: tuple[int, ...], location: str) -> Lo
         Access(source, variables, AccessKind.READ, location),
         Access(target, variables, AccessKind.WRITE, location),
     )
-    return Loop(shape, accesses, LoopKind.COPY, location=location)
+    return without_unit_extents(Loop(shape, accesses, LoopKind.COPY, location=location))

@@ -7,6 +7,7 @@ from dataclasses import replace
 from tileas_xdsl.inference.decisions import Decisions, InferenceError, LoopDecision, Reason
 from tileas_xdsl.inference.fragment_map import FragmentMap, fully_replicated
 from tileas_xdsl.inference.parity.conflicts import LayoutConflict
+from tileas_xdsl.inference.parity.copy_dimensions import with_unit_extents
 from tileas_xdsl.inference.parity.costs import MODELS
 from tileas_xdsl.inference.parity.cumsum_expansion import Expanded, expanded
 from tileas_xdsl.inference.parity.fixed_point import Engine
@@ -23,11 +24,13 @@ def infer(program: Program, model: str = "register-count") -> Decisions:
     Raises InferenceError where TileLang finds none.
     """
     engine, state = _run(expanded(program), model)
-    loops = {
-        engine.origins[number]: _loop_decision(engine, state, number)
-        for number in range(len(engine.program.operations))
-        if isinstance(program.operations[engine.origins[number]], Loop)
-    }
+    loops: dict[int, LoopDecision] = {}
+    for number, origin in enumerate(engine.origins):
+        written = program.operations[origin]
+        if isinstance(written, Loop):
+            decision = _loop_decision(engine, state, number)
+            owners = with_unit_extents(decision.owners, written.extents)
+            loops[origin] = replace(decision, owners=owners)
     fragments = {n: l for n, l in state.layouts.items() if isinstance(l, FragmentMap)}
     shared = {n: l for n, l in state.layouts.items() if not isinstance(l, FragmentMap)}
     return Decisions(fragments, loops, shared, reasons=_reasons(engine, state))

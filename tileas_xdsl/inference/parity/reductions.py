@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tileas_xdsl.inference.default_slots import condensed, inferred_slot
+from tileas_xdsl.inference.default_slots import condensed, has_digital_thread, inferred_slot
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.parity.conflicts import LayoutConflict
 from tileas_xdsl.inference.parity.loops.containment import layout_contains
@@ -50,8 +50,9 @@ def _projected(
     coordinates.insert(reduce.axis, replica % extent)
     thread = substituted(source.thread, coordinates, [replica // extent])
     thread = simplified(thread, shape, (replicas,))
-    slot = inferred_slot(thread, shape, replicas)
-    if slot is None:
+    slot = inferred_slot(thread, shape)
+    whole = FragmentMap(shape, thread, slot, program.threads, replicas)
+    if not has_digital_thread(whole):
         raise LayoutConflict(
             f"thread {thread} is no sum of digits of the coordinates of '{reduce.target}'",
             reduce.location,

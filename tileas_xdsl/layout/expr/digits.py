@@ -46,15 +46,10 @@ class Digit:
 
 @dataclass(frozen=True)
 class Digits:
-    """`base` plus the digits, those of a variable from its lowest to its highest.
-
-    `wrapped` are digits whose sum counts modulo some number, so that they have influence without
-    being distinguished by it.
-    """
+    """`base` plus the digits, those of a variable from its lowest to its highest."""
 
     base: int
     digits: tuple[Digit, ...]
-    wrapped: frozenset[Digit] = frozenset()
 
     @property
     def unused(self) -> tuple[Digit, ...]:
@@ -74,33 +69,6 @@ def digits_of(number: Number, extents: Sequence[int]) -> Digits | None:
     of extent 1 has no digit.
     """
     return _digits_of(simplified(number, extents), tuple(extents))
-
-
-def digits_or_wrapped(number: Number, extents: Sequence[int]) -> Digits | None:
-    """The digits, also where a sum of them is taken modulo some number."""
-    number = simplified(number, extents)
-    found = digits_of(number, extents)
-    if found is not None:
-        return found
-    terms = terms_of(number)
-    mixed = [term for term in terms if len(dimensions_of(term)) > 1]
-    if len(mixed) != 1 or (inner := _modulo(mixed[0])) is None:
-        return None
-    rest: Number = 0
-    for term in terms:
-        if len(dimensions_of(term)) < 2:
-            rest = rest + term
-    wrapped, plain = _wrapped(inner[0], inner[1], extents), digits_of(rest, extents)
-    if wrapped is None or plain is None:
-        return None
-    # `(4 * i + j) % 8 + 8 * k`: the digits of the remainder and those of the rest may be put side
-    # by side only if no variable is in both.
-    own = dimensions_of(mixed[0])
-    if own & dimensions_of(rest):
-        return None
-    kept = [digit for digit in plain.digits if digit.variable not in own]
-    inside = [digit for digit in wrapped.digits if digit.variable in own]
-    return Digits(plain.base, (*inside, *kept), wrapped.wrapped)
 
 
 def flattened(digits: Iterable[Digit]) -> Number:
@@ -135,33 +103,6 @@ def _digits_of(number: Number, extents: tuple[int, ...]) -> Digits | None:
             return None
         digits += found
     return Digits(sum(int(line[0]) for line in lines), tuple(digits))
-
-
-def _modulo(term: Number) -> tuple[Number, int] | None:
-    """The dividend and the divisor of a term that is a multiple of a remainder."""
-    if isinstance(term, BinaryExpression) and term.kind == "mul":
-        term = term.lhs
-    if isinstance(term, BinaryExpression) and term.kind == "floormod":
-        return (term.lhs, term.rhs) if isinstance(term.rhs, int) else None
-    return None
-
-
-def _wrapped(dividend: Number, divisor: int, extents: Sequence[int]) -> Digits | None:
-    """The digits of a number without gaps; those wrap that stand highest, until the rest fits."""
-    found = digits_of(dividend, extents)
-    if found is None:
-        return None
-    by_stride = sorted(found.used, key=lambda digit: digit.stride)
-    weight = 1
-    for digit in by_stride:
-        if digit.stride != weight:
-            return None
-        weight *= digit.extent
-    # A dense number below `divisor` is its own remainder; digits that reach above it wrap around.
-    around: set[Digit] = set()
-    while by_stride and by_stride[-1].stride * by_stride[-1].extent > divisor:
-        around.add(by_stride.pop())
-    return Digits(found.base, found.digits, frozenset(around))
 
 
 def _lines_of_terms(number: Number, extents: tuple[int, ...]) -> list[Table] | None:

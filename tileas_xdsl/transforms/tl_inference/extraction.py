@@ -20,10 +20,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from xdsl.dialects import memref, scf
+from xdsl.dialects import arith, memref, scf
 from xdsl.ir import Block, Operation, SSAValue
 
-from tileas_xdsl.dialects.tl.base import scope_of
+from tileas_xdsl.dialects.element_bits import bits_of
+from tileas_xdsl.dialects.tl.base import element_of, scope_of
 from tileas_xdsl.dialects.tl.compute import AtomicAddOp, CumSumOp, GemmOp, ReduceOp
 from tileas_xdsl.dialects.tl.fragments import layout_of
 from tileas_xdsl.dialects.tl.kernel import KernelOp
@@ -51,6 +52,19 @@ DEFAULT_TRIP_COUNT = 8
 """The trip count assumed of a loop with dynamic bounds."""
 
 Counted = SerialOp | PipelinedOp
+
+_CASTS = (
+    arith.ExtFOp,
+    arith.TruncFOp,
+    arith.SIToFPOp,
+    arith.UIToFPOp,
+    arith.FPToSIOp,
+    arith.FPToUIOp,
+    arith.ExtSIOp,
+    arith.ExtUIOp,
+    arith.TruncIOp,
+)
+"""Conversions between numbers."""
 
 
 @dataclass
@@ -121,6 +135,7 @@ class Extraction:
             source_location(op),
             self._annotation(op, op.extents),
             None if op.coalesced_width is None else op.coalesced_width.value.data,
+            max(map(_cast_bits, op.body.walk()), default=0),
         )
 
     def _accesses(
@@ -140,6 +155,7 @@ class Extraction:
         yield Access(self.names.of(buffer), at, kind, source_location(op), _is_guarded(op, loop))
 
     def _copy(self, op: CopyOp) -> Loop:
+        elements = {element_of(side.type) for side in (op.source, op.target)}
         read = self._side(op, op.source_side, AccessKind.READ)
         write = self._side(op, op.target_side, AccessKind.WRITE)
         return Loop(
@@ -149,6 +165,7 @@ class Extraction:
             location=source_location(op),
             annotation=self._annotation(op, op.loop_extents),
             coalesced_width=None if op.coalesced_width is None else op.coalesced_width.value.data,
+            cast_bits=max(map(bits_of, elements)) if len(elements) > 1 else 0,
         )
 
     def _side(self, op: CopyOp, side: Side, kind: AccessKind) -> Access:
@@ -216,6 +233,13 @@ def _trip_count(op: Operation) -> int:
     if isinstance(op, Counted):
         return DEFAULT_TRIP_COUNT if op.static_bounds is None else len(op.static_bounds)
     return DEFAULT_TRIP_COUNT if isinstance(op, scf.ForOp) else 1
+
+
+def _cast_bits(op: Operation) -> int:
+    """Return the bits of the wider type of a conversion of numbers, 0 for another operation."""
+    if not isinstance(op, _CASTS):
+        return 0
+    return max(bits_of(value.type) for value in (*op.operands, *op.results))
 
 
 def _floating_read(op: Operation) -> SSAValue | None:

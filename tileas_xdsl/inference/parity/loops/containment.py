@@ -54,7 +54,7 @@ def is_compatible(
 ) -> bool:
     """Whether each iteration runs where its element is; a write must reach every copy of it."""
     first = runs(loop, owners)
-    second = Threads(loop.thread_at(use, layout), layout.replicas, _is_full(layout))
+    second = Threads(loop.thread_at(use, layout), layout.replicas, is_full(layout))
     if use.is_read and not contains(first, second, loop.extents):
         return False
     if not use.is_write:
@@ -65,12 +65,12 @@ def is_compatible(
 
 def runs(loop: LoopUses, owners: FragmentMap) -> Threads:
     """The threads that run each iteration."""
-    return Threads(loop.thread_of(owners), owners.replicas, _is_full(owners))
+    return Threads(loop.thread_of(owners), owners.replicas, is_full(owners))
 
 
 def _threads(layout: FragmentMap) -> Threads:
     thread = with_replica_last(layout.thread, len(layout.shape))
-    return Threads(thread, layout.replicas, _is_full(layout))
+    return Threads(thread, layout.replicas, is_full(layout))
 
 
 def has_inverse(layout: FragmentMap) -> bool:
@@ -79,7 +79,8 @@ def has_inverse(layout: FragmentMap) -> bool:
 
 
 @lru_cache(maxsize=1 << 12)
-def _is_full(layout: FragmentMap) -> bool:
+def is_full(layout: FragmentMap) -> bool:
+    """Whether each thread that holds anything has something in every slot."""
     threads = np.count_nonzero(np.bincount(layout.thread_table.ravel()))
     return int(threads) * layout.slots == layout.thread_table.size
 

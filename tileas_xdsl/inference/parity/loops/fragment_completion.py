@@ -16,9 +16,10 @@ conflict, reported at the loop. Source: TileLang `src/op/parallel.cc`, fragment 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import prod
 
-from tileas_xdsl.inference.default_slots import condensed, with_replica_last
+from tileas_xdsl.inference.default_slots import condensed, has_digital_thread, with_replica_last
 from tileas_xdsl.inference.fragment_map import FragmentMap, fully_replicated
 from tileas_xdsl.inference.parity.conflicts import LayoutConflict
 from tileas_xdsl.inference.parity.loops.fragment_access import FragmentUse, LoopUses
@@ -44,16 +45,29 @@ def completed_fragment(
 
     Raises LayoutConflict where a fragment without such a form is written.
     """
-    if loop.is_common(use) and shape == owners.shape:
-        return owners
+    if loop.is_common(use):
+        whole = FragmentMap(shape, owners.thread, owners.slot, owners.threads, owners.replicas)
+        if shape == owners.shape or (_is_inside(whole) and whole.is_injective):
+            return whole
     try:
-        result = _of_iterations(loop, owners, use, shape)
+        result, is_exact = _of_iterations(loop, owners, use, shape)
     except LayoutConflict:
         if use.is_write:
             raise
-        return fully_replicated(shape, owners.threads)
-    is_usable = use.is_write or (result.is_injective and not _is_ragged(result))
-    return result if is_usable else fully_replicated(shape, owners.threads)
+        return _everywhere(owners, shape)
+    if use.is_write or is_exact or (result.is_injective and not _is_ragged(result)):
+        return result
+    return _everywhere(owners, shape)
+
+
+def _everywhere(owners: FragmentMap, shape: tuple[int, ...]) -> FragmentMap:
+    """Return the layout where every thread up to the last one of the loop has every element."""
+    found = fully_replicated(shape, int(owners.thread_table.max()) + 1)
+    return replace(found, threads=owners.threads)
+
+
+def _is_inside(layout: FragmentMap) -> bool:
+    return layout.thread_table.min() >= 0 and layout.thread_table.max() < layout.threads
 
 
 def _is_ragged(layout: FragmentMap) -> bool:
@@ -68,7 +82,11 @@ def _is_ragged(layout: FragmentMap) -> bool:
 
 def _of_iterations(
     loop: LoopUses, owners: FragmentMap, use: FragmentUse, shape: tuple[int, ...]
-) -> FragmentMap:
+) -> tuple[FragmentMap, bool]:
+    """Return the layout, and whether each iteration accesses an element of its own.
+
+    Then TileLang keeps what follows, also where its registers collide, and fails at the next use.
+    """
     extents = loop.loop.extents
     known = _compact_digits(loop, use)
     unused = None if known is None else _unused(known, extents)
@@ -80,18 +98,19 @@ def _of_iterations(
     thread = substituted(owners.thread, variables, [replica // copies])
     replicas = copies * owners.replicas
     thread = simplified(thread, shape, (replicas,))
-    threads = owners.threads
-    result = completed(shape, thread, threads, replicas, loop)
+    whole = completed(shape, thread, owners.threads, replicas)
+    if unused and not has_digital_thread(whole):
+        raise _no_digits(loop, use, thread)
     thread, replicas = condensed(thread, shape, replicas)
-    result = FragmentMap(shape, thread, result.slot, threads, replicas)
+    result = FragmentMap(shape, thread, whole.slot, owners.threads, replicas)
     _check_threads(loop, use, result)
-    return result
+    return result, not unused
 
 
 def _check_threads(loop: LoopUses, use: FragmentUse, layout: FragmentMap) -> None:
     """Elements that the loop leaves out may fall outside of the block: TileLang would lose them."""
-    table = layout.thread_table
-    if table.min() < 0 or table.max() >= layout.threads:
+    if not _is_inside(layout):
+        table = layout.thread_table
         raise LayoutConflict(
             f"the loop uses part of '{use.buffer}': by its layout the rest would live in threads "
             f"{int(table.min())} to {int(table.max())} of {layout.threads}",
@@ -165,6 +184,13 @@ def _is_compact(found: Digits) -> bool:
             return False
         weight *= digit.extent
     return True
+
+
+def _no_digits(loop: LoopUses, use: FragmentUse, thread: Number) -> LayoutConflict:
+    return LayoutConflict(
+        f"'{use.buffer}' would be in thread {thread}, which is no sum of digits of its coordinates",
+        loop.loop.location,
+    )
 
 
 def _no_inverse(loop: LoopUses, use: FragmentUse) -> LayoutConflict:

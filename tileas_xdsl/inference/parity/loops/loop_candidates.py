@@ -23,7 +23,6 @@ import numpy as np
 from tileas_xdsl.inference.decisions import InferenceError
 from tileas_xdsl.inference.default_slots import inferred_slot
 from tileas_xdsl.inference.fragment_map import FragmentMap
-from tileas_xdsl.inference.parity.conflicts import LayoutConflict
 from tileas_xdsl.inference.parity.loops.containment import contains, is_compatible, runs
 from tileas_xdsl.inference.parity.loops.fragment_access import FragmentUse, LoopUses
 from tileas_xdsl.inference.parity.state import BufferLayout
@@ -47,23 +46,12 @@ def from_buffer(
             loop.loop.extents, layout.thread, layout.slot, layout.threads, layout.replicas
         )
     thread = loop.closed_thread(use, layout)
-    return completed(loop.loop.extents, thread, program.threads, layout.replicas, loop)
+    return completed(loop.loop.extents, thread, program.threads, layout.replicas)
 
 
-def completed(
-    shape: tuple[int, ...], thread: Number, threads: int, replicas: int, loop: LoopUses
-) -> FragmentMap:
-    """Return a layout from its threads; slots enumerate what the thread index leaves open.
-
-    Raises LayoutConflict where the thread is no sum of digits of the coordinates.
-    """
-    slot = inferred_slot(thread, shape, replicas)
-    if slot is None:
-        raise LayoutConflict(
-            f"thread {thread} is no sum of digits of the coordinates: it leaves no slots",
-            loop.loop.location,
-        )
-    return FragmentMap(shape, thread, slot, threads, replicas)
+def completed(shape: tuple[int, ...], thread: Number, threads: int, replicas: int) -> FragmentMap:
+    """Return a layout from its threads; slots enumerate what the thread index leaves open."""
+    return FragmentMap(shape, thread, inferred_slot(thread, shape), threads, replicas)
 
 
 def plan(
@@ -125,13 +113,12 @@ def chosen(
         return planned if fits == [False, True] else buffer_based
     # A slot that depends on the thread is an index of registers at run time, which means local
     # memory.
-    if loop.stores_memory:
-        dependent = [
-            has_thread_dependent_slots(loop, candidate, layouts)
-            for candidate in (buffer_based, planned)
-        ]
-        if dependent[0] != dependent[1]:
-            return planned if dependent[0] else buffer_based
+    dependent = [
+        has_thread_dependent_slots(loop, candidate, layouts)
+        for candidate in (buffer_based, planned)
+    ]
+    if dependent[0] != dependent[1]:
+        return planned if dependent[0] else buffer_based
     first, second = runs(loop, buffer_based), runs(loop, planned)
     first_is_in_second = contains(first, second, loop.extents)
     second_is_in_first = contains(second, first, loop.extents)

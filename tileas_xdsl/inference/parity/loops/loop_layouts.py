@@ -13,16 +13,17 @@ Fragments without a layout then follow from the loop's (`fragment_completion.py`
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import gcd
 
 import numpy as np
 
 from tileas_xdsl.inference.decisions import InferenceError, LoopDecision, Note
+from tileas_xdsl.inference.default_slots import has_plain_digits
 from tileas_xdsl.inference.fragment_map import FragmentMap, fully_replicated
 from tileas_xdsl.inference.parity.conflicts import LayoutConflict
-from tileas_xdsl.inference.parity.loops.containment import has_inverse, is_compatible
+from tileas_xdsl.inference.parity.loops.containment import has_inverse, is_compatible, is_full
 from tileas_xdsl.inference.parity.loops.fragment_access import FragmentUse, LoopUses
 from tileas_xdsl.inference.parity.loops.fragment_completion import completed_fragment
 from tileas_xdsl.inference.parity.loops.loop_candidates import chosen, from_buffer, is_valid, plan
@@ -56,6 +57,7 @@ def visit(program: Program, loop: LoopUses, level: Level, layouts: Layouts) -> U
     if owners is None:
         return Update()
     _check_injective(loop, owners)
+    _check_inverse(loop, owners, layouts)
     _check_fragments(loop, owners, layouts)
     _check_guard(loop, owners, layouts)
     fragments = {
@@ -190,6 +192,33 @@ def _check_fragments(loop: LoopUses, owners: FragmentMap, layouts: Layouts) -> N
             )
 
 
+def _forms(loop: LoopUses, owners: FragmentMap, layouts: Layouts) -> Iterator[FragmentMap]:
+    """Yield the layout over the iterations, and that of a whole fragment that the loop follows."""
+    yield owners
+    for use in loop.uses:
+        layout = layouts.get(use.buffer)
+        if not loop.is_common(use) or not isinstance(layout, FragmentMap):
+            continue
+        if (layout.thread, layout.slot) == (owners.thread, owners.slot):
+            yield layout
+
+
+def _check_inverse(loop: LoopUses, owners: FragmentMap, layouts: Layouts) -> None:
+    """What is written to fragments needs an inverse of the loop's layout; stores to memory do not.
+
+    For i, j in (32, 48) of x in threads `(12 * i + j // 4) % 64`, `O[i, j] = x[i, j // 2]` runs in
+    threads `(12 * i + j // 8) % 64`, whose rows of 6 pieces leave gaps; `y[i, j] = x[i, j // 2]`
+    plans for itself.
+    """
+    forms = _forms(loop, owners, layouts)
+    if loop.stores_fragments and not any(is_full(f) or has_plain_digits(f) for f in forms):
+        raise LayoutConflict(
+            f"the loop writes fragments, and its layout {owners} has no inverse: some slots of its "
+            f"threads are of no iteration",
+            loop.loop.location,
+        )
+
+
 def _check_guard(loop: LoopUses, owners: FragmentMap, layouts: Layouts) -> None:
     """Of replicas that store to memory the first does: the layout is inverted to find it.
 
@@ -200,14 +229,7 @@ def _check_guard(loop: LoopUses, owners: FragmentMap, layouts: Layouts) -> None:
     """
     if owners.replicas == 1 or not loop.stores_memory or loop.stores_fragments:
         return
-    common = [layouts.get(use.buffer) for use in loop.uses if loop.is_common(use)]
-    whole = [
-        layout
-        for layout in common
-        if isinstance(layout, FragmentMap)
-        and (layout.thread, layout.slot) == (owners.thread, owners.slot)
-    ]
-    if not any(map(has_inverse, (owners, *whole))):
+    if not any(map(has_inverse, _forms(loop, owners, layouts))):
         raise LayoutConflict(
             f"the loop stores to memory in {owners.replicas} replicas, and its layout {owners} has "
             f"no inverse that says which is the first",
