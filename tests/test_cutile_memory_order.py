@@ -1,4 +1,4 @@
-"""Ordered loads and stores of tiles: what a block releases another one acquires.
+"""Ordered accesses to tiles: what a block releases another one acquires.
 
 Message passing: block 0 stores a tile and releases a flag; block 1 polls the flag, acquires, and
 loads the tile.  Without the order the tile interpreter finds the race.
@@ -71,3 +71,49 @@ def test_the_race_of_unordered_flags_is_found() -> None:
     kernel, arguments = compiled("relaxed", TARGETS[0])
     with pytest.raises(SimulationError, match="race"):
         kernel.simulate(*arguments, grid=2)
+
+
+def updates(order: str) -> Any:
+    """The kernel with a tile of flags, which are exchanged and polled by atomic updates."""
+    released, acquired = ORDERS[order]
+
+    @ct.kernel
+    def passed(data: Any, flags: Any, out: Any, n: ct.Constant[int]) -> None:
+        at = ct.arange(32, dtype=ct.int32)
+        if ct.bid(0) == 0:
+            ct.store(data, (1, 0), ct.load(data, (0, 0), (n, n)) * 2.0)
+            ct.atomic_xchg(flags, at, 1, memory_order=released)
+        else:
+            found = ct.sum(ct.atomic_add(flags, at, 0, memory_order=acquired))
+            while found < 32:
+                found = ct.sum(ct.atomic_add(flags, at, 0, memory_order=acquired))
+            ct.store(out, (0, 0), ct.load(data, (1, 0), (n, n)))
+
+    return passed
+
+
+def test_a_tile_of_updates_is_fenced_once() -> None:
+    """Threads fence in front of what releases and behind what acquires, not at each element."""
+    data = np.random.default_rng(8).standard_normal((64, 32)).astype(np.float32)
+    arguments = [data, np.zeros(32, np.int32), np.zeros((32, 32), np.float32), 32]
+    kernel = tileas.compile(updates("fenced"), *arguments, target=TARGETS[0])
+    emulated = kernel.emulate(*arguments, grid=2)
+    assert not emulated.findings
+    for run in (kernel.simulate(*arguments, grid=2), emulated):
+        np.testing.assert_array_equal(run.arrays[2], data[:32] * 2)
+    exchanged = kernel.ptx.index("atom.relaxed.gpu.global.exch")
+    assert kernel.ptx.rindex("st.global", 0, exchanged) < kernel.ptx.rindex(
+        "fence.acq_rel.gpu", 0, exchanged
+    )
+    assert "atom.acq_rel" not in kernel.ptx
+
+
+def test_the_race_behind_relaxed_updates_is_found() -> None:
+    data = np.random.default_rng(9).standard_normal((64, 32)).astype(np.float32)
+    arguments = [data, np.zeros(32, np.int32), np.zeros((32, 32), np.float32), 32]
+    kernel = tileas.compile(updates("relaxed"), *arguments, target=TARGETS[0])
+    with pytest.raises(SimulationError, match="race"):
+        kernel.simulate(*arguments, grid=2)
+    found = kernel.emulate(*arguments, grid=2).findings
+    assert found
+    assert all("race-RAW" in str(one) for one in found)

@@ -147,3 +147,25 @@ cuda_tile.module @k {
     return
   }
 }
+
+// -----
+
+// Atomics of tiles are relaxed, between fences of what they release and acquire; a single element is ordered itself.
+cuda_tile.module @kernels {
+  // CHECK-LABEL: @ordered
+  entry @ordered(%p: tile<ptr<i32>>) {
+    %i = iota : tile<4xi32>
+    %p1 = reshape %p : tile<ptr<i32>> -> tile<1xptr<i32>>
+    %p4 = broadcast %p1 : tile<1xptr<i32>> -> tile<4xptr<i32>>
+    %q = offset %p4, %i : tile<4xptr<i32>>, tile<4xi32> -> tile<4xptr<i32>>
+    %one = constant <i32: 1> : tile<i32>
+    %ones = constant <i32: 1> : tile<4xi32>
+    // CHECK: %a = nv_tileaa.atomic_rmw add %one, %p acq_rel gpu
+    %a, %t = atomic_rmw_tko acq_rel device %p, add, %one : tile<ptr<i32>>, tile<i32> -> tile<i32>, token
+    // CHECK: nv_tileas.fence release gpu
+    // CHECK-NEXT: %b = nv_tileaa.atomic_rmw add %ones, %q relaxed gpu
+    // CHECK-NEXT: nv_tileas.fence acquire gpu
+    %b, %u = atomic_rmw_tko acq_rel device %q, add, %ones : tile<4xptr<i32>>, tile<4xi32> -> tile<4xi32>, token
+    return
+  }
+}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 from xdsl.dialects.builtin import IntegerAttr, i32
@@ -11,6 +12,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.dialects.cuda_tile.enums import MemoryScope
 from tileas_xdsl.dialects.cuda_tile.hints import OptimizationHintsAttr
+from tileas_xdsl.dialects.cuda_tile.matches import shape_of
 from tileas_xdsl.dialects.nv_tileaa.memory.pointer_access import AccessOp, Order
 from tileas_xdsl.dialects.nv_tileaa.memory.tokens import CreateMemTokenOp
 from tileas_xdsl.dialects.nv_tileas.control import FenceOp
@@ -29,14 +31,6 @@ _SCOPES: Mapping[MemoryScope, MemScope] = {
 }
 
 
-def order_of(op: Any) -> Order:
-    """How an access is ordered; a weak one has no scope, and says nothing."""
-    semantic = MemSemantic(op.memory_ordering_semantics.data.value)
-    if semantic is MemSemantic.WEAK:
-        return {}
-    return _ordered(semantic, _SCOPES[op.memory_scope.data])
-
-
 def _ordered(semantic: MemSemantic, scope: MemScope) -> Order:
     return {"mem_semantic": MemSemanticAttr(semantic), "mem_scope": MemScopeAttr(scope)}
 
@@ -47,10 +41,14 @@ ACQUIRES = (MemSemantic.ACQUIRE, MemSemantic.ACQ_REL)
 
 @dataclass(frozen=True)
 class FencedAccess:
-    """The order of an access to tiles of a view, which is relaxed and fenced.
+    """The order of an access to tiles, which is relaxed and fenced.
 
         store_view_tko release device   ->   nv_tileas.fence release gpu
                                              nv_tileaa.tiled_store ... relaxed gpu
+
+    A thread fences once for all its elements: `atom.acq_rel` of each would wait for the one before,
+    and neither `red`, vectors of elements, nor updates in shared memory have an order of their own.
+    What a single pointer accesses is one instruction, and has its order itself.
 
     Source: PTX ISA, memory consistency model, release and acquire patterns.
     """
@@ -59,15 +57,18 @@ class FencedAccess:
     order: Order
     """That of the access itself."""
     semantic: MemSemantic
+    """What fences add."""
     scope: MemScope | None
 
     @staticmethod
-    def of(c: Converter, op: Any) -> FencedAccess:
-        """Return the order of a view load, store or update."""
+    def of(c: Converter, op: Any, pointers: SSAValue | None = None) -> FencedAccess:
+        """Return the order of a view load, store or update, or of one through `pointers`."""
         semantic = MemSemantic(op.memory_ordering_semantics.data.value)
         if semantic is MemSemantic.WEAK:
             return FencedAccess(c, {}, semantic, None)
         scope = _SCOPES[op.memory_scope.data]
+        if pointers is not None and prod(shape_of(pointers.type)) == 1:
+            return FencedAccess(c, _ordered(semantic, scope), MemSemantic.RELAXED, None)
         return FencedAccess(c, _ordered(MemSemantic.RELAXED, scope), semantic, scope)
 
     def before(self, token: SSAValue | None) -> SSAValue | None:

@@ -21,8 +21,8 @@ from tileas_xdsl.dialects.nv_tileas.enums import RmwMode
 from tileas_xdsl.transforms.cudatile_to_tileaa.converter import Converter, Rule
 from tileas_xdsl.transforms.cudatile_to_tileaa.elementwise.nibbles import check_whole_bytes
 from tileas_xdsl.transforms.cudatile_to_tileaa.memory.access_attributes import (
+    FencedAccess,
     hinted,
-    order_of,
     token_before,
 )
 
@@ -40,53 +40,59 @@ def offset(c: Converter, op: pointers.OffsetOp) -> Sequence[SSAValue]:
 def load(c: Converter, op: pointers.LoadPtrTkoOp) -> Sequence[SSAValue]:
     """What pointers point to."""
     check_whole_bytes(op, numbers_of(op.result.type))
+    order, token = FencedAccess.of(c, op, op.source), token_before(c, op)
     made = aa.LoadOp(
         c.get(op.source),
         mask=c.get_optional(op.mask),
         other=c.get_optional(op.padding_value),
-        token=token_before(c, op),
-        **order_of(op),
+        token=token,
+        **order.order,
     )
-    return c.insert(hinted(c, op, made)).results
+    return order.after(c.insert(hinted(c, op, made)).results, token is not None)
 
 
 def store(c: Converter, op: pointers.StorePtrTkoOp) -> Sequence[SSAValue]:
     """Writes behind pointers."""
     check_whole_bytes(op, numbers_of(op.value.type))
+    order = FencedAccess.of(c, op, op.destination)
     made = aa.StoreOp(
         c.get(op.value),
         c.get(op.destination),
         mask=c.get_optional(op.mask),
-        token=token_before(c, op),
-        **order_of(op),
+        token=order.before(token_before(c, op)),
+        **order.order,
     )
     return c.insert(hinted(c, op, made)).results
 
 
 def update(c: Converter, op: atomics.AtomicRmwTkoOp) -> Sequence[SSAValue]:
     """Combines what is behind pointers with values."""
+    order = FencedAccess.of(c, op, op.pointers)
+    token = order.before(token_before(c, op))
     made = aa.AtomicRmwOp(
         c.get(op.arg),
         c.get(op.pointers),
         rmw_mode=rmw_mode(op.mode.data),
         mask=c.get_optional(op.mask),
-        token=token_before(c, op),
-        **order_of(op),
+        token=token,
+        **order.order,
     )
-    return c.insert(made).results
+    return order.after(c.insert(made).results, token is not None)
 
 
 def exchange(c: Converter, op: atomics.AtomicCasTkoOp) -> Sequence[SSAValue]:
     """Replaces what is behind pointers if it is as expected."""
+    order = FencedAccess.of(c, op, op.pointers)
+    token = order.before(token_before(c, op))
     made = aa.AtomicCasOp(
         c.get(op.val),
         c.get(op.pointers),
         compare=c.get(op.cmp),
         mask=c.get_optional(op.mask),
-        token=token_before(c, op),
-        **order_of(op),
+        token=token,
+        **order.order,
     )
-    return c.insert(made).results
+    return order.after(c.insert(made).results, token is not None)
 
 
 def make_token(c: Converter, op: pointers.MakeTokenOp) -> Sequence[SSAValue]:

@@ -56,7 +56,6 @@ from tileas_xdsl.transforms.cudatile_to_tileaa.elementwise.nibbles import check_
 from tileas_xdsl.transforms.cudatile_to_tileaa.memory.access_attributes import (
     FencedAccess,
     hinted,
-    order_of,
     token_before,
 )
 from tileas_xdsl.transforms.cudatile_to_tileaa.memory.pointers import rmw_mode
@@ -260,7 +259,7 @@ def update(c: Converter, op: AtomicRedViewTkoOp) -> Sequence[SSAValue]:
         rmw_mode=rmw_mode(op.mode.data),
         offsets=offsets,
         token=token,
-        **order_of(op),
+        **FencedAccess.of(c, op).order,
     )
     return c.insert(made).results[1:]
 
