@@ -100,9 +100,11 @@ def turns(code: Code) -> None:
 def inverts(code: Code) -> None:
     """No flush behind an inverse but in the exact divisions of rare operands.
 
-    Each of 8 elements takes five fused multiply-adds for the exponential and two for the quotient.
+    Each of 8 elements takes five fused multiply-adds for the exponential and two for the quotient,
+    and one instruction that makes it an f32.
     """
     assert code.count("FADD.FTZ") <= 2
+    assert code.count("PRMT") == 0
     assert code.count("FFMA") <= 7 * 8 + 8
 
 

@@ -85,7 +85,21 @@ def widen(low: Lowering, value: SSAValue, form: Form) -> SSAValue:
         return _widen_bytes(low, value, form)
     if form.element == SCALE:
         return _of_scales(low, value, form)
+    if form.element == "bf16" and form.kind == "b32" and not isinstance(value.owner, ptx.JoinOp):
+        return _widen_upper_halves(low, value)
     return low.emit(ptx.CvtOp(separate(low, value, form), "f32", form.element))
+
+
+def _widen_upper_halves(low: Lowering, value: SSAValue) -> SSAValue:
+    """Convert pairs of bf16 to f32, of which they are the upper halves: an instruction each.
+
+    ptxas takes two for the second of a pair, `PRMT` to a register of its own and a shift.
+    """
+    first = low.emit(ptx.ShlOp(value, low.constant(16), "b32"))
+    second = low.emit(ptx.AndOp(value, low.constant(-1 << 16), "b32"))
+    count = count_of(value)
+    ordered = [low.emit(ptx.ExtractOp(v, k)) for k in range(count) for v in (first, second)]
+    return low.emit(ptx.MovOp(low.emit(ptx.PackOp(ordered)), "b32", kind="f32"))
 
 
 def _widen_bytes(low: Lowering, value: SSAValue, form: Form) -> SSAValue:
