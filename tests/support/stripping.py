@@ -35,7 +35,7 @@ def _strip_operation(op: Operation) -> int:
     found = op.attributes.pop("nv_tileas.layout", None) is not None
     if isinstance(op, DotOp | AsyncDotOp) and op.atom is not None:
         op.atom = None
-    elif isinstance(atom, CopyAtom) and atom.word != "unknown_copy":
+    elif isinstance(atom, CopyAtom) and atom.keyword != "unknown_copy":
         op.properties["atom"] = OPEN
     elif isinstance(atom, TmaAtom) and atom.box:
         op.properties["atom"] = AtomAttr(replace(atom, box=()))

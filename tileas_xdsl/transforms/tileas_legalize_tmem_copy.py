@@ -68,7 +68,7 @@ class LegalizeTmemCopy(RewritePattern):
 def _crosses(op: CopyOp) -> bool:
     """Whether a copy has one end in tensor memory and is none that tcgen05.cp does."""
     ends = space_of(op.source.type), space_of(op.destination.type)
-    return Space.TMEM in ends and op.atom.data.word != COPY
+    return Space.TMEM in ends and op.atom.data.keyword != COPY
 
 
 def _legalize(op: CopyOp, threads: int, rewriter: PatternRewriter) -> None:

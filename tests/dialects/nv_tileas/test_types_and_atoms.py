@@ -201,4 +201,4 @@ def test_any_other_word_is_refused(word: str, parameters) -> None:
     except AtomError as error:
         assert word in str(error) or not word
         return
-    assert atom.word == word
+    assert atom.keyword == word

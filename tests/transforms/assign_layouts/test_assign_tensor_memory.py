@@ -137,7 +137,7 @@ def test_every_tile_is_where_its_operations_use_it(kernel: Gemm) -> None:
     assert len(products) == kernel.consumers
     for op in products:
         assert op.atom is not None
-        assert op.atom.data.word == f"tcgen05_{kernel.element}_{kernel.element}_f32"
+        assert op.atom.data.keyword == f"tcgen05_{kernel.element}_{kernel.element}_f32"
         assert [space_of(v.type) for v in (op.a, op.b, op.c)] == [*[Space.SMEM] * 2, Space.TMEM]
     operands = [d.choice for d in decided if d.choice and d.choice.kind is Space.SMEM]
     assert len(operands) == 2

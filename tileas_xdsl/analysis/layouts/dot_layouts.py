@@ -131,7 +131,7 @@ def tiling_of(op: DotOp | AsyncDotOp, warps: int) -> Tiling | None:
     if not is_by_threads(op):
         return None
     assert op.atom is not None
-    make = thread_tiling if op.atom.data.word.startswith("fma_") else warp_tiling
+    make = thread_tiling if op.atom.data.keyword.startswith("fma_") else warp_tiling
     return make(extents_of(op), warps)
 
 

@@ -12,7 +12,7 @@ from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.cute.atom.interfaces import AtomField, AtomType
 from tileas_xdsl.dialects.cute.types.tiled_atoms import TiledCopyType, TiledMmaType
 from tileas_xdsl.dialects.cute_nvgpu.atoms.tma_copies import TmaCopyType
-from tileas_xdsl.dialects.cute_nvgpu.operands import Value, word
+from tileas_xdsl.dialects.cute_nvgpu.operands import Value, keyword
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
@@ -48,7 +48,7 @@ class AtomSetValueOp(IRDLOperation):
     def __init__(self, atom: Value, field: str, value: Value) -> None:
         atom = SSAValue.get(atom)
         super().__init__(
-            operands=[atom, value], result_types=[atom.type], properties={"field": word(field)}
+            operands=[atom, value], result_types=[atom.type], properties={"field": keyword(field)}
         )
 
     def verify_(self) -> None:

@@ -27,8 +27,8 @@ def boolean(value: bool) -> BoolAttr:
     return BoolAttr.from_bool(value)
 
 
-def word(value: str) -> StringAttr:
-    """A word of a closed set, which the verifier knows."""
+def keyword(value: str) -> StringAttr:
+    """A keyword of a closed set, which the verifier knows."""
     return StringAttr(value)
 
 

@@ -39,7 +39,7 @@ class Atom(ABC):
 
     @property
     @abstractmethod
-    def word(self) -> str:
+    def keyword(self) -> str:
         """The atom's name in text."""
 
     @property
@@ -69,7 +69,7 @@ class Atom(ABC):
 
     def __str__(self) -> str:
         inner = ", ".join(f"{k} = {v}" if v else k for k, v in self.parameters().items())
-        return f"{self.word}<{inner}>" if inner else self.word
+        return f"{self.keyword}<{inner}>" if inner else self.keyword
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ class CopyAtom(CopyAtomInterface):
     name: str
 
     @property
-    def word(self) -> str:
+    def keyword(self) -> str:
         return self.name
 
     @property
@@ -181,7 +181,7 @@ class TmaAtom(CopyAtomInterface):
     reduction: RmwMode | None = None
 
     @property
-    def word(self) -> str:
+    def keyword(self) -> str:
         return f"{self.direction}_{self.rank}d"
 
     @property
@@ -252,7 +252,7 @@ class MmaAtom(Atom):
     cta_group: int = 0
 
     @property
-    def word(self) -> str:
+    def keyword(self) -> str:
         return f"{self.instruction}_{self.a}_{self.b}_{self.d}"
 
     @property
@@ -285,7 +285,7 @@ class ReduceAtom(Atom):
     operation: str
 
     @property
-    def word(self) -> str:
+    def keyword(self) -> str:
         return f"reduce_{self.operation}"
 
     @property
@@ -304,26 +304,26 @@ _MMA = re.compile(r"(fma|mma|wgmma|tcgen05)_([a-z0-9]+)_([a-z0-9]+)_([a-z0-9]+)$
 class _Parameters:
     """The parameters of one atom; what is left over after reading is refused."""
 
-    word: str
+    keyword: str
     given: dict[str, Parameter]
     read: set[str] = field(default_factory=set[str])
 
     @classmethod
-    def of(cls, word: str, pairs: Iterable[tuple[str, Parameter]]) -> _Parameters:
+    def of(cls, keyword: str, pairs: Iterable[tuple[str, Parameter]]) -> _Parameters:
         """The parameters as written; each of them once."""
         given: dict[str, Parameter] = {}
         for key, value in pairs:
             if key in given:
-                raise AtomError(f"atom '{word}' has parameter '{key}' twice")
+                raise AtomError(f"atom '{keyword}' has parameter '{key}' twice")
             given[key] = value
-        return cls(word, given)
+        return cls(keyword, given)
 
     def ints(self, key: str) -> tuple[int, ...]:
         if not self._has(key):
             return ()
         value = self.given[key]
         if not isinstance(value, tuple) or not value or any(n < 1 for n in value):
-            raise AtomError(f"parameter '{key}' of atom '{self.word}' is a list of extents")
+            raise AtomError(f"parameter '{key}' of atom '{self.keyword}' is a list of extents")
         return value
 
     def integer(self, key: str, default: int) -> int:
@@ -331,7 +331,7 @@ class _Parameters:
             return default
         value = self.given[key]
         if not isinstance(value, int):
-            raise AtomError(f"parameter '{key}' of atom '{self.word}' is an integer")
+            raise AtomError(f"parameter '{key}' of atom '{self.keyword}' is an integer")
         return value
 
     def text(self, key: str, default: str) -> str:
@@ -339,12 +339,12 @@ class _Parameters:
             return default
         value = self.given[key]
         if not isinstance(value, str):
-            raise AtomError(f"parameter '{key}' of atom '{self.word}' is a word")
+            raise AtomError(f"parameter '{key}' of atom '{self.keyword}' is a word")
         return value
 
     def flag(self, key: str) -> bool:
         if self._has(key) and self.given[key] is not None:
-            raise AtomError(f"parameter '{key}' of atom '{self.word}' has no value")
+            raise AtomError(f"parameter '{key}' of atom '{self.keyword}' has no value")
         return key in self.given
 
     def _has(self, key: str) -> bool:
@@ -354,33 +354,33 @@ class _Parameters:
     def check_all_read(self) -> None:
         for key in self.given:
             if key not in self.read:
-                raise AtomError(f"atom '{self.word}' has no parameter '{key}'")
+                raise AtomError(f"atom '{self.keyword}' has no parameter '{key}'")
 
 
-def make_atom(word: str, parameters: Mapping[str, Parameter] | None = None) -> Atom:
+def make_atom(keyword: str, parameters: Mapping[str, Parameter] | None = None) -> Atom:
     """Return the atom of a keyword and its parameters; raises `AtomError` with the reason."""
-    return read_atom(word, (parameters or {}).items())
+    return read_atom(keyword, (parameters or {}).items())
 
 
-def read_atom(word: str, pairs: Iterable[tuple[str, Parameter]]) -> Atom:
+def read_atom(keyword: str, pairs: Iterable[tuple[str, Parameter]]) -> Atom:
     """The atom of a text, whose parameters are pairs, so that none that is there twice is lost."""
-    given = _Parameters.of(word, pairs)
-    atom = _from_word(word, given)
+    given = _Parameters.of(keyword, pairs)
+    atom = _from_word(keyword, given)
     given.check_all_read()
     return atom
 
 
-def _from_word(word: str, given: _Parameters) -> Atom:
-    if word in COPY_ATOMS:
-        return CopyAtom(word)
-    if match := _TMA.match(word):
+def _from_word(keyword: str, given: _Parameters) -> Atom:
+    if keyword in COPY_ATOMS:
+        return CopyAtom(keyword)
+    if match := _TMA.match(keyword):
         return _tma(match[1], int(match[2]), given)
-    if match := _MMA.match(word):
+    if match := _MMA.match(keyword):
         return _mma(match, given)
-    if word.startswith("reduce_") and word.removeprefix("reduce_") in REDUCTIONS:
-        return ReduceAtom(word.removeprefix("reduce_"))
+    if keyword.startswith("reduce_") and keyword.removeprefix("reduce_") in REDUCTIONS:
+        return ReduceAtom(keyword.removeprefix("reduce_"))
     raise AtomError(
-        f"unknown atom '{word}'; atoms are {', '.join(COPY_ATOMS)}, tma_(load|store|redg)_Nd, "
+        f"unknown atom '{keyword}'; atoms are {', '.join(COPY_ATOMS)}, tma_(load|store|redg)_Nd, "
         f"(fma|mma|wgmma|tcgen05)_A_B_D, reduce_({'|'.join(REDUCTIONS)})"
     )
 
@@ -388,11 +388,11 @@ def _from_word(word: str, given: _Parameters) -> Atom:
 def _tma(direction: str, rank: int, given: _Parameters) -> TmaAtom:
     box = given.ints("box")
     if box and len(box) != rank:
-        raise AtomError(f"the box of atom '{given.word}' has {len(box)} extents, not {rank}")
+        raise AtomError(f"the box of atom '{given.keyword}' has {len(box)} extents, not {rank}")
     operation = given.text("op", "add") if direction == "tma_redg" else None
     if operation is not None and operation not in TMA_REDUCTIONS:
         known = ", ".join(TMA_REDUCTIONS)
-        raise AtomError(f"atom '{given.word}' reduces with {known}, not {operation}")
+        raise AtomError(f"atom '{given.keyword}' reduces with {known}, not {operation}")
     return TmaAtom(
         direction,
         rank,
@@ -406,10 +406,10 @@ def _tma(direction: str, rank: int, given: _Parameters) -> TmaAtom:
 def _mma(match: re.Match[str], given: _Parameters) -> MmaAtom:
     for name in match.groups()[1:]:
         if canonical_name(name) not in ELEMENT_TYPES:
-            raise AtomError(f"atom '{given.word}' multiplies '{name}', which is no element type")
+            raise AtomError(f"atom '{given.keyword}' multiplies '{name}', which is no element type")
     shape = given.ints("shape")
     if shape and len(shape) != 3:
-        raise AtomError(f"the shape of atom '{given.word}' is [M, N, K]")
+        raise AtomError(f"the shape of atom '{given.keyword}' is [M, N, K]")
     return MmaAtom(
         match[1],
         match[2],
@@ -424,7 +424,7 @@ def _mma(match: re.Match[str], given: _Parameters) -> MmaAtom:
 def _cta_group(instruction: str, given: _Parameters) -> int:
     group = given.integer("cta_group", 0)
     if "cta_group" in given.given and group not in (1, 2):
-        raise AtomError(f"cta_group of atom '{given.word}' is 1 or 2, not {group}")
+        raise AtomError(f"cta_group of atom '{given.keyword}' is 1 or 2, not {group}")
     if group == 2 and instruction != "tcgen05":
-        raise AtomError(f"only tcgen05 works with 2 CTAs; atom '{given.word}' does not")
+        raise AtomError(f"only tcgen05 works with 2 CTAs; atom '{given.keyword}' does not")
     return group

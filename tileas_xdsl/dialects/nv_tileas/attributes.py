@@ -35,14 +35,14 @@ class AtomAttr(Data[Atom], SpacedOpaqueSyntaxAttribute):
     name = "nv_tileas.atom"
 
     @staticmethod
-    def of(word: str, **parameters: Parameter) -> AtomAttr:
+    def of(keyword: str, **parameters: Parameter) -> AtomAttr:
         """Return the attribute of an atom: `AtomAttr.of("tma_load_2d", box=(64, 128))`."""
-        return AtomAttr(make_atom(word, parameters))
+        return AtomAttr(make_atom(keyword, parameters))
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> Atom:
         start = parser.pos
-        word = parser.parse_identifier()
+        keyword = parser.parse_identifier()
         pairs: Sequence[tuple[str, Parameter]] = ()
         if parser.parse_optional_punctuation("<"):
             pairs = parser.parse_comma_separated_list(
@@ -50,10 +50,10 @@ class AtomAttr(Data[Atom], SpacedOpaqueSyntaxAttribute):
             )
             parser.parse_punctuation(">")
         try:
-            return read_atom(word, pairs)
+            return read_atom(keyword, pairs)
         except (AtomError, ValueError) as error:
             raise ParseError(
-                Span(start, start + len(word), parser.lexer.input), str(error)
+                Span(start, start + len(keyword), parser.lexer.input), str(error)
             ) from error
 
     def print_parameter(self, printer: Printer) -> None:

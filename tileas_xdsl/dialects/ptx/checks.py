@@ -1,4 +1,4 @@
-"""Checks that many operations share: kinds of operands, tuples of one length, words of a list."""
+"""Checks that many operations share: kinds of operands, tuples of one length, keywords."""
 
 from __future__ import annotations
 
@@ -10,18 +10,20 @@ from tileas_xdsl.dialects.ptx.base import CONSTANT, PtxOp, count_of, kind_of
 from tileas_xdsl.target.isa.kinds import MEMORY_KINDS, accepts
 
 
-def check_word(op: PtxOp, what: str, word: str, known: Iterable[str], where: str = "") -> None:
-    """A word is one of those known; an empty one in the list says that it may be missing."""
-    words = tuple(known)
-    if word in words:
+def check_keyword(
+    op: PtxOp, what: str, keyword: str, known: Iterable[str], where: str = ""
+) -> None:
+    """A keyword is one of those known; an empty one among them says that it may be missing."""
+    keywords = tuple(known)
+    if keyword in keywords:
         return
-    rest = ", ".join(filter(None, words))
+    rest = ", ".join(filter(None, keywords))
     suffix = f" {where}" if where else ""
     if not rest:
-        raise op.error(f"takes no {what}{suffix}, but got '{word}'")
-    if not word:
+        raise op.error(f"takes no {what}{suffix}, but got '{keyword}'")
+    if not keyword:
         raise op.error(f"needs a {what}{suffix}: {rest}")
-    raise op.error(f"has no {what} '{word}'{suffix}; there are {rest}")
+    raise op.error(f"has no {what} '{keyword}'{suffix}; there are {rest}")
 
 
 def check_flags(op: PtxOp, flags: Iterable[str], allowed: Collection[str], where: str) -> None:
@@ -76,8 +78,8 @@ def check_address(op: PtxOp, what: str, value: SSAValue, space: str) -> None:
     check_count(op, what, value, 1)
 
 
-def check_words(op: PtxOp, *operands: tuple[str, SSAValue | None, str]) -> None:
-    """Operands that are single registers of a kind: what it is, the value, the kind."""
+def check_registers(op: PtxOp, *operands: tuple[str, SSAValue | None, str]) -> None:
+    """Each operand is a single register of a kind; absent ones pass."""
     for what, value, kind in operands:
         if value is not None:
             check_kind(op, what, value, kind)

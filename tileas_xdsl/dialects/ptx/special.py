@@ -25,11 +25,11 @@ from tileas_xdsl.dialects.ptx.base import (
 )
 from tileas_xdsl.dialects.ptx.checks import (
     check_count,
+    check_keyword,
     check_kind,
+    check_registers,
     check_tuples,
     check_type,
-    check_word,
-    check_words,
 )
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.structure.control import SharedOp
@@ -65,7 +65,7 @@ class SregOp(PtxOp):
         name = self.text("register")
         if name not in SPECIAL_REGISTERS:
             raise self.error(f"unknown special register '{name}'")
-        check_words(self, ("its result", self.result, MEMORY_KINDS[SPECIAL_REGISTERS[name]]))
+        check_registers(self, ("its result", self.result, MEMORY_KINDS[SPECIAL_REGISTERS[name]]))
 
 
 @irdl_op_definition
@@ -126,7 +126,7 @@ class LdParamOp(PtxOp):
 
     def check(self) -> None:
         type = self.text("type")
-        check_word(self, "type", type, ACCESS_TYPES)
+        check_keyword(self, "type", type, ACCESS_TYPES)
         check_type(self, "its result", self.result, type)
         parameter = self.parameter.type
         assert isinstance(parameter, ParamType)
@@ -188,9 +188,9 @@ class CvtaOp(PtxOp):
         )
 
     def check(self) -> None:
-        check_word(self, "space", self.text("space"), _CVTA_SPACES)
-        check_word(self, "direction", self.text("direction"), ("", "to"))
-        check_word(self, "type", self.text("type"), ("u32", "u64"))
+        check_keyword(self, "space", self.text("space"), _CVTA_SPACES)
+        check_keyword(self, "direction", self.text("direction"), ("", "to"))
+        check_keyword(self, "type", self.text("type"), ("u32", "u64"))
         for what, value in (("its operand", self.a), ("its result", self.result)):
             check_type(self, what, value, self.text("type"))
         check_tuples(self, self.operands, self.result)

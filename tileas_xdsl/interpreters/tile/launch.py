@@ -183,7 +183,7 @@ def target_for(kernel: func.FuncOp, name: str | None = None) -> str:
         known, left = left, [target for target in left if target in atom.targets]
         if not left:
             exists, wanted = " and ".join(atom.targets), " or ".join(known)
-            raise fault(op, f"atom '{atom.word}' is of {exists}, but the kernel is for {wanted}")
+            raise fault(op, f"atom '{atom.keyword}' is of {exists}, but the kernel is for {wanted}")
     return left[0]
 
 

@@ -78,7 +78,7 @@ def issue(e: ThreadBuilder, op: Product) -> TmemTile:
 def check_target(e: ThreadBuilder, op: MatrixProduct) -> None:
     """Reject tcgen05 products on a target without them."""
     assert op.atom is not None
-    reason = e.plan.target.lacks(Feature.TCGEN05, f"atom '{op.atom.data.word}'")
+    reason = e.plan.target.lacks(Feature.TCGEN05, f"atom '{op.atom.data.keyword}'")
     if reason is not None:
         raise op_error(op, reason)
 

@@ -236,7 +236,7 @@ def _check_atom(e: ThreadBuilder, op: DotOp | AsyncDotOp) -> None:
     atom = atom_of(op.atom)
     if atom is None:
         raise op_error(op, "has no atom yet: tileas-assign-load-store-layouts chooses one")
-    reason = e.plan.target.lacks(Feature.WGMMA, f"atom '{atom.word}'")
+    reason = e.plan.target.lacks(Feature.WGMMA, f"atom '{atom.keyword}'")
     if reason is not None:
         raise op_error(op, reason)
 

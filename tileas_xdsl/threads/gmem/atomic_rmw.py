@@ -67,7 +67,7 @@ class Updater:
         self, kind: str, value: SSAValue, pointer: SSAValue, exists: SSAValue | None
     ) -> SSAValue:
         made = AtomicRmwOp(
-            kind, value, pointer, exists, order=self.order.word, scope=self.order.scope
+            kind, value, pointer, exists, order=self.order.semantics, scope=self.order.scope
         )
         return self.e.insert(made).result
 
@@ -75,7 +75,7 @@ class Updater:
         self, compare: SSAValue, value: SSAValue, pointer: SSAValue, exists: SSAValue | None
     ) -> SSAValue:
         made = AtomicCasOp(
-            compare, value, pointer, exists, order=self.order.word, scope=self.order.scope
+            compare, value, pointer, exists, order=self.order.semantics, scope=self.order.scope
         )
         return self.e.insert(made).result
 

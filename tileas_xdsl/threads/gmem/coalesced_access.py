@@ -215,7 +215,7 @@ class Accesses:
         Ordered accesses are by elements.
         """
         e, window = self.e, self.window
-        if self.mask is not None or self.order.word is not None:
+        if self.mask is not None or self.order.semantics is not None:
             return write(self)
         begins = window.begins_aligned(e, self.aligned)
         chunks = replace(self, whole=UNKNOWN)
@@ -328,7 +328,7 @@ def load_window(
     source = window.view
     mask = None if op.mask is None else in_registers(e, op, op.mask, layout)
     ordering = MemoryOrder.of(op.mem_semantic, op.mem_scope)
-    alone = ordering.word is not None and not is_held_once(e, layout)
+    alone = ordering.semantics is not None and not is_held_once(e, layout)
     guard = is_first_replica(e, layout) if alone else _is_owner(e, layout)
     accesses = Accesses.of(e, op, window, layout, guard=guard, mask=mask, order=ordering)
     padding = padding_of(op.padding_value, source.element)
@@ -337,7 +337,7 @@ def load_window(
 
     def load(accesses: Accesses, piece: AccessChunk, k: int) -> SSAValue:
         pointer, exists = accesses.single(piece, k)
-        order_, scope = ordering.word, ordering.scope
+        order_, scope = ordering.semantics, ordering.scope
         made = LoadOp(pointer, source.element, exists, fill=padding, order=order_, scope=scope)
         return e.insert(made).result
 
@@ -394,7 +394,7 @@ def store_window(
     def store(accesses: Accesses, piece: AccessChunk, k: int) -> None:
         pointer, exists = accesses.single(piece, k)
         value = element(e, tile.parts[piece.block], piece.register + k)
-        e.insert(StoreOp(value, pointer, exists, order=ordering.word, scope=ordering.scope))
+        e.insert(StoreOp(value, pointer, exists, order=ordering.semantics, scope=ordering.scope))
 
     def store_all(accesses: Accesses) -> list[SSAValue]:
         for piece in thread_chunks(e, layout, bits_of(target.element), stored=True):

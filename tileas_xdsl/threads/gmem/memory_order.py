@@ -43,7 +43,7 @@ class MemoryOrder:
         return MemoryOrder(known, SCOPES[MemScope.GPU if scope is None else scope.data])
 
     @property
-    def word(self) -> str | None:
+    def semantics(self) -> str | None:
         """PTX's name; None for the usual one."""
         return None if self.semantic is MemSemantic.WEAK else self.semantic.value
 

@@ -162,7 +162,7 @@ class PrivateUpdates:
         self, value: SSAValue, pointer: SSAValue, exists: SSAValue | None, order: MemoryOrder
     ) -> None:
         kind = self.op.rmw_mode.data.value
-        made = UpdateOp(kind, value, pointer, exists, order=order.word, scope=order.scope)
+        made = UpdateOp(kind, value, pointer, exists, order=order.semantics, scope=order.scope)
         self.e.insert(made)
 
 

@@ -22,7 +22,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     SmemDescViewType,
     UmmaDescriptorOfOp,
 )
-from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import words
+from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import keywords
 from tileas_xdsl.dialects.cute_nvgpu.atoms.tcgen05 import UmmaType
 from tileas_xdsl.dialects.cute_nvgpu.atoms.wgmma import Sm90MmaType
 from tileas_xdsl.layout import Layout
@@ -85,6 +85,6 @@ def _descriptor(op: MmaMakeFragmentOp, conv: Converter) -> SSAValue:
     assert isinstance(layout, Layout)
     assert isinstance(atom, Sm90MmaType | UmmaType)
     make = GmmaDescriptorOfOp if isinstance(atom, Sm90MmaType) else UmmaDescriptorOfOp
-    a_major, b_major = words(atom.majors)
+    a_major, b_major = keywords(atom.majors)
     major = a_major if op.operand_id.data == MmaOperand.A.value else b_major
     return conv.insert(make(conv.address(pointer), layout[0], major))

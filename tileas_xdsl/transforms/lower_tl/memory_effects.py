@@ -1,4 +1,13 @@
-"""Read and write effects of block operations on buffers, and the barriers they require."""
+"""Read and write effects of block operations on buffers, and the barriers they require.
+
+    tl.serial %k = 0 to 8 {
+      tl.copy %A[%k] to %As        // writes %As: barrier, the product of the last iteration read it
+      tl.gemm %As, %Bs, %c         // reads %As: barrier, other threads wrote it
+    }
+
+Accesses since the last barrier are pending; an operation that conflicts with one of them gets a
+barrier.  A loop is visited until its end leaves nothing that its beginning has not seen.
+"""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from tileas_xdsl.transforms.lower_tl.lowering_state import Handler, State
 
 
 def scalar(state: State, op: Operation) -> None:
-    """One step of all threads."""
+    """One iteration of all threads."""
     work = LoopBodyState(state, ThreadIterations.once(state.threads), values=state.values)
     bodies.lower(work, op, BUFFERS)
     for storage, elements in work.locals.items():

@@ -137,4 +137,4 @@ def check_inside(loop: CountedLoop, planned: frozenset[Operation]) -> None:
 
 def _is_abstract(copy: CopyBase) -> bool:
     """Whether layout assignment has neither chosen an atom nor written a layout."""
-    return copy.atom.data.word == "unknown_copy" and copy.layout is None
+    return copy.atom.data.keyword == "unknown_copy" and copy.layout is None

@@ -90,7 +90,7 @@ class _ProductOp(CudaTileOp):
             other_shape=listed(shape_b),
         )
 
-    def word(self, name: str) -> str:
+    def element(self, name: str) -> str:
         """The name of the elements of an operand."""
         return name_of_scalar(element_of(getattr(self, name).type))
 
@@ -126,7 +126,7 @@ class MmaFOp(_ProductOp):
 
     def check(self) -> None:
         self.check_shapes()
-        factors, acc = self.word("lhs"), self.word("acc")
+        factors, acc = self.element("lhs"), self.element("acc")
         allowed = _ACCUMULATORS[factors]
         if acc not in allowed:
             words = quoted(ELEMENTS[factors]), _quoted_words(allowed), quoted(ELEMENTS[acc])
@@ -173,7 +173,7 @@ class MmaFScaledOp(_ProductOp):
         self._check_blocks(column)
 
     def _check_elements(self) -> None:
-        factors, scales = self.word("lhs"), self.word("lhs_scale")
+        factors, scales = self.element("lhs"), self.element("lhs_scale")
         allowed = _SCALED[scales]
         if factors in allowed:
             return
@@ -196,7 +196,7 @@ class MmaFScaledOp(_ProductOp):
                 shape=listed(factors),
             )
         block = factors[column] // scales[column]
-        sizes, key = _BLOCKS[self.word("lhs"), self.word("lhs_scale")]
+        sizes, key = _BLOCKS[self.element("lhs"), self.element("lhs_scale")]
         if block not in sizes:
             raise self.refuse(key, size=block)
 

@@ -97,13 +97,15 @@ class UniversalCopyType(ClausedType, CopyAtomType, TypeAttribute):
             bits = BITS.parse(parser)
             while parser.parse_optional_punctuation(","):
                 start = parser.pos
-                word = parser.parse_identifier()
-                if word in found or word not in ("allow_dsmem", "mem_order", "mem_scope"):
-                    parser.raise_error(f"a copy says mem_order, mem_scope once, not {word}", start)
-                found[word] = "1"
-                if word != "allow_dsmem":
+                keyword = parser.parse_identifier()
+                if keyword in found or keyword not in ("allow_dsmem", "mem_order", "mem_scope"):
+                    parser.raise_error(
+                        f"a copy says mem_order, mem_scope once, not {keyword}", start
+                    )
+                found[keyword] = "1"
+                if keyword != "allow_dsmem":
                     parser.parse_punctuation("=")
-                    found[word] = parser.parse_identifier()
+                    found[keyword] = parser.parse_identifier()
         order, scope = (StringAttr(found.get(key, "")) for key in ("mem_order", "mem_scope"))
         return element, bits, order, scope, IntAttr("allow_dsmem" in found)
 

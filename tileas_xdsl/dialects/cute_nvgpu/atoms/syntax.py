@@ -77,7 +77,7 @@ def integer(attribute: Attribute) -> int:
 
 
 def text(attribute: Attribute) -> str:
-    """The word that a parameter holds."""
+    """The keyword that a parameter holds."""
     assert isinstance(attribute, StringAttr)
     return attribute.data
 
@@ -87,8 +87,8 @@ def numbers(attribute: Attribute) -> tuple[int, ...]:
     return tuple(map(integer, cast("ArrayAttr[IntAttr]", attribute)))
 
 
-def words(attribute: Attribute) -> tuple[str, ...]:
-    """The words of a parameter that holds several."""
+def keywords(attribute: Attribute) -> tuple[str, ...]:
+    """The keywords of a parameter that holds several."""
     return tuple(map(text, cast("ArrayAttr[StringAttr]", attribute)))
 
 
@@ -117,7 +117,7 @@ def _parse_word(parser: AttrParser) -> Attribute:
     return StringAttr(parser.parse_identifier(" of the closed set of this type"))
 
 
-def _parse_words(parser: AttrParser) -> Attribute:
+def _parse_keywords(parser: AttrParser) -> Attribute:
     delimiter = parser.Delimiter.PAREN
     return ArrayAttr(parser.parse_comma_separated_list(delimiter, lambda: _parse_word(parser)))
 
@@ -169,10 +169,10 @@ def unit(name: str) -> Form:
 
 def _parse_times(parser: AttrParser) -> Attribute:
     start = parser.pos
-    word = parser.parse_identifier()
-    if not word.startswith("x") or not word[1:].isdigit():
+    keyword = parser.parse_identifier()
+    if not keyword.startswith("x") or not keyword[1:].isdigit():
         parser.raise_error("a repetition is written x1, x2, ...", start)
-    return IntAttr(int(word[1:]))
+    return IntAttr(int(keyword[1:]))
 
 
 SHAPE = Form(parse_extents, lambda value: "x".join(map(str, numbers(value))))
@@ -180,7 +180,7 @@ TYPE = Form(lambda parser: parser.parse_type(), str)
 TYPES = Form(_parse_types, lambda value: f"({', '.join(map(str, types(value)))})")
 SIGNATURE = Form(_parse_signature, _show_signature)
 WORD = Form(_parse_word, text)
-WORDS = Form(_parse_words, lambda value: f"({', '.join(words(value))})")
+KEYWORDS = Form(_parse_keywords, lambda value: f"({', '.join(keywords(value))})")
 INTEGER = Form(_parse_integer, lambda value: str(integer(value)))
 LAYOUT = Form(_parse_layout, _show_layout)
 TUPLE = Form(_parse_tuple, _show_tuple)

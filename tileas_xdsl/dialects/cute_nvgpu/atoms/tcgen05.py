@@ -20,15 +20,15 @@ from tileas_xdsl.dialects.cute_nvgpu.atoms.mma import MmaType
 from tileas_xdsl.dialects.cute_nvgpu.atoms.operand_views import accumulators_of, descriptors_of
 from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import (
     INTEGER,
+    KEYWORDS,
     SHAPE,
     TYPE,
     WORD,
-    WORDS,
     Clause,
     integer,
+    keywords,
     text,
     types,
-    words,
 )
 from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import (
     TYPES as TYPE_LIST,
@@ -113,7 +113,7 @@ class UmmaType(MmaType):
         """Blocks, majors, and where A is."""
         if self.blocks not in (1, 2):
             raise VerifyException(message("cute_nvgpu.sm100_mma.num_cta", count=self.blocks))
-        check_majors(words(self.majors))
+        check_majors(keywords(self.majors))
         if text(self.fragments) not in FRAGMENTS:
             known = " or ".join(FRAGMENTS)
             raise VerifyException(f"frag_kind is {known}, not {text(self.fragments)}")
@@ -146,7 +146,7 @@ _NEGATE = (AtomField("neg_a", i1), AtomField("neg_b", i1))
 _SCALES = (AtomField("sf_a", i32), AtomField("sf_b", i32))
 _METADATA = AtomField("e", i32)
 
-_HEAD = (Clause(SHAPE), Clause(INTEGER, "num_cta"), Clause(WORDS, "ab_major"))
+_HEAD = (Clause(SHAPE), Clause(INTEGER, "num_cta"), Clause(KEYWORDS, "ab_major"))
 _ELEMENTS = Clause(TYPE_LIST, "elem_type")
 _PLAIN = (*_HEAD, _ELEMENTS, Clause(WORD, "frag_kind"), Clause(INTEGER, "c_scale_exp"))
 _SCALED = (
@@ -230,7 +230,7 @@ class ScaledUmmaType(UmmaType):
             self.elements,
             self.scale_type,
             self.vector_size,
-            words(self.majors),
+            keywords(self.majors),
             self.STEP,
         )
         k = self.shape_mnk[2] // self.STEP

@@ -60,9 +60,9 @@ _POLICY = AtomField("cache_policy", i64, optional=True)
 TMA = ("sm_90",)
 
 
-def _check_word(what: str, word: str, known: Sequence[str]) -> None:
-    if word not in known:
-        raise VerifyException(f"{what} is {', '.join(known)}, not {word}")
+def _check_keyword(what: str, keyword: str, known: Sequence[str]) -> None:
+    if keyword not in known:
+        raise VerifyException(f"{what} is {', '.join(known)}, not {keyword}")
 
 
 def dimensions(basis: Layout) -> Sequence[str]:
@@ -164,8 +164,8 @@ class TmaLoadType(TmaCopyType, PrefetchAtomType, TypeAttribute):
         return (_DESCRIPTOR, _BARRIER, _MASK, _POLICY)
 
     def verify(self) -> None:
-        _check_word("the mode of a load", text(self.mode), LOAD_MODES)
-        _check_word("mcast", text(self.multicast), ("true", "false"))
+        _check_keyword("the mode of a load", text(self.mode), LOAD_MODES)
+        _check_keyword("mcast", text(self.multicast), ("true", "false"))
         if integer(self.num_cta) not in (1, 2):
             raise VerifyException(f"a load is of 1 or 2 blocks, not {integer(self.num_cta)}")
         self.check_bits()
@@ -200,7 +200,7 @@ class TmaStoreType(TmaCopyType, TypeAttribute):
         return (_DESCRIPTOR, _POLICY)
 
     def verify(self) -> None:
-        _check_word("the mode of a store", text(self.mode), STORE_MODES)
+        _check_keyword("the mode of a store", text(self.mode), STORE_MODES)
         self.check_bits()
 
 
@@ -234,8 +234,8 @@ class TmaReduceType(TmaCopyType, TypeAttribute):
         return (_DESCRIPTOR, _POLICY)
 
     def verify(self) -> None:
-        _check_word("the mode of a reduction", text(self.mode), STORE_MODES[:2])
-        _check_word("a reduction", text(self.kind), REDUCTIONS)
+        _check_keyword("the mode of a reduction", text(self.mode), STORE_MODES[:2])
+        _check_keyword("a reduction", text(self.kind), REDUCTIONS)
         self.check_bits()
 
 
@@ -257,7 +257,7 @@ class PartitionType(TmaCopyType):
 
     def check_partition(self) -> None:
         """Format and bits."""
-        _check_word("tma_format", text(self.format), FORMATS)
+        _check_keyword("tma_format", text(self.format), FORMATS)
         self.check_bits()
 
 
@@ -281,7 +281,7 @@ class NonExecTiledTmaLoadType(PartitionType, TypeAttribute):
     CLAUSES: ClassVar[Sequence[Clause]] = (Clause(WORD), *_TAIL)
 
     def verify(self) -> None:
-        _check_word("the kind of a load", text(self.kind), TILED_KINDS)
+        _check_keyword("the kind of a load", text(self.kind), TILED_KINDS)
         self.check_partition()
 
 
@@ -299,7 +299,7 @@ class NonExecTiledTmaStoreType(PartitionType, TypeAttribute):
     CLAUSES: ClassVar[Sequence[Clause]] = (Clause(WORD), *_TAIL)
 
     def verify(self) -> None:
-        _check_word("the kind of a store", text(self.kind), TILED_KINDS[:1])
+        _check_keyword("the kind of a store", text(self.kind), TILED_KINDS[:1])
         self.check_partition()
 
 
@@ -317,5 +317,5 @@ class NonExecTiledTmaReduceType(PartitionType, TypeAttribute):
     CLAUSES: ClassVar[Sequence[Clause]] = (Clause(WORD), *_TAIL)
 
     def verify(self) -> None:
-        _check_word("a reduction", text(self.kind), REDUCTIONS)
+        _check_keyword("a reduction", text(self.kind), REDUCTIONS)
         self.check_partition()

@@ -18,13 +18,13 @@ from tileas_xdsl.dialects.cute.atom.interfaces import AtomField, MmaOperand
 from tileas_xdsl.dialects.cute_nvgpu.atoms.mma import MmaType, registers_of
 from tileas_xdsl.dialects.cute_nvgpu.atoms.operand_views import descriptors_of
 from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import (
+    KEYWORDS,
     SHAPE,
     WORD,
-    WORDS,
     Clause,
+    keywords,
     text,
     types,
-    words,
 )
 from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import (
     TYPES as TYPE_LIST,
@@ -64,7 +64,7 @@ class Sm90MmaType(MmaType, TypeAttribute):
     fragments: StringAttr
 
     CLAUSES: ClassVar[Sequence[Clause]] = (
-        Clause(SHAPE), Clause(WORDS, "ab_major"), Clause(TYPE_LIST, "elem_type"),
+        Clause(SHAPE), Clause(KEYWORDS, "ab_major"), Clause(TYPE_LIST, "elem_type"),
         Clause(WORD, "frag_kind"),
     )  # fmt: skip
 
@@ -126,7 +126,7 @@ class Sm90MmaType(MmaType, TypeAttribute):
         self._check_fragments()
 
     def _check_fragments(self) -> None:
-        majors = words(self.majors)
+        majors = keywords(self.majors)
         check_majors(majors)
         element = ptx_element(self.elements[0])
         if "mn" in majors and not ELEMENTS[element].transposes:

@@ -22,7 +22,7 @@ from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute.types.elements import element_bits
 from tileas_xdsl.dialects.cute.types.layouts import LayoutAttr
 from tileas_xdsl.dialects.cute.types.pointers import PtrType
-from tileas_xdsl.dialects.cute_nvgpu.operands import number, word
+from tileas_xdsl.dialects.cute_nvgpu.operands import keyword, number
 from tileas_xdsl.dialects.cute_nvgpu.types import SmemDescType
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
@@ -98,7 +98,7 @@ class CanonicalDescriptorOp(FieldsOp):
     @property
     def swizzle(self) -> StringAttr:
         """The mode of the descriptor."""
-        return word(self.canonical().mode)
+        return keyword(self.canonical().mode)
 
     @property
     def leading_bytes(self) -> IntegerAttr:

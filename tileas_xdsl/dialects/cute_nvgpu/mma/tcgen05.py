@@ -35,7 +35,7 @@ from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute_nvgpu.mma.tcgen05_rules import check_tensor_target
 from tileas_xdsl.dialects.cute_nvgpu.mma.wgmma import DescriptorOp
 from tileas_xdsl.dialects.cute_nvgpu.mma.wgmma_kinds import ptx_element
-from tileas_xdsl.dialects.cute_nvgpu.operands import Value, number, value_of, word
+from tileas_xdsl.dialects.cute_nvgpu.operands import Value, keyword, number, value_of
 from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import check_barrier
 from tileas_xdsl.dialects.cute_nvgpu.tma.copies import check_copy
 from tileas_xdsl.dialects.cute_nvgpu.types import SmemDescType, TmaDescriptorTiledType
@@ -187,7 +187,7 @@ class TmemLoadOp(IRDLOperation):
         super().__init__(
             operands=[address],
             result_types=[VectorType(element, [count])],
-            properties={"shape": word(shape), "repeat": number(repeat)},
+            properties={"shape": keyword(shape), "repeat": number(repeat)},
         )
 
     def verify_(self) -> None:
@@ -248,7 +248,7 @@ class TmemWaitOp(IRDLOperation):
         super().__init__(
             operands=[operands],
             result_types=[[value.type for value in operands]],
-            properties={"access": word(access)},
+            properties={"access": keyword(access)},
         )
 
     def verify_(self) -> None:

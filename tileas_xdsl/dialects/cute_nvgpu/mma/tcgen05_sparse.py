@@ -19,7 +19,7 @@ from tileas_xdsl.dialects.cute_nvgpu.mma.tcgen05_rules import (
     check_rules,
     check_tensor_target,
 )
-from tileas_xdsl.dialects.cute_nvgpu.operands import Value, number, value_of, word
+from tileas_xdsl.dialects.cute_nvgpu.operands import Value, keyword, number, value_of
 from tileas_xdsl.dialects.cute_nvgpu.types import SmemDescType
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.target_attribute import target_of
@@ -102,7 +102,7 @@ class UmmaSparseOp(SparseProductOp):
     ) -> None:
         super().__init__(
             operands=[d, a, b, metadata, accumulate, descriptor],
-            properties={"kind": word(kind), "num_cta": number(num_cta)},
+            properties={"kind": keyword(kind), "num_cta": number(num_cta)},
         )
 
     def verify_(self) -> None:
@@ -141,8 +141,8 @@ class UmmaBlockScaledSparseOp(SparseProductOp):
     ) -> None:
         super().__init__(
             operands=[*scales, d, a, b, metadata, accumulate, descriptor],
-            properties={"kind": word(kind), "num_cta": number(num_cta)}
-            | ({} if scale_vec is None else {"scale_vec": word(scale_vec)}),
+            properties={"kind": keyword(kind), "num_cta": number(num_cta)}
+            | ({} if scale_vec is None else {"scale_vec": keyword(scale_vec)}),
         )
 
     def form(self) -> UmmaForm:

@@ -28,7 +28,7 @@ from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute.base.checks import pointer
 from tileas_xdsl.dialects.cute.types.elements import integer_bits
-from tileas_xdsl.dialects.cute_nvgpu.operands import Value, word
+from tileas_xdsl.dialects.cute_nvgpu.operands import Value, keyword
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 __all__ = ["AtomicCasOp", "AtomicRmwOp"]
@@ -113,9 +113,9 @@ class AtomicRmwOp(AtomicOp):
             operands=[value, ptr, None, pred],
             result_types=[SSAValue.get(value).type],
             properties={
-                "kind": word(kind),
-                "order": None if order is None else word(order),
-                "scope": None if scope is None else word(scope),
+                "kind": keyword(kind),
+                "order": None if order is None else keyword(order),
+                "scope": None if scope is None else keyword(scope),
             },
         )
 
@@ -156,8 +156,8 @@ class AtomicCasOp(AtomicOp):
             operands=[value, ptr, compare, pred],
             result_types=[SSAValue.get(value).type],
             properties={
-                "order": None if order is None else word(order),
-                "scope": None if scope is None else word(scope),
+                "order": None if order is None else keyword(order),
+                "scope": None if scope is None else keyword(scope),
             },
         )
 

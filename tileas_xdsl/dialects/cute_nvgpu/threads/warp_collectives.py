@@ -28,10 +28,10 @@ from tileas_xdsl.dialects.cute.types.elements import stored_bytes
 from tileas_xdsl.dialects.cute_nvgpu.operands import (
     Value,
     flag,
+    keyword,
     number,
     optional_number,
     value_of,
-    word,
 )
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
@@ -145,7 +145,7 @@ class ShuffleOp(IRDLOperation):
         super().__init__(
             operands=[value, dynamic],
             result_types=[SSAValue.get(value).type],
-            properties={"offset": optional_number(static), "mode": word(mode)},
+            properties={"offset": optional_number(static), "mode": keyword(mode)},
         )
 
     def verify_(self) -> None:

@@ -19,7 +19,7 @@ from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute.types.elements import element_bits
 from tileas_xdsl.dialects.cute.types.pointers import PtrType
 from tileas_xdsl.dialects.cute.types.views import MemRefType
-from tileas_xdsl.dialects.cute_nvgpu.operands import Value, value_of, word
+from tileas_xdsl.dialects.cute_nvgpu.operands import Value, keyword, value_of
 from tileas_xdsl.dialects.cute_nvgpu.threads.atomics import has_update
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
@@ -145,7 +145,7 @@ class BlockStripedReduceOp(BlockStripedOp):
         kind: str = "add",
     ) -> None:
         super().__init__(data, array, thread, threads=threads, width=width)
-        self.kind = word(kind)
+        self.kind = keyword(kind)
 
     def verify_(self) -> None:
         super().verify_()

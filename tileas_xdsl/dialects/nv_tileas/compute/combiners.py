@@ -85,7 +85,7 @@ def check_combiner(
     if atom is None:
         return
     if not isinstance(atom, ReduceAtom):
-        raise op_error(op, f"the atom of a reduction reduces; '{atom.word}' does not")
+        raise op_error(op, f"the atom of a reduction reduces; '{atom.keyword}' does not")
     _check_atom_matches_body(op, body, atom)
 
 
@@ -95,5 +95,5 @@ def _check_atom_matches_body(op: Operation, body: Region, atom: ReduceAtom) -> N
     done = COMBINERS.get(combining[0].name) if len(combining) == 1 else None
     if done is not None and done != atom.operation:
         raise op_error(
-            op, f"the atom is '{atom.word}', but the body combines with '{combining[0].name}'"
+            op, f"the atom is '{atom.keyword}', but the body combines with '{combining[0].name}'"
         )

@@ -244,7 +244,9 @@ class BlockScaledMmaOp(TileasOp):
     def _check_atom(self, configuration: BlockScaledConfiguration) -> None:
         atom, vector_size = check_mma_atom(self, self.atom.data), configuration.vector_size
         if atom.instruction != "tcgen05":
-            raise op_error(self, f"block scaling is of tcgen05; '{atom.word}' is of another family")
+            raise op_error(
+                self, f"block scaling is of tcgen05; '{atom.keyword}' is of another family"
+            )
         for name, tile, wanted in (
             ("A", self.a.type, atom.a),
             ("B", self.b.type, atom.b),

@@ -91,7 +91,7 @@ def check_dot(op: Operation, atom: Atom | None, types: DotTypes) -> None:
 def check_mma_atom(op: Operation, atom: Atom) -> MmaAtom:
     """The atom, if it is one that multiplies."""
     if not isinstance(atom, MmaAtom):
-        raise op_error(op, f"the atom of a product multiplies matrices; '{atom.word}' does not")
+        raise op_error(op, f"the atom of a product multiplies matrices; '{atom.keyword}' does not")
     return atom
 
 
@@ -133,7 +133,7 @@ def check_element_of_atom(
     wanted = canonical_name(wanted)
     if given not in _STORED_AS.get(wanted, (wanted,)):
         key = _ACCUMULATOR_TYPE if operand == "C" else _INPUT_PRECISION
-        values = {"operand": operand, "given": given, "atom": atom.word, "wanted": wanted}
+        values = {"operand": operand, "given": given, "atom": atom.keyword, "wanted": wanted}
         raise op_error(op, message(key, **values))
 
 
@@ -226,7 +226,7 @@ def check_spaces(op: Operation, atom: MmaAtom, *tiles: Tile) -> None:
         if space is not None and space not in allowed:
             spaces = " or ".join(one.value for one in allowed)
             raise op_error(
-                op, f"{name} of '{atom.word}' is in {spaces}, but the tile is in {space.value}"
+                op, f"{name} of '{atom.keyword}' is in {spaces}, but the tile is in {space.value}"
             )
 
 

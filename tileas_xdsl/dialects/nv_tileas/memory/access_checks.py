@@ -59,13 +59,13 @@ def accessed_type(base: Attribute) -> Attribute:
 def check_single_accesses(op: Operation, atom: AtomAttr) -> None:
     """The atom reaches elements one by one, which TMA does not."""
     if isinstance(atom.data, TmaAtom):
-        raise op_error(op, f"reaches elements one by one, but {atom.data.word} moves boxes")
+        raise op_error(op, f"reaches elements one by one, but {atom.data.keyword} moves boxes")
 
 
 def check_scattered_accesses(op: Operation, atom: AtomAttr) -> None:
     """The atom reaches elements one by one, or rows by their numbers as TMA can."""
     if isinstance(atom.data, TmaAtom) and atom.data.mode not in BLACKWELL_MODES:
-        raise op_error(op, f"reaches elements one by one, but {atom.data.word} moves boxes")
+        raise op_error(op, f"reaches elements one by one, but {atom.data.keyword} moves boxes")
 
 
 def check_access(

@@ -87,14 +87,14 @@ def check_reducing_mode(op: Operation, atom: TmaAtom) -> None:
 def check_row_rank(op: Operation, atom: TmaAtom, mode: str) -> None:
     """What moves rows moves those of a matrix."""
     if mode in BLACKWELL_MODES and atom.rank != ROW_RANK:
-        text = f"mode {mode} moves rows of {ROW_RANK} dimensions, but atom {atom.word} has"
+        text = f"mode {mode} moves rows of {ROW_RANK} dimensions, but atom {atom.keyword} has"
         raise op_error(op, f"{text} {atom.rank}")
 
 
 def check_rank(op: Operation, atom: TmaAtom, view: Attribute) -> None:
     """A TMA atom moves boxes of the rank of the view."""
     if len(shape_of(view) or ()) != atom.rank:
-        raise op_error(op, f"atom {atom.word} moves {atom.rank} dimensions, not those of {view}")
+        raise op_error(op, f"atom {atom.keyword} moves {atom.rank} dimensions, not those of {view}")
 
 
 def check_mode(op: Operation, atom: TmaAtom, mode: str, allowed: Sequence[str]) -> None:
@@ -123,7 +123,7 @@ def check_spaces(
     if not any(_matches(pair, source, destination) for pair in atom.data.spaces):
         served = ", ".join(f"{a.value} to {b.value}" for a, b in atom.data.spaces)
         contrast = _contrast(source, destination)
-        raise op_error(op, f"atom {atom.data.word} copies {served}, {contrast}")
+        raise op_error(op, f"atom {atom.data.keyword} copies {served}, {contrast}")
 
 
 def check_pair(op: Operation, source: Space | None, destination: Space | None) -> None:

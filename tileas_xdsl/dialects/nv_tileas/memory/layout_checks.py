@@ -72,5 +72,5 @@ def _check_swizzled(op: Operation, layout: MemoryLayout, atom: AtomAttr) -> None
     if not isinstance(atom.data, CopyAtomInterface):
         return
     if not any(Space.SMEM in pair for pair in atom.data.spaces):
-        text = f"which swizzles shared memory, past which {atom.data.word} moves the tile"
+        text = f"which swizzles shared memory, past which {atom.data.keyword} moves the tile"
         raise op_error(op, f"has the layout {layout}, {text}")

@@ -10,7 +10,7 @@ from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.ptx.base import REG, PtxOp
-from tileas_xdsl.dialects.ptx.checks import check_count, check_kind, check_word
+from tileas_xdsl.dialects.ptx.checks import check_count, check_keyword, check_kind
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import RegType
 from tileas_xdsl.target.isa.tables.matrix.tensor_cores import SCALED_MMA
@@ -49,11 +49,13 @@ class MmaScaledOp(PtxOp):
 
     def check(self) -> None:
         kind = self.text("kind")
-        check_word(self, "kind", kind, SCALED_MMA)
+        check_keyword(self, "kind", kind, SCALED_MMA)
         facts, where = SCALED_MMA[kind], f"for {kind}"
-        check_word(self, "scale vector", self.text("scale_vector"), facts.vectors, where)
+        check_keyword(self, "scale vector", self.text("scale_vector"), facts.vectors, where)
         for name in ("a_type", "b_type"):
-            check_word(self, f"element {name[0].upper()}", self.text(name), facts.elements, where)
+            check_keyword(
+                self, f"element {name[0].upper()}", self.text(name), facts.elements, where
+            )
         for what, value, register, count in (
             ("A", self.a, "b32", 4),
             ("B", self.b, "b32", 2),

@@ -37,11 +37,11 @@ from tileas_xdsl.dialects.ptx.checks import (
     check_address,
     check_count,
     check_group,
+    check_keyword,
     check_kind,
     check_passed_on,
     check_predicate,
-    check_word,
-    check_words,
+    check_registers,
 )
 from tileas_xdsl.dialects.ptx.dot.in_flight import check_in_flight
 from tileas_xdsl.dialects.ptx.emission import Writer
@@ -94,7 +94,7 @@ class Tcgen05DeallocOp(PtxOp):
 
     def check(self) -> None:
         check_group(self)
-        check_words(self, ("the address", self.address, "b32"))
+        check_registers(self, ("the address", self.address, "b32"))
         _check_columns(self, self.columns)
 
     def emit(self, out: Writer) -> None:
@@ -232,7 +232,7 @@ class Tcgen05WaitOp(PtxOp):
         return tuple((index, index) for index in range(len(self.results)))
 
     def check(self) -> None:
-        check_word(self, "access", self.text("access"), ("ld", "st"))
+        check_keyword(self, "access", self.text("access"), ("ld", "st"))
         check_passed_on(self, self.values, self.complete)
 
     def emit(self, out: Writer) -> None:
@@ -249,7 +249,7 @@ class Tcgen05FenceOp(PtxOp):
     side: fields.String = fields.prop(StringAttr)
 
     def check(self) -> None:
-        check_word(self, "side", self.text("side"), ("before", "after"))
+        check_keyword(self, "side", self.text("side"), ("before", "after"))
 
     def emit(self, out: Writer) -> None:
         out.line(f"tcgen05.fence::{self.text('side')}_thread_sync")
@@ -271,7 +271,7 @@ class Tcgen05CommitOp(GuardedOp):
     def check(self) -> None:
         check_group(self)
         check_address(self, "the barrier", self.barrier, "shared")
-        check_words(self, ("the mask", self.multicast, "b16"))
+        check_registers(self, ("the mask", self.multicast, "b16"))
         check_predicate(self, "the guard", self.guard)
 
     def emit(self, out: Writer) -> None:
@@ -285,7 +285,7 @@ class Tcgen05CommitOp(GuardedOp):
 
 
 def _check_columns(op: PtxOp, columns: SSAValue) -> None:
-    check_words(op, ("the number of columns", columns, "b32"))
+    check_registers(op, ("the number of columns", columns, "b32"))
     owner = columns.owner
     if not isinstance(owner, PtxOp) or owner.name != CONSTANT:
         return
@@ -297,8 +297,8 @@ def _check_columns(op: PtxOp, columns: SSAValue) -> None:
 def _check_access(op: Tcgen05LdOp | Tcgen05StOp, address: SSAValue) -> str:
     """The shape of an access to tensor memory, which exists."""
     shape = op.text("shape")
-    check_word(op, "shape", shape, TMEM_REGISTERS)
-    check_words(op, ("the address", address, "b32"))
+    check_keyword(op, "shape", shape, TMEM_REGISTERS)
+    check_registers(op, ("the address", address, "b32"))
     if ("half_split" in op.properties) != (shape == "16x32bx2"):
         raise op.error("has a half_split with shape 16x32bx2, and only there")
     return shape

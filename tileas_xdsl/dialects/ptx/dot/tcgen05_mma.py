@@ -16,10 +16,10 @@ from tileas_xdsl.dialects.ptx.base import (
 from tileas_xdsl.dialects.ptx.checks import (
     check_count,
     check_group,
+    check_keyword,
     check_kind,
     check_predicate,
-    check_word,
-    check_words,
+    check_registers,
 )
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.target.isa.tables.matrix.tensor_cores import (
@@ -49,10 +49,10 @@ class Tcgen05CpOp(GuardedOp):
     def check(self) -> None:
         check_group(self)
         shape = self.text("shape")
-        check_word(self, "shape", shape, TMEM_COPIES)
-        check_word(self, "multicast", self.text("multicast"), TMEM_COPIES[shape], f"for {shape}")
-        check_word(self, "source format", self.text("source_format"), TMEM_FORMATS)
-        check_words(
+        check_keyword(self, "shape", shape, TMEM_COPIES)
+        check_keyword(self, "multicast", self.text("multicast"), TMEM_COPIES[shape], f"for {shape}")
+        check_keyword(self, "source format", self.text("source_format"), TMEM_FORMATS)
+        check_registers(
             self, ("the address", self.address, "b32"), ("the source", self.descriptor, "b64")
         )
         check_predicate(self, "the guard", self.guard)
@@ -83,7 +83,7 @@ class Tcgen05ShiftOp(GuardedOp):
 
     def check(self) -> None:
         check_group(self)
-        check_words(self, ("the address", self.address, "b32"))
+        check_registers(self, ("the address", self.address, "b32"))
         check_predicate(self, "the guard", self.guard)
 
     def emit(self, out: Writer) -> None:
@@ -123,11 +123,11 @@ class Tcgen05MmaOp(GuardedOp):
 
     def check(self) -> None:
         check_group(self)
-        check_word(self, "kind", self.text("kind"), TENSOR_KINDS)
-        check_word(self, "collector", self.text("collector"), COLLECTORS)
+        check_keyword(self, "kind", self.text("kind"), TENSOR_KINDS)
+        check_keyword(self, "collector", self.text("collector"), COLLECTORS)
         check_kind(self, "A", self.a, "b64", "b32")
         check_count(self, "A", self.a, 1)
-        check_words(
+        check_registers(
             self,
             ("D", self.d, "b32"),
             ("B", self.b, "b64"),
@@ -146,7 +146,7 @@ class Tcgen05MmaOp(GuardedOp):
         scaled = 2 if kind.scale_vectors else 0
         if len(self.scales) != scaled:
             raise self.error(f"takes {scaled} scales {where}, not {len(self.scales)}")
-        check_word(
+        check_keyword(
             self, "scale vector", self.text("scale_vector"), kind.scale_vectors or ("",), where
         )
         if "scale_d" in self.properties and not kind.scales_d:

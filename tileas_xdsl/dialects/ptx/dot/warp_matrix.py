@@ -24,9 +24,9 @@ from tileas_xdsl.dialects.ptx.base import (
 from tileas_xdsl.dialects.ptx.checks import (
     check_address,
     check_count,
+    check_keyword,
     check_kind,
     check_predicate,
-    check_word,
 )
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import reg
@@ -149,9 +149,9 @@ class PrefetchOp(GuardedOp):
     guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
 
     def check(self) -> None:
-        check_word(self, "space", self.text("space"), ("global", "local", "generic"))
+        check_keyword(self, "space", self.text("space"), ("global", "local", "generic"))
         levels = ("L1", "L2", "L2::evict_last", "L2::evict_normal")
-        check_word(self, "level", self.text("level"), levels)
+        check_keyword(self, "level", self.text("level"), levels)
         check_address(self, "the address", self.address, self.text("space"))
         check_predicate(self, "the guard", self.guard)
 
@@ -187,9 +187,9 @@ class CreatepolicyOp(PtxOp):
         )
 
     def check(self) -> None:
-        check_word(self, "primary policy", self.text("primary"), POLICIES)
+        check_keyword(self, "primary policy", self.text("primary"), POLICIES)
         seconds = ("", "evict_first", "evict_unchanged")
-        check_word(self, "secondary policy", self.text("secondary"), seconds)
+        check_keyword(self, "secondary policy", self.text("secondary"), seconds)
         if not 0 < self.fraction.value.data <= 1:
             raise self.error(f"treats a fraction in (0, 1], not {self.fraction.value.data}")
 

@@ -27,10 +27,10 @@ from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.ptx.base import REG, PtxOp, Value, as_value, count_of, kind_of, vector
 from tileas_xdsl.dialects.ptx.checks import (
     check_count,
+    check_keyword,
     check_kind,
     check_passed_on,
-    check_word,
-    check_words,
+    check_registers,
 )
 from tileas_xdsl.dialects.ptx.dot.in_flight import check_in_flight
 from tileas_xdsl.dialects.ptx.emission import Writer
@@ -180,7 +180,7 @@ class WgmmaOp(PtxOp):
         if types not in WGMMA_TYPES:
             raise self.error(f"multiplies no {types[0]} by {types[1]}")
         type = self.text("type")
-        check_word(self, "type of D", type, WGMMA_TYPES[types], f"for {' and '.join(types)}")
+        check_keyword(self, "type of D", type, WGMMA_TYPES[types], f"for {' and '.join(types)}")
         kind = {"f32": "f32", "f16": "b32", "s32": "b32"}[type]
         check_kind(self, "the accumulator", self.accumulator, kind)
         if self.result.type != self.accumulator.type:
@@ -195,7 +195,7 @@ class WgmmaOp(PtxOp):
     def _check_operands(self) -> None:
         check_kind(self, "A", self.a, "b64", "b32")
         check_count(self, "A", self.a, 1 if kind_of(self.a) == "b64" else 4)
-        check_words(self, ("B", self.b, "b64"), ("scale_d", self.scale_d, "pred"))
+        check_registers(self, ("B", self.b, "b64"), ("scale_d", self.scale_d, "pred"))
 
     def _check_modifiers(self, type: str, *, halves: bool) -> None:
         if not halves and (self.flag("trans_a") or self.flag("trans_b")):

@@ -13,10 +13,10 @@ from tileas_xdsl.dialects.op_definition import family_member, irdl_op_definition
 from tileas_xdsl.dialects.ptx.base import REG, PtxOp, Value, count_of, elementwise
 from tileas_xdsl.dialects.ptx.checks import (
     check_flags,
+    check_keyword,
     check_kind,
     check_tuples,
     check_type,
-    check_word,
 )
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import reg
@@ -68,13 +68,13 @@ class ArithmeticOp(PtxOp):
     def form(self) -> Form:
         """The entry of the table of instructions; raises `OpError` if there is none."""
         forms, type = ARITHMETIC[self.name[4:]], self.text("type")
-        check_word(self, "type", type, forms)
+        check_keyword(self, "type", type, forms)
         return forms[type]
 
     def check(self) -> None:
         form, type, where = self.form(), self.text("type"), f"for {self.text('type')}"
-        check_word(self, "mode", self.text("mode"), form.modes, where)
-        check_word(self, "rounding", self.text("rounding"), form.roundings, where)
+        check_keyword(self, "mode", self.text("mode"), form.modes, where)
+        check_keyword(self, "rounding", self.text("rounding"), form.roundings, where)
         check_flags(self, ("ftz", "nan", "sat", "relu"), form.flags, where)
         for flag in form.needed:
             if not self.flag(flag):
@@ -186,7 +186,7 @@ class MixedOp(PtxOp):
 
     def check(self) -> None:
         type = self.text("type")
-        check_word(self, "type", type, ("f16", "bf16"))
+        check_keyword(self, "type", type, ("f16", "bf16"))
         for index, term in enumerate(self.terms):
             last = index == len(self.terms) - 1
             check_type(self, f"operand {index}", term, "f32" if last else type)

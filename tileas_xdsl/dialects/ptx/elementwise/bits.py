@@ -10,7 +10,7 @@ from xdsl.traits import Pure
 
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.ptx.base import REG, PtxOp, Value, count_of, elementwise
-from tileas_xdsl.dialects.ptx.checks import check_kind, check_tuples, check_type, check_word
+from tileas_xdsl.dialects.ptx.checks import check_keyword, check_kind, check_tuples, check_type
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import reg
 from tileas_xdsl.target.isa.views import ARITHMETIC
@@ -40,7 +40,7 @@ class BfiOp(PtxOp):
 
     def check(self) -> None:
         type = self.text("type")
-        check_word(self, "type", type, ARITHMETIC["bfi"])
+        check_keyword(self, "type", type, ARITHMETIC["bfi"])
         for what, operand in (("a", self.a), ("b", self.b), ("its result", self.result)):
             check_type(self, what, operand, type)
         for operand in (self.position, self.length):
@@ -106,8 +106,8 @@ class ShfOp(PtxOp):
         self.fill((low, high, amount), (reg("b32", count),), direction=direction, mode=mode)
 
     def check(self) -> None:
-        check_word(self, "direction", self.text("direction"), ("l", "r"))
-        check_word(self, "mode", self.text("mode"), ("wrap", "clamp"))
+        check_keyword(self, "direction", self.text("direction"), ("l", "r"))
+        check_keyword(self, "mode", self.text("mode"), ("wrap", "clamp"))
         _check_words(self)
 
     def emit(self, out: Writer) -> None:

@@ -13,10 +13,10 @@ from tileas_xdsl.dialects.ptx.base import REG, PtxOp, Value, count_of, elementwi
 from tileas_xdsl.dialects.ptx.checks import (
     check_count,
     check_flags,
+    check_keyword,
     check_kind,
     check_tuples,
     check_type,
-    check_word,
 )
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import reg
@@ -66,9 +66,9 @@ class SetpOp(PtxOp):
 
     def check(self) -> None:
         type = self.text("type")
-        check_word(self, "type", type, COMPARISONS)
-        check_word(self, "comparison", self.text("comparison"), COMPARISONS[type], f"for {type}")
-        check_word(self, "combination", self.text("combine"), ("", "and", "or", "xor"))
+        check_keyword(self, "type", type, COMPARISONS)
+        check_keyword(self, "comparison", self.text("comparison"), COMPARISONS[type], f"for {type}")
+        check_keyword(self, "combination", self.text("combine"), ("", "and", "or", "xor"))
         check_flags(self, ("ftz",), ("ftz",) if type in ("f16", "f32") else (), f"for {type}")
         if bool(self.text("combine")) != (self.other is not None):
             raise self.error("combines with a predicate: it needs both 'combine' and 'other'")
@@ -110,7 +110,7 @@ class SelpOp(PtxOp):
 
     def check(self) -> None:
         type = self.text("type")
-        check_word(self, "type", type, SELECTIONS)
+        check_keyword(self, "type", type, SELECTIONS)
         for what, value in (("a", self.a), ("b", self.b), ("its result", self.result)):
             check_type(self, what, value, type)
         check_kind(self, "the condition", self.condition, "pred")
@@ -195,8 +195,8 @@ def _cvt_head(op: CvtOp | CvtPackOp) -> str:
 
 
 def _check_modifiers(op: CvtOp | CvtPackOp, form: Conversion, where: str) -> None:
-    check_word(op, "rounding", op.text("rounding"), form.roundings, where)
-    check_word(op, "saturation", op.text("saturation"), form.saturations, where)
+    check_keyword(op, "rounding", op.text("rounding"), form.roundings, where)
+    check_keyword(op, "saturation", op.text("saturation"), form.saturations, where)
     allowed = ("ftz",) * form.ftz + ("relu",) * form.relu
     check_flags(op, ("ftz", "relu"), allowed, where)
     if op.flag("relu") and op.text("rounding") == "rna":
@@ -259,7 +259,7 @@ class CvtPackOp(PtxOp):
 
     def check(self) -> None:
         to = self.text("to")
-        check_word(self, "packed type", to, PACKINGS)
+        check_keyword(self, "packed type", to, PACKINGS)
         _check_modifiers(self, PACKINGS[to], f"from f32 to {to}")
         check_type(self, "its operand", self.a, "f32")
         check_type(self, "its result", self.result, to)

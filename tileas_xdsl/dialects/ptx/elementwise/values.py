@@ -32,10 +32,10 @@ from tileas_xdsl.dialects.ptx.base import (
 )
 from tileas_xdsl.dialects.ptx.checks import (
     check_count,
+    check_keyword,
     check_kind,
     check_tuples,
     check_type,
-    check_word,
 )
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import reg
@@ -213,7 +213,7 @@ class MovOp(PtxOp):
         self.fill((a,), (result,), type=type)
 
     def check(self) -> None:
-        check_word(self, "type", self.text("type"), (*_MOVES, "pred"))
+        check_keyword(self, "type", self.text("type"), (*_MOVES, "pred"))
         check_type(self, "its operand", self.a, self.text("type"))
         check_type(self, "its result", self.result, self.text("type"))
         check_tuples(self, self.operands, self.result)

@@ -24,12 +24,12 @@ from tileas_xdsl.dialects.ptx.base import (
 )
 from tileas_xdsl.dialects.ptx.checks import (
     check_address,
+    check_keyword,
     check_kind,
     check_predicate,
+    check_registers,
     check_tuples,
     check_type,
-    check_word,
-    check_words,
 )
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import RegType, reg
@@ -68,16 +68,16 @@ class AccessOp(GuardedOp):
     ) -> None:
         """What loads and stores have in common."""
         type, space = self.text("type"), self.text("space")
-        check_word(self, "type", type, ACCESS_TYPES)
-        check_word(self, "space", space, spaces)
-        check_word(self, "semantics", self.text("semantics"), semantics)
-        check_word(self, "eviction", self.text("eviction"), EVICTIONS)
+        check_keyword(self, "type", type, ACCESS_TYPES)
+        check_keyword(self, "space", space, spaces)
+        check_keyword(self, "semantics", self.text("semantics"), semantics)
+        check_keyword(self, "eviction", self.text("eviction"), EVICTIONS)
         scoped = self.text("semantics") in SCOPED
-        check_word(self, "scope", self.text("scope"), SCOPES if scoped else ("",))
+        check_keyword(self, "scope", self.text("scope"), SCOPES if scoped else ("",))
         check_address(self, "the address", self.operands[0], space)
         check_type(self, "its registers", value, type)
         check_predicate(self, "the guard", getattr(self, "guard", None))
-        check_words(self, ("the policy", getattr(self, "policy", None), "b64"))
+        check_registers(self, ("the policy", getattr(self, "policy", None), "b64"))
         self._check_width(count_of(value), BITS[type])
         self._check_orders()
 
@@ -150,8 +150,8 @@ class LdOp(AccessOp):
 
     def check(self) -> None:
         self.check_access(self.result, LOAD_SPACES, LOAD_SEMANTICS)
-        check_word(self, "cache operator", self.text("cache"), LOAD_CACHES)
-        check_word(self, "prefetch", self.text("prefetch"), PREFETCHES)
+        check_keyword(self, "cache operator", self.text("cache"), LOAD_CACHES)
+        check_keyword(self, "prefetch", self.text("prefetch"), PREFETCHES)
         if self.flag("nc") and (self.text("space") != "global" or self.text("semantics")):
             raise self.error("reads global memory weakly through the cache of constants")
         if (self.guard is None) != (self.otherwise is None):
@@ -196,7 +196,7 @@ class StOp(AccessOp):
 
     def check(self) -> None:
         self.check_access(self.value, SPACES, STORE_SEMANTICS)
-        check_word(self, "cache operator", self.text("cache"), STORE_CACHES)
+        check_keyword(self, "cache operator", self.text("cache"), STORE_CACHES)
 
     def emit(self, out: Writer) -> None:
         names = out.names(self._operands[1])

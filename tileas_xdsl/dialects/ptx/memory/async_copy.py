@@ -9,7 +9,12 @@ from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.ptx.base import REG, GuardedOp, PtxOp, Value, address
-from tileas_xdsl.dialects.ptx.checks import check_address, check_predicate, check_word, check_words
+from tileas_xdsl.dialects.ptx.checks import (
+    check_address,
+    check_keyword,
+    check_predicate,
+    check_registers,
+)
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.target.isa.tables.asynchronous import COPY_SIZES
 from tileas_xdsl.target.isa.tables.memory.keywords import PREFETCHES
@@ -61,8 +66,8 @@ class CpAsyncOp(GuardedOp):
 
     def check(self) -> None:
         cache, size = self.text("cache"), self.number("size")
-        check_word(self, "cache operator", cache, COPY_SIZES)
-        check_word(self, "prefetch", self.text("prefetch"), PREFETCHES)
+        check_keyword(self, "cache operator", cache, COPY_SIZES)
+        check_keyword(self, "prefetch", self.text("prefetch"), PREFETCHES)
         if size not in COPY_SIZES[cache]:
             known = ", ".join(map(str, COPY_SIZES[cache]))
             raise self.error(f"copies {known} bytes with {cache}, not {size}")
@@ -71,7 +76,9 @@ class CpAsyncOp(GuardedOp):
                 raise self.error(f"needs '{name}' to be a multiple of {size}")
         check_address(self, "the destination", self.destination, "shared")
         check_address(self, "the source", self.source, "global")
-        check_words(self, ("the size", self.source_size, "b32"), ("the policy", self.policy, "b64"))
+        check_registers(
+            self, ("the size", self.source_size, "b32"), ("the policy", self.policy, "b64")
+        )
         check_predicate(self, "the guard", self.guard)
 
     def emit(self, out: Writer) -> None:

@@ -26,12 +26,12 @@ from tileas_xdsl.dialects.ptx.base import (
 from tileas_xdsl.dialects.ptx.checks import (
     check_address,
     check_count,
+    check_keyword,
     check_kind,
     check_predicate,
+    check_registers,
     check_tuples,
     check_type,
-    check_word,
-    check_words,
 )
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import RegType, reg
@@ -66,10 +66,10 @@ class UpdateOp(GuardedOp):
     def check_update(self, value: SSAValue, semantics: Sequence[str]) -> None:
         """Operation, type, space, order and value."""
         operation, type, order = self.text("operation"), self.text("type"), self.text("semantics")
-        check_word(self, "type", type, ATOMICS[operation], f"for {operation}")
-        check_word(self, "space", self.text("space"), ATOMIC_SPACES)
-        check_word(self, "semantics", order, semantics)
-        check_word(self, "scope", self.text("scope"), SCOPES if order else ("", *SCOPES))
+        check_keyword(self, "type", type, ATOMICS[operation], f"for {operation}")
+        check_keyword(self, "space", self.text("space"), ATOMIC_SPACES)
+        check_keyword(self, "semantics", order, semantics)
+        check_keyword(self, "scope", self.text("scope"), SCOPES if order else ("", *SCOPES))
         check_address(self, "the address", self.operands[0], self.text("space"))
         check_type(self, "the value", value, type)
         check_predicate(self, "the guard", getattr(self, "guard", None))
@@ -127,7 +127,7 @@ class AtomOp(UpdateOp):
 
     def check(self) -> None:
         operation = self.text("operation")
-        check_word(self, "operation", operation, ATOMICS)
+        check_keyword(self, "operation", operation, ATOMICS)
         self.check_update(self.value, ATOMIC_SEMANTICS)
         if (operation == "cas") != (self.compare is not None):
             raise self.error("compares for cas, and only there")
@@ -167,7 +167,7 @@ class RedOp(UpdateOp):
 
     def check(self) -> None:
         updates = [name for name in ATOMICS if name not in ("exch", "cas")]
-        check_word(self, "operation", self.text("operation"), updates)
+        check_keyword(self, "operation", self.text("operation"), updates)
         self.check_update(self.value, REDUCTION_SEMANTICS)
 
     def emit(self, out: Writer) -> None:
@@ -193,8 +193,8 @@ class TensormapReplaceOp(GuardedOp):
 
     def check(self) -> None:
         field = self.text("field")
-        check_word(self, "field", field, TENSORMAP_FIELDS)
-        check_word(self, "space", self.text("space"), ("shared::cta", "global"))
+        check_keyword(self, "field", field, TENSORMAP_FIELDS)
+        check_keyword(self, "space", self.text("space"), ("shared::cta", "global"))
         if TENSORMAP_FIELDS[field] != ("ordinal" in self.properties):
             raise self.error(
                 f"field {field} has {'an' if TENSORMAP_FIELDS[field] else 'no'} ordinal"
@@ -202,7 +202,7 @@ class TensormapReplaceOp(GuardedOp):
         if not 0 <= self.number("ordinal") <= 4:
             raise self.error(f"has ordinals 0 to 4, not {self.number('ordinal')}")
         kind = "b64" if field in ("global_address", "global_stride") else "b32"
-        check_words(self, ("the value", self.value, kind))
+        check_registers(self, ("the value", self.value, kind))
         owner = self.value.owner
         if field in LITERAL_FIELDS and not (isinstance(owner, PtxOp) and owner.name == CONSTANT):
             raise self.error(f"field {field} takes a ptx.const")
@@ -231,7 +231,7 @@ class TensormapCpFenceproxyOp(PtxOp):
     scope: fields.String = fields.prop(StringAttr, default="gpu")
 
     def check(self) -> None:
-        check_word(self, "scope", self.text("scope"), SCOPES)
+        check_keyword(self, "scope", self.text("scope"), SCOPES)
         check_address(self, "the destination", self.destination, "global")
         check_address(self, "the source", self.source, "shared")
 

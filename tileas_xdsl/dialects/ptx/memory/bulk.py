@@ -9,7 +9,12 @@ from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.ptx.base import CONSTANT, REG, GuardedOp, PtxOp, address
-from tileas_xdsl.dialects.ptx.checks import check_address, check_predicate, check_word, check_words
+from tileas_xdsl.dialects.ptx.checks import (
+    check_address,
+    check_keyword,
+    check_predicate,
+    check_registers,
+)
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.target.isa.tables.asynchronous import BULK_REDUCTIONS, BULK_WAYS
 
@@ -47,7 +52,7 @@ class CpAsyncBulkOp(GuardedOp):
         if self.multicast is not None and (to, source) != ("shared::cluster", "global"):
             raise self.error("multicasts from global to shared::cluster only")
         _check_addresses(self, to, source)
-        check_words(self, ("the mask", self.multicast, "b16"))
+        check_registers(self, ("the mask", self.multicast, "b16"))
 
     def emit(self, out: Writer) -> None:
         to, source = self.text("to"), self.text("source_space")
@@ -94,10 +99,10 @@ class CpReduceAsyncBulkOp(GuardedOp):
 
     def check(self) -> None:
         to, operation = self.text("to"), self.text("operation")
-        check_word(self, "destination", to, BULK_REDUCTIONS)
-        check_word(self, "operation", operation, BULK_REDUCTIONS[to], f"in {to}")
+        check_keyword(self, "destination", to, BULK_REDUCTIONS)
+        check_keyword(self, "operation", operation, BULK_REDUCTIONS[to], f"in {to}")
         where = f"for {operation} in {to}"
-        check_word(self, "type", self.text("type"), BULK_REDUCTIONS[to][operation], where)
+        check_keyword(self, "type", self.text("type"), BULK_REDUCTIONS[to][operation], where)
         _check_completion(self, self.barrier, reports=to == "shared::cluster")
         _check_addresses(self, to, "shared::cta")
 
@@ -139,7 +144,7 @@ class CpAsyncBulkPrefetchOp(GuardedOp):
     def check(self) -> None:
         check_address(self, "the source", self.source, "global")
         _check_size(self, self.size)
-        check_words(self, ("the policy", self.policy, "b64"))
+        check_registers(self, ("the policy", self.policy, "b64"))
         check_predicate(self, "the guard", self.guard)
 
     def emit(self, out: Writer) -> None:
@@ -204,7 +209,7 @@ def _check_completion(
 def _check_addresses(op: CpAsyncBulkOp | CpReduceAsyncBulkOp, to: str, source: str) -> None:
     check_address(op, "the destination", op.destination, to)
     check_address(op, "the source", op.source, source)
-    check_words(op, ("the policy", op.policy, "b64"))
+    check_registers(op, ("the policy", op.policy, "b64"))
     check_predicate(op, "the guard", op.guard)
     _check_size(op, op.size)
     if op.number("offset") % 16:
@@ -212,7 +217,7 @@ def _check_addresses(op: CpAsyncBulkOp | CpReduceAsyncBulkOp, to: str, source: s
 
 
 def _check_size(op: PtxOp, size: SSAValue) -> None:
-    check_words(op, ("the size", size, "b32"))
+    check_registers(op, ("the size", size, "b32"))
     owner = size.owner
     if isinstance(owner, PtxOp) and owner.name == CONSTANT and owner.number("value") % 16:
         raise op.error(f"moves multiples of 16 bytes, not {owner.number('value')}")

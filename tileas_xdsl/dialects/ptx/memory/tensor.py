@@ -11,7 +11,12 @@ from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.ptx.base import REG, GuardedOp, address
-from tileas_xdsl.dialects.ptx.checks import check_address, check_predicate, check_word, check_words
+from tileas_xdsl.dialects.ptx.checks import (
+    check_address,
+    check_keyword,
+    check_predicate,
+    check_registers,
+)
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.memory.bulk import BARRIER, GROUP
 from tileas_xdsl.target.isa.tables.asynchronous import (
@@ -35,8 +40,8 @@ class TensorOp(GuardedOp):
     ) -> None:
         """The map, the coordinates and what all forms may have."""
         mode = self.text("mode")
-        check_word(self, "mode", mode, modes)
-        check_words(
+        check_keyword(self, "mode", mode, modes)
+        check_registers(
             self,
             ("the address of the map", tensor_map, "b64"),
             *(("a coordinate", coordinate, "b32") for coordinate in coordinates),
@@ -87,10 +92,10 @@ class TensorLoadOp(TensorOp):
 
     def check(self) -> None:
         self.check_box(self.map, self.coordinates, TENSOR_LOADS)
-        check_word(self, "destination", self.text("to"), TENSOR_TARGETS)
+        check_keyword(self, "destination", self.text("to"), TENSOR_TARGETS)
         check_address(self, "the destination", self.destination, "shared")
         check_address(self, "the barrier", self.barrier, "shared")
-        check_words(
+        check_registers(
             self,
             ("the mask", self.multicast, "b16"),
             *(("an offset", offset, "b16") for offset in self.offsets),
@@ -201,7 +206,7 @@ class TensorReduceOp(FromSharedOp):
 
     def check(self) -> None:
         super().check()
-        check_word(self, "operation", self.text("operation"), TENSOR_REDUCTIONS)
+        check_keyword(self, "operation", self.text("operation"), TENSOR_REDUCTIONS)
 
     def emit(self, out: Writer) -> None:
         self.write(out, "cp.reduce.async.bulk.tensor", self.text("operation"))
@@ -243,7 +248,7 @@ class PrefetchTensormapOp(GuardedOp):
     guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
 
     def check(self) -> None:
-        check_words(self, ("the address of the map", self.map, "b64"))
+        check_registers(self, ("the address of the map", self.map, "b64"))
         check_predicate(self, "the guard", self.guard)
 
     def emit(self, out: Writer) -> None:

@@ -10,7 +10,12 @@ from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.ptx.base import CONSTANT, REG, GuardedOp, PtxOp, Value, address
-from tileas_xdsl.dialects.ptx.checks import check_limit, check_predicate, check_word, check_words
+from tileas_xdsl.dialects.ptx.checks import (
+    check_keyword,
+    check_limit,
+    check_predicate,
+    check_registers,
+)
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import reg
 from tileas_xdsl.target.isa.tables.asynchronous import (
@@ -82,9 +87,9 @@ class BarRedOp(PtxOp):
     def check(self) -> None:
         _check_barrier(self, self.id, self.threads)
         check_predicate(self, "the value", self.value)
-        check_word(self, "operation", self.text("operation"), BLOCK_REDUCTIONS)
+        check_keyword(self, "operation", self.text("operation"), BLOCK_REDUCTIONS)
         kind = "b32" if self.text("operation") == "popc" else "pred"
-        check_words(self, ("its result", self.result, kind))
+        check_registers(self, ("its result", self.result, kind))
 
     def emit(self, out: Writer) -> None:
         operation = self.text("operation")
@@ -105,7 +110,7 @@ class BarWarpSyncOp(PtxOp):
     mask: fields.Operand = fields.operand(REG)
 
     def check(self) -> None:
-        check_words(self, ("the mask", self.mask, "b32"))
+        check_registers(self, ("the mask", self.mask, "b32"))
 
     def emit(self, out: Writer) -> None:
         out.line(f"bar.warp.sync {out.name(self._operands[0])}")
@@ -131,7 +136,7 @@ class ClusterArriveOp(ClusterBarrierOp):
     name = "ptx.cluster.arrive"
 
     def check(self) -> None:
-        check_word(self, "semantics", self.text("semantics"), CLUSTER_ARRIVALS)
+        check_keyword(self, "semantics", self.text("semantics"), CLUSTER_ARRIVALS)
 
 
 @irdl_op_definition
@@ -141,7 +146,7 @@ class ClusterWaitOp(ClusterBarrierOp):
     name = "ptx.cluster.wait"
 
     def check(self) -> None:
-        check_word(self, "semantics", self.text("semantics"), CLUSTER_WAITS)
+        check_keyword(self, "semantics", self.text("semantics"), CLUSTER_WAITS)
 
 
 @irdl_op_definition
@@ -155,8 +160,8 @@ class FenceOp(PtxOp):
     scope: fields.String = fields.prop(StringAttr)
 
     def check(self) -> None:
-        check_word(self, "semantics", self.text("semantics"), FENCES)
-        check_word(self, "scope", self.text("scope"), FENCE_SCOPES)
+        check_keyword(self, "semantics", self.text("semantics"), FENCES)
+        check_keyword(self, "scope", self.text("scope"), FENCE_SCOPES)
 
     def emit(self, out: Writer) -> None:
         out.line(f"fence.{self.text('semantics')}.{self.text('scope')}")
@@ -179,8 +184,8 @@ class FenceProxyOp(PtxOp):
         self.fill(proxy=proxy, space=None if proxy == "alias" else space)
 
     def check(self) -> None:
-        check_word(self, "proxy", self.text("proxy"), PROXIES)
-        check_word(self, "space", self.text("space"), PROXIES[self.text("proxy")])
+        check_keyword(self, "proxy", self.text("proxy"), PROXIES)
+        check_keyword(self, "space", self.text("space"), PROXIES[self.text("proxy")])
 
     def emit(self, out: Writer) -> None:
         space = self.text("space")
@@ -203,11 +208,11 @@ class FenceProxyTensormapOp(PtxOp):
 
     def check(self) -> None:
         semantics = self.text("semantics")
-        check_word(self, "semantics", semantics, ("acquire", "release"))
-        check_word(self, "scope", self.text("scope"), FENCE_SCOPES)
+        check_keyword(self, "semantics", semantics, ("acquire", "release"))
+        check_keyword(self, "scope", self.text("scope"), FENCE_SCOPES)
         if (semantics == "acquire") != (self.address is not None):
             raise self.error("names the address of the map to acquire, and only then")
-        check_words(self, ("the address of the map", self.address, "b64"))
+        check_registers(self, ("the address of the map", self.address, "b64"))
 
     def emit(self, out: Writer) -> None:
         head = f"fence.proxy.tensormap::generic.{self.text('semantics')}.{self.text('scope')}"
@@ -234,7 +239,7 @@ class FenceMbarrierInitOp(GuardedOp):
 def _check_barrier(
     op: BarSyncOp | BarArriveOp | BarRedOp, id: SSAValue, threads: SSAValue | None
 ) -> None:
-    check_words(op, ("the barrier", id, "b32"), ("the number of threads", threads, "b32"))
+    check_registers(op, ("the barrier", id, "b32"), ("the number of threads", threads, "b32"))
     check_limit(op, "as barrier", id, 0, NAMED_BARRIERS - 1)
     check_limit(op, "threads", threads, 32, 1024)
     owner = None if threads is None else threads.owner

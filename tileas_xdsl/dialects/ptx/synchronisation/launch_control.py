@@ -13,7 +13,7 @@ from tileas_xdsl.dialects.ptx.checks import (
     check_count,
     check_kind,
     check_predicate,
-    check_words,
+    check_registers,
 )
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import RegType, reg
@@ -73,7 +73,7 @@ class QueryCancelOp(PtxOp):
     def check(self) -> None:
         check_kind(self, "the response", self.response, "b64")
         check_count(self, "the response", self.response, 2)
-        check_words(self, ("whether it is granted", self.granted, "pred"))
+        check_registers(self, ("whether it is granted", self.granted, "pred"))
         check_kind(self, "the block", self.block, "b32")
         check_count(self, "the block", self.block, 3)
 

@@ -20,11 +20,11 @@ from tileas_xdsl.dialects.ptx.base import REG, GuardedOp, PtxOp, Value, address,
 from tileas_xdsl.dialects.ptx.checks import (
     check_address,
     check_count,
+    check_keyword,
     check_kind,
     check_limit,
     check_predicate,
-    check_word,
-    check_words,
+    check_registers,
 )
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import RegType, reg
@@ -54,7 +54,7 @@ class MbarrierInitOp(GuardedOp):
 
     def check(self) -> None:
         check_address(self, "the barrier", self.barrier, CTA)
-        check_words(self, ("the count", self.count, "b32"))
+        check_registers(self, ("the count", self.count, "b32"))
         check_limit(self, "arrivals", self.count, 1, MAX_ARRIVALS)
         check_predicate(self, "the guard", self.guard)
 
@@ -96,9 +96,9 @@ class SynchronizingOp(GuardedOp):
     def check_barrier(self, barrier: SSAValue, semantics: Sequence[str]) -> None:
         """Space, order and address of the barrier."""
         order = self.text("semantics")
-        check_word(self, "space", self.text("space"), BARRIER_SPACES)
-        check_word(self, "semantics", order, semantics)
-        check_word(self, "scope", self.text("scope"), BARRIER_SCOPES if order else ("",))
+        check_keyword(self, "space", self.text("space"), BARRIER_SPACES)
+        check_keyword(self, "semantics", order, semantics)
+        check_keyword(self, "scope", self.text("scope"), BARRIER_SCOPES if order else ("",))
         check_address(self, "the barrier", barrier, self.text("space"))
         check_predicate(self, "the guard", getattr(self, "guard", None))
         if self.number("offset") % 8:
@@ -143,10 +143,10 @@ class MbarrierArriveOp(SynchronizingOp):
 
     def check(self) -> None:
         self.check_barrier(self.barrier, ARRIVE_SEMANTICS)
-        check_words(self, ("the count", self.count, "b32"))
+        check_registers(self, ("the count", self.count, "b32"))
         if self.results:
             self.check_local("gives a token")
-            check_words(self, ("the token", self.results[0], "b64"))
+            check_registers(self, ("the token", self.results[0], "b64"))
         if self.flag("no_complete") and (self.count is None or not self.results):
             raise self.error("with no_complete needs a count and gives a token")
 
@@ -176,11 +176,11 @@ class MbarrierArriveExpectTxOp(SynchronizingOp):
 
     def check(self) -> None:
         self.check_barrier(self.barrier, ARRIVE_SEMANTICS)
-        check_words(self, ("the number of bytes", self.bytes, "b32"))
+        check_registers(self, ("the number of bytes", self.bytes, "b32"))
         check_limit(self, "bytes", self.bytes, 0, MAX_TRANSACTION)
         if self.results:
             self.check_local("gives a token")
-            check_words(self, ("the token", self.results[0], "b64"))
+            check_registers(self, ("the token", self.results[0], "b64"))
 
     def emit(self, out: Writer) -> None:
         drop = "_drop" * self.flag("drop")
@@ -220,7 +220,7 @@ class TransactionOp(SynchronizingOp):
 
     def check(self) -> None:
         self.check_barrier(self.barrier, ("relaxed",))
-        check_words(self, ("the number of bytes", self.bytes, "b32"))
+        check_registers(self, ("the number of bytes", self.bytes, "b32"))
         check_limit(self, "bytes", self.bytes, 0, MAX_TRANSACTION)
 
     def emit(self, out: Writer) -> None:
@@ -252,7 +252,7 @@ class PhaseOp(SynchronizingOp):
         self.check_local("waits")
         check_kind(self, "the phase", phase, "b32", "b64")
         check_count(self, "the phase", phase, 1)
-        check_words(self, ("the time", getattr(self, "hint", None), "b32"))
+        check_registers(self, ("the time", getattr(self, "hint", None), "b32"))
         for result in self.results:
             check_predicate(self, "its result", result)
 
@@ -327,7 +327,7 @@ class MbarrierPendingCountOp(PtxOp):
     count: fields.Result[RegType] = fields.typed_result(REG, type=reg("b32"))
 
     def check(self) -> None:
-        check_words(self, ("the state", self.state, "b64"), ("its result", self.count, "b32"))
+        check_registers(self, ("the state", self.state, "b64"), ("its result", self.count, "b32"))
 
     def emit(self, out: Writer) -> None:
         result, state = out.name(self.results[0]), out.register(self._operands[0])

@@ -14,11 +14,11 @@ from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.ptx.base import REG, PtxOp, Value, count_of, elementwise, kind_of
 from tileas_xdsl.dialects.ptx.checks import (
     check_count,
+    check_keyword,
     check_kind,
+    check_registers,
     check_tuples,
     check_type,
-    check_word,
-    check_words,
 )
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import RegType, reg
@@ -54,7 +54,7 @@ class MapaOp(PtxOp):
         self.fill((a, block), (reg(kind_of(a), count_of(a)),), space=space)
 
     def check(self) -> None:
-        check_word(self, "space", self.text("space"), ("", "shared::cluster"))
+        check_keyword(self, "space", self.text("space"), ("", "shared::cluster"))
         check_kind(
             self, "the address", self.a, *(("b32", "b64") if self.text("space") else ("b64",))
         )
@@ -80,11 +80,11 @@ class GetctarankOp(PtxOp):
     traits = traits_def(Pure())
 
     def check(self) -> None:
-        check_word(self, "space", self.text("space"), ("", "shared::cluster"))
+        check_keyword(self, "space", self.text("space"), ("", "shared::cluster"))
         check_kind(
             self, "the address", self.a, *(("b32", "b64") if self.text("space") else ("b64",))
         )
-        check_words(self, ("its result", self.result, "b32"))
+        check_registers(self, ("its result", self.result, "b32"))
 
     def emit(self, out: Writer) -> None:
         head, source = _address_head(self, "getctarank"), out.register(self._operands[0])
@@ -109,7 +109,7 @@ class ElectSyncOp(PtxOp):
     elected: fields.Result[RegType] = fields.typed_result(REG, type=reg("pred"))
 
     def check(self) -> None:
-        check_words(
+        check_registers(
             self,
             ("the mask", self.mask, "b32"),
             ("the lane", self.lane, "b32"),
@@ -153,8 +153,8 @@ class ShflOp(PtxOp):
         self.fill((a, lane, clamp, mask), results, mode=mode)
 
     def check(self) -> None:
-        check_word(self, "mode", self.text("mode"), SHUFFLES)
-        check_words(
+        check_keyword(self, "mode", self.text("mode"), SHUFFLES)
+        check_registers(
             self,
             ("the lane", self.lane, "b32"),
             ("the clamp", self.clamp, "b32"),
@@ -193,8 +193,8 @@ class VoteOp(PtxOp):
 
     def check(self) -> None:
         mode = self.text("mode")
-        check_word(self, "mode", mode, VOTES)
-        check_words(
+        check_keyword(self, "mode", mode, VOTES)
+        check_registers(
             self,
             ("its operand", self.a, "pred"),
             ("the mask", self.mask, "b32"),
@@ -227,10 +227,10 @@ class MatchOp(PtxOp):
 
     def check(self) -> None:
         mode = self.text("mode")
-        check_word(self, "mode", mode, MATCHES)
+        check_keyword(self, "mode", mode, MATCHES)
         check_kind(self, "its operand", self.a, "b32", "b64")
         check_count(self, "its operand", self.a, 1)
-        check_words(
+        check_registers(
             self,
             ("the mask", self.mask, "b32"),
             ("its result", self.result, "b32"),
@@ -266,11 +266,11 @@ class ReduxOp(PtxOp):
 
     def check(self) -> None:
         operation, type = self.text("operation"), self.text("type")
-        check_word(self, "operation", operation, REDUCTIONS)
-        check_word(self, "type", type, REDUCTIONS[operation], f"for {operation}")
+        check_keyword(self, "operation", operation, REDUCTIONS)
+        check_keyword(self, "type", type, REDUCTIONS[operation], f"for {operation}")
         check_type(self, "its operand", self.a, type)
         check_type(self, "its result", self.result, type)
-        check_words(self, ("the mask", self.mask, "b32"))
+        check_registers(self, ("the mask", self.mask, "b32"))
         check_count(self, "its operand", self.a, count_of(self.result))
 
     def emit(self, out: Writer) -> None:
@@ -288,7 +288,7 @@ class ActivemaskOp(PtxOp):
     result: fields.Result[RegType] = fields.typed_result(REG, type=reg("b32"))
 
     def check(self) -> None:
-        check_words(self, ("its result", self.result, "b32"))
+        check_registers(self, ("its result", self.result, "b32"))
 
     def emit(self, out: Writer) -> None:
         out.line(f"activemask.b32 {out.name(self.results[0])}")
@@ -305,7 +305,7 @@ class SetmaxnregOp(PtxOp):
     direction: fields.String = fields.prop(StringAttr)
 
     def check(self) -> None:
-        check_word(self, "direction", self.text("direction"), ("inc", "dec"))
+        check_keyword(self, "direction", self.text("direction"), ("inc", "dec"))
         count = self.number("count")
         if count % REGISTER_STEP or not REGISTER_LEAST <= count <= REGISTER_MOST:
             raise self.error(
@@ -328,7 +328,7 @@ class NanosleepOp(PtxOp):
     time: fields.Operand = fields.operand(REG)
 
     def check(self) -> None:
-        check_words(self, ("the time", self.time, "b32"))
+        check_registers(self, ("the time", self.time, "b32"))
 
     def emit(self, out: Writer) -> None:
         out.line(f"nanosleep.u32 {out.name(self._operands[0])}")
@@ -344,7 +344,7 @@ class GriddepcontrolOp(PtxOp):
     action: fields.String = fields.prop(StringAttr)
 
     def check(self) -> None:
-        check_word(self, "action", self.text("action"), ("wait", "launch_dependents"))
+        check_keyword(self, "action", self.text("action"), ("wait", "launch_dependents"))
 
     def emit(self, out: Writer) -> None:
         out.line(f"griddepcontrol.{self.text('action')}")

@@ -470,7 +470,7 @@ def _candidates(access: RegisterAccess, option: Option) -> Iterator[Candidate]:
 def _instruction_of_value(op: Operation) -> str:
     if isinstance(op, DotOp | AsyncDotOp):
         atom = atom_of(op.atom)
-        return "-" if atom is None else atom.word
+        return "-" if atom is None else atom.keyword
     return "registers"
 
 

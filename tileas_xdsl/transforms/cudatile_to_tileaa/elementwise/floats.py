@@ -1,4 +1,11 @@
-"""Arithmetic of floats, element by element, with the modifiers that it may have."""
+"""Arithmetic of floats, element by element, with the modifiers that it may have.
+
+    %r = addf %a, %b rounding<negative_inf>      %x, %y = fp_to_fp %a, %b : f32
+        : tile<8xf16>                        ->  %s = arith.addf %x, %y {nv_tileas.rounding = "rm"}
+                                                 %r = fp_to_fp %s {nv_tileas.rounding = "rm"} : f16
+
+f32 and f64 keep the operation and get the attribute; nearest even is what no attribute means.
+"""
 
 from __future__ import annotations
 
@@ -148,10 +155,10 @@ def extreme(c: Converter, op: ct.MaxFOp | ct.MinFOp) -> Sequence[SSAValue]:
 def compared(c: Converter, op: ct.CmpFOp) -> Sequence[SSAValue]:
     """Whether a relation holds."""
     first = "u" if op.comparison_ordering.data is ComparisonOrdering.UNORDERED else "o"
-    word = f"{first}{_RELATIONS[op.comparison_predicate.data]}"
+    predicate = f"{first}{_RELATIONS[op.comparison_predicate.data]}"
 
     def body(a: SSAValue, b: SSAValue) -> SSAValue:
-        return c.insert(arith.CmpfOp(a, b, word)).result
+        return c.insert(arith.CmpfOp(a, b, predicate)).result
 
     return [c.by_element(i1, c.get_all(op.operands), body)]
 

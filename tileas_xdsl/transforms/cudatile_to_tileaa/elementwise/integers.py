@@ -114,10 +114,10 @@ def absolute(c: Converter, op: ct.AbsIOp) -> Sequence[SSAValue]:
 
 def compared(c: Converter, op: ct.CmpIOp) -> Sequence[SSAValue]:
     """Whether a relation holds."""
-    word = _RELATIONS[op.comparison_predicate.data][is_unsigned(op)]
+    predicate = _RELATIONS[op.comparison_predicate.data][is_unsigned(op)]
 
     def body(a: SSAValue, b: SSAValue) -> SSAValue:
-        return c.insert(arith.CmpiOp(a, b, word)).result
+        return c.insert(arith.CmpiOp(a, b, predicate)).result
 
     return [c.by_element(i1, c.get_all(op.operands), body)]
 

@@ -9,7 +9,7 @@ from xdsl.ir import SSAValue
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute.base.symbolic_values import View, symbol
 from tileas_xdsl.dialects.cute_nvgpu import MmaSm90Op, SmemDescViewType
-from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import words
+from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import keywords
 from tileas_xdsl.dialects.cute_nvgpu.atoms.wgmma import Sm90MmaType
 from tileas_xdsl.transforms.cute_to_nvgpu.atom_values import values_of
 from tileas_xdsl.transforms.cute_to_nvgpu.converter import Converter
@@ -32,7 +32,7 @@ def convert_wgmma(op: MmaCallOp, conv: Converter, atom: Sm90MmaType) -> None:
         raise op_error(op, "adds to the registers of D: C is D")
     adds = values_of(conv, op.atom).get(ACCUMULATE)
     a_type, b_type, _ = atom.elements
-    a_major, b_major = words(atom.majors)
+    a_major, b_major = keywords(atom.majors)
     for step in mma_iterations(op, a, b):
         made = MmaSm90Op(
             operand(conv, a, step.a),

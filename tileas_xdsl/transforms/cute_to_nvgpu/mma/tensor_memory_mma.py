@@ -23,7 +23,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     UmmaSparseOp,
 )
 from tileas_xdsl.dialects.cute_nvgpu.atoms.block_scales import SCALE_NAMES
-from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import integer, text, words
+from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import integer, keywords, text
 from tileas_xdsl.dialects.cute_nvgpu.atoms.tcgen05 import (
     KIND_OF,
     ScaledUmmaType,
@@ -121,7 +121,7 @@ def _check(op: MmaCallOp, conv: Converter, atom: UmmaType) -> None:
 def _dense(conv: Converter, atom: Sm100MmaType, made: Instruction) -> Operation:
     del conv
     a_type, b_type, d_type = atom.elements
-    a_major, b_major = words(atom.majors)
+    a_major, b_major = keywords(atom.majors)
     return UmmaOp(
         made.d,
         made.a,
@@ -140,7 +140,7 @@ def _dense(conv: Converter, atom: Sm100MmaType, made: Instruction) -> Operation:
 def _sparse(conv: Converter, atom: Sm100MmaSparseType, made: Instruction) -> Operation:
     names = [ptx_element(element) for element in atom.elements]
     a, b, d = (ALL_FORMATS.get(name, name) for name in names)
-    majors: Any = words(atom.majors)
+    majors: Any = keywords(atom.majors)
     kind, (m, n, _) = KIND_OF[names[0]], atom.shape_mnk
     metadata = made.parts[METADATA]
     descriptor = InstructionDescriptor(

@@ -1,4 +1,14 @@
-"""Lower agents: warp ranges of the block, each with a register budget (`setmaxnreg`)."""
+"""Lower agents: warp ranges of the block, each with a register budget (`setmaxnreg`).
+
+    agent_switch {max_regs = [40, 232], num_warps = [4, 8]}
+      {load}, {multiply}
+
+    if %warp < 4                { setmaxnreg.dec 40    load }
+    if 3 < %warp and %warp < 12 { setmaxnreg.inc 232   multiply }
+
+All warps go on behind it.  An agent that only issues copies runs in one elected thread; where
+tcgen05 multiplies, an idle warp of another agent may issue the products (`mma_issuer_warp.py`).
+"""
 
 from __future__ import annotations
 

@@ -141,12 +141,12 @@ def gather(e: ThreadBuilder, op: GatherLoadOp) -> Sequence[Lowered]:
     type_, layout = work.view.element, work.layout
     padding = padding_of(op.padding_value, type_)
     ordering = MemoryOrder.of(op.mem_semantic, op.mem_scope)
-    alone = ordering.word is not None and not is_held_once(e, layout)
+    alone = ordering.semantics is not None and not is_held_once(e, layout)
     rows: list[dict[int, SSAValue]] = [{} for _ in range(vectors_of(layout).count)]
     for cell in (cells_to_store if alone else cells_to_load)(e, layout, ALONE):
         pointer, exists = work.element_address(cell)
         made = LoadOp(
-            pointer, type_, exists, fill=padding, order=ordering.word, scope=ordering.scope
+            pointer, type_, exists, fill=padding, order=ordering.semantics, scope=ordering.scope
         )
         rows[cell.block][cell.register] = e.insert(made).result
     parts = tuple(filled(e, row, vectors_of(layout).length, type_) for row in rows)
@@ -162,7 +162,7 @@ def scatter(e: ThreadBuilder, op: ScatterStoreOp) -> Sequence[Lowered]:
     for cell in cells_to_store(e, work.layout, ALONE):
         pointer, exists = work.element_address(cell)
         single = element(e, value.parts[cell.block], cell.register)
-        e.insert(StoreOp(single, pointer, exists, order=ordering.word, scope=ordering.scope))
+        e.insert(StoreOp(single, pointer, exists, order=ordering.semantics, scope=ordering.scope))
     return token_of(op)
 
 

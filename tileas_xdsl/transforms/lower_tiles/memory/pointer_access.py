@@ -1,4 +1,12 @@
-"""Loads and stores through pointers, one element each: `nv_tileas.load` and `nv_tileas.store`."""
+"""Loads and stores through pointers, one element each: `nv_tileas.load` and `nv_tileas.store`.
+
+    %v = nv_tileas.load %p mask %m          every thread, for each element k that it has:
+        : tensor<128x!ptr<f32>>       ->    %v_k = cute.load %p_k if %m_k else the padding
+
+Weak accesses whose pointers turn out at run time to be neighbours are vectors (`Runs`, with the
+other form beside it).  Those with a memory order are one access an element, by one of the threads
+that have it; what it loads is passed to the others.
+"""
 
 from __future__ import annotations
 
@@ -95,7 +103,7 @@ def _loaded_through(e: ThreadBuilder, op: LoadBase, ordering: MemoryOrder) -> Sc
     where = PointerElements.of(e, op, op.base, op.mask)
     element_ = where.type.element_type
     padding = padding_of(op.padding_value, element_)
-    alone = ordering.word is not None and where.is_shared
+    alone = ordering.semantics is not None and where.is_shared
 
     def one_by_one() -> Scalar | RegisterTile:
         found: list[tuple[Cell, SSAValue]] = []
@@ -105,14 +113,14 @@ def _loaded_through(e: ThreadBuilder, op: LoadBase, ordering: MemoryOrder) -> Sc
                 element_,
                 each.exists,
                 fill=padding,
-                order=ordering.word,
+                order=ordering.semantics,
                 scope=ordering.scope,
             )
             value = e.insert(made).result
             found.append((each.cell, value))
         return where.collected(found, shared=alone)
 
-    runs = Runs.of(where, stored=False) if ordering.word is None else None
+    runs = Runs.of(where, stored=False) if ordering.semantics is None else None
     return one_by_one() if runs is None else either_loaded(e, runs, padding, one_by_one)
 
 
@@ -128,11 +136,11 @@ def store(e: ThreadBuilder, op: StoreOp) -> Sequence[Lowered]:
 
     def one_by_one() -> None:
         for each in where.elements(once=True, bits=bits_of(i64)):
-            order_, scope = ordering.word, ordering.scope
+            order_, scope = ordering.semantics, ordering.scope
             (value,) = each.operands
             e.insert(StoreElementOp(value, each.pointer, each.exists, order=order_, scope=scope))
 
-    runs = Runs.of(where, stored=True) if ordering.word is None else None
+    runs = Runs.of(where, stored=True) if ordering.semantics is None else None
     if runs is None:
         one_by_one()
     else:

@@ -32,7 +32,7 @@ def atomic_add(work: LoopBodyState, op: AtomicAddOp) -> Sequence[Value]:
     work.touch(storage_of(op.buffer), AccessKind.UPDATE)
     value = work.operand(op.value)
     indices = [work.affine(index) for index in op.indices]
-    access = memory.Access.of(work, op, place, indices, work.active & work.steps.first, most=1)
+    access = memory.Access.of(work, op, place, indices, work.active & work.iterations.first, most=1)
     update = Updater(e, op, RmwMode.ADD, place.element, MemoryOrder.of(None, None))
     for piece in access.pieces:
         pointer, offset = access.address(piece)

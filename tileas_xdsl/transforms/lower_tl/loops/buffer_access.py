@@ -88,7 +88,7 @@ def write(
     if carrier is not None:
         value = map_elements(work.e, value, carrier.there, carrier.type)
     work.touch(storage_of(buffer), AccessKind.WRITE)
-    flags = work.active & work.steps.first
+    flags = work.active & work.iterations.first
     aligned.store(memory.Access.of(work, op, place, indices, flags), value)
 
 

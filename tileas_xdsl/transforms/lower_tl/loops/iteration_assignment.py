@@ -1,4 +1,4 @@
-"""Assignment of loop iterations to threads and steps: validity, replicas and coordinates."""
+"""Assignment of the iterations of a loop to threads: order, validity, replicas, coordinates."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ class ThreadIterations:
 
     @staticmethod
     def once(threads: int) -> ThreadIterations:
-        """One step without coordinates in all threads."""
+        """One iteration without coordinates in all threads."""
         first = np.arange(threads)[:, None] == 0
         return ThreadIterations((), np.zeros((threads, 1), dtype=np.int64), first)
 
     def chunks(self, most: int) -> Iterator[ThreadIterations]:
-        """Some steps after others, as many as `most` at once."""
+        """Some iterations after others, as many as `most` at once."""
         for begin in range(0, self.count, most):
             part = slice(begin, begin + most)
             yield ThreadIterations(
@@ -84,7 +84,7 @@ class ThreadIterations:
         return tuple(np.unravel_index(numbers, self.shape)) if self.shape else ()
 
     def hints(self, k: int) -> Hints:
-        """What numbers of the thread may be made of in one step."""
+        """What numbers of the thread may be made of in one iteration."""
         return Hints(self.digits, self.iterations[:, k], self.shape)
 
 

@@ -34,7 +34,7 @@ from tileas_xdsl.transforms.lower_tl.loops.iteration_assignment import ThreadIte
 from tileas_xdsl.transforms.lower_tl.lowering_state import State
 
 Value: TypeAlias = ThreadAffine | SSAValue
-"""An integer that is known up to scalars; else a scalar, the same in all steps, or a vector."""
+"""An integer known up to scalars; else a scalar, the same in all iterations, or a vector."""
 
 Path: TypeAlias = tuple[tuple[SSAValue, bool], ...]
 """Conditions, scalars or vectors, and what they have to be."""
@@ -45,21 +45,21 @@ class LoopBodyState:
     """The SSA values of a loop body for all iterations of a thread."""
 
     state: State
-    steps: ThreadIterations
+    iterations: ThreadIterations
     vector: int = 0
     """Elements that an access moves at most; 0 for as many as memory allows."""
     values: dict[SSAValue, Value] = field(default_factory=dict[SSAValue, Value])
     path: Path = ()
     known_path: Flags = field(default_factory=lambda: np.ones((1, 1), dtype=bool))
-    """What is known of the conditions around: `(threads, steps)`."""
+    """What is known of the conditions around: `(threads, iterations)`."""
     locals: dict[SSAValue, list[Value]] = field(default_factory=dict[SSAValue, "list[Value]"])
     """Elements of buffers that each iteration has of its own."""
     writes: dict[tuple[Operation, int], Table] = field(
         default_factory=dict[tuple[Operation, int], Table]
     )
-    """By store and round, `(threads, elements)`: how often it has written them, in all steps."""
+    """By store and round, `(threads, elements)`: how often it has written them."""
     rounds: Counter[Operation] = field(default_factory=Counter[Operation])
-    """How often each store was written down for these steps."""
+    """How often each store was written down for these iterations."""
     done: dict[AccessKind, set[SSAValue]] = field(default_factory=dict[AccessKind, set[SSAValue]])
     """What was done to memory since threads met; noted where several run one iteration."""
     spills: dict[SSAValue, SharedLocation] = field(default_factory=dict[SSAValue, SharedLocation])
@@ -72,17 +72,17 @@ class LoopBodyState:
 
     @property
     def count(self) -> int:
-        """Steps at once."""
-        return self.steps.count
+        """Iterations of a thread."""
+        return self.iterations.count
 
     @property
     def active(self) -> Flags:
-        """Which steps run, as far as it is known: `(threads, steps)`."""
-        return self.steps.valid & self.known_path
+        """Which iterations run, as far as it is known: `(threads, iterations)`."""
+        return self.iterations.valid & self.known_path
 
     def touch(self, storage: SSAValue, kind: AccessKind) -> None:
         """Insert a barrier where an access depends on one by another replica's thread."""
-        if not self.steps.is_replicated:
+        if not self.iterations.is_replicated:
             return
         others = AccessKind if kind is not AccessKind.READ else (AccessKind.WRITE,)
         if any(storage in self.done.get(other, ()) for other in others):
@@ -107,16 +107,16 @@ class LoopBodyState:
         return of_scalar(found)
 
     def operand(self, value: SSAValue) -> SSAValue:
-        """A scalar, or a vector of all steps."""
+        """A scalar, or a vector of all iterations."""
         found = self.value(value)
         return self.written(found, value.type) if isinstance(found, AffineForm) else found
 
     def vector_of(self, value: SSAValue) -> SSAValue:
-        """A value of each step; a scalar where there is one step only."""
+        """A value of each iteration; a scalar where there is one iteration only."""
         return self.spread(self.operand(value))
 
     def spread(self, found: SSAValue) -> SSAValue:
-        """A scalar in all steps."""
+        """A scalar in all iterations."""
         if isinstance(found.type, VectorType) or self.count == 1:
             return found
         return repeated(self.e, found, self.count)
@@ -140,14 +140,14 @@ class LoopBodyState:
         runs = np.any(active, axis=1) if is_uniform(form) else column(active, k)[:, 0]
         return self._number(at_iteration(form, k), runs, type_, k)
 
-    def _number(self, step: ThreadAffine, valid: Flags, type_: Attribute, k: int) -> SSAValue:
-        if step.is_constant and (constant := _only(step.constant[:, 0], valid)) is not None:
+    def _number(self, index: ThreadAffine, valid: Flags, type_: Attribute, k: int) -> SSAValue:
+        if index.is_constant and (constant := _only(index.constant[:, 0], valid)) is not None:
             return self._constant(constant, type_)
         if type_ == i1:
-            flags = np.broadcast_to(step.constant[:, 0] != 0, (self.steps.threads,)) & valid
-            found = holds(self.e, flags, self.steps.digits)
+            flags = np.broadcast_to(index.constant[:, 0] != 0, (self.iterations.threads,)) & valid
+            found = holds(self.e, flags, self.iterations.digits)
             return i1_constant(self.e, True) if found is None else found
-        return self.state.writer.number(step, valid, type_, self.steps.hints(k))
+        return self.state.writer.number(index, valid, type_, self.iterations.hints(k))
 
     def _constant(self, number: int, type_: Attribute) -> SSAValue:
         if isinstance(type_, IndexType):
@@ -159,7 +159,7 @@ class LoopBodyState:
 
     @contextmanager
     def under(self, condition: SSAValue, wanted: bool) -> Generator[None]:
-        """Only the steps where a condition is what it has to be."""
+        """Only the iterations where a condition is what it has to be."""
         found, outer = self.value(condition), (self.path, self.known_path)
         if isinstance(found, AffineForm):
             flags = (found.constant != 0) == wanted
@@ -172,7 +172,7 @@ class LoopBodyState:
             self.path, self.known_path = outer
 
     def condition(self, k: int) -> SSAValue | None:
-        """What only run time knows of whether a step runs; None if nothing."""
+        """What only run time knows of whether an iteration runs; None if nothing."""
         e, result = self.e, None
         for value, wanted in self.path:
             here = element(e, value, k)
@@ -187,7 +187,7 @@ class LoopBodyState:
 
     def guard(self, flags: Flags) -> SSAValue | None:
         """Whether this thread is one of some, `(threads,)`; None if all are."""
-        return holds(self.e, flags, self.steps.digits)
+        return holds(self.e, flags, self.iterations.digits)
 
 
 def _only(entries: Table, valid: Flags) -> int | None:
@@ -199,7 +199,7 @@ def _only(entries: Table, valid: Flags) -> int | None:
 
 
 def local_elements(work: LoopBodyState, place: LocalLocation) -> list[Value]:
-    """What an iteration has in its own buffer, each element for all steps."""
+    """What an iteration has in its own buffer, each element for all iterations."""
     if place.storage not in work.locals:
         whole = work.state.registers[place.storage]
         work.locals[place.storage] = [element(work.e, whole, k) for k in range(place.registers)]

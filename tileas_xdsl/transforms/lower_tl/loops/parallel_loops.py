@@ -116,7 +116,7 @@ def fill(state: State, op: FillOp) -> None:
 
 
 def branch(work: LoopBodyState, op: scf.IfOp) -> Sequence[Value]:
-    """Both arms, each for the steps that it is for."""
+    """Both arms, each for the iterations that it is for."""
     given: list[Sequence[Value]] = []
     for region, wanted in ((op.true_region, True), (op.false_region, False)):
         with work.under(op.cond, wanted):

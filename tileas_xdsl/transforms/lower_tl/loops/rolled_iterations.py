@@ -1,4 +1,14 @@
-"""Many iterations of a thread rolled into a loop with a constant step."""
+"""Many iterations of a thread rolled into a loop with a constant step.
+
+4,096 elements, 128 threads, vectors of 4 (`begin[t] = 4 * t`, `step = 512`, `count = 8`):
+
+    tl.parallel %i = 0 to 4096 {        scf.for %r = 0 to 8 {
+      memref.store %x, %C[%i]      ->     %i = 4 * %thread + 512 * %r
+    }                                     store %x, %C[%i], ..., %C[%i + 3] }
+
+A last round that only some threads run is guarded by `%i < 4096`.  Where the iterations of a
+thread are not evenly spaced, or not alike in all threads, the loop is written out instead.
+"""
 
 from __future__ import annotations
 
@@ -38,22 +48,22 @@ class EvenIterations:
     @staticmethod
     def of(owners: FragmentMap, vector: int) -> EvenIterations | None:
         """The rounds of a loop; None where its iterations do not go on evenly."""
-        steps = ThreadIterations.of(owners, vector)
-        held, count = steps.iterations, steps.count // vector
+        assigned = ThreadIterations.of(owners, vector)
+        held, count = assigned.iterations, assigned.count // vector
         begin, total = held[:, 0], prod(owners.shape)
         runs = begin >= 0
-        if count * vector != steps.count or count < 2 or not runs.any():
+        if count * vector != assigned.count or count < 2 or not runs.any():
             return None
         thread = int(np.flatnonzero(runs)[0])
         step = int(held[thread, vector] - begin[thread])
         numbers = np.arange(count)[:, None] * step + np.arange(vector)
         expected = begin[:, None] + numbers.reshape(1, -1)
         expected = np.where(runs[:, None] & (expected < total), expected, -1)
-        first = steps.first[:, 0]
+        first = assigned.first[:, 0]
         sizes = (step, total, owners.shape[-1], int(np.bitwise_or.reduce(begin[runs])))
         if any(size % vector for size in sizes) or not np.array_equal(held, expected):
             return None
-        if (steps.first != (first[:, None] & steps.valid)).any():
+        if (assigned.first != (first[:, None] & assigned.valid)).any():
             return None
         return EvenIterations(owners.shape, count, step, vector, begin, first)
 

@@ -51,7 +51,7 @@ def spread(extents: tuple[int, ...], threads: int, vector: int) -> FragmentMap:
     return FragmentMap(extents, chunk % threads, slot, threads)
 
 
-MAX_STEPS = 1024
+MAX_ITERATIONS = 1024
 """Iterations of a thread that are written out."""
 
 WIDTHS = (16, 8, 4, 2, 1)
@@ -79,15 +79,15 @@ def iterate(
                 rounds.run(state, vector, body)
                 return
     packed = max((packed_in_word(_bits(type_)) for type_ in types), default=1)
-    steps = ThreadIterations.of(owners, packed)
-    if steps.count > MAX_STEPS:
+    iterations = ThreadIterations.of(owners, packed)
+    if iterations.count > MAX_ITERATIONS:
         raise op_error(
             op,
             f"gives each of {state.threads} threads {owners.slots} iterations, and at most "
-            f"{MAX_STEPS} are written out",
+            f"{MAX_ITERATIONS} are written out",
         )
     writes: dict[tuple[Operation, int], Table] = {}
-    for chunk in steps.chunks(MAX_REGISTERS):
+    for chunk in iterations.chunks(MAX_REGISTERS):
         work = LoopBodyState(state, chunk, vector, writes=writes)
         body(work, [of_table(table) for table in chunk.coordinates])
 

@@ -2,6 +2,13 @@
 
 The register of each iteration is known at compile time from the layouts of the loop and of the
 fragment.  That the thread owns the element is checked here again, for every thread and iteration.
+
+    register of iteration k, thread t      a read of %c[%i, %j] becomes
+    k                                      the fragment's vector as it is
+    3 - k (the same in all threads)        its registers in another order
+    k + 1 if t >= 64 else k                arith.select of two registers by the thread
+
+A write keeps the registers of threads that run no such iteration: `select %guard, %new, %old`.
 """
 
 from __future__ import annotations
@@ -28,7 +35,7 @@ NONE = -1
 def read(
     work: LoopBodyState, op: Operation, place: FragmentLocation, indices: Sequence[ThreadAffine]
 ) -> SSAValue:
-    """The elements of all steps: a vector, or a scalar where all steps read one register."""
+    """The elements of all iterations: a vector, or a scalar where all read one register."""
     elements, mine = elements_of(work, op, place, indices)
     slots = slots_of(work, op, place, elements, mine)
     part = work.state.held(place)
@@ -102,7 +109,7 @@ def write(
 
 
 def _is_whole(work: LoopBodyState, place: FragmentLocation, slots: Table) -> bool:
-    """Whether step k writes register k of all threads that have any, and so all registers."""
+    """Whether iteration k writes register k of all threads that have any, and so all registers."""
     if work.count != place.registers or work.count == 1:
         return False
     held = np.full((place.layout.threads, place.registers), NONE)
@@ -120,7 +127,7 @@ def _put(
     old: SSAValue,
     new: dict[int, SSAValue],
 ) -> None:
-    """One step written to the registers that threads have for it."""
+    """One iteration written to the registers that threads have for it."""
     held, column_ = place.layout.held, slots[:, k]
     for slot in np.unique(column_[column_ != NONE]).tolist():
         writes = column_ == slot
@@ -152,8 +159,8 @@ def _assembled(work: LoopBodyState, old: SSAValue, parts: Sequence[SSAValue | No
 def elements_of(
     work: LoopBodyState, op: Operation, place: FragmentLocation, indices: Sequence[ThreadAffine]
 ) -> tuple[Table, Flags]:
-    """`(threads, steps)`: the row-major elements that are touched, and by which steps."""
-    shape = (work.steps.threads, work.count)
+    """`(threads, iterations)`: the row-major elements that are touched, and by which iterations."""
+    shape = (work.iterations.threads, work.count)
     mine = np.broadcast_to(work.active, shape)
     total = np.zeros((1, 1), dtype=np.int64)
     for axis, (index, extent) in enumerate(zip(indices, place.layout.shape, strict=True)):
@@ -176,15 +183,15 @@ def elements_of(
 def slots_of(
     work: LoopBodyState, op: Operation, place: FragmentLocation, elements: Table, mine: Flags
 ) -> Table:
-    """`(threads, steps)`: the registers of elements, -1 where a step has none."""
+    """`(threads, iterations)`: the registers of elements, -1 where an iteration has none."""
     layout = place.layout
     slots = layout.slot_table.ravel()[elements]
-    threads = np.arange(work.steps.threads)[:, None]
+    threads = np.arange(work.iterations.threads)[:, None]
     has = layout.held[threads, slots] == elements
     wrong = mine & ~has
     if wrong.any():
-        thread, step = (int(i) for i in np.argwhere(wrong)[0])
-        raise op_error(op, _elsewhere(place, int(elements[thread, step]), thread))
+        thread, iteration = (int(i) for i in np.argwhere(wrong)[0])
+        raise op_error(op, _elsewhere(place, int(elements[thread, iteration]), thread))
     return np.where(mine, slots, NONE)
 
 
@@ -201,8 +208,8 @@ def _check_owners(op: Operation, place: FragmentLocation, elements: Table, mine:
     if layout.replicas == 1:
         return
     written = np.zeros((layout.threads, prod(layout.shape)), dtype=bool)
-    threads, steps = np.nonzero(mine)
-    written[threads, elements[threads, steps]] = True
+    threads, iterations = np.nonzero(mine)
+    written[threads, elements[threads, iterations]] = True
     owns = np.zeros_like(written)
     for owners in layout.thread_table:
         owns[owners.ravel(), np.arange(owners.size)] = True
@@ -220,11 +227,11 @@ def _check_once(
     shape = place.layout.shape
     key = op, work.rounds[op]
     if key not in work.writes:
-        work.writes[key] = np.zeros((work.steps.threads, prod(shape)), dtype=np.int64)
+        work.writes[key] = np.zeros((work.iterations.threads, prod(shape)), dtype=np.int64)
     counts = work.writes[key]
     work.rounds[op] += 1
-    threads, steps = np.nonzero(mine)
-    np.add.at(counts, (threads, elements[threads, steps]), 1)
+    threads, iterations = np.nonzero(mine)
+    np.add.at(counts, (threads, elements[threads, iterations]), 1)
     if (counts > 1).any():
         number = int(np.argwhere(counts > 1)[0][1])
         position = ", ".join(str(int(i)) for i in np.unravel_index(number, shape))

@@ -1,4 +1,11 @@
-"""Register layout conversions of fragments: by renaming, shuffles, or shared memory."""
+"""Register layout conversions of fragments: by renaming, shuffles, or shared memory.
+
+`tl.convert_layout %a to %b` takes the first way that there is:
+
+1. every thread has its elements of %b in some registers of %a: they are renamed, without code;
+2. the elements are in the same warp and the planner prefers it: `shfl` (`layout/convert`);
+3. %a is stored row-major to shared memory, and after a barrier each thread loads what it has of %b.
+"""
 
 from __future__ import annotations
 
@@ -63,11 +70,11 @@ def spilled(state: State, op: Operation, place: FragmentLocation) -> SharedLocat
     shape, kept, size = place.layout.shape, *stored(place.element)
     offset = scratch_offset(state, op, prod(shape) * size, "fragment")
     made = SharedLocation(offset, shape, row_major(shape, size), kept)
-    work = LoopBodyState(state, _steps(place.layout, place.element))
+    work = LoopBodyState(state, _iterations(place.layout, place.element))
     if kept != place.element:
         part = map_elements(e, part, CARRIERS[place.element].there, kept)
-    indices = [of_table(table) for table in work.steps.coordinates]
-    flags = work.active & work.steps.first
+    indices = [of_table(table) for table in work.iterations.coordinates]
+    flags = work.active & work.iterations.first
     memory.store(memory.Access.of(work, op, made, indices, flags), part)
     synchronize_agent(e)
     return made
@@ -81,15 +88,15 @@ def stored(element: Attribute) -> tuple[Attribute, int]:
 
 def taken(state: State, op: Operation, source: SharedLocation, place: FragmentLocation) -> SSAValue:
     """Load the registers of a fragment from its copy in shared memory."""
-    work = LoopBodyState(state, _steps(place.layout, place.element))
-    indices = [of_table(table) for table in work.steps.coordinates]
+    work = LoopBodyState(state, _iterations(place.layout, place.element))
+    indices = [of_table(table) for table in work.iterations.coordinates]
     value = memory.load(memory.Access.of(work, op, source, indices, work.active))
     if source.element != place.element:
         value = map_elements(state.e, value, CARRIERS[place.element].back, place.element)
     return joined(state.e, [value] * (place.registers if length(value) == 1 else 1))
 
 
-def _steps(layout: FragmentMap, element: Attribute) -> ThreadIterations:
+def _iterations(layout: FragmentMap, element: Attribute) -> ThreadIterations:
     return ThreadIterations.of(layout, packed_in_word(bits_of(element)))
 
 

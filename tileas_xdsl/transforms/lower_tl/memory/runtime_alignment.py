@@ -20,7 +20,7 @@ from tileas_xdsl.transforms.lower_tl.memory.vectorized_access import Access, Vec
 
 
 def load(access: Access) -> SSAValue:
-    """The elements of all steps."""
+    """The elements of all iterations."""
     pieces = None if access.is_one else _wide_pieces(access)
     if pieces is None:
         return memory.load(access)
@@ -29,7 +29,7 @@ def load(access: Access) -> SSAValue:
 
 
 def store(access: Access, value: SSAValue) -> None:
-    """Elements of all steps put into memory."""
+    """Elements of all iterations put into memory."""
     act(access, lambda one: memory.store(one, value))
 
 

@@ -1,4 +1,14 @@
-"""Shared-memory offsets of buffer elements: layouts applied to affine coordinates."""
+"""Shared-memory offsets of buffer elements: layouts applied to affine coordinates.
+
+`swizzle<3,4,3>` of 64 x 64 f16 in rows of 128 bytes; offsets count elements, so that the swizzle's
+bits 7 to 9 of the byte address are bits 6 to 8 (448) here:
+
+    %linear = 64 * %i + %j
+    %offset = %linear ^ ((%linear & 448) / 8)
+
+A swizzle leaves 16 bytes together: the iterations of a thread within one chunk share the address
+and add a constant.  Terms that are multiples of its period (512 elements) stay outside of it.
+"""
 
 from __future__ import annotations
 
@@ -129,8 +139,8 @@ def _begins(linear: ThreadAffine, k: int, chunk: int) -> bool:
 
 
 def _follows(linear: ThreadAffine, first: int, k: int, chunk: int, active: Flags) -> bool:
-    """Whether a step is in the chunk that another one begins, as far behind it as it is later."""
-    runs, ran = (column(active, step)[:, 0] for step in (k, first))
+    """Whether iteration `k` is in the chunk of `first`, as far behind it as it is later."""
+    runs, ran = (column(active, iteration)[:, 0] for iteration in (k, first))
     moved = [column(t, k)[:, 0] - column(t, first)[:, 0] for t in tables_of(linear)]
     return (
         _begins(linear, first, chunk)

@@ -94,7 +94,7 @@ class Access:
     offset: ThreadAffine
     """In elements."""
     flags: Flags
-    """Which steps may do it: `(threads, steps)`."""
+    """Which iterations may do it: `(threads, iterations)`."""
     bounds: tuple[Bound, ...]
     """What only run time decides."""
     most: int = ACCESS_BYTES
@@ -264,7 +264,7 @@ class Access:
         """Return the pointer of an access and an immediate offset in elements."""
         work, e = self.work, self.work.e
         mine = column(self.flags, piece.first)[:, 0]
-        hints = work.steps.hints(piece.first)
+        hints = work.iterations.hints(piece.first)
         if self.wide is not None:
             return self.wide.at(piece.first, mine, hints, self.size, piece.count)
         step = at_iteration(self.offset, piece.first)

@@ -82,7 +82,7 @@ def start(state: State, op: CopyOp) -> None:
         return
 
     def body(work: LoopBodyState, coordinates: Sequence[ThreadAffine]) -> None:
-        flags = work.active & work.steps.first
+        flags = work.active & work.iterations.first
         read = Access.of(
             work, op, source, loops.indices_of(work, op.source_side, coordinates), flags
         )

@@ -1,4 +1,15 @@
-"""Reductions: in each thread, between lanes by shuffles, between warps through shared memory."""
+"""Reductions: in each thread, between lanes by shuffles, between warps through shared memory.
+
+`tl.reduce sum %x to %m axis 1`, where a row of 32 elements is 8 registers of each of 4 lanes:
+
+    %s = %x0 + %x1 + ... + %x7          in the thread
+    %s = %s + shfl.bfly(%s, 1)          lanes that share the row, by halving distances
+    %s = %s + shfl.bfly(%s, 2)
+
+Rows that several warps share leave one part of each in shared memory; after a barrier each thread
+combines the parts of the rows that it has in %m.  Which values are whole rows is counted on tables
+(`partial_rows.py`), so that copies of an element are never combined twice.
+"""
 
 from __future__ import annotations
 
@@ -97,8 +108,8 @@ def _in_threads(
 def _in_lanes(c: Combiner, partials: Partials, values: list[SSAValue]) -> Partials:
     """Lanes that share rows combine theirs; `values` become what they then have."""
     for group in range(len(values)):
-        while (step := partials.lanes_to_join(group)) is not None:
-            distance, partials = step
+        while (found := partials.lanes_to_join(group)) is not None:
+            distance, partials = found
             values[group] = c.across(values[group], distance)
     return partials
 

@@ -81,7 +81,7 @@ def _line(work: LoopBodyState, op: CumSumOp, source: SharedLocation, into: Share
     along = of_scalar(number)
     if op.reverse is not None:
         along = uniform(extent - 1).plus(along.times(-1))
-    indices = [of_table(table) for table in work.steps.coordinates]
+    indices = [of_table(table) for table in work.iterations.coordinates]
     indices.insert(axis, along)
     with e.within(block):
         value = memory.load(memory.Access.of(work, op, source, indices, work.active))

@@ -33,7 +33,7 @@ def choose_instructions(root: Operation, plan: KernelPlan) -> None:
     if are_of_pairs(plan, chosen):
         for op in filter(is_tensor_product, chosen):
             assert op.atom is not None
-            op.atom = AtomAttr.of(op.atom.data.word, cta_group=PAIR)
+            op.atom = AtomAttr.of(op.atom.data.keyword, cta_group=PAIR)
 
 
 def _word(op: DotOp | AsyncDotOp, plan: KernelPlan) -> str:

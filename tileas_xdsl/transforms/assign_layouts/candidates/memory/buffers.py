@@ -193,7 +193,7 @@ def _candidates(
         yield made(BULK, 128, rows, _refused_by_tma(op, shared))
     elif isinstance(op, MatrixProduct) and not is_by_threads(op):
         refused = _refused_by_product(a, op, use, shared)
-        yield made(op.atom.data.word if op.atom else "-", 128, rows, refused)
+        yield made(op.atom.data.keyword if op.atom else "-", 128, rows, refused)
     elif (fragment := _fragment(a, use)) is not None:
         stores = isinstance(op, TiledStoreOp) or use.value in op.results
         window = SubTile(layout, group.shape, shared.bits, tuple(_cuts(a, use.value)))

@@ -37,7 +37,12 @@ def tensor_candidates(group: TileGroup) -> Sequence[Candidate]:
     except TargetError:
         return []
     written = [
-        (v.owner, "-" if v.owner.atom is None else v.owner.atom.data.word, SubAxis.D, Cost(0, 0, 0))
+        (
+            v.owner,
+            "-" if v.owner.atom is None else v.owner.atom.data.keyword,
+            SubAxis.D,
+            Cost(0, 0, 0),
+        )
         for v in group.values
         if isinstance(v.owner, MatrixProduct)
     ]
