@@ -26,7 +26,7 @@ def files_naming(name: str, suffix: str, folder: Path) -> Iterator[Path]:
     """Yield the test files with this suffix that name the pass, sorted by path."""
     module = name.replace("-", "_")
     in_run_line = rf"// RUN:.*(?<![\w-]){name}(?![\w-])"
-    in_code = rf"(?<![\w-]){name}(?![\w-])|transforms\.{module}\b"
+    in_code = rf"(?<![\w-]){name}(?![\w-])|\btileas_xdsl\.[\w.]*\.{module}\b"
     pattern = re.compile(in_code if suffix == ".py" else in_run_line)
     for path in sorted(folder.rglob(f"*{suffix}")):
         if pattern.search(path.read_text(encoding="utf-8")):

@@ -9,7 +9,7 @@ from check_pass import files_naming, main
 def test_the_files_that_name_the_pass_are_its_tests(tmp_path: Path) -> None:
     texts = {
         "named.py": 'run("tileas-slicing{pieces=2}")',
-        "imported.py": "from tileas_xdsl.transforms.tileas_slicing import TileasSlicing",
+        "imported.py": "from tileas_xdsl.transforms.loops.tileas_slicing import TileasSlicing",
         "longer.py": 'run("tileas-slicing-more")',
         "run.mlir": "// RUN: tileas-opt %s -p cse,tileas-slicing | filecheck %s",
         "prose.mlir": "// as tileas-slicing does",

@@ -9,7 +9,7 @@ from xdsl.utils.arg_spec import ArgSpec
 
 from tileas_xdsl.diagnostics.verification.required_dialects import MissingDialectError
 from tileas_xdsl.pipelines import PIPELINES, RUNS_BEHIND, Pipeline
-from tileas_xdsl.transforms.cute_kernel_to_nvvm import CuteKernelToNvvm
+from tileas_xdsl.transforms.conversion.cute_kernel_to_nvvm import CuteKernelToNvvm
 
 ORDERED = [ArgSpec(spec.name, {}) for spec in PIPELINES["cute-to-nvvm"].passes]
 

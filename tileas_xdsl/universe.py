@@ -2,13 +2,14 @@
 
 Factories are lazy: importing this module imports no dialect, no pass and no target, so that tools
 start quickly.  Names say where things are: the pass `tileas-slicing` is the class `TileasSlicing`
-of `transforms/tileas_slicing.py`, the dialect `cute_nvgpu` is `CuteNvgpu` of `dialects/cute_nvgpu`.
+of `transforms/loops/tileas_slicing.py` (`PASSES_BY_PACKAGE` has the folder), the dialect
+`cute_nvgpu` is `CuteNvgpu` of `dialects/cute_nvgpu`.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -34,61 +35,78 @@ DIALECTS = (
 )
 """Every dialect, named after its package."""
 
-PASSES = (
-    "convert-cudatile-to-tileaa",
-    "convert-cute-nvgpu-to-ptx",
-    "convert-cute-to-nvgpu",
-    "convert-pipeline-to-nvgpu",
-    "convert-tileaa-to-tileas",
-    "convert-tileas-to-cute-nvgpu",
-    "convert-tl-to-tileaa",
-    "cute-desugar",
-    "cute-kernel-to-nvvm",
-    "cute-to-llvm",
-    "expand-division",
-    "expand-math",
-    "fuse-fma",
-    "hoist-loop-invariants",
-    "loop-split",
-    "lower-tma-load-store-to-async",
-    "optimize-execution-unit-mapping",
-    "propagate-execution-unit",
-    "scalarize-vectors",
-    "sink-negf-through-shapes",
-    "synthesize-debug-info-scopes",
-    "tileas-assign-buffers",
-    "tileas-assign-load-store-layouts",
-    "tileas-attach-target",
-    "tileas-attach-tma-descriptor-args",
-    "tileas-canonicalize",
-    "tileas-choose-tma",
-    "tileas-chunk-tiles",
-    "tileas-defer-lane-sums",
-    "tileas-fuse-elementwise",
-    "tileas-generate-schedule",
-    "tileas-legalize-i1-memory",
-    "tileas-legalize-tmem-copy",
-    "tileas-make-persistent",
-    "tileas-materialize-async",
-    "tileas-materialize-constants",
-    "tileas-materialize-convert-layout",
-    "tileas-materialize-schedule",
-    "tileas-multicast-loads",
-    "tileas-normalize-dot-operands",
-    "tileas-pipeline-loads",
-    "tileas-plan-cta",
-    "tileas-remove-buffer-alias",
-    "tileas-remove-dead-args",
-    "tileas-remove-layout-conversions",
-    "tileas-resolve-agent-boundary",
-    "tileas-separate-host-tma",
-    "tileas-slicing",
-    "tileas-unroll-register-loops",
-    "tl-layout-inference",
-    "tl-lower",
-    "verify-dominance",
-)
-"""Every pass, named after its module."""
+PASSES_BY_PACKAGE: Mapping[str, tuple[str, ...]] = {
+    "backend.ptx": ("convert-cute-nvgpu-to-ptx",),
+    "transforms": ("tileas-canonicalize",),
+    "transforms.arithmetic": (
+        "expand-division",
+        "expand-math",
+        "fuse-fma",
+        "scalarize-vectors",
+        "sink-negf-through-shapes",
+        "tileas-defer-lane-sums",
+        "tileas-fuse-elementwise",
+        "tileas-normalize-dot-operands",
+    ),
+    "transforms.conversion": (
+        "convert-cudatile-to-tileaa",
+        "convert-cute-to-nvgpu",
+        "convert-pipeline-to-nvgpu",
+        "convert-tileaa-to-tileas",
+        "convert-tileas-to-cute-nvgpu",
+        "convert-tl-to-tileaa",
+        "cute-desugar",
+        "cute-kernel-to-nvvm",
+        "cute-to-llvm",
+        "tl-lower",
+    ),
+    "transforms.kernels": (
+        "synthesize-debug-info-scopes",
+        "tileas-attach-target",
+        "tileas-chunk-tiles",
+        "tileas-make-persistent",
+        "tileas-plan-cta",
+        "tileas-remove-dead-args",
+        "verify-dominance",
+    ),
+    "transforms.layouts": (
+        "tileas-assign-load-store-layouts",
+        "tileas-legalize-tmem-copy",
+        "tileas-materialize-convert-layout",
+        "tileas-remove-layout-conversions",
+        "tl-layout-inference",
+    ),
+    "transforms.loops": (
+        "hoist-loop-invariants",
+        "loop-split",
+        "tileas-slicing",
+        "tileas-unroll-register-loops",
+    ),
+    "transforms.memory": (
+        "lower-tma-load-store-to-async",
+        "tileas-assign-buffers",
+        "tileas-attach-tma-descriptor-args",
+        "tileas-choose-tma",
+        "tileas-legalize-i1-memory",
+        "tileas-materialize-constants",
+        "tileas-multicast-loads",
+        "tileas-remove-buffer-alias",
+        "tileas-separate-host-tma",
+    ),
+    "transforms.pipelining": (
+        "optimize-execution-unit-mapping",
+        "propagate-execution-unit",
+        "tileas-generate-schedule",
+        "tileas-materialize-async",
+        "tileas-materialize-schedule",
+        "tileas-pipeline-loads",
+        "tileas-resolve-agent-boundary",
+    ),
+}
+"""Every pass, named after its module, by the package that has it: a folder for each job."""
+
+PASSES = tuple(sorted(name for names in PASSES_BY_PACKAGE.values() for name in names))
+"""Every pass."""
 
 DEPRECATED_PASSES = {
     "tileas-arrange-factors": "tileas-normalize-dot-operands",
@@ -99,8 +117,7 @@ DEPRECATED_PASSES = {
 }
 """Old names of passes and the names to use instead; they go with the next release."""
 
-_PACKAGES = {"convert-cute-nvgpu-to-ptx": "backend.ptx"}
-"""Packages of the passes that are not in `transforms`."""
+_PACKAGES = {name: package for package, names in PASSES_BY_PACKAGE.items() for name in names}
 
 _MODULES = {"nv_tileaa": "dialects.nv_tileaa.dialect"}
 """Modules of dialects whose package is imported by the dialects that use their types."""
@@ -123,8 +140,7 @@ def _camel_case(name: str) -> str:
 
 
 def _pass(name: str) -> LazyImport:
-    package = _PACKAGES.get(name, "transforms")
-    return LazyImport(f"{package}.{name.replace('-', '_')}", _camel_case(name))
+    return LazyImport(f"{_PACKAGES[name]}.{name.replace('-', '_')}", _camel_case(name))
 
 
 def _dialect(name: str) -> LazyImport:

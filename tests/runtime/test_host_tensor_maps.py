@@ -15,8 +15,10 @@ from tileas_xdsl.dialects.nv_tileas.tma.index import HOST_CODE
 from tileas_xdsl.interpreters.tile.launch import find_kernel
 from tileas_xdsl.runtime.host_tensor_maps import has_host_code, maps_of_launch
 from tileas_xdsl.target.tma.tensor_map import TensorMap
-from tileas_xdsl.transforms.tileas_attach_tma_descriptor_args import TileasAttachTmaDescriptorArgs
-from tileas_xdsl.transforms.tileas_separate_host_tma import TileasSeparateHostTma
+from tileas_xdsl.transforms.memory.tileas_attach_tma_descriptor_args import (
+    TileasAttachTmaDescriptorArgs,
+)
+from tileas_xdsl.transforms.memory.tileas_separate_host_tma import TileasSeparateHostTma
 
 BODY = """
 %row_a = arith.addi %block, %zero : index

@@ -18,8 +18,8 @@ from tileas_xdsl.layout import Layout
 from tileas_xdsl.layout.expr.expression import Variable
 from tileas_xdsl.layout.layout import trusted
 from tileas_xdsl.runtime.host_code import LoadedObject
-from tileas_xdsl.transforms.cute_desugar import CuteDesugar
-from tileas_xdsl.transforms.cute_to_llvm import CuteToLlvm
+from tileas_xdsl.transforms.conversion.cute_desugar import CuteDesugar
+from tileas_xdsl.transforms.conversion.cute_to_llvm import CuteToLlvm
 
 
 def lowered(text: str, *, desugar: bool = True) -> ModuleOp:

@@ -23,7 +23,7 @@ from tileas_xdsl.backend.ptx.convert_cute_nvgpu_to_ptx import ConvertCuteNvgpuTo
 from tileas_xdsl.backend.ptx.printer import ptx_text
 from tileas_xdsl.interpreters.tile.numerics.element_types import Array
 from tileas_xdsl.interpreters.tile.tensor_ops.vectorized_body import VectorizedBody
-from tileas_xdsl.transforms.expand_math import ExpandMath
+from tileas_xdsl.transforms.arithmetic.expand_math import ExpandMath
 
 DTYPES: dict[str, Any] = {
     "i8": np.int8,

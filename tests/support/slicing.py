@@ -4,7 +4,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from tileas_xdsl.diagnostics.verification.verify import verify_module
-from tileas_xdsl.transforms.tileas_slicing import TileasSlicing
+from tileas_xdsl.transforms.loops.tileas_slicing import TileasSlicing
 
 
 def sliced(module: ModuleOp) -> ModuleOp:

@@ -12,7 +12,7 @@ from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.installed import registered_context
 from tileas_xdsl.interpreters.cuda_tile.launch import evaluate
-from tileas_xdsl.transforms.loop_split import LoopSplit
+from tileas_xdsl.transforms.loops.loop_split import LoopSplit
 
 FEW, MANY = 5, 2000
 PASSES = (CanonicalizePass(), LoopSplit())

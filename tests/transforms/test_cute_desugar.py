@@ -19,8 +19,8 @@ from tileas_xdsl.dialects.cute.layout_algebra.construction import MakeLayoutRawO
 from tileas_xdsl.dialects.cute.layout_algebra.tuples import MakeIntTupleOp
 from tileas_xdsl.dialects.cute.memory.partitions import MakeFragmentLikeOp
 from tileas_xdsl.installed import registered_context
-from tileas_xdsl.transforms.cute_desugar import PHASES, CuteDesugar
-from tileas_xdsl.transforms.cute_to_llvm import CuteToLlvm
+from tileas_xdsl.transforms.conversion.cute_desugar import PHASES, CuteDesugar
+from tileas_xdsl.transforms.conversion.cute_to_llvm import CuteToLlvm
 
 PROGRAM = """
 func.func @f(%M: i32, %i: i32, %j: i32, %p: !cute.ptr<i32, gmem>) -> i32 {

@@ -12,9 +12,9 @@ from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.installed import registered_context
 from tileas_xdsl.interpreters.tile.launch import simulate
-from tileas_xdsl.transforms.convert_cudatile_to_tileaa import ConvertCudatileToTileaa
-from tileas_xdsl.transforms.convert_tileaa_to_tileas import ConvertTileaaToTileas
-from tileas_xdsl.transforms.sink_negf_through_shapes import SinkNegfThroughShapes
+from tileas_xdsl.transforms.arithmetic.sink_negf_through_shapes import SinkNegfThroughShapes
+from tileas_xdsl.transforms.conversion.convert_cudatile_to_tileaa import ConvertCudatileToTileaa
+from tileas_xdsl.transforms.conversion.convert_tileaa_to_tileas import ConvertTileaaToTileas
 
 BODY = """
     %c = reshape %a0 : tile<16xf32> -> tile<16x1xf32>

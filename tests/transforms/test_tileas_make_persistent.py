@@ -16,7 +16,7 @@ from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.target.costs.latencies import latencies
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.kernel_abi import MAX_TILE_BLOCKS, TILE_BLOCKS, Passed, ShortLoop
-from tileas_xdsl.transforms.tileas_make_persistent import MAX_PRODUCT_CYCLES
+from tileas_xdsl.transforms.kernels.tileas_make_persistent import MAX_PRODUCT_CYCLES
 
 BATCHED = next(p for p in problems("batched_matmul") if "f16" in str(p))
 ATTENTION = next(p for p in problems("attention") if "1x2x100x150x64" in str(p))

@@ -20,8 +20,8 @@ from tests.support.simulating import kernel, numbers
 from tileas_xdsl.analysis.values.loop_carried_values import carried_in
 from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.interpreters.tile.launch import Schedule, simulate
-from tileas_xdsl.transforms.tileas_remove_buffer_alias import TileasRemoveBufferAlias
-from tileas_xdsl.transforms.tileas_remove_dead_args import TileasRemoveDeadArgs
+from tileas_xdsl.transforms.kernels.tileas_remove_dead_args import TileasRemoveDeadArgs
+from tileas_xdsl.transforms.memory.tileas_remove_buffer_alias import TileasRemoveBufferAlias
 
 
 def check(text: str, *runs: tuple[Any, ...], schedules: Sequence[Any] = (None,)) -> ModuleOp:

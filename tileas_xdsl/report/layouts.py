@@ -29,7 +29,7 @@ from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.memory.memory_layout import MemoryLayout
 from tileas_xdsl.layout.output.draw import draw_layout
 from tileas_xdsl.layout.output.facts import facts
-from tileas_xdsl.transforms.tl_layout_inference import lay_out
+from tileas_xdsl.transforms.layouts.tl_layout_inference import lay_out
 
 _LAID_OUT = (SharedEncoding, BlockedEncoding, DotOperandEncoding, LinearEncoding)
 

@@ -294,7 +294,7 @@ def test_values_of_detached_operations_are_named(parse):
 
 
 def test_the_pass_raises_all_of_it(ctx, parse):
-    from tileas_xdsl.transforms.verify_dominance import VerifyDominance
+    from tileas_xdsl.transforms.kernels.verify_dominance import VerifyDominance
 
     module = parse('func.func @f() {\n  %0 = "test.op"(%0) : (i1) -> i1\n  func.return\n}')
     with pytest.raises(OpError, match="does not dominate this use"):

@@ -20,8 +20,8 @@ func.func @constants(%p: !cute.ptr<f32, gmem, align<16>>, %f: f32) attributes {c
 // CHECK-NEXT:    %0 = ptx.ld_param %p {type = "u64"} : !ptx.param<u64> -> !ptx.reg<b64>
 // CHECK-NEXT:    %1 = ptx.cvta %0 {space = "global", direction = "to", type = "u64"} : !ptx.reg<b64> -> !ptx.reg<b64>
 // CHECK-NEXT:    %2 = ptx.ld_param %f {type = "f32"} : !ptx.param<f32> -> !ptx.reg<f32>
-// CHECK-NEXT:    ptx.st %1, %2 {type = "f32", space = "global", offset = 4 : i64} : !ptx.reg<b64>, !ptx.reg<f32>
-// CHECK-NEXT:    ptx.st %1, %2 {type = "f32", space = "global", offset = 28 : i64} : !ptx.reg<b64>, !ptx.reg<f32>
+// CHECK-NEXT:    ptx.st %1, %2 {offset = 4 : i64, type = "f32", space = "global"} : !ptx.reg<b64>, !ptx.reg<f32>
+// CHECK-NEXT:    ptx.st %1, %2 {offset = 28 : i64, type = "f32", space = "global"} : !ptx.reg<b64>, !ptx.reg<f32>
 // CHECK-NEXT:    ptx.ret
 // CHECK-NEXT:  }
 
@@ -45,7 +45,7 @@ func.func @shared(%i: i32, %f: f16) attributes {cute.kernel, nvvm.reqntid = arra
 // CHECK-NEXT:    %3 = ptx.shl %2, %1 {type = "b32"} : !ptx.reg<b32>, !ptx.reg<b32> -> !ptx.reg<b32>
 // CHECK-NEXT:    %4 = ptx.ld_param %f {type = "u16"} : !ptx.param<u16> -> !ptx.reg<b16>
 // CHECK-NEXT:    %5 = ptx.add %0, %3 {type = "s32"} : !ptx.reg<b32>, !ptx.reg<b32> -> !ptx.reg<b32>
-// CHECK-NEXT:    ptx.st %5, %4 {type = "b16", space = "shared", offset = 1030 : i64} : !ptx.reg<b32>, !ptx.reg<b16>
+// CHECK-NEXT:    ptx.st %5, %4 {offset = 1030 : i64, type = "b16", space = "shared"} : !ptx.reg<b32>, !ptx.reg<b16>
 // CHECK-NEXT:    ptx.ret
 // CHECK-NEXT:  }
 
@@ -72,8 +72,8 @@ func.func @rows(%i: i32, %j: i32, %f: f16) attributes {cute.kernel, nvvm.reqntid
 // CHECK-LABEL: ptx.entry @rows
 // CHECK:         [[A:%[0-9]+]] = ptx.add %
 // CHECK-NEXT:    [[B:%[0-9]+]] = ptx.add [[A]],
-// CHECK-NEXT:    ptx.st [[B]], {{%[0-9]+}} {type = "b16", space = "shared", offset = 128 : i64}
-// CHECK-NEXT:    ptx.st [[B]], {{%[0-9]+}} {type = "b16", space = "shared", offset = 256 : i64}
+// CHECK-NEXT:    ptx.st [[B]], {{%[0-9]+}} {offset = 128 : i64, type = "b16", space = "shared"}
+// CHECK-NEXT:    ptx.st [[B]], {{%[0-9]+}} {offset = 256 : i64, type = "b16", space = "shared"}
 
 // In global memory a sum of 32 bits is taken apart only if it cannot overflow.
 
@@ -107,9 +107,9 @@ func.func @overflow(%p: !cute.ptr<f32, gmem>, %i: i32, %j: index, %f: f32) attri
 // CHECK-NEXT:    %11 = ptx.add %3, %10 {type = "s64"} : !ptx.reg<b64>, !ptx.reg<b64> -> !ptx.reg<b64>
 // CHECK-NEXT:    ptx.st %11, %8 {type = "f32", space = "global"} : !ptx.reg<b64>, !ptx.reg<f32>
 // CHECK-NEXT:    %12 = ptx.add %3, %5 {type = "s64"} : !ptx.reg<b64>, !ptx.reg<b64> -> !ptx.reg<b64>
-// CHECK-NEXT:    ptx.st %12, %8 {type = "f32", space = "global", offset = 4 : i64} : !ptx.reg<b64>, !ptx.reg<f32>
+// CHECK-NEXT:    ptx.st %12, %8 {offset = 4 : i64, type = "f32", space = "global"} : !ptx.reg<b64>, !ptx.reg<f32>
 // CHECK-NEXT:    %13 = ptx.add %3, %7 {type = "s64"} : !ptx.reg<b64>, !ptx.reg<b64> -> !ptx.reg<b64>
-// CHECK-NEXT:    ptx.st %13, %8 {type = "f32", space = "global", offset = 4 : i64} : !ptx.reg<b64>, !ptx.reg<f32>
+// CHECK-NEXT:    ptx.st %13, %8 {offset = 4 : i64, type = "f32", space = "global"} : !ptx.reg<b64>, !ptx.reg<f32>
 // CHECK-NEXT:    ptx.ret
 // CHECK-NEXT:  }
 
@@ -174,13 +174,13 @@ func.func @widths(%p: !cute.ptr<bf16, gmem, align<16>>, %q: !cute.ptr<bf16, gmem
 // CHECK-NEXT:    %5 = ptx.ld_param %i {type = "u32"} : !ptx.param<u32> -> !ptx.reg<b32>
 // CHECK-NEXT:    %6 = ptx.setp %5, %0 {comparison = "lt", type = "s32"} : !ptx.reg<b32>, !ptx.reg<b32> -> !ptx.reg<pred>
 // CHECK-NEXT:    %7 = ptx.ld %2 otherwise(%0) guard(%6) {type = "b32", space = "global"} : !ptx.reg<b64>, !ptx.reg<b32>, !ptx.reg<pred> -> !ptx.reg<b32, 4>
-// CHECK-NEXT:    %8 = ptx.ld %2 {type = "b32", space = "global", cache = "cs"} : !ptx.reg<b64> -> !ptx.reg<b32, 8>
-// CHECK-NEXT:    %9 = ptx.ld %4 {type = "b16", space = "global", width = 1 : i64} : !ptx.reg<b64> -> !ptx.reg<b16, 4>
+// CHECK-NEXT:    %8 = ptx.ld %2 {cache = "cs", type = "b32", space = "global"} : !ptx.reg<b64> -> !ptx.reg<b32, 8>
+// CHECK-NEXT:    %9 = ptx.ld %4 {width = 1 : i64, type = "b16", space = "global"} : !ptx.reg<b64> -> !ptx.reg<b16, 4>
 // CHECK-NEXT:    %10 = ptx.join %9 : !ptx.reg<b16, 4> -> !ptx.reg<b32, 2>
 // CHECK-NEXT:    ptx.st %2, %7 guard(%6) {type = "b32", space = "global"} : !ptx.reg<b64>, !ptx.reg<b32, 4>, !ptx.reg<pred>
 // CHECK-NEXT:    ptx.st %2, %8 {type = "b32", space = "global"} : !ptx.reg<b64>, !ptx.reg<b32, 8>
 // CHECK-NEXT:    %11 = ptx.split %10 : !ptx.reg<b32, 2> -> !ptx.reg<b16, 4>
-// CHECK-NEXT:    ptx.st %4, %11 {type = "b16", space = "global", width = 1 : i64} : !ptx.reg<b64>, !ptx.reg<b16, 4>
+// CHECK-NEXT:    ptx.st %4, %11 {width = 1 : i64, type = "b16", space = "global"} : !ptx.reg<b64>, !ptx.reg<b16, 4>
 // CHECK-NEXT:    ptx.ret
 // CHECK-NEXT:  }
 
@@ -198,9 +198,9 @@ func.func @offsets(%p: !cute.ptr<bf16, gmem, align<16>>) attributes {cute.kernel
 // CHECK-NEXT:    %0 = ptx.const {value = 33554432 : i64} -> !ptx.reg<b64>
 // CHECK-NEXT:    %1 = ptx.ld_param %p {type = "u64"} : !ptx.param<u64> -> !ptx.reg<b64>
 // CHECK-NEXT:    %2 = ptx.cvta %1 {space = "global", direction = "to", type = "u64"} : !ptx.reg<b64> -> !ptx.reg<b64>
-// CHECK-NEXT:    %3 = ptx.ld %2 {type = "b32", space = "global", offset = 16 : i64} : !ptx.reg<b64> -> !ptx.reg<b32, 4>
-// CHECK-NEXT:    %4 = ptx.ld %2 {type = "b32", space = "global", offset = 36 : i64, width = 1 : i64} : !ptx.reg<b64> -> !ptx.reg<b32, 4>
-// CHECK-NEXT:    ptx.st %2, %3 {type = "b32", space = "global", offset = -32 : i64} : !ptx.reg<b64>, !ptx.reg<b32, 4>
+// CHECK-NEXT:    %3 = ptx.ld %2 {offset = 16 : i64, type = "b32", space = "global"} : !ptx.reg<b64> -> !ptx.reg<b32, 4>
+// CHECK-NEXT:    %4 = ptx.ld %2 {offset = 36 : i64, width = 1 : i64, type = "b32", space = "global"} : !ptx.reg<b64> -> !ptx.reg<b32, 4>
+// CHECK-NEXT:    ptx.st %2, %3 {offset = -32 : i64, type = "b32", space = "global"} : !ptx.reg<b64>, !ptx.reg<b32, 4>
 // CHECK-NEXT:    %5 = ptx.add %2, %0 {type = "s64"} : !ptx.reg<b64>, !ptx.reg<b64> -> !ptx.reg<b64>
 // CHECK-NEXT:    ptx.st %5, %4 {type = "b32", space = "global"} : !ptx.reg<b64>, !ptx.reg<b32, 4>
 // CHECK-NEXT:    ptx.ret

@@ -34,7 +34,7 @@ func.func @k(%i: i32, %x: f64) attributes {cute.kernel, nvvm.reqntid = array<i32
 // CHECK-LABEL: ptx.entry @k
 // CHECK:         %[[ROOM:.*]] = ptx.local {size = 16 : i64, align = 8 : i64}
 // CHECK:         ptx.st %[[ROOM]], %{{.*}} {type = "b32", space = "local"}
-// CHECK-NEXT:    ptx.st %[[ROOM]], %{{.*}} {type = "f64", space = "local", offset = 8 : i64}
+// CHECK-NEXT:    ptx.st %[[ROOM]], %{{.*}} {offset = 8 : i64, type = "f64", space = "local"}
 // CHECK-NEXT:    %[[VALUES:.*]] = ptx.cvta %[[ROOM]] {space = "local", type = "u64"}
 // CHECK-NEXT:    ptx.call arguments(%{{.*}}, %[[VALUES]]) {callee = @vprintf}
 // CHECK:         %[[TABLE:.*]] = ptx.address {variable = @table}

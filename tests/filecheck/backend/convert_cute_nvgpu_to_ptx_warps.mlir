@@ -35,7 +35,7 @@ func.func @indices(%p: !cute.ptr<i32, gmem>) attributes {cute.kernel, nvvm.reqnt
 // CHECK-NEXT:    %12 = ptx.cvta %11 {space = "global", direction = "to", type = "u64"} : !ptx.reg<b64> -> !ptx.reg<b64>
 // CHECK-NEXT:    %13 = ptx.shfl %8, %2, %3, %4 {mode = "idx"} : !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b32> -> !ptx.reg<b32>
 // CHECK-NEXT:    %14 = ptx.pack values(%0, %6, %7, %8, %9, %10, %13) : !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b32> -> !ptx.reg<b32, 7>
-// CHECK-NEXT:    ptx.st %12, %14 {type = "b32", space = "global", width = 1 : i64} : !ptx.reg<b64>, !ptx.reg<b32, 7>
+// CHECK-NEXT:    ptx.st %12, %14 {width = 1 : i64, type = "b32", space = "global"} : !ptx.reg<b64>, !ptx.reg<b32, 7>
 // CHECK-NEXT:    ptx.ret
 // CHECK-NEXT:  }
 

@@ -18,7 +18,9 @@ from tileas_xdsl.interpreters.tile.arguments import parameters_of
 from tileas_xdsl.interpreters.tile.faults import SimulationError
 from tileas_xdsl.interpreters.tile.launch import find_kernel, simulate
 from tileas_xdsl.target.tma.tensor_map import TensorMap
-from tileas_xdsl.transforms.tileas_attach_tma_descriptor_args import TileasAttachTmaDescriptorArgs
+from tileas_xdsl.transforms.memory.tileas_attach_tma_descriptor_args import (
+    TileasAttachTmaDescriptorArgs,
+)
 
 
 def attached(text: str, target: str = "sm_90a") -> ModuleOp:

@@ -41,7 +41,7 @@ from tileas_xdsl.transforms.assign_layouts.candidates.candidate_lists import (
 from tileas_xdsl.transforms.assign_layouts.driver import assign_layouts
 from tileas_xdsl.transforms.assign_layouts.explain import explanation
 from tileas_xdsl.transforms.assign_layouts.request import Decision, Preferences
-from tileas_xdsl.transforms.tileas_assign_load_store_layouts import (
+from tileas_xdsl.transforms.layouts.tileas_assign_load_store_layouts import (
     ALWAYS_SWIZZLE,
     PREFER_TMA,
     TileasAssignLoadStoreLayouts,

@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import StringAttr
 from tests.support.ir import parse
 from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreOp
-from tileas_xdsl.transforms.tileas_choose_tma import NOT_BY_TMA, TileasChooseTma
+from tileas_xdsl.transforms.memory.tileas_choose_tma import NOT_BY_TMA, TileasChooseTma
 
 TEXT = """
 func.func @kernel(%p: !nv_tileaa.ptr<{element}, 1>, %m: i32, %n: i32, %s: i32, %at: index)

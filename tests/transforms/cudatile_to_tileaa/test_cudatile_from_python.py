@@ -15,8 +15,8 @@ from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.frontend.cutile.tile_ir import kernel_module
 from tileas_xdsl.installed import registered_context
 from tileas_xdsl.interpreters.tile.launch import simulate
-from tileas_xdsl.transforms.convert_cudatile_to_tileaa import ConvertCudatileToTileaa
-from tileas_xdsl.transforms.convert_tileaa_to_tileas import ConvertTileaaToTileas
+from tileas_xdsl.transforms.conversion.convert_cudatile_to_tileaa import ConvertCudatileToTileaa
+from tileas_xdsl.transforms.conversion.convert_tileaa_to_tileas import ConvertTileaaToTileas
 
 pytest.importorskip("cuda.tile")
 

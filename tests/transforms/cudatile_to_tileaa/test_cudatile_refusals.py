@@ -8,7 +8,7 @@ from tests.support.tile_ir import entry, lowered
 from tileas_xdsl.diagnostics.emission import OpError
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.installed import registered_context
-from tileas_xdsl.transforms.convert_cudatile_to_tileaa import ConvertCudatileToTileaa
+from tileas_xdsl.transforms.conversion.convert_cudatile_to_tileaa import ConvertCudatileToTileaa
 
 REFUSED = {
     "nibbles": (

@@ -14,7 +14,7 @@ from tileas_xdsl.compiler import compile
 from tileas_xdsl.diagnostics.verification.required_dialects import MissingDialectError
 from tileas_xdsl.dialects.cute.types.views import MemRefType
 from tileas_xdsl.layout import Layout
-from tileas_xdsl.transforms.convert_cute_to_nvgpu import ConvertCuteToNvgpu
+from tileas_xdsl.transforms.conversion.convert_cute_to_nvgpu import ConvertCuteToNvgpu
 
 THROUGH_SHARED = Template("""
 !view = !cute.memref<f16, gmem, align<16>, "(16,16):(16,1)">

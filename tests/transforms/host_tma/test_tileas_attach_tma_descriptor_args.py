@@ -13,7 +13,9 @@ from kernels import Combine, Copy, Gemm, Kernel, Permute, Unroll, Windows
 from tileas_xdsl.compiler import CompiledKernel, compile, passes_to_ptx
 from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.verification.verify import verify_module
-from tileas_xdsl.transforms.tileas_attach_tma_descriptor_args import TileasAttachTmaDescriptorArgs
+from tileas_xdsl.transforms.memory.tileas_attach_tma_descriptor_args import (
+    TileasAttachTmaDescriptorArgs,
+)
 
 KERNELS = [
     Copy("f16"),

@@ -39,8 +39,10 @@ from tileas_xdsl.target.tma.tensor_map_bytes import SIZE, decode, encode
 from tileas_xdsl.target.tma.tensor_map_rules import problems
 from tileas_xdsl.transforms.host_tma import callbacks
 from tileas_xdsl.transforms.host_tma.encoder import ENCODER, encoder
-from tileas_xdsl.transforms.tileas_attach_tma_descriptor_args import TileasAttachTmaDescriptorArgs
-from tileas_xdsl.transforms.tileas_separate_host_tma import (
+from tileas_xdsl.transforms.memory.tileas_attach_tma_descriptor_args import (
+    TileasAttachTmaDescriptorArgs,
+)
+from tileas_xdsl.transforms.memory.tileas_separate_host_tma import (
     MAX_DEVICE_DESCRIPTORS,
     TileasSeparateHostTma,
 )

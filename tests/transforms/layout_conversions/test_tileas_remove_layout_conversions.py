@@ -28,7 +28,7 @@ from tileas_xdsl.interpreters.tile.launch import simulate
 from tileas_xdsl.transforms.layout_conversions.cleanup import clean_up
 from tileas_xdsl.transforms.layout_conversions.failures import Failures
 from tileas_xdsl.transforms.layout_conversions.web import Cost, cost_of
-from tileas_xdsl.transforms.tileas_remove_layout_conversions import (
+from tileas_xdsl.transforms.layouts.tileas_remove_layout_conversions import (
     TileasRemoveLayoutConversions,
     checked,
 )

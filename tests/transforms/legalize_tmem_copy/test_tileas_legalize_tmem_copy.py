@@ -15,7 +15,7 @@ from tileas_xdsl.compiler import CompiledKernel, compile
 from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.interpreters.tile.launch import simulate
-from tileas_xdsl.transforms.tileas_legalize_tmem_copy import TileasLegalizeTmemCopy
+from tileas_xdsl.transforms.layouts.tileas_legalize_tmem_copy import TileasLegalizeTmemCopy
 
 T128 = 'tensor<128x64xf32, #nv_tileas.linear<"(128,64):(1@lane,1@column)">>'
 T64 = 'tensor<64x64xf32, #nv_tileas.linear<"((16,4),64):((1@lane,32@lane),1@column)">>'

@@ -13,7 +13,7 @@ from xdsl.dialects import func
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
 from tileas_xdsl.threads.smem.smem_layout import SharedMemoryError
-from tileas_xdsl.transforms import convert_tileas_to_cute_nvgpu as lowering
+from tileas_xdsl.transforms.conversion import convert_tileas_to_cute_nvgpu as lowering
 
 LIMIT = 256
 

@@ -15,8 +15,10 @@ from tests.support.plain_kernels import kernel
 from tests.support.simulating import SCHEDULES
 from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.interpreters.tile.launch import simulate
+from tileas_xdsl.transforms.layouts.tileas_materialize_convert_layout import (
+    TileasMaterializeConvertLayout,
+)
 from tileas_xdsl.transforms.materialize_convert_layout.plans import sorted_plans
-from tileas_xdsl.transforms.tileas_materialize_convert_layout import TileasMaterializeConvertLayout
 
 
 def materialized(text: str, cap: int = 16, *, as_bytes: bool = False) -> ModuleOp:

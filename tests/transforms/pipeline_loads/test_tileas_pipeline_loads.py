@@ -19,9 +19,12 @@ from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAtt
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import STAGES_ARE_A_HINT, CreatePipelineOp
 from tileas_xdsl.interpreters.tile.launch import Schedule, simulate
+from tileas_xdsl.transforms.memory.tileas_choose_tma import TileasChooseTma
 from tileas_xdsl.transforms.pipeline_loads.fewer_stages import take_stages
-from tileas_xdsl.transforms.tileas_choose_tma import TileasChooseTma
-from tileas_xdsl.transforms.tileas_pipeline_loads import NOT_PIPELINED, TileasPipelineLoads
+from tileas_xdsl.transforms.pipelining.tileas_pipeline_loads import (
+    NOT_PIPELINED,
+    TileasPipelineLoads,
+)
 
 TEXT = """
 func.func @matmul(%a: memref<?x?xf16>, %b: memref<?x?xf16>, %c: memref<?x?xf32>, %n: index)

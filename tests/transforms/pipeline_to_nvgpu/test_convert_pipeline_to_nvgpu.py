@@ -13,7 +13,7 @@ from tileas_xdsl.compiler import compile
 from tileas_xdsl.diagnostics.verification.required_dialects import MissingDialectError
 from tileas_xdsl.pipelines import PIPELINES
 from tileas_xdsl.runtime.emulation import Emulation
-from tileas_xdsl.transforms.convert_pipeline_to_nvgpu import ConvertPipelineToNvgpu
+from tileas_xdsl.transforms.conversion.convert_pipeline_to_nvgpu import ConvertPipelineToNvgpu
 
 ORDERS = (("eager", 0), ("lazy", 0), ("random", 1), ("random", 2))
 

@@ -13,7 +13,7 @@ from tests.transforms.plan_cta import cta_kernels as kernels
 from tileas_xdsl.compiler import compile
 from tileas_xdsl.diagnostics.emission import collecting_diagnostics
 from tileas_xdsl.explanation.compilation.reasons import reasons_in
-from tileas_xdsl.transforms.tileas_plan_cta import NOT_DIVIDED
+from tileas_xdsl.transforms.kernels.tileas_plan_cta import NOT_DIVIDED
 
 
 def with_ctas(problem: Problem, count: int) -> Problem:

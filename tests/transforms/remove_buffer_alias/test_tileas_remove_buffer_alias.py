@@ -20,7 +20,7 @@ from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
 from tileas_xdsl.interpreters.tile.launch import simulate
-from tileas_xdsl.transforms.tileas_remove_buffer_alias import TileasRemoveBufferAlias
+from tileas_xdsl.transforms.memory.tileas_remove_buffer_alias import TileasRemoveBufferAlias
 
 
 def without_aliases(module: ModuleOp) -> list[str]:

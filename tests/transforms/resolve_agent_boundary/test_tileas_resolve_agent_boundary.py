@@ -40,9 +40,11 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp
 from tileas_xdsl.interpreters.tile.faults import SimulationError
 from tileas_xdsl.interpreters.tile.launch import simulate
+from tileas_xdsl.transforms.pipelining.tileas_resolve_agent_boundary import (
+    TileasResolveAgentBoundary,
+)
 from tileas_xdsl.transforms.resolve_agent_boundary.crossings import crossings
 from tileas_xdsl.transforms.resolve_agent_boundary.transfer_code import HANDOFF
-from tileas_xdsl.transforms.tileas_resolve_agent_boundary import TileasResolveAgentBoundary
 
 
 def resolved(text: str, **options: int) -> ModuleOp:

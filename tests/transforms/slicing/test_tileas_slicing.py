@@ -31,9 +31,9 @@ from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.interpreters.tile.launch import simulate
 from tileas_xdsl.pipelines import PIPELINES
 from tileas_xdsl.tools.tileas import app
+from tileas_xdsl.transforms.loops.tileas_slicing import TileasSlicing
 from tileas_xdsl.transforms.slicing.plan import AfterShares, SliceRange, plan_slices
 from tileas_xdsl.transforms.slicing.rewrite import cut
-from tileas_xdsl.transforms.tileas_slicing import TileasSlicing
 
 
 def loops_of(module: ModuleOp) -> list[scf.ForOp]:

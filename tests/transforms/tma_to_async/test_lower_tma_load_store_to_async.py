@@ -32,7 +32,7 @@ from tileas_xdsl.dialects.nv_tileas.tma.descriptor import MakeTiledTmaDescOp
 from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaLoadBase, TmaTransferOp
 from tileas_xdsl.interpreters.tile.launch import Schedule, simulate
 from tileas_xdsl.pipelines import PIPELINES
-from tileas_xdsl.transforms.lower_tma_load_store_to_async import LowerTmaLoadStoreToAsync
+from tileas_xdsl.transforms.memory.lower_tma_load_store_to_async import LowerTmaLoadStoreToAsync
 from tileas_xdsl.transforms.tma_to_async.candidates import TiledOp
 
 NAME = "lower-tma-load-store-to-async"

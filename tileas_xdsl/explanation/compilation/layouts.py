@@ -19,7 +19,7 @@ from tileas_xdsl.threads.convert.register_conversion import observed_conversions
 from tileas_xdsl.transforms.assign_layouts.candidates.candidate_lists import Candidate
 from tileas_xdsl.transforms.assign_layouts.driver import assign_layouts
 from tileas_xdsl.transforms.assign_layouts.request import Decision, Preferences
-from tileas_xdsl.transforms.convert_tileas_to_cute_nvgpu import ConvertTileasToCuteNvgpu
+from tileas_xdsl.transforms.conversion.convert_tileas_to_cute_nvgpu import ConvertTileasToCuteNvgpu
 
 MEMORIES: Mapping[Space, str] = {
     Space.RMEM: "registers",

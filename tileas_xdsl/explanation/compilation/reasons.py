@@ -9,17 +9,26 @@ from xdsl.ir import Operation
 
 from tileas_xdsl.diagnostics.locations import location_of
 from tileas_xdsl.explanation.facts import Reason
-from tileas_xdsl.transforms.tileas_choose_tma import NOT_BY_TMA, TileasChooseTma
-from tileas_xdsl.transforms.tileas_generate_schedule import NOT_SCHEDULED, TileasGenerateSchedule
-from tileas_xdsl.transforms.tileas_make_persistent import NOT_PERSISTENT, TileasMakePersistent
-from tileas_xdsl.transforms.tileas_materialize_schedule import (
+from tileas_xdsl.transforms.kernels.tileas_make_persistent import (
+    NOT_PERSISTENT,
+    TileasMakePersistent,
+)
+from tileas_xdsl.transforms.kernels.tileas_plan_cta import NOT_DIVIDED, TileasPlanCta
+from tileas_xdsl.transforms.memory.tileas_choose_tma import NOT_BY_TMA, TileasChooseTma
+from tileas_xdsl.transforms.memory.tileas_multicast_loads import NOT_SHARED, TileasMulticastLoads
+from tileas_xdsl.transforms.pipelining.tileas_generate_schedule import (
+    NOT_SCHEDULED,
+    TileasGenerateSchedule,
+)
+from tileas_xdsl.transforms.pipelining.tileas_materialize_schedule import (
     NOT_MATERIALIZED,
     NOT_ROTATED,
     TileasMaterializeSchedule,
 )
-from tileas_xdsl.transforms.tileas_multicast_loads import NOT_SHARED, TileasMulticastLoads
-from tileas_xdsl.transforms.tileas_pipeline_loads import NOT_PIPELINED, TileasPipelineLoads
-from tileas_xdsl.transforms.tileas_plan_cta import NOT_DIVIDED, TileasPlanCta
+from tileas_xdsl.transforms.pipelining.tileas_pipeline_loads import (
+    NOT_PIPELINED,
+    TileasPipelineLoads,
+)
 
 RECORDED: Mapping[str, tuple[str, str]] = {
     NOT_BY_TMA: ("TMA", TileasChooseTma.name),

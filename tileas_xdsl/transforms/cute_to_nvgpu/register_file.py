@@ -16,7 +16,7 @@ from tileas_xdsl.dialects.cute import MakeFragmentOp, SliceFragmentOp
 from tileas_xdsl.dialects.cute.types.views import MemRefType
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value
 from tileas_xdsl.threads.index.expression_codegen import Insert
-from tileas_xdsl.transforms.expand_division import length_of
+from tileas_xdsl.transforms.arithmetic.expand_division import length_of
 
 Places = Sequence[int]
 """Elements of an allocation, by their offsets."""

@@ -35,6 +35,7 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.dialects.nv_tileas.tma.store_order import UNTIL_READ
 from tileas_xdsl.dialects.nv_tileas.types import MemTokenType
+from tileas_xdsl.transforms.memory.tileas_choose_tma import NOT_BY_TMA
 from tileas_xdsl.transforms.pipeline_loads.producer_slice import (
     ProducerSlice,
     StageLoad,
@@ -42,7 +43,6 @@ from tileas_xdsl.transforms.pipeline_loads.producer_slice import (
     gathered_by,
     producer_slice,
 )
-from tileas_xdsl.transforms.tileas_choose_tma import NOT_BY_TMA
 
 _LOADS = (GatherLoadOp, LoadOp, TiledLoadOp)
 

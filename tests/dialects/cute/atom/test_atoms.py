@@ -12,7 +12,7 @@ from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.dialects.cute.atom.calls import MakeAtomOp
 from tileas_xdsl.installed import registered_context
-from tileas_xdsl.transforms.cute_desugar import CuteDesugar
+from tileas_xdsl.transforms.conversion.cute_desugar import CuteDesugar
 
 SRC = '!cute.memref<f16, gmem, "{}">'
 COPY = "!test_cute.copy<#builtin.int<{}>>"

@@ -12,7 +12,7 @@ from xdsl.dialects import func
 import tileas_xdsl as tileas
 from tileas_xdsl.threads.dot.operands import in_registers as register_operands
 from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
-from tileas_xdsl.transforms import convert_tileas_to_cute_nvgpu as lowering
+from tileas_xdsl.transforms.conversion import convert_tileas_to_cute_nvgpu as lowering
 
 ct = pytest.importorskip("cuda.tile")
 

@@ -223,7 +223,7 @@ def _explain_buffers(
 
 
 def _laid_out(kernel: KernelOp, target: str, mode: str) -> tuple[BufferProgram, Decisions]:
-    from tileas_xdsl.transforms.tl_layout_inference import lay_out
+    from tileas_xdsl.transforms.layouts.tl_layout_inference import lay_out
 
     return lay_out(kernel, target, mode)
 

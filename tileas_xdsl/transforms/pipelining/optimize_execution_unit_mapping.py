@@ -23,7 +23,7 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.agent_checks import int_values
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.layout.integers import align_up
 from tileas_xdsl.threads.pipeline.warp_allocation import GROUP
-from tileas_xdsl.transforms.propagate_execution_unit import PropagateExecutionUnit
+from tileas_xdsl.transforms.pipelining.propagate_execution_unit import PropagateExecutionUnit
 
 
 def aligned_starts(warps: Sequence[int]) -> Sequence[int]:

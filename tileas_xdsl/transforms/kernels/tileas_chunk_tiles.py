@@ -21,6 +21,9 @@ from tileas_xdsl.dialects.nv_tileaa.memory.tokens import JoinMemTokenOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.target.arch import Target
+from tileas_xdsl.transforms.arithmetic.tileas_normalize_dot_operands import (
+    TileasNormalizeDotOperands,
+)
 from tileas_xdsl.transforms.chunk_tiles.phase_loops import run_in_phases
 from tileas_xdsl.transforms.chunk_tiles.plan import (
     blocks_of,
@@ -38,7 +41,6 @@ from tileas_xdsl.transforms.chunk_tiles.unit_products import use_unit
 from tileas_xdsl.transforms.chunk_tiles.unroll import plan_unrolled, unroll
 from tileas_xdsl.transforms.normalize_dot_operands.register_operands import store_shared_operands
 from tileas_xdsl.transforms.tile_parts.parts import separate_constants
-from tileas_xdsl.transforms.tileas_normalize_dot_operands import TileasNormalizeDotOperands
 
 MAX_ITERATIONS = 3
 """Classes of dimensions that are cut at most, one after another."""

@@ -22,7 +22,6 @@ from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.target.arch import Target, targets_with
 from tileas_xdsl.target.features import Feature
-from tileas_xdsl.transforms.agent_threads import AgentThreads
 from tileas_xdsl.transforms.extension import apply_added, sweep
 from tileas_xdsl.transforms.legalize_tmem_copy.layouts import (
     can_convert,
@@ -30,6 +29,7 @@ from tileas_xdsl.transforms.legalize_tmem_copy.layouts import (
     register_layouts,
     through_registers,
 )
+from tileas_xdsl.transforms.pipelining.agent_threads import AgentThreads
 
 LOAD, STORE, COPY = "tcgen05_ld", "tcgen05_st", "tcgen05_cp"
 

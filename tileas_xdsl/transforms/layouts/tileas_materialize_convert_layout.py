@@ -19,7 +19,6 @@ from tileas_xdsl.dialects.nv_tileas.shapes.transposed import is_transposed
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.layout.registers.register_layout import is_of_larger_tile
-from tileas_xdsl.transforms.agent_threads import AgentThreads
 from tileas_xdsl.transforms.extension import apply_added, sweep
 from tileas_xdsl.transforms.materialize_convert_layout.expansion import (
     ATOM_PLAN,
@@ -32,6 +31,7 @@ from tileas_xdsl.transforms.materialize_convert_layout.tensor_memory import (
     crosses_tmem,
     plan_tmem_conversion,
 )
+from tileas_xdsl.transforms.pipelining.agent_threads import AgentThreads
 
 
 @dataclass(frozen=True)
