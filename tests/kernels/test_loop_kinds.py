@@ -37,7 +37,7 @@ from tests import cutile_loops as loops
 from tileas_xdsl.compiler import compile
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.pipelines import PIPELINES
-from tileas_xdsl.transforms.tileas_pipeline_loads import NOT_PIPELINED
+from tileas_xdsl.transforms.pipelining.tileas_pipeline_loads import NOT_PIPELINED
 
 ERROR = 4e-3
 """Of results near 1 in f16, of sums of some hundred products."""

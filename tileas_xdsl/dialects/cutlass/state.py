@@ -23,6 +23,7 @@ __all__ = [
     "StateCreateOp",
     "StateGetCountOp",
     "StateGetIndexOp",
+    "StateGetOp",
     "StateGetPhaseOp",
     "StateIncrementOp",
 ]
@@ -73,7 +74,7 @@ class StateIncrementOp(IRDLOperation):
 
 
 @derived_init
-class _GetOp(FieldsOp):
+class StateGetOp(FieldsOp):
     """A part of a state."""
 
     state: fields.Operand = fields.operand(PipelineStateType)
@@ -83,9 +84,9 @@ class _GetOp(FieldsOp):
     assembly_format = "$state attr-dict `:` type($state)"
 
 
-def _part(class_name: str, mnemonic: str, summary: str) -> type[_GetOp]:
+def _part(class_name: str, mnemonic: str, summary: str) -> type[StateGetOp]:
     name = f"cutlass.pipeline.state.{mnemonic}"
-    return irdl_op_definition(family_member(_GetOp, class_name, name, summary))
+    return irdl_op_definition(family_member(StateGetOp, class_name, name, summary))
 
 
 StateGetCountOp = _part("StateGetCountOp", "get_count", "How often the state was incremented.")

@@ -40,15 +40,15 @@ def _increment(w: Writer, op: cutlass.StateIncrementOp) -> list[Values]:
     return [incremented(w, w.parts[op.state], stages_of(op.state))]
 
 
-def _index(w: Writer, op: cutlass.StateGetIndexOp) -> list[Values]:
+def _index(w: Writer, op: cutlass.StateGetOp) -> list[Values]:
     return [w.parts[op.state][:1]]
 
 
-def _phase(w: Writer, op: cutlass.StateGetPhaseOp) -> list[Values]:
+def _phase(w: Writer, op: cutlass.StateGetOp) -> list[Values]:
     return [w.parts[op.state][1:2]]
 
 
-def _count(w: Writer, op: cutlass.StateGetCountOp) -> list[Values]:
+def _count(w: Writer, op: cutlass.StateGetOp) -> list[Values]:
     return [w.parts[op.state][2:]]
 
 

@@ -150,7 +150,7 @@ _EXTREME = (
 )
 
 
-class _ExtremeOp(CudaTileOp):
+class ExtremeOp(CudaTileOp):
     """The smaller or the larger of two; a NaN counts only if both are or with `propagate_nan`."""
 
     lhs = operand_def(BASE_FLOAT_TILE)
@@ -169,11 +169,9 @@ class _ExtremeOp(CudaTileOp):
         check_flush(self)
 
 
-MaxFOp = tile_function(
-    _ExtremeOp, "MaxFOp", "maxf", "The larger one; `+0.0` is larger than `-0.0`."
-)
+MaxFOp = tile_function(ExtremeOp, "MaxFOp", "maxf", "The larger one; `+0.0` is larger than `-0.0`.")
 MinFOp = tile_function(
-    _ExtremeOp, "MinFOp", "minf", "The smaller one; `-0.0` is smaller than `+0.0`."
+    ExtremeOp, "MinFOp", "minf", "The smaller one; `-0.0` is smaller than `+0.0`."
 )
 
 

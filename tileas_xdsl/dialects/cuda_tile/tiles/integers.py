@@ -51,18 +51,18 @@ class _BinaryOp(CudaTileOp):
     assembly_format = _PLAIN
 
 
-class _WrappingOp(_BinaryOp):
+class WrappingOp(_BinaryOp):
     """An operation of which one may know that it does not wrap around."""
 
     overflow = opt_prop_def(IntegerOverflowAttr, WRAPS)
     assembly_format = _OVERFLOW
 
 
-AddIOp = tile_function(_WrappingOp, "AddIOp", "addi", "`lhs + rhs`.")
-SubIOp = tile_function(_WrappingOp, "SubIOp", "subi", "`lhs - rhs`.")
-MulIOp = tile_function(_WrappingOp, "MulIOp", "muli", "`lhs * rhs`, its low half.")
+AddIOp = tile_function(WrappingOp, "AddIOp", "addi", "`lhs + rhs`.")
+SubIOp = tile_function(WrappingOp, "SubIOp", "subi", "`lhs - rhs`.")
+MulIOp = tile_function(WrappingOp, "MulIOp", "muli", "`lhs * rhs`, its low half.")
 ShLIOp = tile_function(
-    _WrappingOp, "ShLIOp", "shli", "`lhs` shifted left by `rhs` bits, which is read as unsigned."
+    WrappingOp, "ShLIOp", "shli", "`lhs` shifted left by `rhs` bits, which is read as unsigned."
 )
 
 
@@ -71,17 +71,17 @@ OrIOp = tile_function(_BinaryOp, "OrIOp", "ori", "The bits that one has.")
 XOrIOp = tile_function(_BinaryOp, "XOrIOp", "xori", "The bits that exactly one has.")
 
 
-class _SignedOp(_BinaryOp):
+class SignedOp(_BinaryOp):
     """An operation that depends on how its integers are read."""
 
     signedness = prop_def(SignednessAttr)
     assembly_format = _SIGNED
 
 
-MaxIOp = tile_function(_SignedOp, "MaxIOp", "maxi", "The larger one.")
-MinIOp = tile_function(_SignedOp, "MinIOp", "mini", "The smaller one.")
+MaxIOp = tile_function(SignedOp, "MaxIOp", "maxi", "The larger one.")
+MinIOp = tile_function(SignedOp, "MinIOp", "mini", "The smaller one.")
 ShRIOp = tile_function(
-    _SignedOp, "ShRIOp", "shri", "`lhs` shifted right by `rhs` bits; zeros or the sign come in."
+    SignedOp, "ShRIOp", "shri", "`lhs` shifted right by `rhs` bits; zeros or the sign come in."
 )
 
 

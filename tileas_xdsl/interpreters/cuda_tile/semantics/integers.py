@@ -64,7 +64,7 @@ def _shift(values: Any, count: Any) -> Any:
     return values << count
 
 
-def _shifted_left(op: integers.ShLIOp, lhs: Array, rhs: Array) -> Array:
+def _shifted_left(op: integers.WrappingOp, lhs: Array, rhs: Array) -> Array:
     """All bits are gone where there are no more of them."""
     width = width_of(op.result.type)
     count = read(rhs, width, Signedness.UNSIGNED)
@@ -73,7 +73,7 @@ def _shifted_left(op: integers.ShLIOp, lhs: Array, rhs: Array) -> Array:
     return np.where(count < width, found, np.zeros_like(found))
 
 
-def _shifted_right(op: integers.ShRIOp, lhs: Array, rhs: Array) -> Array:
+def _shifted_right(op: integers.SignedOp, lhs: Array, rhs: Array) -> Array:
     """Signs come in, or zeros: only those where there are no more bits."""
     width = width_of(op.result.type)
     (values,) = _read(op, lhs)

@@ -147,7 +147,7 @@ def function(c: Converter, op: Operation) -> Sequence[SSAValue]:
     return _made(c, op, _OPERATIONS[type(op)])
 
 
-def extreme(c: Converter, op: ct.MaxFOp | ct.MinFOp) -> Sequence[SSAValue]:
+def extreme(c: Converter, op: ct.ExtremeOp) -> Sequence[SSAValue]:
     """The larger or the smaller one."""
     return _made(c, op, _EXTREMES[type(op)][op.propagate_nan is not None])
 
