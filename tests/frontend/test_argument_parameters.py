@@ -19,6 +19,8 @@ from tileas_xdsl.frontend.signature import (
 ct: Any = pytest.importorskip("cuda.tile")
 
 ANY, ONE, BY_16 = Extent(), Extent(1), Extent(None, 16)
+BY_16_BYTES = Extent(None, 4)
+"""Of f32: what rows that TMA moves are multiples of."""
 
 
 class Color(enum.Enum):
@@ -92,9 +94,9 @@ class Elsewhere:
 @pytest.mark.parametrize(
     ("shape", "strides", "expected"),
     [
-        ((32, 20), None, ((BY_16, ANY), (Extent(None, 4), ONE))),
+        ((32, 20), None, ((BY_16, BY_16_BYTES), (BY_16_BYTES, ONE))),
         ((1, 17), None, ((ONE, ANY), (ANY, ONE))),
-        ((8, 8), (4, 32), ((ANY, ANY), (ONE, Extent(None, 4)))),
+        ((8, 8), (4, 32), ((BY_16_BYTES, ANY), (ONE, BY_16_BYTES))),
         ((16,) * 6, None, ((ANY,) * 6, (ANY,) * 6)),
     ],
 )
@@ -187,8 +189,8 @@ def test_tuples_have_parameters_of_their_own() -> None:
 def test_lists_have_what_their_arrays_have_in_common() -> None:
     found = of(plain, [Elsewhere((32, 20)), Elsewhere((16, 16)), Elsewhere((1, 48))])
     assert isinstance(found, ListParameter)
-    assert found.item.shape == (ANY, ANY)
-    assert found.item.strides == (Extent(None, 4), ONE)
+    assert found.item.shape == (ANY, BY_16_BYTES)
+    assert found.item.strides == (BY_16_BYTES, ONE)
 
 
 @pytest.mark.parametrize(

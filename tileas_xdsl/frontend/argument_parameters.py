@@ -299,15 +299,21 @@ def _array_parameter(argument: _Argument, facts: ArrayFacts, annotation: Any) ->
     bits = 64 if annotation is not None and annotation.index_dtype.name == "int64" else 32
     _check_range(argument, facts, bits)
     rank = len(facts.shape)
+    step = max(_DIVISOR // facts.item_size, 1)
+    # Rows of whole 16 bytes are as good for TMA as those of 16 elements, which cuTile asks for.
+    most = [
+        step if stride == 1 and extent % _DIVISOR else _DIVISOR
+        for extent, stride in zip(facts.shape, facts.strides, strict=True)
+    ]
     fixed = set(_static_axes(argument, annotation, "shape", rank))
     fixed_steps = set(_static_axes(argument, annotation, "stride", rank))
-    is_seen = rank <= _MAX_RANK
-    step = max(_DIVISOR // facts.item_size, 1)
+    if rank > _MAX_RANK:
+        most, step = [0] * rank, 0
     return ArrayParameter(
         argument.name,
         _element(argument, facts.element),
-        tuple(_known(argument, facts.shape, fixed, _DIVISOR * is_seen, argument.is_dispatched)),
-        tuple(_known(argument, facts.strides, fixed_steps, step * is_seen, True)),
+        tuple(_known(argument, facts.shape, fixed, most, argument.is_dispatched)),
+        tuple(_known(argument, facts.strides, fixed_steps, [step] * rank, True)),
         max(argument.divisor(facts.address, _DIVISOR), _natural(facts)),
         bits,
         not _is_disjoint(facts),
@@ -320,14 +326,18 @@ def _natural(facts: ArrayFacts) -> int:
 
 
 def _known(
-    argument: _Argument, numbers: Sequence[int], fixed: set[int], most: int, tells_one: bool
+    argument: _Argument,
+    numbers: Sequence[int],
+    fixed: set[int],
+    divisors: Sequence[int],
+    tells_one: bool,
 ) -> Iterator[Extent]:
     """What becomes part of the type: `fixed` dimensions alone are constants where there are any,
     else ones with `tells_one`.
 
-    Divisors are at most `most`; where that is 0, nothing else is looked at.
+    Each is a multiple of its divisor or of 1; where that is 0, nothing else is looked at.
     """
-    for axis, number in enumerate(numbers):
+    for axis, (number, most) in enumerate(zip(numbers, divisors, strict=True)):
         if axis in fixed or (tells_one and not fixed and most and number == 1):
             yield Extent(number)
         else:
