@@ -115,6 +115,7 @@ class Clocks:
         self._issued = [1] * self.agents
         self._copy_agents: dict[tuple[int, object], int] = {}
         self._issuers: list[int] = []
+        self._fences_tensor = False
         self._learned = 0
         """How often a warp has learned what others did, or has made it visible."""
         self._common: dict[tuple[int, int], tuple[int, Array, Array]] = {}
@@ -183,11 +184,20 @@ class Clocks:
 
     def fence_tensor_before(self, warp: int) -> None:
         """`tcgen05.fence::before_thread_sync`."""
+        self._fences_tensor = True
         shown, own = self.tensor_released[warp], self.ordered[warp]
         np.maximum(shown, self.tensor[warp], out=shown)
         for agent in (warp, 2 * self.warps + warp):
             shown[agent] = own[warp] if agent == warp else self._last(agent)
         self.own[warp] += TICK
+
+    def tensor_fenced(self, warp: int) -> Array | None:
+        """Return the accesses of tensor memory that a warp has fenced; None if it never has."""
+        return self.tensor_released[warp].copy() if self._fences_tensor else None
+
+    def join_tensor(self, warp: int, tensor: Array) -> None:
+        """Learn what another thread has fenced, up to the next `fence::after_thread_sync`."""
+        _raise(self.tensor_acquired[warp], tensor)
 
     def fence_tensor_after(self, warp: int) -> None:
         """`tcgen05.fence::after_thread_sync`."""

@@ -131,11 +131,17 @@ SWAPPED = Passing(
     poll="atom.cas.acquire.gpu.global.b32 %r5, [%rd1], 1, 1;",
 )
 
+RELEASED_TWICE = Passing(publish="st.release.gpu.global.u32 [%rd1], 2;" + RELAXED_STORE)
+"""A release, and a strong write of the same location (PTX ISA 8.9, release patterns)."""
+ACQUIRED_LATER = Passing(poll=RELAXED_LOAD, after="ld.acquire.gpu.global.u32 %r9, [%rd1];")
+
 TWINS = (
     RIGHT, FENCED, ATOMIC, LEGACY, WARPS, CLUSTER, BULK, BULK_READER, SWAPPED,
     replace(FENCED, publish="fence.sc.gpu;" + RELAXED_STORE, after="fence.sc.gpu;"),
     replace(FENCED, publish="fence.acq_rel.sys;" + RELAXED_STORE),
     replace(FENCED, publish=FENCE + CTA_FENCE + RELAXED_STORE, after=CTA_FENCE + FENCE),
+    RELEASED_TWICE, ACQUIRED_LATER, replace(ACQUIRED_LATER, place="cluster"),
+    replace(RELEASED_TWICE, place="warps", poll=RELAXED_LOAD, after=FENCE),
     replace(RIGHT, place="warps"), replace(RIGHT, place="cluster"),
     replace(FENCED, place="warps"), replace(ATOMIC, place="cluster"),
     replace(BULK_READER, publish="st.release.gpu.global.u32 [%rd1], 1;",
@@ -219,6 +225,15 @@ FAULTS = (
           replace(LEGACY, publish="membar.cta; st.volatile.global.u32 [%rd1], 1;"), says="scope"),
     Fault("store after the release",
           replace(RIGHT, store="", publish=RIGHT.publish + RIGHT.store), says="on a flag"),
+    Fault("release of another location", replace(RELEASED_TWICE,
+          publish="st.release.gpu.global.u32 [%rd1+64], 2;" + RELAXED_STORE),
+          says="without a release"),
+    Fault("store within the release pattern", replace(RELEASED_TWICE, store="",
+          publish=RELEASED_TWICE.publish.replace("2;", "2; st.global.u32 [%rd0], %r4;"))),
+    Fault("acquire of another location", replace(ACQUIRED_LATER,
+          after="ld.acquire.gpu.global.u32 %r9, [%rd1+64];"), says="without an acquire"),
+    Fault("later acquire of the block's scope", replace(ACQUIRED_LATER,
+          after="ld.acquire.cta.global.u32 %r9, [%rd1];"), says="without an acquire"),
     Fault("read-only load", replace(RIGHT, load="ld.global.nc.u32 %r7, [%rd0];"),
           "read-only-load", "while the kernel runs"),
     Fault("overwrites what is relaxed",

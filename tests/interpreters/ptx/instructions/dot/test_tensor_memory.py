@@ -352,6 +352,10 @@ ARRIVED = "mbarrier.try_wait.parity.shared::cta.b64 %p, [bars + 8], 0; @!%p bra 
 BEFORE, AFTER = "tcgen05.fence::before_thread_sync;", "tcgen05.fence::after_thread_sync;"
 
 
+FLAG = "st.relaxed.cta.shared.b32 [bars + 12], 7;"
+POLL = "ld.relaxed.cta.shared.b32 %v1, [bars + 12]; setp.ne.u32 %p, %v1, 7; @%p bra SPIN;"
+
+
 @pytest.mark.parametrize(
     ("tells", "knows", "kinds"),
     [
@@ -359,25 +363,30 @@ BEFORE, AFTER = "tcgen05.fence::before_thread_sync;", "tcgen05.fence::after_thre
         (ARRIVE, ARRIVED + AFTER, ["race-RAW"]),
         (BEFORE + ARRIVE, ARRIVED, ["missing-tcgen05-fence"]),
         (
-            f"{BEFORE} st.relaxed.cta.shared.b32 [bars + 12], 7;",
-            f"ld.relaxed.cta.shared.b32 %v1, [bars + 12]; setp.ne.u32 %p, %v1, 7; @%p bra SPIN;"
-            f"{AFTER}",
-            ["race-RAW"],
+            BEFORE + FLAG,
+            POLL + AFTER,
+            [],
         ),
+        (f"{BEFORE} {FLAG}", POLL, ["missing-tcgen05-fence"]),
+        (FLAG, POLL + AFTER, ["race-RAW"]),
+        (FLAG + BEFORE, POLL + AFTER, ["race-RAW"]),
     ],
-    ids=["mbarrier", "unfenced", "unfenced-after", "relaxed-flag"],
+    ids=[
+        *("mbarrier", "unfenced", "unfenced-after"),
+        *("flag", "flag-unfenced-after", "flag-unfenced", "flag-too-early"),
+    ],
 )
 def test_one_thread_copies_for_the_product_of_another(
     tells: str, knows: str, kinds: list[str]
 ) -> None:
-    """A pair in order by fences and an mbarrier (9.7.16.11.1); flags that are relaxed are not."""
+    """A pair in order by fences and an mbarrier, or a flag that may be relaxed (9.7.16.11.1)."""
     left, right = matrix("f16", (128, 16), RNG), matrix("f16", (64, 16), RNG)
     layouts = [canonical("none", "k", 16, 128), canonical("32B", "k", 16, 64)]
     memory = np.concatenate([placed(left, layouts[0], 32768), placed(right, layouts[1], 32768)])
     words = [describe(lay, 1024 + 32768 * i, BLACKWELL).encode() for i, lay in enumerate(layouts)]
     instruction = InstructionDescriptor("f16", "f16", "f16", 128, 64).encode()
     initialise = "mbarrier.init.shared::cta.b64 [bars], 1;"
-    second = initialise.replace("[bars]", "[bars + 8]") * ("mbarrier" in tells)
+    second = initialise.replace("[bars]", "[bars + 8]") * (ARRIVE in tells)
     body = ALLOCATE.replace(initialise, initialise + second) + FILL + load_words("d", "D", 64)
     body += f"""
     mov.b64 %da, {words[0]}; mov.b64 %db, {words[1]}; mov.u32 %v0, {instruction};

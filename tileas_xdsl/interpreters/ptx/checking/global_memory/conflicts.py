@@ -12,6 +12,7 @@ from tileas_xdsl.interpreters.ptx.checking.global_memory.foreign_clocks import F
 from tileas_xdsl.interpreters.ptx.checking.global_memory.part_races import Footprint, footprint_of
 from tileas_xdsl.interpreters.ptx.checking.global_memory.release_patterns import (
     NO_MESSAGE,
+    Location,
     Message,
     ReleasePatterns,
     Thread,
@@ -84,11 +85,12 @@ class LaunchShadow:
 
     def number_of(self, message: Message) -> int:
         """Return the number of a new message."""
-        number = self._empty.get(message) if not message.releases else None
+        empty = not message.releases and message.tensor is None
+        number = self._empty.get(message) if empty else None
         if number is None:
             number = len(self.messages)
             self.messages.append(message)
-            if not message.releases:
+            if empty:
                 self._empty[message] = number
         return number
 
@@ -115,6 +117,13 @@ class Where:
     buffer: Buffer
     shadow: GlobalShadow
     units: Units
+
+    @property
+    def location(self) -> Location:
+        """The buffer and the first byte."""
+        units = self.units
+        first = units.start if isinstance(units, slice) else int(units[0])
+        return self.buffer.base, first * self.shadow.unit
 
 
 @dataclass(slots=True)

@@ -88,8 +88,10 @@ class ClusterRaces:
             if race is not None:
                 self._conflicts.report(race, where, access)
             if order.scope:
+                warp, location = access.thread.warp, where.location
+                self.patterns.acquire_again(warp, location, order)
                 for message in self._messages(where):
-                    self.patterns.observe(access.thread.warp, message, order)
+                    self.patterns.observe(warp, message, order, location)
         shadow.read(where.units, access.who, access.stamp)
 
     def _check_defined(self, where: Where, count: int, warp: int, at: int) -> None:
@@ -156,9 +158,10 @@ class ClusterRaces:
                     in_turn = quiet is None
                     changed = self._changed_by(addresses, values, in_turn=in_turn)
                 self._report_write(race, found, access, addresses[mine][changed[mine]], size)
+            before = self._messages(found) if order.scope else ()
             found.shadow.write(found.units, access.who, access.stamp)
             if order.scope:
-                self._publish(found, self.patterns.message(warp, order, at))
+                self._publish(found, self.patterns.message(warp, order, at, before))
 
     def _quiet(
         self,
@@ -264,8 +267,9 @@ class ClusterRaces:
             if race is not None:
                 self._conflicts.report(race, found, access)
             messages = self._messages(found)
+            self.patterns.acquire_again(warp, found.location, order)
             for message in messages:
-                self.patterns.observe(warp, message, order)
+                self.patterns.observe(warp, message, order, found.location)
             written = mine[wrote[mine]]
             if not written.size:
                 found.shadow.read(found.units, access.who, access.stamp)
@@ -273,7 +277,7 @@ class ClusterRaces:
             if len(written) < len(mine):
                 found = self._locate(addresses[written], size)
                 assert found is not None
-            message = self.patterns.message(warp, order, at, messages)
+            message = self.patterns.message(warp, order, at, messages, is_atomic=True)
             found.shadow.write(found.units, access.who, access.stamp)
             self._publish(found, message)
 

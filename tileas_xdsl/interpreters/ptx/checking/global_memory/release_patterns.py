@@ -8,17 +8,28 @@ strong: each names a scope that includes the other thread.
     block 0: st x         fence.acq_rel.gpu  st.relaxed.gpu flag     message {block 0: clock}
     block 1: ld.relaxed.gpu flag  fence.acq_rel.gpu  ld x            joined at the fence: ordered
 
-An atomic passes on the message that it finds (observation order, PTX ISA 8.8.3).
+An atomic passes on the message that it finds (observation order, PTX ISA 8.8.3).  Two accesses of
+one location make a pattern too: a release and then a strong write, a strong read and an acquire.
+
+    block 0: st x     st.release.gpu flag, 1     st.relaxed.gpu flag, 2     still {block 0: clock}
+
+Tensor memory is ordered by any strong write and the read of it between `tcgen05.fence`s, relaxed or
+not (PTX ISA 9.7.16.11.1), so that a message has what its writer fenced.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
 
 from tileas_xdsl.interpreters.ptx.checking.global_memory.foreign_clocks import ForeignClocks, join
 from tileas_xdsl.interpreters.ptx.checking.vector_clocks import Clocks, ClockSnapshot
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array
 from tileas_xdsl.interpreters.ptx.memory.memory_order import DEVICE, MemoryOrder
+
+Location: TypeAlias = tuple[int, int]
+"""A buffer, or a block of the cluster, and an offset in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +65,10 @@ class Message:
     scope: int
     at: int
     releases: tuple[Release, ...]
+    own: Release | None = None
+    """The last release of its writer at the location."""
+    tensor: Array | None = field(default=None, compare=False)
+    """The accesses of tensor memory in front of the last `fence::before_thread_sync`, if any."""
 
 
 NO_MESSAGE = Message(Thread(-1, -1, -1), 0, 0, ())
@@ -64,7 +79,15 @@ class _Synchronization:
     """Of a warp: its last release fences by scope, and the releases it read but did not acquire."""
 
     fences: dict[int, Release] = field(default_factory=dict[int, Release])
-    pending: dict[int, tuple[int, Release]] = field(default_factory=dict[int, tuple[int, Release]])
+    pending: dict[int, _Pending] = field(default_factory=dict[int, "_Pending"])
+
+
+class _Pending(NamedTuple):
+    """A release that was read: the scope that both need, and where it was read."""
+
+    far: int
+    release: Release
+    location: Location
 
 
 class ReleasePatterns:
@@ -87,13 +110,28 @@ class ReleasePatterns:
         """Execute a fence: acquire what was read, then release what is known."""
         state = self._warps.setdefault(warp, _Synchronization())
         if order.acquires:
-            reached = [k for k, (far, _) in state.pending.items() if far <= order.scope]
-            for key in reached:
-                self._acquire(warp, state.pending.pop(key)[1])
+            self._acquire_pending(warp, state, order.scope)
         if order.releases:
             release = self._release(warp, order.scope, at)
             for scope in range(1, order.scope + 1):
                 state.fences[scope] = release
+
+    def acquire_again(self, warp: int, location: Location, order: MemoryOrder) -> None:
+        """Acquire what earlier strong reads of a location have read, by an acquire of it."""
+        state = self._warps.get(warp)
+        if order.acquires and state is not None and state.pending:
+            self._acquire_pending(warp, state, order.scope, location)
+
+    def _acquire_pending(
+        self, warp: int, state: _Synchronization, scope: int, location: Location | None = None
+    ) -> None:
+        reached = [
+            key
+            for key, found in state.pending.items()
+            if found.far <= scope and location in (None, found.location)
+        ]
+        for key in reached:
+            self._acquire(warp, state.pending.pop(key).release)
 
     def fenced(self, warp: int, scope: int) -> ClockSnapshot:
         """Return what a warp had done before its last release fence of a scope, or a wider one."""
@@ -115,8 +153,8 @@ class ReleasePatterns:
         assert clocks is not None
         return Release(self.thread(warp), scope, clocks, at)
 
-    def observe(self, warp: int, message: Message, order: MemoryOrder) -> None:
-        """Read a message with a strong access."""
+    def observe(self, warp: int, message: Message, order: MemoryOrder, location: Location) -> None:
+        """Read a message at a location with a strong access."""
         me = self.thread(warp)
         if message.by == me:
             return
@@ -125,12 +163,16 @@ class ReleasePatterns:
         if min(message.scope, order.scope) < far:
             self.near_misses[key] = "with a scope that does not include both threads", message.at
             return
+        if message.tensor is not None and message.by.cluster == self._cluster:
+            self._clocks.join_tensor(warp, message.tensor)
         if not message.releases:
             self.near_misses[key] = "without a release before it", message.at
         for release in message.releases:
-            self._observe(warp, me.distance(release.by), release, order)
+            self._observe(warp, me.distance(release.by), release, order, location)
 
-    def _observe(self, warp: int, far: int, release: Release, order: MemoryOrder) -> None:
+    def _observe(
+        self, warp: int, far: int, release: Release, order: MemoryOrder, location: Location
+    ) -> None:
         key = (warp, release.by.cluster)
         if release.scope < far:
             self.near_misses[key] = "by a release whose scope does not include both", release.at
@@ -139,7 +181,7 @@ class ReleasePatterns:
         else:
             self.near_misses[key] = "and read without an acquire after it", release.at
             state = self._warps.setdefault(warp, _Synchronization())
-            state.pending[id(release)] = far, release
+            state.pending[id(release)] = _Pending(far, release, location)
 
     def _acquire(self, warp: int, release: Release) -> None:
         clocks = self._clocks
@@ -153,22 +195,35 @@ class ReleasePatterns:
             clocks.foreign[warp] = join(clocks.foreign[warp], rest)
 
     def message(
-        self, warp: int, order: MemoryOrder, at: int, found: Iterable[Message] = ()
+        self,
+        warp: int,
+        order: MemoryOrder,
+        at: int,
+        found: Sequence[Message] = (),
+        *,
+        is_atomic: bool = False,
     ) -> Message:
-        """Return what a strong write of a warp leaves; an atomic passes on what it has `found`."""
+        """Return what a strong write of a warp leaves where it has `found` messages.
+
+        An atomic passes on all of them, any write what the warp itself has released there.
+        """
         me = self.thread(warp)
         releases = [
             release
-            for message in found
+            for message in (found if is_atomic else ())
             if min(message.scope, order.scope) >= me.distance(message.by)
             for release in message.releases
         ]
         state = self._warps.get(warp)
+        own = next((message.own for message in found if message.by == me and message.own), None)
         if order.releases:
-            releases.append(self._release(warp, order.scope, at))
+            own = self._release(warp, order.scope, at)
         elif state is not None:
             releases += state.fences.values()
-        return Message(me, order.scope, at, _merged(releases))
+        if own is not None:
+            releases.append(own)
+        tensor = self._clocks.tensor_fenced(warp)
+        return Message(me, order.scope, at, _merged(releases), own, tensor)
 
 
 def _merged(releases: Sequence[Release]) -> tuple[Release, ...]:

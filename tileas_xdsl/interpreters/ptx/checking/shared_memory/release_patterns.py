@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tileas_xdsl.interpreters.ptx.checking.global_memory.release_patterns import (
+    Location,
     Message,
     ReleasePatterns,
 )
@@ -42,12 +43,18 @@ class SharedMessages:
         for warp in sorted({int(lane) // WARP for lane in lanes}):
             agent = warps.agents[warp]
             mine = [(rank, offset) for offset in {*offsets[lanes // WARP == warp].tolist()}]
-            found = self._found(mine) if reads else ()
-            for message in found:
-                self._patterns.observe(agent, message, order)
+            if reads:
+                self._read(agent, mine, order)
             if writes:
-                message = self._patterns.message(agent, order, at, found)
+                found = self._found(mine)
+                message = self._patterns.message(agent, order, at, found, is_atomic=reads)
                 self._messages.update(dict.fromkeys(mine, message))
+
+    def _read(self, agent: int, locations: Sequence[Location], order: MemoryOrder) -> None:
+        for where in locations:
+            self._patterns.acquire_again(agent, where, order)
+            if where in self._messages:
+                self._patterns.observe(agent, self._messages[where], order, where)
 
     def _found(self, locations: Sequence[tuple[int, int]]) -> Sequence[Message]:
         return [self._messages[where] for where in locations if where in self._messages]
