@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from xdsl.dialects.builtin import MemRefType, NoneAttr, TensorType
 from xdsl.ir import Attribute
 from xdsl.irdl import base
 
+from tileas_xdsl.dialects.kinds import Kinds
 from tileas_xdsl.dialects.nv_tileaa.types import AAMemTokenType, AATiledViewType
 from tileas_xdsl.dialects.nv_tileas.attributes import (
     TENSOR_MEMORY_AXES,
@@ -28,11 +29,19 @@ MemToken: TypeAlias = MemTokenType | AAMemTokenType
 OrderingToken: TypeAlias = MemTokenType | AAMemTokenType | AsyncTokenType
 
 
+Shaped: TypeAlias = TensorType[Attribute] | MemRefType[Attribute] | TiledViewType | AATiledViewType
+"""The type of a tile or of a view."""
+
+_SHAPED = Kinds(TensorType, MemRefType, TiledViewType, AATiledViewType)
+
+
 def space_of(type_: Attribute) -> Space | None:
     """Return the memory space of values of this type; None if the type leaves it open.
 
     A tensor without encoding is not laid out yet; a `memref` without memory space is global.
     """
+    if not _SHAPED[type(type_)]:
+        return None
     match type_:
         case TiledViewType():
             return type_.space
@@ -64,19 +73,12 @@ def space_of_encoding(encoding: Attribute) -> Space | None:
 
 def shape_of(type_: Attribute) -> tuple[int, ...] | None:
     """The extents of a tile or view; None for other types."""
-    if isinstance(type_, TensorType | MemRefType | TiledViewType | AATiledViewType):
-        return tuple(type_.get_shape())
-    return None
+    return tuple(cast("Shaped", type_).get_shape()) if _SHAPED[type(type_)] else None
 
 
 def element_of(type_: Attribute) -> Attribute | None:
     """The element type of a tile or view; None for other types."""
-    match type_:
-        case TensorType() | MemRefType() | TiledViewType() | AATiledViewType():
-            element: Attribute = type_.get_element_type()
-            return element
-        case _:
-            return None
+    return cast("Shaped", type_).get_element_type() if _SHAPED[type(type_)] else None
 
 
 def scalar_type_of(type_: Attribute) -> Attribute:

@@ -9,9 +9,12 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import operand_def
 
 from tileas_xdsl.dialects.fields import Field, Value
+from tileas_xdsl.dialects.kinds import Kinds
 from tileas_xdsl.dialects.nv_tileas.spaces import TILE, Tile
 
 TileOperand: TypeAlias = Field[SSAValue[Tile], Value]
+_TENSORS = Kinds(TensorType)
+
 OptTileOperand: TypeAlias = Field[SSAValue[Tile] | None, Value | None]
 
 
@@ -22,4 +25,4 @@ def tile_operand() -> SSAValue[Tile]:
 
 def as_tile(type_: Attribute | None) -> Tile | None:
     """The type, if it is that of a tile."""
-    return cast(Tile, type_) if isinstance(type_, TensorType) else None
+    return cast(Tile, type_) if _TENSORS[type(type_)] else None

@@ -19,7 +19,7 @@ ptxas spills: a load of each iteration instead of an instruction.  Innermost loo
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from math import prod
 
@@ -79,6 +79,8 @@ class _Hoisting:
     target: Target
     overdraft: dict[Operation, int] = field(default_factory=dict[Operation, int])
     """By innermost loop, what is left of its overdraft."""
+    peaks: Mapping[Operation, int] | None = None
+    """Registers that are live at once in each loop; None once something has moved."""
 
     def run(self) -> None:
         """Hoist out of every loop, innermost ones first."""
@@ -89,8 +91,7 @@ class _Hoisting:
 
     def _record(self) -> None:
         """Write on innermost loops what the lowering to PTX, which hoists too, may still take."""
-        peaks = registers_in_loops(self.function.body)
-        for loop, taken in peaks.items():
+        for loop, taken in self._peaks().items():
             if isinstance(loop, LOOPS) and is_innermost(loop):
                 left = self._limit(loop) - REGISTER_HEADROOM - taken
                 overdraft = self.overdraft.get(loop, MAX_OVERDRAFT)
@@ -100,6 +101,7 @@ class _Hoisting:
         self._move(loop)
         sums = [op for op in loop.body.block.ops if isinstance(op, arith.AddiOp)]
         if [op for op in sums if _regroup(op, loop)]:
+            self.peaks = None
             self._move(loop)
 
     def _move(self, loop: scf.ForOp) -> None:
@@ -119,14 +121,19 @@ class _Hoisting:
             elif taken > 0:
                 overdraft -= taken
             op.detach()
+            self.peaks = None
             Rewriter.insert_op(op, InsertPoint.before(loop))
             waiting.extend(_users(op))
         self.overdraft[loop] = overdraft
 
     def _left(self, loop: scf.ForOp) -> int:
         """Return the registers that nothing in a loop takes."""
-        taken = registers_in_loops(self.function.body)[loop]
-        return self._limit(loop) - REGISTER_HEADROOM - taken
+        return self._limit(loop) - REGISTER_HEADROOM - self._peaks()[loop]
+
+    def _peaks(self) -> Mapping[Operation, int]:
+        if self.peaks is None:
+            self.peaks = registers_in_loops(self.function.body)
+        return self.peaks
 
     def _limit(self, op: Operation) -> int:
         """Return the registers of a thread: of its agent, else of the kernel."""

@@ -10,16 +10,19 @@ The count is an estimate.  ptxas orders instructions anew, and many fragments ar
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from math import prod
 
 from xdsl.dialects import arith, vector
 from xdsl.dialects.builtin import IndexType, TensorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from tileas_xdsl.analysis.values.liveness.captured import captured_values
 from tileas_xdsl.dialects.cute import MakeFragmentOp, PtrType, SliceFragmentOp, UndefFragmentOp
 from tileas_xdsl.dialects.cute.types.address_spaces import ADDRESS_BITS
 from tileas_xdsl.dialects.cute.types.elements import as_vector, element_bits, element_of
+from tileas_xdsl.dialects.kinds import Kinds
 from tileas_xdsl.layout.integers import ceil_div
 
 WORD = 32
@@ -30,27 +33,30 @@ RENAMED = (MakeFragmentOp, SliceFragmentOp, vector.BroadcastOp, vector.ExtractOp
 FREE = (arith.ConstantOp, UndefFragmentOp)
 """Operations whose results are immediate operands or anything."""
 
+_RENAMED, _WITHOUT_REGISTERS = Kinds(*RENAMED), Kinds(*RENAMED, *FREE)
+_POINTERS, _TENSORS, _INDICES = Kinds(PtrType), Kinds(TensorType), Kinds(IndexType)
+
 
 def registers_of(type_: Attribute) -> int:
     """Return the 32-bit registers of a value of a thread; a predicate counts as one."""
     fragment, element = as_vector(type_), element_of(type_)
-    if isinstance(type_, TensorType):
+    if _TENSORS[type(type_)]:
         return 0
     if isinstance(element, PtrType):
         return ADDRESS_BITS[element.space] // WORD
-    bits = WORD if isinstance(element, IndexType) else element_bits(element) or WORD
+    bits = WORD if _INDICES[type(element)] else element_bits(element) or WORD
     count = 1 if fragment is None else prod(fragment.get_shape())
     return ceil_div(count * bits, WORD)
 
 
 def own_registers(value: SSAValue) -> int:
     """Return the registers of a value beside those of the operands that it is made of."""
-    return 0 if isinstance(value.owner, RENAMED + FREE) else registers_of(value.type)
+    return 0 if _WITHOUT_REGISTERS[type(value.owner)] else registers_of(value.type)
 
 
 def registers_in_loops(region: Region) -> Mapping[Operation, int]:
     """Return the most registers that are live at once in each operation that has regions."""
-    liveness = _Liveness()
+    liveness = _Liveness(captured_values(region))
     for block in region.blocks:
         liveness.walk(block)
     return liveness.peaks
@@ -59,7 +65,8 @@ def registers_in_loops(region: Region) -> Mapping[Operation, int]:
 class _Liveness:
     """Backward liveness over structured control flow, with a running count."""
 
-    def __init__(self) -> None:
+    def __init__(self, captured: Mapping[Operation, AbstractSet[SSAValue]]) -> None:
+        self.captured = captured
         self.live: set[SSAValue] = set()
         self.count = 0
         self.peaks: dict[Operation, int] = {}
@@ -71,7 +78,7 @@ class _Liveness:
             if op.regions:
                 peak = max(peak, self._regions(op))
             self._kill(op.results)
-            self._use(op)
+            self._use(op.operands)
             peak = max(peak, self.count)
         self._kill(block.args)
         return peak
@@ -79,9 +86,7 @@ class _Liveness:
     def _regions(self, op: Operation) -> int:
         """Walk the regions; what they use from outside is live all along."""
         self._kill(op.results)
-        for inner in op.walk():
-            if inner is not op:
-                self._use(inner, outside=op)
+        self._use(self.captured[op])
         before, count = set(self.live), self.count
         peak = count
         for region in op.regions:
@@ -91,15 +96,14 @@ class _Liveness:
         self.peaks[op] = peak
         return peak
 
-    def _use(self, op: Operation, outside: Operation | None = None) -> None:
-        """Make the operands live: those that are registers, or what these are made of."""
-        left = list(op.operands)
+    def _use(self, values: Iterable[SSAValue]) -> None:
+        """Make values live: those that are registers, or what these are made of."""
+        left = list(values)
         while left:
             value = left.pop()
-            owner = value.owner
-            if value in self.live or (outside is not None and outside.is_ancestor(owner)):
+            if value in self.live:
                 continue
-            if isinstance(owner, RENAMED):
+            if isinstance(owner := value.owner, Operation) and _RENAMED[type(owner)]:
                 left.extend(owner.operands)
             self.live.add(value)  # also what is renamed, which has no own registers: it is seen
             self.count += own_registers(value)

@@ -12,8 +12,8 @@ that runs once does not.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cache
 from math import prod
 
@@ -24,6 +24,8 @@ from xdsl.traits import is_side_effect_free
 
 from tileas_xdsl.analysis.layouts.tile_groups import FREE_TILES
 from tileas_xdsl.analysis.values.coordinate_tiles import is_from_coordinates
+from tileas_xdsl.analysis.values.liveness.captured import captured_values
+from tileas_xdsl.dialects.kinds import Kinds
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.enums import Space
@@ -37,6 +39,8 @@ from tileas_xdsl.layout.integers import ceil_div
 _RUNS_ONCE = (scf.IfOp, StageOp, AgentSwitchOp)
 """Operations whose bodies run once at most: a value that is read there last dies there."""
 
+_TENSORS, _FREE = Kinds(TensorType), Kinds(*FREE_TILES, AddPtrOp)
+
 Words = Callable[[SSAValue], int]
 """The 32-bit registers of a value, those of all threads together."""
 
@@ -47,11 +51,10 @@ def tile_registers(value: SSAValue) -> int:
     Addresses take none, and what they are computed from where that is no tile from memory: each
     is computed where it is accessed.
     """
+    if not _TENSORS[type(value.type)] or _FREE[type(value.owner)]:
+        return 0
     shape, element = shape_of(value.type), element_of(value.type)
-    is_free = isinstance(value.owner, (*FREE_TILES, AddPtrOp)) or (
-        space_of(value.type) not in (None, Space.RMEM)
-    )
-    if is_free or shape is None or not isinstance(value.type, TensorType):
+    if shape is None or space_of(value.type) not in (None, Space.RMEM):
         return 0
     if is_from_coordinates(value, _integer_sources):
         return 0
@@ -127,9 +130,11 @@ class _Liveness:
         self.words = cache(words)
         self.peak = 0
         self.values: frozenset[SSAValue] = frozenset()
+        self.captured: Mapping[Operation, AbstractSet[SSAValue]] = {}
 
     def of_region(self, region: Region) -> None:
         """See all points of a region, after which nothing is live."""
+        self.captured = captured_values(region)
         for block in region.blocks:
             self._of_block(block, _LiveValues(self.words))
 
@@ -147,7 +152,7 @@ class _Liveness:
     def _of_regions(self, op: Operation, live: _LiveValues) -> None:
         """See the inside of an operation; what a loop uses from outside is live all along."""
         live.remove(op.results)
-        captured = set(_captured(op))
+        captured = self.captured[op]
         inside = live.copy()
         if not isinstance(op, _RUNS_ONCE):
             inside.add(captured)
@@ -159,14 +164,3 @@ class _Liveness:
     def _see(self, live: _LiveValues) -> None:
         if live.count > self.peak:
             self.peak, self.values = live.count, frozenset(live.values)
-
-
-def _captured(op: Operation) -> Iterator[SSAValue]:
-    """The values from outside that the regions of an operation use."""
-    for inner in itertools.chain.from_iterable(region.walk() for region in op.regions):
-        yield from (value for value in inner.operands if not _is_inside(value, op))
-
-
-def _is_inside(value: SSAValue, op: Operation) -> bool:
-    owner = value.owner
-    return owner is not op and op.is_ancestor(owner)

@@ -14,11 +14,16 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
+from tileas_xdsl.dialects.kinds import Kinds
+
 STORED_INTEGERS = (8, 16, 32, 64)
 """Widths of integers that memory holds."""
 
 NARROW_FLOATS = (Float8E4M3FNType, Float8E5M2Type)
 """The floats of eight bits that PTX converts."""
+
+
+_VECTORS, _INTEGERS = Kinds(VectorType), Kinds(IntegerType)
 
 
 def element_bits(type_: Attribute) -> int | None:
@@ -35,12 +40,12 @@ def element_bits(type_: Attribute) -> int | None:
 
 def integer_bits(type_: Attribute) -> int:
     """The width of an integer type, 0 for any other."""
-    return cast(IntegerType[int], type_).width.data if isinstance(type_, IntegerType) else 0
+    return cast(IntegerType[int], type_).width.data if _INTEGERS[type(type_)] else 0
 
 
 def as_vector(type_: Attribute) -> VectorType | None:
     """The type if it is a vector, else None."""
-    return cast(VectorType, type_) if isinstance(type_, VectorType) else None
+    return cast(VectorType, type_) if _VECTORS[type(type_)] else None
 
 
 def stored_bytes(type_: Attribute) -> int | None:

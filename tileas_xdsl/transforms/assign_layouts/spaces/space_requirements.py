@@ -30,6 +30,7 @@ from tileas_xdsl.analysis.layouts.tile_groups import (
     placed_shape,
     placed_tile,
 )
+from tileas_xdsl.dialects.kinds import Kinds
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom, TmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr, atom_of
@@ -89,8 +90,14 @@ _REGISTER_OPS = (PointedAtomicOp, ReduceOp, ScanOp, ExpandDimsOp, GenerateOp, te
 """Operations that work on tiles in registers, beside elementwise ones."""
 
 
+_DECIDED = Kinds(*MEMORY_ACCESSES, *_REGISTER_OPS, CopyBase, InsertSliceOp, arith.SelectOp)
+"""Operations of which more decides than their role."""
+
+
 def reads_registers(op: Operation) -> bool:
     """Whether an operation works on tiles in registers."""
+    if not _DECIDED[type(op)]:
+        return layout_role(op) is LayoutRole.ELEMENTWISE
     if isinstance(op, MEMORY_ACCESSES):
         return not isinstance(op.atom.data, TmaAtom)
     if isinstance(op, CopyBase):
@@ -107,8 +114,8 @@ def space_requirements(op: Operation) -> Iterator[SpaceRequirement]:
     for value in (*op.operands, *op.results):
         if (space := space_of(value.type)) is not None and placed_shape(value.type) is not None:
             yield value, frozenset({space})
-    for types, of_type in _BY_TYPE:
-        if isinstance(op, types):
+    for kinds, of_type in _BY_KIND:
+        if kinds[type(op)]:
             yield from of_type(op)
             return
     if reads_registers(op):
@@ -196,16 +203,14 @@ def _store_spaces(op: TiledStoreOp | TiledAtomicRmwOp) -> Iterator[SpaceRequirem
         yield from ((tile, _REGISTERS) for tile in values_of(op))
 
 
-_Table: TypeAlias = Sequence[
-    tuple[tuple[type[Operation], ...], Callable[[Any], Iterator[SpaceRequirement]]]
-]
+_Table: TypeAlias = Sequence[tuple[Kinds, Callable[[Any], Iterator[SpaceRequirement]]]]
 
-_BY_TYPE: _Table = (
-    ((DotOp, AsyncDotOp, BlockScaledMmaOp), _dot_spaces),
-    ((TmaTransferOp,), _tma_spaces),
-    ((TiledLoadBase,), _load_spaces),
-    ((TiledStoreOp, TiledAtomicRmwOp), _store_spaces),
-    ((InsertSliceOp,), _slice_spaces),
-    ((CopyBase,), _copy_spaces),
-    ((StageOp,), _stage_spaces),
+_BY_KIND: _Table = (
+    (Kinds(DotOp, AsyncDotOp, BlockScaledMmaOp), _dot_spaces),
+    (Kinds(TmaTransferOp), _tma_spaces),
+    (Kinds(TiledLoadBase), _load_spaces),
+    (Kinds(TiledStoreOp, TiledAtomicRmwOp), _store_spaces),
+    (Kinds(InsertSliceOp), _slice_spaces),
+    (Kinds(CopyBase), _copy_spaces),
+    (Kinds(StageOp), _stage_spaces),
 )
