@@ -55,6 +55,23 @@ def test_lanes_load_neighbours_as_wide_as_rows_are_stated_to_be_aligned(
 
 
 @ct.kernel
+def picked(x, rows, y, tile: ct.Constant[int]):
+    """An element of some row of each column."""
+    j = ct.bid(0)
+    columns = j * tile + ct.arange(tile, dtype=ct.int32)
+    ct.store(y, (j,), ct.gather(x, (ct.load(rows, (j,), (tile,)), columns)))
+
+
+@needs_nvdisasm
+def test_indices_of_32_bits_are_compared_and_multiplied_as_such() -> None:
+    """Comparisons of 64 bits end with `.EX`; products of 64 bits are an unsigned one and sums."""
+    _, counts = assembled(picked, "x: f32[?, ?], rows: i32[?], y: f32[?], tile=256")
+    assert not [name for name in counts if name.endswith(".EX")]
+    assert counts["IMAD.WIDE"] == 2
+    assert counts["IMAD.WIDE.U32"] == 0
+
+
+@ct.kernel
 def gathered_softmax(x, y, columns: ct.Constant[int]):
     """Rows by their elements' indices, as in programs that came from pointers."""
     at = ct.arange(columns, dtype=ct.int32)

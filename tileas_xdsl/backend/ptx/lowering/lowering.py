@@ -22,11 +22,12 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import inf
 from typing import Any
 
 from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import Pure
 
@@ -34,10 +35,12 @@ from tileas_xdsl.backend.ptx.lowering.forms import Form, form_of
 from tileas_xdsl.diagnostics.emission import OpError, op_error
 from tileas_xdsl.dialects import ptx
 from tileas_xdsl.dialects.cute_nvgpu.threads.innermost_loops import (
+    LOOPS,
     is_innermost,
     registers_free,
     registers_left,
 )
+from tileas_xdsl.dialects.ir_queries import enclosing
 from tileas_xdsl.dialects.ptx.base import PtxOp, kind_of, type_of
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.isa.kinds import KINDS
@@ -151,6 +154,12 @@ class Lowering:
     )
     _shared: set[Operation] = field(default_factory=set[Operation])
     _last_shared: Operation | None = None
+
+    @cached_property
+    def has_loops(self) -> bool:
+        """Whether the kernel that is lowered has a loop."""
+        kernel = enclosing(self.op, FuncOp)
+        return kernel is None or any(isinstance(op, LOOPS) for op in kernel.walk())
 
     def lower(self, ops: Iterable[Operation]) -> None:
         """Lower operations one after the other; the block may change on the way.

@@ -28,6 +28,7 @@ from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering
 from tileas_xdsl.dialects import cute, ptx
 from tileas_xdsl.dialects.cute.types.elements import element_of
 from tileas_xdsl.dialects.cute_nvgpu.threads.innermost_loops import LOOPS
+from tileas_xdsl.dialects.ir_queries import enclosing_ops
 from tileas_xdsl.dialects.ptx.elementwise.arith import BinaryOp
 from tileas_xdsl.layout.integers import is_power_of_two
 
@@ -201,20 +202,16 @@ def _compare(op: arith.CmpiOp, low: Lowering) -> None:
 
 
 def _extended(low: Lowering, op: arith.MuliOp | arith.CmpiOp) -> tuple[SSAValue, SSAValue] | None:
-    """Return the registers of 32 bits that operands of 64 bits are sign-extended from, in a loop.
+    """Return the registers of 32 bits that operands of 64 bits are sign-extended from.
 
-    They live as long as those of 64 bits: behind a loop that multiplies, ptxas spills for them.
+    They live as long as those of 64 bits: behind a loop that multiplies, ptxas spills for them, so
+    what is around loops keeps those of 64 bits.
     """
-    if not (_is_extended(op.lhs) and _is_extended(op.rhs) and _is_in_loop(op)):
+    if not (_is_extended(op.lhs) and _is_extended(op.rhs)):
+        return None
+    if low.has_loops and not any(isinstance(outer, LOOPS) for outer in enclosing_ops(op)):
         return None
     return _half(low, op.lhs), _half(low, op.rhs)
-
-
-def _is_in_loop(op: Operation) -> bool:
-    outer = op.parent_op()
-    while outer is not None and not isinstance(outer, LOOPS):
-        outer = outer.parent_op()
-    return outer is not None
 
 
 def _is_extended(value: SSAValue) -> bool:
