@@ -144,6 +144,17 @@ def test_a_loop_that_writes_a_part_elsewhere_converts_it() -> None:
     assert conversion.target.thread_table[0, ::2].tolist() == [8, 9, 10, 11]
 
 
+def test_what_few_threads_hold_all_of_goes_through_shared_memory() -> None:
+    fixed = owners(32, (64, 16), I % 8, I // 8 * 16 + J)
+    store = loop(64, 16, does=(read("f", I, J), write("O", I, J)), annotation=fixed)
+    by_rows = {"f": owners(32, (64, 16), I // 2, I % 2 * 16 + J)}
+    asked = loaded(32, (64, 16), store, (64, 16), annotations=by_rows)
+    found = infer(asked)
+    assert check(asked, found) == ()
+    assert [one.buffer for one in found.staged] == ["f"]
+    assert not found.conversions
+
+
 @pytest.mark.parametrize("seed", range(24))
 def test_random_programs(seed: int) -> None:
     assert accepted(inferred(seed))

@@ -44,7 +44,7 @@ SELECT = DEFAULT_WEIGHTS.alu
 """Cycles of a warp to select a register."""
 
 BULKY = 32
-"""Registers of a thread beyond which a buffer that all threads need is put into shared memory."""
+"""Registers of a thread beyond which what a loop needs more than once is put into shared memory."""
 
 PLANS = 3
 """How many plans are tried where fragments have to be converted for them."""
@@ -253,7 +253,7 @@ class CandidateSearch:
                     registers += registers_of(target, uses[0].buffer.bits)
                 continue
             problems.append(fault)
-            if (target is None or _is_bulky(target, uses)) and item.can_stage(name):
+            if (target is None or _is_bulky(layouts[name], target, uses)) and item.can_stage(name):
                 return self._staged(item, layouts, description, runs, name)
             if target is None:
                 return None
@@ -389,10 +389,13 @@ def staging_cost(layout: FragmentMap, uses: list[FragmentUse]) -> float:
     return ways * (cycles + 2 * weights.barrier + weights.shared_latency)
 
 
-def _is_bulky(target: FragmentMap, uses: list[FragmentUse]) -> bool:
-    """Whether registers are better spared: what all threads hold goes through shared memory."""
+def _is_bulky(layout: FragmentMap, target: FragmentMap, uses: list[FragmentUse]) -> bool:
+    """Whether a target needs far more registers than a fragment has: shared memory needs none.
+
+    Copies in many threads do, as do elements that few threads hold all of.
+    """
     bits = uses[0].buffer.bits
-    return target.is_fully_replicated and registers_of(target, bits) > BULKY
+    return registers_of(target, bits) > max(BULKY, 2 * registers_of(layout, bits))
 
 
 def crossings(
